@@ -94,6 +94,8 @@ setup(
         'bleu': ['sacrebleu'],
         'bertscore': ['bert-score'],
         'baselines': ['bert-score', 'sacrebleu'],
+        # The vectors of very many passages.
+        'dense': ['usearch'],
         # Readers of documents and the engine that searches them.
         'documents': ['lxml', 'markdown-it-py', 'pypdf', 'python-docx', 'tantivy'],
         'plots': ['matplotlib'],

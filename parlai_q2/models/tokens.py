@@ -88,6 +88,17 @@ class Tokens:
         found = tokenizer.encode_batch(list(zip(first, second, strict=True)))
         return [[one, *one.overflowing] for one in found]
 
+    def texts(
+        self, texts: Sequence[str], most: int, keep_end: bool = False
+    ) -> list['Encoding']:
+        """
+        Texts of at most this many tokens.
+
+        :param keep_end: whether a longer one loses its beginning, not its end.
+        """
+        tokenizer = self._truncating(most, 0, 'longest_first', keep_end)
+        return tokenizer.encode_batch(list(texts))
+
     def cut(self, text: str, tokens: int) -> str:
         """The beginning of a text, of at most this many tokens."""
         if len(text) <= tokens:  # a token has at least one character
@@ -123,7 +134,11 @@ class Tokens:
         return {n: word for word, n in self._plain.get_vocab().items()}
 
     def _made(
-        self, most: int = 0, stride: int = 0, strategy: str = 'longest_first'
+        self,
+        most: int = 0,
+        stride: int = 0,
+        strategy: str = 'longest_first',
+        keep_end: bool = False,
     ) -> 'Tokenizer':
         from tokenizers import Tokenizer
 
@@ -131,7 +146,10 @@ class Tokens:
         made.no_padding()
         made.no_truncation()
         if most:
-            made.enable_truncation(most, stride=stride, strategy=strategy)
+            side = 'left' if keep_end else 'right'
+            made.enable_truncation(
+                most, stride=stride, strategy=strategy, direction=side
+            )
         return made
 
 

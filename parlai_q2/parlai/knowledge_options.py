@@ -5,8 +5,9 @@ from typing import Any, Optional
 
 from parlai_q2.io.turn_knowledge import KnowledgeSource
 from parlai_q2.retrieve.answers import AnswerReader
-from parlai_q2.retrieve.grounding import DEFAULT_PASSAGES, Grounder
+from parlai_q2.retrieve.grounding import Grounder
 from parlai_q2.retrieve.index import Index
+from parlai_q2.retrieve.presets import SEARCHES
 
 
 def add_knowledge_options(group: Any) -> None:
@@ -38,8 +39,16 @@ def add_index_options(group: Any) -> None:
     group.add_argument(
         '--knowledge-passages',
         type=int,
-        default=DEFAULT_PASSAGES,
-        help='how many passages are looked for',
+        default=None,
+        help='how many passages are looked for; by default as the index was made for',
+    )
+    group.add_argument(
+        '--knowledge-search',
+        type=str,
+        choices=SEARCHES,
+        default=None,
+        help='by words, by the vectors of an encoder (dense), or by both (fused); by '
+        'default as the index was made for',
     )
     group.add_argument(
         '--knowledge-answers',
@@ -60,8 +69,10 @@ def index_from_opt(opt: Mapping[str, Any]) -> Optional[Grounder]:
     if not folder:
         return None
     reader = AnswerReader() if opt.get('knowledge_answers', True) else None
-    k = opt.get('knowledge_passages') or DEFAULT_PASSAGES
-    return Grounder(Index(folder), reader, k)
+    index = Index(
+        folder, by=opt.get('knowledge_search'), passages=opt.get('knowledge_passages')
+    )
+    return Grounder(index, reader, index.how.passages, index.how.query)
 
 
 def source_from_opt(

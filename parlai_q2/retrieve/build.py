@@ -19,10 +19,12 @@ from typing import Any, Optional
 from parlai_q2.errors import DocumentError, InputError
 from parlai_q2.io.files import file_sha256, locked
 from parlai_q2.io.write import writing
+from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
 from parlai_q2.retrieve.files import Documents, find_documents
 from parlai_q2.retrieve.manifest import (
     Manifest,
     Settings,
+    check,
     content_of,
     read_manifest,
     sums_of,
@@ -32,9 +34,11 @@ from parlai_q2.retrieve.readers import APART, HERE, check_packages
 from parlai_q2.retrieve.readers.process import ReadingProcess
 from parlai_q2.retrieve.split import split
 from parlai_q2.retrieve.store import Document, Store
+from parlai_q2.retrieve.vectors import Vectors, make_vectors
 from parlai_q2.turns import Passage
 
 BUILDING, SETTINGS = 'building', 'settings.json'
+BUILDING_VECTORS = 'vectors-building'
 # Seconds between commits: so much work is lost when a run is stopped.
 COMMIT_SECONDS = 30.0
 # Larger documents are refused, except those that are read line by line.
@@ -69,6 +73,7 @@ def build(
     done: Callable[[str], Any] = lambda name: None,
     found: Optional[Documents] = None,
     seconds: Optional[float] = None,
+    encoded: Callable[[int, int], Any] = lambda done, of: None,
 ) -> tuple[Manifest, Changes]:
     """
     Make an index of the documents under paths, or bring one up to date: what is not
@@ -78,10 +83,14 @@ def build(
     :param done: called with each document's name when it is done.
     :param found: the documents, if they were looked for before.
     :param seconds: how long one document may take to read.
+    :param encoded: called with how many passages have their vectors, and of how many.
     :raises InputError: if there is no document that can be read, or the folder has
         something else or cannot be written.
     """
     settings.check()
+    search = settings.search
+    # Before hours are spent: whether the model is here.
+    encoder = load_encoder(search.encoder) if search.encoder else None
     found = found or find_documents(paths)
     for ending in sorted({path.suffix.lower() for path in found.files.values()}):
         check_packages(ending)
@@ -89,7 +98,7 @@ def build(
         _check_folder(index)
         index.mkdir(parents=True, exist_ok=True)
         with _held(index):
-            return _build(found, index, settings, done, seconds)
+            return _build(found, index, settings, done, seconds, encoder, encoded)
 
 
 def _check_folder(index: Path) -> None:
@@ -118,13 +127,22 @@ def _build(
     settings: Settings,
     done: Callable[[str], Any],
     seconds: Optional[float],
+    encoder: Optional[TextEncoder],
+    encoded: Callable[[int, int], Any],
 ) -> tuple[Manifest, Changes]:
     old = read_manifest(index)
+    if old is not None:
+        # What is built on it would be damaged, too.
+        check(index, old, whole=True)
+    fitting = _vectors_of(index, old, settings, encoder)
     building = index / BUILDING
     _begin(index, building, old, settings)
     store = Store(building, settings.language)
     known, changes = store.documents(), Changes()
     following = max((d.first + d.count for d in known.values()), default=0)
+    if fitting is not None:
+        # A passage may not get the number of one that has a vector.
+        following = max(following, int(max(Vectors(fitting).keys, default=-1)) + 1)
     for name in known.keys() - found.files.keys():
         store.remove(name)
         changes.removed.append(name)
@@ -167,21 +185,50 @@ def _build(
         shutil.rmtree(building)
         why = f': {changes.refused[0]}' if changes.refused else '.'
         raise InputError(f'None of the documents could be read{why}')
-    if old is not None and not changes and old.settings == settings:
+    same = old is not None and not changes and old.settings == settings
+    if old is not None and same and (fitting is not None) == (encoder is not None):
         shutil.rmtree(building)
         return old, changes
-    number = 1 + max((int(p.name[6:]) for p in index.glob('words-*')), default=0)
-    folder = index / f'words-{number}'
+    parts = [building]
+    if encoder is not None:
+        parts.append(index / BUILDING_VECTORS)
+        make_vectors(parts[1], store, encoder, fitting, encoded)
     (building / SETTINGS).unlink()
-    os.replace(building, folder)
-    sums = sums_of(index, folder)
-    content = content_of(settings, documents.values())
+    number = 1 + max(map(_number_of, index.glob('*-*')), default=0)
+    named = [index / f'{kind}-{number}' for kind in ('words', 'vectors')][: len(parts)]
+    for part, folder in zip(parts, named, strict=True):
+        os.replace(part, folder)
     manifest = Manifest(
-        settings, folder.name, content, passages_count, len(documents), sums
+        settings,
+        named[0].name,
+        content_of(settings, documents.values()),
+        passages_count,
+        len(documents),
+        sums_of(index, *named),
+        named[1].name if encoder else None,
+        encoder.identity if encoder else None,
     )
     write_manifest(index, manifest)
     _drop_others(index, manifest)
     return manifest, changes
+
+
+def _number_of(path: Path) -> int:
+    number = path.name.rpartition('-')[2]
+    return int(number) if number.isdigit() else 0
+
+
+def _vectors_of(
+    index: Path,
+    old: Optional[Manifest],
+    settings: Settings,
+    encoder: Optional[TextEncoder],
+) -> Optional[Path]:
+    """The folder of vectors that the same encoder made of the same passages."""
+    if old is None or encoder is None or old.vectors is None:
+        return None
+    fits = old.encoder == encoder.identity and old.settings.same_passages(settings)
+    return index / old.vectors if fits else None
 
 
 def _begin(
@@ -247,6 +294,6 @@ def _document_error(name: str, error: InputError) -> DocumentError:
 
 def _drop_others(index: Path, manifest: Manifest) -> None:
     """Delete what the manifest does not name any more."""
-    for path in index.glob('words-*'):
-        if path.name != manifest.folder:
+    for path in (*index.glob('words-*'), *index.glob('vectors-*')):
+        if path.name not in (manifest.folder, manifest.vectors):
             shutil.rmtree(path, ignore_errors=True)

@@ -11,11 +11,10 @@ from typing import NamedTuple, Optional
 
 from parlai_q2.retrieve.answers import AnswerReader, asks
 from parlai_q2.retrieve.found import Found, Retriever
+from parlai_q2.retrieve.presets import DEFAULT_PASSAGES
 from parlai_q2.retrieve.queries import DEFAULT_QUERY, query_of
 from parlai_q2.text.sentences import sentences
 from parlai_q2.turns import Passage
-
-DEFAULT_PASSAGES = 5
 
 
 class Grounding(NamedTuple):

@@ -8,13 +8,14 @@ in the folder is left of a run that was stopped.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
+from parlai_q2.retrieve.presets import Search
 from parlai_q2.retrieve.readers import VERSION
 from parlai_q2.retrieve.split import DEFAULT_OVERLAP, DEFAULT_WORDS, Length
 from parlai_q2.retrieve.store import Document
@@ -22,7 +23,9 @@ from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, LANGUAGES
 
 MANIFEST = 'index.json'
 # Raised when older indexes cannot be read any more.
-FORMAT = 1
+FORMAT = 2
+# What is looked at when an index is opened: so many blocks of a file, of so many bytes.
+BLOCKS, BLOCK = 64, 32_768
 MAKE = 'Make it with: parlai_q2 index DOCUMENTS --outdir {}'
 
 
@@ -34,20 +37,22 @@ class Settings:
     :param words: see :class:`~parlai_q2.retrieve.split.Length`.
     :param overlap: see there.
     :param language: one of :data:`~parlai_q2.retrieve.words.LANGUAGES`.
-    :param encoder: the model that makes vectors of passages; None: words alone.
+    :param sentences: the most sentences of a passage; 0 for as many as fit.
+    :param search: how passages are found.
     :param readers: the version of the readers.
     """
 
     words: int = DEFAULT_WORDS
     overlap: int = DEFAULT_OVERLAP
     language: str = DEFAULT_LANGUAGE
-    encoder: Optional[str] = None
+    sentences: int = 0
+    search: Search = Search()
     readers: int = VERSION
 
     @property
     def length(self) -> Length:
         """The length of passages."""
-        return Length(self.words, self.overlap)
+        return Length(self.words, self.overlap, self.sentences)
 
     def check(self) -> None:
         """
@@ -58,11 +63,26 @@ class Settings:
         if self.language not in LANGUAGES:
             raise UnknownNameError('language', self.language, LANGUAGES)
         _ = self.length
+        self.search.check()
 
     def same_passages(self, other: 'Settings') -> bool:
         """Whether the words' part of an index is the same under both."""
         mine, others = asdict(self), asdict(other)
-        return all(mine[k] == others[k] for k in mine if k != 'encoder')
+        return all(mine[k] == others[k] for k in mine if k != 'search')
+
+
+class Sum(NamedTuple):
+    """
+    What a file was when it was written.
+
+    :param size: in bytes.
+    :param sha256: of all of it.
+    :param sampled: the SHA-256 of :data:`BLOCKS` blocks of it.
+    """
+
+    size: int
+    sha256: str
+    sampled: str
 
 
 @dataclass(frozen=True)
@@ -72,9 +92,9 @@ class Manifest:
 
     :param folder: the folder of the words and passages.
     :param content: tells indexes apart that may find different passages.
-    :param vectors: the file of the vectors; None if there are none.
-    :param sums: the size and the SHA-256 of each file, by its path in the index.
-    :param about: of the vectors: the encoder's signature and size.
+    :param sums: of each file, by its path in the index.
+    :param vectors: the folder of the vectors; None if there are none.
+    :param encoder: the identity of the model that made them.
     """
 
     settings: Settings
@@ -82,9 +102,9 @@ class Manifest:
     content: str
     passages: int
     documents: int
-    sums: dict[str, tuple[int, str]]
+    sums: dict[str, Sum]
     vectors: Optional[str] = None
-    about: dict[str, Any] = field(default_factory=dict)
+    encoder: Optional[str] = None
 
 
 def read_manifest(index: Path) -> Optional[Manifest]:
@@ -107,8 +127,11 @@ def read_manifest(index: Path) -> Optional[Manifest]:
                 f'{path} is no index of this version of parlai_q2. {remade(index)}'
             )
         fields = {name: fields[name] for name in fields if name != 'format'}
-        fields['settings'] = Settings(**fields['settings'])
-        fields['sums'] = {k: (int(n), str(s)) for k, (n, s) in fields['sums'].items()}
+        settings = dict(fields['settings'])
+        settings['search'] = Search(**settings['search'])
+        fields['settings'] = Settings(**settings)
+        fields['settings'].check()
+        fields['sums'] = {k: Sum(*map(_plain, v)) for k, v in fields['sums'].items()}
         return Manifest(**fields)
     except (ValueError, TypeError, KeyError, AttributeError) as e:
         if isinstance(e, (InputError, ConfigError)):
@@ -129,30 +152,55 @@ def content_of(settings: Settings, documents: Iterable[Document]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def sums_of(index: Path, *parts: Path) -> dict[str, tuple[int, str]]:
-    """The size and the checksum of files and of those in folders."""
+def _plain(value: Any) -> Any:
+    if not isinstance(value, (int, str)):
+        raise ValueError(f'{str(value)[:40]!r} is no sum')
+    return value
+
+
+def sums_of(index: Path, *parts: Path) -> dict[str, Sum]:
+    """The sums of files and of those in folders."""
     files = [
         f for part in parts for f in ([part] if part.is_file() else part.iterdir())
     ]
     return {
-        one.relative_to(index).as_posix(): (one.stat().st_size, file_sha256(one))
+        one.relative_to(index).as_posix(): Sum(
+            one.stat().st_size, file_sha256(one), sampled_sha256(one)
+        )
         for one in sorted(files)
         if not one.name.endswith('.lock')
     }
 
 
-def check(index: Path, manifest: Manifest) -> None:
+def sampled_sha256(path: Path) -> str:
+    """The checksum of some blocks of a file: the first, the last, some between."""
+    digest, size = hashlib.sha256(), path.stat().st_size
+    last = max(0, size - BLOCK)
+    with open(path, 'rb') as stream:
+        for start in sorted({last * n // (BLOCKS - 1) for n in range(BLOCKS)}):
+            stream.seek(start)
+            digest.update(stream.read(BLOCK))
+    return digest.hexdigest()
+
+
+def check(index: Path, manifest: Manifest, whole: bool = False) -> None:
     """
     Check that an index is as it was written.
 
+    :param whole: whether to read all of it; otherwise each file's size and some blocks
+        of it are looked at, all of a file that is no longer than these.
     :raises InputError: if a file is missing or damaged; names it.
     """
-    for name, (size, sha256) in manifest.sums.items():
+    for name, written in manifest.sums.items():
         path = index / name
         try:
             if '..' in Path(name).parts or Path(name).is_absolute():
                 raise InputError(f'{index / MANIFEST} is damaged. {remade(index)}')
-            good = path.stat().st_size == size and file_sha256(path) == sha256
+            good = path.stat().st_size == written.size and (
+                file_sha256(path) == written.sha256
+                if whole
+                else sampled_sha256(path) == written.sampled
+            )
         except FileNotFoundError:
             raise InputError(f'{path} is missing. {remade(index)}') from None
         except OSError as e:

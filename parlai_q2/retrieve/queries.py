@@ -31,10 +31,15 @@ def _names(history: Sequence[str]) -> str:
     return '\n'.join([_two(history), *names])
 
 
+def _turns(history: Sequence[str]) -> str:
+    return '\n'.join(' '.join(turn.split()) for turn in history)
+
+
 _MADE: dict[str, Callable[[Sequence[str]], str]] = {
     'last': _last,
     'two': _two,
     'names': _names,
+    'turns': _turns,
 }
 QUERIES = tuple(_MADE)
 
@@ -45,8 +50,8 @@ def query_of(history: Sequence[str], made_of: str = DEFAULT_QUERY) -> str:
 
     :param history: the turns before the reply, oldest first; of none, nothing is
         searched for.
-    :param made_of: ``last``, ``two`` (the last two turns), or ``names`` (these, and
-        names of earlier ones).
+    :param made_of: ``last``, ``two`` (the last two turns), ``names`` (these, and
+        names of earlier ones), or ``turns`` (all, each on a line of its own).
     :raises UnknownNameError: if it is something else.
 
     >>> query_of(['I love the novels of Ursula Le Guin.', 'Oh?', 'Which is best?'],

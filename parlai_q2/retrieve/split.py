@@ -25,10 +25,13 @@ class Length:
     :param words: the most words of a passage, from 10 on.
     :param overlap: the most words that a passage repeats of the one before, in whole
         sentences; less than half of ``words``.
+    :param sentences: the most sentences of a passage, which then repeats none of the
+        one before; 0 for as many as fit.
     """
 
     words: int = DEFAULT_WORDS
     overlap: int = DEFAULT_OVERLAP
+    sentences: int = 0
 
     def __post_init__(self) -> None:
         if self.words < 10 or not 0 <= self.overlap <= self.words / 2:
@@ -62,16 +65,19 @@ def split(file: str, blocks: Iterable[Block], length: Length) -> Iterator[Passag
 
 
 def _packed(file: str, blocks: list[Block], length: Length) -> Iterator[Passage]:
-    if len(blocks) == 1 and is_short(blocks[0].text, length.words):
+    most = length.sentences
+    if len(blocks) == 1 and is_short(blocks[0].text, length.words) and not most:
         # As most rows are: there is nothing to split.
         yield _passage(file, [_Sentence(blocks[0].text.strip(), 0, blocks[0], True)])
         return
     held: list[_Sentence] = []
     fresh = words = 0
     for sentence in _sentences(blocks, length.words):
-        if held and words + sentence.words > length.words:
+        full = most and fresh == most
+        if held and (full or words + sentence.words > length.words):
             yield _passage(file, held)
-            held = _repeated(held, min(length.overlap, length.words - sentence.words))
+            fitting = min(length.overlap, length.words - sentence.words)
+            held = [] if most else _repeated(held, fitting)
             fresh, words = 0, sum(one.words for one in held)
         held.append(sentence)
         words += sentence.words

@@ -14,6 +14,7 @@ from typing import Any, Optional
 
 from parlai_q2.errors import InputError
 from parlai_q2.retrieve.engine import tantivy
+from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, analyzer, spaced
 from parlai_q2.turns import Passage, Source, without_surrogates
 
@@ -142,6 +143,14 @@ class Store:
                 raise InputError(f'The index has no passage {key}.')
             found.append(passage_of(_json(hits[0][0], BODY)))
         return found
+
+    def found(self, ranked: Sequence[tuple[int, float]]) -> list[Found]:
+        """Passages by their numbers, with their scores."""
+        passages = self.passages([key for key, _ in ranked])
+        return [
+            Found(passage, score, key)
+            for passage, (key, score) in zip(passages, ranked, strict=True)
+        ]
 
     def keys(self) -> list[int]:
         """The numbers of all passages, in order."""

@@ -4,6 +4,8 @@ to date.
 """
 
 from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from parlai_q2.cli import log
@@ -12,7 +14,9 @@ from parlai_q2.cli.progress import Progress
 from parlai_q2.errors import ConfigError
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.files import find_documents
+from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.manifest import Manifest, Settings
+from parlai_q2.retrieve.presets import PRESETS, preset
 from parlai_q2.retrieve.readers import ENDINGS
 from parlai_q2.retrieve.readers.process import SECONDS
 from parlai_q2.retrieve.split import DEFAULT_OVERLAP, DEFAULT_WORDS
@@ -30,6 +34,30 @@ def add_options(parser: Any) -> None:
         + ', '.join(sorted(ENDINGS)),
     )
     parser.add_argument('--outdir', help='the folder of the index')
+    parser.add_argument(
+        '--verify',
+        type='bool',
+        default=False,
+        help='make nothing: read all of the index for its checksums',
+    )
+    group = parser.add_argument_group('Search')
+    group.add_argument(
+        '--preset',
+        choices=tuple(PRESETS),
+        default='bm25',
+        help='bm25: by words; fused: by words and by the vectors of an encoder; knn: '
+        'the one sentence nearest to the mean of the turns; dpr: the one passage that '
+        "DPR's encoders find for the last turn",
+    )
+    group.add_argument(
+        '--encoder',
+        help='a sentence encoder whose vectors are searched, too: mini (the shipped '
+        'one), a folder, or a hub name',
+    )
+    group.add_argument(
+        '--query-encoder',
+        help='the encoder of queries, where it is another, as with DPR',
+    )
     group = parser.add_argument_group('Passages')
     group.add_argument(
         '--passage-words',
@@ -59,13 +87,20 @@ def add_options(parser: Any) -> None:
 
 def run(opt: Mapping[str, Any]) -> Manifest:
     """Make the index that options ask for, and tell what changed."""
+    if opt['verify']:
+        return _verify(given_file(opt, 'outdir', 'INDEX'))
     if not opt['paths']:
         raise ConfigError(
             'Which documents? Give files or folders: parlai_q2 index docs/ '
             '--outdir INDEX'
         )
     index = given_file(opt, 'outdir', 'INDEX')
-    settings = Settings(opt['passage_words'], opt['passage_overlap'], opt['language'])
+    search, sentences = preset(
+        opt['preset'], encoder=opt['encoder'], query_encoder=opt['query_encoder']
+    )
+    settings = Settings(
+        opt['passage_words'], opt['passage_overlap'], opt['language'], sentences, search
+    )
     found = find_documents(opt['paths'])
     for link in found.links:
         log.warning(f'{link} leads out of its folder. Left out.')
@@ -73,14 +108,26 @@ def run(opt: Mapping[str, Any]) -> Manifest:
         endings = found.others.most_common(MOST_ENDINGS)
         named = ', '.join(f'{count} {ending}' for ending, count in endings)
         log.info(f'{found.others.total()} files of other kinds were left out: {named}.')
-    with Progress('index', len(found.files), 'documents') as bar:
+    with ExitStack() as bars:
+        read = bars.enter_context(Progress('index', len(found.files), 'documents'))
+        encoded: list[Progress] = []
+
+        def show(done: int, of: int) -> None:
+            if not encoded:
+                encoded.append(bars.enter_context(Progress('encode', of, 'passages')))
+                shown.append(0)
+            encoded[0].update(done - shown[0])
+            shown[0] = done
+
+        shown: list[int] = []
         manifest, changes = build(
             opt['paths'],
             index,
             settings,
-            lambda name: bar.update(1),
+            lambda name: read.update(1),
             found,
             opt['document_seconds'],
+            show,
         )
     refused = log.Named('Left out')
     for problem in changes.refused:
@@ -90,5 +137,14 @@ def run(opt: Mapping[str, Any]) -> Manifest:
         f'({len(changes.added)} added, {len(changes.changed)} changed, '
         f'{len(changes.removed)} removed, {changes.unchanged} unchanged, '
         f'{len(changes.refused)} left out).'
+    )
+    return manifest
+
+
+def _verify(folder: Path) -> Manifest:
+    manifest = Index(folder, verify=True).manifest
+    log.info(
+        f'{folder}: {manifest.passages:,} passages of {manifest.documents:,} '
+        f'documents, as they were written. Searched by {manifest.settings.search.by}.'
     )
     return manifest

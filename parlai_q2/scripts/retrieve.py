@@ -24,7 +24,8 @@ from parlai_q2.io.write import (
 from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.measure import Recall, Turn, measured, rank_of, read_turns
-from parlai_q2.retrieve.queries import DEFAULT_QUERY, QUERIES, query_of
+from parlai_q2.retrieve.presets import SEARCHES
+from parlai_q2.retrieve.queries import QUERIES
 from parlai_q2.retrieve.show import render_passages
 
 CHUNK = 64
@@ -39,7 +40,15 @@ def add_options(parser: Any) -> None:
         '--knowledge-index', help='the index, as parlai_q2 index made it'
     )
     parser.add_argument(
-        '--knowledge-passages', type=int, default=5, help='how many passages to find'
+        '--knowledge-passages',
+        type=int,
+        help='how many passages to find; by default as the index was made for',
+    )
+    parser.add_argument(
+        '--knowledge-search',
+        choices=SEARCHES,
+        help='by words, by the vectors of an encoder (dense), or by both (fused); by '
+        'default as the index was made for',
     )
     parser.add_argument(
         '--infile',
@@ -50,9 +59,8 @@ def add_options(parser: Any) -> None:
     parser.add_argument(
         '--query-from',
         choices=QUERIES,
-        default=DEFAULT_QUERY,
-        help='the turns that are searched for: the last, the last two, or these and '
-        'names of earlier ones',
+        help='the turns that are searched for: the last, the last two, these and '
+        'names of earlier ones, or all; by default as the index was made for',
     )
     parser.add_argument(
         '--held-out',
@@ -75,11 +83,16 @@ def run(opt: Mapping[str, Any]) -> Any:
         raise ConfigError(
             'Give either words to look for, or a file of turns with --infile.'
         )
-    k = opt['knowledge_passages']
     outfile = Path(opt['outfile']) if opt['outfile'] else None
     if outfile is not None:
         outfile = writable(outfile, *([Path(opt['infile'])] if opt['infile'] else []))
-    index = Index(opt['knowledge_index'])
+    index = Index(
+        opt['knowledge_index'],
+        by=opt['knowledge_search'],
+        query=opt['query_from'],
+        passages=opt['knowledge_passages'],
+    )
+    k = index.how.passages
     log.info(f'{index.folder}: {len(index):,} passages. Signature: {index.signature}')
     if opt['query']:
         query = ' '.join(opt['query'])
@@ -97,17 +110,16 @@ def run(opt: Mapping[str, Any]) -> Any:
     turns = turns[: opt['most']]
     if not turns:
         raise InputError(f'{opt["infile"]} has no turn with a history and knowledge.')
-    return _measure(index, turns, k, opt['query_from'], outfile)
+    return _measure(index, turns, outfile)
 
 
-def _measure(
-    index: Index, turns: Sequence[Turn], k: int, made_of: str, outfile: Optional[Path]
-) -> Recall:
+def _measure(index: Index, turns: Sequence[Turn], outfile: Optional[Path]) -> Recall:
+    k, how = index.how.passages, index.how
     ranks, lines = [], []
     with Progress('retrieve', len(turns), 'turns') as bar:
         for start in range(0, len(turns), CHUNK):
             chunk = turns[start : start + CHUNK]
-            queries = [query_of(turn.history, made_of) for turn in chunk]
+            queries = [index.query(turn.history) for turn in chunk]
             found = index.search(queries, max(k, DEEP))
             for turn, query, some in zip(chunk, queries, found, strict=True):
                 rank = rank_of(turn.gold, [one.passage.text for one in some])
@@ -117,9 +129,17 @@ def _measure(
     recall = measured(ranks)
     for cut, interval in recall.recall.items():
         log.info(f'recall@{cut:<3} {interval}')
-    log.info(f'MRR@{DEEP}   {recall.mrr}  ({recall.count:,} turns, query: {made_of})')
+    log.info(
+        f'MRR@{DEEP}   {recall.mrr}  '
+        f'({recall.count:,} turns, {how.by}, query: {how.query})'
+    )
     if outfile is not None:
-        summary = {**asdict(recall), 'query': made_of, 'signature': index.signature}
+        summary = {
+            **asdict(recall),
+            'query': how.query,
+            'search': how.by,
+            'signature': index.signature,
+        }
         _write(outfile, lines, summary)
     return recall
 

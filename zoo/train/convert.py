@@ -90,9 +90,12 @@ def write_tensors(
     said = library_config(config, source)
     if model.spec == ENCODER:
         said.update({name: config[name] for name in KEPT if name in config})
-        written += [WORDS, HEAD]
+        written.append(WORDS)
         _write_json(out / WORDS, words)
-        _write_head(Stored(tensors), output, out / HEAD)
+        (out / HEAD).unlink(missing_ok=True)
+        if output:
+            written.append(HEAD)
+            _write_head(Stored(tensors), output, out / HEAD)
     elif keep is None:
         written.append(SHARED)
         _write_json(out / SHARED, words)

@@ -24,7 +24,7 @@ MPNET = 'mpnet'
 
 class ConvertedEncoder:
     """
-    A classifier or question answerer that CTranslate2 runs.
+    A classifier, a question answerer, or an encoder of texts that CTranslate2 runs.
 
     :param batch_size: the most inputs in a call.
     """
@@ -37,7 +37,7 @@ class ConvertedEncoder:
             converted.place,
             most_at_once(batch_size, device, compute_type),
         )
-        self.weight, self.bias = converted.head['weight'], converted.head['bias']
+        self.head = converted.head
         self.workers = workers_for(device)
         self.encoder = open_model(
             'Encoder', converted, device, compute_type, self.workers
@@ -53,11 +53,23 @@ class ConvertedEncoder:
 
     def classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         """The logits of a classifier, [classes] for each input."""
+        self._check_head()
         return self._each(inputs, self._classes)
 
     def spans(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         """The logits of starts and ends of answers, [L, 2] for each input."""
+        self._check_head()
         return self._each(inputs, self._spans)
+
+    def means(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        """The mean of the last hidden states, [M], of each input."""
+        return self._each(inputs, self._means)
+
+    def _check_head(self) -> None:
+        if not self.head:
+            raise ModelError(
+                f'{self.place} gives vectors of texts, and neither classes nor answers.'
+            )
 
     def _each(self, inputs: Sequence['Encoding'], read: Any) -> list[np.ndarray]:
         longest = max((len(one.ids) for one in inputs), default=0)
@@ -100,6 +112,10 @@ class ConvertedEncoder:
         hidden = self._array(self._forward(inputs).last_hidden_state)  # [B, L, M]
         return [self._output(one) for one in hidden]
 
+    def _means(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        hidden = self._array(self._forward(inputs).last_hidden_state)  # [B, L, M]
+        return list(hidden.mean(1))
+
     def _forward(self, inputs: Sequence['Encoding']) -> Any:
         ids = [one.ids for one in inputs]
         if self.first is None:
@@ -120,4 +136,4 @@ class ConvertedEncoder:
     def _output(self, hidden: np.ndarray) -> np.ndarray:
         """[..., M] to [..., outputs]: no product of matrices, which would depend on
         the number of rows and of threads in its last bits."""
-        return (hidden[..., None, :] * self.weight).sum(-1) + self.bias
+        return (hidden[..., None, :] * self.head['weight']).sum(-1) + self.head['bias']

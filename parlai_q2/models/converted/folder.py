@@ -27,6 +27,8 @@ SHARED, SOURCE, TARGET = (
 )
 WORDS = 'vocabulary.json'
 VOCABULARIES = {ENCODER: (WORDS,), SEQ2SEQ: (SHARED, SOURCE, TARGET)}
+# Architectures that have no output layer: they give vectors of texts.
+HEADLESS = ('BertModel',)
 # Hosts of repositories refuse files of 100 MB.
 PART_BYTES = 90_000_000
 
@@ -100,7 +102,8 @@ def read_folder(folder: Path, wanted: str) -> Converted:
         check(model, wanted, sizes * 2 if names == [SHARED] else sizes)
     if wanted == SEQ2SEQ:
         return Converted(folder, config, files)
-    head = _head(folder, model)
+    bare = (config.get('architectures') or [''])[0] in HEADLESS
+    head = {} if bare else _head(folder, model)
     with blaming(folder / CONFIG):
         check_classes(config, head)
     return Converted(folder, config, files, head, rows_of(model))
@@ -148,6 +151,8 @@ def checked_head(head: Mapping[str, np.ndarray], model: Model) -> dict[str, np.n
 
 def check_classes(config: Mapping[str, Any], head: Mapping[str, np.ndarray]) -> None:
     """Raise ValueError if a classifier has not as many outputs as names for them."""
+    if not head:
+        return
     names, outputs = config.get('id2label'), len(head['bias'])
     if names and len(names) != outputs and 'Sequence' in str(config['architectures']):
         raise ValueError(f'it names {len(names)} classes, and the model has {outputs}')

@@ -60,7 +60,7 @@ def read_int8_folder(folder: Path, wanted: str) -> Converted:
                 f'{folder / INT8_WEIGHTS} does not fit its config.json: {e}'
             ) from e
         head = {}
-        if wanted == ENCODER:
+        if wanted == ENCODER and output:
             stored = Stored(tensors)
             parts = {
                 part: stored.whole(f'{output}.{part}') for part in ('weight', 'bias')

@@ -12,6 +12,7 @@ et al. 2020, section 2.1), and its positions are a second embedding, like BERT's
 types.
 """
 
+from functools import partial
 from typing import Any, Callable, Mapping, Optional, Sequence
 
 import numpy as np
@@ -75,9 +76,13 @@ class Stored:
         return self.tensors[name]
 
 
-def bert(tensors: Tensors, config: Mapping[str, Any], base: str = 'bert') -> Model:
-    """BERT for classification (with its pooling layer) or for question answering."""
-    stored, words = Stored(tensors), f'{base}.embeddings'
+def bert(tensors: Tensors, config: Mapping[str, Any], base: str = 'bert.') -> Model:
+    """
+    BERT for classification (with its pooling layer) or for question answering.
+
+    :param base: what the names of its weights begin with, with the dot.
+    """
+    stored, words = Stored(tensors), f'{base}embeddings'
     arrays = _encoder(config, pre_norm=False, activation=GELU)
     _put(
         arrays, 'encoder/embeddings_0', stored.matrix(f'{words}.word_embeddings.weight')
@@ -88,12 +93,12 @@ def bert(tensors: Tensors, config: Mapping[str, Any], base: str = 'bert') -> Mod
     arrays['encoder/position_encodings/encodings'] = positions
     _put(arrays, 'encoder/layernorm_embedding', stored.norm(f'{words}.LayerNorm'))
     for n in range(config['num_hidden_layers']):
-        old, new = f'{base}.encoder.layer.{n}', f'encoder/layer_{n}'
+        old, new = f'{base}encoder.layer.{n}', f'encoder/layer_{n}'
         names = ('query', 'key', 'value')
         projected = [f'{old}.attention.self.{name}' for name in names]
         _put_layer(arrays, stored, old, new, projected, 'output.dense', 'output.')
-    if f'{base}.pooler.dense.bias' in tensors:
-        _pooler(arrays, stored.linear(f'{base}.pooler.dense'))
+    if f'{base}pooler.dense.bias' in tensors:
+        _pooler(arrays, stored.linear(f'{base}pooler.dense'))
     return Model(ENCODER, REVISIONS[ENCODER], arrays)
 
 
@@ -170,8 +175,10 @@ def t5(
     return Model(SEQ2SEQ, REVISIONS[SEQ2SEQ], arrays, aliases)
 
 
-# The layout of each architecture, and the output layer that is on top of it.
+# The layout of each architecture, and the output layer that is on top of it; none of
+# models that give vectors of texts.
 LAYOUTS: dict[str, tuple[Callable[..., Model], str]] = {
+    'BertModel': (partial(bert, base=''), ''),
     'BertForSequenceClassification': (bert, 'classifier'),
     'BertForQuestionAnswering': (bert, 'qa_outputs'),
     'MPNetForSequenceClassification': (mpnet, 'classifier.out_proj'),

@@ -84,12 +84,16 @@ def _bert(weights: _Weights, converted: Converted) -> tuple[Any, State]:
     positions = weights('encoder/position_encodings/encodings')
     state['bert.embeddings.token_type_embeddings.weight'] = kinds
     state['bert.embeddings.position_embeddings.weight'] = positions
+    (architecture,) = converted.config['architectures']
     output = 'qa_outputs'
     if 'pooler_dense/weight' in weights.model:
         _linear(state, weights, 'pooler_dense', 'bert.pooler.dense')
-    if 'Sequence' in converted.config['architectures'][0]:
+    if 'Sequence' in architecture:
         output = 'classifier'
-    _head(state, converted, output)
+    if converted.head:
+        _head(state, converted, output)
+    else:
+        state = {name.removeprefix('bert.'): array for name, array in state.items()}
     config = transformers.BertConfig(
         **_sizes(weights, converted),
         max_position_embeddings=len(positions),
@@ -129,8 +133,9 @@ def _sizes(weights: _Weights, converted: Converted) -> dict[str, Any]:
         'num_attention_heads': int(weights.model['encoder/num_heads']),
         'intermediate_size': len(weights.model['encoder/layer_0/ffn/linear_0/weight']),
         'layer_norm_eps': said.get('layer_norm_epsilon') or 1e-12,
-        'num_labels': len(converted.head['bias']),
     }
+    if converted.head:
+        found['num_labels'] = len(converted.head['bias'])
     if said.get('id2label'):
         found['id2label'] = {int(n): name for n, name in said['id2label'].items()}
         found['label2id'] = {name: n for n, name in found['id2label'].items()}

@@ -1,0 +1,196 @@
+"""
+Encoders of texts, whose vectors are near where texts belong together.
+
+A converted folder, or one with int8 weights, is run by CTranslate2; any other folder or
+hub name by transformers. Which hidden states are the vector, and whether it is made to
+have length 1, is read from the files that sentence-transformers writes
+(``modules.json``, ``1_Pooling/config.json``); without them it is the mean of the last
+hidden states, of length 1. DPR's encoders (Karpukhin et al. 2020, arXiv 2004.04906)
+give their pooled output as it is.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy as np
+
+from parlai_q2.errors import ModelError
+from parlai_q2.models.batching import length_batches, padded
+from parlai_q2.models.converted.encoder import ConvertedEncoder
+from parlai_q2.models.converted.folder import read_any
+from parlai_q2.models.converted.layout import ENCODER
+from parlai_q2.models.converted.library import AUTO, effective_type
+from parlai_q2.models.device import inference
+from parlai_q2.models.loading import load_model, load_tokenizer, stored_folder
+from parlai_q2.models.references import identified, resolve
+from parlai_q2.models.tokens import Tokens, read_tokens
+from parlai_q2.presets import ModelConfig
+
+DPR_PASSAGES = 'facebook/dpr-ctx_encoder-single-nq-base'
+DPR_QUESTIONS = 'facebook/dpr-question_encoder-single-nq-base'
+# Queries lose their beginning, passages their end.
+QUERY_TOKENS, PASSAGE_TOKENS = 64, 160
+BATCH_SIZE = 64
+_DPR = ('DPRContextEncoder', 'DPRQuestionEncoder')
+
+
+class TextEncoder:
+    """
+    Gives vectors of texts.
+
+    :param reference: a shipped model, a folder or a hub name.
+    :raises ModelNotFoundError: if the model is not here and cannot be fetched.
+    :raises ModelError: if its files cannot be read, or it is no encoder of texts.
+    """
+
+    def __init__(self, reference: str, device: str = 'cpu'):
+        self.reference = reference
+        self.identity = identified(ModelConfig(reference))
+        self.batch_size = BATCH_SIZE
+        self.pooling, self.unit = 'mean', True
+        folder = stored_folder(reference)
+        converted = folder and read_any(folder, ENCODER)
+        self._converted: Optional[ConvertedEncoder] = None
+        if converted:
+            kind = effective_type(AUTO, device)
+            self._converted = ConvertedEncoder(converted, device, kind, BATCH_SIZE)
+            self._tokens = read_tokens(converted.place)
+            self._most = self._converted.most
+            self.engine = f'ctranslate2-{kind}'
+            return
+        self.engine = 'transformers-float32'
+        self.pooling, self.unit = _pooling_of(reference)
+        self._model = load_model(reference, self._class(), device)
+        tokenizer = load_tokenizer(reference)
+        self._tokens = Tokens.of_transformers(tokenizer, reference)
+        self._padding = tokenizer.pad_token_id or 0
+        positions = getattr(self._model.config, 'max_position_embeddings', None)
+        self._most = min(tokenizer.model_max_length, positions or PASSAGE_TOKENS)
+
+    def _class(self) -> Any:
+        import transformers
+
+        from parlai_q2.models.loading import NO_CODE, not_loaded
+
+        place = resolve(self.reference)
+        try:
+            config = transformers.AutoConfig.from_pretrained(place, **NO_CODE)
+        except Exception as e:
+            raise not_loaded(self.reference, place, e) from e
+        name = (config.architectures or [''])[0]
+        if name in _DPR:
+            # Both have the same model type, so that AutoModel takes one for the other.
+            self.pooling, self.unit = 'pooled', False
+            return getattr(transformers, name)
+        if getattr(config, 'is_encoder_decoder', False):
+            raise ModelError(
+                f'{self.reference} is an encoder-decoder, not an encoder of texts. '
+                'Name a sentence encoder, such as '
+                'sentence-transformers/all-MiniLM-L6-v2.'
+            )
+        return transformers.AutoModel
+
+    @property
+    def signature(self) -> str:
+        """What decides its vectors."""
+        return f'{self.identity},{self.engine}'
+
+    def passages(self, texts: Sequence[str]) -> np.ndarray:
+        """Vectors of passages, [B, M], fp32."""
+        return self._encode(texts, PASSAGE_TOKENS, False)
+
+    def queries(self, texts: Sequence[str]) -> np.ndarray:
+        """Vectors of queries, [B, M], fp32."""
+        return self._encode(texts, QUERY_TOKENS, True)
+
+    def _encode(self, texts: Sequence[str], most: int, keep_end: bool) -> np.ndarray:
+        inputs = self._tokens.texts(texts, min(most, self._most), keep_end)
+        if not inputs:
+            return np.zeros((0, 0), np.float32)
+        if self._converted is not None:
+            rows = self._converted.means(inputs)
+        else:
+            rows = self._read(inputs)
+        found = np.stack(rows).astype(np.float32)
+        if self.unit:
+            found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+        return found
+
+    def _read(self, inputs: Sequence[Any]) -> list[np.ndarray]:
+        rows: list[Any] = [None] * len(inputs)
+        device = self._model.device
+        for batch in length_batches([len(one.ids) for one in inputs], self.batch_size):
+            ids = padded([inputs[i].ids for i in batch], self._padding).to(device)
+            masks = [inputs[i].attention_mask for i in batch]
+            mask = padded(masks, 0).to(device)  # [B, L]
+            with inference(device):
+                output = self._model(input_ids=ids, attention_mask=mask)
+                if self.pooling == 'pooled':
+                    vectors = output.pooler_output
+                elif self.pooling == 'cls':
+                    vectors = output.last_hidden_state[:, 0]
+                else:
+                    hidden = output.last_hidden_state.float()  # [B, L, M]
+                    vectors = (hidden * mask[..., None]).sum(1) / mask.sum(1)[:, None]
+            for i, row in zip(batch, vectors.float().cpu().numpy(), strict=True):
+                rows[i] = row
+        return rows
+
+
+@lru_cache(maxsize=4)
+def load_encoder(reference: str, device: str = 'cpu') -> TextEncoder:
+    """An encoder, loaded once."""
+    return TextEncoder(reference, device)
+
+
+def _pooling_of(reference: str) -> tuple[str, bool]:
+    """How vectors are made of hidden states, and whether they have length 1."""
+    modules = _beside(reference, 'modules.json')
+    if not isinstance(modules, list):
+        return 'mean', True
+    kinds = [str(one.get('type', '')).rpartition('.')[2] for one in modules]
+    unknown = set(kinds) - {'Transformer', 'Pooling', 'Normalize'}
+    if unknown:
+        raise ModelError(
+            f'{reference} has parts that are not known here: '
+            f'{", ".join(sorted(unknown))}.'
+        )
+    pooling = _beside(reference, '1_Pooling/config.json')
+    said: Mapping[str, Any] = pooling if isinstance(pooling, Mapping) else {}
+    wanted = {
+        name.removeprefix('pooling_mode_')
+        for name, value in said.items()
+        if name.startswith('pooling_mode_') and value is True
+    }
+    if not wanted <= {'mean_tokens', 'cls_token'} or len(wanted) > 1:
+        raise ModelError(
+            f'{reference} pools by {", ".join(sorted(wanted))}; known are mean_tokens '
+            'and cls_token.'
+        )
+    return 'cls' if wanted == {'cls_token'} else 'mean', 'Normalize' in kinds
+
+
+def _beside(reference: str, name: str) -> Any:
+    """A JSON file of a model; None if it has none."""
+    place = resolve(reference)
+    path: Optional[Any]
+    if isinstance(place, Path):
+        path = place / name
+    else:
+        from transformers.utils import cached_file
+
+        path = cached_file(
+            place,
+            name,
+            _raise_exceptions_for_missing_entries=False,
+            _raise_exceptions_for_connection_errors=False,
+        )
+    if path is None or not Path(path).is_file():
+        return None
+    try:
+        return json.loads(Path(path).read_text(encoding='utf-8'))
+    except (OSError, ValueError) as e:
+        raise ModelError(f'Cannot read {path}: {e}') from e

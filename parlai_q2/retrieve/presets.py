@@ -1,0 +1,95 @@
+"""
+Ways to find the passages of a turn, by name.
+
+``knn`` and ``dpr`` are the conditions of "Rome was built in 1776" (Santhanam et al.
+2021, arXiv 2110.05456, section 4): the one sentence that is nearest to the mean of a
+sentence encoder's vectors of the turns, and the one passage that DPR finds for the last
+turn.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Optional
+
+from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.retrieve.encoder import DPR_PASSAGES, DPR_QUESTIONS
+from parlai_q2.retrieve.queries import DEFAULT_QUERY, QUERIES
+
+DEFAULT_PASSAGES = 5
+WORDS, DENSE, FUSED = 'words', 'dense', 'fused'
+SEARCHES = (WORDS, DENSE, FUSED)
+# What ``--encoder mini`` names.
+MINI, SHIPPED_ENCODER = 'mini', 'shipped:q2_mini/retrieval'
+
+
+@dataclass(frozen=True)
+class Search:
+    """
+    How passages are found.
+
+    :param by: ``words`` (BM25), ``dense`` (vectors), or ``fused`` (both).
+    :param query: what is searched for, see
+        :func:`~parlai_q2.retrieve.queries.query_of`.
+    :param passages: the most passages of a turn.
+    :param encoder: gives the vectors of passages; None for words alone.
+    :param query_encoder: gives the vectors of queries; None for the same.
+    """
+
+    by: str = WORDS
+    query: str = DEFAULT_QUERY
+    passages: int = DEFAULT_PASSAGES
+    encoder: Optional[str] = None
+    query_encoder: Optional[str] = None
+
+    def check(self) -> None:
+        """
+        Refuse what does not fit.
+
+        :raises ConfigError: if it does not.
+        """
+        for kind, value, known in (
+            ('search', self.by, SEARCHES),
+            ('query', self.query, QUERIES),
+        ):
+            if value not in known:
+                raise UnknownNameError(kind, value, known)
+        if self.passages < 1:
+            raise ConfigError(f'{self.passages} passages cannot be looked for.')
+        if self.by != WORDS and self.encoder is None:
+            raise ConfigError(
+                f'An index without vectors cannot be searched by {self.by!r}. Make it '
+                f'with an encoder: parlai_q2 index ... --encoder {MINI}'
+            )
+
+
+# Each with the most sentences of a passage (0: as many as fit).
+PRESETS: dict[str, tuple[Search, int]] = {
+    'bm25': (Search(), 0),
+    'fused': (Search(FUSED, encoder=SHIPPED_ENCODER), 0),
+    'knn': (Search(DENSE, 'turns', 1, SHIPPED_ENCODER), 1),
+    'dpr': (Search(DENSE, 'last', 1, DPR_PASSAGES, DPR_QUESTIONS), 0),
+}
+
+
+def preset(name: str, **changed: Any) -> tuple[Search, int]:
+    """
+    A preset.
+
+    :param changed: what is otherwise; None leaves it as it is.
+    :return: the search, and the most sentences of a passage, 0 for as many as fit.
+    :raises UnknownNameError: if there is none of this name.
+    """
+    if name not in PRESETS:
+        raise UnknownNameError('preset', name, PRESETS)
+    search, sentences = PRESETS[name]
+    given = {key: value for key, value in changed.items() if value is not None}
+    encoder = given.get('encoder')
+    if encoder:
+        if encoder == MINI:
+            given['encoder'] = SHIPPED_ENCODER
+        if search.by == WORDS:
+            given.setdefault('by', FUSED)
+        # The partner of another encoder.
+        given.setdefault('query_encoder', None)
+    found = replace(search, **given)
+    found.check()
+    return found, sentences

@@ -1,0 +1,266 @@
+"""
+Searches by vectors: of a tiny random BERT, for which a text is nearest to itself.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import transformers
+
+from parlai_q2.errors import InputError, ModelError
+from parlai_q2.retrieve import vectors
+from parlai_q2.retrieve.build import build
+from parlai_q2.retrieve.dense import Dense, fused
+from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
+from parlai_q2.retrieve.index import Index
+from parlai_q2.retrieve.manifest import Settings
+from parlai_q2.retrieve.presets import PRESETS, preset
+from parlai_q2.zoo.train.convert import write_converted
+from tests.tiny import BEE_WORDS, tiny_bert, word_tokenizer
+
+TEXTS = [
+    'The bees have five eyes .',
+    'A french chain was founded in 1854 .',
+    'It is a large american company .',
+    'Two and three have six .',
+]
+
+
+@pytest.fixture(scope='module')
+def models(tmp_path_factory):
+    """A BERT, the same one converted, and DPR's two encoders."""
+    folder = tmp_path_factory.mktemp('models')
+    bert = tiny_bert(folder / 'bert', hidden_size=32, num_hidden_layers=2)
+    model = transformers.AutoModel.from_pretrained(bert)
+    model.config.architectures = ['BertModel']
+    model.save_pretrained(folder / 'bare')
+    words = word_tokenizer(BEE_WORDS)
+    words.save_pretrained(folder / 'bare')
+    write_converted(str(folder / 'bare'), folder / 'converted')
+    config = transformers.DPRConfig(
+        vocab_size=len(words), hidden_size=32, num_hidden_layers=2,
+        num_attention_heads=2, intermediate_size=64, max_position_embeddings=64,
+    )  # fmt: skip
+    for name in ('DPRContextEncoder', 'DPRQuestionEncoder'):
+        getattr(transformers, name)(config).save_pretrained(folder / name)
+        words.save_pretrained(folder / name)
+    return folder
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path('docs').mkdir()
+    for n, text in enumerate(TEXTS):
+        Path('docs', f'{n}.txt').write_text(text, encoding='utf-8')
+    return tmp_path
+
+
+def made(encoder, name='fused', **changed):
+    search, sentences = preset(name, encoder=str(encoder), **changed)
+    return build(['docs'], Path('index'), Settings(sentences=sentences, search=search))[
+        1
+    ]
+
+
+def found(query, k=4, **changed):
+    return [one.passage.text for one in Index('index', **changed).search([query], k)[0]]
+
+
+@pytest.mark.parametrize('kind', ['bare', 'converted'])
+def test_a_text_is_nearest_to_itself(models, place, kind):
+    made(models / kind)
+    for text in TEXTS:
+        assert found(text, by='dense')[0] == text
+        assert found(text)[0] == text
+    assert len(found('bees', by='dense')) == 4  # words alone find one
+    assert found('bees', by='words') == [TEXTS[0]]
+    assert Index('index').search(['', ' '], 2) == [[], []]
+
+
+def test_a_converted_encoder_gives_the_same_vectors(models):
+    one, other = (
+        TextEncoder(str(models / kind)).passages(TEXTS)
+        for kind in ('bare', 'converted')
+    )
+    assert (one * other).sum(1) == pytest.approx(np.ones(4), abs=0.01)  # int8
+    assert np.linalg.norm(one, axis=1) == pytest.approx(np.ones(4), abs=1e-5)
+
+
+def test_a_batch_is_encoded_as_one_by_one(models):
+    encoder = TextEncoder(str(models / 'converted'))
+    each = np.concatenate([encoder.queries([text]) for text in TEXTS])
+    assert (encoder.queries(TEXTS) == each).all()
+
+
+def test_queries_lose_their_beginning_and_passages_their_end(models):
+    encoder = TextEncoder(str(models / 'bare'))
+    long = ' '.join(['bees'] * 300)
+    assert (encoder.queries([f'six {long}']) == encoder.queries([long])).all()
+    assert (encoder.passages([f'{long} six']) == encoder.passages([long])).all()
+
+
+def test_how_vectors_are_made_is_read(models, tmp_path):
+    folder = tmp_path / 'cls'
+    transformers.AutoModel.from_pretrained(models / 'bare').save_pretrained(folder)
+    word_tokenizer(BEE_WORDS).save_pretrained(folder)
+    kinds = [
+        {'type': f'sentence_transformers.models.{n}'}
+        for n in ('Transformer', 'Pooling')
+    ]
+    (folder / 'modules.json').write_text(json.dumps(kinds))
+    (folder / '1_Pooling').mkdir()
+    pooling = folder / '1_Pooling' / 'config.json'
+    pooling.write_text(json.dumps({'pooling_mode_cls_token': True}))
+    encoder = TextEncoder(str(folder))
+    assert (encoder.pooling, encoder.unit) == ('cls', False)
+    pooling.write_text(json.dumps({'pooling_mode_max_tokens': True}))
+    with pytest.raises(ModelError, match='max_tokens'):
+        TextEncoder(str(folder))
+    (folder / 'modules.json').write_text(json.dumps([*kinds, {'type': 'x.Dense'}]))
+    with pytest.raises(ModelError, match='Dense'):
+        TextEncoder(str(folder))
+
+
+def test_only_what_is_new_is_encoded(models, place, monkeypatch):
+    made(models / 'bare')
+    before = dict(
+        zip(TEXTS, Index('index')._retriever.dense.vectors.stored, strict=True)
+    )
+    encoded = []
+    original = TextEncoder.passages
+    monkeypatch.setattr(
+        TextEncoder,
+        'passages',
+        lambda self, texts: encoded.extend(texts) or original(self, texts),
+    )
+    Path('docs/1.txt').unlink()
+    Path('docs/9.txt').write_text('They have one .', encoding='utf-8')
+    made(models / 'bare')
+    assert [text for text in encoded if text != '-'] == ['They have one .']
+    index = Index('index')
+    dense = index._retriever.dense
+    for key, row in zip(dense.vectors.keys, dense.vectors.stored, strict=True):
+        (passage,) = index.store.passages([int(key)])
+        if passage.text in before:
+            assert (row == before[passage.text]).all()
+    assert found('They have one .', by='dense')[0] == 'They have one .'
+
+
+def test_a_stopped_run_goes_on(models, place, monkeypatch):
+    monkeypatch.setattr(vectors, 'CHUNK', 1)
+    done = []
+
+    def stop(finished, of):
+        done.append(finished)
+        if finished == 2:
+            raise KeyboardInterrupt
+
+    search, _ = preset('fused', encoder=str(models / 'bare'))
+    for encoded in (stop, lambda finished, of: done.append(finished)):
+        try:
+            build(['docs'], Path('index'), Settings(search=search), encoded=encoded)
+        except KeyboardInterrupt:
+            assert not Path('index/index.json').exists()
+    assert done == [1, 2, 3, 4]
+    assert all(found(text, by='dense')[0] == text for text in TEXTS)
+
+
+def test_another_encoder_makes_new_vectors(models, place):
+    made(models / 'bare')
+    old = Index('index').manifest
+    made(models / 'converted')
+    new = Index('index').manifest
+    assert old.encoder != new.encoder and old.vectors != new.vectors
+    assert not Path('index', old.vectors).exists()
+
+
+def test_vectors_of_a_changed_encoder_are_not_searched(models, place, tmp_path):
+    folder = tmp_path / 'own'
+    tiny_bert(folder)
+    made(folder)
+    tiny_bert(folder, hidden_size=32)
+    load_encoder.cache_clear()
+    with pytest.raises(InputError, match='up to date'):
+        Index('index')
+    assert found('bees', by='words') == [TEXTS[0]]
+
+
+def test_an_index_of_words_has_no_vectors_to_search(place):
+    build(['docs'], Path('index'))
+    with pytest.raises(ValueError, match='--encoder'):
+        Index('index', by='dense')
+
+
+@pytest.mark.parametrize('name', [vectors.KEYS, vectors.ROWS])
+def test_damaged_vectors_are_named(models, place, name):
+    made(models / 'bare')
+    (path,) = Path('index').glob(f'vectors-*/{name}')
+    data = bytearray(path.read_bytes())
+    data[-3] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=name):
+        Index('index')
+
+
+def test_knn_finds_one_sentence_near_the_mean_of_the_turns(models, place):
+    Path('docs/two.txt').write_text(f'{TEXTS[0]} {TEXTS[1]}', encoding='utf-8')
+    made(models / 'bare', 'knn')
+    index = Index('index')
+    assert (index.how.passages, index.how.query) == (1, 'turns')
+    assert {p.text for p in index.store.passages(index.store.keys())} == set(TEXTS)
+    turns = [TEXTS[0], 'Wow !', TEXTS[2]]
+    query = index.query(turns)
+    assert isinstance(index._retriever, Dense)
+    encoder = index._retriever.encoder
+    (own,) = index._retriever._encoded([query])
+    assert own == pytest.approx(encoder.queries(turns).mean(0), abs=1e-6)
+    near = encoder.passages(TEXTS) @ own
+    assert index.search([query], 1)[0][0].passage.text == TEXTS[near.argmax()]
+
+
+def test_dpr_reads_questions_by_another_encoder(models, place):
+    search, _ = preset('dpr')
+    assert (search.encoder, search.query_encoder) == (
+        'facebook/dpr-ctx_encoder-single-nq-base',
+        'facebook/dpr-question_encoder-single-nq-base',
+    )
+    passages, questions = (
+        str(models / name) for name in ('DPRContextEncoder', 'DPRQuestionEncoder')
+    )
+    made(passages, 'dpr', query_encoder=questions)
+    index = Index('index')
+    assert index.query(['Hello', 'bees ?']) == 'bees ?'
+    (one,) = index.search(['bees ?'], 1)[0]
+    model = transformers.DPRContextEncoder.from_pretrained(passages)
+    asker = transformers.DPRQuestionEncoder.from_pretrained(questions)
+    words = word_tokenizer(BEE_WORDS)
+    asked = asker(**words(['bees ?'], return_tensors='pt')).pooler_output
+    products = [
+        (model(**words([t], return_tensors='pt')).pooler_output @ asked.T).item()
+        for t in TEXTS
+    ]
+    assert one.passage.text == TEXTS[int(np.argmax(products))]
+    assert one.score == pytest.approx(max(products), rel=2e-3)  # stored in fp16
+
+
+def test_presets_name_what_they_are():
+    assert {
+        name: (search.by, search.query, search.passages, sentences)
+        for name, (search, sentences) in PRESETS.items()
+    } == {
+        'bm25': ('words', 'two', 5, 0),
+        'fused': ('fused', 'two', 5, 0),
+        'knn': ('dense', 'turns', 1, 1),
+        'dpr': ('dense', 'last', 1, 0),
+    }
+    assert preset('bm25', encoder='mini')[0] == PRESETS['fused'][0]
+
+
+def test_ranks_are_fused_by_their_reciprocals():
+    lists = [([1, 2], 0.5), ([2, 3], 0.5)]
+    (best, score), *others = fused(lists)
+    assert (best, [key for key, _ in others]) == (2, [1, 3])
+    assert score == pytest.approx(0.5 / 61 + 0.5 / 62)
