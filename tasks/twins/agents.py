@@ -1,7 +1,7 @@
 """
 Twins: under each knowledge a wrong response and a right one in other words. They ship
-with the package. There is one fold, for measuring, whatever the datatype; README.md has
-the words that a task string may have.
+with the package. They are for measuring: ``train`` and ``valid`` show the fold ``dev``,
+``test`` the other one. README.md has the words that a task string may have.
 """
 
 from parlai_q2.parlai.annotated_task import (
@@ -18,6 +18,7 @@ class TwinsTeacher(AnnotatedTaskTeacher):
 
     reader = reader
     classes = reader.CLASSES
+    folds = {'train': 'dev', 'valid': 'dev', 'test': 'test'}
 
 
 class DialogueTeacher(DialogueView, TwinsTeacher):

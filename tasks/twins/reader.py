@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
-from parlai_q2.errors import RecordError
+from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.evaluate.sets import (
     BINARY,
     AnnotatedResponse,
@@ -14,6 +14,7 @@ from parlai_q2.evaluate.sets import (
 
 SHEET = Path(__file__).parent / 'twins.jsonl'
 # The responses of a twin, in the order in which they are read, with their classes.
+FOLD = 'fold'
 SIDES = dict(zip(('right', 'wrong'), BINARY, strict=True))
 # The kinds of mistakes, as words of a task string and as the sheet has them.
 KINDS = {
@@ -32,29 +33,49 @@ KINDS = {
     'permission': 'permission, offer, yes',
 }
 CLASSES = BINARY
-GROUPS = {'class': BINARY, 'kind': tuple(KINDS)}
+# What chose the shipped detector, and what was held out until it was chosen.
+FOLDS = ('dev', 'test')
+GROUPS = {'class': BINARY, 'kind': tuple(KINDS), 'fold': FOLDS}
 
 
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
-    """The twins of the kinds that words choose; each kind is a corpus."""
-    return AnnotatedSet('twins', 'twins', tuple(read_part(datapath, words)))
+    """
+    The twins of one fold (``dev``, or the one that a word names) and of the kinds that
+    words choose; each kind is a corpus.
+
+    :raises ConfigError: when words name both folds.
+    """
+    folds = [word for word in dict.fromkeys(words) if word in FOLDS]
+    if len(folds) > 1:
+        raise ConfigError('An annotated set has one fold: dev or test. Name one.')
+    fold = folds[0] if folds else FOLDS[0]
+    found = read_part(datapath, words, fold)
+    return AnnotatedSet(
+        'twins', f'twins {fold}', tuple(found), fitted_on=fold == FOLDS[0]
+    )
 
 
-def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
+def read_part(
+    datapath: str, words: Sequence[str] = (), fold: str = FOLDS[0]
+) -> list[AnnotatedResponse]:
     """
     Read the chosen responses, each right one before its wrong one.
 
     :param datapath: not used, as the sheet ships with the package.
-    :param words: classes and kinds, in any order; none for all.
-    :raises UnknownNameError: for a word that is neither.
+    :param words: classes, kinds and folds, in any order; of a group that no word names,
+        all are taken.
+    :param fold: the fold to read when no word names one.
+    :raises UnknownNameError: for any other word.
     """
     chosen = chosen_words('twins', words, GROUPS)
-    labels = chosen['class'] or BINARY
+    labels, folds = chosen['class'] or BINARY, chosen['fold'] or [fold]
     kinds = [KINDS[word] for word in chosen['kind'] or KINDS]
     return [
         response
         for response in read_sheet()
-        if response.label in labels and response.corpus in kinds
+        if response.label in labels
+        and response.corpus in kinds
+        and response.more[FOLD] in folds
     ]
 
 
@@ -77,9 +98,9 @@ def read_sheet(path: Path = SHEET) -> list[AnnotatedResponse]:
 
 
 def _twin(record: Mapping[str, Any]) -> list[AnnotatedResponse]:
-    kind = record['kind']
-    if kind not in KINDS.values():
-        raise ValueError(f'no kind {kind!r}')
+    kind, fold = record['kind'], record[FOLD]
+    if kind not in KINDS.values() or fold not in FOLDS:
+        raise ValueError(f'no kind {kind!r} or no fold {fold!r}')
     return [
         AnnotatedResponse(
             record['knowledge'],
@@ -91,7 +112,7 @@ def _twin(record: Mapping[str, Any]) -> list[AnnotatedResponse]:
             episode=f'{record["id"]}-{side}',
             text=''.join(record['history'][-1:]),
             gold=record['right'],
-            more={'twin': record['id']},
+            more={'twin': record['id'], FOLD: fold},
         )
         for side, label in SIDES.items()
     ]

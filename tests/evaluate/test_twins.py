@@ -5,10 +5,10 @@ from collections import Counter
 
 import pytest
 
-from parlai_q2.errors import RecordError
+from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.evaluate.find import read_set
 from parlai_q2.evaluate.tables.twins import twins_table
-from parlai_q2.tasks.twins.reader import KINDS, SHEET, read_sheet
+from parlai_q2.tasks.twins.reader import FOLDS, KINDS, SHEET, read_sheet
 from tests.evaluate.helpers import BAD, GOOD, annotated, evaluation
 
 RECORDS = [json.loads(line) for line in SHEET.read_text(encoding='utf-8').splitlines()]
@@ -49,17 +49,26 @@ def test_a_twin_is_complete_and_its_sides_differ(record):
 
 
 def test_the_readme_counts_the_twins_of_each_kind():
-    counts = Counter(record['kind'] for record in RECORDS)
+    counts = Counter((record['kind'], record['fold']) for record in RECORDS)
     readme = (SHEET.parent / 'README.md').read_text(encoding='utf-8')
     assert f'{len(RECORDS)} twins' in readme
     for word, kind in KINDS.items():
         line = next(one for one in readme.splitlines() if one.startswith(f'| `{word}`'))
-        assert line.endswith(f'| {counts[kind]} |')
+        assert line.endswith(f'| {counts[kind, "dev"]} | {counts[kind, "test"]} |')
 
 
 def test_words_choose_kinds_and_classes():
     found = read_set('twins:time:inconsistent').responses
     assert {r.corpus for r in found} == {'time'} and {r.label for r in found} == {BAD}
+
+
+def test_folds_are_apart_and_a_set_has_one():
+    dev, test = (read_set(f'twins:{fold}').responses for fold in FOLDS)
+    assert len(dev) + len(test) == 2 * len(RECORDS)
+    assert {r.knowledge for r in dev}.isdisjoint(r.knowledge for r in test)
+    assert read_set('twins').responses == dev
+    with pytest.raises(ConfigError, match='one fold'):
+        read_set('twins:dev:test')
 
 
 def test_a_line_that_is_no_twin_is_named(tmp_path):

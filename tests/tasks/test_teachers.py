@@ -35,7 +35,7 @@ TEACHERS = {
 
 
 # Tasks whose valid and test are the same turns; they share their records.
-ONE_FOLD = ('grounded_sample', 'q2_wow', 'rome', 'topical_chat_usr', 'twins')
+ONE_FOLD = ('grounded_sample', 'q2_wow', 'rome', 'topical_chat_usr')
 
 
 class Records:

@@ -5,24 +5,25 @@ Writes the rows that teach the detector to choose among a generator's candidates
       --pairs cons.train.jsonl.xz --outdir data
 
 Three kinds of rows go to ``twins.train.jsonl.gz``, shuffled: twins; entailments in
-other words; and the old rows and people's replies, with the probabilities of the model
-that is to be trained further, so that it keeps what it knows. Held-out twins, whose
-knowledge no other row has, go to ``twins.valid.jsonl.gz``. docs/training.md names the
-sources and their licences.
+other words; and the old rows and people's replies, with the mean probabilities of the
+teachers, so that the model keeps what it knows. Held-out twins, of constructions that
+no other row has, go to ``twins.valid.jsonl.gz``. docs/training.md names the sources and
+their licences.
 """
 
 import argparse
 import random
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
+from typing import TYPE_CHECKING, Iterator, Optional, Sequence
 
 import torch
 from parlai.utils import logging
 
+from parlai_q2.models.protocols import NliModel
 from parlai_q2.zoo.train.data import read_rows, write_rows
-from parlai_q2.zoo.train.train_classifier import ClassJob
 from parlai_q2.zoo.train.twins.additions import addition
+from parlai_q2.zoo.train.twins.facts import fact_twin
 from parlai_q2.zoo.train.twins.phrases import phrase_twin
 from parlai_q2.zoo.train.twins.quantities import quantity_twins
 from parlai_q2.zoo.train.twins.service import service
@@ -38,7 +39,7 @@ from parlai_q2.zoo.train.twins.sources import (
 )
 from parlai_q2.zoo.train.twins.talk import beside
 from parlai_q2.zoo.train.twins.turned import turned_twins
-from parlai_q2.zoo.train.twins.twin import Twin, typed
+from parlai_q2.zoo.train.twins.twin import Twin, ended, typed
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -52,10 +53,14 @@ MOST = {
     'addition': 600, 'reply phrase': 900, 'reply number': 300, 'reply unit': 150,
     'reply numbers exchanged': 100, 'reply addition': 400,
 }  # fmt: skip
-TWO_PARTS, SERVICE, PEOPLE, FAR = 600, 800, 2600, 1400
-OLD, PER_SOURCE, HUMAN, HELD = 3600, 260, 1500, 240
+TWO_PARTS, FACTS, SERVICE, PEOPLE, FAR = 600, 4600, 1800, 2600, 1400
+OLD, PER_SOURCE, HUMAN, HELD = 3600, 260, 1500, 300
 TALK = 0.25  # the share with small talk beside the claim
+# Of these, people said nothing about the world; they may stand beside a claim.
+CHATTER = ('d-gen-cmu', 'd-gen-tc', 'd-gen-convai')
+CHATTER_WORDS = 14
 ADDITIONS = 0.15  # the share of sentences to which something is added
+TEACHERS = ('mini', 'base')
 # Longer texts are left out: most of a step's time would go to them.
 KNOWLEDGE_WORDS, RESPONSE_WORDS = 48, 34
 # A person's reply is taken as grounded at this support, and then taught half as that.
@@ -109,18 +114,19 @@ def two_parts(pairs: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
         yield f'{ended(one)} {other}', Twin('two parts', right, wrong, y)
 
 
-def ended(text: str) -> str:
-    text = text.rstrip()
-    return text if text.endswith(('.', '!', '?')) else f'{text}.'
+def dressed(
+    knowledge: str, twin: Twin, rng: random.Random, chatter: Sequence[str] = ()
+) -> Row:
+    """
+    A row of a twin, both sides dressed alike.
 
-
-def dressed(knowledge: str, twin: Twin, rng: random.Random) -> Row:
-    """A row of a twin, both sides dressed alike."""
+    :param chatter: what people said beside a claim; none for what :mod:`.talk` has.
+    """
     sides = [twin.right, twin.wrong]
     seed, talk = rng.random(), rng.random() < TALK
     for n, text in enumerate(sides):
         alike = random.Random(seed)
-        sides[n] = typed(beside(text, alike) if talk else text, alike)
+        sides[n] = typed(beside(text, alike, chatter) if talk else text, alike)
     right, wrong = sides
     return {
         'p': knowledge,
@@ -139,12 +145,18 @@ def twin_rows(
     given = sentences(replies, pairs, SENTENCES, rng)
     found = by_rule(given, rng)
     found += two_parts(found, rng)
-    served = {service(rng) for _ in range(2 * SERVICE)}
-    answers = [(s.knowledge, Twin('service', s.right, s.wrong)) for s in sorted(served)]
-    found += rng.sample(answers, min(SERVICE, len(answers)))
+    made = [fact_twin(rng) for _ in range(FACTS)]
+    found += made + list(two_parts(made, rng))
+    served = (service(rng) for _ in range(SERVICE))
+    found += [(s.knowledge, Twin('service', s.right, s.wrong)) for s in served]
     people = list(of_people(pairs, rng))
     found += rng.sample(people, min(PEOPLE, len(people)))
-    rows = [dressed(knowledge, twin, rng) for knowledge, twin in found]
+    chatter = [
+        row['h']
+        for row in pairs
+        if row['src'] in CHATTER and 2 <= len(row['h'].split()) <= CHATTER_WORDS
+    ]
+    rows = [dressed(knowledge, twin, rng, chatter) for knowledge, twin in found]
     rng.shuffle(rows)
     return [row for row in rows if is_short(row)]
 
@@ -159,14 +171,13 @@ def is_short(row: Row) -> bool:
 def old_rows(
     replies: Sequence[Row],
     pairs: Sequence[Row],
-    model: Any,
-    job: ClassJob,
+    teachers: Sequence[NliModel],
     rng: random.Random,
 ) -> list[Row]:
     """
-    Old rows and people's replies with ``z``, the logarithms of the probabilities that
-    the model gives them. A reply that it supports a little is taught as half entailed:
-    people say what is right in other words.
+    Old rows and people's replies with ``z``, the logarithms of the mean probabilities
+    that the teachers give them. A reply that they support a little is taught as half
+    entailed: people say what is right in other words.
     """
     taken: Counter[tuple[str, int]] = Counter()
     old: list[Row] = []
@@ -178,8 +189,8 @@ def old_rows(
     said = [{'p': r['k'], 'h': r['r'], 'y': 0, 'src': 'human'} for r in replies]
     said = [r for r in said if is_short(r) and len(r['p'].split()) > 5]
     rows = rng.sample(old, min(OLD, len(old))) + rng.sample(said, min(HUMAN, len(said)))
-    with torch.inference_mode():
-        found = job.logits(model, job.encode(rows), 'cpu').softmax(-1)
+    asked = [(row['p'].lower(), row['h'].lower()) for row in rows]
+    found = torch.tensor([teacher.classify(asked) for teacher in teachers]).mean(0)
     taught = []
     for row, p in zip(rows, found, strict=True):
         if row['src'] == 'human':
@@ -193,30 +204,32 @@ def old_rows(
 
 def main(argv: Optional[Sequence[str]] = None) -> None:
     """Write the rows."""
-    from transformers import AutoModelForSequenceClassification
-
-    from parlai_q2.models.loading import load_model, load_tokenizer
+    from parlai_q2.presets import load_preset, with_detector
+    from parlai_q2.scorers import backends
 
     parser = argparse.ArgumentParser(description='Rows of twins')
     parser.add_argument('--replies', required=True, help='turns with k and r')
     parser.add_argument('--pairs', required=True, help='rows with p, h, y and src')
-    parser.add_argument('--model', default='shipped:q2_mini/consistency')
+    parser.add_argument(
+        '--teachers',
+        nargs='+',
+        default=TEACHERS,
+        help='presets or folders of detectors; their mean teaches the old rows',
+    )
     parser.add_argument('--outdir', type=Path, required=True)
     args = parser.parse_args(argv)
     rng = random.Random(SEED)
     replies, pairs = read_rows(args.replies), read_rows(args.pairs)
     twins = twin_rows(replies, pairs, rng)
-    held = twins[:HELD]
-    known = {row['p'] for row in held}
+    held = [dressed(*fact_twin(rng, held=True), rng) for _ in range(HELD)]
     others = [
         {**row, 'src': f'far {row["src"]}'} for row in far(pairs) if is_short(row)
     ]
     others = rng.sample(others, min(FAR, len(others)))
-    model = load_model(args.model, AutoModelForSequenceClassification).eval()
-    job = ClassJob(load_tokenizer(args.model), max_tokens=128)
-    others += old_rows(replies, pairs, model, job, rng)
-    rows = [row for row in (*twins[HELD:], *others) if row['p'] not in known]
-    rng.shuffle(rows)
+    mini = load_preset('mini')
+    teachers = [backends.detector(with_detector(mini, name)) for name in args.teachers]
+    others += old_rows(replies, pairs, teachers, rng)
+    rows = rng.sample([*twins, *others], len(twins) + len(others))
     for name, part in (('train', rows), ('valid', held)):
         path = args.outdir / f'twins.{name}.jsonl.gz'
         kinds = dict(Counter(row['src'] for row in part).most_common(12))

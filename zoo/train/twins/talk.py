@@ -1,6 +1,9 @@
 """Small talk that stands beside a claim and changes nothing about it."""
 
 import random
+from typing import Sequence
+
+from parlai_q2.zoo.train.twins.twin import ended
 
 BEFORE = (
     """
@@ -31,9 +34,19 @@ have you been there?|i love that.|i learned that just recently.|who would have t
 )
 
 
-def beside(text: str, rng: random.Random) -> str:
-    """A text with small talk before it, after it, or on both sides."""
-    text = text if text.rstrip().endswith(('.', '!', '?')) else f'{text.rstrip()}.'
+OWN = 0.4  # the share of this file's where there is other small talk
+
+
+def beside(text: str, rng: random.Random, chatter: Sequence[str] = ()) -> str:
+    """
+    A text with small talk before it, after it, or on both sides.
+
+    :param chatter: other small talk, which most texts then have.
+    """
+    text = ended(text)
+    if chatter and rng.random() > OWN:
+        said = ended(rng.choice(chatter))
+        return f'{said} {text}' if rng.random() < 0.7 else f'{text} {said}'
     before, after = rng.choice(BEFORE), rng.choice(AFTER)
     return rng.choice(
         (

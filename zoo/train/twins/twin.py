@@ -52,3 +52,9 @@ def typed(text: str, rng: random.Random) -> str:
         return text
     text = text.lower()
     return text.rstrip(' .') if rng.random() < 0.3 else text
+
+
+def ended(text: str) -> str:
+    """A text with a mark at its end."""
+    text = text.rstrip()
+    return text if text.endswith(('.', '!', '?')) else f'{text}.'

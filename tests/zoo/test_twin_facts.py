@@ -1,0 +1,63 @@
+"""Made-up facts: every form can be filled, and what is held out is not taught."""
+
+import random
+import re
+
+import pytest
+
+from parlai_q2.zoo.train.twins.facts import fact_twin, facts, filled
+from parlai_q2.zoo.train.twins.pools import Noun, Number
+
+MANY = 400
+ALL = [(held, fact) for held in (False, True) for fact in facts(held)]
+
+
+@pytest.mark.parametrize('held, fact', ALL, ids=lambda x: getattr(x, 'kind', str(x)))
+def test_every_form_of_a_fact_can_be_filled(held, fact):
+    assert set(fact.forms) == {'K', 'R', 'W'}
+    assert set(fact.forms['R']).isdisjoint(fact.forms['W'])
+    for n in range(20):
+        values = filled(fact.slots, random.Random(n))
+        for forms in fact.forms.values():
+            for form in forms:
+                said = form.format(**values)
+                assert not re.search(r'[{}]|namespace|  ', said), said
+
+
+def test_numbers_are_in_the_order_that_a_slot_asks_for():
+    for n in range(MANY):
+        values = filled(('n>m:10-90', 'd=n-m', 'a<b:1-5'), random.Random(n))
+        assert values['n'] > values['m'] and values['a'] < values['b']
+        assert values['d'] == values['n'] - values['m']
+
+
+def test_held_out_facts_are_of_every_kind_and_not_taught():
+    taught, held = facts(), facts(held=True)
+    assert {f.kind for f in held} <= {f.kind for f in taught}
+    assert {f.forms['K'] for f in held}.isdisjoint(f.forms['K'] for f in taught)
+
+
+def test_a_fact_has_a_right_and_a_wrong_sentence():
+    for n in range(MANY):
+        knowledge, twin = fact_twin(random.Random(n))
+        assert knowledge and twin.right.lower() != twin.wrong.lower()
+        assert knowledge[0] == knowledge[0].upper()
+
+
+@pytest.mark.parametrize(
+    'given, spec, said',
+    [
+        (Number(42), 'w', 'forty-two'),
+        (Number(1887), 'c', '19th'),
+        (Number(1887), 'dec', '1880s'),
+        (Number(4820), 'under', '4,000'),
+        (Number(15), 'h', '3 pm'),
+        (Number(12), 'h', '12 pm'),
+        (Number(4820), ',', '4,820'),
+        (Number(25), 'frac', 'a quarter'),
+        (Noun('owl'), 'A', 'An owl'),
+        (Noun('lamp'), 'the', 'the lamp'),
+    ],
+)
+def test_a_slot_prints_its_forms(given, spec, said):
+    assert format(given, spec) == said
