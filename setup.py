@@ -102,7 +102,8 @@ setup(
         'wordnet': ['nltk'],
         # The chat in the browser.
         'web': ['h11', 'starlette', 'uvicorn'],
-        'parquet': ['pyarrow'],
+        # The first that knows Parquet's type for JSON.
+        'parquet': ['pyarrow>=19'],
         # The first that was tried.
         'ray': ['ray>=2.60'],
         'docs': ['furo', 'myst-parser', 'sphinx'],

@@ -33,7 +33,7 @@ def run_command_on_files(
     for name in ('infile', 'outfile'):
         given_file(opt, name)
     size = check_scale(opt)
-    plan = planned(opt['infile'], opt['outfile'])
+    plan = planned(opt['infile'], opt['outfile'], opt['out_format'])
     check_places(plan)
     with engine_from_opt(opt, job) as engine:
         return work_off(plan, engine, kind, words, opt.get('format'), size, lines)

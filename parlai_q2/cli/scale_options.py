@@ -10,6 +10,7 @@ from parlai_q2.scale.local import LocalEngine
 
 LOCAL, RAY = 'local', 'ray'
 ENGINES = (LOCAL, RAY)
+OUT_FORMATS = ('jsonl', 'parquet')
 OF_RAY = ('ray_address', 'ray_actors', 'ray_cpus', 'ray_gpus')
 # What to write instead of options that are gone.
 GONE = {
@@ -64,6 +65,16 @@ def add_scale_options(parser: Any, chunk_size: int) -> Any:
     for name in GONE:
         group.add_argument(f'--{name}', help=SUPPRESS)
     return parser
+
+
+def add_out_format(group: Any) -> None:
+    """Add ``--out-format``."""
+    group.add_argument(
+        '--out-format',
+        choices=OUT_FORMATS,
+        help='the format of the files in a folder, by default jsonl; a single file '
+        'says its own by its name, such as scores.parquet',
+    )
 
 
 def check_scale(opt: Mapping[str, Any]) -> int:

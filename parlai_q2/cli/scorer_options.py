@@ -147,6 +147,21 @@ def scorer_from_opt(
     return load_scorer(name, preset, **options)
 
 
+def judge_from_opt(
+    opt: Mapping[str, Any],
+    role: Role,
+    default: Optional[str] = None,
+    cache: bool = True,
+) -> Scorer:
+    """
+    The scorer of a role that judges labels, with the score cache. Its own threshold
+    stays, and that of the options is the policy's: scores do not depend on it, so that
+    trying another needs no new scoring.
+    """
+    own = {f'{role.value}_threshold': None}
+    return scorer_from_opt({**opt, **own}, role, cache=cache, default=default)
+
+
 def explainer_from_opt(opt: Mapping[str, Any]) -> Optional[Scorer]:
     """The scorer that explains; None if the ``opt`` asks for none."""
     if opt.get(Role.EXPLAIN.value) == NONE:

@@ -4,7 +4,7 @@ decides which are kept. A turn is kept if at least one of its labels is.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
+from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.claims import Score
 from parlai_q2.errors import InputError
@@ -23,9 +23,31 @@ MESSAGES = KnowledgeSource()
 Message = Mapping[str, Any]
 
 
+class Asked(NamedTuple):
+    """A label to score, and where it stands, for messages: ``episode 3, turn 1``."""
+
+    example: Example
+    place: str
+
+
+class Batch(NamedTuple):
+    """
+    Whole episodes that are scored in one call.
+
+    :param episodes: each with what :func:`examples_of` returned for it.
+    :param items: all their labels.
+    """
+
+    episodes: list[tuple[Sequence[Message], list[list[Example]]]]
+    items: list[Asked]
+
+
 @dataclass(frozen=True)
 class JudgedLabel:
-    """One label of a turn; its score is None where the turn has no knowledge."""
+    """
+    One label of a turn; its score is None where the turn has no knowledge, or the label
+    could not be scored.
+    """
 
     text: str
     score: Optional[Score]
@@ -99,7 +121,7 @@ def examples_of(
 def judge_episode(
     episode: Sequence[Message],
     examples: Sequence[Sequence[Example]],
-    scores: Iterator[Score],
+    scores: Iterator[Optional[Score]],
     policy: Policy,
     source: KnowledgeSource = MESSAGES,
 ) -> JudgedEpisode:
@@ -143,28 +165,53 @@ def judge_episodes(
     :param chunk: minimum number of responses in one call of the scorer.
     :return: the judged episodes, in order.
     """
-    held: list[tuple[Sequence[Message], list[list[Example]]]] = []
-    waiting = 0
-    for episode in episodes:
+
+    def scored() -> Iterator[tuple[Batch, list[Score]]]:
+        for batch in batches_of(episodes, source, chunk):
+            yield batch, scorer.score([asked.example for asked in batch.items])
+
+    return judge_batches(scored(), policy, source)
+
+
+def batches_of(
+    episodes: Iterable[Sequence[Message]],
+    source: KnowledgeSource = MESSAGES,
+    chunk: int = CHUNK,
+) -> Iterator[Batch]:
+    """
+    Episodes in batches, which depend on the episodes alone, read as needed; parameters
+    as for :func:`judge_episodes`.
+    """
+    held = Batch([], [])
+    for number, episode in enumerate(episodes, start=1):
         examples = examples_of(episode, source)
-        held.append((episode, examples))
-        waiting += sum(map(len, examples))
-        if waiting >= chunk:
-            yield from _judge(held, scorer, policy, source)
-            held, waiting = [], 0
-    yield from _judge(held, scorer, policy, source)
+        held.episodes.append((episode, examples))
+        for turn, of_turn in enumerate(examples, start=1):
+            place = f'episode {number}, turn {turn}'
+            held.items.extend(Asked(example, place) for example in of_turn)
+        if len(held.items) >= chunk:
+            yield held
+            held = Batch([], [])
+    if held.episodes:
+        yield held
 
 
-def _judge(
-    held: Sequence[tuple[Sequence[Message], list[list[Example]]]],
-    scorer: Scorer,
+def judge_batches(
+    scored: Iterable[tuple[Batch, Sequence[Optional[Score]]]],
     policy: Policy,
-    source: KnowledgeSource,
+    source: KnowledgeSource = MESSAGES,
 ) -> Iterator[JudgedEpisode]:
-    flat = [e for _, examples in held for of_turn in examples for e in of_turn]
-    scores = iter(scorer.score(flat))
-    for episode, examples in held:
-        yield judge_episode(episode, examples, scores, policy, source)
+    """
+    Decide which turns are kept of episodes whose labels are scored.
+
+    :param scored: batches, each with the scores of its items; None for one that could
+        not be scored.
+    :return: the judged episodes, in order.
+    """
+    for batch, found in scored:
+        scores = iter(found)
+        for episode, examples in batch.episodes:
+            yield judge_episode(episode, examples, scores, policy, source)
 
 
 def _of_turn(labels: Sequence[JudgedLabel]) -> Decision:

@@ -26,6 +26,7 @@ class Reason:
     UNVERIFIABLE = 'nothing to verify'
     NO_KNOWLEDGE = 'no knowledge'
     NO_LABEL = 'no label'
+    NO_SCORE = 'could not be scored'
     EPISODE = 'another turn of its episode goes'
 
 
@@ -71,14 +72,15 @@ class Policy:
 
     def decide(self, example: Example, score: Optional[Score]) -> Decision:
         """
-        Whether one response is kept; its score may be None where the knowledge or the
-        response is blank.
+        Whether one response is kept. Its score may be None where the knowledge or the
+        response is blank; elsewhere, None is a response that could not be scored.
         """
         if not example.knowledge_text.strip():
             return Decision(self.no_knowledge == KEEP, Reason.NO_KNOWLEDGE)
         if not example.response.strip():
             return Decision(False, Reason.NO_LABEL)
-        assert score is not None
+        if score is None:
+            return Decision(False, Reason.NO_SCORE)
         if score.label == Label.GENERIC:
             return Decision(self.generic == KEEP, Reason.GENERIC)
         if not score.verifiable:

@@ -52,6 +52,10 @@ class Remote:
         """The ending of its name, with the dot."""
         return PurePosixPath(self.url).suffix
 
+    def __truediv__(self, name: str) -> 'Remote':
+        """A file in this folder."""
+        return Remote(f'{self.url.rstrip("/")}/{name}')
+
     def resolve(self) -> 'Remote':
         """Itself: a URL has no other name."""
         return self
@@ -63,6 +67,10 @@ class Remote:
     def is_file(self) -> bool:
         """Whether it is there and no folder."""
         return self._call('isfile')
+
+    def is_dir(self) -> bool:
+        """Whether it is a folder."""
+        return self._call('isdir')
 
     def open(self, mode: str = 'rb') -> io.BufferedReader:
         """

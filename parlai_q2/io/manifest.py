@@ -2,21 +2,24 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Optional
 
 from parlai_q2.errors import InputError
+from parlai_q2.io.locations import Location, located, state_of
+from parlai_q2.io.write import META
 
 MANIFEST = 'manifest.json'
 
 
-def shards_in(folder: Path) -> Sequence[Path]:
+def shards_in(folder: Location) -> Sequence[Location]:
     """
     The files of a sharded output, as its manifest has them.
 
     :raises InputError: if there is no manifest, or a file is missing or another.
     """
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding='utf-8'))
+        with (folder / MANIFEST).open('rb') as stream:
+            manifest = json.load(stream)
         entries = [(folder / one['file'], one['bytes']) for one in manifest['shards']]
     except (OSError, ValueError, LookupError, TypeError) as e:
         raise InputError(
@@ -25,9 +28,26 @@ def shards_in(folder: Path) -> Sequence[Path]:
             'to complete it.'
         ) from e
     for path, size in entries:
-        if not path.is_file() or path.stat().st_size != size:
+        if not path.is_file() or state_of(path)['size'] != size:
             raise InputError(
                 f'{path} is not the file that {MANIFEST} lists. Run the same command '
                 'that wrote it again.'
             )
     return [path for path, _ in entries]
+
+
+def records_in(path: Location) -> Optional[int]:
+    """
+    How many records a file or a folder of files has, by the summary beside it or the
+    manifest in it; None if there is none.
+    """
+    if path.is_dir():
+        summary = path / MANIFEST
+    else:
+        summary = located(f'{path}{META}')
+    try:
+        with summary.open('rb') as stream:
+            found = json.load(stream)
+        return int(found.get('records', found.get('pools')))
+    except (OSError, ValueError, TypeError, AttributeError):
+        return None

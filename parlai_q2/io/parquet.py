@@ -1,20 +1,34 @@
 """
 Reads Parquet files row by row with pyarrow, which holds one batch of a row group at a
-time.
+time; and makes them of JSON lines, in two passes, so that memory is bounded too.
+
+A column holds texts, numbers, truth values or lists of texts; or, where the lines have
+something else or different things, JSON, which Parquet has a type for.
 """
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.locations import Location, state_of
-from parlai_q2.io.strict_json import read_json
+from parlai_q2.io.strict_json import read_json, write_json
 from parlai_q2.optional import check_package
+from parlai_q2.turns import without_surrogates
 
 ENDINGS = ('parquet', 'pq')
 # Rows that are decoded at a time.
 BATCH = 256
+# A row group of a file that is written has so many bytes of JSON lines.
+GROUP_BYTES = 8 * 1024 * 1024
+# In the metadata of our files, whose empty cells are fields that a line does not have.
+OURS = b'parlai_q2'
+TEXT, TEXTS, TRUTH, JSON = 'text', 'texts', 'truth', 'json'
+# Integers that a float represents exactly, those of 64 bits, and floats.
+EXACT, WHOLE, NUMBER = 'exact', 'whole', 'number'
+# The kinds of column that hold the values of two others, and nothing is lost.
+BOTH = {frozenset({EXACT, WHOLE}): WHOLE, frozenset({EXACT, NUMBER}): NUMBER}
 
 
 class Row(NamedTuple):
@@ -29,6 +43,16 @@ class Row(NamedTuple):
     read: int
 
 
+def is_parquet(path: Location) -> bool:
+    """Whether a file is Parquet, by its name."""
+    return path.suffix.lower().lstrip('.') in ENDINGS
+
+
+def check_pyarrow(what: str) -> None:
+    """A MissingPackageError unless pyarrow is installed; it names the extra."""
+    check_package('pyarrow', 'pyarrow', 'parquet', what)
+
+
 def parquet_rows(path: Location) -> Iterator[Row]:
     """
     The rows of a file, in order.
@@ -36,7 +60,7 @@ def parquet_rows(path: Location) -> Iterator[Row]:
     :raises InputError: if the file cannot be read.
     :raises MissingPackageError: if pyarrow is not installed.
     """
-    check_package('pyarrow', 'pyarrow', 'parquet', f'Reading {path}')
+    check_pyarrow(f'Reading {path}')
     from pyarrow import parquet
 
     try:
@@ -48,9 +72,16 @@ def parquet_rows(path: Location) -> Iterator[Row]:
         try:
             file = parquet.ParquetFile(stream)
             total = max(1, file.metadata.num_rows)
+            ours = OURS in (file.schema_arrow.metadata or {})
+            encoded = _json_columns(file.schema_arrow)
             for batch in file.iter_batches(BATCH):
                 for fields in batch.to_pylist():
                     number += 1
+                    for name in encoded:
+                        if fields[name] is not None:
+                            fields[name] = json.loads(fields[name])
+                    if ours:
+                        fields = {k: v for k, v in fields.items() if v is not None}
                     # Dates, decimals and bytes are read as texts.
                     value, nulled = read_json(json.dumps(fields, default=_text))
                     yield Row(number, value, nulled, size * number // total)
@@ -60,5 +91,109 @@ def parquet_rows(path: Location) -> Iterator[Row]:
             ) from e
 
 
+def write_parquet(lines: Path, path: Path) -> None:
+    """
+    Make a Parquet file of JSON lines, each an object. A field that is null, or that a
+    line does not have, is an empty cell.
+
+    :raises MissingPackageError: if pyarrow is not installed.
+    """
+    check_pyarrow('Writing Parquet')
+    import pyarrow
+    from pyarrow import parquet
+
+    kinds: dict[str, str] = {}
+    for fields in _objects(lines):
+        for name, value in fields.items():
+            if value is not None:
+                kind = _kind_of(value)
+                kinds[name] = _kind_of_both(kinds.get(name, kind), kind)
+            else:
+                kinds.setdefault(name, '')
+    kinds = {name: kind or TEXT for name, kind in kinds.items()}
+    types = {
+        TEXT: pyarrow.string(),
+        TEXTS: pyarrow.list_(pyarrow.string()),
+        TRUTH: pyarrow.bool_(),
+        EXACT: pyarrow.int64(),
+        WHOLE: pyarrow.int64(),
+        NUMBER: pyarrow.float64(),
+        JSON: pyarrow.json_(),
+    }
+    schema = pyarrow.schema(
+        [(name, types[kind]) for name, kind in kinds.items()], {OURS: b''}
+    )
+    with parquet.ParquetWriter(path, schema) as writer:
+        for group in _groups(lines):
+            columns = [
+                _column(pyarrow, [fields.get(name) for fields in group], field.type)
+                for name, field in zip(kinds, schema)
+            ]
+            writer.write_table(pyarrow.Table.from_arrays(columns, schema=schema))
+
+
+def _objects(lines: Path) -> Iterator[dict[str, Any]]:
+    with open(lines, 'rb') as stream:
+        yield from map(json.loads, stream)
+
+
+def _groups(lines: Path) -> Iterator[list[dict[str, Any]]]:
+    held: list[dict[str, Any]] = []
+    size = 0
+    with open(lines, 'rb') as stream:
+        for line in stream:
+            held.append(json.loads(line))
+            size += len(line)
+            if size >= GROUP_BYTES:
+                yield held
+                held, size = [], 0
+    if held:
+        yield held
+
+
+def _column(pyarrow: Any, values: list[Any], kind: Any) -> Any:
+    if kind != pyarrow.json_():
+        return pyarrow.array(values, kind)
+    texts = [None if value is None else write_json(value) for value in values]
+    return pyarrow.ExtensionArray.from_storage(kind, pyarrow.array(texts, 'string'))
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return TRUTH
+    if isinstance(value, int):
+        size = value.bit_length()
+        return EXACT if size <= 53 else WHOLE if size <= 63 else JSON
+    if isinstance(value, float):
+        return NUMBER
+    if isinstance(value, str):
+        return TEXT if _is_text(value) else JSON
+    if isinstance(value, list) and all(
+        isinstance(one, str) and _is_text(one) for one in value
+    ):
+        return TEXTS
+    return JSON
+
+
+def _kind_of_both(one: str, other: str) -> str:
+    if not one or one == other:
+        return other
+    return BOTH.get(frozenset({one, other}), JSON)
+
+
+def _is_text(value: str) -> bool:
+    """Whether it can be UTF-8: lone surrogates cannot."""
+    return value.isascii() or value == without_surrogates(value)
+
+
 def _text(value: Any) -> str:
     return value.decode(errors='replace') if isinstance(value, bytes) else str(value)
+
+
+def _json_columns(schema: Any) -> list[str]:
+    """The columns that have JSON."""
+    return [
+        field.name
+        for field in schema
+        if getattr(field.type, 'extension_name', '') == 'arrow.json'
+    ]

@@ -16,7 +16,15 @@ import time
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, ContextManager, Iterable, Iterator
+from typing import (
+    Any,
+    Callable,
+    ContextManager,
+    Generator,
+    Iterable,
+    Iterator,
+    Optional,
+)
 
 from filelock import FileLock, Timeout
 
@@ -142,7 +150,7 @@ class ResumableWriter:
         """The lines that an earlier run wrote, parsed."""
         return map(json.loads, self.raw_lines())
 
-    def raw_lines(self) -> Iterator[bytes]:
+    def raw_lines(self) -> Generator[bytes, None, None]:
         """The lines that an earlier run wrote, as bytes."""
         with open(self.part, 'rb') as stream:
             yield from islice(stream, self.done)
@@ -151,8 +159,17 @@ class ResumableWriter:
         """Keep only the first part of what an earlier run wrote."""
         self._stream.truncate(size)
 
-    def finish(self, summary: dict[str, Any]) -> None:
-        """Give the file its final name, and write the summary next to it."""
+    def finish(
+        self,
+        summary: dict[str, Any],
+        make: Optional[Callable[[Path, Path], None]] = None,
+    ) -> None:
+        """
+        Give the file its final name, and write the summary next to it.
+
+        :param make: makes the final file of the lines, if it is to have another format:
+            takes their path and that to write to.
+        """
         with self._writing():
             self._sync()
             with whole_file(self.meta) as unfinished:
@@ -161,10 +178,16 @@ class ResumableWriter:
                 # Remove the old summary first, so that it is never next to the output
                 # of another run. Rename while holding the lock, so that no other run
                 # can come in between.
-                self.meta.unlink(missing_ok=True)
-                os.replace(self.part, self.outfile)
+                if make is None:
+                    self.meta.unlink(missing_ok=True)
+                    os.replace(self.part, self.outfile)
+                else:
+                    with whole_file(self.outfile) as whole:
+                        make(self.part, whole)
+                        self.meta.unlink(missing_ok=True)
+            self.part.unlink(missing_ok=True)
         self._claim.unlink(missing_ok=True)
-        for path in (self._claim, self.meta):
+        for path in (self._claim, self.meta, self.outfile):
             drop_unfinished(path)
         self.close()
 

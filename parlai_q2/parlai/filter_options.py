@@ -1,14 +1,12 @@
 """The options for which turns are kept, and the policy that they give."""
 
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping
 
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.cli.renamed import add_renamed_options
-from parlai_q2.cli.scorer_options import scorer_from_opt
 from parlai_q2.filtering.policy import CHOICES, KEEP, TURNS, UNITS, Policy
 from parlai_q2.parlai.knowledge_options import add_knowledge_options
-from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import Role
 
 
@@ -45,24 +43,13 @@ def add_filter_options(
     add_knowledge_options(parser.add_argument_group('Knowledge'))
 
 
-def judge_from_opt(
-    opt: Mapping[str, Any], role: Role, default: Optional[str] = None
-) -> Scorer:
-    """
-    The scorer of a role that judges labels, with the score cache. Its threshold is the
-    policy's: scores do not depend on it, so that trying another needs no new scoring.
-    """
-    own = {f'{role.value}_threshold': None}
-    return scorer_from_opt({**opt, **own}, role, cache=True, default=default)
-
-
 def policy_from_opt(
-    opt: Mapping[str, Any], scorer: Scorer, role: Role, prefix: str = ''
+    opt: Mapping[str, Any], threshold: float, role: Role, prefix: str = ''
 ) -> Policy:
     """
     The policy that the options of :func:`add_filter_options` ask for.
 
-    :param scorer: the scorer of the role, from :func:`judge_from_opt`.
+    :param threshold: that of the role's scorer, unless the options give another.
     :param role: a label is kept if its score is above this role's threshold.
     :raises ConfigError: when the threshold is out of range.
     """
@@ -72,4 +59,4 @@ def policy_from_opt(
     fields['unit'] = opt.get(f'{prefix}drop')
     fields['threshold'] = opt.get(f'{role.value}_threshold')
     given = {name: value for name, value in fields.items() if value is not None}
-    return Policy(**{'threshold': scorer.threshold, **given})
+    return Policy(**{'threshold': threshold, **given})

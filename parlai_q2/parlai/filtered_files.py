@@ -6,6 +6,7 @@ of both. The conversations are in the format of ParlAI's ``jsonfile`` teacher.
 import datetime
 import os
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Mapping, Optional
 
@@ -32,9 +33,34 @@ from parlai_q2.io.write import (
 )
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.extended import ExtendedScorer
+from parlai_q2.scorers.shell import Reuse
+from parlai_q2.signature import short_form
 
 # The endings of the files beside the kept conversations.
+# The scores that a stopped run has made so far; distillation keeps replies instead.
+SCORES = '.scores.jsonl'
 DROPPED, SUMMARY, SUMMARY_TEXT = '.dropped.jsonl', '.summary.json', '.summary.txt'
+
+
+@dataclass(frozen=True)
+class Judge:
+    """
+    Who judged, for the files and messages.
+
+    :param name: the scorer's.
+    :param signature: the scorer's, in full.
+    :param reuse: what it found in the score cache; None without one.
+    """
+
+    name: str
+    signature: str
+    reuse: Optional[Reuse] = None
+
+    @classmethod
+    def of(cls, scorer: Scorer) -> 'Judge':
+        """A scorer of this process."""
+        reuse = scorer.reuse if isinstance(scorer, ExtendedScorer) else None
+        return cls(scorer.name, str(scorer.signature), reuse)
 
 
 @contextmanager
@@ -92,6 +118,7 @@ def check_places(outfile: Path) -> None:
     """An InputError unless all files of :func:`write_filtered` can be written."""
     _places_of(outfile)
     _places_of(outfile.with_suffix(DROPPED))
+    writable(outfile.with_suffix(SCORES))
     for ending in (SUMMARY, SUMMARY_TEXT):
         writable(outfile.with_suffix(ending))
 
@@ -99,10 +126,11 @@ def check_places(outfile: Path) -> None:
 def write_filtered(
     judged: Iterable[JudgedEpisode],
     outfile: Path,
-    scorer: Scorer,
+    judge: Judge,
     policy: Policy,
     opt: Optional[Mapping[str, Any]] = None,
     total: Optional[int] = None,
+    known: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
     """
     Write judged episodes, with a progress bar.
@@ -112,23 +140,28 @@ def write_filtered(
         ``<name>.summary.json`` and ``<name>.summary.txt`` the summary.
     :param opt: the options of the run, for the files' metadata.
     :param total: number of turns, for the estimated time left; None if unknown.
+    :param known: whether the last episode's scores were known before, which says
+        nothing of the speed.
     :return: the summary.
     :raises InputError: when a file cannot be written.
     """
     check_places(outfile)
-    opt, signature, summary = opt or {}, str(scorer.signature), FilterSummary()
+    opt, signature, summary = opt or {}, judge.signature, FilterSummary()
     dropped_file = outfile.with_suffix(DROPPED)
     # The output gets its name last, which shows that all files are complete.
     with conversation_file(outfile, opt, signature) as keep:
         with (
             conversation_file(dropped_file, opt, signature) as drop,
-            Progress(scorer.name, total, 'turns') as bar,
+            Progress(judge.name, total, 'turns') as bar,
         ):
             for episode in judged:
                 keep(conversations(episode))
                 drop(conversations(episode, kept=False))
                 summary.add(episode)
-                bar.update(len(episode))
+                if known():
+                    bar.skip(len(episode), len(episode))
+                else:
+                    bar.update(len(episode))
         found = summary.to_dict(
             signature=signature,
             task=opt.get('task'),
@@ -137,8 +170,8 @@ def write_filtered(
             kept_file=str(outfile),
             dropped_file=str(dropped_file),
             cache=(
-                {'hits': scorer.reuse.hits, 'misses': scorer.reuse.misses}
-                if isinstance(scorer, ExtendedScorer) and scorer.reuse
+                {'hits': judge.reuse.hits, 'misses': judge.reuse.misses}
+                if judge.reuse
                 else None
             ),
         )
@@ -156,7 +189,7 @@ def write_filtered(
             'choose another --choose-threshold or --choose.'
         )
     logging.info(f'Summary: {outfile.with_suffix(SUMMARY_TEXT)}')
-    logging.info(f'Signature: {scorer.signature.short}, in full in the summary')
+    logging.info(f'Signature: {short_form(signature)}, in full in the summary')
     return found
 
 

@@ -7,44 +7,80 @@ Messages of world logs have ``q2_evidence`` (what the Q2 teacher found) or ``rer
 """
 
 import json
-from pathlib import Path
-from typing import Any, Iterator, Mapping, Union
+from io import TextIOWrapper
+from typing import Any, Iterator, Mapping, NamedTuple, Union
 
 from parlai_q2.claims import explained_row, not_verifiable
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.knowledge import as_field, stripped
+from parlai_q2.io.locations import Location
 from parlai_q2.io.manifest import shards_in
-from parlai_q2.io.read import Record, example_of, read_records
+from parlai_q2.io.parquet import is_parquet
+from parlai_q2.io.read import PARQUET, Record, example_of, read_records
 from parlai_q2.report.entries import Entry, before_and_after, read_entry
 
-_SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'statements', 'parts')
+SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'statements', 'parts')
 
 
-def read_scored_file(path: Path) -> Iterator[Union[Entry, RecordError]]:
+class Scored(NamedTuple):
     """
-    Read the entries of a file, in order. A bad record gives an error in its place.
+    A scored record.
 
-    :param path: JSON lines of scored records, of reranked pools, or of conversations;
-        or a folder of such files, with the manifest that a run wrote.
+    :param source: its file's name.
+    :param line: its line there.
+    :param place: its place among the records of its file, from 1.
+    :param fields: those that ``parlai_q2 score`` writes, with the signature.
+    """
+
+    source: str
+    line: int
+    place: int
+    fields: dict[str, Any]
+
+
+def read_scored_file(path: Location) -> Iterator[Union[Entry, RecordError]]:
+    """
+    Read the entries of a file, in order. A bad record gives an error in its place;
+    parameters and errors as for :func:`read_scored`.
+    """
+    for found in read_scored(path):
+        if isinstance(found, RecordError):
+            yield found
+            continue
+        try:
+            yield read_entry(found.fields, found.place)
+        except InputError as e:
+            yield RecordError(found.source, found.line, str(e))
+
+
+def read_scored(path: Location) -> Iterator[Union[Scored, RecordError]]:
+    """
+    Read the scored records of a file, in order. A bad one gives an error in its place.
+
+    :param path: JSON lines or Parquet of scored records or of reranked pools, or
+        conversations; or a folder of such files, with the manifest that a run wrote.
     :raises InputError: when the file cannot be read or has no record.
     """
     if path.is_dir():
         for shard in shards_in(path):
-            yield from read_scored_file(shard)
+            yield from read_scored(shard)
         return
     if not path.is_file():
         raise InputError(
             f'There is no file {path}. Give a file that parlai_q2 score wrote.'
         )
-    logs = holds_conversations(path)
+    parquet = is_parquet(path)
+    logs = not parquet and holds_conversations(path)
+    format = PARQUET if parquet else 'world_logs' if logs else 'jsonl'
     signature, place = '', 0
-    for record in read_records(path, 'world_logs' if logs else 'jsonl'):
+    for record in read_records(path, format):
         place += 1
         try:
             fields = _from_log(record) if logs else _from_scores(record)
             # The score command writes the signature once, in the first scored line.
             signature = fields.get('signature') or signature
-            yield read_entry({**fields, 'signature': signature}, place)
+            fields = {**fields, 'signature': signature}
+            yield Scored(path.name, record.line, place, fields)
         except RecordError as e:
             yield e
         except InputError as e:
@@ -56,9 +92,9 @@ def read_scored_file(path: Path) -> Iterator[Union[Entry, RecordError]]:
         )
 
 
-def holds_conversations(path: Path) -> bool:
+def holds_conversations(path: Location) -> bool:
     """Whether a file is a world log, judging by its first line that is an object."""
-    with open(path, encoding='utf-8-sig', errors='backslashreplace') as stream:
+    with TextIOWrapper(path.open('rb'), 'utf-8-sig', 'backslashreplace') as stream:
         for line in stream:
             try:
                 value = json.loads(line)
@@ -152,7 +188,7 @@ def _score_of_choice(fields: Mapping[str, Any]) -> dict[str, Any]:
         # The agent abstained, so there is nothing to verify.
         return not_verifiable().to_dict()
     shown = explained_row(chosen)
-    score = {name: shown[name] for name in _SCORE_FIELDS if name in shown}
+    score = {name: shown[name] for name in SCORE_FIELDS if name in shown}
     knowledge = fields.get('rerank_knowledge') or fields['knowledge']
     signature = fields.get('rerank_signature') or ''
     return {**score, 'knowledge': knowledge, 'signature': signature}

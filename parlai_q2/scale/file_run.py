@@ -17,6 +17,7 @@ from typing import Any, Optional
 from parlai_q2.errors import InputError
 from parlai_q2.io.chunks import CHUNK_RECORDS, Chunk, Readable
 from parlai_q2.io.locations import Location, state_of
+from parlai_q2.io.parquet import is_parquet, write_parquet
 from parlai_q2.io.write import ResumableWriter, encode_line
 from parlai_q2.scale.job import Engine
 from parlai_q2.scale.outcomes import Counts, Made
@@ -47,7 +48,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Shard:
-    """A file to read, and the one to write."""
+    """A file to read, and the one to write: JSON lines, or by its name Parquet."""
 
     infile: Location
     outfile: Path
@@ -144,7 +145,8 @@ class FileRun:
             self.writer.abandon()
             raise InputError(f'{self.shard.infile} has no records.')
         self.summary = {**self.identity, **self.counts.summary()}
-        self.writer.finish(self.summary)
+        make = write_parquet if is_parquet(self.shard.outfile) else None
+        self.writer.finish(self.summary, make)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class Chunk(Protocol):
 
     @property
     def items(self) -> Sequence[Any]:
-        """At least one."""
+        """What there is to do; the last chunk may have nothing."""
 
 
 class Engine(Protocol):

@@ -86,7 +86,8 @@ class Window:
             items = list(chunk.items)
             slot = Slot(chunk, [None] * len(items), len(items))
             self.slots.append(slot)
-            self.waiting.append(Piece(slot, 0, items))
+            if items:
+                self.waiting.append(Piece(slot, 0, items))
 
     def next_done(self) -> Optional[tuple[Any, list[Any]]]:
         """The oldest chunk and its results, if it has them all; it leaves."""

@@ -25,6 +25,16 @@ MakeScorer = Callable[[Optional[str]], Scorer]
 
 
 @dataclass(frozen=True)
+class Same:
+    """Gives the scorer that it was given."""
+
+    scorer: Scorer
+
+    def __call__(self, device: Optional[str]) -> Scorer:
+        return self.scorer
+
+
+@dataclass(frozen=True)
 class ScoreJob:
     """
     Scores records; see :class:`~parlai_q2.scale.job.Job`.

@@ -16,6 +16,7 @@ from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.files import cache_folder, file_sha256
 from parlai_q2.io.locations import Location, Remote, located, matching, state_of
 from parlai_q2.io.manifest import MANIFEST
+from parlai_q2.io.parquet import check_pyarrow, is_parquet
 from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import ANOTHER, meta_of, writable, write_text, writing
 from parlai_q2.scale.file_run import FileRun, Shard
@@ -115,12 +116,15 @@ class Plan:
             ) from e
 
 
-def planned(infile: Union[str, Path], outfile: Union[str, Path]) -> Plan:
+def planned(
+    infile: Union[str, Path], outfile: Union[str, Path], ending: Optional[str] = None
+) -> Plan:
     """
     The shards that two options describe.
 
     :param infile: a file, a URL, or a pattern of either, such as ``in/*.jsonl``.
     :param outfile: a file or a URL; for a pattern, a folder.
+    :param ending: of the files in a folder: ``jsonl`` or ``parquet``.
     :raises ConfigError: if many inputs would go to one file, or two to one name.
     """
     given = str(infile)
@@ -141,12 +145,17 @@ def planned(infile: Union[str, Path], outfile: Union[str, Path]) -> Plan:
         staging = cache_folder() / 'outputs' / key
         staging.mkdir(parents=True, exist_ok=True)
     if not sharded:
+        if ending and target.suffix.lstrip('.') != ending:
+            raise ConfigError(
+                f'--out-format {ending} is for the files in a folder, and a file says '
+                f'its own by its name. Write --outfile {target.name}.{ending}'
+            )
         out = staging / target.name if staging else target
         assert isinstance(out, Path)
         return Plan([Shard(inputs[0], out)], target, False, staging)
     base = staging or target
     assert isinstance(base, Path)
-    shards = [Shard(one, base / output_name(one.name)) for one in inputs]
+    shards = [Shard(one, base / output_name(one.name, ending)) for one in inputs]
     names = [shard.outfile.name for shard in shards]
     for name in names:
         if names.count(name) > 1:
@@ -167,6 +176,8 @@ def check_places(plan: Plan) -> None:
     inputs = [s.infile for s in plan.shards if isinstance(s.infile, Path)]
     for shard in plan.shards:
         check_regular(shard.infile)
+        if is_parquet(shard.outfile):
+            check_pyarrow(f'Writing {shard.outfile}')
         writable(shard.outfile, *inputs[:1])
 
 
@@ -185,14 +196,14 @@ def check_regular(infile: Location) -> None:
     )
 
 
-def output_name(name: str) -> str:
+def output_name(name: str, ending: Optional[str] = None) -> str:
     """
     The name of a shard's output.
 
-    >>> output_name('part-0.csv'), output_name('part-1.jsonl')
-    ('part-0.jsonl', 'part-1.jsonl')
+    >>> output_name('part-0.csv'), output_name('part-1.jsonl', 'parquet')
+    ('part-0.jsonl', 'part-1.parquet')
     """
-    return str(PurePosixPath(name).with_suffix('.jsonl'))
+    return str(PurePosixPath(name).with_suffix(f'.{ending or "jsonl"}'))
 
 
 def _finished(

@@ -22,18 +22,14 @@ from parlai_q2.agents.grounded_rerank import AGENT
 from parlai_q2.cli.files import given_file
 from parlai_q2.cli.progress import Progress
 from parlai_q2.cli.rerank_options import reranker_from_opt
-from parlai_q2.cli.scorer_options import add_scorer_options
+from parlai_q2.cli.scorer_options import add_scorer_options, judge_from_opt
 from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.policy import DROP
 from parlai_q2.io.read import json_lines, open_text
 from parlai_q2.io.write import ResumableWriter, meta_of
 from parlai_q2.parlai.distillation import judge_replies, replies, reply_record
-from parlai_q2.parlai.filter_options import (
-    add_filter_options,
-    judge_from_opt,
-    policy_from_opt,
-)
-from parlai_q2.parlai.filtered_files import check_places, write_filtered
+from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
+from parlai_q2.parlai.filtered_files import Judge, check_places, write_filtered
 from parlai_q2.parlai.knowledge_options import source_from_opt
 from parlai_q2.parlai.task_episodes import (
     TaskEpisodes,
@@ -86,7 +82,7 @@ class DistillScript(ParlaiScript):
         data = digest(chain.from_iterable(tasks_from_opt(opt)), LEFT_OUT)
         tasks = tasks_from_opt(opt)
         scorer = judge_from_opt(opt, Role.MEASURE)
-        policy = policy_from_opt(opt, scorer, Role.MEASURE)
+        policy = policy_from_opt(opt, scorer.threshold, Role.MEASURE)
         total = sum(map(len, tasks))
         path = outfile.with_suffix('.replies.jsonl')
         made = make_replies(opt, tasks, total, path, data)
@@ -97,7 +93,8 @@ class DistillScript(ParlaiScript):
             policy,
             source_from_opt(opt),
         )
-        return write_filtered(judged, outfile, scorer, policy, opt, total)
+        judge = Judge.of(scorer)
+        return write_filtered(judged, outfile, judge, policy, opt, total)
 
 
 def make_replies(

@@ -1,26 +1,32 @@
 """
 ``parlai_q2 filter``: keeps the turns of a task whose labels are grounded in their
-knowledge. Scores go through the score cache, so a run that was stopped goes on where it
-was, and another threshold costs no new scores.
+knowledge, or those of a file that is scored already. Scores are kept as they are made,
+so a run that was stopped goes on where it was, and another threshold costs no new ones.
 """
 
+from contextlib import closing
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
+from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
+from parlai_q2.cli import log
 from parlai_q2.cli.files import given_file
+from parlai_q2.cli.judge_engine import judging_from_opt
+from parlai_q2.cli.scale_options import RAY, add_scale_options, check_scale
 from parlai_q2.cli.scorer_options import add_scorer_options
-from parlai_q2.filtering.judge import judge_episodes
-from parlai_q2.parlai.filter_options import (
-    add_filter_options,
-    judge_from_opt,
-    policy_from_opt,
-)
-from parlai_q2.parlai.filtered_files import write_filtered
+from parlai_q2.filtering.judge import CHUNK, batches_of, judge_batches
+from parlai_q2.filtering.scored import ScoredTurns
+from parlai_q2.io.locations import located
+from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
+from parlai_q2.parlai.filtered_files import SCORES, Judge, check_places, write_filtered
 from parlai_q2.parlai.knowledge_options import source_from_opt
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
+from parlai_q2.scale.kept_scores import KeptScores
+from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.scorers.roles import Role
 
 # A data set is judged by the published metric.
@@ -40,18 +46,68 @@ class FilterScript(ParlaiScript):
             help='file of conversations to write (.jsonl); dropped turns go to '
             '<name>.dropped.jsonl, the summary to <name>.summary.json and .txt',
         )
+        group.add_argument(
+            '--infile',
+            help='in place of a task, a file or a folder of files that parlai_q2 score '
+            'or parlai_q2 rerank wrote; its scores are taken',
+        )
         add_num_examples(group, 'go over')
         add_filter_options(parser)
         add_scorer_options(parser, Role.CHOOSE, default=JUDGE)
+        add_scale_options(parser, CHUNK)
         return parser
 
     def run(self) -> dict[str, Any]:
         opt = self.opt
-        scorer = judge_from_opt(opt, Role.CHOOSE, JUDGE)
         outfile = given_file(opt, 'outfile', 'kept.jsonl')
-        tasks = tasks_from_opt(opt)
-        policy = policy_from_opt(opt, scorer, Role.CHOOSE)
-        episodes = chain.from_iterable(tasks)
-        judged = judge_episodes(episodes, scorer, policy, source_from_opt(opt))
-        total = sum(map(len, tasks))
-        return write_filtered(judged, outfile, scorer, policy, opt, total)
+        # What is wrong is said before anything starts.
+        policy_from_opt(opt, DEFAULT_THRESHOLD, Role.CHOOSE)
+        size = check_scale(opt)
+        check_places(outfile)
+        if opt.get('infile'):
+            return filter_scored(opt, outfile)
+        return filter_tasks(opt, outfile, size)
+
+
+def filter_tasks(opt: Opt, outfile: Path, size: int) -> dict[str, Any]:
+    """
+    Score the labels of tasks and write what is kept of them; return the summary.
+
+    :param size: the least number of labels in one call of the scorer.
+    """
+    source, tasks = source_from_opt(opt), tasks_from_opt(opt)
+    judging = judging_from_opt(opt, Role.CHOOSE, JUDGE)
+    problems = log.Named('Not scored')
+    # With Ray there is no score cache, so the scores stay in their file.
+    stay = opt.get('engine') == RAY
+    path = outfile.with_suffix(SCORES)
+    with judging.engine as engine:
+        policy = policy_from_opt(opt, judging.threshold, Role.CHOOSE)
+        judge = Judge(opt['choose'], engine.signature)
+        if judging.scorer is not None:
+            judge = Judge.of(judging.scorer)
+        batches = batches_of(chain.from_iterable(tasks), source, size)
+        with (
+            KeptScores(path, engine, stay, problems.add) as kept,
+            closing(kept.scores(batches)) as scored,
+        ):
+            return write_filtered(
+                judge_batches(scored, policy, source),
+                outfile,
+                judge,
+                policy,
+                opt,
+                sum(map(len, tasks)),
+                lambda: not kept.made,
+            )
+
+
+def filter_scored(opt: Opt, outfile: Path) -> dict[str, Any]:
+    """Write what is kept of turns that are scored already; return the summary."""
+    problems = log.Named('Left out')
+    turns = ScoredTurns(located(opt['infile']), problems.add)
+    policy = policy_from_opt(opt, turns.threshold, Role.CHOOSE)
+    judge = Judge(turns.scorer, turns.signature)
+    return write_filtered(
+        turns.judged(policy), outfile, judge, policy, opt, turns.total
+    )

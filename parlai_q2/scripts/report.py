@@ -8,6 +8,7 @@ from typing import Any, Mapping
 
 from parlai_q2.cli import log
 from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.locations import Location, located
 from parlai_q2.io.write import ANOTHER, writing
 from parlai_q2.report.comparison import write_comparison
 from parlai_q2.report.entries import Entry
@@ -20,8 +21,8 @@ def add_options(parser: Any) -> None:
     parser.add_argument(
         'scores',
         nargs='?',
-        help='file that parlai_q2 score or parlai_q2 rerank wrote, or world logs of '
-        'eval_model in the conversations format',
+        help='file or folder of files that parlai_q2 score or parlai_q2 rerank wrote, '
+        'or world logs of eval_model in the conversations format',
     )
     parser.add_argument(
         'other',
@@ -44,14 +45,17 @@ def run(opt: Mapping[str, Any]) -> Path:
     :raises InputError: when an input cannot be read, no record in it can be shown, or
         two inputs have no response in common.
     """
-    infiles = [Path(name) for name in (opt['scores'], opt['other']) if name]
+    infiles = [located(name) for name in (opt['scores'], opt['other']) if name]
     if not infiles:
         raise InputError(
             'Which scores? Give a file: parlai_q2 report scores.jsonl '
             '--outfile report.html'
         )
-    stem = '_to_'.join(path.stem for path in infiles)
-    outfile = Path(opt['outfile'] or infiles[-1].with_name(f'{stem}.html'))
+    stem = '_to_'.join(Path(infile.name).stem for infile in infiles)
+    # Beside the input; of one that is read by its URL, in the current folder.
+    last = infiles[-1]
+    folder = last.parent if isinstance(last, Path) else Path()
+    outfile = Path(opt['outfile'] or folder / f'{stem}.html')
     for infile in infiles:
         if outfile.resolve() == infile.resolve():
             raise InputError(
@@ -73,7 +77,7 @@ def run(opt: Mapping[str, Any]) -> Path:
     return outfile
 
 
-def _read(infile: Path) -> list[Entry]:
+def _read(infile: Location) -> list[Entry]:
     """Read a file's entries, at least one, and count the records left out."""
     entries: list[Entry] = []
     left_out = log.Named('Left out')

@@ -10,7 +10,7 @@ from typing import Any, Optional
 from parlai_q2.cli import log
 from parlai_q2.cli.file_command import run_command_on_files
 from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
-from parlai_q2.cli.scale_options import add_scale_options, with_device
+from parlai_q2.cli.scale_options import add_out_format, add_scale_options, with_device
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.io.locations import Location
 from parlai_q2.rerank import PoolRecord, Reranker, read_pools
@@ -39,8 +39,10 @@ def add_options(parser: Any) -> None:
         'id; a path, a URL, or a pattern such as "in/*.jsonl" for many files',
     )
     group.add_argument(
-        '--outfile', help='JSON lines file to write, or a folder for many'
+        '--outfile',
+        help='file to write, JSON lines or Parquet by its ending, or a folder for many',
     )
+    add_out_format(group)
     add_choice_options(parser)
     add_scorer_options(parser, Role.CHOOSE, Role.EXPLAIN)
     add_scale_options(parser, CHUNK)

@@ -4,7 +4,6 @@ import json
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -14,7 +13,7 @@ from tqdm import tqdm
 
 from parlai_q2.claims import Score
 from parlai_q2.cli.file_command import run_command_on_files, work_off
-from parlai_q2.cli.scale_options import add_scale_options, with_device
+from parlai_q2.cli.scale_options import add_out_format, add_scale_options, with_device
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.io.fields import read_fields
@@ -23,7 +22,7 @@ from parlai_q2.scale.file_run import Kind
 from parlai_q2.scale.job import Engine
 from parlai_q2.scale.local import LocalEngine
 from parlai_q2.scale.outcomes import Tally
-from parlai_q2.scale.score_job import ScoreJob, outcome_of
+from parlai_q2.scale.score_job import Same, ScoreJob, outcome_of
 from parlai_q2.scale.shards import check_places, planned
 from parlai_q2.scorers.base import Scorer
 
@@ -46,8 +45,10 @@ def add_options(parser: Any) -> None:
         'pattern such as "in/*.jsonl" for many files',
     )
     group.add_argument(
-        '--outfile', help='JSON lines file to write, or a folder for many'
+        '--outfile',
+        help='file to write, JSON lines or Parquet by its ending, or a folder for many',
     )
+    add_out_format(group)
     group.add_argument(
         '--fields',
         help="other names of fields in the input, such as 'history=question'",
@@ -118,16 +119,6 @@ def score_file(
     words = (scorer.name, 'records', 'scored')
     kind = kind_of(names)
     return work_off(plan, engine, kind, words, format, chunk_size, lines)
-
-
-@dataclass(frozen=True)
-class Same:
-    """Gives the scorer that it was given."""
-
-    scorer: Scorer
-
-    def __call__(self, device: Optional[str]) -> Scorer:
-        return self.scorer
 
 
 def _show(lines: bytes) -> None:

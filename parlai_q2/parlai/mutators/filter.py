@@ -46,7 +46,7 @@ class FilterMutator(ScoringMutator):
         """The kept turns of an episode, as any number of episodes."""
         if DatatypeHelper.fold(self.opt['datatype']) != 'train':
             return [episode]
-        policy = policy_from_opt(self.opt, self.scorer, Role.CHOOSE, PREFIX)
+        policy = policy_from_opt(self.opt, self.scorer.threshold, Role.CHOOSE, PREFIX)
         examples = self.examples(episode)
         flat = [example for of_turn in examples for example in of_turn]
         scores = iter(self.scorer.score(flat))
