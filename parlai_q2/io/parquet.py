@@ -7,8 +7,9 @@ something else or different things, JSON, which Parquet has a type for.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from parlai_q2.errors import InputError
@@ -91,11 +92,15 @@ def parquet_rows(path: Location) -> Iterator[Row]:
             ) from e
 
 
-def write_parquet(lines: Path, path: Path) -> None:
+def write_parquet(
+    lines: Path, path: Path, columns: Mapping[str, str] = MappingProxyType({})
+) -> None:
     """
     Make a Parquet file of JSON lines, each an object. A field that is null, or that a
     line does not have, is an empty cell.
 
+    :param columns: the kinds of columns that every file has, whatever its lines hold,
+        so that many files have the same.
     :raises MissingPackageError: if pyarrow is not installed.
     """
     check_pyarrow('Writing Parquet')
@@ -110,6 +115,8 @@ def write_parquet(lines: Path, path: Path) -> None:
                 kinds[name] = _kind_of_both(kinds.get(name, kind), kind)
             else:
                 kinds.setdefault(name, '')
+    for name, kind in columns.items():
+        kinds[name] = _kind_of_both(kinds.get(name, ''), kind)
     kinds = {name: kind or TEXT for name, kind in kinds.items()}
     types = {
         TEXT: pyarrow.string(),
@@ -125,11 +132,11 @@ def write_parquet(lines: Path, path: Path) -> None:
     )
     with parquet.ParquetWriter(path, schema) as writer:
         for group in _groups(lines):
-            columns = [
+            cells = [
                 _column(pyarrow, [fields.get(name) for fields in group], field.type)
                 for name, field in zip(kinds, schema)
             ]
-            writer.write_table(pyarrow.Table.from_arrays(columns, schema=schema))
+            writer.write_table(pyarrow.Table.from_arrays(cells, schema=schema))
 
 
 def _objects(lines: Path) -> Iterator[dict[str, Any]]:

@@ -32,7 +32,7 @@ from typing import (
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.fields import renamed, tell_unread
 from parlai_q2.io.locations import Location, located
-from parlai_q2.io.parquet import ENDINGS, parquet_rows
+from parlai_q2.io.parquet import ENDINGS, is_parquet, parquet_rows
 from parlai_q2.io.strict_json import read_json
 from parlai_q2.io.world_logs import LEFT_OUT, turns_of
 from parlai_q2.turns import Example, Passage, passages_of
@@ -134,6 +134,22 @@ def read_records(
                 first = False
             line = line._replace(value=renamed(line.value, names)) if names else line
             yield _record(path.name, line, stream.buffer.tell())
+
+
+def read_objects(path: Location) -> Iterator[tuple[Line, int]]:
+    """
+    The objects of a file of JSON lines or, by its ending, Parquet, each with how many
+    bytes of the file were read.
+
+    :raises InputError: if the file cannot be read at all.
+    """
+    if is_parquet(path):
+        for number, fields, nulled, read in parquet_rows(path):
+            yield Line(number, fields, None, nulled), read
+        return
+    with open_text(path) as stream:
+        for line in json_objects(stream):
+            yield line, stream.buffer.tell()
 
 
 def open_text(path: Location) -> TextIO:

@@ -4,12 +4,13 @@ that TRL's DPO trainer reads: ``prompt``, ``chosen`` and ``rejected``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Optional
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.io.read import history_of, json_objects, knowledge_of, open_text
+from parlai_q2.io.locations import Location
+from parlai_q2.io.manifest import shards_in
+from parlai_q2.io.read import history_of, knowledge_of, read_objects
 from parlai_q2.io.world_logs import turns_of
 from parlai_q2.models.prompts import Prompt
 from parlai_q2.turns import joined, passages_of
@@ -75,20 +76,26 @@ def pair_record(
         ) from e
 
 
-def ranked_turns(path: Path) -> Iterator[tuple[dict[str, Any], Optional[RecordError]]]:
+def ranked_turns(
+    path: Location,
+) -> Iterator[tuple[dict[str, Any], Optional[RecordError]]]:
     """
     The turns of a file that ``rerank`` wrote, or of the reranking agent's log
-    (``--world-logs``), each with what is wrong with its line.
+    (``--world-logs``), each with what is wrong with its line; or those of a folder of
+    such files, with its manifest.
     """
-    with open_text(path) as stream:
-        for line, value, problem, _ in json_objects(stream):
-            if problem is not None:
-                yield {}, RecordError(path.name, line, problem)
-            elif 'error' in value and 'rerank' not in value:
-                yield {}, RecordError(path.name, line, str(value['error']))
-            elif not isinstance(value.get('dialog'), list):
-                yield value, None
-            else:
-                turns = (fields for _, fields in turns_of(value['dialog']))
-                # A command is no turn.
-                yield from ((fields, None) for fields in turns if fields is not None)
+    if path.is_dir():
+        for shard in shards_in(path):
+            yield from ranked_turns(shard)
+        return
+    for (line, value, problem, _), _ in read_objects(path):
+        if problem is not None:
+            yield {}, RecordError(path.name, line, problem)
+        elif 'error' in value and 'rerank' not in value:
+            yield {}, RecordError(path.name, line, str(value['error']))
+        elif not isinstance(value.get('dialog'), list):
+            yield value, None
+        else:
+            turns = (fields for _, fields in turns_of(value['dialog']))
+            # A command is no turn.
+            yield from ((fields, None) for fields in turns if fields is not None)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Optional
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.locations import Location
-from parlai_q2.io.read import history_of, json_objects, knowledge_of, open_text
+from parlai_q2.io.read import history_of, knowledge_of, read_objects
 from parlai_q2.io.strict_json import is_number
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Knowledge, Turn
@@ -77,21 +77,19 @@ class PoolRecord(NamedTuple):
 
 def read_pools(path: Location) -> Iterator[PoolRecord]:
     """
-    Read the pools of a file of JSON lines, in order. A bad record gives an error in its
-    place; a file that cannot be read, an InputError.
+    Read the pools of a file of JSON lines or Parquet, in order. A bad record gives an
+    error in its place; a file that cannot be read, an InputError.
     """
     name = path.name
-    with open_text(path) as stream:
-        for line, fields, problem, nulled in json_objects(stream):
-            read = stream.buffer.tell()
-            try:
-                if problem is not None:
-                    raise InputError(problem)
-                pool, labels = pool_of(fields)
-                yield PoolRecord(line, fields, pool, None, labels, nulled, read, name)
-            except InputError as e:
-                error = RecordError(name, line, str(e))
-                yield PoolRecord(line, fields, None, error, (), nulled, read, name)
+    for (line, fields, problem, nulled), read in read_objects(path):
+        try:
+            if problem is not None:
+                raise InputError(problem)
+            pool, labels = pool_of(fields)
+            yield PoolRecord(line, fields, pool, None, labels, nulled, read, name)
+        except InputError as e:
+            error = RecordError(name, line, str(e))
+            yield PoolRecord(line, fields, None, error, (), nulled, read, name)
 
 
 def pool_of(fields: dict[str, Any]) -> tuple[Pool, tuple[Optional[str], ...]]:
@@ -135,7 +133,11 @@ def _candidate(place: int, given: Any) -> tuple[Candidate, Optional[str]]:
             f'candidate {place} has the label {label!r}; it must be '
             f'{" or ".join(HUMAN_LABELS)}.'
         )
-    score, tokens = given.get('score', 0.0), given.get('tokens', 1)
+    # In Parquet, a field that others have is null.
+    score, tokens = (
+        default if given.get(name) is None else given[name]
+        for name, default in (('score', 0.0), ('tokens', 1))
+    )
     if not is_number(score) or not is_number(tokens) or tokens < 1:
         raise InputError(
             f'candidate {place}: "score" and "tokens" must be finite numbers, and '

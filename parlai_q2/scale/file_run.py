@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Optional
 
@@ -36,6 +37,7 @@ class Kind:
         not every line has it.
     :param identity: what else a run must have in common with one that it resumes.
     :param bad_is_error: whether the command fails if one record is bad.
+    :param columns: those of each Parquet file, with their kinds.
     """
 
     read: Callable[[Location, Optional[str]], Iterator[Readable]]
@@ -44,6 +46,7 @@ class Kind:
     signature_field: Optional[str] = None
     identity: Mapping[str, Any] = field(default_factory=dict)
     bad_is_error: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,9 @@ class FileRun:
             self.writer.abandon()
             raise InputError(f'{self.shard.infile} has no records.')
         self.summary = {**self.identity, **self.counts.summary()}
-        make = write_parquet if is_parquet(self.shard.outfile) else None
+        make = None
+        if is_parquet(self.shard.outfile):
+            make = partial(write_parquet, columns=self._kind.columns)
         self.writer.finish(self.summary, make)
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Optional
 
 from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.claims import Label
+from parlai_q2.io.parquet import JSON, TEXT, TRUTH, WHOLE
 from parlai_q2.io.write import encode_line
 from parlai_q2.rerank import PoolRecord, Ranking, Reranker
 from parlai_q2.scale.outcomes import Made
@@ -26,6 +27,14 @@ WRITTEN = (
     'rerank_knowledge',
     'rerank_signature',
 )
+# The kinds of columns in Parquet.
+COLUMNS = {
+    **dict.fromkeys(('knowledge', 'history', 'candidates'), JSON),
+    **dict.fromkeys(('kind', 'text', 'reason', 'rerank_signature', 'error'), TEXT),
+    **dict.fromkeys(('order', 'rerank', 'rerank_knowledge'), JSON),
+    **dict.fromkeys(('abstained', 'grounded'), TRUTH),
+    'line': WHOLE,
+}
 POLICIES = ('chosen', 'first', 'random', 'oracle')
 
 # Makes a reranker for a torch device (None for its default).

@@ -6,6 +6,7 @@ from typing import Any, Optional
 
 from parlai_q2.claims import Score
 from parlai_q2.errors import RecordError
+from parlai_q2.io.parquet import JSON, NUMBER, TEXT, TRUTH, WHOLE
 from parlai_q2.io.read import Record
 from parlai_q2.io.write import encode_line
 from parlai_q2.scale.outcomes import Made, Outcome
@@ -18,6 +19,16 @@ SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'parts')
 NOT_ALWAYS = ('statements', 'signature')
 ERROR_FIELDS = ('line', 'error')
 OURS = SCORE_FIELDS + NOT_ALWAYS + ERROR_FIELDS
+# The kinds of their columns in Parquet.
+COLUMNS = {
+    'score': NUMBER,
+    'label': TEXT,
+    'fallback': TRUTH,
+    **dict.fromkeys(('verdicts', 'statements', 'parts'), JSON),
+    'signature': TEXT,
+    'line': WHOLE,
+    'error': TEXT,
+}
 
 # Creates a scorer for a torch device (None for the scorer's default), in the process
 # that will use it.

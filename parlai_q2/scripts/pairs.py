@@ -10,7 +10,7 @@ from parlai_q2.cli import log
 from parlai_q2.cli.files import given_files
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.strict_json import write_json
-from parlai_q2.io.write import AGAIN, writable, write_text, writing
+from parlai_q2.io.write import AGAIN, whole_file, writable, writing
 from parlai_q2.models.prompts import REPLY, Prompt
 from parlai_q2.options import line_ends
 from parlai_q2.rerank.pairs import DEFAULT_MARGIN, pair_record, ranked_turns
@@ -21,8 +21,8 @@ def add_options(parser: Any) -> None:
     group = parser.add_argument_group('Pairs of replies')
     group.add_argument(
         '--infile',
-        help='what parlai_q2 rerank wrote, or a log of the reranking agent '
-        '(--world-logs)',
+        help='what parlai_q2 rerank wrote, a file or a folder, or a log of the '
+        'reranking agent (--world-logs)',
     )
     group.add_argument('--outfile', help='JSON lines file to write')
     group.add_argument(
@@ -47,20 +47,27 @@ def run(opt: Mapping[str, Any]) -> dict[str, int]:
     if not 0 < margin <= 1:
         raise ConfigError(f'--margin is {margin}; it must be in (0, 1].')
     prompt = Prompt(line_ends(opt['prompt_template']))
-    pairs, turns, bad = [], 0, 0
-    for fields, error in ranked_turns(infile):
-        try:
-            if error is not None:
-                raise error
-            turns += 1
-            pairs.append(pair_record(fields, prompt, margin))
-        except InputError as e:
-            bad += 1
-            log.error(f'No pair: {e}')
-    found = [pair for pair in pairs if pair is not None]
-    if not pairs:
-        raise InputError(f'{infile} has no ranked turns. Run: parlai_q2 rerank')
-    with writing(outfile, AGAIN):
-        write_text(outfile, ''.join(write_json(pair) + '\n' for pair in found))
-    log.info(f'Wrote {outfile}: {len(found)} pairs from {turns} turns.')
-    return {'turns': turns, 'pairs': len(found), 'bad': bad}
+    found, judged, turns = 0, 0, 0
+    problems = log.Named('No pair')
+    with (
+        writing(outfile, AGAIN),
+        whole_file(outfile) as unfinished,
+        open(unfinished, 'w', encoding='utf-8') as stream,
+    ):
+        for fields, error in ranked_turns(infile):
+            try:
+                if error is not None:
+                    raise error
+                turns += 1
+                pair = pair_record(fields, prompt, margin)
+            except InputError as e:
+                problems.add(e)
+                continue
+            judged += 1
+            if pair is not None:
+                found += 1
+                stream.write(write_json(pair) + '\n')
+        if not judged:
+            raise InputError(f'{infile} has no ranked turns. Run: parlai_q2 rerank')
+    log.info(f'Wrote {outfile}: {found} pairs from {turns} turns.')
+    return {'turns': turns, 'pairs': found, 'bad': problems.count}

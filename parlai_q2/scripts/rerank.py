@@ -15,7 +15,7 @@ from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.io.locations import Location
 from parlai_q2.rerank import PoolRecord, Reranker, read_pools
 from parlai_q2.scale.file_run import Kind
-from parlai_q2.scale.rerank_job import RerankCounts, RerankJob, choice_of
+from parlai_q2.scale.rerank_job import COLUMNS, RerankCounts, RerankJob, choice_of
 from parlai_q2.scorers.roles import Role
 
 # Pools in one call of the scorer.
@@ -27,7 +27,7 @@ def read(path: Location, format: Optional[str]) -> Iterator[PoolRecord]:
     return read_pools(path)
 
 
-KIND = Kind(read, choice_of, RerankCounts, bad_is_error=True)
+KIND = Kind(read, choice_of, RerankCounts, bad_is_error=True, columns=COLUMNS)
 
 
 def add_options(parser: Any) -> None:

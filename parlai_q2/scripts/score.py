@@ -22,7 +22,7 @@ from parlai_q2.scale.file_run import Kind
 from parlai_q2.scale.job import Engine
 from parlai_q2.scale.local import LocalEngine
 from parlai_q2.scale.outcomes import Tally
-from parlai_q2.scale.score_job import Same, ScoreJob, outcome_of
+from parlai_q2.scale.score_job import COLUMNS, Same, ScoreJob, outcome_of
 from parlai_q2.scale.shards import check_places, planned
 from parlai_q2.scorers.base import Scorer
 
@@ -31,7 +31,7 @@ def kind_of(names: Mapping[str, str]) -> Kind:
     """What is read and written; ``names`` as for :func:`read_records`."""
     identity = {'fields': dict(names)} if names else {}
     read = partial(read_records, names=names)
-    return Kind(read, outcome_of, Tally, 'signature', identity)
+    return Kind(read, outcome_of, Tally, 'signature', identity, columns=COLUMNS)
 
 
 def add_options(parser: Any) -> None:

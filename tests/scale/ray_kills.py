@@ -3,9 +3,12 @@ Kills actors, nodes and drivers of runs on Ray with 9 at random moments, and com
 what they write with what one process writes, byte for byte:
 
     python -m tests.scale.ray_kills --kills 20
+
+Runs of ``score``, and of what ``filter`` does after it has read a task.
 """
 
 import argparse
+import json
 import os
 import random
 import signal
@@ -14,8 +17,14 @@ import sys
 import tempfile
 import time
 from collections import deque
+from contextlib import closing
 from pathlib import Path
 
+from parlai_q2.filtering.judge import batches_of, judge_batches
+from parlai_q2.filtering.policy import Policy
+from parlai_q2.scale.judge_job import JudgeJob
+from parlai_q2.scale.kept_scores import KeptScores
+from parlai_q2.scale.local import LocalEngine
 from parlai_q2.scale.score_job import ScoreJob
 from parlai_q2.scripts.score import score_file
 from tests.conftest import ROOT
@@ -62,21 +71,59 @@ def actors(cluster):
     return found
 
 
-def run_on_ray(cluster, infile, folder, wrap=lambda engine: engine):
-    """Score a file with two actors."""
+def score(infile, folder, engine):
+    """Score a file."""
+    out = folder / 'out.jsonl'
+    score_file(infile, out, ToyScorer(folder), engine=engine, chunk_size=CHUNK)
+
+
+def filter_(infile, folder, engine):
+    """Filter the episodes of a file, two turns each."""
+    from parlai_q2.parlai.filtered_files import Judge, write_filtered
+
+    # The same name in every folder, as the files hold it.
+    os.chdir(folder)
+    batches = batches_of(episodes(infile), chunk=CHUNK)
+    with (
+        KeptScores(Path('out.scores.jsonl'), engine, True) as kept,
+        closing(kept.scores(batches)) as scored,
+    ):
+        judged = judge_batches(scored, Policy(0.4))
+        judge = Judge('toy', engine.signature)
+        write_filtered(judged, Path('out.jsonl'), judge, Policy(0.4))
+
+
+def episodes(infile):
+    with open(infile) as stream:
+        for first in stream:
+            yield [
+                {
+                    'text': 'Well?',
+                    'knowledge': one['knowledge'],
+                    'labels': [one['response']],
+                }
+                for one in map(json.loads, (first, next(stream)))
+            ]
+
+
+COMMANDS = {'score': (score, ScoreJob), 'filter': (filter_, JudgeJob)}
+# What they write, apart from when and how long.
+WRITTEN = {
+    'score': ['out.jsonl'],
+    'filter': ['out.jsonl', 'out.dropped.jsonl', 'out.summary.txt', 'out.scores.jsonl'],
+}
+
+
+def run_on_ray(command, cluster, infile, folder, wrap=lambda engine: engine):
+    """Run a command with two actors."""
     from parlai_q2.scale.ray_engine import RayEngine, Resources
 
-    with RayEngine(ScoreJob(maker(folder, SECONDS)), Resources(cluster, 2)) as engine:
-        score_file(
-            infile,
-            folder / 'out.jsonl',
-            ToyScorer(folder),
-            engine=wrap(engine),
-            chunk_size=CHUNK,
-        )
+    run, job = COMMANDS[command]
+    with RayEngine(job(maker(folder, SECONDS)), Resources(cluster, 2)) as engine:
+        run(infile, folder, wrap(engine))
 
 
-def kill_actors(found, infile, folder, kills):
+def kill_actors(command, found, infile, folder, kills):
     """One run, in which so many actors are killed."""
 
     def kill(chance):
@@ -91,11 +138,11 @@ def kill_actors(found, infile, folder, kills):
         killing.append(Killing(engine, kill, kills, 'actors'))
         return killing[0]
 
-    run_on_ray(found.address, infile, folder, wrap)
+    run_on_ray(command, found.address, infile, folder, wrap)
     return kills - killing[0].left
 
 
-def kill_nodes(found, infile, folder, kills):
+def kill_nodes(command, found, infile, folder, kills):
     """One run, in which so many nodes are killed; another one joins for each."""
     nodes = deque(found.worker_nodes)
 
@@ -112,19 +159,20 @@ def kill_nodes(found, infile, folder, kills):
         killing.append(Killing(engine, kill, kills, 'nodes'))
         return killing[0]
 
-    run_on_ray(found.address, infile, folder, wrap)
+    run_on_ray(command, found.address, infile, folder, wrap)
     return kills - killing[0].left
 
 
-def kill_drivers(found, infile, folder, kills):
+def kill_drivers(command, found, infile, folder, kills):
     """So many runs that are killed, one after the other, and one that ends."""
-    command = [sys.executable, '-m', 'tests.scale.ray_kills', '--drive', found.address]
-    command += [str(infile), str(folder)]
+    driver_of = [sys.executable, '-m', 'tests.scale.ray_kills', '--drive', command]
+    driver_of += [found.address, str(infile), str(folder)]
     chance, done = random.Random('drivers'), 0
-    part = folder / 'out.jsonl.part'
+    kept = 'out.jsonl' if command == 'score' else 'out.scores.jsonl'
+    part = folder / f'{kept}.part'
     for kill in range(kills + 1):
         before = part.stat().st_size if part.exists() else 0
-        driver = subprocess.Popen(command, cwd=ROOT)
+        driver = subprocess.Popen(driver_of, cwd=ROOT)
         if kill == kills:
             assert driver.wait(600) == 0
             return done
@@ -146,35 +194,47 @@ def main(arguments=None):
     parser = argparse.ArgumentParser()
     parser.add_argument('--kills', type=int, default=20)
     parser.add_argument('--kinds', default=','.join(KINDS))
-    parser.add_argument('--drive', nargs=3)
+    parser.add_argument('--commands', default=','.join(COMMANDS))
+    parser.add_argument('--drive', nargs=4)
     given = parser.parse_args(arguments)
     if given.drive:
-        address, infile, folder = given.drive
-        run_on_ray(address, Path(infile), Path(folder))
+        command, address, infile, folder = given.drive
+        run_on_ray(command, address, Path(infile), Path(folder))
         return
     with tempfile.TemporaryDirectory() as name, cluster(1, 1) as found:
-        folder = Path(name)
-        # Long enough that every kill comes before the end.
-        count = int(given.kills * 2 * APART / SECONDS * CHUNK)
-        for kind in given.kinds.split(','):
-            kill = {'actors': kill_actors, 'nodes': kill_nodes, 'drivers': kill_drivers}
-            records = count * 3 if kind == 'nodes' else count
-            responses = [f'a chain of shops founded in {n}' for n in range(records)]
-            infile = write_records(folder / f'{kind}.jsonl', responses)
-            whole = folder / f'{kind}.whole.jsonl'
-            score_file(infile, whole, ToyScorer(folder), chunk_size=CHUNK)
-            place = folder / kind
-            place.mkdir()
-            began = time.monotonic()
-            kills = kill[kind](found, infile, place, given.kills)
-            same = (place / 'out.jsonl').read_bytes() == whole.read_bytes()
-            sys.stdout.write(
-                f'{kills} {kind} killed, {records} records, '
-                f'{time.monotonic() - began:.0f} s: '
-                f'{"the same bytes" if same else "ANOTHER OUTPUT"}\n'
-            )
-            sys.stdout.flush()
-            assert same
+        for command in given.commands.split(','):
+            for kind in given.kinds.split(','):
+                folder = Path(name) / command / kind
+                folder.mkdir(parents=True)
+                compare(command, kind, found, folder, given.kills)
+
+
+def compare(command, kind, found, folder, kills):
+    """Kill so many of a kind, and compare what is written."""
+    # Long enough that every kill comes before the end.
+    count = int(kills * 2 * APART / SECONDS * CHUNK) * (3 if kind == 'nodes' else 1)
+    said = ('a chain of shops founded in {}', 'an airline with {} aircraft')
+    responses = [said[n % 3 == 0].format(n) for n in range(count)]
+    infile = write_records(folder / 'in.jsonl', responses)
+    run, job = COMMANDS[command]
+    whole, killed = folder / 'whole', folder / 'killed'
+    for place in (whole, killed):
+        place.mkdir()
+    run(infile, whole, LocalEngine(job(maker(whole))))
+    began = time.monotonic()
+    kill = {'actors': kill_actors, 'nodes': kill_nodes, 'drivers': kill_drivers}[kind]
+    done = kill(command, found, infile, killed, kills)
+    same = all(
+        (killed / name).read_bytes() == (whole / name).read_bytes()
+        for name in WRITTEN[command]
+    )
+    sys.stdout.write(
+        f'{command}: {done} {kind} killed, {count} records, '
+        f'{time.monotonic() - began:.0f} s: '
+        f'{"the same bytes" if same else "ANOTHER OUTPUT"}\n'
+    )
+    sys.stdout.flush()
+    assert same
 
 
 if __name__ == '__main__':
