@@ -1,18 +1,28 @@
 """
-``parlai_q2 bench``: times Q2 in batches, by stage, and one question at a time; and what
-reranking adds to a turn, which needs ParlAI.
+``parlai_q2 bench``: times Q2 in batches, by stage, and one question at a time; what
+reranking adds to a turn, which needs ParlAI; and what a record of a large file costs in
+one process and with Ray.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from parlai_q2.benchmark import metric as metrics
 from parlai_q2.benchmark.clock import machine, peak_memory_mb
 from parlai_q2.benchmark.reranking import describe_reranking, measure_reranking
+from parlai_q2.benchmark.scale import (
+    WARM_CHUNKS,
+    cases,
+    describe_scale,
+    measure_scale,
+    write_records,
+)
 from parlai_q2.cli import log
 from parlai_q2.cli.host import check_parlai
 from parlai_q2.cli.scorer_options import (
@@ -20,7 +30,9 @@ from parlai_q2.cli.scorer_options import (
     add_preset_option,
     scorer_device,
 )
-from parlai_q2.errors import InputError, Q2Error, UnknownNameError
+from parlai_q2.errors import ConfigError, InputError, Q2Error, UnknownNameError
+from parlai_q2.figures.costs import draw_costs
+from parlai_q2.figures.style import new_figure, save
 from parlai_q2.io.write import writable, write_text
 from parlai_q2.options import split_names
 from parlai_q2.presets import load_preset
@@ -29,6 +41,7 @@ from parlai_q2.scorers import load_scorer
 RERANKERS = ('grounded_fast', 'grounded', 'q2')
 # What to measure; the loop takes by far the longest.
 PARTS = ('metric', 'loop', 'reranking')
+SCALE = 'scale'  # only if asked for
 TURNS = 10  # that are reranked
 
 
@@ -43,7 +56,30 @@ def add_options(parser: Any) -> None:
     group.add_argument(
         '--parts',
         default=','.join(PARTS),
-        help='what to measure, separated by commas; reranking needs ParlAI',
+        help='what to measure, separated by commas; reranking needs ParlAI; besides '
+        'these, scale: large files in one process and with Ray',
+    )
+    group.add_argument(
+        '--measure', default='precision', help='the scorer of the part scale'
+    )
+    group.add_argument(
+        '--records',
+        default='10000,100000',
+        help='how many records the files of the part scale have',
+    )
+    group.add_argument(
+        '--distinct',
+        type=int,
+        help='how many of these differ, default all; if given, also with a cache',
+    )
+    group.add_argument(
+        '--ray-actors',
+        type=int,
+        default=2,
+        help='actors of the part scale, a core each',
+    )
+    group.add_argument(
+        '--chunk-size', type=int, default=256, help='records per call of the scorer'
     )
     group.add_argument('--outfile', type=str, default='outputs/bench.json')
     add_device_option(group)
@@ -52,9 +88,10 @@ def add_options(parser: Any) -> None:
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     """Measure, print and write; return what was written."""
     parts = split_names(opt['parts'])
-    unknown = sorted(set(parts) - set(PARTS))
+    known = (*PARTS, SCALE)
+    unknown = sorted(set(parts) - set(known))
     if unknown:
-        raise UnknownNameError('part of the benchmark', unknown[0], PARTS)
+        raise UnknownNameError('part of the benchmark', unknown[0], known)
     outfile = writable(Path(opt['outfile']))
     pairs = [(f['knowledge'], f['response']) for f in sample()[: opt['responses']]]
     if len(pairs) < 2:
@@ -73,6 +110,9 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         log.info(f'Peak memory of batched scoring: {report["peak_memory_gb"]} GB')
     if 'reranking' in parts:
         report['reranking'] = {name: rerank(name, opt) for name in RERANKERS}
+    if SCALE in parts:
+        report['scale'] = scale(opt)
+        draw(report['scale'], outfile)
     write_text(outfile, json.dumps(report, indent=1) + '\n')
     log.info(f'Wrote {outfile}')
     if apart > metrics.TOLERANCE:
@@ -125,6 +165,53 @@ def rerank(scorer: str, opt: Mapping[str, Any]) -> dict[str, Any]:
     found = measure_reranking(agent, turns)
     log.info(describe_reranking(scorer, found))
     return found
+
+
+def scale(opt: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Time the score command on files of several lengths; a row for each run."""
+    scorer, chunk = opt['measure'], opt['chunk_size']
+    lengths = [int(length) for length in split_names(opt['records'])]
+    if min(lengths) < 2 * WARM_CHUNKS * chunk:
+        raise ConfigError(
+            f'--records must be at least {2 * WARM_CHUNKS * chunk}: the first '
+            f'{WARM_CHUNKS} chunks of {chunk} are start-up. Or give less '
+            '--chunk-size.'
+        )
+    ray = find_spec('ray') is not None
+    if not ray:
+        log.warning('Ray is not installed, so one process alone is measured.')
+    rows: list[dict[str, Any]] = []
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        infile, cache = folder / 'in.jsonl', folder / 'scores.sqlite'
+        for length in lengths:
+            distinct = min(opt['distinct'] or length, length)
+            write_records(infile, sample(), length, distinct)
+            cached = cache if opt['distinct'] else None
+            for _ in range(opt['rounds']):
+                for case in cases(opt['ray_actors'], cached, ray):
+                    cache.unlink(missing_ok=True)
+                    outfile = folder / 'out.jsonl'
+                    row = measure_scale(case, infile, outfile, scorer, chunk)
+                    rows.append({'distinct': distinct, **row})
+                    log.info(describe_scale(scorer, rows[-1:]))
+    log.info(describe_scale(scorer, rows))
+    return rows
+
+
+def draw(rows: Sequence[Mapping[str, Any]], outfile: Path) -> None:
+    """Draw what a record costs, beside the output, where matplotlib is installed."""
+    if find_spec('matplotlib') is None:
+        return
+    costs: dict[str, list[tuple[int, float]]] = {}
+    for key in sorted({(row['case'], row['records']) for row in rows}):
+        name, records = key
+        each = [r['each'] for r in rows if (r['case'], r['records']) == key]
+        costs.setdefault(name, []).append((records, median(each)))
+    with new_figure(2.6) as figure:
+        draw_costs(figure.subplots(), costs)
+        for path in save(figure, outfile.parent, f'{outfile.stem}_scale'):
+            log.info(f'Wrote {path}')
 
 
 def sample() -> list[dict[str, Any]]:

@@ -1,0 +1,161 @@
+"""
+Measures what ``parlai_q2 score`` costs a record, in one process and with Ray: whole
+commands, each in a process of its own, with the start-up apart.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+from parlai_q2.errors import Q2Error
+
+# Seconds between two looks at what a command has written.
+EVERY = 0.005
+# So many chunks come before the clock starts: each process has loaded its models then.
+WARM_CHUNKS = 4
+LINE_END = b'\n'
+
+
+@dataclass(frozen=True)
+class Case:
+    """
+    A way to run the command.
+
+    :param name: for people.
+    :param options: of the command, besides its files and scorer.
+    """
+
+    name: str
+    options: tuple[str, ...]
+
+
+def cases(actors: int, cache: Optional[Path], ray: bool) -> list[Case]:
+    """
+    One process; Ray, if it is there; and one process with a score cache, if given.
+
+    :param actors: of Ray, with a core each.
+    :param cache: the file of the cache.
+    """
+    found = [Case('one process', ())]
+    if ray:
+        options = ('--engine', 'ray', '--ray-actors', str(actors))
+        found.append(Case(f'Ray, {actors} actors', options))
+    if cache is not None:
+        found.append(Case('one process, cached', ('--cache-file', str(cache))))
+    return found
+
+
+def write_records(
+    path: Path, turns: Sequence[Mapping[str, str]], records: int, distinct: int
+) -> None:
+    """
+    Write a file to score: turns, again and again, made distinct by a number.
+
+    :param records: how many.
+    :param distinct: how many of them differ; they come in turn.
+    """
+    with open(path, 'w', encoding='utf-8') as stream:
+        for record in range(records):
+            number = record % distinct
+            turn = turns[number % len(turns)]
+            line = {
+                'id': record,
+                'knowledge': turn['knowledge'],
+                'response': f'{turn["response"]} {number}',
+            }
+            stream.write(json.dumps(line) + '\n')
+
+
+def measure_scale(
+    case: Case, infile: Path, outfile: Path, scorer: str, chunk: int
+) -> dict[str, Any]:
+    """
+    Score a file by the command.
+
+    :param infile: from :func:`write_records`, of more than a few chunks.
+    :return: seconds until the first chunks were written (``start``) and of the whole
+        command (``whole``); milliseconds a record of those after the first chunks
+        (``each``); and the peak memory of the command's largest process in MB.
+    :raises Q2Error: if the command fails.
+    """
+    files = ['--infile', str(infile), '--outfile', str(outfile)]
+    how = ['--measure', scorer, '--chunk-size', str(chunk), *case.options]
+    command = [sys.executable, '-m', 'parlai_q2', 'score', *files, *how]
+    part = outfile.with_name(f'{outfile.name}.part')
+    outfile.unlink(missing_ok=True)
+    log = outfile.with_name('log.txt')
+    began = time.perf_counter()
+    with open(log, 'wb') as stream:
+        process = subprocess.Popen(command, stdout=stream, stderr=subprocess.STDOUT)
+    start = done = None
+    warm = 0
+    while True:
+        now = time.perf_counter()
+        if start is None:
+            warm = _lines(part)
+            start = now if warm >= WARM_CHUNKS * chunk else None
+        if done is None and outfile.exists():
+            done = now
+        ended, status, used = os.wait4(process.pid, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(EVERY)
+    whole = time.perf_counter() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    records = _lines(outfile)
+    if process.returncode or start is None or done is None:
+        said = log.read_text(encoding='utf-8', errors='replace').splitlines()[-5:]
+        raise Q2Error(
+            f'{" ".join(command)} failed, or was too quick:\n' + '\n'.join(said)
+        )
+    return {
+        'case': case.name,
+        'records': records,
+        'start': start - began,
+        'each': 1000 * (done - start) / (records - warm),
+        'whole': whole,
+        # macOS counts in bytes, others in kilobytes.
+        'memory': used.ru_maxrss / (1e6 if platform.system() == 'Darwin' else 1e3),
+    }
+
+
+def _lines(path: Path) -> int:
+    try:
+        with open(path, 'rb') as stream:
+            blocks: Iterable[bytes] = iter(lambda: stream.read(1 << 20), b'')
+            return sum(block.count(LINE_END) for block in blocks)
+    except FileNotFoundError:
+        return 0
+
+
+def describe_scale(scorer: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """What :func:`measure_scale` found, as a table."""
+    head = ['', 'records', 'distinct', 'start-up', 'a record', 'whole', 'peak memory']
+    table = [head] + [
+        [
+            row['case'],
+            f'{row["records"]:,}',
+            f'{row["distinct"]:,}',
+            f'{row["start"]:.1f} s',
+            f'{row["each"]:.3f} ms',
+            f'{row["whole"]:.1f} s',
+            f'{row["memory"]:.0f} MB',
+        ]
+        for row in rows
+    ]
+    widths = [max(map(len, column)) for column in zip(*table)]
+    lines = [f'score --measure {scorer}']
+    for cells in table:
+        first, *rest = (
+            cell.ljust(width) if n == 0 else cell.rjust(width)
+            for n, (cell, width) in enumerate(zip(cells, widths))
+        )
+        lines.append('  '.join(['', first, *rest]))
+    return '\n'.join(lines)
