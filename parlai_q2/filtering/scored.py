@@ -15,7 +15,7 @@ from parlai_q2.filtering.policy import Policy
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.io.locations import Location
 from parlai_q2.io.manifest import records_in
-from parlai_q2.report.scored_file import SCORE_FIELDS, Scored, read_scored
+from parlai_q2.report.scored_file import SCORE_FIELDS, read_scored
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.signature import settings_of
 from parlai_q2.turns import Example
@@ -45,22 +45,18 @@ class ScoredTurns:
                 'file first: parlai_q2 score'
             )
         self._records = chain([first], records)
-        self.signature = str(first.fields['signature'])
+        self.signature = first[-1].signature
         self.scorer = self.signature.partition('|')[0]
         # That of the scorer, which decided on the labels of the file.
         found = settings_of(self.signature).get('threshold')
         self.threshold = DEFAULT_THRESHOLD if found is None else float(found)
 
-    def _good(self, path: Location) -> Iterator[Scored]:
+    def _good(self, path: Location) -> Iterator[tuple[dict[str, Any], Example, Score]]:
+        """The fields, the example and the score of each record that has one."""
         for found in read_scored(path):
             if isinstance(found, RecordError):
                 self._problem(found)
-            else:
-                yield found
-
-    def judged(self, policy: Policy) -> Iterator[JudgedEpisode]:
-        """The turns with what becomes of them, once."""
-        for found in self._records:
+                continue
             fields = found.fields
             try:
                 score = Score.from_dict(fields)
@@ -68,9 +64,14 @@ class ScoredTurns:
                     fields['knowledge'], fields['response'], fields['history']
                 )
             except (KeyError, TypeError, ValueError, AttributeError) as e:
-                what = f'has a score of another form ({type(e).__name__}: {e})'
+                what = f'has no score that can be read ({type(e).__name__}: {e}).'
                 self._problem(RecordError(found.source, found.line, what))
                 continue
+            yield fields, example, score
+
+    def judged(self, policy: Policy) -> Iterator[JudgedEpisode]:
+        """The turns with what becomes of them, once."""
+        for fields, example, score in self._records:
             message = message_of(fields, example)
             yield judge_episode([message], [[example]], iter([score]), policy)
 

@@ -12,7 +12,12 @@ from importlib.util import find_spec
 
 import pytest
 
+from parlai_q2.__main__ import run
 from parlai_q2.cli.commands import run_command
+from parlai_q2.filtering.judge import batches_of, judge_batches
+from parlai_q2.filtering.policy import Policy
+from parlai_q2.scale.judge_job import JudgeJob
+from parlai_q2.scale.kept_scores import KeptScores
 from parlai_q2.scale.score_job import ScoreJob
 from parlai_q2.scripts.score import score_file
 from tests.files import read_lines, write_lines
@@ -66,6 +71,40 @@ def test_rerank_writes_the_same(tmp_path, address):
     options = {'choose': 'precision', 'explain': 'none', 'chunk_size': 3}
     local, ray = both('rerank', infile, tmp_path, address, **options)
     assert local == ray
+
+
+def test_filter_writes_the_same(tmp_path, address, monkeypatch):
+    monkeypatch.setenv('PARLAI_Q2_CACHE', str(tmp_path / 'scores.sqlite'))
+    found = []
+    for name, engine in (('local', []), ('ray', ['--ray-address', address])):
+        folder = tmp_path / name
+        folder.mkdir()
+        # The same name in both, since the files hold it.
+        monkeypatch.chdir(folder)
+        words = 'filter -t q2:grounded_sample:annotated -dt valid --choose consistency'
+        words += f' --chunk-size 16 --engine {name} --outfile kept.jsonl'
+        run([*words.split(), *engine])
+        written = ('kept.jsonl', 'kept.dropped.jsonl', 'kept.summary.txt')
+        found.append([(folder / one).read_bytes() for one in written])
+    assert found[0] == found[1]
+    assert (tmp_path / 'ray' / 'kept.scores.jsonl').read_bytes().count(b'\n') == 84
+
+
+def test_a_label_that_kills_its_actors_is_named_and_dropped(tmp_path, address):
+    from parlai_q2.scale.ray_engine import RayEngine, Resources
+
+    said = [f'shop {n}' for n in range(20)]
+    said[9] = 'die always'
+    turns = [{'text': '', 'knowledge': K, 'labels': [one]} for one in said]
+    problems = []
+    with RayEngine(JudgeJob(maker(tmp_path)), Resources(address, 2)) as engine:
+        kept = KeptScores(tmp_path / 'kept.jsonl', engine, True, problems.append)
+        with kept:
+            batches = batches_of(([turn] for turn in turns), chunk=8)
+            judged = list(judge_batches(kept.scores(batches), Policy()))
+    lost = [n for n, (turn,) in enumerate(judged) if turn.labels[0].score is None]
+    assert lost == [9]
+    assert 'episode 10, turn 1 could not be scored: a process died' in problems[0]
 
 
 def test_a_record_that_kills_its_actors_is_named_and_the_rest_is_scored(

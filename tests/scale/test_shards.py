@@ -9,6 +9,8 @@ import pytest
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.io.parquet import write_parquet
+from parlai_q2.io.read import read_objects, read_records
 from tests.files import read_lines, write_lines
 from tests.scale.toys import K, write_records
 
@@ -104,7 +106,112 @@ def test_a_store_without_its_library_says_so(tmp_path):
     assert type(told.value).__name__ == 'MissingPackageError'
 
 
-@pytest.mark.skipif(find_spec('pyarrow') is None, reason='pyarrow is not installed')
+def test_a_report_and_pairs_read_shards_by_url(shards, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    score(shards / '*.jsonl', 'memory://many/')
+    score(shards / '*.jsonl', tmp_path / 'out')
+    try:
+        page = run_command('report', 'memory://many')
+        assert page.name == 'many.html' and page.parent.resolve() == tmp_path
+        with open(run_command('report', str(tmp_path / 'out'))) as stream:
+            assert page.read_text() == stream.read().replace('>out<', '>many<')
+    finally:
+        fsspec.filesystem('memory').rm('/', recursive=True)
+
+
+pyarrow = pytest.mark.skipif(
+    find_spec('pyarrow') is None, reason='pyarrow is not installed'
+)
+
+
+@pyarrow
+def test_parquet_holds_what_json_lines_hold(shards, tmp_path):
+    from pyarrow import dataset
+
+    with open(shards / 'b.jsonl', 'a') as stream:
+        for more in (
+            {'n': 1, 'mixed': 1, 'tags': ['x'], 'at': {'a': [1, None]}, 'big': 2**70},
+            {'n': 2.5, 'mixed': 'a', 'tags': [], 'at': None, 'odd': '\ud800'},
+            {'response': 7},
+        ):
+            row = {'knowledge': K, 'response': 'r', **more}
+            stream.write(json.dumps(row) + '\n')
+        stream.write('not json\n')
+    score(shards / '*.jsonl', tmp_path / 'lines')
+    score(shards / '*.jsonl', tmp_path / 'out', '--out-format', 'parquet')
+    for name in 'abc':
+        lines = read_lines(tmp_path / 'lines' / f'{name}.jsonl')
+        for line in lines:
+            # An empty cell and a field that is not there are the same.
+            assert line.pop('at', 0) in (0, None, {'a': [1, None]})
+        rows = [r.fields for r in read_records(tmp_path / 'out' / f'{name}.parquet')]
+        assert [{k: v for k, v in row.items() if k != 'at'} for row in rows] == lines
+    manifest = json.loads((tmp_path / 'out' / 'manifest.json').read_text())
+    assert (manifest['records'], manifest['bad']) == (12, 2)
+    # The columns that a score has are the same in all files, so that others read them.
+    files = sorted((tmp_path / 'out').glob('*.parquet'))
+    tables = [dataset.dataset(path).to_table() for path in files]
+    for name in ('score', 'label', 'verdicts', 'parts', 'line', 'error'):
+        assert len({str(table.schema.field(name).type) for table in tables}) == 1
+    assert str(tables[0].schema.field('score').type) == 'double'
+
+
+@pyarrow
+def test_a_parquet_file_is_made_of_a_run_that_was_stopped(
+    shards, tmp_path, monkeypatch
+):
+    from parlai_q2.scale import file_run
+
+    out = tmp_path / 'out.parquet'
+    score(shards / 'a.jsonl', out)
+    whole = out.read_bytes()
+    out.unlink()
+
+    def stop(lines, path, columns):
+        path.write_bytes(b'PAR1 half')
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(file_run, 'write_parquet', stop)
+        with pytest.raises(KeyboardInterrupt):
+            score(shards / 'a.jsonl', out)
+    assert not out.exists() and (tmp_path / 'out.parquet.part').exists()
+    score(shards / 'a.jsonl', out)
+    assert out.read_bytes() == whole
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
+        'out.parquet',
+        'out.parquet.meta.json',
+    ]
+
+
+@pyarrow
+def test_pools_are_read_from_parquet_and_written_to_it(tmp_path):
+    pools = [
+        {'id': n, 'knowledge': K, 'candidates': ['in 1969', {'text': f'{n} shops'}]}
+        for n in range(5)
+    ]
+    write_lines(tmp_path / 'in.jsonl', *pools)
+    write_parquet(tmp_path / 'in.jsonl', tmp_path / 'in.parquet')
+    found = []
+    for source, target in (('in.jsonl', 'a.jsonl'), ('in.parquet', 'b.parquet')):
+        files = [
+            '--infile',
+            str(tmp_path / source),
+            '--outfile',
+            str(tmp_path / target),
+        ]
+        run_command('rerank', *files, '--choose', 'precision', '--explain', 'none')
+        found.append([fields.value for fields, _ in read_objects(tmp_path / target)])
+    assert found[0] == found[1]
+
+
+def test_the_format_of_one_file_is_told_by_its_name(shards, tmp_path):
+    with pytest.raises(ConfigError, match='Write --outfile out.jsonl.parquet'):
+        out = tmp_path / 'out.jsonl'
+        score(shards / 'a.jsonl', out, '--out-format', 'parquet')
+
+
+@pyarrow
 def test_parquet_is_scored_like_the_same_json_lines(tmp_path):
     import pyarrow
     from pyarrow import parquet

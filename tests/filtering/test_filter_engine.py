@@ -1,0 +1,217 @@
+"""What ``filter`` keeps of a run that stopped, and what it makes of scored files."""
+
+import json
+from importlib.util import find_spec
+
+import pytest
+
+from parlai_q2.__main__ import run
+from parlai_q2.cli.commands import run_command
+from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.filtering.judge import batches_of, judge_batches
+from parlai_q2.filtering.policy import Policy, Reason
+from parlai_q2.scale.judge_job import JudgeJob
+from parlai_q2.scale.kept_scores import KeptScores
+from parlai_q2.scale.local import LocalEngine
+from parlai_q2.scale.score_job import Same
+from tests.files import read_lines, write_lines
+from tests.filtering.toys import SCORER, TASK, WordScorer, episode, said
+
+EPISODES = [
+    episode((f'{n}', 'a b c', 'a b'), (f'{n} so', 'a b c', f'x {n}')) for n in range(9)
+]
+OUTPUTS = ('kept.jsonl', 'kept.dropped.jsonl', 'kept.summary.txt')
+
+
+def kept_scores(path, scorer, stay=True):
+    return KeptScores(path, LocalEngine(JudgeJob(Same(scorer))), stay)
+
+
+def judged(kept, episodes=EPISODES, chunk=4):
+    with kept:
+        scored = kept.scores(batches_of(episodes, chunk=chunk))
+        return list(judge_batches(scored, Policy()))
+
+
+class Failing(WordScorer):
+    """Fails in its third call."""
+
+    def score_texts(self, examples):
+        if len(self.calls) == 2:
+            raise KeyboardInterrupt
+        return super().score_texts(examples)
+
+
+def test_what_a_stopped_run_scored_is_not_scored_again(tmp_path):
+    whole = judged(kept_scores(tmp_path / 'whole.jsonl', WordScorer()))
+    path = tmp_path / 'kept.jsonl'
+    with pytest.raises(KeyboardInterrupt):
+        judged(kept_scores(path, Failing()))
+    part = tmp_path / 'kept.jsonl.part'
+    assert part.read_bytes().count(b'\n') == 8
+    # As if a power cut had left only a part of the second call.
+    part.write_bytes(b''.join(part.read_bytes().splitlines(True)[:6]))
+    scorer, again = WordScorer(), None
+    again = kept_scores(path, scorer)
+    assert judged(again) == whole
+    assert (again.found, again.made) == (4, 14)
+    assert path.read_bytes() == (tmp_path / 'whole.jsonl').read_bytes()
+    # Complete, it serves another run without any scoring.
+    third = WordScorer()
+    assert judged(kept_scores(path, third)) == whole
+    assert third.calls == []
+    assert path.read_bytes() == (tmp_path / 'whole.jsonl').read_bytes()
+
+
+def test_other_data_and_another_scorer_are_scored_anew(tmp_path):
+    path = tmp_path / 'kept.jsonl'
+    judged(kept_scores(path, WordScorer()))
+    scorer = WordScorer()
+    other = [*EPISODES[:4], episode(('new', 'a b c', 'a')), *EPISODES[5:]]
+    again = kept_scores(path, scorer)
+    assert judged(again, other) == judged(kept_scores(tmp_path / 'b', scorer), other)
+    assert again.found == 8
+    stricter = kept_scores(path, WordScorer(threshold=0.9))
+    judged(stricter)
+    assert stricter.found == 0
+
+
+def test_nothing_is_left_where_nothing_was_scored_or_nothing_is_to_stay(tmp_path):
+    path = tmp_path / 'kept.jsonl'
+    judged(kept_scores(path, WordScorer(), stay=False))
+    failing = Failing()
+    failing.calls = [[], []]
+    with pytest.raises(KeyboardInterrupt):
+        judged(kept_scores(path, failing))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_label_without_a_score_is_named_and_dropped(tmp_path):
+    class Losing:
+        signature = 'toy'
+
+        def run(self, chunks):
+            job = JudgeJob(Same(WordScorer()))
+            for chunk in chunks:
+                made = job.load()(chunk.items)
+                made[1] = job.lost(chunk.items[1], 'a process died of it')
+                yield chunk, made
+
+    for _ in range(2):
+        problems = []
+        kept = KeptScores(tmp_path / 'kept.jsonl', Losing(), True, problems.append)
+        ((first, second), *_) = judged(kept, chunk=100)
+        assert first.decision.reason == Reason.GROUNDED
+        assert second.decision == (False, Reason.NO_SCORE)
+        assert problems == [
+            'episode 1, turn 2 could not be scored: a process died of it'
+        ]
+
+
+def test_the_scores_stay_where_there_is_no_cache(tmp_path, monkeypatch):
+    from parlai_q2.cli import judge_engine
+
+    def local(opt, job):
+        return LocalEngine(job)
+
+    # What Ray's engine does is tested elsewhere; here, what the command does with it.
+    monkeypatch.setattr(judge_engine, 'engine_from_opt', local)
+    words = ['filter', '-t', TASK, '--choose', SCORER, '--engine', 'ray']
+    words += ['--outfile', str(tmp_path / 'kept.jsonl')]
+    WordScorer.made.clear()
+    found = run(words)
+    assert (found['kept'], found['cache']) == (30, None)
+    assert len(read_lines(tmp_path / 'kept.scores.jsonl')) == 36
+    assert sum(len(scorer.scored) for scorer in WordScorer.made) == 36
+    WordScorer.made.clear()
+    assert run([*words, '--choose-threshold', '1.0'])['kept'] == 0
+    assert sum(len(scorer.scored) for scorer in WordScorer.made) == 0
+    with pytest.raises(ConfigError, match='With --engine ray there is no score cache'):
+        run([*words, '--cache', 'true'])
+    with pytest.raises(ConfigError, match='--engine ray --ray-actors 4'):
+        run([*words, '--workers', '4'])
+
+
+@pytest.fixture
+def scored(tmp_path):
+    """A folder of three scored files: grounded, not grounded, and bad."""
+    k = [{'title': 'Bee', 'text': 'Bees have five eyes.'}, 'Ants have two.']
+    for name, responses in (('a', ['Bees have five eyes.']), ('b', ['No.', 3, ''])):
+        rows = [
+            {'id': n, 'knowledge': k, 'history': ['Well?', 'Hm.'], 'response': response}
+            for n, response in enumerate(responses)
+        ]
+        write_lines(tmp_path / f'{name}.jsonl', *rows)
+    return tmp_path
+
+
+def score(scored, out, *options):
+    files = ['--infile', str(scored / '*.jsonl'), '--outfile', str(scored / out)]
+    run_command('score', *files, '--measure', 'precision', *options)
+    return scored / out
+
+
+def filter_file(infile, folder, *options):
+    outfile = folder / 'kept.jsonl'
+    return run(['filter', '--infile', str(infile), '--outfile', str(outfile), *options])
+
+
+def test_scored_files_are_filtered_without_a_scorer(scored):
+    found = filter_file(score(scored, 'out'), scored / 'f')
+    assert (found['turns'], found['kept']) == (3, 1)
+    assert found['reasons']['dropped'] == {'not above the threshold': 1, 'no label': 1}
+    (kept,) = read_lines(scored / 'f' / 'kept.jsonl')
+    assert said([kept]) == [[('Well?\nHm.', 'Bees have five eyes.')]]
+    asked, answered = kept['dialog'][0]
+    assert (asked['turn_id'], asked['knowledge'][0]['title']) == (0, 'Bee')
+    assert answered['q2_evidence']['parts']['precision'] == 1.0
+    # It is a task like any other: judged again, the same stays.
+    again = run(
+        f'filter -t q2:grounded_file --jsonfile-datapath {scored}/f/kept.jsonl '
+        f'--choose precision --outfile {scored}/again.jsonl'.split()
+    )
+    assert (again['turns'], again['kept']) == (1, 1)
+
+
+def test_the_threshold_of_a_scored_file_may_be_another(scored):
+    out = score(scored, 'out', '--measure-threshold', '0.0')
+    assert filter_file(out, scored / 'f')['policy']['threshold'] == 0.0
+    found = filter_file(out, scored / 'f', '--choose-threshold', '1.0')
+    assert (found['policy']['threshold'], found['kept']) == (1.0, 0)
+
+
+@pytest.mark.skipif(find_spec('pyarrow') is None, reason='pyarrow is not installed')
+def test_parquet_gives_the_same(scored):
+    first = filter_file(score(scored, 'out'), scored / 'f')
+    out = score(scored, 'parquet', '--out-format', 'parquet')
+    assert (
+        sorted(path.suffix for path in out.iterdir())
+        == ['.json'] * 3 + ['.parquet'] * 2
+    )
+    second = filter_file(out, scored / 'g')
+    assert {**second, 'kept_file': 0, 'dropped_file': 0} == {
+        **first,
+        'kept_file': 0,
+        'dropped_file': 0,
+    }
+
+
+def test_reranked_pools_are_filtered_by_what_was_chosen(tmp_path):
+    candidates = ['Seven.', 'Bees have five eyes.']
+    pool = {'knowledge': 'Bees have five eyes.', 'candidates': candidates}
+    write_lines(tmp_path / 'in.jsonl', pool, {**pool, 'candidates': ['Seven.']})
+    files = ['--infile', str(tmp_path / 'in.jsonl')]
+    files += ['--outfile', str(tmp_path / 'out.jsonl')]
+    run_command('rerank', *files, '--choose', 'precision', '--explain', 'none')
+    found = filter_file(tmp_path / 'out.jsonl', tmp_path)
+    assert (found['turns'], found['kept']) == (2, 1)
+    (kept,) = read_lines(tmp_path / 'kept.jsonl')
+    assert said([kept]) == [[('', 'Bees have five eyes.')]]
+
+
+def test_a_file_without_scores_says_what_to_do(tmp_path):
+    write_lines(tmp_path / 'in.jsonl', {'knowledge': 'k', 'response': 'r'})
+    with pytest.raises(InputError, match='parlai_q2 score'):
+        filter_file(tmp_path / 'in.jsonl', tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ['in.jsonl']
+    assert json.loads((tmp_path / 'in.jsonl').read_text())['response'] == 'r'
