@@ -133,11 +133,7 @@ def _candidate(place: int, given: Any) -> tuple[Candidate, Optional[str]]:
             f'candidate {place} has the label {label!r}; it must be '
             f'{" or ".join(HUMAN_LABELS)}.'
         )
-    # In Parquet, a field that others have is null.
-    score, tokens = (
-        default if given.get(name) is None else given[name]
-        for name, default in (('score', 0.0), ('tokens', 1))
-    )
+    score, tokens = given.get('score', 0.0), given.get('tokens', 1)
     if not is_number(score) or not is_number(tokens) or tokens < 1:
         raise InputError(
             f'candidate {place}: "score" and "tokens" must be finite numbers, and '

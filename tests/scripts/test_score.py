@@ -94,7 +94,7 @@ def test_that_it_was_not_read_to_its_end_is_not_forgotten_by_a_stop(
     infile, out = tmp_path / 'in.csv', tmp_path / 'out.jsonl'
     infile.write_text('knowledge,response\nk,r\nk,r\nk,"Hello" he said\nk,r\n')
 
-    def killed(writer, summary):
+    def killed(writer, summary, make=None):
         raise Stop
 
     with monkeypatch.context() as patch, pytest.raises(Stop):
