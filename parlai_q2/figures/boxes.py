@@ -46,7 +46,9 @@ def draw_points(
 
     :param points: by group and class, in [0, 1]; some may be missing.
     """
-    classes = list(dict.fromkeys(label for _, label in points))
+    # The same order in all panels, whatever is missing.
+    given = {label for _, label in points}
+    classes = [label for label in CLASS_COLOURS if label in given]
     for (group, label), found in points.items():
         between = classes.index(label) - (len(classes) - 1) / 2
         axes.errorbar(
