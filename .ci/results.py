@@ -98,7 +98,8 @@ RUNS = (
         OWN_KNOWLEDGE,
     ),
     Run('begin', 'begin', 'BEGIN dev', 13, tuned=True),
-    Run('twins', 'twins', 'Twins: one response right, one nearly', 3, tuned=True),
+    Run('twins', 'twins', 'Twins, dev: one response right, one nearly', 3, tuned=True),
+    Run('twins_test', 'twins:test', 'Twins, test', 2),
 )
 # The short tables' columns: the heading, the table, its rows before the scorer, and the
 # column.
