@@ -114,6 +114,8 @@ SHORT = (
     ('Pearson, ratings', 'table_5', 'uses_knowledge/', 'pearson'),
 )
 PLACE = re.compile(r'\{([^{}|]+)(?:\|(\w*%?\w*))?\}')
+# A figure, or what is said while it is not of the release's run.
+PIECE = re.compile(r'\{[^{}]+\}|\[\[.*?\]\]')
 NUMBER = r'(?:–|[-+−]?[\d,]*\.?\d+)'
 BRACKETS = r'(?: \[[^\]\n]*\])?'
 
@@ -178,7 +180,10 @@ class Results:
         return f'{value} [{", ".join(_short(end, percent) for end in ends)}]'
 
     def quotes(self) -> Iterator[tuple[str, str]]:
-        """The pages, each with a text that has ``{key}`` or ``{key|form}`` in it."""
+        """
+        The pages, each with a text that has ``{key}`` or ``{key|form}`` in it, and
+        ``[[words]]`` that go when all its figures are of the runs, such as a version.
+        """
         for line in (self.root / QUOTES).read_text('utf-8').splitlines():
             if line and not line.startswith('#'):
                 page, _, text = line.partition('\t')
@@ -198,13 +203,15 @@ class Results:
             if len(found) != 1:
                 refuse(f'{page} has this {len(found)} times, not once: {quote}')
             (match,) = found
-            parts, end = [], match.start()
-            for n, (key, form) in enumerate(PLACE.findall(quote), 1):
-                value = self.shown(key, form)
-                if value is None:
-                    missing.append(key)
-                    value = match[n]
-                parts += [text[end : match.start(n)], value]
+            values = [self.shown(*place) for place in PLACE.findall(quote)]
+            missing += [k for (k, _), v in zip(PLACE.findall(quote), values) if not v]
+            parts, end, rest = [], match.start(), iter(values)
+            for n, piece in enumerate(PIECE.findall(quote), 1):
+                new = next(rest) if piece.startswith('{') else None
+                if new is None:
+                    stale = not piece.startswith('{') and None not in values
+                    new = '' if stale else match[n]
+                parts += [text[end : match.start(n)], new]
                 end = match.end(n)
             text = text[: match.start()] + ''.join(parts) + text[end:]
         return text, missing
@@ -284,10 +291,15 @@ def _short(end: str, percent: bool) -> str:
 def _pattern(quote: str) -> 're.Pattern[str]':
     """What a quote looks like on a page, with any figures and line breaks."""
     parts, end = [], 0
-    for place in PLACE.finditer(quote):
-        parts.append(_literal(quote[end : place.start()]))
-        parts.append(f'({NUMBER}{BRACKETS if "i" in (place[2] or "") else ""})')
-        end = place.end()
+    for piece in PIECE.finditer(quote):
+        parts.append(_literal(quote[end : piece.start()]))
+        place = PLACE.fullmatch(piece[0])
+        if place:
+            interval = 'i' in (place[2] or '')
+            parts.append(f'({NUMBER}{BRACKETS if interval else ""})')
+        else:
+            parts.append(f'((?:{_literal(piece[0][2:-2])})?)')
+        end = piece.end()
     return re.compile(''.join([*parts, _literal(quote[end:])]))
 
 

@@ -105,6 +105,15 @@ def test_a_figure_of_no_run_stays_and_is_told(root):
     assert (root / PAGE).read_text() == TEXT
 
 
+@pytest.mark.parametrize('key, left', [(KEY, ''), ('q2_wow/a/b/c', ' (0.5)')])
+def test_words_about_an_old_figure_go_with_it(root, key, left):
+    (root / results.QUOTES).write_text(f'{PAGE}\t`x`[[ (0.5)]] has {{{key}}}.\n')
+    (root / PAGE).write_text('Here `x` (0.5)\nhas –.')
+    results.refresh(root / results.OUTPUTS, root)
+    results.refresh(root / results.OUTPUTS, root)
+    assert (root / PAGE).read_text() == f'Here `x`{left}\nhas {"–" if left else 0.123}.'
+
+
 @pytest.mark.parametrize(
     'quote, said',
     [
