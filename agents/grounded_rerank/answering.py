@@ -1,10 +1,12 @@
 """
-Puts candidates to the point: among those that the documents bear out, one that answers
-the question comes first, and a question that no document answers is declined.
+Puts candidates to the point: of a question that documents answer, a candidate that says
+the answer comes first or, where none does, and where yes or no is asked for, what the
+document itself says. A question that no document answers is declined.
 
 All that is said may be true and no answer: "How much is breakfast?" - "It is served
-from 7 to 10." The shipped question-answering model reads each candidate for an answer,
-as it read the passages (:mod:`parlai_q2.retrieve.answers`).
+from 7 to 10." The shipped question-answering model read the passages for answers
+(:mod:`parlai_q2.retrieve.answers`); a candidate has to have most words of one of them,
+and the model has to find an answer in the candidate, too.
 """
 
 from collections.abc import Sequence
@@ -13,17 +15,59 @@ from typing import Optional
 
 from parlai_q2.claims import Label
 from parlai_q2.io.turn_knowledge import Found
-from parlai_q2.rerank import Ranking
+from parlai_q2.rerank import Candidate, Ranking
+from parlai_q2.rerank.candidate import merge
 from parlai_q2.rerank.choice import Reason
-from parlai_q2.retrieve.answers import AnswerReader
+from parlai_q2.retrieve.answers import AnswerReader, wants_yes_or_no
+from parlai_q2.retrieve.words import words_of
 from parlai_q2.turns import Passage
+
+# Where a candidate comes from that no generator found.
+DOCUMENT = 'document'
+# The share of an answer's words that a candidate needs to say it.
+SAID = 0.8
+_LITTLE = frozenset('a an the of in to is are it at on for'.split())
+
+
+def with_documents(
+    pools: Sequence[Sequence[Candidate]], found: Sequence[Found]
+) -> list[list[Candidate]]:
+    """
+    Pools with what a document says where it answers their turn's question, as a
+    candidate like others, which is scored and shown with its evidence.
+
+    :param pools: B pools, each of at least one candidate.
+    :param found: what was found for each turn.
+    """
+    return [
+        merge([*pool, _of_document(known.quote, pool)]) if known.quote else list(pool)
+        for pool, known in zip(pools, found, strict=True)
+    ]
+
+
+def _of_document(quote: str, pool: Sequence[Candidate]) -> Candidate:
+    # The generator has no record of it; its reply's text is set by said_by.
+    least = min(pool, key=lambda one: one.mean_logprob)
+    return replace(least, text=quote, strategies=(DOCUMENT,), source=pool[0].source)
+
+
+def said_by(ranking: Ranking, texts: Sequence[str]) -> list[str]:
+    """
+    What the candidates of a ranking say.
+
+    :param texts: what the generator's records say, in the ranking's order.
+    """
+    return [
+        one.text if one.strategies == (DOCUMENT,) else text
+        for one, text in zip(ranking.candidates, texts)
+    ]
 
 
 def to_the_point(
     rankings: Sequence[Ranking], found: Sequence[Found], reader: Optional[AnswerReader]
 ) -> list[Ranking]:
     """
-    Rankings with those candidates first that answer their turn's question.
+    Rankings with that candidate first that answers its turn's question.
 
     :param rankings: B rankings.
     :param found: what was found for each turn.
@@ -34,9 +78,10 @@ def to_the_point(
     asked = [
         (number, candidate)
         for number, (ranking, known) in enumerate(zip(rankings, found, strict=True))
-        if known.question
+        # A span that answers does not tell yes from no.
+        if known.question and not wants_yes_or_no(known.question)
         for candidate in ranking.candidates
-        if candidate.score is not None and candidate.score.label == Label.CONSISTENT
+        if _may_answer(candidate, known)
     ]
     answers = reader.answers([(found[n].question, Passage(c.text)) for n, c in asked])
     first: dict[int, int] = {}
@@ -49,11 +94,32 @@ def to_the_point(
     ]
 
 
+def _may_answer(candidate: Candidate, known: Found) -> bool:
+    consistent = (
+        candidate.score is not None and candidate.score.label == Label.CONSISTENT
+    )
+    return consistent and any(says(candidate.text, one) for one in known.answers)
+
+
+def says(text: str, answer: str) -> bool:
+    """
+    Whether a text has most words of an answer, whatever their form.
+
+    >>> says("It's a two-year warranty.", 'two years'), says('They are.', 'not covered')
+    (True, False)
+    """
+    words = {*words_of(answer)}
+    words = words - _LITTLE or words
+    return len(words & {*words_of(text)}) >= SAID * len(words)
+
+
 def _led(ranking: Ranking, place: Optional[int], declined: bool) -> Ranking:
     if declined:
         return replace(ranking, abstain=True, reason=Reason.DECLINED)
-    if place is None or place == ranking.chosen.place:
+    own = next((c for c in ranking.candidates if c.strategies == (DOCUMENT,)), None)
+    leader = next((c for c in ranking.candidates if c.place == place), own)
+    if leader is None:
         return ranking
-    leader = next(c for c in ranking.candidates if c.place == place)
-    others = [c for c in ranking.candidates if c.place != place]
-    return replace(ranking, candidates=(leader, *others), reason=Reason.ANSWERS)
+    reason = Reason.DOCUMENT if leader is own else Reason.ANSWERS
+    others = [c for c in ranking.candidates if c is not leader]
+    return replace(ranking, candidates=(leader, *others), reason=reason)

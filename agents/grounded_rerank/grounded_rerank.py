@@ -22,7 +22,11 @@ from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.utils import logging
 from parlai.utils.misc import warn_once
 
-from parlai_q2.agents.grounded_rerank.answering import to_the_point
+from parlai_q2.agents.grounded_rerank.answering import (
+    said_by,
+    to_the_point,
+    with_documents,
+)
 from parlai_q2.agents.grounded_rerank.chat import ChatCommands
 from parlai_q2.agents.grounded_rerank.generator import (
     add_generator_options,
@@ -182,6 +186,14 @@ class GroundedRerankAgent(ChatCommands):
         output.rerank = [r.rows() for r in rankings]
         output.rerank_knowledge = [as_field(r.passages) for r in rankings]
         output.rerank_signature = [signature] * len(rankings)
+        if output.beam_texts:
+            output.beam_texts = [
+                [*zip(said_by(r, [t for t, _ in row]), [s for _, s in row])]
+                for r, row in zip(rankings, output.beam_texts, strict=True)
+            ]
+        output.text = [
+            said_by(r, [text])[0] for r, text in zip(rankings, output.text, strict=True)
+        ]
         abstain_text = self.opt.get('abstain_text', DEFAULT_ABSTAIN_TEXT)
         output.text = [
             abstain_text if r.abstain or not text.strip() else text
@@ -257,6 +269,8 @@ class GroundedRerankAgent(ChatCommands):
                 turn if turn.knowledge else replace(turn, knowledge=documents)
                 for turn, documents in zip(turns, found_by_it, strict=True)
             ]
+        if self.knowledge.source.index is not None:
+            found = with_documents(found, batch[FOUND])
         began = time.perf_counter()
         rankings = self.reranker.rank_batch(
             [

@@ -34,7 +34,9 @@ class Found(NamedTuple):
     :param in_text: whether it stands in the text of this message or an earlier one.
     :param declined: whether the turn is a question that nothing in the index answers.
     :param question: the turn, if it is one that something answers.
-    :param sentences: what answers it.
+    :param sentences: what answers it, the surest first.
+    :param answers: the answers in them.
+    :param quote: the surest answer with what its document says around it.
     """
 
     passages: tuple[Passage, ...]
@@ -43,6 +45,8 @@ class Found(NamedTuple):
     declined: bool = False
     question: str = ''
     sentences: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    quote: str = ''
 
     @property
     def text(self) -> str:
@@ -67,6 +71,12 @@ class Grounded(Protocol):
 
     @property
     def sentences(self) -> tuple[str, ...]: ...
+
+    @property
+    def answers(self) -> tuple[str, ...]: ...
+
+    @property
+    def quote(self) -> str: ...
 
 
 class KnowledgeIndex(Protocol):
@@ -134,6 +144,8 @@ class EpisodeKnowledge:
                 declined=found.declined,
                 question=found.question,
                 sentences=found.sentences,
+                answers=found.answers,
+                quote=found.quote,
             )
         own = find_passages(message)
         if own:

@@ -87,12 +87,20 @@ class SpanQuestionAnswerer(Backend):
         }
 
     def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
+        return [span for span, _ in self.with_margins(pairs)]
+
+    def with_margins(
+        self, pairs: Sequence[tuple[str, str]]
+    ) -> list[tuple[Optional[Span], float]]:
+        """Each answer, and by how many logits it beats that there is none."""
         return map_unique(pairs, self._answer)
 
     def _load(self) -> tuple['PairEncoder', Tokens]:
         return self._encoder('AutoModelForQuestionAnswering')
 
-    def _answer(self, pairs: list[tuple[str, str]]) -> list[Optional[Span]]:
+    def _answer(
+        self, pairs: list[tuple[str, str]]
+    ) -> list[tuple[Optional[Span], float]]:
         model, tokens = self._loaded()
         room = self.max_tokens // QUESTION_SHARE
         windows = tokens.windows(
@@ -119,7 +127,7 @@ class SpanQuestionAnswerer(Backend):
             if better(reading, best[owner]):
                 best[owner] = reading
         return [
-            Span(text[r.span[0] : r.span[1]], *r.span) if r.span else None
+            (Span(text[r.span[0] : r.span[1]], *r.span) if r.span else None, r.margin)
             for (_, text), r in zip(pairs, best, strict=True)
         ]
 

@@ -46,6 +46,7 @@ class Reason(Word):
     NO_KNOWLEDGE = "no knowledge: the generator's first"
     ABSTAINED = 'best score is below --abstain-below'
     ANSWERS = 'best score of those that answer the question'
+    DOCUMENT = "the document's own words: no candidate surely answers the question"
     DECLINED = 'nothing that was found answers the question'
 
 

@@ -10,7 +10,7 @@ taken out, which others often answer in part.
 
 import re
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.presets import load_preset
@@ -18,9 +18,12 @@ from parlai_q2.scorers.backends import backend
 from parlai_q2.turns import Passage, Span
 
 MARGIN = 6.0
-_QUESTION_WORDS = frozenset(
-    'what which who whom whose when where why how is are was were do does did can '
-    'could may might shall should will would has have am'.split()
+_YES_OR_NO = frozenset(
+    'is are was were do does did can could may might shall should will would has have '
+    'am must'.split()
+)
+_QUESTION_WORDS = _YES_OR_NO | frozenset(
+    'what which who whom whose when where why how'.split()
 )
 _WORD = re.compile(r"[a-z']+")
 
@@ -37,6 +40,30 @@ def asks(text: str) -> bool:
     last = re.split(r'[.!]\s', text.strip())[-1]
     first = _WORD.search(last.lower())
     return first is not None and first[0] in _QUESTION_WORDS
+
+
+def wants_yes_or_no(question: str) -> bool:
+    """
+    Whether a question may be answered by yes or no.
+
+    >>> wants_yes_or_no('Hello. Can I return it?'), wants_yes_or_no('How long is it?')
+    (True, False)
+    """
+    last = [one for one in re.split(r'[.!?]\s', question.strip()) if one.strip()][-1:]
+    first = _WORD.search(last[0].lower()) if last else None
+    return first is not None and first[0] in _YES_OR_NO
+
+
+class Answer(NamedTuple):
+    """
+    An answer that was read in a passage.
+
+    :param span: where in its text; empty where the heading has it.
+    :param margin: by how many logits it beats that there is none.
+    """
+
+    span: Span
+    margin: float
 
 
 class AnswerReader:
@@ -58,21 +85,20 @@ class AnswerReader:
             **options,
         )
 
-    def answers(self, pairs: Sequence[tuple[str, Passage]]) -> list[Optional[Span]]:
+    def answers(self, pairs: Sequence[tuple[str, Passage]]) -> list[Optional[Answer]]:
         """
         The answer to each question in its passage.
 
         :param pairs: B questions with passages, which are read with their headings.
-        :return: B spans of the passages' texts, empty where the heading has the answer;
-            None where there is none.
+        :return: B answers; None where there is none.
         """
         heads = [_head(passage) for _, passage in pairs]
-        read = self._model.answer(
+        read = self._model.with_margins(
             [(q, head + p.text) for (q, p), head in zip(pairs, heads, strict=True)]
         )
         return [
-            found and _inside(found, len(head), passage.text)
-            for found, head, (_, passage) in zip(read, heads, pairs, strict=True)
+            None if span is None else Answer(_inside(span, len(head), p.text), margin)
+            for (span, margin), head, (_, p) in zip(read, heads, pairs, strict=True)
         ]
 
 

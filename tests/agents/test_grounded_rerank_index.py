@@ -1,8 +1,14 @@
 """Replies from an index of documents: its passages, its sources, and to the point."""
 
+from dataclasses import replace
+
 import pytest
 
-from parlai_q2.agents.grounded_rerank.answering import to_the_point
+from parlai_q2.agents.grounded_rerank.answering import (
+    said_by,
+    to_the_point,
+    with_documents,
+)
 from parlai_q2.agents.grounded_rerank.commands import Command, answer
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     AgentKnowledge,
@@ -78,13 +84,57 @@ def ranking(*texts):
     return Ranking(candidates, Reason.BEST, passages=(Passage('It costs 14 euros.'),))
 
 
-def test_a_candidate_that_answers_leads(index):
-    asked = Found((), question='Where can I park?')
+def asked(question, answer, quote='It costs 14 euros.'):
+    return Found((), question=question, answers=(answer,), quote=quote)
+
+
+def test_a_candidate_that_says_the_answer_leads(index):
+    known = asked('Where can I park?', 'behind the hotel')
     before = ranking('I like it.', 'You can park behind the hotel.')
-    (after,) = to_the_point([before], [asked], index.reader)
+    (after,) = to_the_point([before], [known], index.reader)
     assert (after.order, after.reason) == ([1, 0], Reason.ANSWERS)
     assert to_the_point([before], [Found(())], index.reader) == [before]
-    assert to_the_point([before], [asked], None) == [before]
+    assert to_the_point([before], [known], None) == [before]
+
+
+@pytest.mark.parametrize(
+    'question, answer, said',
+    [
+        # True, and no answer.
+        ('How much is breakfast?', '14 euros', 'It is served daily.'),
+        # Neither yes nor no can be read off a span.
+        ('Is breakfast free?', '14 euros', 'Yes, it costs 14 euros.'),
+    ],
+)
+def test_where_no_candidate_surely_answers_the_document_speaks(
+    index, question, answer, said
+):
+    known = asked(question, answer)
+    (pool,) = with_documents([[Candidate(said, ('beam',), source='record')]], [known])
+    assert [one.text for one in pool] == [said, known.quote]
+    ranked = replace(
+        ranking(said),
+        candidates=tuple(
+            replace(one, place=n, score=Score(0.9, Label.CONSISTENT))
+            for n, one in enumerate(pool)
+        ),
+    )
+    (after,) = to_the_point([ranked], [known], index.reader)
+    assert (after.chosen.text, after.reason) == (known.quote, Reason.DOCUMENT)
+    # The generator has no record of what a document says.
+    assert said_by(after, ['record', 'record']) == [known.quote, 'record']
+
+
+def test_pools_stay_where_nothing_answers():
+    pool = [Candidate('Hello.')]
+    assert with_documents([pool], [Found(())]) == [pool]
+
+
+def test_a_document_is_quoted_around_its_answer(knowledge):
+    found = knowledge.find({'text': 'Do children pay for breakfast?'})
+    assert found.quote == (
+        'Breakfast is served daily and costs 14 euros. Children eat free.'
+    )
 
 
 def test_a_question_that_nothing_answers_is_declined(index):

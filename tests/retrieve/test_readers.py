@@ -177,3 +177,34 @@ def test_a_document_that_is_left_half_read_does_not_mix_with_the_next(tmp_path):
         assert next(process.read(first)).text == 'one'
         second = written(tmp_path, 'b.html', '<p>other')
         assert [b.text for b in process.read(second)] == ['other']
+
+
+@pytest.mark.parametrize(
+    'name, text',
+    [
+        ('a.md', 'Hoses and filters are\nnot covered. They are cheap.'),
+        ('a.html', '<p>Hoses and filters are\nnot covered. They are cheap.</p>'),
+        ('a.txt', 'Hoses and filters of all kinds that we sell are\nnot covered.'),
+    ],
+)
+def test_a_line_that_was_wrapped_ends_no_sentence(tmp_path, read, name, text):
+    (block,) = read(written(tmp_path, name, text))
+    assert 'are not covered.' in block.text and '\n' not in block.text
+
+
+@pytest.mark.parametrize(
+    'name, text',
+    [
+        ('a.md', 'One  \ntwo'),
+        ('a.html', '<p>One<br>two</p>'),
+        ('a.html', '<pre>One\ntwo</pre>'),
+        ('a.txt', 'One\ntwo'),
+        (
+            'a.txt',
+            'Our pumps come with a hose and a filter, and with\n- a bucket\n- a brush',
+        ),
+    ],
+)
+def test_breaks_that_are_meant_stay(tmp_path, read, name, text):
+    (block,) = read(written(tmp_path, name, text))
+    assert '\n' in block.text

@@ -40,6 +40,7 @@ class _Page(HTMLParser):
         self._depth = 0
         self._in_title = False
         self._heading: Optional[int] = None
+        self._kept = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, Optional[str]]]) -> None:
         if self._out is not None:
@@ -56,6 +57,7 @@ class _Page(HTMLParser):
         elif tag in BLOCKS:
             self.flush()
             self._heading = HEADINGS.get(tag)
+        self._kept += tag == 'pre' and self._out is None
 
     def handle_endtag(self, tag: str) -> None:
         if self._out is not None:
@@ -66,6 +68,8 @@ class _Page(HTMLParser):
             self._in_title = False
         elif tag in BLOCKS and tag not in CELLS:
             self.flush()
+        if tag == 'pre' and self._out is None:
+            self._kept = max(0, self._kept - 1)
 
     def handle_data(self, data: str) -> None:
         if self._out is not None:
@@ -75,7 +79,8 @@ class _Page(HTMLParser):
         elif data.strip() or self._parts:
             if not self._parts:
                 self._first = self.getpos()[0]
-            self._parts.append(data)
+            # Outside of <pre> a line break is a space.
+            self._parts.append(data if self._kept else ' '.join(data.split('\n')))
 
     def flush(self) -> None:
         """End the block that is being read."""

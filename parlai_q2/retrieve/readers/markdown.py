@@ -63,7 +63,10 @@ def _text(token: Token) -> str:
         return ''
     parts = []
     for child in token.children or ():
-        if child.type in ('softbreak', 'hardbreak'):
+        if child.type == 'softbreak':
+            # A line that was wrapped ends no sentence.
+            parts.append(' ')
+        elif child.type == 'hardbreak':
             parts.append('\n')
         elif child.type in ('text', 'code_inline', 'text_special'):
             parts.append(child.content)

@@ -1,6 +1,7 @@
 """Reads text files: paragraphs with blank lines between them."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from parlai_q2.errors import DocumentError
@@ -11,6 +12,10 @@ from parlai_q2.retrieve.readers.block import Block, clean
 LONGEST_LINE = 10_000_000
 # A paragraph that ends like this introduces the next one: "How long is it?"
 _INTRODUCES = ('?', ':')
+# Lines that editors wrap are longer than this.
+SHORTEST_WRAPPED = 40
+_ENDS = ('.', '!', '?', ':', ';')
+_ITEM = re.compile(r'[-*+•|]|\(?\w{1,3}[.)]\s')
 NO_UTF8 = 'it is not UTF-8 text. Convert it, e.g. iconv -f latin1 -t UTF-8'
 
 
@@ -40,7 +45,23 @@ def read_text(path: Path) -> Iterator[Block]:
             first = first or number
             lines.append(line.strip())
         elif lines and not lines[-1].endswith(_INTRODUCES):
-            yield Block('\n'.join(lines), '', '', 'line', first, number - 1, True)
+            yield Block(unwrapped(lines), '', '', 'line', first, number - 1, True)
             lines, first = [], 0
     if lines:
-        yield Block('\n'.join(lines), '', '', 'line', first, number, True)
+        yield Block(unwrapped(lines), '', '', 'line', first, number, True)
+
+
+def unwrapped(lines: Sequence[str]) -> str:
+    """
+    Lines as one text, without the breaks that only wrap it: those after a long line
+    that ends no sentence, before one that is no item of a list.
+
+    >>> unwrapped(['Hoses and filters of every kind that we sell are', 'not covered.'])
+    'Hoses and filters of every kind that we sell are not covered.'
+    """
+    text = lines[0]
+    for before, line in zip(lines, lines[1:], strict=False):
+        ends = len(before) < SHORTEST_WRAPPED or before.endswith(_ENDS)
+        text += '\n' if ends or _ITEM.match(line) else ' '
+        text += line
+    return text
