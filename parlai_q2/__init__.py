@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from parlai_q2.version import __version__
 
 if TYPE_CHECKING:
-    from parlai_q2.claims import Comparison, Label, Score, Statement, Verdict
+    from parlai_q2.claims import Claim, Comparison, Evidence, Label, Score, Status
     from parlai_q2.errors import (
         ConfigError,
         InputError,
@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 # "import parlai_q2" fast.
 _PUBLIC = {
     'Candidate': 'rerank',
+    'Claim': 'claims',
     'Comparison': 'claims',
     'ConfigError': 'errors',
+    'Evidence': 'claims',
     'Example': 'turns',
     'InputError': 'errors',
     'Label': 'claims',
@@ -54,10 +56,9 @@ _PUBLIC = {
     'Signature': 'signature',
     'Source': 'turns',
     'Span': 'turns',
-    'Statement': 'claims',
+    'Status': 'claims',
     'Turn': 'turns',
     'UnknownNameError': 'errors',
-    'Verdict': 'claims',
     'load_preset': 'presets',
     'load_scorer': 'scorers',
     'release_models': 'scorers',
@@ -67,8 +68,10 @@ _PUBLIC = {
 __all__ = [
     '__version__',
     'Candidate',
+    'Claim',
     'Comparison',
     'ConfigError',
+    'Evidence',
     'Example',
     'InputError',
     'Label',
@@ -85,10 +88,9 @@ __all__ = [
     'Signature',
     'Source',
     'Span',
-    'Statement',
+    'Status',
     'Turn',
     'UnknownNameError',
-    'Verdict',
     'load_preset',
     'load_scorer',
     'release_models',

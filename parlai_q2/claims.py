@@ -3,15 +3,28 @@ What scorers find about a response: its score, and the evidence for it. All type
 immutable; ``to_dict`` gives JSON-safe values, which ``from_dict`` reads back.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, Mapping, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
+from parlai_q2.errors import InputError
 from parlai_q2.turns import Span
+from parlai_q2.typed import (
+    list_in,
+    mapping,
+    number_in,
+    numbers_in,
+    span_in,
+    text_in,
+    unit_in,
+)
 
 # The value of a response with nothing to verify, as the paper scores a neutral
 # end-to-end NLI verdict (section 2).
 NOT_VERIFIABLE_VALUE = 0.5
+# What a line of a file holds, if it is a score.
+KIND = 'score'
 
 
 class Word(str, Enum):
@@ -22,7 +35,7 @@ class Word(str, Enum):
     __repr__ = str.__repr__
 
 
-class Label:
+class Label(Word):
     """
     The labels that a score can give a response.
 
@@ -47,8 +60,13 @@ class Label:
 UNVERIFIABLE = frozenset({Label.NOT_VERIFIABLE, Label.GENERIC})
 
 
-class Comparison:
-    """How the two answers to a question compare (Honovich et al. 2021, section 2)."""
+class Comparison(Word):
+    """
+    How the two answers to a question compare (Honovich et al. 2021, section 2).
+
+    >>> Comparison.EXACT == 'exact'
+    True
+    """
 
     EXACT = 'exact'  # equal after normalisation
     ENTAILMENT = 'entailment'
@@ -58,133 +76,140 @@ class Comparison:
     F1 = 'f1'  # compared by tokens alone: Q2 without NLI
 
 
-class Evidence(NamedTuple):
+class Status(Word):
     """
-    A sentence of the knowledge that a statement rests on, with its offsets in the text
-    of its passage, whose index is from 0.
-    """
+    What the knowledge says of a claim; ``generic`` claims nothing that it could say.
 
-    passage: int
-    sentence: Span
-
-
-@dataclass(frozen=True)
-class Statement:
-    """
-    What a scorer found about one sentence of a response: how well the knowledge
-    supports it, in [0, 1], its :class:`Label`, and the few sentences it rests on, the
-    main one first; none if the knowledge does not support it.
-    """
-
-    span: Span
-    score: float
-    label: str
-    evidence: tuple[Evidence, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The statement as JSON-safe values."""
-        return {
-            'text': self.span.text,
-            'span': [self.span.start, self.span.end],
-            'score': self.score,
-            'label': self.label,
-            'evidence': [
-                {
-                    'passage': e.passage,
-                    'sentence': e.sentence.text,
-                    'span': [e.sentence.start, e.sentence.end],
-                }
-                for e in self.evidence
-            ],
-        }
-
-    @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> 'Statement':
-        """Read back what :meth:`to_dict` returned."""
-        return cls(
-            Span(fields['text'], *fields['span']),
-            fields['score'],
-            fields['label'],
-            tuple(
-                Evidence(e['passage'], Span(e['sentence'], *e['span']))
-                for e in fields['evidence']
-            ),
-        )
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question and its answer, a span of the response."""
-
-    text: str
-    answer: Span
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """
-    The result of one question.
-
-    :param question: the question; empty if a detector marked the words by itself.
-    :param response_answer: the span of the response that the question asks for.
-    :param knowledge_answer: the span of the knowledge that answers it, or None; its
-        offsets are in its passage's text.
-    :param comparison: one of the values of :class:`Comparison`.
-    :param score: in [0, 1]; 1 means that the knowledge gives the same answer.
-    :param f1: token F1 of the two answers, in [0, 1].
-    :param passage: the index of the passage that answers it, from 0; None if none does.
-
-    >>> asked, said = 'How many eyes do they have?', Span('three', 10, 15)
-    >>> known = Span('five', 10, 14)
-    >>> verdict = Verdict(asked, said, known, Comparison.CONTRADICTION, 0.0, 0.0)
-    >>> Verdict.from_dict(verdict.to_dict()) == verdict
+    >>> Status.SUPPORTED == 'supported'
     True
     """
 
-    question: str
-    response_answer: Span
-    knowledge_answer: Optional[Span]
-    comparison: str
-    score: float
-    f1: float
-    passage: Optional[int] = None
+    SUPPORTED = 'supported'
+    UNSUPPORTED = 'unsupported'
+    CONTRADICTED = 'contradicted'
+    GENERIC = 'generic'
 
-    def __post_init__(self):
-        if self.passage is None and self.knowledge_answer is not None:
-            object.__setattr__(self, 'passage', 0)
+
+class Stance(Word):
+    """How a place in the knowledge speaks of a claim."""
+
+    FOR = 'for'
+    AGAINST = 'against'
+    NEITHER = 'neither'
+
+
+STANCES = {Status.SUPPORTED: Stance.FOR, Status.CONTRADICTED: Stance.AGAINST}
+
+
+class Evidence(NamedTuple):
+    """
+    Words of the knowledge that speak of a claim.
+
+    :param passage: the index of their passage, from 0.
+    :param span: the words, with offsets in the passage's text.
+    :param stance: how they speak of it.
+
+    >>> Evidence(0, Span('five', 10, 14)).stance
+    'for'
+    """
+
+    passage: int
+    span: Span
+    stance: str = Stance.FOR
 
     def to_dict(self) -> dict[str, Any]:
+        """The evidence as JSON-safe values."""
+        return {'passage': self.passage, **_span(self.span), 'stance': self.stance}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> 'Evidence':
+        """Read back what :meth:`to_dict` returned."""
+        passage = mapping(fields, 'evidence').get('passage')
+        if type(passage) is not int:
+            raise InputError(f"'passage' must be a whole number and is {passage!r}")
+        return cls(passage, span_in(fields), text_in(fields, 'stance', Stance.NEITHER))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """
+    What a response says in some of its words, and what the knowledge says of that.
+
+    :param span: the words, with offsets in the response. Of a question, they are the
+        answer in the response.
+    :param support: in [0, 1]; 1 means that the knowledge says the same.
+    :param status: what the knowledge says of it, in one word.
+    :param evidence: where the knowledge speaks of it, the main place first; none if it
+        does not. Of a question, the answer in the knowledge.
+    :param question: the question that was asked about the words; empty if none was.
+    :param comparison: how the two answers compare; None without a question.
+    :param f1: token F1 of the two answers, in [0, 1]; None without a question.
+
+    >>> known = Evidence(0, Span('five', 10, 14), Stance.AGAINST)
+    >>> claim = Claim(Span('three', 10, 15), 0.0, Status.CONTRADICTED, (known,))
+    >>> Claim.from_dict(claim.to_dict()) == claim
+    True
+    """
+
+    span: Span
+    support: float
+    status: str
+    evidence: tuple[Evidence, ...] = ()
+    question: str = ''
+    comparison: Optional[str] = None
+    f1: Optional[float] = None
+
+    @property
+    def answer(self) -> Optional[Evidence]:
+        """The answer in the knowledge, if a question was asked and it has one."""
+        return self.evidence[0] if self.question and self.evidence else None
+
+    def placed(self, place: Callable[[Span], tuple[int, Span]]) -> 'Claim':
         """
-        The verdict as JSON-safe values; spans become text with [start, end] offsets.
+        A claim whose evidence is given in the joined knowledge, with it in the
+        passages.
+
+        :param place: :meth:`~parlai_q2.turns.Turn.place` of the claim's example.
         """
-        k = self.knowledge_answer
-        return {
+        found = (Evidence(*place(e.span), e.stance) for e in self.evidence)
+        return replace(self, evidence=tuple(found)) if self.evidence else self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The claim as JSON-safe values; spans are texts with [start, end] offsets."""
+        asked = {
             'question': self.question,
-            'response_answer': self.response_answer.text,
-            'response_span': [self.response_answer.start, self.response_answer.end],
-            'knowledge_answer': k.text if k else None,
-            'knowledge_span': [k.start, k.end] if k else None,
-            'passage': self.passage,
             'comparison': self.comparison,
-            'score': self.score,
             'f1': self.f1,
+        }
+        return {
+            **_span(self.span),
+            'support': self.support,
+            'status': self.status,
+            'evidence': [one.to_dict() for one in self.evidence],
+            **(asked if self.question else {}),
         }
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> 'Verdict':
-        """Read back what :meth:`to_dict` returned."""
-        answer = fields['knowledge_answer']
+    def from_dict(cls, fields: Mapping[str, Any]) -> 'Claim':
+        """
+        Read back what :meth:`to_dict` returned.
+
+        :raises InputError: if it is something else; names the field.
+        """
+        question = text_in(mapping(fields, 'a claim'), 'question', '')
         return cls(
-            question=fields['question'],
-            response_answer=Span(fields['response_answer'], *fields['response_span']),
-            knowledge_answer=(
-                None if answer is None else Span(answer, *fields['knowledge_span'])
-            ),
-            comparison=fields['comparison'],
-            score=fields['score'],
-            f1=fields['f1'],
-            passage=fields.get('passage'),
+            span_in(fields),
+            unit_in(fields, 'support'),
+            text_in(fields, 'status'),
+            tuple(map(Evidence.from_dict, list_in(fields, 'evidence'))),
+            question,
+            text_in(fields, 'comparison') if question else None,
+            unit_in(fields, 'f1') if question else None,
         )
+
+
+def _span(span: Span) -> dict[str, Any]:
+    return {'text': span.text, 'span': [span.start, span.end]}
 
 
 @dataclass(frozen=True)
@@ -195,14 +220,13 @@ class Score:
     :param value: in [0, 1]; 1 means grounded. At most :data:`NOT_VERIFIABLE_VALUE` if
         nothing could be verified.
     :param label: one of the values of :class:`Label`.
-    :param verdicts: the evidence, one verdict per question; empty for scorers that ask
-        none.
+    :param claims: the evidence: what the response says, and what the knowledge says of
+        that; one for each question, each sentence or each words that are wrong, as the
+        scorer finds them. Empty for scorers that compare texts as wholes.
     :param fallback: whether Q2 had no valid question and used the NLI model instead.
     :param parts: other numbers of the scorer by name, each in [0, 1] unless the scorer
         says otherwise.
     :param signature: what you need to reproduce this number.
-    :param statements: the sentences of the response, each with what it rests on; empty
-        for scorers that do not read sentences.
 
     >>> score = Score(0.25, Label.INCONSISTENT, parts={'precision': 0.25})
     >>> score.verifiable, Score.from_dict(score.to_dict()) == score
@@ -211,42 +235,62 @@ class Score:
 
     value: float
     label: str
-    verdicts: tuple[Verdict, ...] = ()
+    claims: tuple[Claim, ...] = ()
     fallback: bool = False
     parts: Mapping[str, float] = field(default_factory=dict, hash=False)
     signature: str = field(default='', repr=False)
-    statements: tuple[Statement, ...] = ()
 
     @property
     def verifiable(self) -> bool:
         """Whether there was anything to verify."""
         return self.label not in UNVERIFIABLE
 
+    @property
+    def asked(self) -> tuple[Claim, ...]:
+        """The claims that a question was asked about."""
+        return tuple(claim for claim in self.claims if claim.question)
+
+    @property
+    def marks(self) -> tuple[Claim, ...]:
+        """
+        The claims that mark the words of a text: those with questions, which are about
+        few words each, or all if nothing was asked.
+        """
+        return self.asked or self.claims
+
     def to_dict(self) -> dict[str, Any]:
         """The score as JSON-safe values, as ``parlai_q2 score`` writes them."""
         return {
+            'kind': KIND,
             'score': self.value,
             'label': self.label,
             'fallback': self.fallback,
-            'verdicts': [v.to_dict() for v in self.verdicts],
-            'statements': [s.to_dict() for s in self.statements],
+            'claims': [claim.to_dict() for claim in self.claims],
             'parts': dict(self.parts),
             'signature': self.signature,
         }
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Score':
-        """Read back what :meth:`to_dict` returned."""
+        """
+        Read back what :meth:`to_dict` returned; of the fields, only ``score`` and
+        ``label`` must be there.
+
+        :raises InputError: if one has another type; names it.
+        """
+        claims = []
+        for place, one in enumerate(list_in(mapping(fields, 'a score'), 'claims'), 1):
+            try:
+                claims.append(Claim.from_dict(one))
+            except InputError as e:
+                raise InputError(f'claim {place} cannot be read: {e}') from e
         return cls(
-            value=fields['score'],
-            label=fields['label'],
-            verdicts=tuple(Verdict.from_dict(v) for v in fields['verdicts']),
-            fallback=fields['fallback'],
-            parts=fields.get('parts', {}),
-            signature=fields.get('signature', ''),
-            statements=tuple(
-                Statement.from_dict(s) for s in fields.get('statements', ())
-            ),
+            value=number_in(fields, 'score'),
+            label=text_in(fields, 'label'),
+            claims=tuple(claims),
+            fallback=bool(fields.get('fallback')),
+            parts=numbers_in(fields, 'parts'),
+            signature=text_in(fields, 'signature', ''),
         )
 
 
@@ -255,16 +299,3 @@ def not_verifiable(signature: str = '', **kwargs: Any) -> Score:
     return Score(
         NOT_VERIFIABLE_VALUE, Label.NOT_VERIFIABLE, signature=signature, **kwargs
     )
-
-
-def explained_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    A row of a ranking with the evidence that is to be shown: its score's own or, if
-    another scorer explained it, that one's.
-    """
-    found = row.get('evidence')
-    if not isinstance(found, Mapping):
-        # None, or in files of before a signature, with the evidence already in the row.
-        return dict(row)
-    own = row.get('statements') or found.get('statements') or []
-    return {**row, 'verdicts': found.get('verdicts') or [], 'statements': own}

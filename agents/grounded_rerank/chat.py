@@ -35,9 +35,9 @@ class ChatCommands(_Generator):
     """Handles chat commands; a mixin over a generator's class."""
 
     knowledge: AgentKnowledge
-    explain: Callable[[Mapping[str, Any]], None]
+    explained: Callable[[Mapping[str, Any]], Mapping[str, Any]]
     _interactive = False
-    _said: Optional[Message] = None
+    _said: Optional[Mapping[str, Any]] = None
 
     def set_interactive_mode(self, mode: bool, shared: Any = None) -> None:
         """
@@ -55,7 +55,7 @@ class ChatCommands(_Generator):
     def observe_command(self, command: commands.Command) -> Message:
         terminal = TERMINAL_OPTION in self.opt and BROWSER_OPTION not in self.opt
         if self._said and command.name in ('why', 'candidates'):
-            self.explain(self._said)
+            self._said = self.explained(self._said)
         answer = commands.answer(
             command,
             self.knowledge,

@@ -4,12 +4,12 @@ import re
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.agents.grounded_rerank.knowledge_source import AgentKnowledge, read_typed
-from parlai_q2.claims import Score, explained_row
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.report.terminal import render_candidates, render_score
+from parlai_q2.rerank import Ranking
 from parlai_q2.rerank.guards import COPY, GENERIC, REPEAT
 from parlai_q2.retrieve.show import render_passages, source_line
-from parlai_q2.turns import Passage, passages_of
+from parlai_q2.turns import Passage
 
 HELP = """\
 /knowledge <text>      set the knowledge replies must stick to
@@ -72,8 +72,8 @@ def answer(
     if said is None:
         return 'Nothing has been said yet.'
     if command.name == 'candidates':
-        return render_candidates(said['rerank'], colour, width)
-    return _why(said, colour, width)
+        return render_candidates(Ranking.from_dict(said), colour, width)
+    return _why(Ranking.from_dict(said), str(said['text']), colour, width)
 
 
 def _knowledge(text: str, knowledge: AgentKnowledge) -> str:
@@ -110,23 +110,16 @@ def _shown(passages: Sequence[Passage]) -> str:
     return '\n\n'.join(f'{p.title}: {p.text}' if p.title else p.text for p in passages)
 
 
-def _why(said: Mapping[str, Any], colour: bool, width: int) -> str:
-    chosen = next(row for row in said['rerank'] if row['chosen'])
-    if chosen['score'] is None:
-        return f'Chosen for: {chosen["reason"]}.'
-    shown = render_score(
-        Score.from_dict(explained_row(chosen)),
-        chosen['text'],
-        said['rerank_knowledge'],
-        colour,
-        width,
-    )
-    lines = [f'Chosen for: {chosen["reason"]}.']
-    if said['text'] != chosen['text']:
-        lines.append(f'Said instead: {said["text"]}')
-    if chosen['guards']:
-        guards = ' and '.join(SAID_OF[guard] for guard in chosen['guards'])
-        lines.append(f'Counted as {chosen["guarded_score"]:.2f}: it is {guards}.')
-    sources = [source_line(one.source) for one in passages_of(said['rerank_knowledge'])]
+def _why(ranking: Ranking, said: str, colour: bool, width: int) -> str:
+    chosen, lines = ranking.chosen, [f'Chosen for: {ranking.reason}.']
+    if chosen.shown is None:
+        return lines[0]
+    if said != chosen.text:
+        lines.append(f'Said instead: {said}')
+    if chosen.guards:
+        guards = ' and '.join(SAID_OF[guard] for guard in chosen.guards)
+        lines.append(f'Counted as {chosen.value:.2f}: it is {guards}.')
+    sources = [source_line(passage.source) for passage in ranking.passages]
     lines += [f'From: {source}' for source in dict.fromkeys(sources) if source]
+    shown = render_score(chosen.shown, chosen.text, ranking.passages, colour, width)
     return '\n'.join([*lines, shown])

@@ -205,15 +205,16 @@ class GroundedRerankAgent(ChatCommands):
         """Whether replies are written to a file, with all their evidence."""
         return any(self.opt.get(option) for option in LOGS)
 
-    def explain(self, reply: Mapping[str, Any]) -> None:
+    def explained(self, reply: Mapping[str, Any]) -> Mapping[str, Any]:
         """
-        Add evidence to a reply's rows, if it has none yet.
+        A reply with evidence for its choice.
 
-        :param reply: a reply of this agent; its ``rerank`` is changed in place.
+        :param reply: a reply of this agent, which is left as it is.
         """
-        if reply.get('rerank'):
-            (ranking,) = self.reranker.explained([Ranking.from_dict(reply)])
-            reply['rerank'][:] = ranking.rows()
+        if not reply.get('rerank'):
+            return reply
+        (ranking,) = self.reranker.explained([Ranking.from_dict(reply)])
+        return {**reply, 'rerank': ranking.rows()}
 
     def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
         """

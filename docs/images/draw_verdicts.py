@@ -13,8 +13,9 @@ import sys
 from html import escape
 from pathlib import Path
 
-from parlai_q2.claims import Score, Verdict
-from parlai_q2.report.spans import Piece, knowledge_pieces, response_pieces, status_of
+from parlai_q2.claims import Claim, Score
+from parlai_q2.report.spans import Piece, knowledge_pieces, response_pieces
+from parlai_q2.turns import passages_of
 
 WIDTH, MARGIN, GAP = 880, 24, 16
 # Of the text in the two boxes, whose words arrows point at: every character is as wide,
@@ -35,31 +36,32 @@ def draw(record: dict) -> str:
     """
     The picture of a scored record.
 
-    :param record: what ``parlai_q2 score`` wrote for one response, with verdicts.
+    :param record: what ``parlai_q2 score`` wrote for one response, with questions.
     :return: an SVG document.
     """
-    score = Score.from_dict({'parts': {}, **record})
+    score = Score.from_dict(record)
     # From left to right by their middles, so that few arrows cross.
-    verdicts = sorted(score.verdicts, key=lambda v: sum(v.response_answer[1:]))
+    claims = sorted(score.asked, key=lambda claim: sum(claim.span[1:]))
     response, knowledge = record['response'], record['knowledge']
+    passages = passages_of(knowledge)
     bottom = CARD_TOP + CARD_HEIGHT + 62
     height = bottom + 104
-    width = (WIDTH - 2 * MARGIN - GAP * (len(verdicts) - 1)) / len(verdicts)
-    parts = [_box(20, 'Response', response, response_pieces(response, verdicts))]
+    width = (WIDTH - 2 * MARGIN - GAP * (len(claims) - 1)) / len(claims)
+    parts = [_box(20, 'Response', response, response_pieces(response, score))]
     parts.append(
-        _box(bottom, 'Knowledge', knowledge, knowledge_pieces(knowledge, verdicts))
+        _box(bottom, 'Knowledge', knowledge, knowledge_pieces(passages, score))
     )
-    for place, verdict in enumerate(verdicts):
+    for place, claim in enumerate(claims):
         left = MARGIN + place * (width + GAP)
-        parts.append(_arrows(verdict, left + width / 2, bottom, response, knowledge))
-    for place, verdict in enumerate(verdicts):
-        parts.append(_card(verdict, MARGIN + place * (width + GAP), width))
-    sum_of = ' + '.join(f'{v.score:.2f}' for v in verdicts)
+        parts.append(_arrows(claim, left + width / 2, bottom, response, knowledge))
+    for place, claim in enumerate(claims):
+        parts.append(_card(claim, MARGIN + place * (width + GAP), width))
+    sum_of = ' + '.join(f'{claim.support:.2f}' for claim in claims)
     parts.append(
         _text(
             WIDTH / 2,
             height - 12,
-            f'Q\u00b2 = ({sum_of}) / {len(verdicts)} = {score.value:.2f}',
+            f'Q\u00b2 = ({sum_of}) / {len(claims)} = {score.value:.2f}',
             size=18,
             weight=650,
             anchor='middle',
@@ -129,13 +131,13 @@ def _middle(text: str, start: int, end: int) -> float:
 
 
 def _arrows(
-    verdict: Verdict, middle: float, bottom: float, response: str, knowledge: str
+    claim: Claim, middle: float, bottom: float, response: str, knowledge: str
 ) -> str:
-    colour = COLOURS[status_of(verdict)][0]
-    asked = _middle(response, *verdict.response_answer[1:])
+    colour = COLOURS[claim.status][0]
+    asked = _middle(response, *claim.span[1:])
     drawn = [_curve(asked, 82, middle, CARD_TOP, colour)]
-    if verdict.knowledge_answer is not None:
-        known = _middle(knowledge, *verdict.knowledge_answer[1:])
+    if claim.answer is not None:
+        known = _middle(knowledge, *claim.answer.span[1:])
         drawn.append(_curve(middle, CARD_TOP + CARD_HEIGHT, known, bottom, colour))
     return '\n'.join(drawn)
 
@@ -150,21 +152,21 @@ def _curve(x1: float, y1: float, x2: float, y2: float, colour: str) -> str:
     )
 
 
-def _card(verdict: Verdict, left: float, width: float) -> str:
-    colour, tint, sign = COLOURS[status_of(verdict)]
-    answer = verdict.knowledge_answer
+def _card(claim: Claim, left: float, width: float) -> str:
+    colour, tint, sign = COLOURS[claim.status]
+    answer = claim.answer
     drawn = [
         f'<rect x="{left:.1f}" y="{CARD_TOP}" width="{width:.1f}" '
         f'height="{CARD_HEIGHT}" rx="6" fill="{PAPER}" stroke="{colour}"/>'
     ]
     y = CARD_TOP + 24
-    for line in _lines(verdict.question, int((width - 24) / 8.4)):
+    for line in _lines(claim.question, int((width - 24) / 8.4)):
         drawn.append(_text(left + 12, y, line, weight=600))
         y += 18
     y = CARD_TOP + 74
     for name, said in (
-        ('response', verdict.response_answer.text),
-        ('knowledge', answer.text if answer else '(no answer)'),
+        ('response', claim.span.text),
+        ('knowledge', answer.span.text if answer else '(no answer)'),
     ):
         drawn.append(_text(left + 12, y, name, size=12, colour=SOFT))
         # A long answer is set smaller, so that it ends within its card.
@@ -177,10 +179,10 @@ def _card(verdict: Verdict, left: float, width: float) -> str:
     )
     base = CARD_TOP + CARD_HEIGHT - 23
     drawn.append(
-        _text(left + 22, base, f'{sign} {verdict.comparison}', 13, colour, weight=600)
+        _text(left + 22, base, f'{sign} {claim.comparison}', 13, colour, weight=600)
     )
     drawn.append(
-        _text(left + width - 22, base, f'{verdict.score:.2f}', 13, colour, 600, 'end')
+        _text(left + width - 22, base, f'{claim.support:.2f}', 13, colour, 600, 'end')
     )
     return '\n'.join(drawn)
 

@@ -62,7 +62,7 @@ def measure_batched(
     count = rounds * len(pairs)
     found = {
         'responses': len(pairs),
-        'questions': sum(len(result.verdicts) for result in results),
+        'questions': sum(len(result.claims) for result in results),
         'batched': spread(times),
         'one_response': spread(each),
         'stages': {name: s / count for name, s in stages.seconds.items()},

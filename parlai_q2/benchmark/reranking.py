@@ -28,7 +28,7 @@ def measure_reranking(agent: Any, turns: Sequence[tuple[str, str]]) -> dict[str,
         agent.reranker.rank_batch = clock.timed('score', rank)
         agent.reset()
         whole, reply = timed(partial(answer, message))
-        explained, _ = timed(partial(agent.explain, reply))
+        explained, _ = timed(partial(agent.explained, reply))
         score = clock.seconds['score']
         found.append((whole - score, score, explained, len(reply['rerank'])))
     del agent.reranker.rank_batch

@@ -6,21 +6,18 @@ import zlib
 from typing import Any, Optional
 
 from parlai_q2.claims import Score
-from parlai_q2.io.strict_json import is_number
-
-Pair = tuple[str, str]
-
-# What the fields of a stored score are if not texts.
-SPANS = ('span', 'response_span', 'knowledge_span')
-LISTS = ('verdicts', 'statements', 'evidence', *SPANS)
-KINDS = {'fallback': bool, 'passage': int, **dict.fromkeys(SPANS, int)}
-NULLABLE = ('knowledge_answer', 'knowledge_span', 'passage')
+from parlai_q2.errors import InputError
+from parlai_q2.scorers.shell import Pair
 
 
 def pair_key(pair: Pair) -> bytes:
-    """The SHA-256 of knowledge and response, including where the knowledge ends."""
-    knowledge, response = (text.encode('utf-8', 'surrogatepass') for text in pair)
-    return hashlib.sha256(b'%d:' % len(knowledge) + knowledge + response).digest()
+    """The SHA-256 of all texts, including where each ends."""
+    knowledge, response = pair
+    found = hashlib.sha256()
+    for text in (*knowledge, response):
+        encoded = text.encode('utf-8', 'surrogatepass')
+        found.update(b'%d:' % len(encoded) + encoded)
+    return found.digest()
 
 
 def encode(score: Score, signature: str, key: bytes) -> tuple[bytes, int]:
@@ -51,24 +48,7 @@ def decode(value: Any, checksum: Any, signature: str, key: bytes) -> Optional[Sc
     if not isinstance(value, bytes) or checksum_of(value, signature, key) != checksum:
         return None
     try:
-        fields = {'signature': signature, **json.loads(value)}
-        score = Score.from_dict(fields)
-        return score if _is_right('', fields) else None
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return Score.from_dict({'signature': signature, **json.loads(value)})
+    except (InputError, TypeError, ValueError, RecursionError):
         # It was written by a version with other fields, or by hand.
         return None
-
-
-def _is_right(name: str, value: Any) -> bool:
-    """Whether the value of a field, and what it holds, have the right types."""
-    if name == 'parts':
-        return all(map(is_number, value.values()))
-    if isinstance(value, dict):
-        return all(_is_right(key, inner) for key, inner in value.items())
-    if isinstance(value, list):
-        return name in LISTS and all(_is_right(name, inner) for inner in value)
-    if name in ('score', 'f1'):
-        return is_number(value)
-    if value is None:
-        return name in NULLABLE
-    return type(value) is KINDS.get(name, str)

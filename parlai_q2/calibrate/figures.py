@@ -4,6 +4,7 @@ probabilities, before it and held out of it.
 """
 
 from pathlib import Path
+from typing import Any
 
 from parlai_q2.calibrate.calibration import Calibrated
 from parlai_q2.claims import Label
@@ -52,7 +53,7 @@ def all_figures(found: Calibrated, threshold: float, folder: Path) -> list[Path]
         written += save(figure, folder, 'reliability')
     with new_figure(2.4) as figure:
         for axes, one in zip(figure.subplots(1, 2, sharey=True), both):
-            by_class = {
+            by_class: dict[str, Any] = {
                 Label.CONSISTENT: one.values[truth],
                 Label.INCONSISTENT: one.values[~truth],
             }

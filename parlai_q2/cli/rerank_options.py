@@ -4,10 +4,10 @@ from typing import Any, Mapping
 
 from parlai_q2.cli.scorer_options import explainer_from_opt, scorer_from_opt
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.strict_json import is_number
 from parlai_q2.rerank.choice import DEFAULT_GENERATOR_WEIGHT, RULES, SCORE, Rule
 from parlai_q2.rerank.reranker import Reranker
 from parlai_q2.scorers.roles import Role
+from parlai_q2.typed import is_number
 
 DEFAULT_ABSTAIN_TEXT = "I'm not sure about that."
 

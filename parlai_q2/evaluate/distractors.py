@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Optional
 
 from parlai_q2.bootstrap import Interval, intervals, mean_interval
-from parlai_q2.claims import Label, Score
+from parlai_q2.claims import Label, Score, Status
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.sets import BINARY
 from parlai_q2.evaluate.statistics import Sweep
@@ -52,12 +52,12 @@ class Placed(NamedTuple):
     end: int
 
     def right(self, score: Score) -> Optional[bool]:
-        """Whether the main evidence of each statement is in the right passage."""
-        named = [s.evidence[0] for s in score.statements if s.evidence]
+        """Whether the main evidence of each sentence is in the right passage."""
+        named = [c.evidence[0] for c in score.claims if c.status == Status.SUPPORTED]
         if not named:
             return None
         return all(
-            e.passage == self.passage and self.start <= e.sentence.start < self.end
+            e.passage == self.passage and self.start <= e.span.start < self.end
             for e in named
         )
 

@@ -78,7 +78,7 @@ def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
         if score.fallback and '|f1_fallback:nli|' in signature:
             label = score.label
         scores[pair] = Score(
-            value, label, score.verdicts, score.fallback, signature=signature
+            value, label, score.claims, score.fallback, signature=signature
         )
     return Measure(name, signature, scorer.threshold, scores)
 

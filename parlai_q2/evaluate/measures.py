@@ -124,12 +124,12 @@ class Questions(NamedTuple):
 def questions(measure: Measure, responses: Sequence[Scored]) -> Questions:
     """Count a measure's questions about responses that it has scored."""
     scores = [measure.score(r) for r in responses]
-    answers = [v.comparison != Comparison.NO_ANSWER for s in scores for v in s.verdicts]
+    answers = [c.comparison != Comparison.NO_ANSWER for s in scores for c in s.asked]
     return Questions(
         len(scores),
         len(answers),
         answers.count(False) / len(answers) if answers else None,
-        sum(bool(s.verdicts) for s in scores) / len(scores) if scores else None,
+        sum(bool(s.asked) for s in scores) / len(scores) if scores else None,
     )
 
 

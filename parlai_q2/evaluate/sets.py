@@ -11,9 +11,9 @@ from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.text.density import extractiveness
 
-BINARY = (Label.CONSISTENT, Label.INCONSISTENT)
+BINARY: tuple[str, ...] = (Label.CONSISTENT, Label.INCONSISTENT)
 # BEGIN's third class is chit-chat that states nothing (Dziri et al. 2022, section 3).
-CLASSES = (*BINARY, Label.GENERIC)
+CLASSES: tuple[str, ...] = (*BINARY, Label.GENERIC)
 
 Pair = tuple[str, str]
 # A random sample of a system's responses, and its size (Honovich et al. 2021, Table 2).
@@ -283,7 +283,7 @@ def by_system_and_class(
     without contexts that several systems answered, all count as one system.
     """
     systems = annotated.groups('system') if annotated.crossed else {}
-    found = {}
+    found: dict[tuple[str, str], list[AnnotatedResponse]] = {}
     for system, responses in (systems or {ALL: [*annotated.responses]}).items():
         for label in (Label.INCONSISTENT, Label.CONSISTENT, Label.GENERIC):
             of_class = [r for r in responses if r.label == label]

@@ -6,7 +6,7 @@ keeps its text as text. The same numbers give the same bytes.
 from base64 import b64encode
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Iterator, Mapping
 
 from parlai_q2.claims import Label
 from parlai_q2.io.write import whole_file, writing
@@ -19,7 +19,7 @@ SKY, PURPLE, BLACK, GREY = '#56B4E9', '#CC79A7', '#000000', '#8A8A8A'
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 LINES = ('-', '--', '-.', ':', (0, (5, 1, 1, 1, 1, 1)), (0, (9, 2)))
 MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X')
-CLASS_COLOURS = {
+CLASS_COLOURS: Mapping[str, str] = {
     Label.CONSISTENT: BLUE,
     Label.INCONSISTENT: VERMILION,
     Label.GENERIC: GREY,

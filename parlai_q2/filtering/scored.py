@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from parlai_q2.claims import Score
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.filtering.conversation import DELIMITER
 from parlai_q2.filtering.judge import JudgedEpisode, judge_episode
@@ -15,13 +14,13 @@ from parlai_q2.filtering.policy import Policy
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.io.locations import Location
 from parlai_q2.io.manifest import records_in
-from parlai_q2.report.scored_file import SCORE_FIELDS, read_scored
+from parlai_q2.lines import OURS, RANKING_FIELDS, Judged
+from parlai_q2.report.scored_file import read_scored
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.signature import settings_of
-from parlai_q2.turns import Example
 
 # What a record has besides its turn.
-NO_PART = (*SCORE_FIELDS, 'signature', 'rerank', 'history', 'response', 'id')
+NO_PART = (*OURS, *RANKING_FIELDS, 'candidates', 'history', 'response', 'id')
 
 
 class ScoredTurns:
@@ -45,44 +44,35 @@ class ScoredTurns:
                 'file first: parlai_q2 score'
             )
         self._records = chain([first], records)
-        self.signature = first[-1].signature
+        self.signature = first[-1].score.signature
         self.scorer = self.signature.partition('|')[0]
         # That of the scorer, which decided on the labels of the file.
         found = settings_of(self.signature).get('threshold')
         self.threshold = DEFAULT_THRESHOLD if found is None else float(found)
 
-    def _good(self, path: Location) -> Iterator[tuple[dict[str, Any], Example, Score]]:
-        """The fields, the example and the score of each record that has one."""
+    def _good(self, path: Location) -> Iterator[tuple[dict[str, Any], Judged]]:
+        """The fields of each record that has a score, and what they say."""
         for found in read_scored(path):
             if isinstance(found, RecordError):
                 self._problem(found)
-                continue
-            fields = found.fields
-            try:
-                score = Score.from_dict(fields)
-                example = Example(
-                    fields['knowledge'], fields['response'], fields['history']
-                )
-            except (KeyError, TypeError, ValueError, AttributeError) as e:
-                what = f'has no score that can be read ({type(e).__name__}: {e}).'
-                self._problem(RecordError(found.source, found.line, what))
-                continue
-            yield fields, example, score
+            else:
+                yield found.fields, found.judged
 
     def judged(self, policy: Policy) -> Iterator[JudgedEpisode]:
         """The turns with what becomes of them, once."""
-        for fields, example, score in self._records:
-            message = message_of(fields, example)
-            yield judge_episode([message], [[example]], iter([score]), policy)
+        for fields, judged in self._records:
+            message, scores = message_of(fields, judged), iter([judged.score])
+            yield judge_episode([message], [[judged.example]], scores, policy)
 
 
-def message_of(fields: dict[str, Any], example: Example) -> dict[str, Any]:
+def message_of(fields: dict[str, Any], judged: Judged) -> dict[str, Any]:
     """A record as the message of a teacher, whose label is the response."""
     rest = {name: value for name, value in fields.items() if name not in NO_PART}
-    number = fields.get('id')
+    example, label = judged.example, judged.annotation
     return {
         **rest,
-        **({} if number is None else {'turn_id': number}),
+        **({} if example.id is None else {'turn_id': example.id}),
+        **({'q2_label': label} if label else {}),
         'text': DELIMITER.join(example.history),
         'knowledge': as_field(example.knowledge),
         'labels': [example.response],

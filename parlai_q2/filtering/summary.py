@@ -56,7 +56,7 @@ class FilterSummary:
         self.bins[bin_of(score.value)][fate] += 1
         order = next(self._order)
         # Ties are broken by more evidence, then by the earlier turn.
-        asked = len(score.verdicts)
+        asked = len(score.asked)
         line = _line(turn, shown)
         most, least = ((v, asked, -order, line) for v in (score.value, -score.value))
         # Each entry's order is unique, so the lines themselves are never compared.

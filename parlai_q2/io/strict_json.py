@@ -43,17 +43,6 @@ def write_json(value: Any, **options: Any) -> str:
         return json.dumps(_finite(value, '', {}), allow_nan=False, **options)
 
 
-def is_number(value: Any) -> bool:
-    """Whether a value is a finite number that a float can hold."""
-    # In Python, a bool is an int.
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # an integer of hundreds of digits
-        return False
-
-
 def _finite(value: Any, name: str, names: dict[str, None]) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         names[name] = None

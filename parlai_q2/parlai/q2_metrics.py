@@ -81,11 +81,11 @@ def score_metrics(
             metrics['generic'] = AverageMetric(int(score.label == Label.GENERIC))
         metrics[metric_name(scorer)] = AverageMetric(score.value)
         if asks:
-            asked = len(score.verdicts)
+            asked = len(score.asked)
             metrics['coverage'] = AverageMetric(int(asked > 0))
             metrics['questions'] = AverageMetric(asked)
             if asked:
-                of = [v.comparison for v in score.verdicts]
+                of = [claim.comparison for claim in score.asked]
                 unanswered = of.count(Comparison.NO_ANSWER)
                 metrics['no_answer'] = AverageMetric(unanswered, asked)
     return metrics

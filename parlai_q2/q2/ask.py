@@ -8,9 +8,9 @@ after normalisation. The first valid question of each span, in beam order, is ke
 span is checked in one call, then the second of each span whose first failed, and so on.
 """
 
+from dataclasses import dataclass
 from typing import Callable, Sequence
 
-from parlai_q2.claims import Question
 from parlai_q2.models.protocols import QuestionAnswerer, QuestionGenerator
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.text.filters import personal, vague
@@ -18,6 +18,15 @@ from parlai_q2.text.normalize import normalize
 from parlai_q2.text.sentences import windows
 from parlai_q2.text.spans import filter_spans
 from parlai_q2.turns import Span
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and its answer, a span of the response."""
+
+    text: str
+    answer: Span
+
 
 SpanFinder = Callable[[Sequence[str]], list[list[Span]]]
 # With at most this many questions left, answering all of them in one call is cheaper

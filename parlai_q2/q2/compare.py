@@ -14,11 +14,30 @@ the paper either, decides first where both answers are quantities.
 
 from typing import Mapping, Optional, Sequence
 
-from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Comparison, Question, Verdict
+from parlai_q2.claims import (
+    NOT_VERIFIABLE_VALUE,
+    STANCES,
+    Claim,
+    Comparison,
+    Evidence,
+    Stance,
+    Status,
+)
 from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.q2.ask import Question
 from parlai_q2.text.overlap import token_f1
 from parlai_q2.text.quantities import contradicts, restated
 from parlai_q2.turns import Span
+
+STATUSES = {
+    Comparison.EXACT: Status.SUPPORTED,
+    Comparison.ENTAILMENT: Status.SUPPORTED,
+    Comparison.NO_ANSWER: Status.UNSUPPORTED,
+    Comparison.CONTRADICTION: Status.CONTRADICTED,
+}
+# Where NLI did not decide, answers with more token F1 than this agree (the paper's
+# threshold, section 4.2).
+AGREE = 0.5
 
 
 def judge(
@@ -27,9 +46,10 @@ def judge(
     nli: Optional[NliModel],
     soft: bool = False,
     by_value: bool = False,
-) -> list[Verdict]:
+) -> list[Claim]:
     """
-    Judge each of Q questions by its answer in the response and that in the knowledge.
+    Judge each of Q questions by its answer in the response and that in the knowledge,
+    which is taken for one passage.
 
     :param answers: from the knowledge; None if it has none.
     :param nli: the model that compares answers, or None to use token F1 alone.
@@ -39,7 +59,7 @@ def judge(
     pairs = pairs_to_compare(questions, answers) if nli is not None else {}
     found = nli.classify(list(pairs.values())) if nli is not None else []
     compared = dict(zip(pairs, found, strict=True))
-    return verdicts(questions, answers, compared, soft, by_value)
+    return claims_of(questions, answers, compared, soft, by_value)
 
 
 def pairs_to_compare(
@@ -61,27 +81,27 @@ def pairs_to_compare(
     }
 
 
-def verdicts(
+def claims_of(
     questions: Sequence[Question],
     answers: Sequence[Optional[Span]],
     found: Mapping[int, NliProbabilities],
     soft: bool = False,
     by_value: bool = False,
-) -> list[Verdict]:
+) -> list[Claim]:
     """As :func:`judge`, given the NLI probabilities by question index."""
     return [
-        _verdict(question, answer, found.get(i), soft, by_value)
+        _claim(question, answer, found.get(i), soft, by_value)
         for i, (question, answer) in enumerate(zip(questions, answers, strict=True))
     ]
 
 
-def _verdict(
+def _claim(
     question: Question,
     answer: Optional[Span],
     nli: Optional[NliProbabilities],
     soft: bool,
     by_value: bool,
-) -> Verdict:
+) -> Claim:
     f1 = token_f1(question.answer.text, answer.text) if answer else 0.0
     if answer is None or not answer.text.strip():
         comparison, score = Comparison.NO_ANSWER, 0.0
@@ -93,12 +113,19 @@ def _verdict(
     elif nli is None:
         comparison, score = Comparison.F1, f1
     else:
-        comparison = nli.label
+        comparison = Comparison(nli.label)
         score = nli.expected(NOT_VERIFIABLE_VALUE) if soft else hard_score(nli, f1)
-    return Verdict(question.text, question.answer, answer, comparison, score, f1)
+    status = STATUSES.get(comparison)
+    if status is None:  # neutral, or compared by tokens alone
+        status = Status.SUPPORTED if f1 > AGREE else Status.UNSUPPORTED
+    stance = STANCES.get(status, Stance.NEITHER)
+    evidence = () if answer is None else (Evidence(0, answer, stance),)
+    return Claim(
+        question.answer, score, status, evidence, question.text, comparison, f1
+    )
 
 
-def same_value(known: str, said: str) -> Optional[str]:
+def same_value(known: str, said: str) -> Optional[Comparison]:
     """
     ``entailment`` for two quantities of one value, ``contradiction`` for the digits of
     one with a unit of another size, None for anything else.
@@ -115,4 +142,4 @@ def hard_score(nli: NliProbabilities, neutral: float) -> float:
         Comparison.ENTAILMENT: 1.0,
         Comparison.NEUTRAL: neutral,
         Comparison.CONTRADICTION: 0.0,
-    }[nli.label]
+    }[Comparison(nli.label)]

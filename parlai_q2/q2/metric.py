@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Sequence
 
-from parlai_q2.claims import Verdict
+from parlai_q2.claims import Claim
 from parlai_q2.models.protocols import (
     NliModel,
     NliProbabilities,
@@ -18,7 +18,7 @@ from parlai_q2.models.protocols import (
     QuestionGenerator,
 )
 from parlai_q2.q2.ask import SpanFinder, valid_questions
-from parlai_q2.q2.compare import hard_score, pairs_to_compare, verdicts
+from parlai_q2.q2.compare import claims_of, hard_score, pairs_to_compare
 from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.text.overlap import token_f1
@@ -42,13 +42,13 @@ class Q2Result:
 
     :param value: Q2, in [0, 1].
     :param f1: Q2 without NLI, in [0, 1].
-    :param verdicts: one per question; empty if the fallback was used.
+    :param claims: one per question; empty if the fallback was used.
     :param nli: the end-to-end NLI probabilities of knowledge and response.
     """
 
     value: float
     f1: float
-    verdicts: tuple[Verdict, ...]
+    claims: tuple[Claim, ...]
     nli: NliProbabilities
 
 
@@ -77,7 +77,7 @@ def q2(
     found = models.nli.classify([*unequal.values(), *whole])
     compared = dict(zip(unequal, found))
     by_question = iter(
-        verdicts(asked, answers, compared, settings.soft_nli, settings.by_value)
+        claims_of(asked, answers, compared, settings.soft_nli, settings.by_value)
     )
     end_to_end = found[len(unequal) :]
     return [
@@ -88,7 +88,7 @@ def q2(
 
 def response_result(
     pair: tuple[str, str],
-    verdicts: Sequence[Verdict],
+    claims: Sequence[Claim],
     nli: NliProbabilities,
     settings: Q2Settings,
 ) -> Q2Result:
@@ -98,9 +98,9 @@ def response_result(
     The fallback is end-to-end NLI, whose probabilities are given. Without NLI it is the
     token F1 of knowledge and response, unless ``nli_fallback`` asks for the same.
     """
-    if verdicts:
-        value = fmean(v.score for v in verdicts)
-        return Q2Result(value, fmean(v.f1 for v in verdicts), tuple(verdicts), nli)
+    if claims:
+        value = fmean(c.support for c in claims)
+        return Q2Result(value, fmean(c.f1 or 0.0 for c in claims), tuple(claims), nli)
     f1 = value = hard_score(nli, settings.neutral_fallback)
     if not settings.nli_fallback:
         f1 = token_f1(*pair)

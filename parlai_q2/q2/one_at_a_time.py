@@ -6,8 +6,14 @@ question, as the released code does. It is a baseline for timing and a check tha
 batched metric gives the same numbers; nothing else uses it.
 """
 
-from parlai_q2.claims import Question, Verdict
-from parlai_q2.q2.ask import context_of, questions_to_try, same_answer, spans_to_ask
+from parlai_q2.claims import Claim
+from parlai_q2.q2.ask import (
+    Question,
+    context_of,
+    questions_to_try,
+    same_answer,
+    spans_to_ask,
+)
 from parlai_q2.q2.compare import judge
 from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.metric import Q2Models, Q2Result, response_result
@@ -21,19 +27,19 @@ def q2_one_at_a_time(
 ) -> Q2Result:
     """Q2 for one pair of knowledge and response, neither blank."""
     knowledge, response = pair
-    verdicts: list[Verdict] = []
+    claims: list[Claim] = []
     for span in spans_to_ask(models.find_spans([response])[0], settings):
-        verdicts += _of_span(span, knowledge, response, models, settings)
+        claims += _of_span(span, knowledge, response, models, settings)
     whole = Excerpts(settings.knowledge_words).of_response(response, knowledge)
     nli = models.nli.classify([(whole.lower(), response)])[0]
-    return response_result(pair, verdicts, nli, settings)
+    return response_result(pair, claims, nli, settings)
 
 
 def _of_span(
     span: Span, knowledge: str, response: str, models: Q2Models, settings: Q2Settings
-) -> list[Verdict]:
+) -> list[Claim]:
     context = context_of(response, span, settings.max_context_words)
-    verdicts: list[Verdict] = []
+    claims: list[Claim] = []
     generated = models.generator.generate([(span.text, context)])[0]
     for text in questions_to_try(generated, response, span, settings):
         if settings.personal_filter:
@@ -45,9 +51,9 @@ def _of_span(
         excerpts = Excerpts(settings.knowledge_words, settings.lower_answers)
         found = excerpts.answers([(text, knowledge)], models.answerer)
         nli = models.nli if settings.use_nli else None
-        verdicts += judge(
+        claims += judge(
             [Question(text, span)], found, nli, settings.soft_nli, settings.by_value
         )
         if settings.variant == 'single':
             break
-    return verdicts
+    return claims

@@ -15,7 +15,7 @@ from typing import Any, Callable, Hashable, Iterable, Mapping, NamedTuple, Seque
 from parlai_q2.report.entries import Entry
 from parlai_q2.signature import settings_of
 
-# How a verdict differs between two runs, in the order of the page: the knowledge gave
+# How a claim differs between two runs, in the order of the page: the knowledge gave
 # another answer; it was compared otherwise; what was marked without a question has
 # other words, another status or sentence; only one of the runs asked the question.
 FATES = ('answer', 'comparison', 'mark', 'before', 'after', 'same')
@@ -87,7 +87,7 @@ def change_of(before: Entry, after: Entry) -> dict[str, Any]:
     :return: ``id``, ``class`` and ``history``; ``before`` and ``after``; ``difference``
         of the scores in [-1, 1]; ``flip``, whether the labels differ; ``other``,
         whether the responses do; ``rows`` of
-        :func:`compare_verdicts`; ``why``, how many verdicts differ by fate, and
+        :func:`compare_claims`; ``why``, how many claims differ by fate, and
         ``whole`` where only one of the runs compared the whole response; ``changed``,
         whether the score or the label differs.
     """
@@ -95,7 +95,7 @@ def change_of(before: Entry, after: Entry) -> dict[str, Any]:
     flip = before['label'] != after['label']
     other = _texts(before)[1] != _texts(after)[1]
     # Of two responses, each has evidence of its own.
-    rows = [] if other else compare_verdicts(before['verdicts'], after['verdicts'])
+    rows = [] if other else compare_claims(before['claims'], after['claims'])
     why = Counter(fate for _, _, fate in rows if fate != 'same')
     if not other and before['fallback'] != after['fallback']:
         why['whole'] = 1
@@ -118,17 +118,18 @@ def _side(entry: Entry) -> Entry:
     return {k: v for k, v in entry.items() if k not in _NOT_OF_A_SIDE}
 
 
-def compare_verdicts(
+def compare_claims(
     before: Sequence[Mapping], after: Sequence[Mapping]
 ) -> list[tuple[int, int, str]]:
     """
-    The verdicts of two runs side by side, those that differ first.
+    The claims of two runs side by side, those that differ first; where something was
+    asked, those with questions.
 
-    :return: for each verdict, its indices in both lists (-1 if missing) and one of
+    :return: for each claim, its indices in both lists (-1 if missing) and one of
         :data:`FATES`. The same question about the same words of the response is one
         row; without questions, words that overlap are, those that are equal first.
     """
-    left, right = list(range(len(before))), list(range(len(after)))
+    left, right = _marks(before), _marks(after)
     rows: list[tuple[int, int, str]] = []
     for same in (_equal, _overlap):
         for now in list(right):
@@ -142,23 +143,31 @@ def compare_verdicts(
     return sorted(rows, key=lambda row: (FATES.index(row[2]), row[1] < 0, row[1]))
 
 
+def _marks(claims: Sequence[Mapping]) -> list[int]:
+    """The places of the claims with questions, or of all if nothing was asked."""
+    asked = [n for n, claim in enumerate(claims) if claim['question']]
+    return asked or list(range(len(claims)))
+
+
 def _equal(before: Mapping, after: Mapping) -> bool:
-    names = ('question', 'response', 'at')
-    return all(before.get(name) == after.get(name) for name in names)
+    # A question is about a word, wherever it stands.
+    names = ('question', 'text') if after['question'] else ('question', 'text', 'at')
+    return all(before[name] == after[name] for name in names)
 
 
 def _overlap(before: Mapping, after: Mapping) -> bool:
-    (start, end), (left, right) = before.get('at', (0, 0)), after.get('at', (0, 0))
-    return start < right and left < end
+    (start, end), (left, right) = before['at'], after['at']
+    neither_asked = not before['question'] and not after['question']
+    return neither_asked and start < right and left < end
 
 
 def _fate(before: Mapping, after: Mapping) -> str:
-    differ = {name for name in after if before.get(name) != after[name]}
+    differ = {name for name in after if before[name] != after[name]}
     if not after['question']:
-        return 'mark' if differ & {'response', 'knowledge', 'status'} else 'same'
-    if 'knowledge' in differ:
+        return 'mark' if differ & {'text', 'evidence', 'status'} else 'same'
+    if 'evidence' in differ:
         return 'answer'
-    return 'comparison' if differ & {'comparison', 'score'} else 'same'
+    return 'comparison' if differ & {'comparison', 'support'} else 'same'
 
 
 def signatures_of(entries: Iterable[Mapping]) -> list[str]:

@@ -5,10 +5,10 @@ converts turns to its data. The page connects only to the server that it came fr
 
 from typing import Any, Mapping
 
-from parlai_q2.report.entries import before_and_after, read_candidates, read_knowledge
+from parlai_q2.report.entries import chosen_knowledge, ranking_entries
 from parlai_q2.report.page import render
+from parlai_q2.rerank import Ranking
 from parlai_q2.text.visible import one_line, visible
-from parlai_q2.turns import passages_of
 
 STYLES = ('page.css', 'chat.css')
 # Each after those that it builds on.
@@ -29,14 +29,13 @@ def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
         ``as_chosen`` is false where an agent abstained, and says something else.
     :raises InputError: when the evidence cannot be shown.
     """
-    text, rows = str(reply.get('text') or ''), reply.get('rerank') or []
-    _, chosen = before_and_after(rows)
-    knowledge = reply.get('rerank_knowledge') or ''
+    text = str(reply.get('text') or '')
+    ranking = Ranking.from_dict(reply) if reply.get('rerank') else None
     return {
         'said': visible(said),
         'text': visible(text),
-        'as_chosen': chosen is not None and chosen.get('text') == text,
-        'candidates': read_candidates(rows, passages_of(knowledge)),
-        'knowledge': read_knowledge(knowledge, chosen or {}),
-        'signature': one_line(str(reply.get('rerank_signature') or '')),
+        'as_chosen': ranking is not None and ranking.chosen.text == text,
+        'candidates': ranking_entries(ranking) if ranking else [],
+        'knowledge': chosen_knowledge(ranking) if ranking else [],
+        'signature': one_line(ranking.signature) if ranking else '',
     }

@@ -34,7 +34,7 @@ class Overview:
             if entry['class']:
                 self.classes.setdefault(entry['class'], []).append(entry['score'])
         asked = [
-            [v['comparison'] for v in entry['verdicts'] if v['question']]
+            [c['comparison'] for c in entry['claims'] if c['question']]
             for entry in entries
         ]
         self.questions = sum(map(len, asked))

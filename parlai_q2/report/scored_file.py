@@ -7,19 +7,18 @@ Messages of world logs have ``q2_evidence`` (what the Q2 teacher found) or ``rer
 """
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from io import TextIOWrapper
-from typing import Any, Iterator, Mapping, NamedTuple, Union
+from typing import Any, NamedTuple, Union
 
-from parlai_q2.claims import explained_row, not_verifiable
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.io.knowledge import as_field, stripped
 from parlai_q2.io.locations import Location
 from parlai_q2.io.manifest import shards_in
 from parlai_q2.io.parquet import is_parquet
-from parlai_q2.io.read import PARQUET, Record, example_of, read_records
-from parlai_q2.report.entries import Entry, before_and_after, read_entry
-
-SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'statements', 'parts')
+from parlai_q2.io.read import PARQUET, read_records
+from parlai_q2.lines import Judged, read_line, read_logged_turn
+from parlai_q2.report.entries import Entry, entry_of
 
 
 class Scored(NamedTuple):
@@ -29,13 +28,15 @@ class Scored(NamedTuple):
     :param source: its file's name.
     :param line: its line there.
     :param place: its place among the records of its file, from 1.
-    :param fields: those that ``parlai_q2 score`` writes, with the signature.
+    :param fields: all that the record has.
+    :param judged: its response and score, with the signature.
     """
 
     source: str
     line: int
     place: int
     fields: dict[str, Any]
+    judged: Judged
 
 
 def read_scored_file(path: Location) -> Iterator[Union[Entry, RecordError]]:
@@ -48,7 +49,7 @@ def read_scored_file(path: Location) -> Iterator[Union[Entry, RecordError]]:
             yield found
             continue
         try:
-            yield read_entry(found.fields, found.place)
+            yield entry_of(found.judged, found.place)
         except InputError as e:
             yield RecordError(found.source, found.line, str(e))
 
@@ -76,11 +77,13 @@ def read_scored(path: Location) -> Iterator[Union[Scored, RecordError]]:
     for record in read_records(path, format):
         place += 1
         try:
-            fields = _from_log(record) if logs else _from_scores(record)
+            if logs and record.error is not None:
+                raise record.error
+            judged = (read_logged_turn if logs else read_line)(record.fields)
             # The score command writes the signature once, in the first scored line.
-            signature = fields.get('signature') or signature
-            fields = {**fields, 'signature': signature}
-            yield Scored(path.name, record.line, place, fields)
+            signature = judged.score.signature or signature
+            judged = replace(judged, score=replace(judged.score, signature=signature))
+            yield Scored(path.name, record.line, place, record.fields, judged)
         except RecordError as e:
             yield e
         except InputError as e:
@@ -103,104 +106,3 @@ def holds_conversations(path: Location) -> bool:
             if isinstance(value, dict):
                 return 'dialog' in value
     return False
-
-
-def _from_scores(record: Record) -> dict[str, Any]:
-    fields = record.fields
-    # A pool that could not be ranked may have a label of its own.
-    failed = 'error' in fields and ('label' not in fields or 'line' in fields)
-    if failed and not {'abstained', 'verdicts'} & fields.keys():
-        raise InputError(f'it was not scored: {fields["error"]}')
-    if 'abstained' in fields and not _scored_again(fields):
-        return _from_pool(fields)
-    return _with_texts(record)
-
-
-def _scored_again(fields: Mapping[str, Any]) -> bool:
-    # A pool that was made of scored records has verdicts too, on its old response.
-    response = fields.get('response')
-    return 'verdicts' in fields and fields.get('text', response) == response
-
-
-def _from_pool(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of one reranked pool; other fields of its input are ignored."""
-    example = example_of({'knowledge': '', **fields, 'response': fields.get('text')})
-    # The reranker stripped the knowledge, and spans are offsets into what it saw.
-    passages, rows = stripped(example.knowledge), _rows(fields)
-    try:
-        given = [fields['candidates'][place] for place in fields['order']]
-        rows = [_as_given(*pair) for pair in zip(given, rows, strict=True)]
-        (chosen,) = (row for row in rows if row.get('chosen'))
-    except (LookupError, TypeError, ValueError) as e:
-        raise InputError(
-            "'candidates', 'order' and 'rerank' do not match each other. Rerank "
-            'the pools again: parlai_q2 rerank'
-        ) from e
-    pool = {
-        'id': example.id,
-        'knowledge': as_field(passages),
-        'response': example.response,
-        'history': list(example.history),
-        'rerank': rows,
-        'q2_label': None if fields['abstained'] else chosen['q2_label'],
-    }
-    score = _score_of_choice(pool) if passages else not_verifiable().to_dict()
-    return {**pool, **score, 'signature': fields.get('rerank_signature')}
-
-
-def _as_given(candidate: Any, row: Mapping[str, Any]) -> dict[str, Any]:
-    # The row itself has 0 for a missing generator's score.
-    said = candidate if isinstance(candidate, Mapping) else {}
-    return {**row, 'q2_label': said.get('label'), 'generator_score': said.get('score')}
-
-
-def _from_log(record: Record) -> dict[str, Any]:
-    """The record of one turn of a world log."""
-    fields = _with_texts(record)
-    evidence = fields.pop('q2_evidence', None)
-    fields['rerank'] = _rows(fields)
-    if isinstance(evidence, Mapping) and 'score' in evidence:
-        return {**fields, **evidence}
-    if not any(row.get('chosen') for row in fields['rerank']):
-        raise InputError(
-            f'turn {fields.get("id")} has neither q2_evidence nor a reranked choice. '
-            'Evaluate with a Q2 teacher or the reranking agent, and --world-logs.'
-        )
-    return {**fields, **_score_of_choice(fields)}
-
-
-def _rows(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    # A world log has a string in place of a field that could not be written, and an
-    # empty field where it was not used.
-    rows = fields.get('rerank')
-    if isinstance(rows, list) and all(isinstance(row, Mapping) for row in rows):
-        return rows
-    return []
-
-
-def _score_of_choice(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The score of what a reranking agent said."""
-    _, chosen = before_and_after(fields['rerank'])
-    assert chosen is not None
-    if chosen.get('score') is None:
-        raise InputError(f'turn {fields.get("id")} was reranked without scores')
-    if str(chosen.get('text')).strip() != fields['response'].strip():
-        # The agent abstained, so there is nothing to verify.
-        return not_verifiable().to_dict()
-    shown = explained_row(chosen)
-    score = {name: shown[name] for name in SCORE_FIELDS if name in shown}
-    knowledge = fields.get('rerank_knowledge') or fields['knowledge']
-    signature = fields.get('rerank_signature') or ''
-    return {**score, 'knowledge': knowledge, 'signature': signature}
-
-
-def _with_texts(record: Record) -> dict[str, Any]:
-    if record.error is not None or record.example is None:
-        raise record.error or InputError('cannot be read')
-    example = record.example
-    return {
-        **record.fields,
-        'knowledge': list(example.knowledge),
-        'response': example.response,
-        'history': list(example.history),
-    }

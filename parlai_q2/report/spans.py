@@ -1,123 +1,85 @@
 """
-Cuts a text into pieces, each with the verdicts that apply to it. Spans may overlap;
-every character gets the most severe status over it, so that support hides no doubt.
+Cuts a text into pieces, each with the claims that apply to it. Spans may overlap; every
+character gets the most severe status over it, so that support hides no doubt.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Iterable, Mapping, Optional, Sequence
+from typing import NamedTuple, Optional
 
-from parlai_q2.claims import Comparison, Statement, Verdict
-from parlai_q2.scorers.base import DEFAULT_THRESHOLD
+from parlai_q2.claims import Score, Status
 from parlai_q2.turns import PASSAGE_END, Passage, Span
-
-
-class Status:
-    """The status of a span according to its verdict, in one word."""
-
-    SUPPORTED = 'supported'
-    UNSUPPORTED = 'unsupported'
-    CONTRADICTED = 'contradicted'
-
 
 # Instead of a status, for the title of a passage.
 TITLE = 'title'
-# What people read for each status, the most severe last.
-SHOWN = {
+# What people read for each status.
+SHOWN: Mapping[str, str] = {
     Status.SUPPORTED: 'supported',
     Status.UNSUPPORTED: 'not in the knowledge',
     Status.CONTRADICTED: 'contradicted',
+    Status.GENERIC: 'states nothing',
 }
-_GRAVITY = list(SHOWN)
+# Those that are marked, the most severe last.
+MARKED = (Status.SUPPORTED, Status.UNSUPPORTED, Status.CONTRADICTED)
 
-_BY_COMPARISON: Mapping[str, str] = {
-    Comparison.EXACT: Status.SUPPORTED,
-    Comparison.ENTAILMENT: Status.SUPPORTED,
-    Comparison.NO_ANSWER: Status.UNSUPPORTED,
-    Comparison.CONTRADICTION: Status.CONTRADICTED,
-}
+
+class Mark(NamedTuple):
+    """A span of a text to be marked: its status, and the index of its claim."""
+
+    span: Span
+    status: str
+    claim: int
 
 
 @dataclass(frozen=True)
 class Piece:
     """
-    A stretch of text to which the same verdicts apply, by their indices.
+    A stretch of text to which the same claims apply, by their indices.
 
-    :param status: one of :class:`Status`'s words, :data:`TITLE`, or None.
+    :param status: one of :data:`MARKED`, :data:`TITLE`, or None.
     """
 
     text: str
     status: Optional[str] = None
-    verdicts: tuple[int, ...] = ()
+    claims: tuple[int, ...] = ()
 
 
-def status_of(verdict: Verdict) -> str:
+def response_pieces(response: str, score: Optional[Score]) -> list[Piece]:
     """
-    The status that a verdict gives its span. Where NLI did not decide (neutral, or F1),
-    the token F1 does, and for another scorer's comparison the score: above the paper's
-    threshold of 0.5, they support the span.
-    """
-    known = _BY_COMPARISON.get(verdict.comparison)
-    if known is not None:
-        return known
-    by_tokens = verdict.comparison in (Comparison.NEUTRAL, Comparison.F1)
-    above = (verdict.f1 if by_tokens else verdict.score) > DEFAULT_THRESHOLD
-    return Status.SUPPORTED if above else Status.UNSUPPORTED
-
-
-def response_pieces(response: str, verdicts: Sequence[Verdict]) -> list[Piece]:
-    """
-    Cut the response at the spans that questions were asked about.
+    Cut the response at the words that its score's claims mark.
 
     :return: pieces whose texts together give the response; empty for an empty response.
     """
-    spans = [(v.response_answer, status_of(v)) for v in verdicts]
-    return cut(response, spans)
+    marks = score.marks if score else ()
+    claims = list(score.claims) if score else []
+    return cut(response, [Mark(c.span, c.status, claims.index(c)) for c in marks])
 
 
 def knowledge_pieces(
-    passages: Sequence[Passage],
-    verdicts: Sequence[Verdict],
-    statements: Sequence[Statement] = (),
+    passages: Sequence[Passage], score: Optional[Score]
 ) -> list[Piece]:
     """
-    Cut the knowledge at the spans that answered the questions or, where nothing was
-    asked, at the sentences that the response rests on.
+    Cut the knowledge at the words that speak of the response's claims.
 
-    :param verdicts: the response's verdicts; those without an answer mark nothing.
     :return: pieces whose texts together give the knowledge; before a passage stands its
         title, if it has one.
     """
+    marks = score.marks if score else ()
+    claims = list(score.claims) if score else []
     pieces: list[Piece] = []
     for n, passage in enumerate(passages):
         if n:
             pieces.append(Piece(PASSAGE_END))
         if passage.title:
             pieces.append(Piece(f'{passage.title}: ', TITLE))
-        answers = [
-            (v.knowledge_answer if v.passage == n else None, status_of(v))
-            for v in verdicts
+        found = [
+            Mark(evidence.span, claim.status, claims.index(claim))
+            for claim in marks
+            for evidence in claim.evidence
+            if evidence.passage == n
         ]
-        rests = [
-            (e.sentence, Status.SUPPORTED)
-            for statement in statements
-            for e in statement.evidence
-            if e.passage == n
-        ]
-        if verdicts or not rests:
-            pieces += cut(passage.text, answers)
-        else:
-            found = cut(passage.text, rests)
-            pieces += [Piece(piece.text, piece.status) for piece in found]
+        pieces += cut(passage.text, found)
     return pieces
-
-
-def evidence_of(
-    statement: Statement, passages: Sequence[Passage]
-) -> list[tuple[str, str]]:
-    """What a statement rests on: titles of passages, or empty, and their sentences."""
-    return [
-        (title_of(e.passage, passages), e.sentence.text) for e in statement.evidence
-    ]
 
 
 def title_of(number: Optional[int], passages: Sequence[Passage]) -> str:
@@ -127,26 +89,26 @@ def title_of(number: Optional[int], passages: Sequence[Passage]) -> str:
     return passages[number].title
 
 
-def cut(text: str, spans: Iterable[tuple[Optional[Span], str]]) -> list[Piece]:
+def cut(text: str, marks: Iterable[Mark]) -> list[Piece]:
     """
-    Cut a text at the ends of its spans.
+    Cut a text at the ends of its marks.
 
-    :param spans: S spans, each with its status; a span may be None. Offsets beyond the
-        text are clipped; a span that lies outside the text marks nothing.
+    :param marks: offsets beyond the text are clipped; a span that lies outside the text
+        marks nothing, and neither does another status than :data:`MARKED`.
     :return: pieces in order, none of them empty.
     """
     found = []
-    for place, (span, status) in enumerate(spans):
-        if span is not None:
-            start, end = max(span.start, 0), min(span.end, len(text))
-            if start < end:
-                found.append((start, end, status, place))
+    for (_, start, end), status, claim in marks:
+        start, end = max(start, 0), min(end, len(text))
+        if start < end and status in MARKED:
+            found.append((start, end, status, claim))
     edges = sorted({0, len(text)}.union(*[(s, e) for s, e, _, _ in found]))
     pieces = []
     for left, right in zip(edges, edges[1:], strict=False):
-        over = [(status, place) for s, e, status, place in found if s <= left < e]
-        gravest = max((s for s, _ in over), key=_GRAVITY.index, default=None)
-        pieces.append(Piece(text[left:right], gravest, tuple(p for _, p in over)))
+        over = [(status, claim) for s, e, status, claim in found if s <= left < e]
+        gravest = max((s for s, _ in over), key=MARKED.index, default=None)
+        claims = tuple(dict.fromkeys(claim for _, claim in over))
+        pieces.append(Piece(text[left:right], gravest, claims))
     return pieces
 
 

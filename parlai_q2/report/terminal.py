@@ -6,6 +6,7 @@ Shows scores and reranked candidates in a terminal. Spans are in brackets with a
 import io
 import os
 from itertools import groupby
+from math import isfinite
 from operator import itemgetter
 from statistics import fmean
 from textwrap import wrap
@@ -15,24 +16,27 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from parlai_q2.claims import Label, Score, Statement, Verdict, explained_row
+from parlai_q2.claims import Claim, Label, Score, Status
 from parlai_q2.report.entries import notes_of
 from parlai_q2.report.spans import (
     SHOWN,
     TITLE,
     Piece,
-    Status,
     clip,
-    evidence_of,
     knowledge_pieces,
     response_pieces,
-    status_of,
     title_of,
 )
+from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.text.visible import one_line, visible
 from parlai_q2.turns import Passage, passages_of
 
-SIGNS = {Status.SUPPORTED: '+', Status.UNSUPPORTED: '?', Status.CONTRADICTED: '!'}
+SIGNS: Mapping[str, str] = {
+    Status.SUPPORTED: '+',
+    Status.UNSUPPORTED: '?',
+    Status.CONTRADICTED: '!',
+    Status.GENERIC: ' ',
+}
 LEGEND = '[+supported] [?not in the knowledge] [!contradicted]'
 
 # In characters: about a screen of the response, and a few lines of the knowledge.
@@ -41,12 +45,13 @@ KNOWLEDGE_LIMIT = 400
 ANSWER_LIMIT = 200
 
 # Bright black is not used, as it is invisible on some dark terminals.
-COLOURS = {
+COLOURS: Mapping[str, str] = {
     Status.SUPPORTED: 'green',
     Status.UNSUPPORTED: 'yellow',
     Status.CONTRADICTED: 'red',
+    Status.GENERIC: 'dim',
 }
-_LABEL_COLOURS = {
+_LABEL_COLOURS: Mapping[str, str] = {
     Label.CONSISTENT: 'green',
     Label.INCONSISTENT: 'red',
     Label.NOT_VERIFIABLE: 'yellow',
@@ -131,8 +136,7 @@ def render_score(
     :param colour: whether to add escape codes.
     :param width: columns of a line; at least 24 are used.
     :return: lines joined by newlines: the score, the response and the knowledge with
-        their spans marked, what each statement rests on (unless it is all there is),
-        and a block for each verdict.
+        their spans marked, and a block for each claim.
     """
     lines = Lines(colour, width)
     head = [(f'{score.value:.2f} ', 'bold'), *_label(score.label)]
@@ -143,37 +147,31 @@ def render_score(
     lines.field('score', head)
     if score.parts and not _explained(score):
         _made_of(lines, score.parts)
-    said = clip(response_pieces(response, score.verdicts), RESPONSE_LIMIT)
+    said = clip(response_pieces(response, score), RESPONSE_LIMIT)
     passages = passages_of(knowledge)
-    pieces = knowledge_pieces(passages, score.verdicts, score.statements)
-    known = clip(pieces, KNOWLEDGE_LIMIT)
+    known = clip(knowledge_pieces(passages, score), KNOWLEDGE_LIMIT)
     lines.field('response', _marked(said))
     lines.field('knowledge', _marked(known))
-    _rests_on(lines, score.statements, passages)
-    if score.verdicts:
+    if score.claims:
         lines.field('marks', [(LEGEND, 'dim')])
-    for verdict in score.verdicts:
+    for claim in score.claims:
         lines.add([])
-        _verdict_block(lines, verdict, title_of(verdict.passage, passages))
+        _claim_block(lines, claim, passages)
     return lines.text()
 
 
-def render_candidates(
-    rows: Sequence[Mapping[str, Any]], colour: bool, width: int = 80
-) -> str:
+def render_candidates(ranking: Optional[Ranking], colour: bool, width: int = 80) -> str:
     """
-    Render the candidates that a reranking agent chose from, and why it chose.
+    Render the candidates of a ranking, and why the first was chosen.
 
-    :param rows: N candidates as the agent's evidence has them, in the order to show;
-        all fields but ``text`` may be missing.
     :param colour: as in :func:`render_score`, like ``width``.
     :return: lines joined by newlines; a sentence if there are no candidates.
     """
-    if not rows:
+    if ranking is None:
         return 'no candidates'
     lines = Lines(colour, width)
-    for rank, row in enumerate(rows, start=1):
-        _candidate_block(lines, rank, row)
+    for rank, one in enumerate(ranking.candidates, start=1):
+        _candidate_block(lines, rank, one, ranking)
     return lines.text()
 
 
@@ -185,25 +183,9 @@ def _made_of(lines: Lines, parts: Mapping[str, float]) -> None:
         lines.field('' if n else 'made of', [(text, 'dim')])
 
 
-def _rests_on(
-    lines: Lines, statements: Sequence[Statement], passages: Sequence[Passage]
-) -> None:
-    whole = ' '.join(' '.join(passage.text for passage in passages).split())
-    found = [(one, evidence_of(one, passages)) for one in statements]
-    if all(one_line(text) == whole for _, rests in found for _, text in rests):
-        return
-    for statement, rests in found:
-        if len(found) > 1:
-            told = [(f'{_short(statement.span.text)} ', ''), *_label(statement.label)]
-            lines.field('statement', told)
-        for title, text in rests:
-            titled = [(f'{one_line(title)}: ', 'bold')] if title else []
-            lines.field('rests on', [*titled, (_short(text), '')])
-
-
 def _explained(score: Score) -> bool:
     """Whether a score is the mean over its questions."""
-    values = [verdict.score for verdict in score.verdicts if verdict.question]
+    values = [claim.support for claim in score.asked]
     return bool(values) and abs(fmean(values) - score.value) < 1e-6
 
 
@@ -234,73 +216,71 @@ def _marked(pieces: Sequence[Piece]) -> list[Run]:
     return runs
 
 
-def _found(verdict: Verdict, title: str = '') -> tuple[str, str, str]:
-    """What the response says, what the knowledge has, and how they compare."""
-    answer = verdict.knowledge_answer
-    known = _short(answer.text) if answer else '(no answer)'
-    if answer and title:
-        known = f'{one_line(title)}: {known}'
-    compared = f'{SHOWN[status_of(verdict)]}, support'
-    if verdict.question:
-        compared = one_line(verdict.comparison)
-    return _short(verdict.response_answer.text), known, compared
+def _known(claim: Claim, passages: Sequence[Passage]) -> list[str]:
+    """What the knowledge says of a claim, with the titles of the passages."""
+    found = []
+    for passage, span, _ in claim.evidence:
+        title = title_of(passage, passages)
+        text = _short(span.text)
+        found.append(f'{one_line(title)}: {text}' if title else text)
+    return found or (['(no answer)'] if claim.question else [])
 
 
-def _sign(verdict: Verdict, indent: str = '') -> Run:
-    status = status_of(verdict)
-    return f'{indent}[{SIGNS[status]}] ', COLOURS[status]
+def _compared(claim: Claim) -> str:
+    if claim.question:
+        return one_line(claim.comparison or '')
+    return f'{SHOWN.get(claim.status, one_line(claim.status))}, support'
 
 
-def _verdict_block(lines: Lines, verdict: Verdict, title: str) -> None:
-    said, known, compared = _found(verdict, title)
-    sign, colour = _sign(verdict)
-    rows = [('knowledge', known, '')]
-    if verdict.question:
+def _sign(claim: Claim, indent: str = '') -> Run:
+    colour = COLOURS.get(claim.status, '')
+    return f'{indent}[{SIGNS.get(claim.status, " ")}] ', colour
+
+
+def _claim_block(lines: Lines, claim: Claim, passages: Sequence[Passage]) -> None:
+    said = _short(claim.span.text)
+    sign, colour = _sign(claim)
+    rows = [('knowledge', known, '') for known in _known(claim, passages)]
+    compared = _compared(claim)
+    if claim.question:
         rows.insert(0, ('response', said, ''))
         compared += ', score'
-    elif not verdict.knowledge_answer:
-        rows = []
-    head = _short(verdict.question) or said
-    lines.add([(head, 'bold')], (sign, colour), ' ' * 4)
-    compared += f' {verdict.score:.2f}'
+    lines.add([(_short(claim.question) or said, 'bold')], (sign, colour), ' ' * 4)
+    compared += f' {claim.support:.2f}'
     for name, text, style in (*rows, ('compared', compared, colour)):
         lines.add([(text, style)], (f'    {name:<10}', ''), ' ' * 14)
 
 
-def _candidate_block(lines: Lines, rank: int, row: Mapping[str, Any]) -> None:
-    verdicts = [Verdict.from_dict(v) for v in explained_row(row).get('verdicts') or ()]
-    score, generator = row.get('score'), row.get('generator_score')
-    head: list[Run] = [] if score is None else [(f'{score:.2f} ', 'bold')]
-    head += _label(row.get('label'))
-    if generator is not None:
-        head.append((f' | generator {generator:.2f}', 'dim'))
-    if sources := ', '.join(map(one_line, row.get('strategies') or ())):
+def _candidate_block(lines: Lines, rank: int, one: Candidate, ranking: Ranking) -> None:
+    score, chosen = one.shown, one is ranking.chosen
+    head: list[Run] = [] if score is None else [(f'{score.value:.2f} ', 'bold')]
+    head += _label(score.label if score else None)
+    if isfinite(one.generator_score):
+        head.append((f' | generator {one.generator_score:.2f}', 'dim'))
+    if sources := ', '.join(map(one_line, one.strategies)):
         head.append((f' | {sources}', 'dim'))
-    if row.get('first'):
+    if one is ranking.first:
         head.append((" | generator's first", ''))
-    if row.get('chosen'):
+    if chosen:
         head.append((' | CHOSEN', 'bold'))
-    mark = f'{">" if row.get("chosen") else " "}{rank:>3}  '
+    mark = f'{">" if chosen else " "}{rank:>3}  '
     indent = ' ' * len(mark)
     lines.add(head, (mark, ''), indent)
-    pieces = clip(response_pieces(row['text'], verdicts), RESPONSE_LIMIT)
+    pieces = clip(response_pieces(one.text, score), RESPONSE_LIMIT)
     lines.add(_marked(pieces), (indent, ''), indent)
-    if notes := '; '.join(notes_of(row)):
+    if notes := '; '.join(notes_of(one, ranking)):
         lines.add([(notes, 'dim')], (f'{indent}why: ', 'dim'), indent + ' ' * 5)
-    for verdict in verdicts:
-        _verdict_line(lines, verdict, indent)
+    for claim in score.marks if score else ():
+        _claim_line(lines, claim, indent)
 
 
-def _verdict_line(lines: Lines, verdict: Verdict, indent: str) -> None:
-    said, known, compared = _found(verdict)
-    sign, colour = _sign(verdict, indent)
-    if verdict.question:
-        said = f'{_short(verdict.question)} response: {said}; knowledge: {known}; '
-    elif verdict.knowledge_answer:
-        said = f'{said}; knowledge: {known}; '
-    else:
-        said = f'{said}; '
-    runs = [(said, ''), (f'{compared} {verdict.score:.2f}', colour)]
+def _claim_line(lines: Lines, claim: Claim, indent: str) -> None:
+    said, known = _short(claim.span.text), '; '.join(_known(claim, ()))
+    sign, colour = _sign(claim, indent)
+    if claim.question:
+        said = f'{_short(claim.question)} response: {said}'
+    said += f'; knowledge: {known}; ' if known else '; '
+    runs = [(said, ''), (f'{_compared(claim)} {claim.support:.2f}', colour)]
     lines.add(runs, (sign, colour), indent + ' ' * 4)
 
 

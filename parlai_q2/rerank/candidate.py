@@ -6,8 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
 from parlai_q2.claims import Label, Score
+from parlai_q2.errors import InputError
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.turns import Passage, joined, passages_of
+from parlai_q2.typed import is_number, list_in, mapping, text_in
+
+# What a line of a file holds, if it is a ranking.
+KIND = 'ranking'
 
 # A printed ranking shows so many candidates, each cut to so many characters.
 SHOWN, WIDTH = 8, 66
@@ -47,6 +52,16 @@ class Candidate:
     def verifiable(self) -> bool:
         """Whether it was scored and contained anything to verify."""
         return self.score is not None and self.score.verifiable
+
+    @property
+    def shown(self) -> Optional[Score]:
+        """
+        Its score with the claims that people are shown: those of the scorer that
+        explains, if it was asked and found any; None without a score.
+        """
+        if self.score is None or self.evidence is None or not self.evidence.claims:
+            return self.score
+        return replace(self.score, claims=self.evidence.claims)
 
 
 def merge(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -166,11 +181,12 @@ class Ranking:
         The ranking as JSON-safe values; the generator's own records of its candidates
         (:attr:`Candidate.source`) are left out.
 
-        :return: ``order``, ``reason``, ``abstained``, ``grounded`` (whether any
-            candidate is), ``rerank`` (:meth:`rows`), ``rerank_knowledge`` and
+        :return: ``kind``, ``order``, ``reason``, ``abstained``, ``grounded`` (whether
+            any candidate is), ``rerank`` (:meth:`rows`), ``rerank_knowledge`` and
             ``rerank_signature``.
         """
         return {
+            'kind': KIND,
             'order': self.order,
             'reason': self.reason,
             'abstained': self.abstain,
@@ -183,57 +199,69 @@ class Ranking:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Ranking':
         """
-        Read back what :meth:`to_dict` returned.
+        Read back what :meth:`to_dict` returned; of a candidate, only its text must be
+        there.
+
+        :raises InputError: if it is something else; names the candidate.
 
         >>> ranking = Ranking((Candidate('Five.'),), 'best score')
         >>> Ranking.from_dict(ranking.to_dict()) == ranking
         True
         """
-        signature = fields.get('rerank_signature') or ''
-        rows = fields['rerank']
-        reason = next(row['reason'] for row in rows if row['chosen'])
+        signature = text_in(fields, 'rerank_signature', '')
+        rows = list_in(fields, 'rerank')
+        if not rows or not mapping(rows[0], 'candidate 1').get('chosen'):
+            raise InputError("'rerank' must have the candidates, the chosen one first")
+        found = []
+        for number, row in enumerate(rows, start=1):
+            try:
+                found.append(_candidate(mapping(row, 'it'), number, signature))
+            except InputError as e:
+                raise InputError(f'candidate {number} cannot be read: {e}') from e
         return cls(
-            tuple(_candidate(row, n, signature) for n, row in enumerate(rows)),
-            reason,
-            fields.get('abstained', False),
-            passages_of(fields['rerank_knowledge']),
+            tuple(found),
+            text_in(rows[0], 'reason', ''),
+            bool(fields.get('abstained')),
+            passages_of(fields.get('rerank_knowledge') or ''),
         )
 
 
 def _candidate(row: Mapping[str, Any], number: int, signature: str) -> Candidate:
-    score, evidence = None, row.get('evidence')
-    if row['score'] is not None:
+    score, evidence, value = None, row.get('evidence'), row.get('guarded_score')
+    if row.get('score') is not None:
         score = Score.from_dict({**row, 'signature': signature})
+    place = row.get('place', 0 if row.get('first') else number)
+    if type(place) is not int or not (value is None or is_number(value)):
+        raise InputError("'place' and 'guarded_score' must be numbers")
     return Candidate(
-        row['text'],
-        tuple(row['strategies']),
-        _infinite(row['generator_score']),
-        _infinite(row['mean_logprob']),
-        place=row.get('place', number),
+        text_in(row, 'text'),
+        tuple(map(str, list_in(row, 'strategies'))),
+        _infinite(row.get('generator_score')),
+        _infinite(row.get('mean_logprob')),
+        place=place,
         score=score,
-        value=row['guarded_score'],
-        guards=tuple(row['guards']),
-        evidence=Score.from_dict(evidence) if isinstance(evidence, Mapping) else None,
+        value=value,
+        guards=tuple(map(str, list_in(row, 'guards'))),
+        evidence=None if evidence is None else Score.from_dict(evidence),
     )
 
 
 def _scored(candidate: Candidate) -> dict[str, Any]:
     if candidate.score is None:
         unscored = {'score': None, 'label': None, 'fallback': False}
-        return {**unscored, 'verdicts': [], 'statements': [], 'parts': {}}
+        return {**unscored, 'claims': [], 'parts': {}}
     fields = candidate.score.to_dict()
     # All rows share one signature, which is reported beside them.
-    fields.pop('signature')
-    return fields
+    return {k: v for k, v in fields.items() if k not in ('kind', 'signature')}
 
 
 def _finite(value: float) -> Optional[float]:
     return value if math.isfinite(value) else None
 
 
-def _infinite(value: Optional[float]) -> float:
+def _infinite(value: Any) -> float:
     # A generator that gives no finite number thinks a candidate impossible.
-    return -math.inf if value is None else value
+    return float(value) if is_number(value) else -math.inf
 
 
 def _value(candidate: Candidate) -> str:

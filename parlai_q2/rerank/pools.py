@@ -15,9 +15,9 @@ from parlai_q2.claims import Label
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.locations import Location
 from parlai_q2.io.read import history_of, knowledge_of, read_objects
-from parlai_q2.io.strict_json import is_number
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Knowledge, Turn
+from parlai_q2.typed import is_number
 
 # The strategy of a candidate that was not searched for here.
 GIVEN = ('given',)

@@ -125,22 +125,36 @@ class Reranker:
         """
         Add evidence to the chosen candidates and the generator's first, in one call of
         the scorer that explains. Choosing needs a score for every candidate, but people
-        see only these. Those whose score has questions, or that have evidence or no
-        score, are left alone.
+        see only these. Those that have evidence or no score are left alone, and so are
+        scores with questions, or with claims of the scorer that explains.
 
         :param rankings: B rankings.
         :return: the same with ``Candidate.evidence``.
+        :raises InputError: if they are something else, such as a single ranking.
         """
+        if isinstance(rankings, Ranking):
+            raise InputError(
+                'explained() takes a list of Ranking, not one. Write '
+                'explained([ranking]), or rank(..., explain=True).'
+            )
+        for one in rankings:
+            if not isinstance(one, Ranking):
+                raise InputError(
+                    f'explained() takes a list of Ranking, but there is a '
+                    f'{type(one).__name__} in it.'
+                )
         explainer = self.explainer
         if explainer is None:
             return list(rankings)
+        own = str(explainer.signature)
         shown = [
             (b, n)
             for b, ranking in enumerate(rankings)
             for n, one in enumerate(ranking.candidates)
             if (n == 0 or one is ranking.first)
             and one.score is not None
-            and not one.score.verdicts
+            and not one.score.asked
+            and not (one.score.claims and one.score.signature == own)
             and one.evidence is None
         ]
         found = [list(ranking.candidates) for ranking in rankings]

@@ -13,6 +13,7 @@ from parlai_q2.claims import Score
 from parlai_q2.io.write import encode_line
 from parlai_q2.scale.score_job import MakeScorer
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.shell import pair_of
 from parlai_q2.turns import Example
 
 # Hexadecimal digits of the hash by which a line knows its example.
@@ -78,8 +79,7 @@ class Judging:
 
 def key_of(item: Item) -> str:
     """A hash of an example's texts, which are all that its score depends on."""
-    example = item.example
-    return pair_key((example.knowledge_text, example.response)).hex()[:DIGITS]
+    return pair_key(pair_of(item.example)).hex()[:DIGITS]
 
 
 def read_line(

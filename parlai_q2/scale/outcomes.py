@@ -53,7 +53,7 @@ class Tally:
         self.records = self.bad = 0
         # How many records had NaN or Infinity in a field, where null was written.
         self.nulled: dict[str, int] = {}
-        self.labels = {
+        self.labels: dict[str, int] = {
             Label.CONSISTENT: 0,
             Label.INCONSISTENT: 0,
             Label.NOT_VERIFIABLE: 0,

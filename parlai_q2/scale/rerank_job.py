@@ -10,23 +10,11 @@ from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.claims import Label
 from parlai_q2.io.parquet import JSON, TEXT, TRUTH, WHOLE
 from parlai_q2.io.write import encode_line
+from parlai_q2.lines import ERROR, RANKING, error_line, kind_of, ranking_line
 from parlai_q2.rerank import PoolRecord, Ranking, Reranker
 from parlai_q2.scale.outcomes import Made
 from parlai_q2.scale.score_job import lost_record
 
-# The fields of a reranked pool; those of an earlier run say nothing about this one.
-KIND = 'ranking'
-WRITTEN = (
-    'kind',
-    'text',
-    'order',
-    'reason',
-    'abstained',
-    'grounded',
-    'rerank',
-    'rerank_knowledge',
-    'rerank_signature',
-)
 # The kinds of columns in Parquet.
 COLUMNS = {
     **dict.fromkeys(('knowledge', 'history', 'candidates'), JSON),
@@ -88,32 +76,23 @@ class Reranking:
         ]
 
     def _line(self, item: PoolRecord, ranking: Ranking) -> Made:
-        line = {
-            **_given(item),
-            'kind': KIND,
-            'text': self.abstain_text if ranking.abstain else ranking.chosen.text,
-            **ranking.to_dict(),
-            'rerank_signature': self.signature,
-        }
+        said = self.abstain_text if ranking.abstain else ranking.chosen.text
+        line = ranking_line(item.fields, ranking, said, self.signature)
         return Made(encode_line(line), choice_of(line), None)
 
 
 def bad_line(item: PoolRecord) -> Made:
     """The line of a pool with an error."""
-    problem = str(item.error)
-    line = {**_given(item), 'line': item.line, 'error': problem}
-    return Made(encode_line(line), None, problem)
-
-
-def _given(item: PoolRecord) -> dict[str, Any]:
-    return {name: value for name, value in item.fields.items() if name not in WRITTEN}
+    assert item.error is not None
+    line = error_line(item.fields, item.line, item.error, RANKING)
+    return Made(encode_line(line), None, str(item.error))
 
 
 def choice_of(line: Mapping[str, Any]) -> Optional['Choice']:
     """
     What is counted of a pool, from its line; None of a bad pool.
     """
-    if 'order' not in line:
+    if kind_of(line) == ERROR:
         return None
     # As for the reranker, the generator's order is that of the file.
     order = line['order']

@@ -9,22 +9,18 @@ from parlai_q2.errors import RecordError
 from parlai_q2.io.parquet import JSON, NUMBER, TEXT, TRUTH, WHOLE
 from parlai_q2.io.read import Record
 from parlai_q2.io.write import encode_line
+from parlai_q2.lines import ERROR, SCORE, error_line, kind_of, score_line
 from parlai_q2.scale.outcomes import Made, Outcome
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.shell import LANGUAGE
 
-# The fields of a line with a score, and those of a line for a bad record.
-SCORE_FIELDS = ('score', 'label', 'fallback', 'verdicts', 'parts')
-# Lines from before 0.5 have no statements, and most lines no signature.
-NOT_ALWAYS = ('statements', 'signature')
-ERROR_FIELDS = ('line', 'error')
-OURS = SCORE_FIELDS + NOT_ALWAYS + ERROR_FIELDS
-# The kinds of their columns in Parquet.
+# The kinds of columns in Parquet.
 COLUMNS = {
+    'kind': TEXT,
     'score': NUMBER,
     'label': TEXT,
     'fallback': TRUTH,
-    **dict.fromkeys(('verdicts', 'statements', 'parts'), JSON),
+    **dict.fromkeys(('claims', 'parts'), JSON),
     'signature': TEXT,
     'line': WHOLE,
     'error': TEXT,
@@ -90,53 +86,17 @@ def made(record: Record, score: Optional[Score]) -> Made:
     """The line of a record, with its score or its error."""
     outcome = outcome_of_score(score) if score else None
     problem = str(record.error) if record.error is not None else None
-    return Made(encode_line(line_of(record, score)), outcome, problem)
+    if record.error is not None:
+        line = error_line(record.fields, record.line, record.error, SCORE)
+    else:
+        assert score is not None
+        line = score_line(record.fields, score)
+    return Made(encode_line(line), outcome, problem)
 
 
 def lost_record(item: Any, problem: str) -> RecordError:
     """The error of a record that no process survives."""
     return RecordError(item.source, item.line, f'could not be done: {problem}')
-
-
-def line_of(record: Record, score: Optional[Score]) -> dict[str, Any]:
-    """
-    The output line of a record, without the signature; the writing process adds it.
-    """
-    if score is None:
-        kept = passed_through(record.fields)
-        return {**kept, 'line': record.line, 'error': str(record.error)}
-    fields = score.to_dict()
-    del fields['signature']
-    return {**passed_through(record.fields), **fields}
-
-
-def passed_through(fields: dict[str, Any]) -> dict[str, Any]:
-    """
-    A record's own fields, as they are written next to its score or error.
-
-    Fields that an earlier run wrote are left out. Any other field with one of our
-    names, such as an annotator's ``label``, is kept as ``given_label``.
-    """
-    passed = {k: v for k, v in fields.items() if k not in OURS}
-    written = _written_before(fields)
-    for name in (n for n in fields if n in OURS and n not in written):
-        given = f'given_{name}'
-        while given in passed:
-            given = f'given_{given}'
-        passed[given] = fields[name]
-    return passed
-
-
-def _written_before(fields: dict[str, Any]) -> set[str]:
-    """The names of the fields that an earlier run wrote."""
-    written: set[str] = set()
-    if fields.keys() >= set(SCORE_FIELDS):
-        written.update(SCORE_FIELDS + NOT_ALWAYS)
-    # A message of RecordError, left in a record that somebody has since corrected.
-    place = f', line {fields.get("line")}: '
-    if 'line' in fields and place in str(fields.get('error')):
-        written.update(ERROR_FIELDS)
-    return written
 
 
 def outcome_of_score(score: Score) -> Outcome:
@@ -146,6 +106,6 @@ def outcome_of_score(score: Score) -> Outcome:
 
 def outcome_of(line: Mapping[str, Any]) -> Outcome:
     """What is counted of a record, from its line; None of a bad one."""
-    if 'label' not in line:
+    if kind_of(line) == ERROR:
         return None
     return line['label'], line['score'], LANGUAGE in (line.get('parts') or ())

@@ -23,7 +23,7 @@ LOOKED_AT = 4000
 _PLAIN = re.compile(r'[\s\x20-\x7e]*')
 
 
-def label_of(value: float, threshold: float) -> str:
+def label_of(value: float, threshold: float) -> Label:
     """``inconsistent`` for a value of at most the threshold, else ``consistent``."""
     return Label.CONSISTENT if value > threshold else Label.INCONSISTENT
 
@@ -79,7 +79,7 @@ class Scorer(ABC):
     # The share of consistent responses under which a value is a probability; None if
     # values are no probabilities.
     prior: Optional[float] = None
-    # Whether its scores have verdicts on questions.
+    # Whether its claims come with questions.
     asks_questions: bool = False
 
     def __init__(self, threshold: float = DEFAULT_THRESHOLD):
@@ -103,9 +103,9 @@ class Scorer(ABC):
         """
         Score examples whose knowledge and response are not blank.
 
-        :param examples: B examples, no two with the same knowledge and response, each
-            with its knowledge as one passage. The shell around it puts evidence in its
-            passages, and signs (:mod:`~parlai_q2.scorers.shell`).
+        :param examples: B examples, no two with the same knowledge and response.
+            Evidence is placed in their passages, as :meth:`Example.place` says; scores
+            are signed by the shell around it (:mod:`~parlai_q2.scorers.shell`).
         :return: B scores, in order.
         """
 

@@ -10,9 +10,17 @@ supports it most.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Callable, Iterator, NamedTuple, Sequence
+from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence
 
-from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Evidence, Label, Score, Statement
+from parlai_q2.claims import (
+    NOT_VERIFIABLE_VALUE,
+    STANCES,
+    Claim,
+    Evidence,
+    Label,
+    Score,
+    Status,
+)
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
 from parlai_q2.scorers import backends, by_value
@@ -151,15 +159,38 @@ def _piece(
     return Piece(span.text.lower(), readings[n], span, premises[n])
 
 
-def statements_of(
-    found: Sequence[Piece], index: SentenceIndex, threshold: float
-) -> tuple[Statement, ...]:
+def status_of(reading: NliProbabilities, threshold: float) -> Status:
+    """What the knowledge says of a text, by the detector's reading."""
+    if is_generic(reading):
+        return Status.GENERIC
+    if support(reading) > threshold:
+        return Status.SUPPORTED
+    contradicted = reading.contradiction > reading.neutral
+    return Status.CONTRADICTED if contradicted else Status.UNSUPPORTED
+
+
+def claim_of(
+    piece: Piece,
+    index: SentenceIndex,
+    threshold: float,
+    example: Example,
+    words: Optional[Span] = None,
+) -> Claim:
     """
-    What was found about each piece of a response. The evidence for a supported one is
-    the premise that supports it most or, where the knowledge was read whole, the
-    sentences of it that match the piece by its words.
+    What a piece of a response claims, and the sentences of the knowledge that speak of
+    it: of one that is supported or contradicted, the premise that supports it most or,
+    where the knowledge was read whole, the sentences that match it by their words.
+
+    :param words: what to mark of the piece, if not all.
     """
-    return tuple(_statement(piece, index, threshold) for piece in found)
+    status, value = status_of(piece.reading, threshold), support(piece.reading)
+    if status == Status.GENERIC:
+        value = min(value, NOT_VERIFIABLE_VALUE)
+    evidence: tuple[Evidence, ...] = ()
+    if stance := STANCES.get(status):
+        places = map(example.place, sources(piece, index))
+        evidence = tuple(Evidence(*place, stance) for place in places)
+    return Claim(words or piece.span, value, status, evidence)
 
 
 def sources(piece: Piece, index: SentenceIndex) -> list[Span]:
@@ -169,18 +200,6 @@ def sources(piece: Piece, index: SentenceIndex) -> list[Span]:
     matches = index.matches(piece.text)
     ordered = sorted(chosen, key=lambda i: (-matches.get(i, 0.0), i))
     return [index.sentences[i] for i in ordered]
-
-
-def _statement(piece: Piece, index: SentenceIndex, threshold: float) -> Statement:
-    value = support(piece.reading)
-    if is_generic(piece.reading):
-        value = min(value, NOT_VERIFIABLE_VALUE)
-        return Statement(piece.span, value, Label.GENERIC)
-    label = label_of(value, threshold)
-    if label != Label.CONSISTENT:
-        return Statement(piece.span, value, label)
-    evidence = tuple(Evidence(0, sentence) for sentence in sources(piece, index))
-    return Statement(piece.span, value, label, evidence)
 
 
 def support(reading: NliProbabilities) -> float:
@@ -276,23 +295,28 @@ class ConsistencyScorer(ClassifierScorer):
         signature, indexed = str(self.signature), indices(examples)
         (found,) = read(self.model, examples, indexed, self.pooling)
         return [
-            self._score(of_response, index, signature)
-            for of_response, index in zip(found, indexed, strict=True)
+            self._score(of_response, index, example, signature)
+            for of_response, index, example in zip(
+                found, indexed, examples, strict=True
+            )
         ]
 
     def _score(
-        self, found: Sequence[Piece], index: SentenceIndex, signature: str
+        self,
+        found: Sequence[Piece],
+        index: SentenceIndex,
+        example: Example,
+        signature: str,
     ) -> Score:
         reading = deciding(found)
         value = support(reading)
+        label = label_of(value, self.threshold)
         if is_generic(reading):
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
-        else:
-            label = label_of(value, self.threshold)
         return Score(
             value,
             label,
+            tuple(claim_of(p, index, self.threshold, example) for p in found),
             parts=reading._asdict(),
             signature=signature,
-            statements=statements_of(found, index, self.threshold),
         )

@@ -28,11 +28,11 @@ from parlai_q2.scorers.consistency import (
     WHOLE,
     ClassifierScorer,
     Piece,
+    claim_of,
     deciding,
     indices,
     is_generic,
     read,
-    statements_of,
     stating,
     support,
 )
@@ -157,14 +157,15 @@ class GroundedFastScorer(ClassifierScorer):
         indexed = indices(examples)
         whole, found = read(self.model, examples, indexed, WHOLE, SENTENCES)
         return [
-            self._score(index, q2, one[0].reading, of_response, signature)
-            for index, q2, one, of_response in zip(
-                indexed, asked, whole, found, strict=True
+            self._score(example, index, q2, one[0].reading, of_response, signature)
+            for example, index, q2, one, of_response in zip(
+                examples, indexed, asked, whole, found, strict=True
             )
         ]
 
     def _score(
         self,
+        example: Example,
         index: SentenceIndex,
         q2: Optional[Score],
         whole: NliProbabilities,
@@ -176,18 +177,17 @@ class GroundedFastScorer(ClassifierScorer):
             parts['q2'] = q2.value
         reading = deciding(found)
         value = self.coefficients.probability(parts)
+        label = label_of(value, self.threshold)
         if is_generic(reading):
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
-        else:
-            label = label_of(value, self.threshold)
+        sentences = (claim_of(p, index, DEFAULT_THRESHOLD, example) for p in found)
         return Score(
             value,
             label,
-            q2.verdicts if q2 else (),
+            (*(q2.claims if q2 else ()), *sentences),
             q2.fallback if q2 else False,
             {**parts, 'generic': reading.generic},
             signature,
-            statements_of(found, index, DEFAULT_THRESHOLD),
         )
 
 

@@ -109,11 +109,14 @@ class Q2Scorer(Scorer):
             chunk = examples[start : start + self.at_once]
             pairs = [(e.knowledge_text, e.response) for e in chunk]
             results = q2(pairs, self.models, self.q2_settings)
-            scores += [self._score(result, signature) for result in results]
+            scores += [
+                self._score(one, result, signature)
+                for one, result in zip(chunk, results, strict=True)
+            ]
         return scores
 
-    def _score(self, result: Q2Result, signature: str) -> Score:
-        fallback, value = not result.verdicts, result.value
+    def _score(self, example: Example, result: Q2Result, signature: str) -> Score:
+        fallback, value = not result.claims, result.value
         label = label_of(value, self.threshold)
         settings = self.q2_settings
         by_nli = settings.use_nli or settings.nli_fallback
@@ -125,7 +128,7 @@ class Q2Scorer(Scorer):
         return Score(
             value,
             label,
-            result.verdicts,
+            tuple(claim.placed(example.place) for claim in result.claims),
             fallback,
             {'q2_f1': result.f1, 'nli': nli},
             signature,

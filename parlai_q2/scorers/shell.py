@@ -2,7 +2,7 @@
 What happens around the scoring of a batch, in this order: the examples are checked,
 each text is taken once, what a model cannot read is set aside, known scores come from
 the cache and only the others are computed, values are calibrated, and each score gets
-its signature and its evidence its place in the passages.
+its signature.
 """
 
 import logging
@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Optional, Protocol
 
 from parlai_q2.claims import Score, not_verifiable
 from parlai_q2.errors import InputError
-from parlai_q2.passages import in_passages
 from parlai_q2.turns import Example
 
 if TYPE_CHECKING:
     from parlai_q2.scorers.base import Scorer
 
-# Knowledge as one text, and a response: what a score depends on.
-Pair = tuple[str, str]
+# The texts of the knowledge's passages, and a response: what a score depends on.
+Pair = tuple[tuple[str, ...], str]
 # The part of a score whose texts the scorer's model could not read, and the share that
 # was not read of a text that is too long.
 UNREADABLE, UNREAD = 'unreadable', 'unread'
@@ -86,12 +85,13 @@ def score_all(
     for example in checked:
         if example.knowledge_text.strip() and example.response.strip():
             texts.setdefault(pair_of(example), example)
-    can_read = {t: scorer.can_read(t) for t in {t for pair in texts for t in pair}}
+    both = {pair: (e.knowledge_text, e.response) for pair, e in texts.items()}
+    can_read = {t: scorer.can_read(t) for t in {t for of in both.values() for t in of}}
     foreign = {t for t in can_read if scorer.is_foreign(t)}
     unknown = {
-        pair: LANGUAGE if foreign.intersection(pair) else UNREADABLE
-        for pair in texts
-        if foreign.intersection(pair) or not all(can_read[t] for t in pair)
+        pair: LANGUAGE if foreign.intersection(of) else UNREADABLE
+        for pair, of in both.items()
+        if foreign.intersection(of) or not all(can_read[t] for t in of)
     }
     readable = [one for pair, one in texts.items() if pair not in unknown]
     found = _found(scorer, readable, reuse)
@@ -99,19 +99,16 @@ def score_all(
         found = {pair: calibrated(score) for pair, score in found.items()}
     nothing = not_verifiable()
     for pair, why in unknown.items():
-        warn_once(scorer.name, FOREIGN if why == LANGUAGE else UNKNOWN, pair)
+        warn_once(scorer.name, FOREIGN if why == LANGUAGE else UNKNOWN, both[pair])
         found[pair] = replace(nothing, parts={why: 1.0})
     signed = {p: replace(score, signature=signature) for p, score in found.items()}
     nothing = replace(nothing, signature=signature)
-    return [
-        in_passages(signed.get(pair_of(example), nothing), example.knowledge)
-        for example in checked
-    ]
+    return [signed.get(pair_of(example), nothing) for example in checked]
 
 
 def pair_of(example: Example) -> Pair:
     """What the score of an example depends on."""
-    return example.knowledge_text, example.response
+    return tuple(passage.text for passage in example.knowledge), example.response
 
 
 def checked_examples(examples: Any) -> list[Example]:
@@ -151,20 +148,19 @@ def _found(
 
 
 def _computed(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score]:
-    # As one text: the passages' places come last.
-    whole = [Example(*pair_of(one), one.history, one.id) for one in examples]
     found = {}
-    for example, score in zip(whole, scorer.score_texts(whole), strict=True):
+    for example, score in zip(examples, scorer.score_texts(examples), strict=True):
         if share := scorer.unread(example):
-            warn_once(scorer.name, TOO_LONG, pair_of(example))
+            texts = example.knowledge_text, example.response
+            warn_once(scorer.name, TOO_LONG, texts)
             score = replace(score, parts={**score.parts, UNREAD: share})
         found[pair_of(example)] = score
     return found
 
 
-def warn_once(name: str, problem: str, pair: Pair) -> None:
+def warn_once(name: str, problem: str, texts: tuple[str, str]) -> None:
     """Warn once a run: a file in another script would give a warning a record."""
     if (name, problem) not in _warned:
         _warned.add((name, problem))
-        shown = ' / '.join(ascii(text[:40]) for text in pair)
+        shown = ' / '.join(ascii(text[:40]) for text in texts)
         _logger.warning(f'{problem.format(name)}: {shown}')

@@ -17,19 +17,20 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from parlai_q2.claims import Comparison, Score, Verdict
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.claims import Claim, Score, Status
 from parlai_q2.scorers.consistency import (
     ALWAYS,
     ConsistencyScorer,
+    Piece,
+    claim_of,
     indices,
-    is_generic,
     read,
-    sources,
+    status_of,
     support,
 )
 from parlai_q2.text.overlap import rouge_words
 from parlai_q2.text.pipeline import parse_all, pipeline_name
+from parlai_q2.text.retrieval import SentenceIndex
 from parlai_q2.turns import Example, Span
 
 if TYPE_CHECKING:
@@ -43,35 +44,41 @@ MOST_PHRASES = 24
 # The omission must leave a rest with at least this share of the best support; among
 # those, the shortest phrase is the trouble.
 NEARLY_BEST = 0.9
+# Sentences whose words are looked at more closely.
+WRONG = (Status.UNSUPPORTED, Status.CONTRADICTED)
 
 
 class Said(NamedTuple):
     """
-    A sentence of a response, and how the detector reads it.
-
-    :param place: the place of its example.
-    :param span: the sentence in the response.
-    :param premise: the knowledge that it is read against.
-    :param source: the sentence of the knowledge that it rests on or comes nearest to.
-    :param reading: the detector's probabilities.
+    A sentence of a response: its example and the place of that, the sentences of the
+    knowledge, and how the detector reads it.
     """
 
     place: int
-    span: Span
-    premise: str
-    source: Span
-    reading: NliProbabilities
+    example: Example
+    sentences: SentenceIndex
+    piece: Piece
+
+    @property
+    def text(self) -> str:
+        """The sentence as it was written."""
+        return self.piece.span.text
+
+    def inside(self, part: Span) -> Span:
+        """A span of the sentence, with offsets in the response."""
+        start = self.piece.span.start
+        return Span(part.text, start + part.start, start + part.end)
 
 
 class SpansScorer(ConsistencyScorer):
     """
     The detector's scores, with the unsupported words of each response as evidence.
 
-    Every statement gives a verdict without a question. If it is supported, the verdict
-    has the whole statement and the sentence of the knowledge that it rests on. If it is
-    contradicted, it has the marked words and the nearest sentence; if the knowledge
-    does not say it (``neutral``), the marked words alone. A generic sentence gives one
-    for each name or number that is new, so most give none.
+    Every sentence gives a claim. If it is supported, the claim is the whole sentence,
+    with the sentences of the knowledge that it rests on. If it is contradicted, the
+    claim is the marked words, with the nearest sentences; if the knowledge does not say
+    it, the marked words alone. A generic sentence gives one for each name or number
+    that is new, or itself if there is none.
     """
 
     name = 'spans'
@@ -81,86 +88,81 @@ class SpansScorer(ConsistencyScorer):
         return {**super().settings, 'pipeline': pipeline_name()}
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        scores = super().score_texts(examples)
-        found: list[Said] = []
-        chatter: list[Said] = []
-        for one in self._statements(examples):
-            (chatter if is_generic(one.reading) else found).append(one)
-        doubted = [s for s in found if support(s.reading) <= self.threshold]
-        marks = iter(self._marks(doubted))
-        verdicts: list[list[Verdict]] = [[] for _ in examples]
-        for statement in found:
-            said = statement.span
-            if support(statement.reading) <= self.threshold:
-                said = next(marks)
-            verdicts[statement.place].append(self._verdict(statement, said))
-        docs = parse_all([s.span.text for s in chatter])
-        places = {one.place for one in chatter}
-        known = {n: set(rouge_words(examples[n].knowledge_text)) for n in places}
-        for one, doc in zip(chatter, docs, strict=True):
-            for name in new_names(doc, known[one.place]):
-                start = one.span.start
-                said = Span(name.text, start + name.start, start + name.end)
-                value = support(one.reading)
-                verdicts[one.place].append(
-                    Verdict('', said, None, Comparison.NEUTRAL, value, 0.0)
-                )
-        for of_score in verdicts:
-            of_score.sort(key=lambda v: v.response_answer.start)
+        scores, said = super().score_texts(examples), self._sentences(examples)
+        statuses = [status_of(one.piece.reading, self.threshold) for one in said]
+        marks = iter(
+            self._marks([o for o, s in zip(said, statuses, strict=True) if s in WRONG])
+        )
+        names = iter(
+            self._new_names(
+                [o for o, s in zip(said, statuses, strict=True) if s == Status.GENERIC]
+            )
+        )
+        claims: list[list[Claim]] = [[] for _ in examples]
+        for one, status in zip(said, statuses, strict=True):
+            words = next(marks) if status in WRONG else None
+            found = [
+                claim_of(one.piece, one.sentences, self.threshold, one.example, words)
+            ]
+            if status == Status.GENERIC:
+                value = support(one.piece.reading)
+                new = [Claim(name, value, Status.UNSUPPORTED) for name in next(names)]
+                found = new or found
+            claims[one.place] += found
         return [
-            replace(score, verdicts=tuple(of_score))
-            for score, of_score in zip(scores, verdicts, strict=True)
+            replace(score, claims=tuple(sorted(found, key=lambda c: c.span.start)))
+            for score, found in zip(scores, claims, strict=True)
         ]
 
-    def _statements(self, examples: Sequence[Example]) -> list[Said]:
+    def _sentences(self, examples: Sequence[Example]) -> list[Said]:
         """The sentences of all responses, in order."""
         indexed = indices(examples)
-        # Only long knowledge is split to judge a statement, as for the score.
+        # Only long knowledge is split to judge a sentence, as for the score.
         pooling = replace(self.pooling, split_response=ALWAYS)
         (read_as,) = read(self.model, examples, indexed, pooling)
         return [
-            Said(n, p.span, p.premise.text, sources(p, index)[0], p.reading)
-            for n, (pieces, index) in enumerate(zip(read_as, indexed, strict=True))
-            for p in pieces
+            Said(n, example, index, piece)
+            for n, (example, index, found) in enumerate(
+                zip(examples, indexed, read_as, strict=True)
+            )
+            for piece in found
         ]
 
-    def _marks(self, statements: Sequence[Said]) -> list[Span]:
-        """Of each unsupported statement, the words that are not supported."""
-        docs = parse_all([s.span.text for s in statements])
+    def _marks(self, sentences: Sequence[Said]) -> list[Span]:
+        """Of each unsupported sentence, the words that are not supported."""
+        docs = parse_all([one.text for one in sentences])
         phrases = [list(islice(phrases_of(doc), MOST_PHRASES)) for doc in docs]
         pairs = [
-            (s.premise.lower(), without(s.span.text, phrase).lower())
-            for s, of_statement in zip(statements, phrases, strict=True)
-            for phrase in of_statement
+            (one.piece.premise.text.lower(), without(one.text, phrase).lower())
+            for one, of_sentence in zip(sentences, phrases, strict=True)
+            for phrase in of_sentence
         ]
         answers = iter(self.model.classify(pairs))
         found = []
-        for statement, of_statement in zip(statements, phrases, strict=True):
-            rests = [support(next(answers)) for _ in of_statement]
+        for one, of_sentence in zip(sentences, phrases, strict=True):
+            rests = [support(next(answers)) for _ in of_sentence]
             best = max(rests, default=0.0)
-            mark = statement.span
+            mark = one.piece.span
             if best > self.threshold:
                 near = [
                     p
-                    for p, rest in zip(of_statement, rests, strict=True)
+                    for p, rest in zip(of_sentence, rests, strict=True)
                     if rest >= NEARLY_BEST * best
                 ]
-                phrase = min(near, key=lambda p: p.end - p.start)
-                start = statement.span.start
-                mark = Span(phrase.text, start + phrase.start, start + phrase.end)
+                mark = one.inside(min(near, key=lambda p: p.end - p.start))
             found.append(mark)
         return found
 
-    def _verdict(self, statement: Said, said: Span) -> Verdict:
-        reading, value = statement.reading, support(statement.reading)
-        if value > self.threshold:
-            comparison = Comparison.ENTAILMENT
-        elif reading.contradiction > reading.neutral:
-            comparison = Comparison.CONTRADICTION
-        else:
-            comparison = Comparison.NEUTRAL
-        known = None if comparison == Comparison.NEUTRAL else statement.source
-        return Verdict('', said, known, comparison, value, 0.0)
+    def _new_names(self, sentences: Sequence[Said]) -> list[list[Span]]:
+        """Of each generic sentence, the names and numbers that are new."""
+        docs = parse_all([one.text for one in sentences])
+        known = {
+            one.place: set(rouge_words(one.example.knowledge_text)) for one in sentences
+        }
+        return [
+            [one.inside(name) for name in new_names(doc, known[one.place])]
+            for one, doc in zip(sentences, docs, strict=True)
+        ]
 
 
 def phrases_of(doc: 'Doc') -> Iterator[Span]:

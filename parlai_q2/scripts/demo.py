@@ -11,12 +11,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Iterator, Mapping
 
-from parlai_q2.claims import Score, explained_row
+from parlai_q2.claims import Score
 from parlai_q2.cli import log
 from parlai_q2.cli.host import has_parlai, how_to_install
 from parlai_q2.errors import ConfigError
 from parlai_q2.report import render_score, use_colour, write_report
-from parlai_q2.report.entries import before_and_after, notes_of
+from parlai_q2.report.entries import notes_of
+from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.scorers import Scorer, load_scorer
 from parlai_q2.tasks.grounded_sample.reader import read_part
 from parlai_q2.text.visible import one_line
@@ -122,19 +123,19 @@ def rerank(scorer: str, turns: int) -> Iterator[Record]:
         world.parley()
         teacher, model = world.get_acts()
         show(f'\n   Turn {number} of {turns}, {time.monotonic() - began:.1f} s')
-        first, chosen = before_and_after(model['rerank'])
         history.append(teacher['text'])
-        _show_turn(teacher, model)
-        if first and chosen and chosen['score'] is not None:
-            pairs.append((first['score'] or 0.0, chosen['score']))
+        ranking = Ranking.from_dict(model)
+        _show_turn(teacher, ranking)
+        first, chosen = ranking.first.score, ranking.chosen.shown
+        if chosen is not None:
+            pairs.append((first.value if first else 0.0, chosen.value))
             yield {
+                **ranking.to_dict(),
+                **chosen.to_dict(),
                 'id': f'reranked {teacher.get("turn_id")}',
+                'knowledge': model['rerank_knowledge'],
                 'response': model['text'],
                 'history': list(history),
-                **Score.from_dict(explained_row(chosen)).to_dict(),
-                'knowledge': model['rerank_knowledge'],
-                'signature': model['rerank_signature'],
-                'rerank': model['rerank'],
             }
         history = [] if teacher['episode_done'] else [*history, model['text']]
     if pairs:
@@ -174,29 +175,29 @@ def _world(scorer: str) -> Any:
         logging.set_log_level(level)
 
 
-def _show_turn(teacher: Mapping[str, Any], model: Mapping[str, Any]) -> None:
-    first, chosen = before_and_after(model['rerank'])
+def _show_turn(teacher: Mapping[str, Any], ranking: Ranking) -> None:
+    first, chosen = ranking.first, ranking.chosen
     show(f'person    {one_line(teacher["text"])}')
-    if chosen is None or first is None:
-        return
-    count, reason = len(model['rerank']), chosen['reason']
+    count = len(ranking.candidates)
     if first is chosen:
-        show(f"-- kept: the generator's first of {count} candidates; {reason}")
+        show(f"-- kept: the generator's first of {count} candidates; {ranking.reason}")
     else:
-        notes = ["-- before: the generator's first candidate", *notes_of(first)]
+        notes = [
+            "-- before: the generator's first candidate",
+            *notes_of(first, ranking),
+        ]
         show('; '.join(notes))
-        _show_candidate(first, model)
-        show(f'-- after: chosen of {count} candidates, {reason}')
-    _show_candidate(chosen, model)
+        _show_candidate(first, ranking)
+        show(f'-- after: chosen of {count} candidates, {ranking.reason}')
+    _show_candidate(chosen, ranking)
 
 
-def _show_candidate(row: Mapping[str, Any], model: Mapping[str, Any]) -> None:
-    if row['score'] is None:
-        show(f'response  {one_line(row["text"])}')
+def _show_candidate(one: Candidate, ranking: Ranking) -> None:
+    if one.shown is None:
+        show(f'response  {one_line(one.text)}')
         return
-    score, knowledge = Score.from_dict(explained_row(row)), model['rerank_knowledge']
     colour, columns = use_colour(sys.stdout), shutil.get_terminal_size().columns
-    show(render_score(score, row['text'], knowledge, colour, columns))
+    show(render_score(one.shown, one.text, ranking.passages, colour, columns))
 
 
 def show(text: str) -> None:

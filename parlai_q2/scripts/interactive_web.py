@@ -118,7 +118,8 @@ class AgentConversation:
         """A turn, counted from 1, with its evidence, if the agent gives any."""
         text, reply = self._said[number - 1]
         if getattr(self.agent, 'reranks', False):
-            self.agent.explain(reply)
+            reply = self.agent.explained(reply)
+            self._said[number - 1] = text, reply
             self.turns[number - 1] = read_turn(text, reply)
         return self.turns[number - 1]
 

@@ -99,8 +99,8 @@ def score_file(
 
     :param infile: a file that :func:`~parlai_q2.io.read.read_records` can read.
     :param outfile: receives one JSON line for each record, in order: the record's
-        fields, then ``score``, ``label``, ``fallback``, ``verdicts`` and ``parts``, or
-        ``error``.
+        fields, then ``kind``, ``score``, ``label``, ``fallback``, ``claims`` and
+        ``parts``, or ``error``.
     :param scorer: the scorer; with an engine, one like the engine's.
     :param format: the input's format, or None to infer it from the file's ending.
     :param show: whether to print each response with its evidence, too.

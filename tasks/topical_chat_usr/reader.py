@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
-from parlai_q2.io.strict_json import is_number
 from parlai_q2.io.tables import read_list
 from parlai_q2.tasks.topical_chat_usr.build import NAME, build
+from parlai_q2.typed import is_number
 
 USES_KNOWLEDGE = 'uses_knowledge'
 # The qualities by their names here, with those in the file.

@@ -37,10 +37,10 @@ def test_others_are_explained_when_asked():
     agent = make_agent(explain=TOY)
     (reply,) = reply_to(agent, '1 2 3 4', knowledge='3 1')
     assert batches(agent) == [] and explained(reply) == []
-    agent.explain(reply)
-    agent.explain(reply)
-    assert len(batches(agent)) == 1 and explained(reply) == shown(reply)
-    agent.explain({'text': 'a command'})
+    later = agent.explained(agent.explained(reply))
+    assert len(batches(agent)) == 1 and explained(later) == shown(later)
+    assert explained(reply) == [], 'the reply itself is left as it is'
+    assert agent.explained({'text': 'a command'}) == {'text': 'a command'}
 
 
 def test_a_chat_explains_for_why_and_candidates_once():

@@ -22,7 +22,7 @@ class Agent:
     def observe(self, message):
         self.seen.append((message['knowledge'], message['text']))
 
-    def explain(self, reply):
+    def explained(self, reply):
         assert reply['rerank']
 
     def act(self):

@@ -1,7 +1,8 @@
 """What the tests of the cache share: a scorer that counts, and examples."""
 
-from parlai_q2.claims import Label, Score, Verdict
+from parlai_q2.claims import Claim, Evidence, Label, Score
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.shell import pair_of
 from parlai_q2.turns import Example, Span
 
 SIGNATURE = 'counting|threshold:0.5'
@@ -33,14 +34,15 @@ class CountingScorer(Scorer):
 
 def score_of(value: float, signature: str = SIGNATURE) -> Score:
     """A score with everything that a score can have."""
-    verdict = Verdict(
-        'Who?', Span('Ann', 0, 3), Span('Bob', 4, 7), 'contradiction', 0.0, 1 / 3
+    known, wrong = Evidence(0, Span('Bob', 4, 7), 'against'), 'contradiction'
+    asked = Claim(
+        Span('Ann', 0, 3), 0.0, 'contradicted', (known,), 'Who?', wrong, 1 / 3
     )
-    unanswered = Verdict('When?', Span('1969', 5, 9), None, 'no answer', 0.0, 0.0)
+    claims = asked, Claim(Span('1969', 5, 9), 0.25, 'unsupported')
     return Score(
         value,
         Label.CONSISTENT if value > 0.5 else Label.INCONSISTENT,
-        (verdict, unanswered),
+        claims,
         True,
         {'q2_f1': 0.1 + 0.2, 'nli': 0.5},
         signature,
@@ -55,7 +57,4 @@ def examples(count: int, start: int = 0) -> list[Example]:
 
 
 def scores(count: int, start: int = 0, signature: str = SIGNATURE) -> dict:
-    return {
-        (e.knowledge_text, e.response): score_of(0.7, signature)
-        for e in examples(count, start)
-    }
+    return {pair_of(e): score_of(0.7, signature) for e in examples(count, start)}

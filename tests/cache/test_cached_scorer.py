@@ -32,16 +32,16 @@ def test_only_what_is_missing_is_scored_and_in_one_call(path):
     assert (second.reuse.hits, second.reuse.misses) == (10, 15)
 
 
-def test_the_same_text_in_other_passages_is_found_and_its_evidence_named_there(path):
+def test_the_same_text_in_other_passages_has_its_evidence_named_there(path):
     given = ['Bees dance.', 'Wasps build nests of paper.']
     examples = [Example(known, given[1]) for known in ('\n'.join(given), given)]
     scorer = ExtendedScorer(load_scorer('consistency'), store=ScoreCache(path))
     scorer.score(examples[:1])
     joined, apart = scorer.score(examples)
-    assert scorer.reuse.misses == 1
-    places = [score.statements[0].evidence[0] for score in (joined, apart)]
+    places = [score.claims[0].evidence[0] for score in (joined, apart)]
     assert [place.passage for place in places] == [0, 1]
-    assert [place.sentence.start for place in places] == [12, 0]
+    assert [place.span.start for place in places] == [12, 0]
+    assert scorer.score(examples) == [joined, apart] and scorer.reuse.misses == 2
 
 
 def test_a_run_that_dies_has_kept_its_finished_chunks(path):

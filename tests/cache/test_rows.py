@@ -11,7 +11,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import locked
 from tests.cache.counting import SIGNATURE, score_of, scores
 
-KEY = pair_key(('knowledge', 'response'))
+KEY = pair_key((('knowledge',), 'response'))
 
 
 def read(value, signature=SIGNATURE):
@@ -59,4 +59,6 @@ def test_a_score_is_read_only_for_its_own_pair_and_recipe():
     assert decode(value, checksum, SIGNATURE, KEY) == score_of(0.5)
     assert decode(value, checksum + 1, SIGNATURE, KEY) is None
     assert decode(value, checksum, 'another', KEY) is None
-    assert decode(value, checksum, SIGNATURE, pair_key(('knowledge', 'other'))) is None
+    assert (
+        decode(value, checksum, SIGNATURE, pair_key((('knowledge',), 'other'))) is None
+    )

@@ -38,10 +38,18 @@ def test_another_signature_does_not_find_it(cache):
 
 @pytest.mark.parametrize(
     'other',
-    [('a', 'bc'), ('', 'abc'), ('abc', ''), ('ab ', 'c'), ('AB', 'c'), ('ab', 'c\n')],
+    [
+        (('a',), 'bc'),
+        (('',), 'abc'),
+        (('abc',), ''),
+        (('ab ',), 'c'),
+        (('AB',), 'c'),
+        (('ab',), 'c\n'),
+        (('a', 'b'), 'c'),
+    ],
 )
 def test_where_knowledge_ends_is_part_of_the_key(cache, other):
-    cache.put(SIGNATURE, {('ab', 'c'): score_of(1.0)})
+    cache.put(SIGNATURE, {(('ab',), 'c'): score_of(1.0)})
     assert cache.get(SIGNATURE, [other]) == {}
 
 

@@ -12,13 +12,11 @@ from parlai_q2.scorers import registry
 
 # Of these an example would be one of its base class.
 WITHOUT_EXAMPLES = {
-    'Comparison',
     'ConfigError',
     'MissingPackageError',
     'ModelError',
     'ModelNotFoundError',
     'RecordError',
-    'Statement',
     'UnknownNameError',
 }
 

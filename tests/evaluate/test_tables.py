@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.bootstrap import Interval
-from parlai_q2.claims import Comparison, Score, Verdict
+from parlai_q2.claims import Comparison, Score
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.report import all_tables
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedSet
@@ -27,6 +27,7 @@ from parlai_q2.evaluate.tables.settings import (
 )
 from parlai_q2.turns import Span
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
+from tests.evidence import asked
 
 TABLE = Table(
     'a_table',
@@ -127,18 +128,18 @@ def test_three_classes_need_generic_responses_and_a_scorer_that_knows_them():
     assert three_way_table(evaluation(SYSTEMS, [1, 0, 1, 0])) is None
 
 
-def verdict(answered):
+def claim(answered):
     answer = Span('k', 0, 1) if answered else None
     comparison = Comparison.EXACT if answered else Comparison.NO_ANSWER
-    return Verdict('q?', Span('r', 0, 1), answer, comparison, float(answered), 1.0)
+    return asked('q?', Span('r', 0, 1), answer, comparison, float(answered), 1.0)
 
 
 def q2_scores(responses, answered, name='q2'):
     found = measure(responses, [0.5] * len(responses), name=name)
     for response, answers in zip(responses, answered, strict=True):
-        verdicts = tuple(map(verdict, answers))
+        claims = tuple(map(claim, answers))
         found.scores[getattr(response, 'pair', response)] = Score(
-            sum(answers) / max(len(answers), 1), 'any', verdicts, not verdicts
+            sum(answers) / max(len(answers), 1), 'any', claims, not claims
         )
     return found
 

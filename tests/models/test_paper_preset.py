@@ -57,9 +57,7 @@ def test_q2_runs_end_to_end_and_a_batch_equals_each_alone(preset):
     for example, score in zip(examples, batch, strict=True):
         alone = scorer.score([example])[0]
         assert alone.value == pytest.approx(score.value, abs=1e-5)
-        assert [v.question for v in alone.verdicts] == [
-            v.question for v in score.verdicts
-        ]
+        assert [v.question for v in alone.claims] == [v.question for v in score.claims]
 
 
 def test_a_text_longer_than_the_model_is_read_whole(preset):

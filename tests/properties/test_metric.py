@@ -53,13 +53,13 @@ def test_a_score_is_in_range_and_its_evidence_slices_back(examples):
     for example, score in zip(examples, scorer().score(examples), strict=True):
         assert 0 <= score.value <= 1
         assert Score.from_dict(score.to_dict()) == score
-        for verdict in score.verdicts:
-            answer = verdict.response_answer
-            assert example.response[answer.start : answer.end] == answer.text
-            found = verdict.knowledge_answer
-            if found is not None:
-                assert example.knowledge_text[found.start : found.end] == found.text
-            assert 0 <= verdict.score <= 1 and 0 <= verdict.f1 <= 1
+        for claim in score.claims:
+            said = claim.span
+            assert example.response[said.start : said.end] == said.text
+            for passage, found, _ in claim.evidence:
+                text = example.knowledge[passage].text
+                assert text[found.start : found.end] == found.text
+            assert 0 <= claim.support <= 1 and 0 <= claim.f1 <= 1
 
 
 @settings(max_examples=30, deadline=None)

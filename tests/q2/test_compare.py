@@ -2,8 +2,9 @@
 
 import pytest
 
-from parlai_q2.claims import Comparison, Question
+from parlai_q2.claims import Comparison
 from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.q2.ask import Question
 from parlai_q2.q2.compare import judge
 from parlai_q2.turns import Span
 from tests.toys import ToyNliModel
@@ -23,8 +24,8 @@ def judged(response_answer, knowledge_answer, label=None, use_nli=True):
     nli = ToyNliModel(labels)
     question = Question(QUESTION, spanned(response_answer))
     given = nli if use_nli else None
-    (verdict,) = judge([question], [spanned(knowledge_answer)], given)
-    return verdict, nli
+    (claim,) = judge([question], [spanned(knowledge_answer)], given)
+    return claim, nli
 
 
 @pytest.mark.parametrize(
@@ -39,13 +40,13 @@ def judged(response_answer, knowledge_answer, label=None, use_nli=True):
     ],
 )
 def test_judge_with_nli(response, knowledge, nli, comparison, score):
-    verdict, model = judged(response, knowledge, nli)
-    assert (verdict.comparison, verdict.score) == (comparison, pytest.approx(score))
+    claim, model = judged(response, knowledge, nli)
+    assert (claim.comparison, claim.support) == (comparison, pytest.approx(score))
     # Asked only when it matters.
     assert model.calls == ([1] if nli else [0])
-    verdict, model = judged(response, knowledge, use_nli=False)
-    f1 = {Comparison.NO_ANSWER: 0, Comparison.EXACT: 1}.get(comparison, verdict.f1)
-    assert verdict.score == f1 and model.calls == []
+    claim, model = judged(response, knowledge, use_nli=False)
+    f1 = {Comparison.NO_ANSWER: 0, Comparison.EXACT: 1}.get(comparison, claim.f1)
+    assert claim.support == f1 and model.calls == []
 
 
 @pytest.mark.parametrize(
@@ -66,8 +67,8 @@ def test_soft_scores_are_the_probability_of_entailment_and_half_of_neutral(
             return [NliProbabilities(*probabilities) for _ in pairs]
 
     question = Question(QUESTION, spanned(response))
-    (verdict,) = judge([question], [spanned(knowledge)], Unsure(), soft=True)
-    assert (verdict.comparison, verdict.score) == (comparison, pytest.approx(score))
+    (claim,) = judge([question], [spanned(knowledge)], Unsure(), soft=True)
+    assert (claim.comparison, claim.support) == (comparison, pytest.approx(score))
 
 
 def test_an_expected_value_is_one_at_most():
@@ -86,3 +87,34 @@ def test_an_expected_value_is_one_at_most():
 )
 def test_the_likeliest_class_where_generic_counts_as_neutral(probabilities, label):
     assert NliProbabilities(*probabilities).label == label
+
+
+@pytest.mark.parametrize(
+    'comparison, f1, status, stance',
+    [
+        (Comparison.ENTAILMENT, 0.25, 'supported', 'for'),
+        (Comparison.CONTRADICTION, 0.6, 'contradicted', 'against'),
+        # Nothing but the tokens: above the paper's threshold of 0.5 it is supported.
+        (Comparison.NEUTRAL, 0.67, 'supported', 'for'),
+        (Comparison.NEUTRAL, 0.5, 'unsupported', 'neither'),
+    ],
+)
+def test_a_claim_has_one_status_and_its_answer_a_stance(
+    comparison, f1, status, stance, monkeypatch
+):
+    monkeypatch.setattr('parlai_q2.q2.compare.token_f1', lambda *_: f1)
+    question = Question('Who?', spanned('a b c'))
+
+    class Says:
+        def classify(self, pairs):
+            classes = ('entailment', 'neutral', 'contradiction')
+            return [NliProbabilities(*(float(c == comparison) for c in classes))]
+
+    (claim,) = judge([question], [spanned('b c d')], Says())
+    assert (claim.status, claim.answer.stance) == (status, stance)
+    assert (claim.f1, claim.answer.span.text) == (f1, 'b c d')
+
+
+def test_what_has_no_answer_has_no_evidence():
+    (claim,) = judge([Question('Who?', spanned('a'))], [None], None)
+    assert (claim.status, claim.evidence, claim.answer) == ('unsupported', (), None)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from parlai_q2.claims import Question
 from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.q2.ask import Question
 from parlai_q2.q2.compare import judge
 from parlai_q2.turns import Span
 
@@ -20,8 +20,8 @@ class Neutral:
 def compared(known, said, by_value):
     question = Question('How far is it?', Span(said, 0, len(said)))
     answers = [Span(known, 0, len(known))]
-    (verdict,) = judge([question], answers, Neutral(), by_value=by_value)
-    return verdict.comparison, verdict.score
+    (claim,) = judge([question], answers, Neutral(), by_value=by_value)
+    return claim.comparison, claim.support
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_a_response_is_the_mean_over_its_questions():
     result = value(RESPONSE)
     # "funk rock band" against "punk band": one shared word, F1 = 2/5, NLI neutral.
     # "Los Angeles" entails "la": 1. No answer to "When?" in the knowledge: 0.
-    assert [v.comparison for v in result.verdicts] == [
+    assert [v.comparison for v in result.claims] == [
         Comparison.NEUTRAL,
         Comparison.ENTAILMENT,
         Comparison.NO_ANSWER,
@@ -89,7 +89,7 @@ def test_a_response_is_the_mean_over_its_questions():
 )
 def test_without_questions_the_whole_texts_are_compared(response, settings, expected):
     result = value(response, **settings)
-    assert (result.value, result.verdicts) == (pytest.approx(expected), ())
+    assert (result.value, result.claims) == (pytest.approx(expected), ())
     if 'nli_fallback' in settings:
         assert result.f1 == value(response, nli_fallback=True).f1 == expected
     assert load_preset('paper').q2['nli_fallback'] is True
@@ -116,7 +116,7 @@ def test_a_soft_fallback_counts_the_probabilities_and_the_papers_the_class(
         q2([(KNOWLEDGE, 'wow')], models, settings)[0],
         q2_one_at_a_time((KNOWLEDGE, 'wow'), models, settings),
     ):
-        assert (found.value, found.verdicts) == (pytest.approx(expected), ())
+        assert (found.value, found.claims) == (pytest.approx(expected), ())
 
 
 def test_the_papers_knowledge_answers_reach_nli_in_lower_case():
@@ -136,7 +136,7 @@ def test_the_papers_knowledge_answers_reach_nli_in_lower_case():
         found = q2([(KNOWLEDGE, RESPONSE)], models, settings)[0]
         assert (premise, 'Where? la.') in asked
         assert found == q2_one_at_a_time((KNOWLEDGE, RESPONSE), models, settings)
-        assert KNOWLEDGE[found.verdicts[1].knowledge_answer.start :].startswith('Los')
+        assert KNOWLEDGE[found.claims[1].answer.span.start :].startswith('Los')
     assert load_preset('paper').q2['lower_answers'] is True
 
 
@@ -147,7 +147,7 @@ def test_a_question_that_two_beams_give_is_asked_once():
     for variant, asked in (('single', ['When?']), ('multi', ['When?', 'What year?'])):
         settings = Q2Settings(variant=variant)
         found = q2([(KNOWLEDGE, 'in 1990')], models, settings)[0]
-        assert [v.question for v in found.verdicts] == asked
+        assert [v.question for v in found.claims] == asked
 
 
 @pytest.mark.parametrize('variant', ['single', 'multi'])
@@ -161,7 +161,7 @@ def test_a_batch_gives_what_each_gives_alone_and_what_the_loop_gives(
     assert settings.describe()['comparison'] == comparison
     pairs = [(KNOWLEDGE, r) for r in (RESPONSE, 'wow', 'it rocks', RESPONSE, 'in 1990')]
     batch = q2(pairs, toy_models(), settings)
-    assert len(batch[0].verdicts) == (3 if variant == 'single' else 4)
+    assert len(batch[0].claims) == (3 if variant == 'single' else 4)
     assert batch == [q2([p], toy_models(), settings)[0] for p in pairs]
     assert batch == [q2_one_at_a_time(p, toy_models(), settings) for p in pairs]
 

@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from threading import Thread
 from typing import Any, Iterator, Optional
 
+from parlai_q2.claims import Claim, Label, Score, Status
 from parlai_q2.report.chat.host import Conversation
 from parlai_q2.report.chat.server import ChatServer
 from parlai_q2.report.chat_page import read_turn, render_chat
 from parlai_q2.steps import CHOOSING, FINDING, JUDGING, tell
+from parlai_q2.turns import Span
 from tests.report.samples import HOSTILE, SIGNATURE, reranked
 
 JSON = {'Content-Type': 'application/json'}
@@ -56,11 +58,11 @@ def reply_with_evidence(**fields: Any) -> dict[str, Any]:
     record = reranked()
     chosen, first = record['rerank']
     text = 'Madonna was born in 1958, not 1985.'
-    verdicts = []
-    for verdict, said in zip(first['verdicts'], ('Madonna', '1985'), strict=False):
+    claims = []
+    for claim, said in zip(first['claims'], ('Madonna', '1985'), strict=False):
         start = text.index(said)
-        verdicts.append({**verdict, 'response_span': [start, start + len(said)]})
-    better = {'text': text, 'score': 0.5, 'verdicts': verdicts, 'parts': {'one': 1.0}}
+        claims.append({**claim, 'span': [start, start + len(said)]})
+    better = {'text': text, 'score': 0.5, 'claims': claims, 'parts': {'one': 1.0}}
     reply = {
         'text': text,
         'rerank': [{**chosen, **better}, first],
@@ -74,19 +76,10 @@ def marked_later(found: bool) -> dict[str, Any]:
     """A reply whose evidence is marked words, before or after they were found."""
     text = 'Madonna was born in 1985.'
     start = text.index('1985')
-    mark = {
-        'question': '',
-        'response_answer': '1985',
-        'response_span': [start, start + 4],
-        'knowledge_answer': None,
-        'knowledge_span': None,
-        'comparison': 'neutral',
-        'score': 0.1,
-        'f1': 0.0,
-    }
+    mark = Claim(Span('1985', start, start + 4), 0.1, Status.UNSUPPORTED)
     row = {'text': text, 'score': 0.1, 'label': 'inconsistent', 'chosen': True}
     if found:
-        row.update(verdicts=[mark], evidence='spans|version:0.4.0')
+        row['evidence'] = Score(0.1, Label.INCONSISTENT, (mark,)).to_dict()
     return {
         'text': text,
         'rerank': [{**row, 'first': True}],
@@ -147,7 +140,7 @@ class Scripted:
                 row.update(text=HOSTILE, strategies=[HOSTILE], label=HOSTILE)
             return reply
         if text == 'unscored':
-            nothing = {'score': None, 'label': None, 'verdicts': [], 'reason': 'no k.'}
+            nothing = {'score': None, 'label': None, 'claims': [], 'reason': 'no k.'}
             reply = reply_with_evidence(rerank_knowledge='')
             for row in reply['rerank']:
                 row.update(nothing)

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from parlai_q2.claims import Comparison, Score, Verdict
+from parlai_q2.claims import Comparison, Score
 from parlai_q2.report.entries import Entry, read_entry
+from tests.evidence import asked
 from tests.report.samples import SIGNATURE, answer, scored, simple
 
 AFTER = SIGNATURE.replace('mini', 'paper')
@@ -20,10 +21,10 @@ def rescored(**fields: Any) -> dict[str, Any]:
     second got no answer, the third is gone, and another one is new.
     """
     before = Score.from_dict(scored())
-    same, when, _ = before.verdicts
+    same, when, _ = before.claims
     born = answer(scored()['response'], '1985')
-    unanswered = Verdict(when.question, born, None, Comparison.NO_ANSWER, 0.0, 0.0)
-    singer = Verdict(
+    unanswered = asked(when.question, born, None, Comparison.NO_ANSWER, 0.0, 0.0)
+    singer = asked(
         'Who is a singer?',
         answer(scored()['response'], 'Madonna'),
         answer(scored()['knowledge'], 'Madonna'),

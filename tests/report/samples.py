@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from parlai_q2.claims import Comparison, Label, Score, Verdict
+from parlai_q2.claims import Claim, Comparison, Evidence, Label, Score, Status
 from parlai_q2.turns import Span
+from tests.evidence import asked
 
 SIGNATURE = 'q2|preset:mini|version:0.1.0'
 HOSTILE = (
@@ -20,12 +21,12 @@ def answer(text: str, part: str) -> Span:
 
 
 def scored(**fields: Any) -> dict[str, Any]:
-    """A record with one verdict of each status."""
+    """A record with one claim of each status."""
     response = '\U0001f600 Madonna was born in 1985 in Canada.'
     knowledge = 'Madonna (born August 16, 1958) is an American singer.'
     date = answer(knowledge, 'August 16, 1958')
-    verdicts = (
-        Verdict(
+    claims = (
+        asked(
             'Who was born in 1985?',
             answer(response, 'Madonna'),
             answer(knowledge, 'Madonna'),
@@ -33,7 +34,7 @@ def scored(**fields: Any) -> dict[str, Any]:
             1.0,
             1.0,
         ),
-        Verdict(
+        asked(
             'When was Madonna born?',
             answer(response, '1985'),
             date,
@@ -41,7 +42,7 @@ def scored(**fields: Any) -> dict[str, Any]:
             0.0,
             0.0,
         ),
-        Verdict(
+        asked(
             'Where was Madonna born?',
             answer(response, 'Canada'),
             None,
@@ -50,7 +51,7 @@ def scored(**fields: Any) -> dict[str, Any]:
             0.0,
         ),
     )
-    score = Score(1 / 3, Label.INCONSISTENT, verdicts, signature=SIGNATURE)
+    score = Score(1 / 3, Label.INCONSISTENT, claims, signature=SIGNATURE)
     record = {
         'id': 'madonna',
         'knowledge': knowledge,
@@ -67,19 +68,21 @@ def marks(*words: str, **fields: Any) -> dict[str, Any]:
     in it are supported.
     """
     response, text = 'Madonna was born in 1985 in Canada.', 'Madonna sang. She danced.'
-    verdicts = []
+    claims = []
     for word in words:
-        known = answer(text, 'Madonna sang.') if word in text else None
-        found = (Comparison.ENTAILMENT, 0.9) if known else (Comparison.NEUTRAL, 0.1)
-        verdicts.append(Verdict('', answer(response, word), known, *found, 0.0))
-    score = Score(0.1, Label.INCONSISTENT, tuple(verdicts), signature='spans|a:1')
+        if word in text:
+            known = (Evidence(0, answer(text, 'Madonna sang.')),)
+            claims.append(Claim(answer(response, word), 0.9, Status.SUPPORTED, known))
+        else:
+            claims.append(Claim(answer(response, word), 0.1, Status.UNSUPPORTED))
+    score = Score(0.1, Label.INCONSISTENT, tuple(claims), signature='spans|a:1')
     knowledge = [{'title': 'Madonna', 'text': text}]
     texts = {'id': 'marks', 'knowledge': knowledge, 'response': response}
     return {**texts, **score.to_dict(), **fields}
 
 
 def simple(number: int, score: float = 0.9, **fields: Any) -> dict[str, Any]:
-    """A record without verdicts."""
+    """A record without claims."""
     label = Label.CONSISTENT if score > 0.5 else Label.INCONSISTENT
     record = {'id': f'r{number}', 'knowledge': 'K.', 'response': f'Response {number}.'}
     return {**record, 'score': score, 'label': label, **fields}
@@ -94,7 +97,7 @@ def reranked(**fields: Any) -> dict[str, Any]:
         'generator_score': -0.5,
         'score': before['score'],
         'label': before['label'],
-        'verdicts': before['verdicts'],
+        'claims': before['claims'],
         'chosen': False,
         'first': True,
         'reason': '',
@@ -106,7 +109,7 @@ def reranked(**fields: Any) -> dict[str, Any]:
         'generator_score': -1.25,
         'score': 1.0,
         'label': Label.CONSISTENT,
-        'verdicts': [],
+        'claims': [],
         'chosen': True,
         'first': False,
         'reason': 'highest score',

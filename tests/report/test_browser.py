@@ -92,7 +92,7 @@ def test_marks_without_questions_are_told_in_the_same_words(browser, tmp_path):
         '0.90',
     ]
     assert unsaid.split('\t') == ['1985', '(nothing)', 'not in the knowledge', '0.10']
-    assert browser.count('.detail .statements') == 0
+    assert browser.count('.detail .evidence') == 1
     assert browser.complaints() == []
 
 

@@ -367,11 +367,11 @@ def test_the_evidence_of_a_turn_is_asked_for_after_its_reply(server):
     _, _, found = ask(server, 'POST', '/interact', {'text': 'explain later'})
     place = {'number': 1, 'conversation': found['conversation']}
     (bare,) = found['turn']['candidates']
-    assert (bare['verdicts'], bare['explained']) == ([], False)
+    assert (bare['claims'], bare['explained']) == ([], False)
     status, _, later = ask(server, 'POST', '/evidence', place)
     (row,) = later['turn']['candidates']
     assert (status, row['explained']) == (200, True)
-    assert row['verdicts'][0]['status'] == 'unsupported'
+    assert row['claims'][0]['status'] == 'unsupported'
     assert row['response'][1] == ['1985', 'unsupported', [0]]
     # Another page that opens now has it as well.
     (turn,) = ask(server, 'GET', '/conversation')[2]['turns']

@@ -103,7 +103,7 @@ def test_a_headline_over_a_part_says_so(tmp_path):
 
 def test_each_question_has_its_fate():
     change = change_of(*entries(scored(), rescored()))
-    # Places of the verdicts before and after. The second question had an answer.
+    # Places of the claims before and after. The second question had an answer.
     assert change['rows'] == [
         (1, 1, 'answer'),
         (2, -1, 'before'),
@@ -117,7 +117,7 @@ def test_each_question_has_its_fate():
 
 def test_the_same_answers_can_be_compared_otherwise():
     later = scored()
-    later['verdicts'][1] = {**later['verdicts'][1], 'comparison': 'neutral'}
+    later['claims'][1] = {**later['claims'][1], 'comparison': 'neutral'}
     change = change_of(*entries(scored(), later))
     assert change['rows'][0] == (1, 1, 'comparison')
     assert change['why'] == {'comparison': 1} and not change['changed']

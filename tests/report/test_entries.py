@@ -2,8 +2,10 @@ import math
 
 import pytest
 
+from parlai_q2.claims import Claim, Evidence, Status
 from parlai_q2.errors import InputError
 from parlai_q2.report.entries import read_entry
+from parlai_q2.turns import Span
 from tests.report.samples import scored, simple
 
 
@@ -22,13 +24,14 @@ def test_a_record_is_cut_at_its_spans():
         ['Madonna', 'supported', [0]],
         ['August 16, 1958', 'contradicted', [1]],
     ]
-    assert entry['verdicts'][2] == {
-        'question': 'Where was Madonna born?',
-        'response': 'Canada',
-        'knowledge': None,
-        'comparison': 'no answer',
-        'score': 0.0,
+    assert entry['claims'][2] == {
+        'text': 'Canada',
+        'at': [30, 36],
+        'support': 0.0,
         'status': 'unsupported',
+        'question': 'Where was Madonna born?',
+        'comparison': 'no answer',
+        'evidence': [],
     }
 
 
@@ -36,7 +39,7 @@ def test_most_fields_may_be_missing():
     entry = read_entry({'response': '', 'score': 0, 'label': 'not_verifiable'}, place=7)
     assert entry['id'] == '7'
     assert entry['response'] == entry['knowledge'] == entry['history'] == []
-    assert entry['verdicts'] == entry['rerank'] == []
+    assert entry['claims'] == entry['rerank'] == []
     assert entry['class'] == entry['signature'] == ''
 
 
@@ -47,20 +50,24 @@ def test_most_fields_may_be_missing():
         ({'knowledge': 3}, "'knowledge' must be a string or a list of passages"),
         ({'knowledge': [3]}, 'Passage 0 of the knowledge must be'),
         ({'statements': {}}, "'statements' must be a list"),
-        ({'statements': [{}]}, 'statement 1 cannot be read: field .* is missing'),
+        ({'statements': [{}]}, 'earlier release, cannot be read: KeyError'),
         ({'label': None}, "'label' must be a string"),
-        ({'score': None}, r"'score' must be in \[0, 1\] and is None"),
+        ({'score': None}, "'score' must be a number and is None"),
         ({'score': math.nan}, "'score' must be"),
         ({'score': 1.5}, "'score' must be"),
         ({'score': True}, "'score' must be"),
+        ({'claims': 'none'}, "'claims' must be a list"),
+        ({'claims': [{}]}, "claim 1 cannot be read: 'span' must be"),
         ({'verdicts': 'none'}, "'verdicts' must be a list"),
-        ({'verdicts': [{}]}, 'verdict 1 cannot be read: field .* is missing'),
+        ({'verdicts': [{}]}, 'earlier release, cannot be read: KeyError'),
         ({'parts': [1]}, "'parts' must be an object"),
+        ({'parts': {'a': 'b'}}, "'parts' must have numbers"),
         ({'rerank': {'a': 1}}, "'rerank' must be a list"),
-        ({'rerank': [{'score': 1}]}, "candidate 1 cannot be read: 'text' must be"),
+        ({'rerank': [{'text': 'a'}]}, 'the chosen one first'),
+        ({'rerank': [{'chosen': True}]}, "candidate 1 cannot be read: 'text' must be"),
         (
-            {'rerank': [{'text': 'a', 'score': 9}]},
-            "candidate 1 cannot be read: 'score'",
+            {'rerank': [{'text': 'a', 'chosen': True, 'label': '', 'score': 9}]},
+            "'score' must be in",
         ),
     ],
 )
@@ -72,17 +79,22 @@ def test_a_bad_record_is_told_what_is_wrong(fields, problem):
 @pytest.mark.parametrize(
     'field, value',
     [
-        ('response_span', [0, 1.5]),
-        ('knowledge_span', None),
+        ('span', [0, 1.5]),
+        ('span', [1, 2, 3]),
         ('question', 5),
-        ('response_answer', None),
-        ('score', math.nan),
+        ('text', None),
+        ('status', 1),
+        ('support', math.nan),
+        ('support', 1.5),
+        ('f1', True),
+        ('evidence', [{'passage': 1.0, 'text': 'a', 'span': [0, 1]}]),
+        ('evidence', ['a']),
     ],
 )
-def test_a_bad_verdict_is_named_by_its_place(field, value):
+def test_a_bad_claim_is_named_by_its_place(field, value):
     record = scored()
-    record['verdicts'][1] = {**record['verdicts'][1], field: value}
-    with pytest.raises(InputError):
+    record['claims'][1] = {**record['claims'][1], field: value}
+    with pytest.raises(InputError, match='claim 2 cannot be read'):
         read_entry(record)
 
 
@@ -90,45 +102,49 @@ TITLED = [
     {'title': 'Bee', 'text': 'Bees have eyes. They have five.'},
     {'title': 'Wasp', 'text': 'Wasps sting.'},
 ]
-STATEMENTS = [
-    {
-        'text': 'They have five eyes.',
-        'span': [0, 20],
-        'score': 0.9,
-        'label': 'consistent',
-        'evidence': [
-            {'passage': 0, 'sentence': 'They have five.', 'span': [16, 31]},
-            {'passage': 1, 'sentence': 'Wasps sting.', 'span': [0, 12]},
-        ],
-    }
-]
+SENTENCE = Claim(
+    Span('They have five eyes.', 0, 20),
+    0.9,
+    Status.SUPPORTED,
+    (
+        Evidence(0, Span('They have five.', 16, 31)),
+        Evidence(1, Span('Wasps sting.', 0, 12)),
+    ),
+)
 
 
-def test_statements_name_the_passages_they_rest_on():
-    entry = read_entry(simple(1, knowledge=TITLED, statements=STATEMENTS))
-    assert entry['statements'] == [
-        {
-            'text': 'They have five eyes.',
-            'score': 0.9,
-            'label': 'consistent',
-            'evidence': [['Bee', 'They have five.'], ['Wasp', 'Wasps sting.']],
-        }
-    ]
+def test_claims_name_the_passages_they_rest_on():
+    response = 'They have five eyes.'
+    claims = [SENTENCE.to_dict()]
+    entry = read_entry(simple(1, knowledge=TITLED, response=response, claims=claims))
+    (claim,) = entry['claims']
+    assert claim['evidence'] == [['Bee', 'They have five.'], ['Wasp', 'Wasps sting.']]
+    assert entry['response'] == [[response, 'supported', [0]]]
     # Without questions, these sentences are what is marked in the knowledge.
     assert entry['knowledge'] == [
         ['Bee: ', 'title', []],
         ['Bees have eyes. '],
-        ['They have five.', 'supported', []],
+        ['They have five.', 'supported', [0]],
         ['\n'],
         ['Wasp: ', 'title', []],
-        ['Wasps sting.', 'supported', []],
+        ['Wasps sting.', 'supported', [0]],
     ]
 
 
 def test_an_answer_is_marked_in_its_passage():
     record = scored()
-    verdict = {**record['verdicts'][0], 'passage': 1}
+    claim = record['claims'][0]
+    claim['evidence'][0]['passage'] = 1
     knowledge = ['Madonna (first).', record['knowledge']]
-    entry = read_entry({**record, 'knowledge': knowledge, 'verdicts': [verdict]})
+    entry = read_entry({**record, 'knowledge': knowledge, 'claims': [claim]})
     assert entry['knowledge'][0] == ['Madonna (first).']
     assert entry['knowledge'][2] == ['Madonna', 'supported', [0]]
+
+
+def test_sentences_beside_questions_mark_nothing():
+    record, sentence = scored(), SENTENCE.to_dict()
+    both = read_entry({**record, 'claims': [*record['claims'], sentence]})
+    alone = read_entry(record)
+    assert both['response'] == alone['response']
+    assert both['knowledge'] == alone['knowledge']
+    assert len(both['claims']) == 4

@@ -1,7 +1,7 @@
 import pytest
 
-from parlai_q2.claims import Comparison, Verdict
-from parlai_q2.report.spans import Piece, Status, clip, cut, status_of
+from parlai_q2.claims import Status
+from parlai_q2.report.spans import Mark, Piece, clip, cut
 from parlai_q2.turns import Span
 
 TEXT = 'Madonna sang in 1985.'
@@ -10,32 +10,6 @@ GOOD, DOUBT, BAD = Status.SUPPORTED, Status.UNSUPPORTED, Status.CONTRADICTED
 
 def span(start, end):
     return Span(TEXT[max(start, 0) : end], start, end)
-
-
-def verdict(comparison, score=0.0, f1=0.0):
-    return Verdict('Who?', span(0, 7), None, comparison, score, f1)
-
-
-@pytest.mark.parametrize(
-    'comparison, score, f1, status',
-    [
-        (Comparison.EXACT, 1.0, 1.0, GOOD),
-        (Comparison.ENTAILMENT, 0.6, 0.0, GOOD),
-        (Comparison.CONTRADICTION, 0.4, 0.6, BAD),
-        (Comparison.NO_ANSWER, 0.0, 0.0, DOUBT),
-        # Nothing but the tokens: above the paper's threshold of 0.5 it is supported.
-        (Comparison.NEUTRAL, 0.51, 0.51, GOOD),
-        (Comparison.NEUTRAL, 0.5, 0.5, DOUBT),
-        (Comparison.NEUTRAL, 0.6, 0.0, DOUBT),  # a soft score
-        (Comparison.F1, 0.9, 0.9, GOOD),
-        (Comparison.F1, 0.0, 0.0, DOUBT),
-        # A scorer of somebody else may have a word of its own.
-        ('something new', 0.8, 0.0, GOOD),
-        ('something new', 0.2, 0.9, DOUBT),
-    ],
-)
-def test_a_verdict_has_one_status(comparison, score, f1, status):
-    assert status_of(verdict(comparison, score, f1=f1)) == status
 
 
 @pytest.mark.parametrize(
@@ -62,11 +36,14 @@ def test_a_verdict_has_one_status(comparison, score, f1, status):
         ([(16, 999, BAD)], [('Madonna sang in ', None, ()), ('1985.', BAD, (0,))]),
         ([(-5, 7, GOOD)], [('Madonna', GOOD, (0,)), (' sang in 1985.', None, ())]),
         ([(12, 7, BAD)], [(TEXT, None, ())]),
+        # Chit-chat is not marked.
+        ([(0, 7, Status.GENERIC)], [(TEXT, None, ())]),
     ],
 )
 def test_a_text_is_cut_at_its_spans(spans, expected):
-    pieces = cut(TEXT, [(span(start, end), status) for start, end, status in spans])
-    assert [(p.text, p.status, p.verdicts) for p in pieces] == expected
+    marks = [Mark(span(s, e), status, n) for n, (s, e, status) in enumerate(spans)]
+    pieces = cut(TEXT, marks)
+    assert [(p.text, p.status, p.claims) for p in pieces] == expected
 
 
 def test_a_clipped_text_keeps_its_marks_and_says_what_it_left_out():

@@ -1,21 +1,17 @@
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
 
-from parlai_q2.claims import (
-    Comparison,
-    Label,
-    Score,
-    Statement,
-    Verdict,
-    not_verifiable,
-)
+from parlai_q2.claims import Comparison, Label, Score, not_verifiable
 from parlai_q2.report import render_candidates, render_score, use_colour
+from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.turns import Span
+from tests.evidence import asked
 from tests.report.samples import answer, marks, scored
-from tests.report.test_entries import STATEMENTS, TITLED
+from tests.report.test_entries import SENTENCE, TITLED
 
 SCORE = Score.from_dict(scored())
 RESPONSE, KNOWLEDGE = scored()['response'], scored()['knowledge']
@@ -65,17 +61,12 @@ def test_no_line_is_too_wide(width, text):
 @pytest.mark.parametrize('hostile', ['\x1b]0;title\x07', '\x1b[2J', '\x00', '\u202e'])
 def test_control_characters_never_reach_the_terminal(hostile):
     text = f'a{hostile}b'
-    verdict = Verdict(hostile, Span(text, 0, 9), Span(text, 0, 9), hostile, 0.0, 0.0)
-    row = {
-        'text': text,
-        'strategies': [hostile],
-        'score': 0.1,
-        'label': hostile,
-        'reason': hostile,
-        'verdicts': [verdict.to_dict()],
-    }
-    shown = render_score(Score(0.0, hostile, (verdict,)), text, text, False)
-    shown += render_candidates([row], colour=False)
+    claim = asked(hostile, Span(text, 0, 9), Span(text, 0, 9), hostile)
+    odd = replace(claim, question='', status=hostile)
+    score = Score(0.1, hostile, (claim, odd), parts={hostile: 1.0})
+    ranking = Ranking((Candidate(text, (hostile,), score=score),), hostile)
+    shown = render_score(score, text, text, False)
+    shown += render_candidates(ranking, colour=False)
     assert not set(hostile) & set('\x1b\x07\x00\u202e') & set(shown)
     assert hostile[0].encode('unicode_escape').decode() in shown
 
@@ -84,7 +75,7 @@ def test_long_knowledge_is_clipped_around_the_answers():
     knowledge = (
         'Filler sentence. ' * 2000 + 'She sang in 1983. ' + 'More filler. ' * 2000
     )
-    verdict = Verdict(
+    claim = asked(
         'When?',
         answer(RESPONSE, '1985'),
         answer(knowledge, '1983'),
@@ -93,44 +84,36 @@ def test_long_knowledge_is_clipped_around_the_answers():
         0.0,
     )
     shown = render_score(
-        Score(0.0, Label.INCONSISTENT, (verdict,)), RESPONSE, knowledge, 0
+        Score(0.0, Label.INCONSISTENT, (claim,)), RESPONSE, knowledge, 0
     )
     assert '[!1983]' in shown
     assert len(shown) < 1000
 
 
-def row(**fields):
-    return {
-        'text': 'A reply.',
-        'strategies': ['beam'],
-        'generator_score': -1.5,
-        **fields,
-    }
+def candidate(score=None, label='', text='A reply.', claims=(), **fields):
+    found = None if score is None else Score(score, label, claims)
+    given = {'strategies': ('beam',), 'generator_score': -1.5, **fields}
+    return Candidate(text, score=found, **given)
 
 
 def test_candidates_are_shown_in_order_with_what_was_chosen_and_why():
-    rows = [
-        row(
-            text=RESPONSE,
-            strategies=['beam', 'nucleus'],
-            score=1 / 3,
-            label=Label.INCONSISTENT,
-            verdicts=[SCORE.verdicts[1].to_dict()],
-            first=True,
-        ),
-        row(score=1.0, label=Label.CONSISTENT, chosen=True, reason='highest score'),
-    ]
-    lines = render_candidates(rows, colour=False).split('\n')
-    assert lines[0] == (
-        "   1  0.33 inconsistent | generator -1.50 | beam, nucleus | generator's first"
+    chosen = candidate(1.0, Label.CONSISTENT, place=1)
+    first = candidate(
+        1 / 3,
+        Label.INCONSISTENT,
+        RESPONSE,
+        SCORE.claims[1:2],
+        strategies=('beam', 'nucleus'),
     )
-    assert lines[1:] == [
+    ranking = Ranking((chosen, first), 'highest score')
+    assert render_candidates(ranking, colour=False).split('\n') == [
+        '>  1  1.00 consistent | generator -1.50 | beam | CHOSEN',
+        '      A reply.',
+        '      why: highest score',
+        "   2  0.33 inconsistent | generator -1.50 | beam, nucleus | generator's first",
         '      \U0001f600 Madonna was born in [!1985] in Canada.',
         '      [!] When was Madonna born? response: 1985; knowledge: August 16, 1958;',
         '          contradiction 0.00',
-        '>  2  1.00 consistent | generator -1.50 | beam | CHOSEN',
-        '      A reply.',
-        '      why: highest score',
     ]
 
 
@@ -138,20 +121,22 @@ def test_candidates_are_shown_in_order_with_what_was_chosen_and_why():
     'fields, note',
     [
         (
-            {'reason': 'best', 'score': 1.0, 'guards': ['copy'], 'guarded_score': 0.5},
+            {'reason': 'best', 'score': 1.0, 'guards': ('copy',), 'value': 0.5},
             'why: best; counted as 0.50, as a copy',
         ),
-        ({'score': 0.2, 'guards': ['generic'], 'guarded_score': 0.2}, None),
-        ({'reason': None, 'guards': [], 'guarded_score': None}, None),
+        ({'reason': '', 'score': 0.2, 'guards': ('generic',), 'value': 0.2}, None),
+        ({'reason': ''}, None),
     ],
 )
 def test_a_candidate_says_why_it_stands_where_it_stands(fields, note):
-    lines = render_candidates([row(**fields)], colour=False).split('\n')
+    reason = fields.pop('reason')
+    ranking = Ranking((candidate(**fields),), reason)
+    lines = render_candidates(ranking, colour=False).split('\n')
     assert [line.strip() for line in lines[2:]] == ([note] if note else [])
 
 
 def test_no_candidates_are_said_so():
-    assert render_candidates([], colour=False) == 'no candidates'
+    assert render_candidates(None, colour=False) == 'no candidates'
 
 
 class Terminal(io.StringIO):
@@ -187,20 +172,23 @@ def test_what_a_score_is_made_of_breaks_between_parts():
     assert lines[2] == ' ' * 10 + 'lexical overlap 0.50, generic 0.00'
 
 
-def test_statements_show_what_they_rest_on():
-    statements = tuple(map(Statement.from_dict, STATEMENTS))
-    score = Score(0.9, Label.CONSISTENT, statements=statements)
+def test_claims_show_what_they_rest_on():
+    score = Score(0.9, Label.CONSISTENT, (SENTENCE,))
     shown = render_score(score, 'They have five eyes.', TITLED, colour=False)
     assert shown.split('\n') == [
         'score     0.90 consistent',
-        'response  They have five eyes.',
+        'response  [+They have five eyes.]',
         'knowledge Bee: Bees have eyes. [+They have five.] Wasp: [+Wasps sting.]',
-        'rests on  Bee: They have five.',
-        'rests on  Wasp: Wasps sting.',
+        'marks     [+supported] [?not in the knowledge] [!contradicted]',
+        '',
+        '[+] They have five eyes.',
+        '    knowledge Bee: They have five.',
+        '    knowledge Wasp: Wasps sting.',
+        '    compared  supported, support 0.90',
     ]
 
 
-def test_a_verdict_names_the_passage():
+def test_a_claim_names_the_passage():
     record = marks('Madonna', '1985')
     shown = render_score(
         Score.from_dict(record), record['response'], record['knowledge'], colour=False

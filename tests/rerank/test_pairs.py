@@ -74,10 +74,10 @@ def test_passages_are_lines_of_the_prompt_and_are_shown_with_their_titles(tmp_pa
     run_command('rerank', infile=files[0], outfile=files[1], choose='consistency')
     (ranked,) = read_lines(tmp_path / 'ranked.jsonl')
     assert ranked['knowledge'] == passages
-    (evidence,) = ranked['rerank'][0]['statements'][0]['evidence']
-    assert (evidence['passage'], evidence['sentence']) == (1, KNOWN)
+    (evidence,) = ranked['rerank'][0]['claims'][0]['evidence']
+    assert (evidence['passage'], evidence['text']) == (1, KNOWN)
     (entry,) = read_scored_file(tmp_path / 'ranked.jsonl')
-    assert entry['rerank'][0]['statements'][0]['evidence'] == [['Bee', KNOWN]]
+    assert entry['rerank'][0]['claims'][0]['evidence'] == [['Bee', KNOWN]]
     run_command('pairs', infile=files[1], outfile=files[2])
     (pair,) = read_lines(tmp_path / 'out.jsonl')
     assert pair['prompt'].endswith(f'knowledge: Wasps build nests.\n{KNOWN}')

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from parlai_q2.claims import Comparison, Verdict
+from parlai_q2.claims import Claim, Status
 from parlai_q2.errors import InputError
 from parlai_q2.rerank import Candidate, Ranking, Reason, Reranker
 from parlai_q2.turns import Span
@@ -100,7 +100,7 @@ def test_rows_are_json_and_say_what_was_chosen_and_why():
     assert (first['score'], first['label']) == (1.0, 'consistent')
     assert (first['reason'], second['reason']) == (Reason.BEST, None)
     assert first['strategies'] == ['beam']
-    assert first['verdicts'] == []
+    assert first['claims'] == []
 
 
 def test_rows_stay_json_when_a_search_scores_infinitely_low():
@@ -132,9 +132,9 @@ def test_knowledge_may_be_passages_and_evidence_names_them():
     assert ranking.chosen.text == 'Wasps use paper.'
     assert ranking.knowledge == 'Bees have five eyes.\nWasps build nests of paper.'
     assert [passage.title for passage in ranking.passages] == ['Bee', '']
-    (statement,) = ranking.rows()[0]['statements']
-    assert statement['evidence'][0]['passage'] == 1
-    assert statement['evidence'][0]['sentence'] == 'Wasps build nests of paper.'
+    (claim,) = ranking.rows()[0]['claims']
+    assert claim['evidence'][0]['passage'] == 1
+    assert claim['evidence'][0]['text'] == 'Wasps build nests of paper.'
 
 
 @pytest.mark.parametrize('knowledge', [[], [''], ['', ' '], [{'text': ' '}]])
@@ -143,7 +143,7 @@ def test_blank_passages_are_no_knowledge(knowledge):
     assert (ranking.reason, ranking.passages) == (Reason.NO_KNOWLEDGE, ())
 
 
-MARK = Verdict('', Span('x', 0, 1), None, Comparison.NEUTRAL, 0.0, 0.0)
+MARK = Claim(Span('x', 0, 1), 0.0, Status.UNSUPPORTED)
 
 
 class Explainer(ToyScorer):
@@ -152,7 +152,7 @@ class Explainer(ToyScorer):
     name = 'explainer'
 
     def _score(self, example):
-        return replace(super()._score(example), verdicts=(MARK,))
+        return replace(super()._score(example), claims=(MARK,))
 
 
 def explained(*pools, scorer=None):
@@ -171,9 +171,9 @@ def test_the_chosen_and_the_first_of_a_whole_batch_are_explained_in_one_call():
     )
     ((*texts,),) = [[example.response for example in batch] for batch in batches]
     assert texts == ['red', 'green', 'one']
-    assert rows[0][0]['evidence']['verdicts'] == [MARK.to_dict()]
+    assert rows[0][0]['evidence']['claims'] == [MARK.to_dict()]
     assert rows[0][0]['evidence']['signature'].startswith('explainer|')
-    assert rows[0][0]['verdicts'] == []
+    assert rows[0][0]['claims'] == []
     assert [bool(row['evidence']) for row in rows[0]] == [
         r['chosen'] or r['first'] for r in rows[0]
     ]
@@ -189,7 +189,7 @@ def test_a_ranking_comes_back_from_its_values_as_it_was():
     reranker = Reranker(ToyScorer(), explain=Explainer())
     candidates = [Candidate(t, ('beam',), -1.5, -0.3) for t in ('pigs', 'red', SKY)]
     ranking = reranker.rank(passages, candidates, explain=True)
-    assert ranking.chosen.evidence.verdicts == (MARK,)
+    assert ranking.chosen.evidence.claims == ranking.chosen.shown.claims == (MARK,)
     assert ranking.candidates[1].evidence is None or ranking.first.evidence
     again = Ranking.from_dict(json.loads(json.dumps(ranking.to_dict())))
     assert again == ranking

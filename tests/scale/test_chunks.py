@@ -2,7 +2,7 @@
 
 from parlai_q2.io.chunks import cut_chunks
 from parlai_q2.io.read import Record
-from parlai_q2.scale.score_job import passed_through
+from parlai_q2.lines import passed_through
 
 
 def records(*positions):

@@ -151,7 +151,7 @@ def test_parquet_holds_what_json_lines_hold(shards, tmp_path):
     # The columns that a score has are the same in all files, so that others read them.
     files = sorted((tmp_path / 'out').glob('*.parquet'))
     tables = [dataset.dataset(path).to_table() for path in files]
-    for name in ('score', 'label', 'verdicts', 'parts', 'line', 'error'):
+    for name in ('kind', 'score', 'label', 'claims', 'parts', 'line', 'error'):
         assert len({str(table.schema.field(name).type) for table in tables}) == 1
     assert str(tables[0].schema.field('score').type) == 'double'
 

@@ -96,11 +96,11 @@ def test_words_and_numbers_of_chit_chat_do_not_count():
 
 def test_q2_is_its_evidence_and_a_feature():
     found = score(grounded(), 'founded in 1969')
-    assert found.verdicts and 'q2' in found.parts
+    assert found.asked and 'q2' in found.parts
     fast = GroundedFastScorer(ToyNliModel())
     alone = score(fast, 'founded in 1969')
     assert fast.name == 'grounded_fast'
-    assert (alone.verdicts, alone.fallback) == ((), False)
+    assert (alone.asked, alone.fallback) == ((), False)
 
 
 def test_the_signature_has_the_weights(tmp_path):

@@ -62,14 +62,11 @@ def test_passages_score_as_their_joined_text_and_say_which(name):
     scorer = load_scorer(name)
     one, other = scorer.score([several, Example(several.knowledge_text, response)])
     assert one.value == other.value and one.label == Label.CONSISTENT
-    if name == 'q2':
-        found = [(v.passage, v.knowledge_answer) for v in one.verdicts]
-    else:
-        found = [(e.passage, e.sentence) for s in one.statements for e in s.evidence]
+    found = [(e.passage, e.span) for claim in one.claims for e in claim.evidence]
     assert found
     empty, wrong = scorer.score([Example([], response), Example([LAKE, REST], ALIENS)])
     assert empty.label == Label.NOT_VERIFIABLE
-    assert not any(s.evidence for s in wrong.statements), 'it rests on nothing'
+    assert all(c.question or c.status != 'supported' for c in wrong.claims)
     for passage, span in found:
         assert passage == 2
         assert BEES['text'][span.start : span.end] == span.text
@@ -84,8 +81,8 @@ def test_a_statement_may_rest_on_sentences_of_two_passages():
         [filler, 'Bees dance.', filler, 'Wasps sting.'], 'Bees dance and wasps sting.'
     )
     (score,) = scorer.score([example])
-    (statement,) = score.statements
-    assert {(e.passage, e.sentence.text) for e in statement.evidence} == {
+    (claim,) = score.claims
+    assert {(e.passage, e.span.text) for e in claim.evidence} == {
         (1, 'Bees dance.'),
         (3, 'Wasps sting.'),
     }
@@ -112,8 +109,7 @@ def test_a_hundred_thousand_words_are_read_for_what_supports_the_response(name):
     assert len(example.knowledge_text.split()) > 100_000
     (score,) = load_scorer(name).score([example])
     assert score.label == Label.CONSISTENT
-    named = [e.passage for s in score.statements for e in s.evidence]
-    assert 1_000 in named or 1_000 in [v.passage for v in score.verdicts]
+    assert 1_000 in [e.passage for claim in score.claims for e in claim.evidence]
 
 
 @pytest.mark.parametrize(

@@ -193,8 +193,8 @@ def test_an_emoji_that_was_cut_in_two_can_be_scored(name):
         [Example(cut, cut), Example(whole, 'Bees have two eyes.')]
     )
     assert good.value > 0.5 and bad.value < good.value
-    for verdict in good.verdicts:
-        span = verdict.response_answer
+    for claim in good.claims:
+        span = claim.span
         assert cut[span.start : span.end] == span.text
 
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from parlai_q2.claims import Comparison, Label
+from parlai_q2.claims import Label, Status
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.report.spans import Status, status_of
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.spans import SpansScorer, phrases_of, without
@@ -12,6 +11,7 @@ from parlai_q2.text.pipeline import parse_all
 from parlai_q2.turns import Example, Span
 
 S, U, C = Status.SUPPORTED, Status.UNSUPPORTED, Status.CONTRADICTED
+G = Status.GENERIC
 BEES = 'Bees have five eyes. They live in hives.'
 # Two sentences in 82 words, which are read one by one.
 LONG = 'Bees have five eyes. ' + 'They live in hives ' + 'of many kinds ' * 24 + '.'
@@ -45,22 +45,17 @@ class WordModel:
         return NliProbabilities(0, 0, 1) if odd else NliProbabilities(0, 1, 0)
 
 
-def verdicts_of(response, knowledge=BEES):
-    (score,) = SpansScorer(WordModel()).score([Example(knowledge, response)])
-    for verdict in score.verdicts:
-        said = verdict.response_answer
-        assert response[said.start : said.end] == said.text
-        assert verdict.question == ''
-        if verdict.knowledge_answer:
-            known = verdict.knowledge_answer
-            assert knowledge[known.start : known.end] == known.text
+def marks_of(response, knowledge=BEES):
+    example = Example(knowledge, response)
+    (score,) = SpansScorer(WordModel()).score([example])
+    for claim in score.claims:
+        assert response[claim.span.start : claim.span.end] == claim.span.text
+        assert claim.question == ''
+        for _, found, _ in claim.evidence:
+            assert knowledge[found.start : found.end] == found.text
     return [
-        (
-            v.response_answer.text,
-            status_of(v),
-            v.knowledge_answer and v.knowledge_answer.text,
-        )
-        for v in score.verdicts
+        (c.span.text, c.status, c.evidence[0].span.text if c.evidence else None)
+        for c in score.claims
     ]
 
 
@@ -85,8 +80,8 @@ def verdicts_of(response, knowledge=BEES):
         ('Moon', [('Moon', U, None)], 'its only phrase'),
         (
             'wow, great! bees have eyes.',
-            [('bees have eyes.', S, 'Bees have five eyes.')],
-            'chit-chat is not marked',
+            [('wow, great!', G, None), ('bees have eyes.', S, 'Bees have five eyes.')],
+            'chit-chat states nothing',
         ),
         (
             'wow, it was built by John Lasseter in 1999! bees have eyes.',
@@ -97,19 +92,23 @@ def verdicts_of(response, knowledge=BEES):
             ],
             'but new names and numbers in it are',
         ),
-        ('wow, five Bees!', [], 'names and numbers that are known are not new'),
+        (
+            'wow, five Bees!',
+            [('wow, five Bees!', G, None)],
+            'names and numbers that are known are not new',
+        ),
     ],
 )
 def test_what_is_marked(response, marked, why):
-    assert verdicts_of(response) == marked, why
+    assert marks_of(response) == marked, why
 
 
 def test_a_sentence_of_long_knowledge_is_named():
-    assert verdicts_of('bees have eyes.', LONG)[0][2] == 'Bees have five eyes.'
+    assert marks_of('bees have eyes.', LONG)[0][2] == 'Bees have five eyes.'
 
 
 def test_a_negation_is_marked_with_or_without_its_verb():
-    ((said, status, _),) = verdicts_of('They not live in hives.')
+    ((said, status, _),) = marks_of('They not live in hives.')
     assert 'not' in said and len(said) <= len('not live') and status == C
 
 
@@ -117,10 +116,10 @@ def test_the_score_is_that_of_the_detector():
     examples = [Example(BEES, t) for t in ('bees have eyes', 'a moon', 'wow', '')]
     spans = SpansScorer(WordModel()).score(examples)
     plain = ConsistencyScorer(WordModel()).score(examples)
-    assert [(s.value, s.label, s.parts, s.statements) for s in spans] == [
-        (s.value, s.label, s.parts, s.statements) for s in plain
+    assert [(s.value, s.label, s.parts) for s in spans] == [
+        (s.value, s.label, s.parts) for s in plain
     ]
-    assert spans[2].label == Label.GENERIC and not spans[2].verdicts
+    assert spans[2].label == spans[2].claims[0].status == Label.GENERIC
 
 
 def test_a_batch_is_read_in_two_calls_beside_the_score():
@@ -129,7 +128,7 @@ def test_a_batch_is_read_in_two_calls_beside_the_score():
     together = SpansScorer(model).score([Example(BEES, text) for text in texts])
     assert len(model.calls) == 3
     alone = [SpansScorer(WordModel()).score([Example(BEES, t)])[0] for t in texts]
-    assert [s.verdicts for s in together] == [s.verdicts for s in alone]
+    assert [s.claims for s in together] == [s.claims for s in alone]
 
 
 def test_phrases_are_chunks_entities_verbs_and_words_each_once():
@@ -149,8 +148,9 @@ def test_the_shipped_detector_marks_a_wrong_year_and_a_negation():
         'It divided Berlin.',
     ]
     scores = load_scorer('spans').score([Example(knowledge, text) for text in texts])
-    found = [score.verdicts[0] for score in scores]
-    assert '1993' in found[0].response_answer.text
-    assert 'not' in found[1].response_answer.text
-    assert found[2].comparison == Comparison.ENTAILMENT
-    assert {v.knowledge_answer.text for v in found} == {knowledge}
+    found = [score.claims[0] for score in scores]
+    assert '1993' in found[0].span.text
+    assert 'not' in found[1].span.text
+    assert [c.status for c in found] == [C, C, S]
+    assert [c.evidence[0].stance for c in found] == ['against', 'against', 'for']
+    assert {c.evidence[0].span.text for c in found} == {knowledge}

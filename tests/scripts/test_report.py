@@ -9,7 +9,7 @@ from parlai_q2.report.scored_file import read_scored_file
 from tests.files import page_data, write_lines
 from tests.report.samples import SIGNATURE, reranked, scored, simple
 
-EVIDENCE = ('score', 'label', 'fallback', 'verdicts', 'parts', 'signature')
+EVIDENCE = ('score', 'label', 'fallback', 'claims', 'parts', 'signature')
 
 
 def conversation(*turns):
@@ -90,7 +90,7 @@ def test_world_logs_of_the_teacher_are_read(tmp_path):
         tmp_path / 'logs.jsonl',
         conversation(
             {'text': record['response'], 'q2_evidence': evidence},
-            {'text': 'And more.', 'q2_evidence': {**evidence, 'verdicts': []}},
+            {'text': 'And more.', 'q2_evidence': {**evidence, 'claims': []}},
         ),
     )
     first, second = read_scored_file(logs)

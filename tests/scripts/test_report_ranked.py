@@ -108,7 +108,7 @@ def test_where_there_is_nothing_to_judge_by_or_nothing_is_said_no_score_counts(r
 def test_spans_of_the_knowledge_count_from_where_it_was_read(tmp_path):
     turn = scored()
     row = {**turn, 'text': turn['response'], 'chosen': True, 'first': True}
-    for name in ('id', 'knowledge', 'response', 'history', 'signature'):
+    for name in ('kind', 'id', 'knowledge', 'response', 'history', 'signature'):
         del row[name]
     pool = pool_of(
         knowledge=f' \n{turn["knowledge"]}',

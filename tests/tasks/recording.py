@@ -2,7 +2,7 @@
 
 from typing import Sequence
 
-from parlai_q2.claims import Comparison, Label, Score, Verdict
+from parlai_q2.claims import Claim, Comparison, Evidence, Label, Score, Status
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.text.overlap import token_overlap
 from parlai_q2.turns import Example, Span
@@ -34,20 +34,21 @@ class RecordingScorer(Scorer):
 
     def _score(self, example: Example) -> Score:
         words = [w for w in example.response.split() if len(w) > 5]
-        verdicts = tuple(self._verdict(w, example) for w in words)
+        claims = tuple(self._claim(w, example) for w in words)
         overlap = token_overlap(example.knowledge_text, example.response)
         label = Label.CONSISTENT if overlap.precision > 0.5 else Label.INCONSISTENT
         parts = {'q2_f1': overlap.f1, 'nli': float(overlap.precision > 0.5)}
-        return Score(overlap.precision, label, verdicts, not verdicts, parts, 'signed')
+        return Score(overlap.precision, label, claims, not claims, parts, 'signed')
 
-    def _verdict(self, word: str, example: Example) -> Verdict:
+    def _claim(self, word: str, example: Example) -> Claim:
         start = example.response.index(word)
         known = word in example.knowledge_text
-        return Verdict(
+        return Claim(
+            Span(word, start, start + len(word)),
+            float(known),
+            Status.SUPPORTED if known else Status.UNSUPPORTED,
+            (Evidence(0, Span(word, 0, len(word))),) if known else (),
             question=f'Is it {word}?',
-            response_answer=Span(word, start, start + len(word)),
-            knowledge_answer=Span(word, 0, len(word)) if known else None,
             comparison=Comparison.EXACT if known else Comparison.NO_ANSWER,
-            score=float(known),
             f1=float(known),
         )

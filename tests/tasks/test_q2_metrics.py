@@ -2,15 +2,16 @@
 
 import pytest
 
-from parlai_q2.claims import Comparison, Label, Score, Verdict
+from parlai_q2.claims import Comparison, Label, Score
 from parlai_q2.parlai.q2_metrics import metric_name, score_metrics
 from parlai_q2.turns import Example, Span
+from tests.evidence import asked
 
 EXAMPLE = Example('knowledge', 'response')
 
 
-def verdict(comparison):
-    return Verdict('Who?', Span('r', 0, 1), None, comparison, 0.0, 0.0)
+def claim(comparison):
+    return asked('Who?', Span('r', 0, 1), None, comparison)
 
 
 def values(*scores, scorer='q2', asks=True, example=EXAMPLE):
@@ -25,13 +26,13 @@ def values(*scores, scorer='q2', asks=True, example=EXAMPLE):
 ASKED = Score(
     0.5,
     Label.INCONSISTENT,
-    (verdict(Comparison.EXACT), verdict(Comparison.NO_ANSWER)),
+    (claim(Comparison.EXACT), claim(Comparison.NO_ANSWER)),
     parts={'q2_f1': 0.25, 'nli': 1.0},
 )
 ASKED_MORE = Score(
     1.0,
     Label.CONSISTENT,
-    tuple(verdict(Comparison.ENTAILMENT) for _ in range(4)),
+    tuple(claim(Comparison.ENTAILMENT) for _ in range(4)),
     parts={'q2_f1': 0.75, 'nli': 0.5},
 )
 # No valid question, and the end-to-end NLI model says neutral.

@@ -44,9 +44,10 @@ def test_world_logs_hold_each_score_with_its_evidence(tmp_path, batchsize, model
     for value, (asked, said) in zip(values, turns):
         assert said['q2_evidence']['score'] == value
         assert asked['q2_label'] in ('consistent', 'inconsistent', 'generic')
-        for verdict in said['q2_evidence']['verdicts']:
-            start, end = verdict['response_span']
-            assert said['text'][start:end] == verdict['response_answer']
+        assert said['q2_evidence']['kind'] == 'score'
+        for claim in said['q2_evidence']['claims']:
+            start, end = claim['span']
+            assert said['text'][start:end] == claim['text']
 
 
 @pytest.mark.parametrize('batchsize', [1, 8])

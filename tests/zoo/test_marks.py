@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from parlai_q2.claims import Comparison, Verdict
+from parlai_q2.claims import Claim, Status
 from parlai_q2.errors import InputError
 from parlai_q2.turns import Span
 from parlai_q2.zoo.train.grounded_data import record
@@ -28,9 +28,8 @@ class Marker(ToyScorer):
         score = super()._score(example)
         start = example.response.rindex(' ') + 1
         span = Span(example.response[start:], start, len(example.response))
-        same = score.value == 1
-        comparison = Comparison.EXACT if same else Comparison.CONTRADICTION
-        return replace(score, verdicts=(Verdict('', span, None, comparison, 0.0, 0.0),))
+        status = Status.SUPPORTED if score.value == 1 else Status.CONTRADICTED
+        return replace(score, claims=(Claim(span, 0.0, status),))
 
 
 def test_rates_of_marks_on_edits_and_of_marks_where_none_belongs():

@@ -43,23 +43,23 @@ def scores():
     return dict(zip(EXAMPLES, scorer.score(examples), strict=True))
 
 
-def verdicts(score):
-    return {v.response_answer.text: v for v in score.verdicts}
+def claims(score):
+    return {claim.span.text: claim for claim in score.claims}
 
 
 def test_la_and_los_angeles_are_the_same_place_to_nli_but_not_to_tokens(scores):
-    answers = verdicts(scores['peppers'])
+    answers = claims(scores['peppers'])
     assert answers['1983'].comparison == Comparison.EXACT
-    assert answers['la'].knowledge_answer.text == 'Los Angeles'
+    assert answers['la'].answer.span.text == 'Los Angeles'
     assert (answers['la'].comparison, answers['la'].f1) == (Comparison.ENTAILMENT, 0)
 
 
 def test_sephora_is_not_american_and_was_not_founded_in_1854(scores):
     score = scores['sephora, not']
-    answers = verdicts(score)
+    answers = claims(score)
     assert score.label == 'inconsistent'
     assert answers['american'].comparison == Comparison.CONTRADICTION
-    assert answers['1854'].score == 0
+    assert answers['1854'].support == 0
 
 
 def test_a_batch_gives_what_the_loop_gives_one_question_at_a_time():
@@ -68,8 +68,8 @@ def test_a_batch_gives_what_the_loop_gives_one_question_at_a_time():
     batch = q2(pairs, scorer.models, scorer.q2_settings)
     for pair, together in zip(pairs, batch, strict=True):
         alone = q2_one_at_a_time(pair, scorer.models, scorer.q2_settings)
-        assert [v.question for v in alone.verdicts] == [
-            v.question for v in together.verdicts
+        assert [v.question for v in alone.claims] == [
+            v.question for v in together.claims
         ]
         assert alone.value == pytest.approx(together.value, abs=1e-4)
 
@@ -90,8 +90,8 @@ def test_a_batch_gives_what_the_loop_gives_one_question_at_a_time():
 def test_hostile_responses_are_scored_in_range(response):
     score = load_scorer('q2').score([Example(SEPHORA, response)])[0]
     assert 0 <= score.value <= 1
-    for verdict in score.verdicts:
-        span = verdict.response_answer
+    for claim in score.claims:
+        span = claim.span
         assert response[span.start : span.end] == span.text
 
 
@@ -102,7 +102,7 @@ def test_the_answer_is_found_in_knowledge_of_ten_thousand_words():
     score = load_scorer('q2').score(
         [Example(knowledge, 'sephora was founded in 1969')]
     )[0]
-    found = verdicts(score)['1969'].knowledge_answer
+    found = claims(score)['1969'].answer.span
     assert knowledge[found.start : found.end] == '1969'
 
 

@@ -22,10 +22,9 @@ from statistics import fmean
 from typing import Any, Optional
 
 from parlai_q2.bootstrap import mean_interval
-from parlai_q2.claims import Score
+from parlai_q2.claims import Score, Status
 from parlai_q2.cli.log import run_module
 from parlai_q2.errors import InputError
-from parlai_q2.report.spans import Status, status_of
 from parlai_q2.scorers import Scorer, load_scorer
 from parlai_q2.turns import Example, Span
 from parlai_q2.zoo.train.data import Row, read_rows
@@ -35,6 +34,7 @@ MADE = 'd-syn-'
 LONGEST_EDIT = 6  # words
 # The classes of the pairs; the fourth is chit-chat.
 ENTAILED, NOT_ENTAILED = 0, (1, 2)
+WRONG = (Status.UNSUPPORTED, Status.CONTRADICTED)
 _WORD = re.compile(r'\w+|[^\w\s]')
 
 
@@ -117,9 +117,7 @@ def read_pairs(path: str) -> Iterator[Pair]:
 
 def marks_of(score: Score) -> list[Span]:
     """The spans of a response that its evidence does not support."""
-    return [
-        v.response_answer for v in score.verdicts if status_of(v) != Status.SUPPORTED
-    ]
+    return [claim.span for claim in score.marks if claim.status in WRONG]
 
 
 def measure_marks(scorer: Scorer, pairs: Sequence[Pair]) -> dict[str, Any]:

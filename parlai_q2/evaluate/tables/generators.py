@@ -25,7 +25,7 @@ from parlai_q2.evaluate.tables import Cell as Shown
 
 ALL = 'all'
 KEYS = ('knowledge', 'decoding', 'size')
-SHORT = {Label.CONSISTENT: 'cons.', Label.INCONSISTENT: 'incons.'}
+SHORT: dict[str, str] = {Label.CONSISTENT: 'cons.', Label.INCONSISTENT: 'incons.'}
 Groups = dict[Cell, list[AnnotatedResponse]]
 
 

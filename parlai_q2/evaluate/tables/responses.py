@@ -113,7 +113,7 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
         if measure.threshold is None or not measure.known(annotated):
             continue
         level = evaluation.level(measure, annotated)
-        for label in (Label.INCONSISTENT, Label.CONSISTENT):
+        for label in reversed(BINARY):
             metrics = {name: level[f'{label}_{name}'] for name in names}
             rows.ours(measure.name, label, threshold=measure.threshold, **metrics)
             paper = TABLE_3.get((measure.name, label))

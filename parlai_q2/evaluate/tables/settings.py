@@ -144,7 +144,7 @@ def _p(value: Optional[float]) -> Optional[str]:
 
 
 # The classes in column headings.
-SHORT = {Label.INCONSISTENT: 'incons.', Label.CONSISTENT: 'cons.'}
+SHORT: dict[str, str] = {Label.INCONSISTENT: 'incons.', Label.CONSISTENT: 'cons.'}
 OWN, Q2 = "the response's own", 'q2'
 
 

@@ -24,7 +24,7 @@ function reasons({ why, changed, before, other }) {
   if (why.before) found.push(counted(why.before, 'question dropped', 'questions dropped'));
   if (why.whole) found.push('compared as a whole in one run');
   if (!found.length && changed) {
-    found.push(before.verdicts.length ? 'the same evidence'
+    found.push(before.claims.length ? 'the same evidence'
       : before.fallback ? 'compared as a whole' : 'no questions');
   }
   return found.join(', ');
@@ -32,27 +32,25 @@ function reasons({ why, changed, before, other }) {
 
 // --- the detail below a row
 
-// The verdicts of both runs, one line each; clicking a mark highlights its verdicts.
-function verdicts(change) {
+// The claims of both runs, one line each; clicking a mark highlights its claims.
+function claimsOf(change) {
   const { before, after } = change;
   if (change.other) return null;
   if (!change.rows.length) {
-    if (after.statements.length) return null;
     const whole = before.fallback || after.fallback;
     return el('p', { class: 'note' }, whole
       ? 'No valid question in either run: the response was compared as a whole.'
       : 'These scores come without evidence.');
   }
-  const asked = [...before.verdicts, ...after.verdicts].some((v) => v.question);
-  const titles = [...(asked ? ['Question'] : []), 'In the response', `Before: ${names[0]}`,
+  const some = asked([...before.claims, ...after.claims]).length > 0;
+  const titles = [...(some ? ['Question'] : []), 'In the response', `Before: ${names[0]}`,
     `After: ${names[1]}`, 'What differs'];
   const lines = change.rows.map(([old, now, fate]) => {
-    const [was, is] = [before.verdicts[old], after.verdicts[now]];
+    const [was, is] = [before.claims[old], after.claims[now]];
     const shown = is || was;
-    const said = was && is && was.response !== is.response
-      ? `${was.response} → ${is.response}` : shown.response;
-    const cells = [...(asked ? [[shown.question]] : []), [said],
-      verdictOf(was, shown), verdictOf(is, shown), [FATES[fate]]];
+    const said = was && is && was.text !== is.text ? `${was.text} → ${is.text}` : shown.text;
+    const cells = [...(some ? [[shown.question]] : []), [said],
+      claimOf(was, shown), claimOf(is, shown), [FATES[fate]]];
     return el('tr', { class: `${shown.status}${fate === 'same' ? '' : ' differs'}`,
       tabindex: '-1', 'data-after': now },
     ...cells.map((content, i) => el('td', { 'data-name': titles[i], dir: i < titles.length - 3 ? 'auto' : null },
@@ -63,11 +61,11 @@ function verdicts(change) {
     el('tbody', {}, ...lines));
 }
 
-function verdictOf(verdict, other) {
-  if (!verdict) return [el('span', { class: 'note' }, other.question ? 'not asked' : 'not marked')];
-  return [el('span', { dir: 'auto' }, ...foundFor(verdict)),
-    el('span', { class: `verdict ${verdict.status}` },
-      `${comparisonOf(verdict)} ${fixed(verdict.score)}`)];
+function claimOf(claim, other) {
+  if (!claim) return [el('span', { class: 'note' }, other.question ? 'not asked' : 'not marked')];
+  return [el('span', { dir: 'auto' }, ...foundFor(claim)),
+    el('span', { class: `verdict ${claim.status}` },
+      `${comparisonOf(claim)} ${fixed(claim.support)}`)];
 }
 
 function sideOf(title, side, clipped) {
@@ -77,7 +75,7 @@ function sideOf(title, side, clipped) {
   return el('div', { class: 'choice' },
     el('h4', { dir: 'auto' }, `${title} `, el('b', {}, fixed(side.score)), ' ',
       labelOf(side.label)),
-    el('p', {}, marked(side.response, side.verdicts, null, clipped ? CLIP : Infinity)),
+    el('p', {}, marked(side.response, side.claims, null, clipped ? CLIP : Infinity)),
     facts.length ? el('p', { class: 'note facts' }, facts.join(' · ')) : null);
 }
 
@@ -87,16 +85,16 @@ function detailOf(change, pick) {
   const long = plain(after.response).length > CLIP;
   if (long) {
     box.append(section('Response',
-      scrolling('Response', marked(after.response, after.verdicts, pick))));
+      scrolling('Response', marked(after.response, after.claims, pick))));
   }
   box.append(section('Before and after', el('div', { class: 'pair' },
     sideOf(`Before: ${names[0]}`, before, long), sideOf(`After: ${names[1]}`, after, long))));
-  box.append(section('Evidence', verdicts(change),
-    after.verdicts.some((v) => !v.question) ? null : statementTable(after)));
+  box.append(section('Evidence', claimsOf(change),
+    asked(after.claims).length ? claimTable(after.claims, false) : null));
   const marks = (side) => JSON.stringify(side.knowledge);
   if (marks(before) === marks(after)) {
     box.append(section('Knowledge', scrolling('Knowledge',
-      marked(after.knowledge, after.verdicts, pick))));
+      marked(after.knowledge, after.claims, pick))));
   } else {
     box.append(section('Knowledge, with the words that answered', el('div', { class: 'pair' },
       knowledgeOf(`Before: ${names[0]}`, before, null),
@@ -113,7 +111,7 @@ function detailOf(change, pick) {
 
 function knowledgeOf(title, side, pick) {
   return el('div', {}, el('h4', { dir: 'auto' }, title),
-    scrolling(`Knowledge, ${title}`, marked(side.knowledge, side.verdicts, pick)));
+    scrolling(`Knowledge, ${title}`, marked(side.knowledge, side.claims, pick)));
 }
 
 function pickBoth(box, places) {
@@ -136,7 +134,7 @@ const columns = [
   side('Before', (c) => c.before),
   side('After', (c) => c.after),
   { name: 'Response', kind: 'said', cell: ({ after }, pick) => (
-    marked(after.response, after.verdicts, pick, CLIP)) },
+    marked(after.response, after.claims, pick, CLIP)) },
   { name: 'Why', key: reasons, kind: 'minor why', cell: reasons },
   ...(classed ? [{ name: 'Annotation', key: (c) => c.class, kind: 'minor',
     cell: (c) => words(c.class) }] : []),

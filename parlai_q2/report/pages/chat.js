@@ -74,7 +74,7 @@ function folded(title, fill) {
 function whyOf(turn, chosen, pick) {
   return folded('Evidence', () => [
     section('Knowledge',
-      scrolling('Knowledge', marked(turn.knowledge, chosen.verdicts, pick))),
+      scrolling('Knowledge', marked(turn.knowledge, chosen.claims, pick))),
     section('Evidence', evidence(chosen), basisLine(chosen)),
     el('p', { class: 'note facts' }, turn.signature),
   ]);
@@ -105,11 +105,11 @@ function replyOf(turn) {
     pickLines(why, places);
   };
   if (turn.as_chosen) {
-    reply.append(marked(chosen.response, chosen.verdicts, pick));
+    reply.append(marked(chosen.response, chosen.claims, pick));
   } else {
     reply.append(marked([[turn.text]], []),
       el('p', { class: 'note' }, 'Said instead of: ',
-        marked(chosen.response, chosen.verdicts, pick)));
+        marked(chosen.response, chosen.claims, pick)));
   }
   reply.append(verdictOf(turn, chosen));
   if (chosen.score !== null) {
@@ -138,7 +138,7 @@ function show(turn, number) {
 // Whether a reply was scored, but comes without the reasons.
 function wantsEvidence(turn) {
   const chosen = turn.candidates.find((c) => c.chosen);
-  return chosen && chosen.score !== null && !chosen.verdicts.length && !chosen.explained;
+  return chosen && chosen.score !== null && !asked(chosen.claims).length && !chosen.explained;
 }
 
 // Find the evidence of a turn that is shown already, and show the turn with it.

@@ -27,66 +27,61 @@ function opening(toggle, box, fill) {
   return open;
 }
 
-// Highlight the lines of a mark, in the first evidence table of a box.
+// Highlight the lines of a mark, in the evidence of a box.
 function pickLines(box, places) {
-  const lines = box.querySelector('table.evidence').tBodies[0].rows;
-  [...lines].forEach((line, i) => line.classList.toggle('picked', places.includes(i)));
-  lines[places[0]].focus();
+  const lines = [...box.querySelectorAll('table.evidence tbody tr')];
+  const picked = lines.filter((line) => places.includes(Number(line.dataset.claim)));
+  lines.forEach((line) => line.classList.toggle('picked', picked.includes(line)));
+  picked[0].focus();
 }
 
-// What the knowledge says of a verdict's words, and how that compares with them.
-const foundFor = (v) => [v.title ? el('strong', {}, `${v.title}: `) : null,
-  v.knowledge ?? (v.question ? '(no answer)' : '(nothing)')].filter(Boolean);
-const comparisonOf = (v) => (v.question ? v.comparison : SHOWN[v.status]);
+// What the knowledge says of a claim, and how that compares with it.
+function foundFor(claim) {
+  if (!claim.evidence.length) return [claim.question ? '(no answer)' : '(nothing)'];
+  const parts = claim.evidence.map(([title, text]) => [
+    title ? el('strong', {}, `${title}: `) : null, text].filter(Boolean));
+  return parts.length === 1 ? parts[0]
+    : parts.map((part) => el('p', { dir: 'auto' }, ...part));
+}
+const comparisonOf = (claim) => (claim.question ? claim.comparison
+  : SHOWN[claim.status] || claim.status);
 
 // The evidence for a scored text, which is an entry or one of its candidates.
 function evidence(scored) {
-  if (!scored.verdicts.length && scored.statements.length) return statementTable(scored);
-  if (!scored.verdicts.length) {
+  if (!scored.claims.length) {
     return el('p', { class: 'note' }, scored.score === null ? 'Not scored.'
       : scored.fallback
         ? 'No valid question: the response was compared with the knowledge as a whole.'
         : 'This score comes without evidence.');
   }
-  const asked = scored.verdicts.some((v) => v.question);
-  const names = asked
-    ? ['Question', 'In the response', 'In the knowledge', 'Comparison', 'Score']
-    : ['In the response', 'In the knowledge', 'Comparison', 'Support'];
-  const rows = scored.verdicts.map((v) => {
-    const cells = [...(asked ? [v.question] : []), v.response, foundFor(v), comparisonOf(v),
-      fixed(v.score)];
-    return el('tr', { class: v.status, tabindex: '-1' }, ...cells.map((text, i) =>
-      el('td', { 'data-name': names[i], dir: i < names.length - 2 ? 'auto' : null }, text)));
-  });
-  const head = el('tr', {}, ...names.map((name) => el('th', { scope: 'col' }, name)));
-  const table = el('table', { class: 'evidence' }, el('thead', {}, head),
-    el('tbody', {}, ...rows));
-  return [table, asked ? statementTable(scored) : null];
+  return [claimTable(scored.claims, true), claimTable(scored.claims, false)];
 }
 
-// The sentences of a response, each with the sentences of the knowledge that it rests on.
-function statementTable({ statements }) {
-  if (!statements.length) return null;
-  const names = ['Statement', 'Rests on', 'Label', 'Support'];
-  const rows = statements.map(({ text, evidence: found, label, score }) => {
-    const rests = found.length ? found.map(([title, sentence]) => el('p', { dir: 'auto' },
-      title ? el('strong', {}, `${title}: `) : null, sentence)) : '(nothing)';
-    const cells = [text, rests, words(label), fixed(score)];
-    return el('tr', { class: label === 'consistent' ? 'supported' : null },
-      ...cells.map((cell, i) => el('td', { 'data-name': names[i], dir: 'auto' }, cell)));
+// The claims that a question was asked about, or those without; null if there is none.
+function claimTable(claims, withQuestions) {
+  const shown = claims.filter((claim) => Boolean(claim.question) === withQuestions);
+  if (!shown.length) return null;
+  const names = withQuestions
+    ? ['Question', 'In the response', 'In the knowledge', 'Comparison', 'Score']
+    : ['In the response', 'In the knowledge', 'Comparison', 'Support'];
+  const rows = shown.map((claim) => {
+    const cells = [...(withQuestions ? [claim.question] : []), claim.text, foundFor(claim),
+      comparisonOf(claim), fixed(claim.support)];
+    return el('tr', { class: claim.status, tabindex: '-1', 'data-claim': claims.indexOf(claim) },
+      ...cells.map((text, i) => el('td', { 'data-name': names[i],
+        dir: i < names.length - 2 ? 'auto' : null }, text)));
   });
   const head = el('tr', {}, ...names.map((name) => el('th', { scope: 'col' }, name)));
-  return el('table', { class: 'evidence statements' }, el('thead', {}, head),
-    el('tbody', {}, ...rows));
+  return el('table', { class: 'evidence' }, el('thead', {}, head), el('tbody', {}, ...rows));
 }
 
 // How a score is made up, in a sentence; empty if its parts are unknown.
-function basisOf({ score, verdicts, parts }) {
+function basisOf({ score, claims, parts }) {
   const told = Object.entries(parts).map(([name, n]) => `${words(name)} ${fixed(n, 3)}`)
     .join(' · ');
   if (!told) return '';
-  const asked = verdicts.filter((v) => v.question);
-  const mean = asked.reduce((sum, v) => sum + v.score, 0) / asked.length;
+  const answered = asked(claims);
+  const mean = answered.reduce((sum, claim) => sum + claim.support, 0) / answered.length;
   // Both are rounded to four digits.
   return Math.abs(mean - score) < 2e-4
     ? `The score is the mean over the questions. Further figures: ${told}`
@@ -99,7 +94,7 @@ function choiceOf(title, candidate) {
   const score = candidate.score === null ? 'not scored' : fixed(candidate.score);
   return el('div', { class: 'choice' },
     el('h4', {}, `${title} `, el('b', {}, score), ' ', labelOf(candidate.label || 'unknown')),
-    el('p', {}, marked(candidate.response, candidate.verdicts, null)),
+    el('p', {}, marked(candidate.response, candidate.claims, null)),
     candidate.note ? el('p', { class: 'note' }, candidate.note) : null,
     basisLine(candidate));
 }
@@ -132,7 +127,7 @@ function candidateTable(candidates) {
       fixed(c.generator), c.strategies.join(', ')];
     const row = el('tr', { class: c.chosen ? 'chosen' : null },
       ...cells.map((text, n) => el('td', { 'data-name': names[n] }, n ? null : toggle, text)),
-      el('td', { 'data-name': names[5] }, marked(c.response, c.verdicts, pick),
+      el('td', { 'data-name': names[5] }, marked(c.response, c.claims, pick),
         c.note ? el('p', { class: 'note' }, c.note) : null));
     return [row, below];
   });

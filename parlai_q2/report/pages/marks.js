@@ -19,9 +19,13 @@ function el(tag, attributes, ...children) {
 
 const SHOWN = {
   supported: 'supported', unsupported: 'not in the knowledge', contradicted: 'contradicted',
+  generic: 'states nothing',
 };
+const asked = (claims) => claims.filter((claim) => claim.question);
+// The claims that mark words: those with questions or, where nothing was asked, all.
+const marking = (claims) => (asked(claims).length ? asked(claims) : claims);
 
-function marked(pieces, verdicts, onPick, limit = Infinity) {
+function marked(pieces, claims, onPick, limit = Infinity) {
   const box = el('span', { class: 'text', dir: 'auto' });
   let left = limit;
   for (let i = 0; i < pieces.length; i++) {
@@ -44,8 +48,8 @@ function marked(pieces, verdicts, onPick, limit = Infinity) {
     }
     const last = i + 1 === pieces.length || pieces[i + 1][1] !== status || left <= 0;
     // Words that the detector marked by itself come without a question.
-    const said = places.map((p) => verdicts[p]).filter((v) => v.question)
-      .map((v) => `${v.question} (${v.comparison})`);
+    const said = asked(places.map((p) => claims[p]))
+      .map((claim) => `${claim.question} (${claim.comparison})`);
     const mark = el('mark', {
       class: status + (last ? ' end' : ''),
       title: said.length ? `${SHOWN[status]}: ${said.join('; ')}` : SHOWN[status],

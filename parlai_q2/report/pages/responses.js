@@ -1,26 +1,25 @@
 // The table of one run's responses.
 const classed = entries.some((e) => e.class);
 const reranked = entries.some((e) => e.rerank.length);
-// Words that the detector marked come without a question.
-const asked = (e) => e.verdicts.filter((v) => v.question).length;
+const questions = (e) => asked(e.claims).length;
 // To add a column, add it here.
 const columns = [
   { name: 'Score', key: (e) => e.score, kind: 'number', cell: (e) => scoreOf(e.score) },
   { name: 'Label', key: (e) => e.label, cell: (e) => labelOf(e.label) },
   { name: 'Response', kind: 'said', cell: (e, pick) => [
-    marked(e.response, e.verdicts, pick, CLIP), gainBadge(e.rerank)] },
-  ...(entries.some(asked) ? [{ name: 'Questions', key: asked, kind: 'number minor',
-    cell: (e) => String(asked(e)) }] : []),
+    marked(e.response, e.claims, pick, CLIP), gainBadge(e.rerank)] },
+  ...(entries.some(questions) ? [{ name: 'Questions', key: questions, kind: 'number minor',
+    cell: (e) => String(questions(e)) }] : []),
   ...(classed ? [{ name: 'Annotation', key: (e) => e.class, kind: 'minor',
     cell: (e) => words(e.class) }] : []),
   { name: 'Record', key: (e) => e[PLACE], kind: 'minor id', cell: (e) => e.id },
 ];
+const statuses = (e) => marking(e.claims).map((claim) => claim.status);
 const has = {
-  contradicted: (e) => e.verdicts.some((v) => v.status === 'contradicted'),
-  unsupported: (e) => e.verdicts.some((v) => v.status === 'unsupported'),
-  supported: (e) => e.verdicts.length > 0
-    && e.verdicts.every((v) => v.status === 'supported'),
-  none: (e) => !e.verdicts.length,
+  contradicted: (e) => statuses(e).includes('contradicted'),
+  unsupported: (e) => statuses(e).includes('unsupported'),
+  supported: (e) => e.claims.length > 0 && statuses(e).every((s) => s === 'supported'),
+  none: (e) => !e.claims.length,
   fallback: (e) => e.fallback,
   changed: (e) => e.rerank.some((c) => c.chosen && !c.first),
 };

@@ -1,0 +1,90 @@
+"""
+Reads values of JSON whose types are not known: each function gives the value of a field
+as the type that it must have, or raises an InputError that names the field.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
+
+from parlai_q2.errors import InputError
+from parlai_q2.turns import Span
+
+# Probabilities in fp32 may sum to a little more than 1.
+ROUNDING = 1e-6
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number that a float can hold."""
+    # In Python, a bool is an int.
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer of hundreds of digits
+        return False
+
+
+def mapping(value: Any, what: str) -> Mapping[str, Any]:
+    """A JSON object."""
+    if not isinstance(value, Mapping):
+        raise InputError(f'{what} must be an object, not {type(value).__name__}')
+    return value
+
+
+def text_in(fields: Mapping[str, Any], name: str, default: Optional[str] = None) -> str:
+    """A text; without a default it must be there."""
+    value = fields.get(name)
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, str):
+        found = 'missing' if name not in fields else f'a {type(value).__name__}'
+        raise InputError(f'{name!r} must be a string and is {found}')
+    return value
+
+
+def unit_in(fields: Mapping[str, Any], name: str) -> float:
+    """A number in [0, 1]."""
+    value: Any = fields.get(name)
+    if not is_number(value) or not -ROUNDING <= value <= 1 + ROUNDING:
+        raise InputError(f'{name!r} must be in [0, 1] and is {value!r}')
+    return float(value)
+
+
+def number_in(fields: Mapping[str, Any], name: str) -> float:
+    """A finite number."""
+    value: Any = fields.get(name)
+    if not is_number(value):
+        raise InputError(f'{name!r} must be a number and is {value!r}')
+    return float(value)
+
+
+def list_in(fields: Mapping[str, Any], name: str) -> Sequence[Any]:
+    """A list; empty if there is none."""
+    value = fields.get(name)
+    if value is not None and not isinstance(value, (list, tuple)):
+        raise InputError(f'{name!r} must be a list, not {type(value).__name__}')
+    return value or ()
+
+
+def numbers_in(fields: Mapping[str, Any], name: str) -> dict[str, float]:
+    """Numbers by name; those that are null are left out."""
+    value = fields.get(name)
+    if value is None:
+        return {}
+    found = {str(k): v for k, v in mapping(value, repr(name)).items() if v is not None}
+    if not all(map(is_number, found.values())):
+        raise InputError(f'{name!r} must have numbers and is {str(value)[:60]}')
+    return found
+
+
+def span_in(fields: Mapping[str, Any], text: str = 'text', at: str = 'span') -> Span:
+    """A span: its text in one field, its offsets in another."""
+    offsets = fields.get(at)
+    if (
+        not isinstance(offsets, (list, tuple))
+        or len(offsets) != 2
+        or not all(type(offset) is int for offset in offsets)
+    ):
+        raise InputError(f'{at!r} must be two whole numbers and is {offsets!r}')
+    return Span(text_in(fields, text), *offsets)
