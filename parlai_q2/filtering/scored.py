@@ -68,10 +68,10 @@ class ScoredTurns:
 def message_of(fields: dict[str, Any], judged: Judged) -> dict[str, Any]:
     """A record as the message of a teacher, whose label is the response."""
     rest = {name: value for name, value in fields.items() if name not in NO_PART}
-    example, label = judged.example, judged.annotation
+    example, label, number = judged.example, judged.annotation, fields.get('id')
     return {
         **rest,
-        **({} if example.id is None else {'turn_id': example.id}),
+        **({} if number is None else {'turn_id': number}),
         **({'q2_label': label} if label else {}),
         'text': DELIMITER.join(example.history),
         'knowledge': as_field(example.knowledge),

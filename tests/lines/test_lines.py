@@ -21,8 +21,8 @@ from parlai_q2.lines import (
     read_logged_turn,
     score_line,
 )
-from parlai_q2.rerank import Reranker
 from parlai_q2.report.scored_file import read_scored_file
+from parlai_q2.rerank import Reranker
 from tests.files import read_lines
 from tests.report.samples import scored
 from tests.rerank.toys import ToyScorer
