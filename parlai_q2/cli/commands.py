@@ -56,6 +56,12 @@ GROUPS = {
     'Measure': (
         Command('meta_eval', "Compare scorers with people's annotations"),
         Command('calibrate', 'Fit prior and threshold to labelled pairs of your own'),
+        Command(
+            'conditions',
+            'Compare replies that rest on given and on found knowledge',
+            True,
+            'conditions.json',
+        ),
         Command('bench', 'Time scoring and reranking'),
         Command('multiprocessing_eval', 'Evaluate a model in several processes', True),
     ),
