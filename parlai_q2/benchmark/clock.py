@@ -7,8 +7,9 @@ import resource
 import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Optional
 
 from parlai_q2.models.device import gpus
 from parlai_q2.threads import cores
@@ -86,6 +87,32 @@ def processor() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
+
+
+def processor_seconds(process: int) -> Optional[float]:
+    """
+    The processor time that a process and all that it has started have taken so far;
+    None where the system has no ``/proc``.
+    """
+    children: dict[int, list[int]] = {}
+    ticks: dict[int, int] = {}
+    for path in Path('/proc').glob('[0-9]*/stat'):
+        try:
+            fields = path.read_text(errors='replace').rpartition(')')[2].split()
+        except OSError:  # it has ended
+            continue
+        one = int(path.parent.name)
+        children.setdefault(int(fields[1]), []).append(one)
+        # User and system, of the process and of its children that have ended.
+        ticks[one] = sum(map(int, fields[11:15]))
+    if process not in ticks:
+        return None
+    found, waiting = 0, [process]
+    while waiting:
+        one = waiting.pop()
+        found += ticks[one]
+        waiting += children.get(one, [])
+    return found / os.sysconf('SC_CLK_TCK')
 
 
 def peak_memory_mb() -> float:

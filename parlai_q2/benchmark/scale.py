@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
+from parlai_q2.benchmark.clock import processor_seconds
 from parlai_q2.errors import Q2Error
 
 # Seconds between two looks at what a command has written.
 EVERY = 0.005
+# Seconds between two looks at the processor time that it has taken.
+LOOK = 0.5
 # So many chunks come before the clock starts: each process has loaded its models then.
 WARM_CHUNKS = 4
 LINE_END = b'\n'
@@ -82,7 +85,9 @@ def measure_scale(
     :param infile: from :func:`write_records`, of more than a few chunks.
     :return: seconds until the first chunks were written (``start``) and of the whole
         command (``whole``); milliseconds a record of those after the first chunks
-        (``each``); and the peak memory of the command's largest process in MB.
+        (``each``), and of processor time (``processor``), which other programs disturb
+        less; and the peak memory in MB of the command's process, or of a larger one
+        that it waited for (``memory``).
     :raises Q2Error: if the command fails.
     """
     files = ['--infile', str(infile), '--outfile', str(outfile)]
@@ -96,11 +101,16 @@ def measure_scale(
         process = subprocess.Popen(command, stdout=stream, stderr=subprocess.STDOUT)
     start = done = None
     warm = 0
+    # Bytes written and processor seconds taken, when the clock starts and later.
+    taken: list[tuple[int, Optional[float]]] = []
+    looked = began
     while True:
         now = time.perf_counter()
-        if start is None:
-            warm = _lines(part)
-            start = now if warm >= WARM_CHUNKS * chunk else None
+        if start is None and (warm := _lines(part)) >= WARM_CHUNKS * chunk:
+            start = now
+        if start is not None and now - looked >= LOOK and part.exists():
+            looked = now
+            taken.append((_size(part), processor_seconds(process.pid)))
         if done is None and outfile.exists():
             done = now
         ended, status, used = os.wait4(process.pid, os.WNOHANG)
@@ -109,21 +119,39 @@ def measure_scale(
         time.sleep(EVERY)
     whole = time.perf_counter() - began
     process.returncode = os.waitstatus_to_exitcode(status)
-    records = _lines(outfile)
     if process.returncode or start is None or done is None:
         said = log.read_text(encoding='utf-8', errors='replace').splitlines()[-5:]
-        raise Q2Error(
-            f'{" ".join(command)} failed, or was too quick:\n' + '\n'.join(said)
-        )
+        words = ' '.join(command)
+        raise Q2Error(f'{words} failed, or was too quick:\n' + '\n'.join(said))
+    records = _lines(outfile)
     return {
         'case': case.name,
         'records': records,
         'start': start - began,
         'each': 1000 * (done - start) / (records - warm),
+        'processor': _processor(taken, _size(outfile) / records),
         'whole': whole,
         # macOS counts in bytes, others in kilobytes.
         'memory': used.ru_maxrss / (1e6 if platform.system() == 'Darwin' else 1e3),
     }
+
+
+def _processor(
+    taken: Sequence[tuple[int, Optional[float]]], bytes_each: float
+) -> Optional[float]:
+    """Milliseconds of processor time a record, from the first look to the last."""
+    seen = [(size, seconds) for size, seconds in taken if size and seconds is not None]
+    if len(seen) < 2 or seen[-1][0] <= seen[0][0]:
+        return None
+    (size, seconds), (more, later) = seen[0], seen[-1]
+    return 1000 * (later - seconds) * bytes_each / (more - size)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _lines(path: Path) -> int:
@@ -137,7 +165,8 @@ def _lines(path: Path) -> int:
 
 def describe_scale(scorer: str, rows: Sequence[Mapping[str, Any]]) -> str:
     """What :func:`measure_scale` found, as a table."""
-    head = ['', 'records', 'distinct', 'start-up', 'a record', 'whole', 'peak memory']
+    head = ['', 'records', 'distinct', 'start-up', 'a record', 'processor']
+    head += ['whole', 'peak memory']
     table = [head] + [
         [
             row['case'],
@@ -145,6 +174,7 @@ def describe_scale(scorer: str, rows: Sequence[Mapping[str, Any]]) -> str:
             f'{row["distinct"]:,}',
             f'{row["start"]:.1f} s',
             f'{row["each"]:.3f} ms',
+            '' if row['processor'] is None else f'{row["processor"]:.3f} ms',
             f'{row["whole"]:.1f} s',
             f'{row["memory"]:.0f} MB',
         ]

@@ -1,0 +1,90 @@
+"""What the benchmark measures of large files."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+
+import pytest
+
+from parlai_q2.benchmark.clock import processor_seconds
+from parlai_q2.benchmark.scale import _processor, cases, write_records
+from parlai_q2.cli.commands import run_command
+from parlai_q2.errors import ConfigError, Q2Error
+from parlai_q2.scripts import bench
+from tests.files import read_lines
+
+TURNS = [{'knowledge': 'k', 'response': 'a'}, {'knowledge': 'l', 'response': 'b'}]
+
+
+def test_so_many_records_of_which_so_many_differ(tmp_path):
+    write_records(tmp_path / 'in.jsonl', TURNS, 7, 3)
+    found = [
+        (r['id'], r['knowledge'], r['response'])
+        for r in read_lines(tmp_path / 'in.jsonl')
+    ]
+    assert found[:4] == [
+        (0, 'k', 'a 0'),
+        (1, 'l', 'b 1'),
+        (2, 'k', 'a 2'),
+        (3, 'k', 'a 0'),
+    ]
+    assert len(found) == 7 and len({response for _, _, response in found}) == 3
+
+
+def test_processor_time_is_taken_between_two_looks():
+    # 40 bytes a record: from 1,000 to 5,000 bytes, a hundred records in 2 s.
+    looks = [(0, 0.5), (1000, 1.0), (3000, None), (5000, 3.0)]
+    assert _processor(looks, 40) == pytest.approx(20)
+    assert _processor(looks[:2], 40) is None
+    assert _processor([(1000, 1.0), (1000, 2.0)], 40) is None
+
+
+@pytest.mark.skipif(not os.path.exists('/proc/self/stat'), reason='no /proc')
+def test_processor_time_counts_what_was_started():
+    code = 'import subprocess, sys, time; subprocess.run([sys.executable, "-c", '
+    code += '"while True: pass"])'
+    process = subprocess.Popen([sys.executable, '-c', code], start_new_session=True)
+    try:
+        deadline = time.monotonic() + 60
+        while processor_seconds(process.pid) < 0.5 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert processor_seconds(process.pid) >= 0.5
+    finally:
+        os.killpg(process.pid, 9)
+        process.wait()
+    assert processor_seconds(process.pid) is None
+
+
+def test_ways_to_run():
+    names = [case.name for case in cases(3, None, ray=True)]
+    assert names == ['one process', 'Ray, 3 actors']
+    assert cases(3, 'c.sqlite', ray=False)[-1].options == ('--cache-file', 'c.sqlite')
+
+
+@pytest.mark.slow
+def test_the_command_times_whole_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        bench, 'find_spec', lambda n: None if n == 'ray' else find_spec(n)
+    )
+    out = tmp_path / 'bench.json'
+    options = '--parts scale --records 3000 --distinct 50 --chunk-size 4 --rounds 1'
+    report = run_command('bench', *options.split(), '--outfile', str(out))
+    assert json.loads(out.read_text()) == report
+    one, cached = report['scale']
+    assert (one['case'], one['records'], one['distinct']) == ('one process', 3000, 50)
+    assert cached['case'] == 'one process, cached'
+    assert 0 < one['start'] < one['whole'] and 0 < one['each'] < 1000 * one['whole']
+    assert one['memory'] > 10
+    if find_spec('matplotlib'):
+        assert 'Milliseconds a record' in (tmp_path / 'bench_scale.svg').read_text()
+
+
+def test_what_cannot_be_measured_is_said(tmp_path):
+    options = ['--outfile', str(tmp_path / 'bench.json'), '--parts', 'scale']
+    with pytest.raises(ConfigError, match='--records must be at least 2048'):
+        run_command('bench', *options, '--records', '100')
+    with pytest.raises(Q2Error, match='unknown_scorer'):
+        run_command('bench', *options, '--measure', 'unknown_scorer')
