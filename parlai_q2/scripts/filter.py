@@ -5,7 +5,7 @@ so a run that was stopped goes on where it was, and another threshold costs no n
 """
 
 from contextlib import closing
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from parlai_q2.cli.files import given_file
 from parlai_q2.cli.judge_engine import judging_from_opt
 from parlai_q2.cli.scale_options import RAY, add_scale_options, check_scale
 from parlai_q2.cli.scorer_options import add_scorer_options
+from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.judge import CHUNK, batches_of, judge_batches
 from parlai_q2.filtering.scored import ScoredTurns
 from parlai_q2.io.locations import located
@@ -65,6 +66,7 @@ class FilterScript(ParlaiScript):
         size = check_scale(opt)
         check_places(outfile)
         if opt.get('infile'):
+            check_alone(opt)
             return filter_scored(opt, outfile)
         return filter_tasks(opt, outfile, size)
 
@@ -102,12 +104,29 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> dict[str, Any]:
             )
 
 
+def check_alone(opt: Opt) -> None:
+    """A ConfigError for what has no effect on a file that is scored already."""
+    given = {'-t': opt.get('task'), '--engine ray': opt.get('engine') == RAY}
+    for name in ('knowledge_file', 'knowledge_delimiter'):
+        given[f'--{name.replace("_", "-")}'] = opt.get(name)
+    for name, value in given.items():
+        if value:
+            raise ConfigError(
+                f'{name} has no effect with --infile, whose records have their '
+                'knowledge and their scores. Leave one of both out.'
+            )
+
+
 def filter_scored(opt: Opt, outfile: Path) -> dict[str, Any]:
     """Write what is kept of turns that are scored already; return the summary."""
     problems = log.Named('Left out')
     turns = ScoredTurns(located(opt['infile']), problems.add)
     policy = policy_from_opt(opt, turns.threshold, Role.CHOOSE)
     judge = Judge(turns.scorer, turns.signature)
-    return write_filtered(
-        turns.judged(policy), outfile, judge, policy, opt, turns.total
-    )
+    judged, total = turns.judged(policy), turns.total
+    if opt['num_examples'] >= 0:
+        judged = islice(judged, opt['num_examples'])
+        total = min(
+            opt['num_examples'], opt['num_examples'] if total is None else total
+        )
+    return write_filtered(judged, outfile, judge, policy, opt, total)

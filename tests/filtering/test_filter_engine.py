@@ -171,6 +171,16 @@ def test_scored_files_are_filtered_without_a_scorer(scored):
         f'--choose precision --outfile {scored}/again.jsonl'.split()
     )
     assert (again['turns'], again['kept']) == (1, 1)
+    few = filter_file(scored / 'out', scored / 'few', '-n', '2')
+    assert (few['turns'], few['kept']) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    'option', [('-t', TASK), ('--engine', 'ray'), ('--knowledge-file', 'k.txt')]
+)
+def test_what_a_scored_file_does_not_need_is_refused(tmp_path, option):
+    with pytest.raises(ConfigError, match='has no effect with --infile'):
+        filter_file(tmp_path / 'scores.jsonl', tmp_path, *option)
 
 
 def test_the_threshold_of_a_scored_file_may_be_another(scored):
