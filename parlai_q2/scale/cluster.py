@@ -75,7 +75,7 @@ def connected(
         )
     try:
         ray.init(address=address or 'local', **settings)
-    except (ConnectionError, ValueError, RuntimeError, OSError) as e:
+    except Exception as e:  # of no class of its own, where a node does not start
         if address is None:
             raise WorkerError(f'Ray could not be started on this machine: {e}') from e
         raise ConfigError(NO_CLUSTER.format(address, e)) from e

@@ -106,6 +106,20 @@ def test_no_cluster_at_an_address_is_said(tmp_path):
         RayEngine(ToyJob(str(tmp_path)), Resources('127.0.0.1:1'))
 
 
+def test_that_ray_does_not_start_is_said(tmp_path, monkeypatch):
+    import ray
+
+    from parlai_q2.scale.ray_engine import RayEngine, Resources
+
+    def fail(**settings):
+        raise Exception('The current node timed out during startup.')
+
+    monkeypatch.setattr(ray, 'is_initialized', lambda: False)
+    monkeypatch.setattr(ray, 'init', fail)
+    with pytest.raises(WorkerError, match='could not be started.*timed out'):
+        RayEngine(ToyJob(str(tmp_path)), Resources())
+
+
 def test_a_killed_node_and_one_that_joins_late_cost_only_time(engine, two_nodes):
     items = [*map(str, range(200))]
     doomed = add_node(two_nodes)
