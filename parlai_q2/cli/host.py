@@ -10,6 +10,7 @@ from pathlib import Path
 
 from parlai_q2.cli.commands import COMMANDS, listing
 from parlai_q2.errors import MissingPackageError, UnknownNameError
+from parlai_q2.optional import check_torch
 
 # The versions that were tried together, installed beside ours.
 REQUIREMENTS = Path(__file__).resolve().parent.parent / 'parlai' / 'requirements.txt'
@@ -67,9 +68,12 @@ def has_parlai() -> bool:
 
 
 def check_parlai(what: str) -> None:
-    """Check that ParlAI is installed; a MissingPackageError says what to run."""
+    """
+    Check that ParlAI and torch are installed; a MissingPackageError says what to run.
+    """
     if not has_parlai():
         raise MissingPackageError(f'{what} needs ParlAI. {how_to_install()}')
+    check_torch(what)
 
 
 def how_to_install() -> str:

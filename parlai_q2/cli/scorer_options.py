@@ -21,6 +21,7 @@ from parlai_q2.scorers.registry import (
     scorer_names,
 )
 from parlai_q2.scorers.roles import DEFAULTS, NONE, Role
+from parlai_q2.threads import limit_cores
 
 # What a role's scorer does, for help texts.
 DOES = {
@@ -42,10 +43,16 @@ def add_preset_option(group: Any) -> None:
 
 
 def add_device_option(group: Any) -> None:
-    """Add ``--scorer-device``."""
+    """Add ``--scorer-device`` and ``--threads``."""
     group.add_argument(
         '--scorer-device',
         help='device of the scorers; default: cuda:GPU if ParlAI uses a GPU, else cpu',
+    )
+    group.add_argument(
+        '--threads',
+        type=int,
+        help='the most CPU cores to compute on; default: all that this process may '
+        'use, or $OMP_NUM_THREADS',
     )
 
 
@@ -179,13 +186,23 @@ def preset_from_opt(opt: Mapping[str, Any], role: Role) -> Preset:
 
 
 def model_options(opt: Mapping[str, Any], scorer: str) -> dict[str, Any]:
-    """The device and batch size, as arguments of a scorer; none without models."""
+    """
+    The device and batch size, as arguments of a scorer; none without models. Before it
+    is made, its cores are limited to ``--threads``.
+    """
+    limit_from_opt(opt)
     if not scorer_class(scorer).has_models:
         return {}
     options = {'device': scorer_device(opt)}
     if opt.get('scorer_batch_size') is not None:
         options['batch_size'] = opt['scorer_batch_size']
     return options
+
+
+def limit_from_opt(opt: Mapping[str, Any]) -> None:
+    """Limit the cores of this process to ``--threads``, if given."""
+    if opt.get('threads') is not None:
+        limit_cores(opt['threads'])
 
 
 def with_cache(opt: Mapping[str, Any], scorer: Scorer, default: bool) -> Scorer:

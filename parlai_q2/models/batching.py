@@ -3,8 +3,9 @@ Groups inputs into few large model calls: each distinct input once, similar leng
 together.
 """
 
+import sys
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Optional, TypeVar
 
 from parlai_q2.models.device import is_cpu
 
@@ -25,14 +26,24 @@ def map_unique(
 
 
 def equal_batches(
-    lengths: Sequence[int], batch_size: int, workers: int = 1
+    lengths: Sequence[int],
+    batch_size: int,
+    workers: int = 1,
+    tokens: Optional[int] = None,
 ) -> list[list[int]]:
     """
     Split inputs into batches of indices, of one length each, longest first, and small
     enough that each worker gets some.
+
+    :param tokens: the most tokens of a batch of several inputs; None for any number.
     """
     most = max(1, min(batch_size, -(-len(lengths) // workers)))
-    return length_batches(lengths, most, 1)
+    return [
+        batch[i : i + size]
+        for batch in length_batches(lengths, most, 1)
+        for size in [max(1, (tokens or sys.maxsize) // max(1, lengths[batch[0]]))]
+        for i in range(0, len(batch), size)
+    ]
 
 
 # Where transformers computes, inputs are padded to a multiple of this many tokens, and

@@ -11,6 +11,7 @@ from parlai_q2.models.batching import length_batches, length_step, padded
 from parlai_q2.models.device import inference
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.tokens import Tokens
+from parlai_q2.optional import check_torch
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -98,6 +99,7 @@ def load_hugging_face(
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
     :raises ModelError: if its files cannot be read or do not fit.
     """
+    check_torch(f'The model {reference!r}')
     import transformers
 
     kind = getattr(transformers, auto_class)

@@ -28,6 +28,7 @@ from parlai_q2.models.folder import (
     verify_checksums,
 )
 from parlai_q2.models.references import resolve
+from parlai_q2.optional import check_torch
 
 ADAPTER_WEIGHTS = 'adapter.int8.safetensors'
 # Always passed to transformers, which otherwise prompts the user at the terminal.
@@ -37,6 +38,7 @@ NO_CODE: dict[str, Any] = {'trust_remote_code': False}
 def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
     """The tokenizer of a model; for an adapter, that of its base."""
     base = adapter_base(reference) or reference
+    check_torch(f'The model {reference!r}')
     from transformers import AutoTokenizer
 
     return _from_pretrained(AutoTokenizer, base, revision)
@@ -61,6 +63,7 @@ def load_model(
     """
     check_device(device)
     folder = stored_folder(reference)
+    check_torch(f'The model {reference!r}')
     if folder is not None:
         if options:
             raise ConfigError(
@@ -86,6 +89,7 @@ def load_seq2seq(
     Load an encoder-decoder in fp32, and its tokenizer. A folder may have an adapter
     instead of weights, whose ``adapter.json`` names the model that it belongs to.
     """
+    check_torch(f'The model {reference!r}')
     from transformers import AutoModelForSeq2SeqLM
 
     from parlai_q2.models.int8_weights import load_int8

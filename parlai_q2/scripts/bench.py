@@ -28,6 +28,7 @@ from parlai_q2.cli.host import check_parlai
 from parlai_q2.cli.scorer_options import (
     add_device_option,
     add_preset_option,
+    limit_from_opt,
     scorer_device,
 )
 from parlai_q2.errors import ConfigError, InputError, Q2Error, UnknownNameError
@@ -96,6 +97,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     pairs = [(f['knowledge'], f['response']) for f in sample()[: opt['responses']]]
     if len(pairs) < 2:
         raise InputError('A benchmark needs at least two responses.')
+    limit_from_opt(opt)
     report: dict[str, Any] = {'machine': machine()}
     apart = 0.0
     if {'metric', 'loop'} & set(parts):

@@ -5,9 +5,11 @@ import sys
 
 import pytest
 
-SCORE = """
-import sys
-sys.modules['torch'] = sys.modules['transformers'] = None  # importing one fails
+# Importing one fails.
+WITHOUT = 'import sys\nsys.modules["torch"] = sys.modules["transformers"] = None\n'
+SCORE = (
+    WITHOUT
+    + """
 from parlai_q2 import Example, load_scorer
 said = ('They have five eyes.', 'They have six eyes.')
 preset, *names = sys.argv[1:]
@@ -17,6 +19,7 @@ for name in names:
     assert one.value > other.value, (one, other)
 print('spacy' in sys.modules)
 """
+)
 
 
 @pytest.mark.parametrize(
@@ -39,13 +42,29 @@ def test_the_command_scores_without_torch(tmp_path):
     pairs.write_text(
         '{"knowledge": "Bees have five eyes.", "response": "Five eyes."}\n'
     )
-    code = (
-        'import sys; sys.modules["torch"] = sys.modules["transformers"] = None\n'
-        'from parlai_q2.__main__ import main; main()'
-    )
+    code = WITHOUT + 'from parlai_q2.__main__ import main; main()'
     options = ['--infile', str(pairs), '--outfile', str(out)]
     options += ['--measure', 'consistency']
     done = subprocess.run(
         [sys.executable, '-c', code, 'score', *options], capture_output=True, text=True
     )
     assert out.exists() and '"score"' in out.read_text(), done.stderr[-2000:]
+
+
+@pytest.mark.parametrize(
+    'code',
+    [
+        'from parlai_q2.models.loading import load_tokenizer\nload_tokenizer("a/b")',
+        'from parlai_q2.models.loading import load_seq2seq\nload_seq2seq("a/b")',
+        'from parlai_q2.models.loading import load_model\nload_model("a/b", None)',
+        'import parlai_q2.zoo.train.convert',
+        'from parlai_q2.cli.host import check_parlai\ncheck_parlai("parlai_q2 chat")',
+    ],
+)
+def test_what_needs_torch_says_what_to_install(code):
+    done = subprocess.run(
+        [sys.executable, '-c', WITHOUT + code], capture_output=True, text=True
+    )
+    last = done.stderr.strip().splitlines()[-1]
+    assert 'MissingPackageError' in last, done.stderr
+    assert 'pip install "parlai_q2[torch]"' in last

@@ -1,0 +1,3 @@
+from parlai_q2.optional import check_torch
+
+check_torch('Training')

@@ -15,7 +15,7 @@ from parlai_q2.models.converted.folder import Converted
 from parlai_q2.models.converted.layout import ENCODER, SEQ2SEQ
 from parlai_q2.models.converted.probe import int8_is_exact
 from parlai_q2.models.device import is_cpu
-from parlai_q2.threads import cores
+from parlai_q2.threads import cores, keep_freed_memory
 
 NAME = 'ctranslate2'
 AUTO, INT8, FLOAT32 = 'auto', 'int8', 'float32'
@@ -94,6 +94,8 @@ def open_model(
     """
     import ctranslate2
 
+    if is_cpu(device):
+        keep_freed_memory()
     name, _, number = device.partition(':')
     try:
         return getattr(ctranslate2, kind)(
