@@ -13,8 +13,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Optional
 
-from parlai_q2.errors import ConfigError
-
 SPIN_COUNT = 'GOMP_SPINCOUNT'
 # Iterations of the spin loop: a few microseconds, enough for the next layer to start.
 BRIEF = '1000'
@@ -56,10 +54,8 @@ def limit_cores(count: int) -> None:
     Compute on at most so many cores, in this process and those that it starts. Models
     that are loaded already keep theirs.
 
-    :raises ConfigError: if it is not at least 1.
+    :param count: at least 1.
     """
-    if count < 1:
-        raise ConfigError(f'--threads must be at least 1, not {count}.')
     os.environ[LIMIT] = os.environ[TOKENIZERS_LIMIT] = str(count)
     if 'torch' in sys.modules:  # which has read the variable
         sys.modules['torch'].set_num_threads(count)

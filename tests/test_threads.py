@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from parlai_q2 import threads
+from parlai_q2.cli.scorer_options import limit_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.threads import BRIEF, SPIN_COUNT, cores, usable_cores
 
@@ -76,9 +77,12 @@ def test_limited_cores_are_those_that_are_computed_on(monkeypatch):
         monkeypatch.setenv(name, '7')
     monkeypatch.delitem(sys.modules, 'torch', raising=False)
     threads.limit_cores(1)
+    limit_from_opt({'threads': None})
     assert cores() == 1
+    limit_from_opt({'threads': 3})
+    assert cores() == 3
     with pytest.raises(ConfigError, match='at least 1'):
-        threads.limit_cores(0)
+        limit_from_opt({'threads': 0})
 
 
 @pytest.mark.parametrize(

@@ -200,9 +200,16 @@ def model_options(opt: Mapping[str, Any], scorer: str) -> dict[str, Any]:
 
 
 def limit_from_opt(opt: Mapping[str, Any]) -> None:
-    """Limit the cores of this process to ``--threads``, if given."""
-    if opt.get('threads') is not None:
-        limit_cores(opt['threads'])
+    """
+    Limit the cores of this process to ``--threads``, if given; a ConfigError if it is
+    not at least 1.
+    """
+    count = opt.get('threads')
+    if count is None:
+        return
+    if count < 1:
+        raise ConfigError(f'--threads must be at least 1, not {count}.')
+    limit_cores(count)
 
 
 def with_cache(opt: Mapping[str, Any], scorer: Scorer, default: bool) -> Scorer:
