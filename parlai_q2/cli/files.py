@@ -27,6 +27,15 @@ def given_files(opt: Mapping[str, Any]) -> tuple[Path, Path]:
     return given_file(opt, 'infile'), given_file(opt, 'outfile')
 
 
+def add_fields_option(group: Any) -> None:
+    """Add ``--fields``, read by :func:`~parlai_q2.io.fields.read_fields`."""
+    group.add_argument(
+        '--fields',
+        help='what fields are called in the file, if not as above, such as '
+        "'knowledge=context,history=question'",
+    )
+
+
 def tell_signature(signature: str, outfile: Path) -> None:
     """Log how the scores in a file were made."""
     log.info(f'Signature: {short_form(signature)}, in full in {meta_of(outfile)}')

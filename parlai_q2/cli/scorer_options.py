@@ -12,7 +12,7 @@ from parlai_q2.cache import ScoreCache
 from parlai_q2.cli.renamed import add_renamed_options, check_renamed
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.device import gpus
-from parlai_q2.presets import Preset, load_preset, with_detector
+from parlai_q2.presets import Preset, load_preset, preset_names, with_detector
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import (
     DEFAULT_PRESET,
@@ -23,6 +23,8 @@ from parlai_q2.scorers.registry import (
 from parlai_q2.scorers.roles import DEFAULTS, NONE, Role
 from parlai_q2.threads import limit_cores
 
+# The presets whose models do not come with the package.
+FETCHED = [name for name in preset_names() if name not in ('mini', 'base')]
 # What a role's scorer does, for help texts.
 DOES = {
     Role.CHOOSE: 'chooses',
@@ -37,8 +39,8 @@ def add_preset_option(group: Any) -> None:
     group.add_argument(
         '--preset',
         default=DEFAULT_PRESET,
-        help='the models: mini (shipped, offline), paper (fetched on first use), or a '
-        'path to a YAML file',
+        help='the models: mini or base, which ship and work offline; one that is '
+        f'fetched on first use ({", ".join(FETCHED)}); or the path of a YAML file',
     )
 
 

@@ -24,7 +24,7 @@ from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.turns import Example
 
 # Scorers whose preset had its settings chosen on development data; see
-# docs/accuracy.md.
+# docs/training.md.
 CHOSEN_ON_DEVELOPMENT_DATA = ('q2', 'q2_f1', 'consistency')
 
 
@@ -134,7 +134,7 @@ class Evaluation:
             notes.append(
                 f'Fitted on these responses, among others: {", ".join(fitted)}. '
                 'The values shown are those of the fit; for held-out ones, '
-                'see docs/accuracy.md.'
+                'see docs/training.md.'
             )
         if chosen:
             notes.append(

@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 from parlai_q2.errors import ConfigError
 
-# The fields that scorers read, each with what others call it.
+# The fields that scorers and rerankers read, each with what others call it.
 ALIKE = {
     'knowledge': ('context', 'document', 'evidence_text', 'passage', 'source'),
     'history': (
@@ -17,11 +17,15 @@ ALIKE = {
         *('question', 'turns'),
     ),
     'response': ('answer', 'completion', 'generated', 'output', 'prediction', 'reply'),
+    'candidates': ('answers', 'completions', 'generations', 'outputs', 'replies'),
     'id': (),
 }
+# What a record of a file to score has, and one of a pool to choose from.
+SCORED = ('knowledge', 'history', 'response', 'id')
+RANKED = ('knowledge', 'history', 'candidates', 'id')
 NOT_READ = (
-    'Not read: {found}. If it is the {meant}, say so: --fields {meant}={found}. It is '
-    'copied to the output as it is.'
+    'Not read: {found}. If that is the {meant}, say so: --fields {pairs}. It is copied '
+    'to the output as it is.'
 )
 
 _logger = logging.getLogger(__name__)
@@ -52,11 +56,28 @@ def renamed(fields: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, An
     return {**fields, **more}
 
 
-def tell_unread(fields: Collection[str], names: Mapping[str, str]) -> None:
-    """Say which fields of a file's first record look as if they should be read."""
-    for meant, others in ALIKE.items():
-        if meant in fields or meant in names:
-            continue
-        for found in others:
-            if found in fields and found not in names.values():
-                _logger.warning(NOT_READ.format(found=found, meant=meant))
+def tell_unread(
+    fields: Collection[str], names: Mapping[str, str], read: Collection[str] = SCORED
+) -> None:
+    """
+    Say which fields of a file's first record look as if they should be read.
+
+    :param read: the fields that are read of such a file.
+    """
+    pairs = [
+        (meant, found)
+        for meant in read
+        if meant not in fields and meant not in names
+        for found in ALIKE[meant]
+        if found in fields and found not in names.values()
+    ]
+    if pairs:
+        _logger.warning(
+            NOT_READ.format(
+                found=', '.join(found for _, found in pairs),
+                meant=', '.join(meant for meant, _ in pairs),
+                pairs=','.join(
+                    f'{meant}={found}' for meant, found in dict(pairs).items()
+                ),
+            )
+        )

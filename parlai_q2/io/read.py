@@ -14,7 +14,6 @@ import logging
 import re
 from io import BufferedReader, TextIOWrapper
 from itertools import chain, islice
-from pathlib import Path
 from types import MappingProxyType
 from typing import (
     Any,
@@ -399,27 +398,6 @@ def _fields(
             'texts that contain the separator.'
         )
     return dict(zip(header, row)), problem
-
-
-def read_conversations(path: Path) -> Iterator[Union[list[dict], RecordError]]:
-    """
-    The messages of each conversation of a file in ParlAI's format, in order. A bad line
-    gives an error in its place.
-
-    :raises InputError: if the file cannot be read at all.
-    """
-    with open_text(path) as stream:
-        for number, value, problem, _ in json_lines(stream):
-            dialog = value.get('dialog') if isinstance(value, dict) else None
-            if problem or not isinstance(dialog, list):
-                yield RecordError(path.name, number, problem or NO_DIALOG)
-                continue
-            messages = [m for said in dialog if isinstance(said, list) for m in said]
-            if all(isinstance(m, dict) for m in messages):
-                yield messages
-            else:
-                problem = 'has a "dialog" with something other than messages.'
-                yield RecordError(path.name, number, problem)
 
 
 def _read_world_logs(stream: Iterable[str]) -> Iterator[Line]:

@@ -14,7 +14,7 @@ from parlai_q2.text.sentences import is_short
 from parlai_q2.turns import Span
 
 # Sentences read for a question and, in end-to-end NLI, for each sentence of a response.
-# Chosen on development data; see docs/accuracy.md for the numbers.
+# Chosen on development data.
 FOR_A_QUESTION, FOR_A_SENTENCE = 3, 2
 
 

@@ -7,12 +7,14 @@ and, optionally, ``score`` (the log probability that its generator gave it), ``t
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple, Optional
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.fields import RANKED, renamed, tell_unread
 from parlai_q2.io.locations import Location
 from parlai_q2.io.read import history_of, knowledge_of, read_objects
 from parlai_q2.rerank.candidate import Candidate
@@ -75,13 +77,21 @@ class PoolRecord(NamedTuple):
         return self._replace(fields={}, pool=None, error=error, labels=(), nulled=())
 
 
-def read_pools(path: Location) -> Iterator[PoolRecord]:
+def read_pools(
+    path: Location, names: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[PoolRecord]:
     """
     Read the pools of a file of JSON lines or Parquet, in order. A bad record gives an
     error in its place; a file that cannot be read, an InputError.
+
+    :param names: as for :func:`~parlai_q2.io.read.read_records`.
     """
-    name = path.name
+    name, first = path.name, True
     for (line, fields, problem, nulled), read in read_objects(path):
+        if first and fields:
+            tell_unread(fields, names, RANKED)
+            first = False
+        fields = renamed(fields, names)
         try:
             if problem is not None:
                 raise InputError(problem)

@@ -29,7 +29,7 @@ from parlai_q2.text.retrieval import SentenceIndex, index_of, pieces
 from parlai_q2.text.sentences import is_short
 from parlai_q2.turns import Example, Span
 
-# Chosen on development data; see docs/accuracy.md for the numbers.
+# Chosen on development data.
 DEFAULT_KNOWLEDGE_WORDS = 60
 # A longer response is split even if the knowledge is short.
 RESPONSE_WORDS = 60

@@ -6,7 +6,7 @@ is new. They make different mistakes, so a logistic model combines them. Its few
 coefficients are in ``grounded.json`` beside this file, and none is negative: a higher
 value of a feature means that the response is better supported.
 
-:mod:`parlai_q2.zoo.train.grounded` fits them; docs/accuracy.md says on which data.
+:mod:`parlai_q2.zoo.train.grounded` fits them; docs/training.md says on which data.
 """
 
 import json

@@ -16,10 +16,9 @@ class Role(Word):
     EXPLAIN = 'explain'
 
 
-# Fast and good at choosing; the published metric; marks words. docs/which_scorer.md
-# has the table.
 # Instead of the name of a scorer that explains: nothing is explained.
 NONE = 'none'
+# Fast and good at choosing; the published metric; marks words: docs/scorers.md.
 DEFAULTS = {Role.CHOOSE: 'grounded_fast', Role.MEASURE: 'q2', Role.EXPLAIN: 'spans'}
 
 

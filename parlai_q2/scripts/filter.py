@@ -31,7 +31,7 @@ from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.scorers.roles import Role
 
 # A data set is judged by the published metric.
-JUDGE = 'q2'
+JUDGE = 'consistency'
 
 
 @register_script('filter', aliases=['q2_filter'])

@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from parlai_q2.claims import Score
 from parlai_q2.cli.file_command import run_command_on_files, work_off
+from parlai_q2.cli.files import add_fields_option
 from parlai_q2.cli.scale_options import add_out_format, add_scale_options, with_device
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.io.chunks import CHUNK_RECORDS
@@ -49,10 +50,7 @@ def add_options(parser: Any) -> None:
         help='file to write, JSON lines or Parquet by its ending, or a folder for many',
     )
     add_out_format(group)
-    group.add_argument(
-        '--fields',
-        help="other names of fields in the input, such as 'history=question'",
-    )
+    add_fields_option(group)
     group.add_argument(
         '--format',
         choices=FORMATS,

@@ -1,6 +1,6 @@
 """
 Reads a file of conversations whose turns carry their knowledge, such as ``parlai_q2
-filter`` and ``parlai_q2 distill`` write.
+filter`` and ``parlai_q2 distill`` write, or of records of one turn each.
 
 ParlAI's own ``jsonfile`` teacher hides a turn's other fields in ``x_turn``. Here they
 are the message's own, so that a model trains as it did on the task they came from.
@@ -8,13 +8,17 @@ are the message's own, so that a model trains as it did on the task they came fr
 
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Optional, Sequence
 
 import parlai.utils.logging as logging
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
 from parlai.tasks.jsonfile.agents import JsonTeacher
 
+from parlai_q2.cli.files import add_fields_option
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.io.read import read_conversations
+from parlai_q2.io.conversations import read_conversations
+from parlai_q2.io.fields import read_fields
 from parlai_q2.io.world_logs import (
     COMMAND,
     LEFT_OUT,
@@ -39,16 +43,27 @@ class GroundedFileTeacher(JsonTeacher):
     turn; ``--jsonfile-datapath`` names the file.
     """
 
+    @classmethod
+    def add_cmdline_args(
+        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+    ) -> ParlaiParser:
+        """Add ``--fields``, for files of records."""
+        super().add_cmdline_args(parser, partial_opt)
+        add_fields_option(parser.add_argument_group('Grounded file'))
+        return parser
+
     def setup_data(self, path: str) -> Iterator[tuple[dict[str, Any], bool]]:
         """
         Read the turns of the file; a bad line is named and left out.
 
         :raises InputError: when it has none, since nothing can be trained on it.
         """
-        turn = None
+        turn, bad = None, 0
         self._commands = 0
-        for messages in read_conversations(Path(path)):
+        names = read_fields(self.opt.get('fields'))
+        for messages in read_conversations(Path(path), names):
             if isinstance(messages, RecordError):
+                bad += 1
                 logging.error(f'Left out: {messages}')
                 continue
             # The context is not said by anybody.
@@ -60,6 +75,10 @@ class GroundedFileTeacher(JsonTeacher):
         if self._commands:
             logging.warning(LEFT_OUT.format(self._commands))
         if turn is None:
+            if bad:
+                raise InputError(
+                    f'{path} has no turns: {bad} lines were left out, see above.'
+                )
             raise InputError(
                 f'{path} has no turns. If filter or distill wrote it, they kept none: '
                 'look at the summary beside it, and lower --choose-threshold.'

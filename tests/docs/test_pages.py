@@ -1,33 +1,24 @@
 """
-What the pages say beside their commands: links lead somewhere, every option of an agent
-is named, presets can be loaded, and a chat's help is shown as it is.
+What the pages say beside their commands: links lead somewhere, tables of options are
+those of the parsers, presets can be loaded, and a chat's help is shown as it is.
 """
 
-import argparse
+import importlib.util
 import re
+from pathlib import Path
+from types import ModuleType
 
-import pytest
-from parlai.core.params import ParlaiParser
-
-from parlai_q2.agents.chat_server.options import add_options as chat_server
-from parlai_q2.agents.consistency.consistency import add_options as consistency
 from parlai_q2.agents.grounded_rerank.commands import HELP
-from parlai_q2.agents.grounded_rerank.options import add_rerank_options
-from parlai_q2.agents.hf_classifier.options import add_options as hf_classifier
-from parlai_q2.agents.hf_seq2seq.options import add_options as hf_seq2seq
 from parlai_q2.cli.commands import COMMANDS, parser_of
-from parlai_q2.presets import load_preset
+from parlai_q2.presets import load_preset, preset_names
 from tests.docs.code_in_docs import ROOT, code_of, pages
 
-AGENTS = {
-    'chat_server': chat_server,
-    'consistency': consistency,
-    'grounded_rerank': add_rerank_options,
-    'hf_classifier': hf_classifier,
-    'hf_seq2seq': hf_seq2seq,
-}
-# Documented with the scorers.
-SHARED = ('--scorer-', '--cache', '--preset', '--detector')
+
+def script(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def text_of(page: str) -> str:
@@ -44,19 +35,28 @@ def test_every_link_leads_somewhere():
     assert [(p, link) for p, link in found if not (p.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize('agent', AGENTS)
-def test_a_page_names_every_option_of_its_agent(agent):
-    parser = ParlaiParser(False, False)
-    before = set(parser._option_string_actions)
-    AGENTS[agent](parser)
-    added = {
-        name
-        for name, action in parser._option_string_actions.items()
-        if name not in before and action.help != argparse.SUPPRESS
-    }
-    own = {o for o in added if o.startswith('--') and not o.startswith(SHARED)}
-    page = text_of(f'agents/{agent}.md')
-    assert own and {option for option in own if f'`{option}' not in page} == set()
+def test_the_tables_of_options_are_those_of_the_parsers():
+    tables = script(ROOT / 'docs' / 'option_tables.py')
+    found = set()
+    for page in (ROOT / 'docs').rglob('*.md'):
+        text = page.read_text('utf-8')
+        found |= {name for _, name, _ in tables.MARKED.findall(text)}
+        assert text == tables.renewed(text), 'run: python docs/option_tables.py'
+    assert found == set(tables.TABLES)
+
+
+def test_every_agent_has_a_page_with_its_options():
+    tables = script(ROOT / 'docs' / 'option_tables.py').TABLES
+    agents = {p.parent.name for p in (ROOT / 'agents').glob('*/__init__.py')}
+    assert agents == set(tables) - {'scorers'}
+    for agent in agents:
+        assert f'<!-- options: {agent} -->' in text_of(f'agents/{agent}.md')
+
+
+def test_the_help_of_preset_names_all_that_ship():
+    parser = parser_of(COMMANDS['score'])
+    told = parser._option_string_actions['--preset'].help
+    assert all(re.search(rf'\b{name}\b', told) for name in preset_names())
 
 
 def test_the_page_on_meta_evaluation_names_only_options_that_there_are():

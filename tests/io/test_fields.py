@@ -8,6 +8,7 @@ import pytest
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.read import read_records
+from parlai_q2.rerank.pools import read_pools
 
 GOOD = {'knowledge': 'K', 'response': 'R'}
 
@@ -43,13 +44,30 @@ def test_fields_that_look_like_an_input_are_named_once(tmp_path, caplog):
     lines = [json.dumps({**GOOD, 'question': 'Q', 'note': 'N'})] * 3
     read(tmp_path, '\n'.join(lines))
     (told,) = caplog.messages
-    assert told.startswith('Not read: question. If it is the history')
+    assert told.startswith('Not read: question. If that is the history')
     assert '--fields history=question' in told
     caplog.clear()
     names = {'history': 'question'}
     records = read(tmp_path, '\n'.join(lines), names=names)
     assert [r.example.history for r in records] == [('Q',)] * 3
     assert caplog.messages == [] and records[0].fields['question'] == 'Q'
+
+
+def test_all_that_a_pool_may_mean_is_named_with_the_option_that_reads_it(
+    tmp_path, caplog
+):
+    path = tmp_path / 'pools.jsonl'
+    line = {'context': 'K', 'question': 'Q', 'replies': ['R'], 'response': 'no pool'}
+    path.write_text(f'{json.dumps(line)}\n' * 2)
+    bad = list(read_pools(path))
+    (told,) = caplog.messages
+    option = 'knowledge=context,history=question,candidates=replies'
+    assert f'--fields {option}.' in told and all(record.error for record in bad)
+    caplog.clear()
+    for record in read_pools(path, read_fields(option)):
+        assert record.pool.knowledge_text == 'K' and record.pool.history == ('Q',)
+        assert record.pool.candidates[0].text == 'R'
+    assert caplog.messages == []
 
 
 def test_what_stands_beside_all_that_is_read_is_not_named(tmp_path, caplog):

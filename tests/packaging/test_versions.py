@@ -62,8 +62,6 @@ def test_every_extra_that_is_named_exists(setup):
     for folder in ('docs', 'parlai_q2', 'agents', 'tasks', 'zoo'):
         for ending in ('md', 'py'):
             for path in (ROOT / folder).rglob(f'*.{ending}'):
-                if path.name == 'upgrade.md':  # it also names what there was
-                    continue
                 text = path.read_text('utf-8')
                 for found in re.findall(r'parlai_q2\[([\w,]+)\]', text):
                     named.update(dict.fromkeys(found.split(','), path))

@@ -5,6 +5,7 @@ import json
 import parlai.utils.logging as logging
 import pytest
 
+from parlai_q2.errors import InputError
 from parlai_q2.io.world_logs import LEFT_OUT
 from tests.tasks.evaluating import SAMPLE, evaluate, make_world
 from tests.tasks.recording import NAME
@@ -93,3 +94,33 @@ def test_a_bad_line_is_named_and_the_others_are_read(tmp_path, monkeypatch, line
     assert teacher.num_examples() == 2
     (told,) = set(told)
     assert 'log.jsonl, line 2' in told and says in told
+
+
+RECORD = {'knowledge': 'Mars has two moons.', 'history': ['Hi.', 'Moons?'], 'id': 'm'}
+
+
+def read(path, **options):
+    world = make_world(task=FILE, jsonfile_datapath=str(path), **options)
+    return [turn for turn in world.get_task_agent() if not turn.is_padding()]
+
+
+def test_a_record_is_a_conversation_of_one_turn(tmp_path):
+    path = tmp_path / 'mine.jsonl'
+    path.write_text(json.dumps({**RECORD, 'response': 'Two.'}) + '\n')
+    (turn,) = read(path)
+    assert turn['text'] == 'Hi.\nMoons?' and turn['eval_labels'] == ['Two.']
+    assert turn['knowledge'] == RECORD['knowledge'] and turn['turn_id'] == 'm'
+    assert turn['episode_done']
+
+
+@pytest.mark.parametrize('name', ['mine.jsonl', 'mine.csv'])
+def test_other_names_of_fields_are_told_and_read(tmp_path, caplog, name):
+    path = tmp_path / name
+    given = {'knowledge': 'Mars.', 'question': 'Moons?', 'answer': 'Two.'}
+    cells = f'{",".join(given)}\n{",".join(given.values())}\n'
+    path.write_text(cells if name.endswith('csv') else json.dumps(given))
+    with pytest.raises(InputError, match='1 lines were left out'):
+        read(path)
+    assert '--fields history=question,response=answer' in caplog.text
+    (turn,) = read(path, fields='history=question,response=answer')
+    assert (turn['text'], *turn['eval_labels']) == ('Moons?', 'Two.')

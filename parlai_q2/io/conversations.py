@@ -1,0 +1,72 @@
+"""
+Reads conversations from files as ParlAI writes them, or from records, each of which is
+a conversation of one turn.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Union
+
+from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.fields import renamed, tell_unread
+from parlai_q2.io.knowledge import as_field
+from parlai_q2.io.read import READERS, example_of, format_of, json_lines, open_text
+from parlai_q2.turns import Example
+
+NO_CONVERSATION = (
+    'has no "dialog" list, as ParlAI writes it, and is no record of "knowledge", '
+    '"history" and "response".'
+)
+
+
+def read_conversations(
+    path: Path, names: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Union[list[dict], RecordError]]:
+    """
+    The messages of each conversation of a file, in order: of JSON lines in ParlAI's
+    format, or of records as :func:`~parlai_q2.io.read.read_records` reads them. A bad
+    line gives an error in its place.
+
+    :param names: as for :func:`~parlai_q2.io.read.read_records`.
+    :raises InputError: if the file cannot be read at all.
+    """
+    with open_text(path) as stream:
+        tabular = path.suffix.lower() in ('.csv', '.tsv')
+        lines = READERS[format_of(path)](stream) if tabular else json_lines(stream)
+        told = False
+        for number, value, problem, _ in lines:
+            if problem or not isinstance(value, dict) or not value:
+                yield RecordError(path.name, number, problem or NO_CONVERSATION)
+                continue
+            dialog = value.get('dialog')
+            if 'dialog' in value and not isinstance(dialog, list):
+                yield RecordError(path.name, number, NO_CONVERSATION)
+                continue
+            if dialog is None:
+                if not told:
+                    tell_unread(value, names)
+                    told = True
+                try:
+                    yield _one_turn(example_of(renamed(value, names)))
+                except InputError as e:
+                    yield RecordError(path.name, number, f'{NO_CONVERSATION} It {e}')
+                continue
+            messages = [m for said in dialog if isinstance(said, list) for m in said]
+            if all(isinstance(m, dict) for m in messages):
+                yield messages
+            else:
+                problem = 'has a "dialog" with something other than messages.'
+                yield RecordError(path.name, number, problem)
+
+
+def _one_turn(example: Example) -> list[dict]:
+    """A record as what was said before, with its knowledge, and the reply."""
+    asked = {
+        'id': 'person',
+        'text': '\n'.join(example.history),
+        'knowledge': as_field(example.knowledge),
+    }
+    if example.id is not None:
+        asked['turn_id'] = example.id
+    return [asked, {'id': 'model', 'text': example.response}]
