@@ -30,6 +30,12 @@ ANSWER = 'rerank_answer'
 # a chat in a browser has.
 TERMINAL_OPTION, BROWSER_OPTION = 'local_human_candidates_file', 'port'
 
+# What the agent says where the answer to a command stands on standard output.
+SHOWN = {
+    'why': 'Above is the evidence for the last reply.',
+    'candidates': 'Above are all candidates, best first.',
+}
+
 
 class ChatCommands(_Generator):
     """Handles chat commands; a mixin over a generator's class."""
@@ -67,7 +73,7 @@ class ChatCommands(_Generator):
             # ParlAI would cut long replies and override colours.
             sys.stdout.write(f'{answer}\n')
             sys.stdout.flush()
-            answer = f'(/{command.name})'
+            answer = SHOWN[command.name]
         self.observation = Message(
             {
                 'episode_done': False,

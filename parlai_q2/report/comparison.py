@@ -1,5 +1,6 @@
 """Writes a page that compares two scorings of the same responses, or two systems."""
 
+import logging
 from pathlib import Path
 from typing import Sequence, Union
 
@@ -16,6 +17,8 @@ from parlai_q2.report.entries import Entry
 from parlai_q2.report.overview import TwoRunOverview
 from parlai_q2.report.page import TABLE_SCRIPTS, Row, embed, numbered, render, three
 from parlai_q2.text.visible import one_line
+
+_logger = logging.getLogger(__name__)
 
 SCRIPTS = ('marks.js', 'evidence.js', *TABLE_SCRIPTS, 'changes.js')
 
@@ -58,14 +61,20 @@ def write_comparison(
         sides = numbered([change[side] for change in changes], both)
         for change, entry in zip(changes, sides, strict=True):
             change[side] = entry
+    summary = _summary(shown, overview, pairing)
+    verdict = verdict_of(shown, overview, pairing) if pairing.systems else ''
+    means, difference = _overview_rows(overview, pairing)[:2]
+    told = (summary, f'Mean {means[1]}, difference {difference[1]} ({difference[2]})')
+    for sentence in filter(None, (*(f'{line}.' for line in told), verdict)):
+        _logger.info(sentence)
     data = {'names': shown, 'signatures': both, 'changes': changes}
     page = render(
         'changes.html',
         ['page.css', 'changes.css'],
         SCRIPTS,
         title=one_line(title),
-        summary=_summary(shown, overview, pairing),
-        verdict=verdict_of(shown, overview, pairing) if pairing.systems else '',
+        summary=summary,
+        verdict=verdict,
         overview=_overview_rows(overview, pairing),
         labels=overview.labels,
         labels_before=sorted({old for old, _ in overview.labels}),

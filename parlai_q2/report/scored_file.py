@@ -16,7 +16,7 @@ from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.locations import Location
 from parlai_q2.io.manifest import shards_in
 from parlai_q2.io.parquet import is_parquet
-from parlai_q2.io.read import PARQUET, read_records
+from parlai_q2.io.read import PARQUET, Record, read_records
 from parlai_q2.lines import Judged, read_line, read_logged_turn
 from parlai_q2.report.entries import Entry, entry_of
 
@@ -79,6 +79,8 @@ def read_scored(path: Location) -> Iterator[Union[Scored, RecordError]]:
         try:
             if logs and record.error is not None:
                 raise record.error
+            if not logs and 'response' in record.fields:
+                _check_scored(record)
             judged = (read_logged_turn if logs else read_line)(record.fields)
             # The score command writes the signature once, in the first scored line.
             signature = judged.score.signature or signature
@@ -92,6 +94,15 @@ def read_scored(path: Location) -> Iterator[Union[Scored, RecordError]]:
         raise InputError(
             f'{path} holds no record. Score some responses first: '
             'parlai_q2 score --infile pairs.jsonl --outfile scores.jsonl'
+        )
+
+
+def _check_scored(record: Record) -> None:
+    """An InputError if a record is as it was before it was scored."""
+    if not {'score', 'label', 'rerank', 'error'} & record.fields.keys():
+        raise InputError(
+            'it has no score. Score the file first: parlai_q2 score --infile '
+            f'{record.source} --outfile scores.jsonl'
         )
 
 
