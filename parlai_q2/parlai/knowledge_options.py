@@ -1,13 +1,20 @@
 """The options for knowledge that messages do not bring in their fields."""
 
+import re
 from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
 from typing import Any, Optional
 
+from parlai_q2.errors import ConfigError
 from parlai_q2.io.turn_knowledge import KnowledgeSource
 from parlai_q2.retrieve.answers import AnswerReader
+from parlai_q2.retrieve.found import Retriever
 from parlai_q2.retrieve.grounding import Grounder
 from parlai_q2.retrieve.index import Index
-from parlai_q2.retrieve.presets import SEARCHES
+from parlai_q2.retrieve.presets import DEFAULT_PASSAGES, SEARCHES
+
+_CLASS = re.compile(r'[A-Za-z_][\w.]*:[A-Za-z_]\w*')
 
 
 def add_knowledge_options(group: Any) -> None:
@@ -33,8 +40,9 @@ def add_index_options(group: Any) -> None:
         '--knowledge-index',
         type=str,
         default=None,
-        help='an index of documents (parlai_q2 index): what it finds for a turn takes '
-        'the place of the knowledge that messages bring',
+        help='an index of documents (parlai_q2 index), or module:Class, a retriever of '
+        'your own: what it finds for a turn takes the place of the knowledge that '
+        'messages bring',
     )
     group.add_argument(
         '--knowledge-passages',
@@ -69,10 +77,25 @@ def index_from_opt(opt: Mapping[str, Any]) -> Optional[Grounder]:
     if not folder:
         return None
     reader = AnswerReader() if opt.get('knowledge_answers', True) else None
-    index = Index(
-        folder, by=opt.get('knowledge_search'), passages=opt.get('knowledge_passages')
-    )
+    k = opt.get('knowledge_passages')
+    if _CLASS.fullmatch(folder) and not Path(folder).exists():
+        return Grounder(_own_retriever(folder), reader, k or DEFAULT_PASSAGES)
+    index = Index(folder, by=opt.get('knowledge_search'), passages=k)
     return Grounder(index, reader, index.how.passages, index.how.query)
+
+
+def _own_retriever(name: str) -> Retriever:
+    module, _, attribute = name.partition(':')
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as e:
+        raise ConfigError(
+            f'--knowledge-index {name}: {e}. Name a class as module:Class; its folder '
+            'must be in PYTHONPATH.'
+        ) from e
+    if not hasattr(found, 'search'):
+        raise ConfigError(f'--knowledge-index {name}: it has no method search().')
+    return found()
 
 
 def source_from_opt(
