@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import time
@@ -11,9 +13,10 @@ import pytest
 
 from parlai_q2.benchmark.clock import processor_seconds
 from parlai_q2.benchmark.scale import _processor, cases, write_records
-from parlai_q2.cli.commands import run_command
+from parlai_q2.cli.commands import find, parser_of, run_command
 from parlai_q2.errors import ConfigError, Q2Error
 from parlai_q2.scripts import bench
+from tests.conftest import ROOT
 from tests.files import read_lines
 
 TURNS = [{'knowledge': 'k', 'response': 'a'}, {'knowledge': 'l', 'response': 'b'}]
@@ -80,6 +83,13 @@ def test_the_command_times_whole_runs(tmp_path, monkeypatch):
     assert one['memory'] > 10
     if find_spec('matplotlib'):
         assert 'Milliseconds a record' in (tmp_path / 'bench_scale.svg').read_text()
+
+
+def test_the_documented_command_is_read():
+    page = (ROOT / 'docs' / 'scoring_at_scale.md').read_text('utf-8')
+    (command,) = re.findall(r'`parlai_q2 bench ([^`]*)`', page)
+    opt = parser_of(find('bench')).with_values(shlex.split(command))
+    assert (opt['parts'], opt['chunk_size']) == (bench.SCALE, 32)
 
 
 def test_what_cannot_be_measured_is_said(tmp_path):

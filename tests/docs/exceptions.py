@@ -22,6 +22,8 @@ EXCEPTIONS = {
     'tests/tasks/test_begin_generated.py runs it on a small one',
     r'python \.ci/results\.py .*': 'scores every annotated set, for hours; '
     'tests/docs/test_results.py runs what follows the scoring',
+    r'parlai_q2 bench --parts scale .*': 'takes minutes to hours; '
+    'tests/benchmark/test_scale.py parses it and runs a small one',
     r'python dpo\.py': 'needs TRL, which is not among the requirements',
     r'parlai_q2 eval_model .* dpo/model .*': 'is for the model that TRL trains',
 }
