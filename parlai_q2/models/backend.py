@@ -73,10 +73,15 @@ class Backend:
 
     @property
     def engine(self) -> str:
-        """The library that runs the model, and what it computes in."""
-        if not self.is_converted:
-            return f'{TRANSFORMERS}-{FLOAT32}'
-        return f'{NAME}-{self.effective_type}'
+        """
+        The library that runs the model, what it computes in, and the kind of device if
+        that is not the CPU: ``ctranslate2-int8``, ``transformers-float32-cuda``.
+        """
+        found = f'{TRANSFORMERS}-{FLOAT32}'
+        if self.is_converted:
+            found = f'{NAME}-{self.effective_type}'
+        kind = self.device.partition(':')[0]
+        return found if is_cpu(self.device) else f'{found}-{kind}'
 
     @property
     def effective_type(self) -> str:

@@ -65,6 +65,8 @@ def test_where_a_scorer_runs_and_how_much_at_a_time_is_not(scorer):
     assert signature(scorer, batch_size=7) == signature(scorer)
     gpu = {signature(scorer, device='cuda:0', batch_size=n) for n in (None, 7)}
     assert len(gpu) == 1
+    assert all('-cuda|' in found for found in gpu)
+    assert '-cuda' not in signature(scorer)
 
 
 def test_the_name_of_a_file_that_is_no_utf8_can_be_written_down(tmp_path):

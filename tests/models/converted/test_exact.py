@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from parlai_q2.models.batching import equal_batches
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
@@ -114,6 +115,17 @@ def test_in_fp32_too(monkeypatch):
         for size in SIZES
     }
     same_in_any_batch(lambda *key: models[key].classify, inputs, 1)
+
+
+def test_calls_have_inputs_of_one_length_and_so_many_tokens():
+    lengths = [7, 90, 7, 7, 90, 300, 7]
+    batches = equal_batches(lengths, 32, 1, tokens=20)
+    assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
+    for batch in batches:
+        assert len({lengths[i] for i in batch}) == 1
+        assert len(batch) == 1 or sum(lengths[i] for i in batch) <= 20
+    assert len(batches) == 5  # of 7 tokens two share a call
+    assert equal_batches(lengths, 32) == [[5], [1, 4], [0, 2, 3, 6]]
 
 
 def test_threads_that_share_a_model_get_what_one_alone_gets(monkeypatch):
