@@ -12,12 +12,15 @@ The detector takes short replies that merely name something for chit-chat ("It w
 Lee!"). Of a generic sentence, names and numbers that the knowledge lacks are marked.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from parlai_q2.claims import Claim, Score, Status
+from parlai_q2.claims import Claim, Label, Score, Status
+from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.scorers import by_value
 from parlai_q2.scorers.consistency import (
     ALWAYS,
     ConsistencyScorer,
@@ -88,7 +91,8 @@ class SpansScorer(ConsistencyScorer):
         return {**super().settings, 'pipeline': pipeline_name()}
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        scores, said = super().score_texts(examples), self._sentences(examples)
+        scores = super().score_texts(examples)
+        said = as_scored(self._sentences(examples), scores, self.threshold)
         statuses = [status_of(one.piece.reading, self.threshold) for one in said]
         marks = iter(
             self._marks([o for o, s in zip(said, statuses, strict=True) if s in WRONG])
@@ -137,7 +141,7 @@ class SpansScorer(ConsistencyScorer):
             for one, of_sentence in zip(sentences, phrases, strict=True)
             for phrase in of_sentence
         ]
-        answers = iter(self.model.classify(pairs))
+        answers = iter(by_value.classify(self.model, pairs))
         found = []
         for one, of_sentence in zip(sentences, phrases, strict=True):
             rests = [support(next(answers)) for _ in of_sentence]
@@ -163,6 +167,35 @@ class SpansScorer(ConsistencyScorer):
             [one.inside(name) for name in new_names(doc, known[one.place])]
             for one, doc in zip(sentences, docs, strict=True)
         ]
+
+
+def as_scored(
+    said: Sequence[Said], scores: Sequence[Score], threshold: float
+) -> list[Said]:
+    """
+    Sentences, with the reading of the score for the only one of a response that states
+    something, if it is supported alone but the response is not: evidence says what the
+    score says.
+
+    :param scores: the score of each example, whose parts are the deciding reading.
+    """
+    statuses = [status_of(one.piece.reading, threshold) for one in said]
+    stating = Counter(
+        one.place
+        for one, status in zip(said, statuses, strict=True)
+        if status != Status.GENERIC
+    )
+
+    def reread(one: Said, status: Status) -> Said:
+        score = scores[one.place]
+        if status != Status.SUPPORTED or stating[one.place] > 1:
+            return one
+        if score.label != Label.INCONSISTENT:
+            return one
+        reading = NliProbabilities(**score.parts)
+        return one._replace(piece=one.piece._replace(reading=reading))
+
+    return [reread(one, status) for one, status in zip(said, statuses, strict=True)]
 
 
 def phrases_of(doc: 'Doc') -> Iterator[Span]:

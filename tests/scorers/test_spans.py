@@ -154,3 +154,21 @@ def test_the_shipped_detector_marks_a_wrong_year_and_a_negation():
     assert [c.status for c in found] == [C, C, S]
     assert [c.evidence[0].stance for c in found] == ['against', 'against', 'for']
     assert {c.evidence[0].span.text for c in found} == {knowledge}
+
+
+class Doubtful(WordModel):
+    """Supports a statement alone, but not with small talk before it."""
+
+    def one(self, premise, hypothesis):
+        if hypothesis.startswith('wow') and 'eyes' in hypothesis:
+            return NliProbabilities(0, 0, 1)
+        return super().one(premise, hypothesis)
+
+
+def test_the_only_statement_of_a_response_is_marked_as_the_score_says():
+    example = Example(BEES, 'wow! bees have five eyes.')
+    (score,) = SpansScorer(Doubtful()).score([example])
+    assert score.label == Label.INCONSISTENT
+    assert [c.status for c in score.claims] == [G, C]
+    (score,) = SpansScorer(WordModel()).score([Example(BEES, 'bees have five eyes.')])
+    assert [c.status for c in score.claims] == [S]
