@@ -22,6 +22,10 @@ REPEAT = 'repeat'
 # consistent.
 PENALTIES: Mapping[str, float] = {COPY: 0.1, GENERIC: 0.5, REPEAT: 0.5}
 
+# What a reply with the label ``generic`` counts at least. More, up to the threshold,
+# lets it win over right replies that the scorer doubts (docs/accuracy.md).
+GENERIC_LEAST = 0.2
+
 # A copy has this share of its words in one unbroken run of the knowledge, and at least
 # this many. A short answer ("in 1776") also occurs in the knowledge, but is no copy.
 COPY_SHARE = 0.9
@@ -124,10 +128,10 @@ def guarded_value(score: Score, guards: tuple[str, ...], threshold: float) -> fl
 
     Penalties take a score down to the threshold at most. A guarded reply thus loses to
     every reply that the scorer calls consistent, and still wins over an inconsistent
-    one. A reply with the label ``generic`` counts as the threshold, however low its
-    value: it says nothing, which is better than saying something wrong.
+    one. A reply with the label ``generic`` counts as :data:`GENERIC_LEAST`, however low
+    its value: it says nothing, which is better than saying what is surely wrong.
     """
     if score.label == Label.GENERIC:
-        return threshold
+        return min(max(score.value, GENERIC_LEAST), threshold)
     value, penalty = score.value, sum(PENALTIES[g] for g in guards)
     return max(value - penalty, min(value, threshold))

@@ -209,8 +209,9 @@ def test_what_a_repetition_is(response, repeat):
         (1.0, 'copy', None, 0.9, 'a small penalty is taken whole'),
         (0.6, 'repeat', None, 0.5, 'and no further than the threshold'),
         (0.3, 'copy', None, 0.3, 'what is inconsistent already stays where it is'),
-        (0.1, 'generic', Label.GENERIC, 0.5, 'lifted to the threshold: not wrong'),
-        (0.5, 'generic', Label.GENERIC, 0.5, 'so is what has nothing to say'),
+        (0.1, 'generic', Label.GENERIC, 0.2, 'better than what is surely wrong'),
+        (0.4, 'generic', Label.GENERIC, 0.4, 'and no further than its own value'),
+        (0.9, 'generic', Label.GENERIC, 0.5, 'which is at most the threshold'),
     ],
 )
 def test_the_value_of_a_guarded_reply(value, guard, label, expected, why):
