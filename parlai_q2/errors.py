@@ -18,7 +18,8 @@ Each message says what was given, what was expected and what to run.
 """
 
 import difflib
-from typing import Iterable
+from enum import Enum
+from typing import Iterable, Optional
 
 # An error lists at most so many names.
 MOST_LISTED = 20
@@ -50,16 +51,30 @@ class InputError(Q2Error, ValueError):
     """
 
 
-class RecordError(InputError):
-    """A record in a file is invalid; names the file, the line and the problem."""
+class Flaw(Enum):
+    """What is wrong with a record beyond itself, for those who read on."""
 
-    def __init__(self, source: str, line: int, problem: str):
+    ENDS_FILE = 'ends file'  # nothing after it was read
+    TOO_DEEP = 'too deep'  # nested deeper than JSON is read
+
+
+class RecordError(InputError):
+    """
+    A record in a file is invalid; names the file, the line and the problem.
+
+    :param flaw: what it means for others, if anything.
+    """
+
+    def __init__(
+        self, source: str, line: int, problem: str, flaw: Optional[Flaw] = None
+    ):
         self.source, self.line, self.problem = source, line, problem
+        self.flaw = flaw
         super().__init__(f'{source}, line {line}: {problem}')
 
     def __reduce__(self) -> tuple:
         # By default, pickle would call __init__ with the message as only argument.
-        return type(self), (self.source, self.line, self.problem)
+        return type(self), (self.source, self.line, self.problem, self.flaw)
 
 
 class DocumentError(InputError):

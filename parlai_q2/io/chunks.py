@@ -9,8 +9,7 @@ together, whichever worker scores a chunk and however often the run was stopped.
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Optional, Protocol
 
-from parlai_q2.errors import RecordError
-from parlai_q2.io.read import NOT_READ
+from parlai_q2.errors import Flaw, RecordError
 
 # Records per chunk: enough to fill a model's batches of one length, few enough that Q2
 # on two cores scores them within a minute.
@@ -58,9 +57,7 @@ class Chunk(NamedTuple):
     def cut_short(self) -> bool:
         """Whether the last record says that the rest of the file was not read."""
         error = self.items[-1].error
-        # Only at the end: the message may contain a field's name, which can be any
-        # text.
-        return error is not None and error.problem.endswith(NOT_READ)
+        return error is not None and error.flaw is Flaw.ENDS_FILE
 
     @property
     def nulled(self) -> list[str]:

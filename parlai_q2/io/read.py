@@ -28,7 +28,7 @@ from typing import (
     cast,
 )
 
-from parlai_q2.errors import InputError, RecordError
+from parlai_q2.errors import Flaw, InputError, RecordError
 from parlai_q2.io.fields import renamed, tell_unread
 from parlai_q2.io.locations import Location, located
 from parlai_q2.io.parquet import ENDINGS, is_parquet, parquet_rows
@@ -55,7 +55,6 @@ NO_TEXT = {
 NO_DIALOG = 'has no "dialog" list; is it a ParlAI world log?'
 NOT_UTF8 = 'is not UTF-8. Convert the file, e.g. iconv -f latin1 -t UTF-8.'
 QUOTES = 'Close every quote, and double the quotes inside a quoted cell.'
-# The end of the error message after which no more of a file is read.
 NOT_READ = 'The rows after it were not read.'
 LINE_END = re.compile('\r\n?|\n')
 
@@ -89,14 +88,15 @@ class Record(NamedTuple):
 class Line(NamedTuple):
     """
     A line of a file, as a reader understands it: its number, from 1, what it holds (a
-    record's fields, or any JSON), what is wrong with it, and ``nulled`` as for
-    :class:`Record`.
+    record's fields, or any JSON), what is wrong with it, ``nulled`` as for
+    :class:`Record`, and what is wrong beyond it.
     """
 
     number: int
     value: Any
     problem: Optional[str]
     nulled: tuple[str, ...] = ()
+    flaw: Optional[Flaw] = None
 
 
 def read_records(
@@ -250,14 +250,14 @@ def history_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _record(source: str, line: Line, read: int) -> Record:
-    number, fields, problem, nulled = line
+    number, fields, problem, nulled, flaw = line
     if problem is None:
         try:
             example = example_of(fields)
             return Record(number, fields, example, None, read, nulled, source)
         except InputError as e:
             problem = str(e)
-    error = RecordError(source, number, problem)
+    error = RecordError(source, number, problem, flaw)
     return Record(number, fields, None, error, read, nulled, source)
 
 
@@ -284,7 +284,8 @@ def json_lines(stream: Iterable[str]) -> Iterator[Line]:
         # A number with thousands of digits raises a plain ValueError.
         except (ValueError, RecursionError) as e:
             problem = f'is not JSON ({e}). Write one JSON object a line.'
-            yield Line(number, None, problem)
+            flaw = Flaw.TOO_DEEP if isinstance(e, RecursionError) else None
+            yield Line(number, None, problem, (), flaw)
 
 
 def _read_json(stream: TextIO) -> Iterator[Line]:
@@ -313,11 +314,11 @@ def _is_log(lines: list[str]) -> bool:
 
 def json_objects(stream: Iterable[str]) -> Iterator[Line]:
     """The lines that are not blank; the value of a bad one is empty."""
-    for number, value, problem, nulled in json_lines(stream):
+    for number, value, problem, nulled, flaw in json_lines(stream):
         if problem is None and not isinstance(value, dict):
             problem = f'is a JSON {type(value).__name__}, not an object with fields.'
         fields = value if isinstance(value, dict) else {}
-        yield Line(number, fields, problem, nulled)
+        yield Line(number, fields, problem, nulled, flaw)
 
 
 def _delimiter_of(header: str) -> str:
@@ -353,7 +354,8 @@ def _read_delimited(given: Optional[str]) -> Callable[[TextIO], Iterator[Line]]:
                 remedy = (
                     f'Or shorten the cell. {QUOTES}' if 'limit' in str(e) else QUOTES
                 )
-                yield Line(start, {}, f'{problem} {remedy} {NOT_READ}')
+                problem = f'{problem} {remedy} {NOT_READ}'
+                yield Line(start, {}, problem, (), Flaw.ENDS_FILE)
                 return
             # A blank line gives an empty row.
             if not row:
@@ -402,10 +404,10 @@ def _fields(
 
 def _read_world_logs(stream: Iterable[str]) -> Iterator[Line]:
     commands = 0
-    for number, value, problem, nulled in json_lines(stream):
+    for number, value, problem, nulled, flaw in json_lines(stream):
         dialog = value.get('dialog') if isinstance(value, dict) else None
         if problem or not isinstance(dialog, list):
-            yield Line(number, {}, problem or NO_DIALOG)
+            yield Line(number, {}, problem or NO_DIALOG, (), flaw)
             continue
         for turn, fields in turns_of(dialog):
             if fields is None:

@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.converted.folder import is_converted, read_any
@@ -70,6 +70,15 @@ class Backend:
         # A loaded model keeps its identity even if the folder's weights change later.
         self.identity = Lazy(partial(identified, config))
         self._loaded: Lazy[Any] = Lazy(self._load)
+
+    @property
+    def loaders(self) -> dict[str, Lazy]:
+        """What it loads when it is first needed, by attribute."""
+        return {k: v for k, v in vars(self).items() if isinstance(v, Lazy)}
+
+    def share(self, loaders: Mapping[str, Lazy]) -> None:
+        """Use what another backend loads, or has loaded."""
+        vars(self).update(loaders)
 
     @property
     def engine(self) -> str:

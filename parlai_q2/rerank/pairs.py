@@ -88,7 +88,7 @@ def ranked_turns(
         for shard in shards_in(path):
             yield from ranked_turns(shard)
         return
-    for (line, value, problem, _), _ in read_objects(path):
+    for (line, value, problem, *_), _ in read_objects(path):
         if problem is not None:
             yield {}, RecordError(path.name, line, problem)
         elif 'error' in value and 'rerank' not in value:

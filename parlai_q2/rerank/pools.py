@@ -87,7 +87,7 @@ def read_pools(
     :param names: as for :func:`~parlai_q2.io.read.read_records`.
     """
     name, first = path.name, True
-    for (line, fields, problem, nulled), read in read_objects(path):
+    for (line, fields, problem, nulled, flaw), read in read_objects(path):
         if first and fields:
             tell_unread(fields, names, RANKED)
             first = False
@@ -98,7 +98,7 @@ def read_pools(
             pool, labels = pool_of(fields)
             yield PoolRecord(line, fields, pool, None, labels, nulled, read, name)
         except InputError as e:
-            error = RecordError(name, line, str(e))
+            error = RecordError(name, line, str(e), flaw)
             yield PoolRecord(line, fields, None, error, (), nulled, read, name)
 
 

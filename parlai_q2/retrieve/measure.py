@@ -94,7 +94,7 @@ def read_turns(path: Path) -> Iterator[Turn]:
     :raises InputError: if the file cannot be read.
     """
     with _opened(path) as stream:
-        for number, fields, problem, _ in READERS[_format(path)](stream):
+        for number, fields, problem, *_ in READERS[_format(path)](stream):
             named = {_SHORT.get(name, name): value for name, value in fields.items()}
             try:
                 history = history_of({'history': named.get('history')})

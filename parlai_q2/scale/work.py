@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, NamedTuple, Optional
 
-from parlai_q2.errors import RecordError
+from parlai_q2.errors import Flaw, RecordError
 from parlai_q2.io.chunks import CHUNK_RECORDS, Chunk, Readable, cut_chunks
 from parlai_q2.io.write import ResumableWriter
 from parlai_q2.scale.outcomes import Counts
@@ -19,8 +19,6 @@ TOO_DEEP = (
     f'nests lists or objects more than {MOST_LEVELS} levels deep. Leave such '
     'fields out, or give them as text.'
 )
-# The start of the error from read_records if a line is too deep for Python's JSON.
-TOO_DEEP_TO_READ = 'is not JSON (maximum recursion depth'
 
 
 def chunks_of(
@@ -58,7 +56,7 @@ class Work(NamedTuple):
 
 
 def _too_deep(record: Readable) -> bool:
-    if record.error is not None and record.error.problem.startswith(TOO_DEEP_TO_READ):
+    if record.error is not None and record.error.flaw is Flaw.TOO_DEEP:
         return True
     held = _nested(record.fields)
     for _ in range(MOST_LEVELS):

@@ -21,10 +21,11 @@ from parlai_q2.presets import Preset, load_preset, overlaid
 WITH, SHARE = 'with', 'share'
 BATCH_SIZES = ('batch_size', 'gpu_batch_size')
 # Settings without influence on what is loaded.
-NOT_LOADED = (*BATCH_SIZES, 'role')
+NOT_LOADED = (*BATCH_SIZES, 'role', 'no_answer_threshold')
 
-# The first of all backends that differ only in such settings.
-_BACKENDS: dict[tuple[str, str], Any] = {}
+# What backends that differ only in such settings load, by what decides on it: class,
+# model, device and arithmetic.
+_LOADED: dict[tuple[str, str], Mapping[str, Lazy]] = {}
 
 
 def backend(kind: type[Backend], preset: Preset, section: str, **options: Any) -> Any:
@@ -52,10 +53,7 @@ def backend(kind: type[Backend], preset: Preset, section: str, **options: Any) -
     for name in NOT_LOADED:
         settings.pop(name, None)
     key = (kind.__name__, repr((identified(config), sorted(settings.items()))))
-    # The same class, model, device and arithmetic: share what is or will be loaded.
-    for name, value in vars(_BACKENDS.setdefault(key, made)).items():
-        if isinstance(value, Lazy):
-            setattr(made, name, value)
+    made.share(_LOADED.setdefault(key, made.loaders))
     return made
 
 
@@ -112,4 +110,4 @@ def _averaged(preset: Preset, **options: Any) -> NliModel:
 
 def forget_backends() -> None:
     """Stop sharing loaded models with later scorers; existing scorers keep theirs."""
-    _BACKENDS.clear()
+    _LOADED.clear()

@@ -140,7 +140,7 @@ def make_replies(
 def read_replies(path: Path) -> Iterator[list[dict[str, Any]]]:
     """Read what :func:`make_replies` wrote."""
     with open_text(path) as stream:
-        for _, line, _, _ in json_lines(stream):
+        for _, line, _, *_ in json_lines(stream):
             yield line['replies']
 
 

@@ -56,7 +56,7 @@ def read_pairs(
         )
     pairs = []
     with open_text(path) as stream:
-        for line, fields, problem, _ in READERS[format](stream):
+        for line, fields, problem, *_ in READERS[format](stream):
             if problem is not None:
                 raise RecordError(path.name, line, problem)
             pair = _pair(path.name, line, fields, labels)

@@ -12,6 +12,7 @@ import parlai_q2
 from parlai_q2 import Example, load_scorer
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets import ModelConfig
+from parlai_q2.retrieve.answers import AnswerReader
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.nli import NliScorer
 from tests.tiny import tiny_roberta
@@ -28,7 +29,7 @@ EXAMPLES = [
 @pytest.mark.parametrize('name', ['consistency', 'q2'])
 def test_threads_that_share_a_scorer_get_what_one_alone_gets(name, monkeypatch):
     # Nothing loaded yet: the threads race for the first load too.
-    monkeypatch.setattr(backends, '_BACKENDS', {})
+    monkeypatch.setattr(backends, '_LOADED', {})
     shared = load_scorer(name)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda i: shared.score(EXAMPLES[i % 4 :]), range(8)))
@@ -61,10 +62,16 @@ def test_memory_stays_flat_over_ten_thousand_scores(tmp_path):
 
 
 def test_models_can_be_released(monkeypatch):
-    monkeypatch.setattr(backends, '_BACKENDS', {})
+    monkeypatch.setattr(backends, '_LOADED', {})
     loaded = weakref.ref(load_scorer('consistency').model._loaded)
     gc.collect()
     assert load_scorer('consistency').model._loaded is loaded()
     parlai_q2.release_models()
     gc.collect()
     assert loaded() is None
+
+
+def test_the_answer_model_is_loaded_once_for_q2_and_for_an_index():
+    asked, read = load_scorer('q2').models.answerer, AnswerReader()._model
+    assert read._loaded is asked._loaded
+    assert read.no_answer_threshold != asked.no_answer_threshold

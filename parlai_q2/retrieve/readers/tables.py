@@ -24,7 +24,7 @@ def reader(format: str) -> Callable[[Path], Iterator[Block]]:
     def read(path: Path) -> Iterator[Block]:
         good = bad = 0
         with open_text(path) as stream:
-            for number, fields, problem, _ in READERS[format](stream):
+            for number, fields, problem, *_ in READERS[format](stream):
                 text = '' if problem else _text(fields)
                 if problem or not text:
                     bad += 1
