@@ -23,6 +23,9 @@ from parlai_q2.typed import (
 # The value of a response with nothing to verify, as the paper scores a neutral
 # end-to-end NLI verdict (section 2).
 NOT_VERIFIABLE_VALUE = 0.5
+# The part of a score that is the probability of a generic response, where a scorer can
+# recognise one.
+GENERIC_PART = 'generic'
 # What a line of a file holds, if it is a score.
 KIND = 'score'
 
@@ -91,7 +94,12 @@ class Status(Word):
 
 
 class Stance(Word):
-    """How a place in the knowledge speaks of a claim."""
+    """
+    How a place in the knowledge speaks of a claim.
+
+    >>> Stance.AGAINST == 'against'
+    True
+    """
 
     FOR = 'for'
     AGAINST = 'against'

@@ -12,6 +12,9 @@ from typing import Any, Mapping, Optional
 
 from parlai_q2.version import __version__
 
+# What stands for a bar inside a setting.
+BAR = '\\x7c'
+
 
 def unusual(
     settings: Mapping[str, Any], usual: Mapping[str, tuple[Any, ...]]
@@ -46,6 +49,7 @@ class Signature:
 
     :param scorer: the scorer's name.
     :param settings: the settings that determine the score, by name.
+    :param version: of this code.
 
     >>> print(Signature('precision', {'threshold': 0.5}))  # doctest: +ELLIPSIS
     precision|threshold:0.5|version:...
@@ -53,10 +57,27 @@ class Signature:
 
     scorer: str
     settings: Mapping[str, Any]
+    version: str = __version__
+
+    @classmethod
+    def from_text(cls, text: str) -> 'Signature':
+        """
+        The signature that stands in a file, which may be empty; its settings are texts.
+        Nothing else reads one.
+
+        >>> Signature.from_text('precision|threshold:0.5|version:1.0').settings
+        {'threshold': '0.5'}
+        """
+        scorer, *pairs = text.split('|')
+        settings = dict(pair.split(':', 1) for pair in pairs if ':' in pair)
+        version = settings.pop('version', '')
+        found = {k: v.replace(BAR, '|') for k, v in settings.items()}
+        return cls(scorer, found, version)
 
     def __str__(self) -> str:
-        pairs = (f'{k}:{v}' for k, v in sorted(self.settings.items()))
-        text = '|'.join([self.scorer, *pairs, f'version:{__version__}'])
+        pairs = (f'{k}:{v}' for k, v in self.texts().items())
+        text = '|'.join([self.scorer, *(p.replace('|', BAR) for p in pairs)])
+        text += f'|version:{self.version}'
         # A path may contain bytes that are not UTF-8, which could not be written.
         return text.encode('utf-8', 'backslashreplace').decode('utf-8')
 
@@ -66,33 +87,17 @@ class Signature:
 
     @property
     def short(self) -> str:
-        """The form that logs print."""
-        return short_form(str(self))
+        """
+        The form that logs print: scorer, preset, version and hash.
+
+        >>> Signature.from_text('precision|threshold:0.5|version:1.0').short
+        'precision|version:1.0|9ccc58b8'
+        """
+        preset = self.settings.get('preset')
+        kept = [self.scorer] + ([] if preset is None else [f'preset:{preset}'])
+        return '|'.join([*kept, f'version:{self.version}', digits(str(self))])
 
 
 def digits(signature: str) -> str:
     """A hash of a signature: eight hexadecimal digits."""
     return hashlib.sha256(signature.encode('utf-8', 'replace')).hexdigest()[:8]
-
-
-def settings_of(signature: str) -> dict[str, str]:
-    """
-    The settings in a full signature, as text, by name; without the scorer.
-
-    >>> settings_of('precision|threshold:0.5|version:1.0')
-    {'threshold': '0.5', 'version': '1.0'}
-    """
-    _, *settings = signature.split('|')
-    return dict(setting.split(':', 1) for setting in settings if ':' in setting)
-
-
-def short_form(signature: str) -> str:
-    """
-    A signature's scorer, preset, version and hash.
-
-    >>> short_form('precision|threshold:0.5|version:1.0')
-    'precision|version:1.0|9ccc58b8'
-    """
-    scorer, *settings = signature.split('|')
-    kept = [s for s in settings if s.startswith(('preset:', 'version:'))]
-    return '|'.join([scorer, *kept, digits(signature)])

@@ -7,7 +7,7 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import AgentKnowledge, re
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.report.terminal import render_candidates, render_score
 from parlai_q2.rerank import Ranking
-from parlai_q2.rerank.guards import COPY, GENERIC, REPEAT
+from parlai_q2.rerank.guards import Guard
 from parlai_q2.retrieve.show import render_passages, source_line
 from parlai_q2.turns import Passage
 
@@ -22,10 +22,10 @@ HELP = """\
 /help                  this list"""
 NAMES = ('knowledge', 'search', 'why', 'candidates', 'help')
 # How each guard describes a reply.
-SAID_OF = {
-    COPY: 'a copy of the knowledge',
-    GENERIC: 'chit-chat that states nothing',
-    REPEAT: 'what was said before',
+SAID_OF: Mapping[str, str] = {
+    Guard.COPY: 'a copy of the knowledge',
+    Guard.GENERIC: 'chit-chat that states nothing',
+    Guard.REPEAT: 'what was said before',
 }
 
 # A passage that only begins with the word goes on otherwise than with white space.

@@ -5,7 +5,7 @@ from typing import Optional
 from parlai.core.metrics import AverageMetric
 
 from parlai_q2.rerank import Candidate, Ranking
-from parlai_q2.rerank.guards import COPY, GENERIC, REPEAT
+from parlai_q2.rerank.guards import Guard
 
 
 def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]:
@@ -29,9 +29,9 @@ def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]
         'rerank/empty': [AverageMetric(int(not _says(r))) for r in rankings],
         'rerank/abstained': [AverageMetric(int(r.abstain)) for r in rankings],
         'rerank/unverifiable': [AverageMetric(int(not r.verifiable)) for r in rankings],
-        'rerank/generic': [_guarded(r, GENERIC) for r in rankings],
-        'rerank/copy': [_guarded(r, COPY) for r in rankings],
-        'rerank/repeat': [_guarded(r, REPEAT) for r in rankings],
+        'rerank/generic': [_guarded(r, Guard.GENERIC) for r in rankings],
+        'rerank/copy': [_guarded(r, Guard.COPY) for r in rankings],
+        'rerank/repeat': [_guarded(r, Guard.REPEAT) for r in rankings],
     }
 
 

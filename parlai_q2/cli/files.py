@@ -7,7 +7,7 @@ from typing import Any
 from parlai_q2.cli import log
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.write import meta_of
-from parlai_q2.signature import assumed, settings_of, short_form
+from parlai_q2.signature import Signature, assumed
 
 
 def given_file(opt: Mapping[str, Any], name: str, example: str = 'FILE') -> Path:
@@ -38,8 +38,9 @@ def add_fields_option(group: Any) -> None:
 
 def tell_signature(signature: str, outfile: Path) -> None:
     """Log how the scores in a file were made."""
-    log.info(f'Signature: {short_form(signature)}, in full in {meta_of(outfile)}')
+    found = Signature.from_text(signature)
+    log.info(f'Signature: {found.short}, in full in {meta_of(outfile)}')
     log.debug(f'Signature in full: {signature}')
-    prior = settings_of(signature).get('prior')
+    prior = found.settings.get('prior')
     if prior and (sentence := assumed(float(prior))):
         log.info(sentence)

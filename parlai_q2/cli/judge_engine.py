@@ -12,7 +12,7 @@ from parlai_q2.scale.local import LocalEngine
 from parlai_q2.scale.score_job import Same
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer
 from parlai_q2.scorers.roles import Role
-from parlai_q2.signature import settings_of
+from parlai_q2.signature import Signature
 
 
 class Judging(NamedTuple):
@@ -28,7 +28,7 @@ class Judging(NamedTuple):
     @property
     def threshold(self) -> float:
         """The scorer's, by its signature."""
-        found = settings_of(self.engine.signature).get('threshold')
+        found = Signature.from_text(self.engine.signature).settings.get('threshold')
         return DEFAULT_THRESHOLD if found is None else float(found)
 
 

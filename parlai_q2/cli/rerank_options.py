@@ -4,7 +4,7 @@ from typing import Any, Mapping
 
 from parlai_q2.cli.scorer_options import explainer_from_opt, scorer_from_opt
 from parlai_q2.errors import ConfigError
-from parlai_q2.rerank.choice import DEFAULT_GENERATOR_WEIGHT, RULES, SCORE, Rule
+from parlai_q2.rerank.choice import DEFAULT_GENERATOR_WEIGHT, RULES, By, Rule
 from parlai_q2.rerank.reranker import Reranker
 from parlai_q2.scorers.roles import Role
 from parlai_q2.typed import is_number
@@ -31,7 +31,7 @@ def add_choice_options(parser: Any) -> Any:
     group.add_argument(
         '--rerank-by',
         choices=RULES,
-        default=SCORE,
+        default=By.SCORE,
         help='what to choose: the best score, the best sum of the score and the '
         'weighted score of the generator, or the first candidate, in the '
         "generator's order, above the scorer's threshold",
@@ -72,7 +72,7 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
     :raises ConfigError: when an option is out of range or names something unknown.
     """
     check_ranges(opt)
-    by = opt.get('rerank_by', SCORE)
+    by = opt.get('rerank_by', By.SCORE)
     if by not in RULES:
         raise ConfigError(
             f'--rerank-by is {by!r}; it must be one of {", ".join(RULES)}.'

@@ -21,6 +21,7 @@ from parlai_q2.evaluate.sets import (
     same_dialogue,
 )
 from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.signature import Signature
 from parlai_q2.turns import Example
 
 # Scorers whose preset had its settings chosen on development data; see
@@ -70,12 +71,13 @@ def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
     :param scorer: Q2 without NLI, asked only for its signature and threshold.
     """
     signature = str(scorer.signature)
+    by_nli = scorer.signature.settings.get('f1_fallback') == 'nli'
     scores = {}
     for pair, score in q2.scores.items():
         # The score of an empty response, or without knowledge, has no parts.
         value = score.parts.get('q2_f1', score.value)
         label = label_of(value, scorer.threshold) if score.parts else score.label
-        if score.fallback and '|f1_fallback:nli|' in signature:
+        if score.fallback and by_nli:
             label = score.label
         scores[pair] = Score(
             value, label, score.claims, score.fallback, signature=signature
@@ -122,12 +124,13 @@ class Evaluation:
         """
         if not self.annotated.fitted_on:
             return []
-        fitted = [m.name for m in self.measures if '|fitted_with:' in m.signature]
+        made = [(m.name, Signature.from_text(m.signature)) for m in self.measures]
+        fitted = [name for name, one in made if 'fitted_with' in one.settings]
         chosen = [
-            m.name
-            for m in self.measures
-            if m.signature.partition('|')[0] in CHOSEN_ON_DEVELOPMENT_DATA
-            and '|preset:mini' in m.signature
+            name
+            for name, one in made
+            if one.scorer in CHOSEN_ON_DEVELOPMENT_DATA
+            and str(one.settings.get('preset', '')).startswith('mini')
         ]
         notes = []
         if fitted:

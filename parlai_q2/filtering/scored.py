@@ -17,7 +17,7 @@ from parlai_q2.io.manifest import records_in
 from parlai_q2.lines import OURS, RANKING_FIELDS, Judged
 from parlai_q2.report.scored_file import read_scored
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
-from parlai_q2.signature import settings_of
+from parlai_q2.signature import Signature
 
 # What a record has besides its turn.
 NO_PART = (*OURS, *RANKING_FIELDS, 'candidates', 'history', 'response', 'id')
@@ -45,9 +45,10 @@ class ScoredTurns:
             )
         self._records = chain([first], records)
         self.signature = first[-1].score.signature
-        self.scorer = self.signature.partition('|')[0]
+        signature = Signature.from_text(self.signature)
+        self.scorer = signature.scorer
         # That of the scorer, which decided on the labels of the file.
-        found = settings_of(self.signature).get('threshold')
+        found = signature.settings.get('threshold')
         self.threshold = DEFAULT_THRESHOLD if found is None else float(found)
 
     def _good(self, path: Location) -> Iterator[tuple[dict[str, Any], Judged]]:

@@ -35,7 +35,7 @@ def read_conversations(
         tabular = path.suffix.lower() in ('.csv', '.tsv')
         lines = READERS[format_of(path)](stream) if tabular else json_lines(stream)
         told = False
-        for number, value, problem, _ in lines:
+        for number, value, problem, *_ in lines:
             if problem or not isinstance(value, dict) or not value:
                 yield RecordError(path.name, number, problem or NO_CONVERSATION)
                 continue

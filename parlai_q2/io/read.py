@@ -55,7 +55,6 @@ NO_TEXT = {
 NO_DIALOG = 'has no "dialog" list; is it a ParlAI world log?'
 NOT_UTF8 = 'is not UTF-8. Convert the file, e.g. iconv -f latin1 -t UTF-8.'
 QUOTES = 'Close every quote, and double the quotes inside a quoted cell.'
-NOT_READ = 'The rows after it were not read.'
 LINE_END = re.compile('\r\n?|\n')
 
 _logger = logging.getLogger(__name__)
@@ -354,7 +353,7 @@ def _read_delimited(given: Optional[str]) -> Callable[[TextIO], Iterator[Line]]:
                 remedy = (
                     f'Or shorten the cell. {QUOTES}' if 'limit' in str(e) else QUOTES
                 )
-                problem = f'{problem} {remedy} {NOT_READ}'
+                problem += f' {remedy} The rows after it were not read.'
                 yield Line(start, {}, problem, (), Flaw.ENDS_FILE)
                 return
             # A blank line gives an empty row.

@@ -61,7 +61,7 @@ class WordJudge(Backend):
 
     @property
     def settings(self) -> dict[str, Any]:
-        prompt = self.prompt.replace('|', '\\x7c').encode('unicode_escape').decode()
+        prompt = self.prompt.encode('unicode_escape').decode()
         return {
             self.role: self.identity(),
             f'{self.role}_engine': self.engine,

@@ -34,7 +34,7 @@ from parlai_q2.io.write import (
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.extended import ExtendedScorer
 from parlai_q2.scorers.shell import Reuse
-from parlai_q2.signature import short_form
+from parlai_q2.signature import Signature
 
 # The endings of the files beside the kept conversations.
 # The scores that a stopped run has made so far; distillation keeps replies instead.
@@ -189,7 +189,9 @@ def write_filtered(
             'choose another --choose-threshold or --choose.'
         )
     logging.info(f'Summary: {outfile.with_suffix(SUMMARY_TEXT)}')
-    logging.info(f'Signature: {short_form(signature)}, in full in the summary')
+    logging.info(
+        f'Signature: {Signature.from_text(signature).short}, in full in the summary'
+    )
     return found
 
 

@@ -10,15 +10,13 @@ from typing import Any, Iterable, Mapping, Optional
 
 from parlai.core.metrics import ALL_METRICS, AverageMetric, GlobalAverageMetric, Metric
 
-from parlai_q2.claims import Comparison, Label, Score
+from parlai_q2.claims import GENERIC_PART, Comparison, Label, Score
 from parlai_q2.turns import Example
 
 # Further parts of scorers that ask questions: Q2 without NLI, and end-to-end NLI.
 Q2_PARTS = ('q2_f1', 'nli')
 # Reported for every response, scored or not.
 UNVERIFIABLE = 'unverifiable'
-# A scorer that can recognise generic responses has this part.
-GENERIC_PART = 'generic'
 # The metrics that score_metrics may return for scored responses, besides the score.
 OF_SCORED = (*Q2_PARTS, 'generic', 'coverage', 'questions', 'no_answer')
 # ParlAI's own metrics of a response against its label, including some it does not list.

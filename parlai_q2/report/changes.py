@@ -13,7 +13,7 @@ from collections import Counter, defaultdict, deque
 from typing import Any, Callable, Hashable, Iterable, Mapping, NamedTuple, Sequence
 
 from parlai_q2.report.entries import Entry
-from parlai_q2.signature import settings_of
+from parlai_q2.signature import Signature
 
 # How a claim differs between two runs, in the order of the page: the knowledge gave
 # another answer; it was compared otherwise; what was marked without a question has
@@ -181,8 +181,8 @@ def different_settings(before: str, after: str) -> list[tuple[str, str, str]]:
     its signature lacks the setting.
     """
     old, new = (
-        {'scorer': signature.partition('|')[0], **settings_of(signature)}
-        for signature in (before, after)
+        {'scorer': one.scorer, **one.texts(), 'version': one.version}
+        for one in map(Signature.from_text, (before, after))
     )
     rows = [(name, old.get(name, ''), new.get(name, '')) for name in {**old, **new}]
     return [row for row in rows if row[1] != row[2]]

@@ -22,7 +22,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.io.write import write_text
 from parlai_q2.report.entries import Entry, read_entry
 from parlai_q2.report.overview import Overview, score_chart
-from parlai_q2.signature import assumed, settings_of
+from parlai_q2.signature import Signature, assumed
 from parlai_q2.text.visible import one_line
 
 # The scripts of a table, and of this page; each after those that it builds on.
@@ -141,7 +141,7 @@ def _hash(text: str) -> str:
 
 
 def _assumed(signature: str) -> str:
-    prior = settings_of(signature).get('prior', '')
+    prior = str(Signature.from_text(signature).settings.get('prior', ''))
     return assumed(float(prior)) if re.fullmatch(r'[0-9.]+', prior) else ''
 
 

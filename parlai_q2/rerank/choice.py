@@ -18,10 +18,16 @@ from parlai_q2.claims import Word
 from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.turns import Passage
 
-SCORE = 'score'
-SCORE_PLUS_GENERATOR = 'score_plus_generator'
-THRESHOLD = 'threshold'
-RULES = (SCORE, SCORE_PLUS_GENERATOR, THRESHOLD)
+
+class By(Word):
+    """What a choice goes by; see the module."""
+
+    SCORE = 'score'
+    SCORE_PLUS_GENERATOR = 'score_plus_generator'
+    THRESHOLD = 'threshold'
+
+
+RULES = tuple(By)
 
 # A mean log probability of a token is around -1 and a score is in [0, 1]: at this
 # weight the generator decides between candidates whose scores differ by up to about
@@ -35,7 +41,12 @@ _DIGITS = 6
 
 
 class Reason(Word):
-    """Why a candidate was chosen, in a few words."""
+    """
+    Why a candidate was chosen, in a few words.
+
+    >>> Reason.BEST == 'best score'
+    True
+    """
 
     BEST = 'best score'
     BEST_TOGETHER = 'best score together with the generator'
@@ -55,14 +66,19 @@ class Rule:
     """
     How to choose.
 
-    :param by: one of :data:`RULES`.
+    :param by: one of :class:`By`.
     :param generator_weight: the weight of the mean log probability.
     :param threshold: a value must be above this, in [0, 1], to pass.
     :param tolerance: how far below the best a value may be and still tie with it.
     :param abstain_below: abstain when the chosen score is below this; None: never.
+
+    >>> from parlai_q2 import Reranker
+    >>> careful = Reranker('precision', Rule(abstain_below=0.5))
+    >>> careful.rank('It opened in 1969.', ['I am sure of that.']).abstain
+    True
     """
 
-    by: str = SCORE
+    by: str = By.SCORE
     generator_weight: float = DEFAULT_GENERATOR_WEIGHT
     threshold: float = 0.5
     tolerance: float = DEFAULT_TOLERANCE
@@ -106,9 +122,9 @@ def choose(
 
 
 def _ranks(rule: Rule) -> Callable[[Candidate, float], float]:
-    if rule.by == THRESHOLD:
+    if rule.by == By.THRESHOLD:
         return lambda candidate, value: float(value <= rule.threshold)
-    if rule.by == SCORE_PLUS_GENERATOR:
+    if rule.by == By.SCORE_PLUS_GENERATOR:
         return lambda c, value: -(value + rule.generator_weight * c.mean_logprob)
     return lambda candidate, value: -value
 
@@ -124,7 +140,7 @@ def _abstains(best: Candidate, rule: Rule) -> bool:
 
 
 def _reason(best: Candidate, rule: Rule) -> str:
-    if rule.by == THRESHOLD:
+    if rule.by == By.THRESHOLD:
         above = best.value is not None and best.value > rule.threshold
         return Reason.FIRST_ABOVE if above else Reason.NONE_ABOVE
-    return Reason.BEST_TOGETHER if rule.by == SCORE_PLUS_GENERATOR else Reason.BEST
+    return Reason.BEST_TOGETHER if rule.by == By.SCORE_PLUS_GENERATOR else Reason.BEST

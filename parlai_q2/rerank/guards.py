@@ -10,17 +10,26 @@ import math
 from functools import lru_cache
 from typing import Mapping, Sequence
 
-from parlai_q2.claims import Label, Score
+from parlai_q2.claims import GENERIC_PART, Label, Score, Word
 from parlai_q2.text.normalize import tokens
 
-COPY = 'copy'
-GENERIC = 'generic'
-REPEAT = 'repeat'
+
+class Guard(Word):
+    """In which way a reply is degenerate."""
+
+    COPY = 'copy'
+    GENERIC = 'generic'
+    REPEAT = 'repeat'
+
 
 # What is subtracted from the score of such a reply. A copy gives way to a reply in
 # other words that is nearly as grounded, an empty phrase or a repetition to anything
 # consistent.
-PENALTIES: Mapping[str, float] = {COPY: 0.1, GENERIC: 0.5, REPEAT: 0.5}
+PENALTIES: Mapping[str, float] = {
+    Guard.COPY: 0.1,
+    Guard.GENERIC: 0.5,
+    Guard.REPEAT: 0.5,
+}
 
 # What a reply with the label ``generic`` counts at least. More, up to the threshold,
 # lets it win over right replies that the scorer doubts (docs/accuracy.md).
@@ -33,9 +42,7 @@ COPY_LEAST_WORDS = 8
 # A short answer ("in 1776") may be given twice; a reply of this many words may not.
 REPEAT_LEAST_WORDS = 4
 
-# The part of a score that is the probability of a generic reply, and the least
-# probability at which it is believed.
-GENERIC_PART = 'generic'
+# The least probability at which a scorer's part of a generic reply is believed.
 GENERIC_SHARE = 0.5
 
 # A reply made only of these words says nothing about the world.
@@ -69,15 +76,15 @@ def guards_of(
 ) -> tuple[str, ...]:
     """
     The ways in which a reply, with the parts and the label of its score, is degenerate:
-    any of :data:`COPY`, :data:`GENERIC` and :data:`REPEAT`; usually none.
+    any of :class:`Guard`; usually none.
     """
     found: list[str] = []
     if is_copy(response, knowledge):
-        found.append(COPY)
+        found.append(Guard.COPY)
     if label == Label.GENERIC or is_generic(response, parts):
-        found.append(GENERIC)
+        found.append(Guard.GENERIC)
     if is_repeat(response, history):
-        found.append(REPEAT)
+        found.append(Guard.REPEAT)
     return tuple(found)
 
 
@@ -115,7 +122,8 @@ def _words(text: str) -> tuple[str, ...]:
 def is_generic(response: str, parts: Mapping[str, float] = {}) -> bool:
     """
     Whether a reply would fit any turn, such as "I don't know" or "That's so cool!"; an
-    empty one does. If a part of its score is named :data:`GENERIC_PART`, it decides.
+    empty one does. A part of its score of this name
+    (:data:`~parlai_q2.claims.GENERIC_PART`) decides, if there is one.
     """
     if GENERIC_PART in parts:
         return parts[GENERIC_PART] >= GENERIC_SHARE

@@ -136,13 +136,12 @@ class BertScorer(Scorer):
             from parlai_q2.models.backend import not_finite
 
             raise not_finite(self.model)
-        signature = str(self.signature)
         scores = []
         for parts in zip(*(values.tolist() for values in found), strict=True):
             named = dict(zip(('precision', 'recall', 'f1'), parts, strict=True))
             value = min(1.0, max(0.0, named['f1']))
             label = label_of(value, self.threshold)
-            scores.append(Score(value, label, parts=named, signature=signature))
+            scores.append(Score(value, label, parts=named))
         return scores
 
     def unread(self, example: Example) -> float:

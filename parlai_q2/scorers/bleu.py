@@ -42,8 +42,7 @@ class BleuScorer(Scorer):
         return {'sacrebleu': signature.replace('|', ',')}
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        signature = str(self.signature)
-        return [self._score(example, signature) for example in examples]
+        return [self._score(example) for example in examples]
 
     def _load(self) -> Any:
         package = import_package(*_PACKAGE)
@@ -52,10 +51,10 @@ class BleuScorer(Scorer):
         metric.sentence_score('word', ['word'])
         return metric
 
-    def _score(self, example: Example, signature: str) -> Score:
+    def _score(self, example: Example) -> Score:
         bleu = self._metric().sentence_score(example.response, [example.knowledge_text])
         # sacreBLEU computes exp(log(100)), which is slightly more than 100.
         hundred = min(100.0, bleu.score)
         value = hundred / 100
         label = label_of(value, self.threshold)
-        return Score(value, label, parts={'bleu_100': hundred}, signature=signature)
+        return Score(value, label, parts={'bleu_100': hundred})

@@ -292,21 +292,17 @@ class ConsistencyScorer(ClassifierScorer):
         }
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        signature, indexed = str(self.signature), indices(examples)
+        indexed = indices(examples)
         (found,) = read(self.model, examples, indexed, self.pooling)
         return [
-            self._score(of_response, index, example, signature)
+            self._score(of_response, index, example)
             for of_response, index, example in zip(
                 found, indexed, examples, strict=True
             )
         ]
 
     def _score(
-        self,
-        found: Sequence[Piece],
-        index: SentenceIndex,
-        example: Example,
-        signature: str,
+        self, found: Sequence[Piece], index: SentenceIndex, example: Example
     ) -> Score:
         reading = deciding(found)
         value = support(reading)
@@ -318,5 +314,4 @@ class ConsistencyScorer(ClassifierScorer):
             label,
             tuple(claim_of(p, index, self.threshold, example) for p in found),
             parts=reading._asdict(),
-            signature=signature,
         )

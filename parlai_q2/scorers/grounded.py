@@ -153,11 +153,10 @@ class GroundedFastScorer(ClassifierScorer):
     def _combine(
         self, examples: Sequence[Example], asked: Sequence[Optional[Score]]
     ) -> list[Score]:
-        signature = str(self.signature)
         indexed = indices(examples)
         whole, found = read(self.model, examples, indexed, WHOLE, SENTENCES)
         return [
-            self._score(example, index, q2, one[0].reading, of_response, signature)
+            self._score(example, index, q2, one[0].reading, of_response)
             for example, index, q2, one, of_response in zip(
                 examples, indexed, asked, whole, found, strict=True
             )
@@ -170,7 +169,6 @@ class GroundedFastScorer(ClassifierScorer):
         q2: Optional[Score],
         whole: NliProbabilities,
         found: Sequence[Piece],
-        signature: str,
     ) -> Score:
         parts = fast_parts(knowledge_read(index, found), whole, found)
         if q2:
@@ -187,7 +185,6 @@ class GroundedFastScorer(ClassifierScorer):
             (*(q2.claims if q2 else ()), *sentences),
             q2.fallback if q2 else False,
             {**parts, 'generic': reading.generic},
-            signature,
         )
 
 

@@ -54,12 +54,11 @@ class MeteorScorer(Scorer):
         }
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        signature = str(self.signature)
         found = []
         for example in examples:
             value = self._metric()(example.knowledge_text, example.response)
             label = label_of(value, self.threshold)
-            found.append(Score(value, label, signature=signature))
+            found.append(Score(value, label))
         return found
 
     def _load(self) -> Any:

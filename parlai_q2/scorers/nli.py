@@ -49,12 +49,11 @@ class NliScorer(ClassifierScorer):
         excerpts = Excerpts(self.knowledge_words)
         read = (excerpts.of_response(e.response, e.knowledge_text) for e in examples)
         pairs = [(k.lower(), e.response) for k, e in zip(read, examples, strict=True)]
-        signature = str(self.signature)
-        return [self._score(p, signature) for p in self.model.classify(pairs)]
+        return [self._score(p) for p in self.model.classify(pairs)]
 
-    def _score(self, probabilities: NliProbabilities, signature: str) -> Score:
+    def _score(self, probabilities: NliProbabilities) -> Score:
         value = hard_score(probabilities, NOT_VERIFIABLE_VALUE)
         label = label_of(value, self.threshold)
         if is_generic(probabilities):
             label = Label.GENERIC
-        return Score(value, label, parts=probabilities._asdict(), signature=signature)
+        return Score(value, label, parts=probabilities._asdict())

@@ -27,13 +27,13 @@ class SharedWordsScorer(Scorer):
         """The overlap of two texts."""
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        signature, scores = str(self.signature), []
+        scores = []
         for example in examples:
             overlap = self.overlap(example.knowledge_text, example.response)
             value = getattr(overlap, self.measure)
             label = label_of(value, self.threshold)
             parts = {'precision': overlap.precision, 'f1': overlap.f1}
-            scores.append(Score(value, label, parts=parts, signature=signature))
+            scores.append(Score(value, label, parts=parts))
         return scores
 
 

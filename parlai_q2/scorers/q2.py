@@ -104,18 +104,18 @@ class Q2Scorer(Scorer):
         return unparsed(example.response)
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        signature, scores = str(self.signature), []
+        scores: list[Score] = []
         for start in range(0, len(examples), self.at_once):
             chunk = examples[start : start + self.at_once]
             pairs = [(e.knowledge_text, e.response) for e in chunk]
             results = q2(pairs, self.models, self.q2_settings)
             scores += [
-                self._score(one, result, signature)
+                self._score(one, result)
                 for one, result in zip(chunk, results, strict=True)
             ]
         return scores
 
-    def _score(self, example: Example, result: Q2Result, signature: str) -> Score:
+    def _score(self, example: Example, result: Q2Result) -> Score:
         fallback, value = not result.claims, result.value
         label = label_of(value, self.threshold)
         settings = self.q2_settings
@@ -131,7 +131,6 @@ class Q2Scorer(Scorer):
             tuple(claim.placed(example.place) for claim in result.claims),
             fallback,
             {'q2_f1': result.f1, 'nli': nli},
-            signature,
         )
 
 

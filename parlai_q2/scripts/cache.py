@@ -8,7 +8,7 @@ from parlai_q2.cache import ScoreCache
 from parlai_q2.cli import log
 from parlai_q2.cli.scorer_options import cache_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.signature import digits, short_form
+from parlai_q2.signature import Signature, digits
 
 ALL = 'all'
 SECONDS_A_DAY = 24 * 3600
@@ -102,7 +102,8 @@ def table(found: dict[str, Any], full: bool = False) -> str:
     size, limit = readable(found['bytes']), readable(found['max_bytes'])
     lines = [f'{found["path"]}: {size} of at most {limit}']
     for one in found['signatures']:
-        text = one['signature'] if full else short_form(one['signature'])
+        text = one['signature']
+        text = text if full else Signature.from_text(text).short
         lines += [
             f'{one["short"]}  {one["rows"]:>8} scores  {readable(one["bytes"]):>9}  '
             f'last used {one["used"]}',

@@ -8,6 +8,7 @@ another threshold.
 import json
 import os
 import stat
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Iterator, Optional, Sequence
@@ -41,12 +42,9 @@ from parlai_q2.scorers.roles import Role
 from parlai_q2.version import __version__
 
 DEFAULT_BATCHSIZE = 8
-# Options that do not affect the replies.
-NO_MATTER = frozenset(
-    'outfile generic unverifiable no_knowledge drop cache cache_file measure '
-    'measure_preset measure_threshold measure_calibration scorer_batch_size starttime '
-    'override '
-    'parlai_home batchsize loglevel verbose is_debug world_logs '
+# ParlAI's options that say where and how much at a time, not what.
+HOST_OPTIONS = frozenset(
+    'starttime override parlai_home batchsize loglevel verbose is_debug world_logs '
     'report_filename'.split()
 )
 
@@ -58,15 +56,8 @@ class DistillScript(ParlaiScript):
     @classmethod
     def setup_args(cls):
         parser = ParlaiParser(True, True, "Distill a reranking model's choices")
-        group = parser.add_argument_group('Distilling a model')
-        group.add_argument(
-            '--outfile',
-            help='file of conversations to write (.jsonl); the files that filter '
-            'writes go beside it, and the replies to <name>.replies.jsonl',
-        )
-        add_num_examples(group, 'reply to')
-        add_filter_options(parser, default=DROP)
-        add_scorer_options(parser, Role.MEASURE)
+        add_num_examples(parser.add_argument_group('Distilling a model'), 'reply to')
+        add_judging_options(parser)
         # Nobody reads the evidence of replies that become references.
         parser.set_defaults(model=AGENT, batchsize=DEFAULT_BATCHSIZE, explain='none')
         return parser
@@ -95,6 +86,29 @@ class DistillScript(ParlaiScript):
         )
         judge = Judge.of(scorer)
         return write_filtered(judged, outfile, judge, policy, opt, total)
+
+
+def add_judging_options(parser: ParlaiParser) -> None:
+    """Add the options for what becomes of replies, once they are made."""
+    parser.add_argument(
+        '--outfile',
+        help='file of conversations to write (.jsonl); the files that filter '
+        'writes go beside it, and the replies to <name>.replies.jsonl',
+    )
+    add_filter_options(parser, default=DROP)
+    add_scorer_options(parser, Role.MEASURE)
+
+
+@lru_cache(maxsize=1)
+def after_the_replies() -> frozenset[str]:
+    """The options without influence on the replies, by the parser that has them."""
+    parser = ParlaiParser(False, False)
+    before = {action.dest for action in parser._actions}
+    add_judging_options(parser)
+    found = {action.dest for action in parser._actions} - before
+    # What a reply is grounded in is found by the same options for both.
+    knowledge = {name for name in found if name.startswith('knowledge')}
+    return frozenset(found - knowledge) | HOST_OPTIONS
 
 
 def make_replies(
@@ -149,7 +163,7 @@ def run_of(opt: Opt) -> dict[str, Any]:
     What two runs must have in common to give the same replies: the options, the files
     that they name, and how the replies are scored.
     """
-    options = {k: v for k, v in opt.items() if k not in NO_MATTER}
+    options = {k: v for k, v in opt.items() if k not in after_the_replies()}
     scorer = reranker_from_opt(opt).chooser
     recipe = {**scorer.signature.settings, 'threshold': None, 'version': __version__}
     run = {

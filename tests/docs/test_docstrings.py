@@ -13,11 +13,15 @@ from parlai_q2.scorers import registry
 # Of these an example would be one of its base class.
 WITHOUT_EXAMPLES = {
     'ConfigError',
+    'DocumentError',
     'MissingPackageError',
     'ModelError',
     'ModelNotFoundError',
     'RecordError',
+    'ServerError',
+    'TaskDataError',
     'UnknownNameError',
+    'WorkerError',
 }
 
 

@@ -1,6 +1,7 @@
 """What can be imported from ``parlai_q2`` is listed, typed and documented alike."""
 
 import ast
+import re
 
 import parlai_q2
 from tests.conftest import ROOT
@@ -25,3 +26,11 @@ def test_every_public_name_is_listed_typed_and_there():
     assert typed_names() == set(parlai_q2._PUBLIC) == PUBLIC
     for name in PUBLIC:
         assert getattr(parlai_q2, name).__name__ == name
+
+
+def test_the_reference_lists_them_and_no_more():
+    page = (ROOT / 'docs' / 'reference' / 'api.md').read_text('utf-8')
+    table = page.partition('| name | what it is |')[2].partition('\n## ')[0]
+    listed = re.findall(r'\{py:obj\}`(\w+) <parlai_q2\.([\w.]+)>`', table)
+    assert sorted(name for name, _ in listed) == sorted(PUBLIC)
+    assert all(place.endswith(f'.{name}') for name, place in listed)

@@ -6,7 +6,7 @@ import pytest
 
 from parlai_q2.claims import Label, Score
 from parlai_q2.rerank import Candidate, Reason, Rule
-from parlai_q2.rerank.choice import SCORE, SCORE_PLUS_GENERATOR, THRESHOLD, choose
+from parlai_q2.rerank.choice import By, choose
 from parlai_q2.rerank.guards import (
     guarded_value,
     guards_of,
@@ -51,10 +51,10 @@ def chosen(given, rule):
     ],
 )
 def test_by_score(values, order, why):
-    assert chosen(candidates(*values), Rule(by=SCORE)) == (order, Reason.BEST), why
+    assert chosen(candidates(*values), Rule(by=By.SCORE)) == (order, Reason.BEST), why
 
 
-@pytest.mark.parametrize('by', [SCORE, THRESHOLD])
+@pytest.mark.parametrize('by', [By.SCORE, By.THRESHOLD])
 @pytest.mark.parametrize(
     'texts', [('a longer reply', 'short'), ('short', 'a longer reply')]
 )
@@ -66,8 +66,8 @@ def test_a_tie_leaves_the_order_whatever_the_length(texts, by):
 
 def test_a_tie_is_not_called_the_best_score():
     nearly = (1, 2, 0), Reason.NEARLY_BEST
-    assert chosen(candidates(0.7, 0.9, 0.91), Rule(by=SCORE)) == nearly
-    together = Rule(by=SCORE_PLUS_GENERATOR, generator_weight=0.0)
+    assert chosen(candidates(0.7, 0.9, 0.91), Rule(by=By.SCORE)) == nearly
+    together = Rule(by=By.SCORE_PLUS_GENERATOR, generator_weight=0.0)
     assert chosen(candidates(0.9, 0.91), together)[1] == Reason.NEARLY_BEST
 
 
@@ -80,7 +80,7 @@ def test_a_tie_is_not_called_the_best_score():
     ],
 )
 def test_by_score_plus_generator(weight, order, why):
-    rule = Rule(by=SCORE_PLUS_GENERATOR, generator_weight=weight)
+    rule = Rule(by=By.SCORE_PLUS_GENERATOR, generator_weight=weight)
     found = chosen(candidates(0.8, 0.65, logprobs=[-2.0, -1.0]), rule)
     assert found == (order, Reason.BEST_TOGETHER), why
 
@@ -93,13 +93,13 @@ def test_by_score_plus_generator(weight, order, why):
     ],
 )
 def test_by_threshold(values, order, reason, why):
-    rule = Rule(by=THRESHOLD, threshold=0.5)
+    rule = Rule(by=By.THRESHOLD, threshold=0.5)
     assert chosen(candidates(*values), rule) == (order, reason), why
 
 
 def test_nothing_to_verify_leaves_the_first_choice_of_the_generator():
     pool = candidates(0.5, 0.9, verifiable=False)
-    for by in (SCORE, SCORE_PLUS_GENERATOR, THRESHOLD):
+    for by in By:
         ranking = choose(pool, Rule(by=by, abstain_below=1.0), KNOWN)
         assert ranking.order == [0, 1]
         assert ranking.reason == Reason.UNVERIFIABLE

@@ -195,7 +195,7 @@ def test_an_emoji_that_was_cut_in_two_can_be_scored(name):
     assert good.value > 0.5 and bad.value < good.value
     for claim in good.claims:
         span = claim.span
-        assert cut[span.start : span.end] == span.text
+        assert Example(cut, cut).response[span.start : span.end] == span.text
 
 
 def test_what_is_not_verifiable_is_worth_a_half_at_most_by_soft_values_too():

@@ -11,6 +11,7 @@ import pytest
 from parlai_q2.cache import ScoreCache
 from parlai_q2.presets import load_preset
 from parlai_q2.scorers.registry import load_scorer
+from parlai_q2.signature import Signature
 
 MINI = load_preset('mini')
 
@@ -76,5 +77,16 @@ def test_the_name_of_a_file_that_is_no_utf8_can_be_written_down(tmp_path):
     assert r'|preset:m\udce9|' in str(scorer.signature)
     assert len(scorer.signature.short.split('|')[-1]) == 8
     store = ScoreCache(tmp_path / 'scores.sqlite')
-    pairs = [('knowledge', 'response')]
+    pairs = [(('knowledge',), 'response')]
     assert store.get(str(scorer.signature), pairs) == {}
+
+
+def test_a_signature_comes_back_from_its_text():
+    made = Signature('q2', {'b': 'x:y|z', 'a': 1, 'preset': 'mini'}, '1.0')
+    text = str(made)
+    assert text == r'q2|a:1|b:x:y\x7cz|preset:mini|version:1.0'
+    again = Signature.from_text(text)
+    assert (again.scorer, again.version) == ('q2', '1.0')
+    assert again.texts() == made.texts() and str(again) == text
+    assert again.short == made.short
+    assert Signature.from_text('').settings == {}

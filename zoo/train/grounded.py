@@ -35,7 +35,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.evaluate.sets import ALL
 from parlai_q2.io.write import write_text
 from parlai_q2.scorers.grounded import FAST_FEATURES, FEATURES, GROUNDED, GROUNDED_FAST
-from parlai_q2.signature import settings_of
+from parlai_q2.signature import Signature
 from parlai_q2.text.normalize import passage_key
 from parlai_q2.zoo.train.data import Row, read_labelled, write_rows
 
@@ -78,7 +78,7 @@ def read_scored(path: str) -> Data:
     """
     rows = read_labelled(path, 'parts')
     signature = next((r['signature'] for r in rows if r.get('signature')), '')
-    settings = settings_of(signature)
+    settings = Signature.from_text(signature).texts()
     missing = [f for r in rows for f in FEATURES if f not in r['parts']]
     if missing:
         raise InputError(
