@@ -113,6 +113,7 @@ def test_the_answer_is_found_in_knowledge_of_ten_thousand_words():
         'q2_mini/question_answering',
         'q2_mini/consistency',
         'q2_mini/reply',
+        'q2_mini/retrieval',
         'q2_base/detector',
     ],
 )
