@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from parlai_q2.bootstrap import ROUNDS, SEED, Interval, percentiles, resamples
 from parlai_q2.calibrate.logistic import Fit, even_weights, fit, folds_of
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate.statistics import roc_auc
+from parlai_q2.intervals import ROUNDS, SEED, Interval, percentiles, resamples
 from parlai_q2.scorers.calibrated import shifted
 from parlai_q2.text.normalize import passage_key
 

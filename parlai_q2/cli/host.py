@@ -10,7 +10,7 @@ from pathlib import Path
 
 from parlai_q2.cli.commands import COMMANDS, listing
 from parlai_q2.errors import MissingPackageError, UnknownNameError
-from parlai_q2.optional import check_torch
+from parlai_q2.packages import check_torch
 
 # The versions that were tried together, installed beside ours.
 REQUIREMENTS = Path(__file__).resolve().parent.parent / 'parlai' / 'requirements.txt'

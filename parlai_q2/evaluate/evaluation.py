@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
 
-from parlai_q2.bootstrap import ROUNDS, SEED, Interval, mean_interval
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate.levels import Metrics, response_level
@@ -20,6 +19,7 @@ from parlai_q2.evaluate.sets import (
     random_sample,
     same_dialogue,
 )
+from parlai_q2.intervals import ROUNDS, SEED, Interval, mean_interval
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.signature import Signature
 from parlai_q2.turns import Example

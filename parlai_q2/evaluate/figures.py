@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional, Sequence
 
-from parlai_q2.bootstrap import Interval
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import Measure
@@ -39,6 +38,7 @@ from parlai_q2.figures.style import (
     rows_of_panels,
     save,
 )
+from parlai_q2.intervals import Interval
 
 ROW = 1.55  # inches of a row of panels
 # How the axis of groups is called, where their name is not enough.

@@ -6,7 +6,6 @@ from inconsistent responses, and does it rank systems?
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Optional, Sequence
 
-from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, percentiles
 from parlai_q2.claims import UNVERIFIABLE, Label
 from parlai_q2.evaluate.measures import Measure, passages
 from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse
@@ -20,11 +19,12 @@ from parlai_q2.evaluate.statistics import (
     predicted_class,
     threshold_metrics,
 )
+from parlai_q2.intervals import ROUNDS, SEED, Interval, intervals, percentiles
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from parlai_q2.bootstrap import Statistic
+    from parlai_q2.intervals import Statistic
 
 
 RANKED = ('roc_auc', 'consistent_ap', 'inconsistent_ap')

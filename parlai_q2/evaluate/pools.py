@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING, Optional
 
-from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, ratio
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.measures import Measure, passages
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse
+from parlai_q2.intervals import ROUNDS, SEED, Interval, intervals, ratio
 from parlai_q2.text.normalize import passage_key
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ Scorers go by their names in this package: ``q2_f1`` is the paper's "Q2 w/o NLI"
 
 from typing import Mapping
 
-from parlai_q2.bootstrap import Interval
+from parlai_q2.intervals import Interval
 
 # [Q2] Table 2: 150 responses a row. BLEU is in [0, 100] in the paper, in [0, 1] here.
 # "random" is a random sample of the system's responses, of either class.

@@ -7,9 +7,9 @@ correlation.
 import math
 from typing import TYPE_CHECKING, Hashable, NamedTuple, Optional, Sequence
 
-from parlai_q2.bootstrap import ROUNDS, SEED, Interval, intervals, ratio
 from parlai_q2.claims import UNVERIFIABLE, Label, Score
 from parlai_q2.evaluate.sets import BINARY, CLASSES
+from parlai_q2.intervals import ROUNDS, SEED, Interval, intervals, ratio
 from parlai_q2.scorers.base import label_of
 from parlai_q2.text.class_map import CONTRADICTION, ENTAILMENT, FINDINGS, has_findings
 
@@ -205,7 +205,7 @@ def correlation(
     """
     Correlate n scores with n ratings on any scale.
 
-    :param groups: as for :func:`parlai_q2.bootstrap.intervals`.
+    :param groups: as for :func:`parlai_q2.intervals.intervals`.
     :return: both coefficients, each None where it is undefined: for fewer than two
         responses, or where all scores or all ratings are equal.
     """

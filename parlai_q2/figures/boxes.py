@@ -5,8 +5,8 @@ Box plots of scores, and points with their intervals, by group and class (Dziri 
 
 from typing import Any, Mapping, Sequence
 
-from parlai_q2.bootstrap import Interval
 from parlai_q2.figures.style import BLACK, CLASS_COLOURS
+from parlai_q2.intervals import Interval
 
 BETWEEN = 0.27  # the classes of one group
 

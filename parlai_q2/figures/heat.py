@@ -2,8 +2,8 @@
 
 from typing import Any, Mapping, Optional, Sequence
 
-from parlai_q2.bootstrap import Interval
 from parlai_q2.figures.style import BLACK
+from parlai_q2.intervals import Interval
 
 COLOURS = 'Blues'
 # Above this share of the scale, a cell is too dark for black text.

@@ -10,7 +10,7 @@ from typing import Any, Iterator, Mapping
 
 from parlai_q2.claims import Label
 from parlai_q2.io.write import whole_file, writing
-from parlai_q2.optional import import_package
+from parlai_q2.packages import import_package
 
 # From Okabe and Ito (2008): distinguishable with any colour vision, and in print.
 BLUE, VERMILION, GREEN, ORANGE = '#0072B2', '#D55E00', '#009E73', '#E69F00'

@@ -11,7 +11,7 @@ from parlai_q2.models.batching import length_batches, length_step, padded
 from parlai_q2.models.device import inference
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.tokens import Tokens
-from parlai_q2.optional import check_torch
+from parlai_q2.packages import check_torch
 
 if TYPE_CHECKING:
     from tokenizers import Encoding

@@ -28,7 +28,7 @@ from parlai_q2.models.folder import (
     verify_checksums,
 )
 from parlai_q2.models.references import resolve
-from parlai_q2.optional import check_torch
+from parlai_q2.packages import check_torch
 
 ADAPTER_WEIGHTS = 'adapter.int8.safetensors'
 # Always passed to transformers, which otherwise prompts the user at the terminal.

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Optional
 
 from parlai_q2.errors import InputError
-from parlai_q2.optional import import_package
+from parlai_q2.packages import import_package
 
 # spaCy's parts of speech, as WordNet names them.
 PARTS = {'NOUN': 'n', 'VERB': 'v', 'ADJ': 'a', 'ADV': 'r'}

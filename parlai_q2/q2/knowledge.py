@@ -9,7 +9,7 @@ order of the text; if they do not answer a question, the knowledge does not.
 from typing import Optional, Sequence
 
 from parlai_q2.models.protocols import QuestionAnswerer
-from parlai_q2.text.retrieval import SentenceIndex, index_of, pieces
+from parlai_q2.text.selection import SentenceIndex, index_of, pieces
 from parlai_q2.text.sentences import is_short
 from parlai_q2.turns import Span
 

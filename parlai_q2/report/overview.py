@@ -4,8 +4,8 @@ from collections import Counter
 from statistics import fmean
 from typing import Mapping, NamedTuple, Sequence
 
-from parlai_q2.bootstrap import mean_interval
 from parlai_q2.claims import Comparison, Label
+from parlai_q2.intervals import mean_interval
 from parlai_q2.report.changes import signatures_of
 from parlai_q2.report.entries import before_and_after
 

@@ -2,7 +2,7 @@
 
 from types import ModuleType
 
-from parlai_q2.optional import import_package
+from parlai_q2.packages import import_package
 
 
 def tantivy() -> ModuleType:

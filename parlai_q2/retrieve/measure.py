@@ -14,8 +14,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.errors import InputError, RecordError
+from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.read import READERS, format_of, history_of, open_text
 from parlai_q2.turns import joined, passages_of
 

@@ -18,7 +18,7 @@ from typing import Any, Optional
 import numpy as np
 
 from parlai_q2.errors import InputError
-from parlai_q2.optional import import_package
+from parlai_q2.packages import import_package
 from parlai_q2.retrieve.encoder import TextEncoder
 from parlai_q2.retrieve.store import Store, searched
 

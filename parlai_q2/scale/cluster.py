@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any, Optional
 
 from parlai_q2.errors import ConfigError, WorkerError
-from parlai_q2.optional import import_package
+from parlai_q2.packages import import_package
 from parlai_q2.threads import LIMIT, threads_said
 
 logger = logging.getLogger(__name__)

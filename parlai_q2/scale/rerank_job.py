@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional
 
-from parlai_q2.bootstrap import Interval, mean_interval
 from parlai_q2.claims import Label
+from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.parquet import JSON, TEXT, TRUTH, WHOLE
 from parlai_q2.io.write import encode_line
 from parlai_q2.lines import ERROR, RANKING, error_line, kind_of, ranking_line

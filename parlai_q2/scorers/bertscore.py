@@ -11,7 +11,7 @@ from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.references import identified, resolve
-from parlai_q2.optional import check_package, import_package
+from parlai_q2.packages import check_package, import_package
 from parlai_q2.presets import ModelConfig, Preset
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.turns import Example

@@ -25,7 +25,7 @@ from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
 from parlai_q2.scorers import backends, by_value
 from parlai_q2.scorers.base import Scorer, label_of
-from parlai_q2.text.retrieval import SentenceIndex, index_of, pieces
+from parlai_q2.text.selection import SentenceIndex, index_of, pieces
 from parlai_q2.text.sentences import is_short
 from parlai_q2.turns import Example, Span
 

@@ -39,7 +39,7 @@ from parlai_q2.scorers.consistency import (
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.text.density import extractiveness
 from parlai_q2.text.numbers import known_numbers
-from parlai_q2.text.retrieval import SentenceIndex
+from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example
 
 COEFFICIENTS = 'grounded.json'

@@ -33,7 +33,7 @@ from parlai_q2.scorers.consistency import (
 )
 from parlai_q2.text.overlap import rouge_words
 from parlai_q2.text.pipeline import parse_all, pipeline_name
-from parlai_q2.text.retrieval import SentenceIndex
+from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example, Span
 
 if TYPE_CHECKING:

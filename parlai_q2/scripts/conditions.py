@@ -17,13 +17,13 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.agents.grounded_rerank import AGENT
-from parlai_q2.bootstrap import mean_interval
 from parlai_q2.claims import Label
 from parlai_q2.cli.files import given_file
 from parlai_q2.cli.progress import Progress
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate.tables import Column, Table, render_text
+from parlai_q2.intervals import mean_interval
 from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.turn_knowledge import EpisodeKnowledge
 from parlai_q2.io.write import AGAIN, encode_line, whole_file, write_text, writing

@@ -15,8 +15,8 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai.scripts.interactive_web import SHARED, setup_interweb_args
 
 from parlai_q2.agents.grounded_rerank.knowledge_source import read_typed
-from parlai_q2.optional import check_package
 from parlai_q2.options import split_names
+from parlai_q2.packages import check_package
 from parlai_q2.report.chat_page import read_turn, render_chat
 
 DEFAULT_HOST = '127.0.0.1'

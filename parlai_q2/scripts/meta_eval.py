@@ -7,7 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Mapping, Sequence
 
-from parlai_q2.bootstrap import ROUNDS, SEED
 from parlai_q2.cli import log
 from parlai_q2.cli.progress import Progress
 from parlai_q2.cli.scorer_options import (
@@ -25,6 +24,7 @@ from parlai_q2.evaluate.report import NAME, SetReport, to_dict, to_text, write_r
 from parlai_q2.evaluate.sets import sampled
 from parlai_q2.evaluate.tables import PAPER, text_cell
 from parlai_q2.figures.style import check_matplotlib
+from parlai_q2.intervals import ROUNDS, SEED
 from parlai_q2.io.write import writing
 from parlai_q2.options import split_names
 from parlai_q2.report.measured import Section, Shown, write_measured

@@ -9,7 +9,7 @@ newest commit, and checked row by row when they are read.
 
 from functools import partial
 
-from parlai_q2.io.published import PublishedFile, fetch_files
+from parlai_q2.io.downloads import PublishedFile, fetch_files
 
 REPOSITORY = 'https://raw.githubusercontent.com/google/BEGIN-dataset/'
 RELEASE = REPOSITORY + '78e2215a158744b14d080e90c8135a2039f52eb8/'

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from parlai_q2.io.published import PublishedFile, fetch_files
+from parlai_q2.io.downloads import PublishedFile, fetch_files
 
 SOURCE = 'https://raw.githubusercontent.com/orhonovich/q-squared/main/third_party/data/'
 

@@ -6,7 +6,7 @@ checked by the numbers of characters that they have there.
 
 from functools import partial
 
-from parlai_q2.io.published import PublishedFile, fetch_files
+from parlai_q2.io.downloads import PublishedFile, fetch_files
 
 SOURCE = (
     'https://raw.githubusercontent.com/alexa/factual-consistency-analysis-of-dialogs/'

@@ -5,7 +5,7 @@ site. No checksum is published: its SHA-256 is logged, and its responses are cou
 
 from functools import partial
 
-from parlai_q2.io.published import PublishedFile, fetch_files
+from parlai_q2.io.downloads import PublishedFile, fetch_files
 
 NAME = 'tc_usr_data.json'
 FILES = [PublishedFile('http://shikib.com/tc_usr_data.json', NAME)]

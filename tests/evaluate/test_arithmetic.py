@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
-from parlai_q2.bootstrap import intervals, resamples
 from parlai_q2.evaluate.statistics import correlation
+from parlai_q2.intervals import intervals, resamples
 
 NUMBERS = st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0])
 
@@ -53,7 +53,7 @@ def test_responses_that_stand_and_fall_together_widen_the_interval():
 
 @pytest.mark.parametrize('block, blocks', [(70, 29), (3, 200)])
 def test_blocks_do_not_matter(monkeypatch, block, blocks):
-    from parlai_q2 import bootstrap
+    from parlai_q2 import intervals as module
 
     values = np.arange(10.0)
 
@@ -61,7 +61,7 @@ def test_blocks_do_not_matter(monkeypatch, block, blocks):
         return (weights @ values / 10)[:, None]
 
     whole = intervals(mean, 10, rounds=200)
-    monkeypatch.setattr(bootstrap, 'BLOCK', block)
+    monkeypatch.setattr(module, 'BLOCK', block)
     # Of as many rounds as have so many weights together, and of one at least.
     assert len(list(resamples(range(10), 200, 0))) == blocks
     (apart,) = intervals(mean, 10, rounds=200)

@@ -152,9 +152,9 @@ def test_a_measure_without_a_range_is_no_obstacle(tmp_path, scored):
 def test_densities_and_f1_are_drawn_where_they_belong():
     from matplotlib.figure import Figure
 
-    from parlai_q2.bootstrap import Interval
     from parlai_q2.figures.boxes import draw_points
     from parlai_q2.figures.histograms import draw_densities
+    from parlai_q2.intervals import Interval
 
     left, right = Figure().subplots(1, 2)
     # Half of the consistent responses copy nothing, half more than the axis has.

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from parlai_q2.bootstrap import Interval
 from parlai_q2.claims import Comparison, Score
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.report import all_tables
@@ -25,6 +24,7 @@ from parlai_q2.evaluate.tables.settings import (
     random_knowledge_table,
     systems_table,
 )
+from parlai_q2.intervals import Interval
 from parlai_q2.turns import Span
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 from tests.evidence import asked

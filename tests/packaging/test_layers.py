@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 # From the ground up. A part imports itself and parts of the floors below it.
 FLOORS = (
     ('version', 'errors', 'threads', 'steps'),
-    ('turns', 'signature', 'optional', 'options', 'bootstrap', 'presets'),
+    ('turns', 'signature', 'packages', 'options', 'intervals', 'presets'),
     ('typed',),
     ('claims',),
     ('text', 'io', 'earlier'),

@@ -19,7 +19,7 @@ from parlai_q2.scorers.consistency import (
     support,
 )
 from parlai_q2.scorers.nli import NliScorer
-from parlai_q2.text.retrieval import SentenceIndex
+from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example
 from tests.toys import ToyNliModel
 

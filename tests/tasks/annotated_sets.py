@@ -9,7 +9,7 @@ import io
 import json
 from pathlib import Path
 
-from parlai_q2.io.published import PublishedFile
+from parlai_q2.io.downloads import PublishedFile
 from parlai_q2.tasks.begin import build as begin
 from parlai_q2.tasks.begin.reader import COLUMNS
 from parlai_q2.tasks.q2_wow import build as q2_wow

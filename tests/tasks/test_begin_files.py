@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.errors import RecordError, TaskDataError
-from parlai_q2.io.published import _tell_unverified
+from parlai_q2.io.downloads import _tell_unverified
 from parlai_q2.tasks.begin.reader import COLUMNS, read_file, read_part
 from tests.tasks.annotated_sets import tsv
 from tests.tasks.evaluating import messages

@@ -1,3 +1,3 @@
-from parlai_q2.optional import check_torch
+from parlai_q2.packages import check_torch
 
 check_torch('Training')

@@ -16,10 +16,10 @@ from typing import Optional
 import numpy as np
 from parlai.utils import logging
 
-from parlai_q2.bootstrap import Interval, intervals
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.statistics import Sweep
+from parlai_q2.intervals import Interval, intervals
 from parlai_q2.text.normalize import passage_key
 from parlai_q2.zoo.train.data import read_labelled
 

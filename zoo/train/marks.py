@@ -21,10 +21,10 @@ from difflib import SequenceMatcher
 from statistics import fmean
 from typing import Any, Optional
 
-from parlai_q2.bootstrap import mean_interval
 from parlai_q2.claims import Score, Status
 from parlai_q2.cli.log import run_module
 from parlai_q2.errors import InputError
+from parlai_q2.intervals import mean_interval
 from parlai_q2.scorers import Scorer, load_scorer
 from parlai_q2.turns import Example, Span
 from parlai_q2.zoo.train.data import Row, read_rows

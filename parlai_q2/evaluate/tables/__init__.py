@@ -4,8 +4,8 @@ import textwrap
 from dataclasses import dataclass, field
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from parlai_q2.bootstrap import Interval
 from parlai_q2.evaluate.evaluation import Evaluation
+from parlai_q2.intervals import Interval
 
 Cell = Union[str, int, float, Interval, None]
 OURS, PAPER = 'here', 'paper'

@@ -7,7 +7,6 @@ responses of each generator that are consistent and inconsistent (Tables 4, 6 an
 
 from typing import Mapping, Optional, Sequence
 
-from parlai_q2.bootstrap import mean_interval
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import passages
@@ -22,6 +21,7 @@ from parlai_q2.evaluate.published_rome import (
 from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse
 from parlai_q2.evaluate.tables import BRACKETS, Column, Rows, Table
 from parlai_q2.evaluate.tables import Cell as Shown
+from parlai_q2.intervals import mean_interval
 
 ALL = 'all'
 KEYS = ('knowledge', 'decoding', 'size')

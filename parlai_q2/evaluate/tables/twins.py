@@ -2,12 +2,12 @@
 
 from typing import Optional
 
-from parlai_q2.bootstrap import mean_interval
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.evaluate.tables import Cell, Column, Rows, Table
+from parlai_q2.intervals import mean_interval
 
 # The field of a response that says which twin it belongs to.
 TWIN = 'twin'

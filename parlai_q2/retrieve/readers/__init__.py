@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 
-from parlai_q2.optional import check_package
+from parlai_q2.packages import check_package
 from parlai_q2.retrieve.readers.block import Block
 from parlai_q2.retrieve.readers.plain import read_text
 from parlai_q2.retrieve.readers.tables import reader

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.text.retrieval import LONGEST, SentenceIndex, pieces, stems
+from parlai_q2.text.selection import LONGEST, SentenceIndex, pieces, stems
 
 LAKE = (
     'Lake Baikal is in Siberia. It is 1642 metres deep. In winter the lake freezes. '
