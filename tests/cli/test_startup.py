@@ -19,6 +19,41 @@ print('imported:', *[name for name in {HEAVY} if name in sys.modules])
 sys.exit(status)
 """
 
+# Runs commands one after the other and prints the status, the output and the errors of
+# each; what one of them imported would be there after the last.
+RUN_ALL = f"""
+import contextlib, io, json, sys
+from parlai_q2 import __main__ as command
+found = []
+for words in json.loads(sys.argv[1]):
+    shown, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(errors):
+        try:
+            status = command.execute(words)
+        except SystemExit as end:
+            status = end.code or 0
+    found.append([status, shown.getvalue(), errors.getvalue()])
+print(json.dumps([found, [name for name in {HEAVY} if name in sys.modules]]))
+"""
+
+
+def run_all(folder: Path, commands: list[list[str]]) -> list[tuple[int, str, str]]:
+    """
+    Runs commands in one process, none of which may import a heavy package: the status,
+    the output and the errors of each.
+    """
+    done = subprocess.run(
+        [sys.executable, '-c', RUN_ALL, json.dumps(commands)],
+        cwd=folder,
+        env={'PYTHONPATH': str(ROOT), 'HOME': str(folder)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    found, imported = json.loads(done.stdout)
+    assert imported == []
+    return found
+
 
 def run(folder: Path, *words: str) -> tuple[int, str, str, str]:
     """
@@ -45,21 +80,11 @@ def records(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    'words',
-    [
-        ['--help'],
-        ['score', '--help'],
-        ['rerank', '--help'],
-        ['report', '--help'],
-        ['meta_eval', '--help'],
-        ['bench', '--help'],
-        ['--version'],
-    ],
-)
-def test_help_imports_nothing_heavy(tmp_path, words):
-    status, shown, _, imported = run(tmp_path, *words)
-    assert (status, imported) == (0, '') and 'parlai_q2' in shown
+def test_help_imports_nothing_heavy(tmp_path):
+    names = ('score', 'rerank', 'report', 'meta_eval', 'bench')
+    commands = [['--help'], ['--version'], *([name, '--help'] for name in names)]
+    for words, (status, shown, _) in zip(commands, run_all(tmp_path, commands)):
+        assert status == 0 and 'parlai_q2' in shown, words
 
 
 def test_ten_records_are_scored_by_precision_without_torch(records):
@@ -73,34 +98,33 @@ def test_ten_records_are_scored_by_precision_without_torch(records):
     assert run(records, 'cache')[3] == ''
 
 
-@pytest.mark.parametrize(
-    'words, told',
-    [
-        (['scroe'], "Did you mean 'score'"),
-        (['score'], '--infile is missing'),
-        (['score', '--infle', 'x'], "Did you mean '--infile'"),
-        (['score', '--infile'], 'parlai_q2 score --help'),
-        (['score', '--chunk-size', 'a'], "'a'"),
-        (['score', '--infile', 'none', '--outfile', 'o'], 'There is no file none'),
-        (['score', *'--infile in.jsonl --outfile o --measure q3'.split()], "'q3'"),
-        (['score', *'--infile in.jsonl --outfile o --measure ..:x'.split()], '..:x'),
-        (['score', *'--infile in.jsonl --outfile o --preset min'.split()], "'mini'"),
-        (['rerank', '--infile', 'in.jsonl'], '--outfile is missing'),
-        (['report'], 'Which scores?'),
-        (['report', 'none.jsonl'], 'none.jsonl'),
-        (['filter', '-t', 'babi'], '--outfile is missing'),
-        (['filter', '-t', 'q2:grounded_sampel'], "'q2:grounded_sample'"),
-        (['filter', '--outfile', 'o', '--choose', 'q3'], "'q3'"),
-        (['distill'], '--outfile is missing'),
-        (['train_model', '-t', 'integration_testz'], "'integration_tests'"),
-        (['eval_model', '-m', 'repeat_labl'], "'repeat_label'"),
-        (['display_data', '--mutators', 'q2_fliter'], "'q2_filter'"),
-    ],
-)
-def test_a_mistake_is_one_line_before_anything_heavy_is_loaded(records, words, told):
-    status, _, errors, imported = run(records, *words)
-    assert (status, imported) == (2, '')
-    assert told in errors and errors.count('\n') == 1
+MISTAKES = [
+    (['scroe'], "Did you mean 'score'"),
+    (['score'], '--infile is missing'),
+    (['score', '--infle', 'x'], "Did you mean '--infile'"),
+    (['score', '--infile'], 'parlai_q2 score --help'),
+    (['score', '--chunk-size', 'a'], "'a'"),
+    (['score', '--infile', 'none', '--outfile', 'o'], 'There is no file none'),
+    (['score', *'--infile in.jsonl --outfile o --measure q3'.split()], "'q3'"),
+    (['score', *'--infile in.jsonl --outfile o --measure ..:x'.split()], '..:x'),
+    (['score', *'--infile in.jsonl --outfile o --preset min'.split()], "'mini'"),
+    (['rerank', '--infile', 'in.jsonl'], '--outfile is missing'),
+    (['report'], 'Which scores?'),
+    (['report', 'none.jsonl'], 'none.jsonl'),
+    (['filter', '-t', 'babi'], '--outfile is missing'),
+    (['filter', '-t', 'q2:grounded_sampel'], "'q2:grounded_sample'"),
+    (['filter', '--outfile', 'o', '--choose', 'q3'], "'q3'"),
+    (['distill'], '--outfile is missing'),
+    (['train_model', '-t', 'integration_testz'], "'integration_tests'"),
+    (['eval_model', '-m', 'repeat_labl'], "'repeat_label'"),
+    (['display_data', '--mutators', 'q2_fliter'], "'q2_filter'"),
+]
+
+
+def test_a_mistake_is_one_line_before_anything_heavy_is_loaded(records):
+    found = run_all(records, [words for words, _ in MISTAKES])
+    for (words, told), (status, _, errors) in zip(MISTAKES, found, strict=True):
+        assert status == 2 and told in errors and errors.count('\n') == 1, words
     assert not (records / 'o').exists()
 
 
