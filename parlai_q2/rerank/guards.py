@@ -32,7 +32,7 @@ PENALTIES: Mapping[str, float] = {
 }
 
 # What a reply with the label ``generic`` counts at least. More, up to the threshold,
-# lets it win over right replies that the scorer doubts (docs/accuracy.md).
+# lets it win over right replies that the scorer doubts (docs/training.md).
 GENERIC_LEAST = 0.2
 
 # A copy has this share of its words in one unbroken run of the knowledge, and at least
