@@ -106,8 +106,8 @@ def _quota(folder: Path, name: str) -> Optional[float]:
 def keep_freed_memory() -> bool:
     """
     Let glibc keep what a model call frees for the next call. By default it returns
-    large blocks to the system each time and gets them back page by page, which takes a
-    third of the time of a call. Nothing is changed where the user has set glibc's
+    large blocks to the system each time and gets them back page by page, which takes up
+    to two fifths of the time of large calls. Nothing is changed where the user has set glibc's
     variables, or with another C library.
 
     :return: whether it does.
