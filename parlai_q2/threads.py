@@ -107,8 +107,8 @@ def keep_freed_memory() -> bool:
     """
     Let glibc keep what a model call frees for the next call. By default it returns
     large blocks to the system each time and gets them back page by page, which takes up
-    to two fifths of the time of large calls. Nothing is changed where the user has set glibc's
-    variables, or with another C library.
+    to two fifths of the time of large calls. Nothing is changed where the user has set
+    glibc's variables, or with another C library.
 
     :return: whether it does.
     """

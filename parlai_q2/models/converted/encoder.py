@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tokenizers import Encoding
 
 MPNET = 'mpnet'
-# The most tokens of a call on a CPU: more are no faster, since what is computed for them
-# does not stay in a core's cache, and take more memory.
+# The most tokens of a call on a CPU: more are no faster, since what is computed for
+# them does not stay in a core's cache, and take more memory.
 MOST_TOKENS = 256
 
 
