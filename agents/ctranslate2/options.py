@@ -11,22 +11,23 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.generate.decoding import Decoding
 from parlai_q2.generate.library import COMPUTE_TYPES, Place
 from parlai_q2.generate.open import Generator, open_generator
-from parlai_q2.generate.strategies import BEAM, NAMES, NUCLEUS, Strategy
+from parlai_q2.generate.shipped import REPLY_DECODING, REPLY_MODEL, REPLY_TOKENS
+from parlai_q2.generate.strategies import BEAM, DEFAULT_BEAM, NAMES, NUCLEUS, Strategy
 from parlai_q2.models.prompts import REPLY
 from parlai_q2.models.references import SHIPPED as SHIPPED_PREFIX
 from parlai_q2.models.references import shipped_folder
 
 DEFAULT_INFERENCE = NUCLEUS
-SHIPPED_MODEL = 'shipped:q2_mini/reply'
+SHIPPED_MODEL = f'{SHIPPED_PREFIX}{REPLY_MODEL}'
 # What suits the shipped reply model, and the defaults for other models.
 SHIPPED = {
     'prompt_template': REPLY,
     'inference': BEAM,
-    'beam_size': 5,
-    'beam_min_length': 8,
-    'beam_block_ngram': 3,
-    'text_truncate': 512,
-    'label_truncate': 64,
+    'beam_size': DEFAULT_BEAM,
+    'beam_min_length': REPLY_DECODING.beam_min_length,
+    'beam_block_ngram': REPLY_DECODING.beam_block_ngram,
+    'text_truncate': REPLY_TOKENS,
+    'label_truncate': REPLY_DECODING.label_truncate,
 }
 OTHERS = {
     'prompt_template': None,

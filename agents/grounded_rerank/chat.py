@@ -19,7 +19,13 @@ from parlai_q2.io.world_logs import COMMAND
 from parlai_q2.report.terminal import use_colour
 
 if TYPE_CHECKING:
-    from parlai.core.torch_generator_agent import TorchGeneratorAgent as _Generator
+    from parlai.core.torch_generator_agent import TorchGeneratorAgent
+
+    from parlai_q2.parlai.generator.candidates import FindsCandidates
+
+    class _Generator(FindsCandidates, TorchGeneratorAgent):
+        """What the combined classes inherit."""
+
 else:
     # In the combined classes, the generator's class comes next.
     _Generator = object

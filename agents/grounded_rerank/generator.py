@@ -12,17 +12,17 @@ from parlai.core.build_data import modelzoo_path
 from parlai.core.loader import load_agent_module
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser, class2str
+from parlai.core.torch_agent import TorchAgent
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.utils.io import PathManager
 
+from parlai_q2.agents.grounded_rerank.parlai_searches import ParlaiSearches
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai.compat import bridge_hugging_face_dictionary
+from parlai_q2.parlai.generator.candidates import FindsCandidates
 from parlai_q2.parlai.model_files import saved_opt
 
-DEFAULT_GENERATOR = 'parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent'
-
-# The method of an agent that finds several candidates by itself.
-CANDIDATE_POOLS = 'candidate_pools'
+DEFAULT_GENERATOR = 'parlai_q2.agents.ctranslate2.ctranslate2:Ctranslate2Agent'
 
 _CLASSES: dict[tuple[type, type], type] = {}
 
@@ -54,7 +54,7 @@ def generator_name(opt: Mapping[str, Any]) -> str:
     return DEFAULT_GENERATOR
 
 
-def generator_class(name: str) -> type[TorchGeneratorAgent]:
+def generator_class(name: str) -> type[TorchAgent]:
     """
     The class of a generator, by a name that ``-m`` accepts.
 
@@ -72,20 +72,20 @@ def generator_class(name: str) -> type[TorchGeneratorAgent]:
         raise ConfigError('The generator of a reranking agent cannot itself rerank.')
     if not (
         isinstance(found, type)
-        and (issubclass(found, TorchGeneratorAgent) or hasattr(found, CANDIDATE_POOLS))
+        and issubclass(found, (TorchGeneratorAgent, FindsCandidates))
     ):
         raise ConfigError(
             f'{name!r} is not a generator: reranking needs a TorchGeneratorAgent, '
             'such as transformer/generator, bart, hugging_face/t5 or '
-            'hugging_face/gpt2, or an agent with a method candidate_pools().'
+            'hugging_face/gpt2, or a CandidateAgent (parlai_q2.parlai.generator.agent).'
         )
     return found
 
 
-def reranking_class(mixin: type, generator: type[TorchGeneratorAgent]) -> type:
+def reranking_class(mixin: type, generator: type[TorchAgent]) -> type:
     """
-    The class that is both the generator and the reranking agent; the same two always
-    give the same class.
+    The class that is both the generator and the reranking agent; around one of ParlAI's
+    there is an adapter between them. The same two always give the same class.
     """
     if (mixin, generator) not in _CLASSES:
         fields = {
@@ -94,7 +94,9 @@ def reranking_class(mixin: type, generator: type[TorchGeneratorAgent]) -> type:
             'generator_class': generator,
         }
         name = f'GroundedRerank{generator.__name__}'
-        _CLASSES[mixin, generator] = type(name, (mixin, generator), fields)
+        own = issubclass(generator, FindsCandidates)
+        bases = (mixin, generator) if own else (mixin, ParlaiSearches, generator)
+        _CLASSES[mixin, generator] = type(name, bases, fields)
     return _CLASSES[mixin, generator]
 
 

@@ -17,8 +17,7 @@ from parlai.core.message import Message
 from parlai.core.metrics import GlobalAverageMetric
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser, class2str
-from parlai.core.torch_agent import Batch, Output
-from parlai.core.torch_generator_agent import TorchGeneratorAgent
+from parlai.core.torch_agent import Batch, Output, TorchAgent
 from parlai.utils import logging
 from parlai.utils.misc import warn_once
 
@@ -34,28 +33,22 @@ from parlai_q2.agents.grounded_rerank.generator import (
     generator_name,
     reranking_class,
 )
-from parlai_q2.agents.grounded_rerank.knowledge_source import (
-    NONE_GIVEN,
-    AgentKnowledge,
-    retrieved,
-    retrieves,
-)
+from parlai_q2.agents.grounded_rerank.knowledge_source import NONE_GIVEN, AgentKnowledge
 from parlai_q2.agents.grounded_rerank.metrics import metrics
 from parlai_q2.agents.grounded_rerank.options import (
-    DEFAULT_SEED,
     add_rerank_options,
     forget_others_options,
 )
-from parlai_q2.agents.grounded_rerank.search import RankedBeam, find_candidates
-from parlai_q2.agents.grounded_rerank.seeds import SearchSeeds
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
 from parlai_q2.generate.strategies import DEFAULT_STRATEGIES, parse_strategies
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.io.turn_knowledge import NOTHING
+from parlai_q2.parlai.generator.candidates import RankedBeam, first_replies
 from parlai_q2.parlai.knowledge_options import index_from_opt, source_from_opt
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Pool, Ranking, Reranker
+from parlai_q2.rerank.candidate import spoken
 from parlai_q2.steps import FINDING, tell
 from parlai_q2.turns import Turn
 
@@ -83,10 +76,8 @@ class GroundedRerankAgent(ChatCommands):
     # Lets other modules recognise this class when it was imported under another name.
     reranks = True
     # The generator's class; set in the classes that combine both.
-    generator_class: Optional[type[TorchGeneratorAgent]] = None
+    generator_class: Optional[type[TorchAgent]] = None
 
-    # Seeds for the running search; None leaves it to the global random numbers.
-    search_seeds: Optional[SearchSeeds] = None
     _rankings: Optional[list[Ranking]] = None
     _in_loss = False
 
@@ -245,50 +236,38 @@ class GroundedRerankAgent(ChatCommands):
             return super()._generate(
                 batch, beam_size, max_ts, prefix_tokens=prefix_tokens, **kwargs
             )
-        model = getattr(self.model, 'module', self.model)
-        finds_some = retrieves(model)
+        finds_some = self.finds_knowledge
         grounded = [bool(turn.knowledge) or finds_some for turn in turns]
         if not all(grounded):
             warn_once(NONE_GIVEN)
-        assert self.generator_class is not None
         tell(FINDING)
-        found = find_candidates(
-            self,
-            self.generator_class,
-            super()._generate,
-            batch,
-            self.strategies,
-            grounded,
-            self.opt.get('candidate_seed', DEFAULT_SEED),
-            max_ts,
-            prefix_tokens,
-            **kwargs,
+        pools = self.candidate_pools(
+            batch, grounded, max_ts=max_ts, prefix_tokens=prefix_tokens, **kwargs
         )
         if finds_some:
-            found_by_it = retrieved(model, len(turns))
             turns = [
                 turn if turn.knowledge else replace(turn, knowledge=documents)
-                for turn, documents in zip(turns, found_by_it, strict=True)
+                for turn, documents in zip(
+                    turns, self.knowledge_found(len(turns)), strict=True
+                )
             ]
         if self.knowledge.source.index is not None:
             found = with_documents(found, batch[FOUND])
         began = time.perf_counter()
         rankings = self.reranker.rank_batch(
             [
-                Pool(turn.knowledge, candidates, turn.history)
-                for turn, candidates in zip(turns, found, strict=True)
+                Pool(turn.knowledge, spoken(pool) or [self.nothing], turn.history)
+                for turn, pool in zip(turns, pools, strict=True)
             ]
         )
         if self.knowledge.source.index is not None:
             reader = self.knowledge.source.index.reader
             rankings = to_the_point(rankings, batch[FOUND], reader)
         self._record(rankings, 1000 * (time.perf_counter() - began))
-        beams = [
-            RankedBeam([one.source for one in ranking.candidates])
-            for ranking in rankings
-        ]
         self._rankings = rankings
-        return [beam.hypotheses[0] for beam in beams], beams
+        return first_replies(
+            [RankedBeam([one.source for one in r.candidates]) for r in rankings]
+        )
 
     def batch_act(self, observations: list[Message]) -> list[Message]:
         """
@@ -316,8 +295,3 @@ class GroundedRerankAgent(ChatCommands):
         self.global_metrics.add(
             'rerank/scorer_ms', GlobalAverageMetric(milliseconds, len(rankings))
         )
-
-    def _treesearch_factory(self, device: Any, verbose: bool = False) -> Any:
-        """The generator's search, seeded if ``--candidate-seed`` asks for it."""
-        search = super()._treesearch_factory(device, verbose=verbose)
-        return self.search_seeds.give(search) if self.search_seeds else search

@@ -19,12 +19,12 @@ from parlai.utils.misc import warn_once
 
 from parlai_q2.agents.hf_seq2seq.checkpoint import load_network, save_folder
 from parlai_q2.agents.hf_seq2seq.dictionary import HfSeq2seqDictionaryAgent
-from parlai_q2.agents.hf_seq2seq.history import GroundedHistory
 from parlai_q2.agents.hf_seq2seq.modules import HfSeq2seqModel
 from parlai_q2.agents.hf_seq2seq.options import add_options, prompt_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import find_knowledge
 from parlai_q2.models.prompts import fit
+from parlai_q2.parlai.generator.grounded_history import GroundedHistory
 from parlai_q2.parlai.model_files import WeightsOnly
 from parlai_q2.parlai.readable import readable
 

@@ -22,6 +22,9 @@ CONVERT = (
     'Convert one: ct2-transformers-converter --model NAME --output_dir FOLDER '
     '--quantization int8 --copy_files tokenizer.json tokenizer_config.json'
 )
+# Beside a model, the tokens that may be written for a context; the rest of the
+# vocabulary is not looked at. The library's converter copies such a file.
+VOCABULARY_MAP = 'vmap.txt'
 # The class of the library for each kind of model.
 KINDS = {'TransformerSpec': 'Translator', 'TransformerDecoderSpec': 'Generator'}
 # The table of learned positions, whose rows are the longest context.
@@ -61,6 +64,13 @@ class Place:
                 f'--compute-type is {self.compute_type!r}; it must be one of '
                 f'{", ".join(COMPUTE_TYPES)}.'
             )
+
+    @property
+    def has_map(self) -> bool:
+        """Whether the model has a vocabulary map."""
+        if self.files is not None:
+            return VOCABULARY_MAP in self.files
+        return (self.folder / VOCABULARY_MAP).is_file()
 
 
 @dataclass(frozen=True)
@@ -175,6 +185,8 @@ class Searches:
     ):
         self.place, self.ends, self.vocabulary = place, list(ends), vocabulary
         self.decoder_alone = header.kind == 'Generator'
+        # The tokens that a call may write are those of all its contexts.
+        self.has_map = not self.decoder_alone and place.has_map
         self._kind = header.kind
         self._seeded = SeededModel(self._open)
 
@@ -238,6 +250,7 @@ class Searches:
             [list(row) for row in rows],
             [list(prefix)] * len(rows) if prefix else None,
             max_input_length=0,
+            use_vmap=self.has_map,
             min_decoding_length=least,
             max_decoding_length=most,
             **options,

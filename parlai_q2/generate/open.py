@@ -14,10 +14,17 @@ from parlai_q2.generate.chat import (
 )
 from parlai_q2.generate.decoding import Decoding
 from parlai_q2.generate.library import Place, Searches, read_config, read_header
-from parlai_q2.generate.shipped import adapted, is_adapter
+from parlai_q2.generate.shipped import (
+    REPLY_DECODING,
+    REPLY_MODEL,
+    REPLY_TOKENS,
+    adapted,
+    is_adapter,
+)
 from parlai_q2.generate.words import Words, read_words
 from parlai_q2.generate.writer import Writer
-from parlai_q2.models.prompts import Fitted, Prompt, Renders, fit
+from parlai_q2.models.prompts import REPLY, Fitted, Prompt, Renders, fit
+from parlai_q2.models.references import shipped_folder
 from parlai_q2.options import line_ends
 from parlai_q2.threads import cores
 
@@ -137,6 +144,14 @@ def open_generator(
     writer = Writer(searches, decoding, at_once)
     added = _added(read_config(place))
     return Generator(writer, words, written, template, room, tuple(stops), added)
+
+
+def open_shipped(decoding: Optional[Decoding] = None) -> Generator:
+    """The reply model that ships, with the searches that suit it."""
+    place = Place(shipped_folder(REPLY_MODEL))
+    return open_generator(
+        place, decoding or REPLY_DECODING, prompt=REPLY, most_tokens=REPLY_TOKENS
+    )
 
 
 def _template(

@@ -11,6 +11,7 @@ opened anew.
 """
 
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any, Optional
 
@@ -33,8 +34,11 @@ class SeededModel:
 
     def __init__(self, open_with: Callable[[int], Any]):
         self._open, self._lock = open_with, threading.Lock()
-        self._model: Any = None
+        self._kept: list[Any] = []
         self._drawn: set[int] = set()
+        # A thread of the library that lets go of a function of Python's while Python
+        # ends aborts the process. So the model goes before that.
+        weakref.finalize(self, self._kept.clear)
 
     @property
     def model(self) -> Any:
@@ -70,13 +74,14 @@ class SeededModel:
         with self._lock:
             if len(self._drawn) >= MOST_DRAWN:
                 # Searches under way keep theirs until they end.
-                self._model = None
+                self._kept.clear()
             return self._opened(), _FirstStep(self._drawn)
 
     def _opened(self) -> Any:
-        if self._model is None:
-            self._model, self._drawn = self._open(THREADS), set()
-        return self._model
+        if not self._kept:
+            self._kept.append(self._open(THREADS))
+            self._drawn = set()
+        return self._kept[0]
 
 
 class _FirstStep:

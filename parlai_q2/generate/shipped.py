@@ -3,16 +3,21 @@ The shipped reply model: an adapter over a T5 that it shares, merged as it is lo
 
 ``W + B A`` (Hu et al. 2021, section 4.1) is computed in fp32 by numpy, and rounded to
 int8 by rows as converted models are.
+
+At each step the output layer reads as much memory as all other layers of the decoder.
+So the model writes with a vocabulary map, as in Jean et al. 2015 (section 3.2): the
+tokens of its context, and the 6,000 commonest of the replies that it learnt from.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from parlai_q2.errors import ModelError
-from parlai_q2.generate.library import Place
+from parlai_q2.generate.decoding import Decoding
+from parlai_q2.generate.library import VOCABULARY_MAP, Place
 from parlai_q2.models.converted.binary import write
 from parlai_q2.models.converted.check import check
 from parlai_q2.models.converted.folder import MODEL, SHARED
@@ -28,6 +33,11 @@ from parlai_q2.models.folder import blaming, read_object, verify_checksums
 from parlai_q2.models.references import resolve
 
 ADAPTER, WEIGHTS = 'adapter.json', 'adapter.int8.safetensors'
+COMMON = 'common_tokens.json'
+# The reply model, the searches that suit it, and the longest context that it learnt.
+REPLY_MODEL = 'q2_mini/reply'
+REPLY_DECODING = Decoding(beam_min_length=8, beam_block_ngram=3, label_truncate=64)
+REPLY_TOKENS = 512
 Tensors = dict[str, np.ndarray]
 Stored = Mapping[str, np.ndarray]
 
@@ -59,8 +69,32 @@ def adapted(folder: Path, device: str, compute_type: str) -> tuple[Place, Path]:
         MODEL: write(model),
         CONFIG: json.dumps(library_config(config, base)).encode(),
         SHARED: json.dumps(words).encode(),
+        VOCABULARY_MAP: vocabulary_map(words, common_tokens(folder)),
     }
     return Place(folder, device, compute_type, files), base
+
+
+def common_tokens(folder: Path) -> list[str]:
+    """
+    The tokens that may follow any context.
+
+    :raises ModelError: when the file is no list of tokens.
+    """
+    with blaming(folder / COMMON):
+        found = json.loads((folder / COMMON).read_text(encoding='utf-8'))
+        if not isinstance(found, list) or not all(isinstance(t, str) for t in found):
+            raise ValueError('it is no list of tokens')
+    return found
+
+
+def vocabulary_map(words: Sequence[str], common: Sequence[str]) -> bytes:
+    """
+    A map in the library's form: lines with tokens of a context, a tab, and the tokens
+    that may then be written. No token before the tab means any context.
+    """
+    rest = set(words) - set(common)
+    lines = ['\t' + ' '.join(common), *(f'{w}\t{w}' for w in words if w in rest)]
+    return '\n'.join([*lines, '']).encode()
 
 
 def merged(

@@ -56,6 +56,7 @@ class Writer:
         self.searches, self.decoding = searches, decoding
         self._threads = ThreadPoolExecutor(at_once, 'generate')
         self._alone = searches.decoder_alone
+        self._rows = 1 if searches.has_map else MOST_ROWS
 
     def write(
         self,
@@ -76,7 +77,7 @@ class Writer:
                 examples,
                 self._threads.submit(self._search, rows, strategy, seed),
             )
-            for strategy, examples in _calls(contexts, strategies)
+            for strategy, examples in _calls(contexts, strategies, self._rows)
             for rows in [[contexts[i] for i in examples]]
         ]
         found: list[dict[Strategy, list[Written]]] = [{} for _ in contexts]
@@ -189,10 +190,11 @@ def seed_of(seed: int, strategy: str, context: Context) -> int:
 
 
 def _calls(
-    contexts: Sequence[Context], strategies: Sequence[Sequence[Strategy]]
+    contexts: Sequence[Context], strategies: Sequence[Sequence[Strategy]], rows: int
 ) -> Iterator[tuple[Strategy, Sequence[int]]]:
     """
-    The calls to make, longest first: a strategy, and the contexts that share its call.
+    The calls to make, longest first: a strategy, and the contexts that share its call,
+    so many at most where nothing is drawn.
     """
     groups: dict[tuple[Strategy, int], list[int]] = defaultdict(list)
     for i, (context, asked) in enumerate(zip(contexts, strategies, strict=True)):
@@ -205,6 +207,6 @@ def _calls(
 
     for strategy, length in sorted(groups, key=work, reverse=True):
         examples = groups[strategy, length]
-        size = MOST_ROWS if strategy.name in (BEAM, GREEDY) else 1
+        size = rows if strategy.name in (BEAM, GREEDY) else 1
         for start in range(0, len(examples), size):
             yield strategy, examples[start : start + size]

@@ -79,6 +79,16 @@ def merge(candidates: Sequence[Candidate]) -> list[Candidate]:
     return list(merged.values())
 
 
+def spoken(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """
+    The candidates that have a text, duplicates merged; empty if there are none.
+
+    >>> [one.text for one in spoken([Candidate(' '), Candidate('Five.')])]
+    ['Five.']
+    """
+    return merge([one for one in candidates if one.text.strip()])
+
+
 @dataclass(frozen=True, repr=False)
 class Ranking:
     """

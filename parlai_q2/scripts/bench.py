@@ -1,7 +1,8 @@
 """
-``parlai_q2 bench``: times Q2 in batches, by stage, and one question at a time; what
-reranking adds to a turn, which needs ParlAI; and what a record of a large file costs in
-one process and with Ray.
+``parlai_q2 bench``: times Q2 in batches, by stage, and one question at a time; and what
+reranking adds to a turn, which needs ParlAI. Where asked, also what a record of a large
+file costs in one process and with Ray, what more candidates give, and what filtering by
+a mutator costs.
 """
 
 import json
@@ -14,6 +15,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from parlai_q2.benchmark import metric as metrics
+from parlai_q2.benchmark.candidates import (
+    NUMBERS,
+    STRATEGIES,
+    CandidateBench,
+    describe_candidates,
+    turns_of,
+)
 from parlai_q2.benchmark.clock import machine, peak_memory_mb
 from parlai_q2.benchmark.reranking import describe_reranking, measure_reranking
 from parlai_q2.benchmark.scale import (
@@ -32,17 +40,22 @@ from parlai_q2.cli.scorer_options import (
     scorer_device,
 )
 from parlai_q2.errors import ConfigError, InputError, Q2Error, UnknownNameError
+from parlai_q2.figures.candidates import draw_candidates
 from parlai_q2.figures.costs import draw_costs
-from parlai_q2.figures.style import new_figure, save
+from parlai_q2.figures.style import check_matplotlib, new_figure, save
+from parlai_q2.generate.open import open_shipped
 from parlai_q2.io.write import writable, write_text
 from parlai_q2.options import split_names
 from parlai_q2.presets import load_preset
+from parlai_q2.rerank import Reranker
 from parlai_q2.scorers import load_scorer
 
 RERANKERS = ('grounded_fast', 'grounded', 'q2')
-# What to measure; the loop takes by far the longest.
+# What is measured by default; the loop takes by far the longest.
 PARTS = ('metric', 'loop', 'reranking')
-SCALE = 'scale'  # only if asked for
+# Only if asked for.
+SCALE, CANDIDATES, FILTERING = 'scale', 'candidates', 'filtering'
+JUDGE = 'q2'  # of candidates: it does not choose
 TURNS = 10  # that are reranked
 
 
@@ -58,7 +71,8 @@ def add_options(parser: Any) -> None:
         '--parts',
         default=','.join(PARTS),
         help='what to measure, separated by commas; reranking needs ParlAI; besides '
-        'these, scale: large files in one process and with Ray',
+        'these, scale: large files in one process and with Ray; candidates: what more '
+        'of them give; filtering: by a mutator',
     )
     group.add_argument(
         '--measure', default='precision', help='the scorer of the part scale'
@@ -89,7 +103,7 @@ def add_options(parser: Any) -> None:
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     """Measure, print and write; return what was written."""
     parts = split_names(opt['parts'])
-    known = (*PARTS, SCALE)
+    known = (*PARTS, SCALE, CANDIDATES, FILTERING)
     unknown = sorted(set(parts) - set(known))
     if unknown:
         raise UnknownNameError('part of the benchmark', unknown[0], known)
@@ -113,8 +127,12 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     if 'reranking' in parts:
         report['reranking'] = {name: rerank(name, opt) for name in RERANKERS}
     if SCALE in parts:
-        report['scale'] = scale(opt)
-        draw(report['scale'], outfile)
+        report[SCALE] = scale(opt)
+        draw(report[SCALE], outfile)
+    if CANDIDATES in parts:
+        report[CANDIDATES] = candidates(opt, outfile.parent)
+    if FILTERING in parts:
+        report[FILTERING] = filtering(opt)
     write_text(outfile, json.dumps(report, indent=1) + '\n')
     log.info(f'Wrote {outfile}')
     if apart > metrics.TOLERANCE:
@@ -214,6 +232,37 @@ def draw(rows: Sequence[Mapping[str, Any]], outfile: Path) -> None:
         draw_costs(figure.subplots(), costs)
         for path in save(figure, outfile.parent, f'{outfile.stem}_scale'):
             log.info(f'Wrote {path}')
+
+
+def candidates(opt: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
+    """Measure what more candidates of the shipped reply model give, and draw it."""
+    check_matplotlib()
+    turns = turns_of(sample())[: opt['responses']]
+    judge = load_scorer(JUDGE, opt['preset'], device=scorer_device(opt))
+    bench = CandidateBench(open_shipped(), Reranker(), judge, turns)
+    rows = []
+    for number in NUMBERS:
+        for strategy in STRATEGIES:
+            rows.append(bench.measure(strategy, number))
+            # It takes long enough for each to be worth seeing.
+            head, row = describe_candidates(rows[-1:]).splitlines()
+            log.info(f'{head}\n{row}' if len(rows) == 1 else row)
+    for path in draw_candidates(rows, folder):
+        log.info(f'Wrote {path}')
+    return rows
+
+
+def filtering(opt: Mapping[str, Any]) -> dict[str, Any]:
+    """Time ``--mutators q2_filter`` and ``parlai_q2 filter`` on the same turns."""
+    check_parlai('Timing a mutator')
+    from parlai_q2.parlai import compat
+
+    compat.apply()  # before ParlAI is imported
+    from parlai_q2.parlai.mutator_bench import describe_filtering, measure_filtering
+
+    found = measure_filtering(opt['rounds'], opt['preset'])
+    log.info(describe_filtering(found))
+    return found
 
 
 def sample() -> list[dict[str, Any]]:

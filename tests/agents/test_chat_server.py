@@ -152,7 +152,7 @@ def test_a_server_without_log_probabilities_is_no_such_generator():
 
 @pytest.mark.slow
 def test_behind_a_server_a_model_gives_the_choice_that_it_gives_here():
-    from tests.agents.hf_models import make_agent
+    from tests.agents.hf_models import AGENT, make_agent
 
     shipped = make_agent(inference='beam', beam_size=4)
     knowledge = 'The Eiffel Tower in Paris opened in 1889. It is 330 metres tall.'
@@ -167,7 +167,7 @@ def test_behind_a_server_a_model_gives_the_choice_that_it_gives_here():
     grounded = {'model': RERANKED, 'choose': 'grounded'}
     local = create_agent(
         ParlaiParser(True, True).parse_kwargs(
-            **grounded, candidate_strategies='beam:4/4', no_cuda=True
+            **grounded, generator=AGENT, candidate_strategies='beam:4/4', no_cuda=True
         )
     )
     here = reply_to(local, *texts, knowledge=knowledge)

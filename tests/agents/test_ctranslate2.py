@@ -6,8 +6,8 @@ from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 from parlai.scripts.eval_model import EvalModel
 
-from parlai_q2.agents.ctranslate2.ctranslate2 import CONTEXT
 from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.parlai.generator.agent import CONTEXT
 from tests.agents.rerank_toys import AGENT as RERANKED
 from tests.agents.rerank_toys import TASK, TOY, reply_to
 from tests.generate.models import converted

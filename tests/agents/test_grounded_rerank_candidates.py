@@ -5,9 +5,10 @@ from types import SimpleNamespace
 import pytest
 
 from parlai_q2.agents.grounded_rerank.decoding import decoding
-from parlai_q2.agents.grounded_rerank.search import RankedBeam, collect, mean_logprob
+from parlai_q2.agents.grounded_rerank.parlai_searches import collect, mean_logprob
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import Strategy, parse_strategies
+from parlai_q2.parlai.generator.candidates import RankedBeam
 from parlai_q2.rerank.candidate import Candidate, merge
 
 
@@ -107,7 +108,11 @@ def test_a_search_gives_no_more_than_was_asked_for():
         (['s', 'z'], -3.0, None),
     ]
     texts = {'x': 'X', 'y': 'Y', 'z': 'Z'}
-    agent = SimpleNamespace(opt={}, _v2t=lambda tokens: texts[tokens[-1]])
+    words = SimpleNamespace(
+        null_token='__null__', start_token='__start__',
+        end_token='__end__', unk_token='__unk__',
+    )  # fmt: skip
+    agent = SimpleNamespace(opt={}, dict=words, _v2t=lambda tokens: texts[tokens[-1]])
     pool = collect(agent, [RankedBeam(found)], Strategy('beam', 2))
     assert [c.text for c in pool] == ['X', 'Y']
     assert [c.source for c in pool] == found[:2]
@@ -115,6 +120,10 @@ def test_a_search_gives_no_more_than_was_asked_for():
     del texts['x']
     pool = collect(agent, [RankedBeam(found)], Strategy('beam', 2))
     assert [c.text for c in pool] == ['Y', 'Z']
+    # Special tokens alone say nothing.
+    texts.update(x='__unk__ __null__', y='Y __unk__')
+    pool = collect(agent, [RankedBeam(found)], Strategy('beam', 2))
+    assert [c.text for c in pool] == ['', 'Y __unk__']
 
 
 def test_the_mean_log_probability_undoes_the_length_penalty():

@@ -15,8 +15,8 @@ from transformers import GPT2Config, GPT2Model
 from transformers.models.gpt2.tokenization_gpt2 import bytes_to_unicode
 
 from parlai_q2.agents.grounded_rerank import side_by_side
-from parlai_q2.agents.grounded_rerank.generator import DEFAULT_GENERATOR
 from parlai_q2.errors import ConfigError
+from tests.agents.hf_models import AGENT as HF
 from tests.agents.rerank_toys import AGENT, TOY, make_agent, reply_to, trained_generator
 from tests.tiny import tiny_t5
 
@@ -115,10 +115,7 @@ def test_bart():
 
 def test_our_own_encoder_decoder(tmp_path):
     agent = make_agent(
-        generator=DEFAULT_GENERATOR,
-        hf_model=tiny_t5(tmp_path),
-        label_truncate=12,
-        beam_min_length=1,
+        generator=HF, hf_model=tiny_t5(tmp_path), label_truncate=12, beam_min_length=1
     )
     check(agent)
 

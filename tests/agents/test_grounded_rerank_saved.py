@@ -37,7 +37,7 @@ def test_the_generator_is_the_one_named_or_saved_or_shipped(tmp_path):
         generator_name({'init_model': trained_generator()}) == 'transformer/generator'
     )
     assert generator_name({**saved, 'generator': 'seq2seq'}) == 'seq2seq'
-    assert generator_name({}).endswith(':HfSeq2seqAgent')
+    assert generator_name({}).endswith(':Ctranslate2Agent')
     assert generator_name({'model_file': str(tmp_path / 'new')}) == generator_name({})
 
 

@@ -1,5 +1,12 @@
-"""The base class of parlai_q2's mutators: their options, scorer and scores."""
+"""
+The base class of parlai_q2's mutators: their options, scorer and scores.
 
+Labels are scored many at a time: those of an episode together with those of the
+episodes after it (:mod:`.ahead`).
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any, Optional
 
 from parlai.core.message import Message
@@ -9,18 +16,25 @@ from parlai.core.params import ParlaiParser
 
 from parlai_q2.claims import Score
 from parlai_q2.cli.scorer_options import add_scorer_options, judge_from_opt
-from parlai_q2.filtering.judge import examples_of
+from parlai_q2.filtering.judge import CHUNK, examples_of
 from parlai_q2.parlai.knowledge_options import add_knowledge_options, source_from_opt
+from parlai_q2.parlai.mutators.ahead import in_order, upcoming, watch_teachers
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import Role
 from parlai_q2.turns import Example
 
 # The fastest of the scorers with models, since a training set has many turns.
 DEFAULT_SCORER = 'consistency'
+# The episodes to look at for CHUNK labels at most, and the scores to keep in memory.
+MOST_EPISODES, MOST_SCORES = 4 * CHUNK, 16 * CHUNK
+# How often something else may come than was looked at.
+MOST_SURPRISES = 2
+
+watch_teachers()
 
 
 class ScoringMutator(ManyEpisodeMutator):
-    """A mutator that scores labels, an episode at a time, with the score cache."""
+    """A mutator that scores labels, with the score cache."""
 
     @classmethod
     def add_cmdline_args(
@@ -34,6 +48,11 @@ class ScoringMutator(ManyEpisodeMutator):
         super().__init__(opt)
         self.source = source_from_opt(opt)
         self._scorer: Optional[Scorer] = None
+        self._teacher: Optional[tuple[Any, int]] = None
+        self._scores: OrderedDict[tuple, Score] = OrderedDict()
+        # How many episodes were looked at and have not come yet, and how often in a row
+        # something else came.
+        self._seen_ahead = self._surprises = 0
 
     @property
     def scorer(self) -> Scorer:
@@ -46,13 +65,74 @@ class ScoringMutator(ManyEpisodeMutator):
         """What to score in an episode: for each turn, one example for each label."""
         return examples_of(episode, self.source)
 
+    def wanted(self, examples: Sequence[Sequence[Example]]) -> list[Example]:
+        """Of an episode's examples, those that are scored: the first of each turn."""
+        return [of_turn[0] for of_turn in examples if of_turn]
+
+    def will_read(self, teacher: Any, place: int) -> None:
+        """Learn whose episodes it gets; see :mod:`.ahead`."""
+        self._teacher = teacher, place
+
+    def scores(self, examples: Sequence[Sequence[Example]]) -> list[Score]:
+        """
+        The scores of what is :meth:`wanted` of an episode, in order. Where one is not
+        known, the next episodes are scored in the same call.
+        """
+        asked = self.wanted(examples)
+        new = [example for example in asked if _key(example) not in self._scores]
+        if new:
+            self._surprises += self._seen_ahead > 0
+            together = self._ahead(new) if self._may_look() else new
+            for example, score in zip(together, self.scorer.score(together)):
+                self._scores[_key(example)] = score
+        elif self._seen_ahead:
+            self._seen_ahead -= 1
+            self._surprises *= self._seen_ahead > 0
+        known = [self._scores[_key(example)] for example in asked]
+        while len(self._scores) > MOST_SCORES:
+            self._scores.popitem(last=False)
+        return known
+
     def first_labels(
         self, episode: list[Message]
     ) -> list[tuple[Optional[Example], Optional[Score]]]:
         """The first label of each turn and its score; None without a label."""
-        examples = [next(iter(of_turn), None) for of_turn in self.examples(episode)]
-        scores = iter(self.scorer.score([e for e in examples if e is not None]))
-        return [(e, None if e is None else next(scores)) for e in examples]
+        examples = self.examples(episode)
+        scores = iter(self.scores(examples))
+        return [
+            (of_turn[0], next(scores)) if of_turn else (None, None)
+            for of_turn in examples
+        ]
+
+    def _may_look(self) -> bool:
+        # Mutators before this one that draw random numbers show other texts each time.
+        if self._surprises > MOST_SURPRISES or self._teacher is None:
+            return False
+        # In random order, what was seen comes much later: only the cache still has it.
+        return in_order(self._teacher[0]) or self.opt.get('cache') is not False
+
+    def _ahead(self, asked: Sequence[Example]) -> list[Example]:
+        """
+        What is wanted of the next episodes and not known, to fill a call of the scorer.
+        """
+        assert self._teacher is not None
+        found = {_key(example): example for example in asked}
+        missing = CHUNK - len(found)
+        episodes = 0
+        for episode in upcoming(*self._teacher) if missing > 0 else ():
+            for example in self.wanted(self.examples(episode)):
+                if _key(example) not in self._scores:
+                    found.setdefault(_key(example), example)
+            episodes += 1
+            if len(found) >= CHUNK or episodes >= MOST_EPISODES:
+                break
+        self._seen_ahead = episodes if in_order(self._teacher[0]) else 0
+        return list(found.values())
+
+
+def _key(example: Example) -> tuple:
+    """What a score depends on."""
+    return example.knowledge, example.response
 
 
 def mutator_scorer(opt: Opt) -> Scorer:

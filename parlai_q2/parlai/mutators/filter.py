@@ -1,5 +1,6 @@
 """``--mutators q2_filter``: trains only on the grounded turns."""
 
+from collections.abc import Sequence
 from typing import Optional
 
 from parlai.core.message import Message
@@ -14,6 +15,7 @@ from parlai_q2.filtering.judge import judge_episode
 from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
 from parlai_q2.parlai.mutators.base import ScoringMutator
 from parlai_q2.scorers.roles import Role
+from parlai_q2.turns import Example
 
 PREFIX = 'q2-filter-'
 # ParlAI recurses for every episode that is left out. Python allows about a thousand
@@ -42,14 +44,17 @@ class FilterMutator(ScoringMutator):
         super().__init__(opt)
         self._empty = 0
 
+    def wanted(self, examples: Sequence[Sequence[Example]]) -> list[Example]:
+        """All labels are scored."""
+        return [example for of_turn in examples for example in of_turn]
+
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
         """The kept turns of an episode, as any number of episodes."""
         if DatatypeHelper.fold(self.opt['datatype']) != 'train':
             return [episode]
         policy = policy_from_opt(self.opt, self.scorer.threshold, Role.CHOOSE, PREFIX)
         examples = self.examples(episode)
-        flat = [example for of_turn in examples for example in of_turn]
-        scores = iter(self.scorer.score(flat))
+        scores = iter(self.scores(examples))
         judged = judge_episode(episode, examples, scores, policy, self.source)
         staying = iter([turn for turn in judged if turn.decision.kept])
         parts = split_at_gaps(episode, [turn.decision.kept for turn in judged])

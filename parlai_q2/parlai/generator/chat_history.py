@@ -1,7 +1,7 @@
 """The dialogue of a chat model: who said which turn."""
 
-from parlai_q2.agents.hf_seq2seq.history import GroundedHistory
 from parlai_q2.generate.chat import USER, Said
+from parlai_q2.parlai.generator.grounded_history import GroundedHistory
 
 
 class ChatHistory(GroundedHistory):

@@ -1,0 +1,152 @@
+"""
+What more candidates give: the time of a turn, and how often a wrong reply is chosen,
+for each strategy and number of candidates of a generator.
+
+The judge is a scorer that does not choose. Times are of the processor, all cores
+together, since other programs disturb them least.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from statistics import fmean, median
+from typing import Any
+
+from parlai_q2.claims import Label, Score
+from parlai_q2.generate.chat import USER
+from parlai_q2.generate.open import Generator
+from parlai_q2.generate.strategies import BEAM, DELAYED, NUCLEUS, TOPK, parse_strategies
+from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
+from parlai_q2.rerank.candidate import spoken
+from parlai_q2.scorers.base import Scorer
+from parlai_q2.turns import Example, Turn
+
+NUMBERS = (5, 10, 20, 40)
+MIXED = 'mixed'
+STRATEGIES = (BEAM, NUCLEUS, DELAYED, TOPK, MIXED)
+# Of ten candidates of the mixture, so many are found by each.
+SHARES = {BEAM: 4, NUCLEUS: 3, DELAYED: 3}
+
+
+def searches(strategy: str, number: int) -> str:
+    """
+    So many candidates by a strategy, as ``--candidate-strategies`` has it.
+
+    >>> searches('mixed', 20)
+    'beam:8,nucleus:6,delayedbeam:6'
+    >>> searches('mixed', 5)
+    'beam:2,nucleus:2,delayedbeam:1'
+    """
+    if strategy != MIXED:
+        return f'{strategy}:{number}'
+    counts = {name: number * share // 10 for name, share in SHARES.items()}
+    by_rest = sorted(SHARES, key=lambda name: -(number * SHARES[name] % 10))
+    for name in by_rest[: number - sum(counts.values())]:
+        counts[name] += 1
+    return ','.join(f'{name}:{count}' for name, count in counts.items())
+
+
+class CandidateBench:
+    """
+    Finds, chooses and judges.
+
+    :param judge: not the scorer that chooses.
+    :param turns: B turns with knowledge and a history.
+    """
+
+    def __init__(
+        self,
+        generator: Generator,
+        reranker: Reranker,
+        judge: Scorer,
+        turns: Sequence[Turn],
+    ):
+        self.generator, self.reranker, self.judge = generator, reranker, judge
+        self.turns = turns
+        self._contexts = [
+            generator.context([(USER, t) for t in turn.history], turn.knowledge_text)[0]
+            for turn in turns
+        ]
+        self._judged: dict[tuple[int, str], Score] = {}
+
+    def measure(self, strategy: str, number: int) -> dict[str, Any]:
+        """
+        Measure one strategy with a number of candidates.
+
+        :return: ``strategy``, ``candidates`` (the number asked for), ``distinct``,
+            ``find`` and ``choose`` (median seconds a turn), ``wrong`` and
+            ``first_wrong`` (in how many turns the judge calls the chosen reply and the
+            generator's first inconsistent), ``judged`` and ``first_judged`` (their mean
+            scores), ``turns`` (B) and ``replies`` (B pairs of chosen and first reply).
+        """
+        asked = parse_strategies(searches(strategy, number))
+        find: list[float] = []
+        choose: list[float] = []
+        rankings: list[Ranking] = []
+        for turn, context in zip(self.turns, self._contexts, strict=True):
+            begun = time.process_time()
+            (written,) = self.generator.writer.write([context], [asked], 0)
+            texts = [self.generator.text(one.tokens) for one in written]
+            found = spoken([Candidate(text) for text in texts]) or [Candidate('')]
+            searched = time.process_time()
+            pool = Pool(turn.knowledge, found, turn.history)
+            rankings += self.reranker.rank_batch([pool])
+            find.append(searched - begun)
+            choose.append(time.process_time() - searched)
+        chosen = self._judge([one.chosen.text for one in rankings])
+        first = self._judge([one.first.text for one in rankings])
+        return {
+            'strategy': strategy,
+            'candidates': number,
+            'turns': len(self.turns),
+            'distinct': fmean(len(one.candidates) for one in rankings),
+            'find': median(find),
+            'choose': median(choose),
+            'wrong': sum(_wrong(score) for score in chosen),
+            'first_wrong': sum(_wrong(score) for score in first),
+            'judged': fmean(score.value for score in chosen),
+            'first_judged': fmean(score.value for score in first),
+            'replies': [[one.chosen.text, one.first.text] for one in rankings],
+        }
+
+    def _judge(self, replies: Sequence[str]) -> list[Score]:
+        """Scores of a reply to each turn; what was judged before is not again."""
+        asked = list(enumerate(replies))
+        new = [key for key in asked if key not in self._judged]
+        examples = [Example(self.turns[n].knowledge, text) for n, text in new]
+        for key, score in zip(new, self.judge.score(examples), strict=True):
+            self._judged[key] = score
+        return [self._judged[key] for key in asked]
+
+
+def describe_candidates(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What :meth:`CandidateBench.measure` found, as a table."""
+    lines = [
+        f'{"strategy":<13}{"asked":>6}{"distinct":>10}{"find":>8}{"choose":>8}'
+        f'{"wrong":>8}{"judged":>8}   processor seconds a turn; of {rows[0]["turns"]}'
+    ]
+    lines += [
+        f'{row["strategy"]:<13}{row["candidates"]:>6}{row["distinct"]:>10.1f}'
+        f'{row["find"]:>8.3f}{row["choose"]:>8.3f}{row["wrong"]:>8}'
+        f'{row["judged"]:>8.3f}'
+        for row in rows
+    ]
+    return '\n'.join(lines)
+
+
+def turns_of(records: Sequence[Mapping[str, Any]]) -> list[Turn]:
+    """
+    The turns of the sample's records, each after those of its topic, with what a person
+    would have replied to them.
+    """
+    found: list[Turn] = []
+    said: dict[str, list[str]] = {}
+    for fields in records:
+        history = said.setdefault(fields['topic'], [])
+        history.append(fields['message'])
+        found.append(Turn(fields['knowledge'], tuple(history), fields['id']))
+        history.append(fields['gold'])
+    return found
+
+
+def _wrong(score: Score) -> bool:
+    return score.label == Label.INCONSISTENT

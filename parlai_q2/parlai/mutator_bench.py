@@ -1,0 +1,64 @@
+"""Times filtering by a mutator against ``parlai_q2 filter``, on the same turns."""
+
+import time
+from collections.abc import Mapping
+from statistics import median
+from typing import Any
+
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+
+from parlai_q2.filtering.judge import judge_episodes
+from parlai_q2.parlai.filter_options import policy_from_opt
+from parlai_q2.parlai.mutators.base import mutator_scorer
+from parlai_q2.parlai.task_episodes import TaskEpisodes
+from parlai_q2.scorers.roles import Role
+
+TASK = 'parlai_q2.tasks.grounded_sample.agents:AnnotatedTeacher:all'
+MUTATOR = 'q2_filter'
+
+
+def measure_filtering(rounds: int, preset: str) -> dict[str, Any]:
+    """
+    Go over all turns of the sample in both ways, in turns, without the score cache.
+
+    :return: ``turns``, ``episodes``, the seconds of each round (``filter`` and
+        ``mutator``), and the median ``ratio`` of a mutator's time to the filter's.
+    """
+    opt = ParlaiParser(True, True).parse_kwargs(
+        task=TASK, datatype='train:evalmode', mutators=MUTATOR, preset=preset,
+        cache=False, loglevel='error',
+    )  # fmt: skip
+    opt['task'] = TASK
+    plain = Opt({**opt, 'mutators': None})
+    scorer = mutator_scorer(opt)
+    policy = policy_from_opt(opt, scorer, Role.CHOOSE)
+    episodes = list(TaskEpisodes(plain))
+    found: dict[str, list[float]] = {'filter': [], 'mutator': []}
+    # The first round warms up.
+    for _ in range(rounds + 1):
+        begun = time.perf_counter()
+        judged = list(judge_episodes(TaskEpisodes(plain), scorer, policy))
+        filtered = time.perf_counter()
+        kept = sum(map(len, TaskEpisodes(opt)))
+        found['filter'].append(filtered - begun)
+        found['mutator'].append(time.perf_counter() - filtered)
+    assert kept == sum(turn.decision.kept for e in judged for turn in e)
+    times = {name: seconds[1:] for name, seconds in found.items()}
+    ratios = [m / f for f, m in zip(times['filter'], times['mutator'], strict=True)]
+    return {
+        'turns': sum(map(len, episodes)),
+        'episodes': len(episodes),
+        **times,
+        'ratio': median(ratios),
+    }
+
+
+def describe_filtering(found: Mapping[str, Any]) -> str:
+    """What :func:`measure_filtering` found, as text."""
+    return (
+        f'Filtering {found["turns"]} turns of {found["episodes"]} conversations\n'
+        f'  parlai_q2 filter        {median(found["filter"]):.2f} s\n'
+        f'  --mutators q2_filter    {median(found["mutator"]):.2f} s, '
+        f'{found["ratio"]:.2f} times as long'
+    )

@@ -1,0 +1,141 @@
+"""
+Shows a mutator the episodes that its teacher will send next, so that it can score many
+labels in one call.
+
+ParlAI hands a mutator one episode at a time, and does not say whose it is. So a
+teacher's ``get_orig_action`` is wrapped: before it runs, its mutators are told of it.
+Nothing is taken from the teacher: episodes of data in memory are read by their numbers,
+and those of a stream are kept until they are asked for.
+"""
+
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from functools import wraps
+from typing import Any, Protocol
+
+from parlai.core.message import Message
+from parlai.core.teachers import DialogTeacher, FixedDialogTeacher, StreamDialogData
+
+# What was read of a stream before its time, by the identity of the stream's generator,
+# which it keeps alive and which all clones of a teacher share.
+_READ: 'weakref.WeakValueDictionary[int, Kept]' = weakref.WeakValueDictionary()
+_WATCHED = 'parlai_q2_watched'
+
+
+class LooksAhead(Protocol):
+    """A mutator that wants to know its teacher."""
+
+    def will_read(self, teacher: Any, place: int) -> None:
+        """
+        :param teacher: whose next episode it will get.
+        :param place: how many mutators come before it.
+        """
+
+
+class Kept:
+    """A generator whose next values can be looked at before they are taken."""
+
+    def __init__(self, values: Iterator[Any]):
+        self._values = values
+        self._held: deque = deque()
+
+    def __iter__(self) -> 'Kept':
+        return self
+
+    def __next__(self) -> Any:
+        return self._held.popleft() if self._held else next(self._values)
+
+    def ahead(self) -> Iterator[Any]:
+        """The values that will come, which stay."""
+        place = 0
+        while True:
+            if place == len(self._held):
+                self._held.append(next(self._values))
+            yield self._held[place]
+            place += 1
+
+
+def watch_teachers() -> None:
+    """Tell mutators of their teachers from now on."""
+    inherited = FixedDialogTeacher.get_orig_action
+    if hasattr(inherited, _WATCHED):
+        return
+
+    @wraps(inherited)
+    def get_orig_action(self: Any) -> Any:
+        for place, mutator in enumerate(getattr(self, 'mutators', ())):
+            if hasattr(mutator, 'will_read'):
+                mutator.will_read(self, place)
+        return inherited(self)
+
+    setattr(get_orig_action, _WATCHED, True)
+    FixedDialogTeacher.get_orig_action = get_orig_action
+    get = StreamDialogData.get
+
+    @wraps(get)
+    def get_of_all(self: Any) -> Any:
+        # Another clone may have looked ahead.
+        self.data = _READ.get(id(self.data), self.data)
+        return get(self)
+
+    StreamDialogData.get = get_of_all
+
+
+def in_order(teacher: Any) -> bool:
+    """Whether a teacher sends its episodes one after another."""
+    return is_stream(teacher) or not getattr(teacher, 'random', True)
+
+
+def is_stream(teacher: Any) -> bool:
+    return isinstance(teacher, DialogTeacher) and bool(teacher.stream)
+
+
+def upcoming(teacher: Any, place: int) -> Iterator[list[Message]]:
+    """
+    The episodes that follow the one a teacher is sending, up to the end of its data, as
+    the mutator at a place will get them.
+    """
+    found = _of_stream(teacher) if is_stream(teacher) else _by_number(teacher)
+    for episode in found:
+        messages: Any = [message.copy() for message in episode]
+        for mutator in teacher.mutators[:place]:
+            messages = mutator(messages)
+        yield from _episodes(messages)
+
+
+def _episodes(messages: Any) -> Iterator[list[Message]]:
+    episode: list[Message] = []
+    for message in messages:
+        episode.append(message)
+        if message.get('episode_done'):
+            yield episode
+            episode = []
+
+
+def _by_number(teacher: Any) -> Iterator[list[Message]]:
+    for number in range(teacher.episode_idx + 1, teacher.num_episodes()):
+        episode: list[Message] = []
+        while not (episode and episode[-1].get('episode_done')):
+            episode.append(Message(teacher.get(number, len(episode))))
+        yield episode
+
+
+def _of_stream(teacher: Any) -> Iterator[list[Message]]:
+    data = teacher.data
+    if not isinstance(data.data, Kept):
+        kept = _READ[id(data.data)] = Kept(data.data)
+        data.data = kept
+    current = data.cur_episode
+    for entries in _chain(current, data.data.ahead()):
+        if not isinstance(entries, list):
+            return  # the end of the data
+        episode = [Message(data.build_table(entry)) for entry in entries]
+        for message in episode:
+            message['episode_done'] = message is episode[-1]
+        yield episode
+
+
+def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+    yield first
+    yield from rest

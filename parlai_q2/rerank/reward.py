@@ -1,0 +1,94 @@
+"""
+A reward for training a generator online: how grounded what it wrote is.
+
+It has the form in which TRL's online trainers (``GRPOTrainer``, ``RLOOTrainer``) call
+reward functions, and needs nothing of TRL.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Optional, Union
+
+from parlai_q2.claims import Label
+from parlai_q2.errors import InputError
+from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.pools import Pool
+from parlai_q2.rerank.reranker import Reranker
+from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.roles import DEFAULTS, Role
+
+# A completion: a text, or the messages of a chat, the reply last.
+Completion = Union[str, Sequence[dict[str, Any]]]
+
+
+class GroundedReward:
+    """
+    The value of a reply by a scorer, after the guards: copies of the knowledge, empty
+    phrases and repetitions, which training would soon find, earn less.
+
+    :param choose: the scorer, or its name.
+    :param guards: whether guards apply.
+    :param knowledge: the data's column with the knowledge: texts or lists of passages.
+    :param history: the column with the turns before the reply, oldest first; data
+        without such a column has none.
+
+    >>> reward = GroundedReward('precision', guards=False)
+    >>> reward(['When?'] * 2, ['in 1969', 'in 1950'], knowledge=['It was in 1969.'] * 2)
+    [1.0, 0.5]
+    """
+
+    def __init__(
+        self,
+        choose: Union[str, Scorer] = DEFAULTS[Role.CHOOSE],
+        guards: bool = True,
+        knowledge: str = 'knowledge',
+        history: str = 'history',
+    ):
+        self.reranker = Reranker(choose, guards=guards, explain=None)
+        self.knowledge, self.history = knowledge, history
+        # TRL calls its logged columns by it.
+        self.__name__ = f'grounded_{self.reranker.chooser.name}'
+
+    def __call__(
+        self, prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any
+    ) -> list[Optional[float]]:
+        """
+        The rewards of a batch, with one call of the scorer.
+
+        :param prompts: N prompts, which are not looked at.
+        :param completions: N completions.
+        :param columns: the data's other columns, N values each; and TRL's
+            ``log_metric``, which gets the share of consistent replies.
+        :return: N rewards in [0, 1]; None, which TRL leaves out, where there is no
+            knowledge.
+        :raises InputError: when the data has no such column, or one of another length.
+        """
+        known = columns.get(self.knowledge)
+        if known is None or len(known) != len(completions):
+            what = 'no' if known is None else f'{len(known)} values in the'
+            raise InputError(
+                f'A reward needs the knowledge of each of {len(completions)} replies, '
+                f"and there is {what} column {self.knowledge!r}. Name the data's own: "
+                "GroundedReward(knowledge='...')"
+            )
+        history = columns.get(self.history) or [()] * len(completions)
+        rankings = self.reranker.rank_batch(
+            [
+                Pool(knowledge or '', [Candidate(_text(completion))], turns or ())
+                for knowledge, completion, turns in zip(
+                    known, completions, history, strict=True
+                )
+            ]
+        )
+        replies = [ranking.chosen for ranking in rankings]
+        log = columns.get('log_metric')
+        scores = [reply.score for reply in replies if reply.score is not None]
+        if log is not None and scores:
+            consistent = sum(score.label == Label.CONSISTENT for score in scores)
+            log(f'{self.__name__}/consistent', consistent / len(scores))
+        return [reply.value for reply in replies]
+
+
+def _text(completion: Completion) -> str:
+    if isinstance(completion, str):
+        return completion
+    return str(completion[-1].get('content') or '') if completion else ''

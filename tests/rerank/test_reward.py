@@ -1,0 +1,75 @@
+"""The reward of TRL's online trainers."""
+
+import pytest
+
+from parlai_q2.errors import InputError
+from parlai_q2.rerank import Reranker
+from parlai_q2.rerank.reward import GroundedReward
+from tests.rerank.toys import ToyScorer
+
+BEES = 'Bees have five eyes: two large ones and three small ones on their heads.'
+COPY = 'bees have five eyes two large ones and three small ones'
+
+
+def test_a_reward_is_the_value_that_the_reranker_gives():
+    replies = [COPY, 'Five eyes.', 'Six legs.', '']
+    reward = GroundedReward('precision')
+    (ranking,) = [Reranker('precision').rank(BEES, replies)]
+    values = {one.text: one.value for one in ranking.candidates}
+    found = reward([''] * 4, replies, knowledge=[BEES] * 4)
+    assert found == [values[text] for text in replies]
+    assert found[0] == pytest.approx(0.9), 'a copy earns less'
+
+
+def test_a_batch_is_one_call_and_gives_what_each_gives_alone():
+    scorer = ToyScorer()
+    reward = GroundedReward(scorer)
+    columns = {'knowledge': ['a b', 'c', 'a b'], 'history': [['x'], [], ['x']]}
+    found = reward(['p'] * 3, ['a', 'a', 'b c'], **columns)
+    assert len(scorer.batches) == 1
+    alone = [
+        reward(['p'], [text], knowledge=[known])[0]
+        for text, known in zip(['a', 'a', 'b c'], columns['knowledge'], strict=True)
+    ]
+    assert found == alone
+
+
+def test_a_chats_reply_is_its_last_message():
+    reward = GroundedReward('precision', guards=False)
+    chat = [{'role': 'assistant', 'content': 'five'}]
+    assert reward([[]], [chat], knowledge=['five six']) == [1.0]
+    assert reward([[]], [[]], knowledge=['five six']) == reward(
+        [''], [''], knowledge=['five six']
+    )
+
+
+def test_passages_and_turns_without_knowledge():
+    reward = GroundedReward('precision', guards=False)
+    known = [[{'title': 'Bee', 'text': 'five eyes'}], '', None]
+    assert reward([''] * 3, ['five'] * 3, knowledge=known) == [1.0, None, None]
+
+
+def test_what_was_said_before_earns_less():
+    reward = GroundedReward('precision')
+    said = 'they have five eyes'
+    (fresh,) = reward([''], [said], knowledge=[said])
+    (again,) = reward([''], [said], knowledge=[said], history=[[said]])
+    assert again < fresh
+
+
+def test_the_share_of_consistent_replies_is_logged():
+    logged = {}
+    reward = GroundedReward('precision', guards=False)
+    reward(
+        [''] * 2, ['five', 'six'], knowledge=['five'] * 2, log_metric=logged.__setitem__
+    )
+    assert logged == {'grounded_precision/consistent': 0.5}
+    assert reward.__name__ == 'grounded_precision'
+
+
+@pytest.mark.parametrize(
+    'columns', [{}, {'evidence': ['a']}, {'knowledge': ['a', 'b']}]
+)
+def test_data_without_knowledge_is_an_error_that_names_the_column(columns):
+    with pytest.raises(InputError, match="column 'knowledge'"):
+        GroundedReward('precision')([''], ['a'], **columns)

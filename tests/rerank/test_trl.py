@@ -1,0 +1,66 @@
+"""A tiny model learns from the reward in TRL's own online trainers."""
+
+import pytest
+import torch
+
+from parlai_q2.rerank.reward import GroundedReward
+from tests.tiny import word_tokenizer
+
+trl = pytest.importorskip('trl', reason='TRL needs Python 3.11')
+
+WORDS = ['say', 'red', 'blue', *(f'w{n}' for n in range(9))]
+
+
+def tiny_model():
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    words = word_tokenizer(
+        WORDS, ['<pad>', '</s>', '<unk>'], False, None,
+        pad_token='<pad>', eos_token='</s>', unk_token='<unk>',
+    )  # fmt: skip
+    torch.manual_seed(1)
+    ends = {'bos_token_id': 1, 'eos_token_id': 1, 'pad_token_id': 0}
+    config = GPT2Config(
+        vocab_size=len(words), n_positions=16, n_embd=16, n_layer=1, n_head=2, **ends
+    )
+    return GPT2LMHeadModel(config), words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('trainer', ['GRPO', 'RLOO'])
+def test_a_model_learns_to_say_what_its_knowledge_says(trainer, tmp_path):
+    from datasets import Dataset
+
+    model, words = tiny_model()
+    settings = getattr(trl, f'{trainer}Config')(
+        str(tmp_path),
+        per_device_train_batch_size=16,
+        num_generations=8,
+        max_completion_length=3,
+        max_steps=25,
+        learning_rate=2e-2,
+        beta=0.0,
+        logging_steps=1,
+        save_strategy='no',
+        report_to='none',
+        disable_tqdm=True,
+        use_cpu=True,
+        bf16=False,
+        gradient_checkpointing=False,
+        seed=1,
+    )
+    turns = Dataset.from_list(
+        [{'prompt': 'say', 'knowledge': 'red or blue', 'history': ['say']}] * 8
+    )
+    learning = getattr(trl, f'{trainer}Trainer')(
+        model,
+        reward_funcs=GroundedReward('precision', guards=False),
+        args=settings,
+        train_dataset=turns,
+        processing_class=words,
+    )
+    learning.train()
+    logged = [step for step in learning.state.log_history if 'reward' in step]
+    rewards = [step['reward'] for step in logged]
+    assert sum(rewards[-5:]) / 5 > sum(rewards[:5]) / 5 + 0.3
+    assert any('grounded_precision/consistent' in key for key in logged[0])
