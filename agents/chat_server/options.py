@@ -10,6 +10,7 @@ from parlai.core.params import ParlaiParser
 from parlai_q2.agents.chat_server.client import ChatServer
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import DEFAULT_PROMPT
+from parlai_q2.generate.strategies import MOST_CANDIDATES
 
 # Not the variable of any one service: its key is for that service alone.
 KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'
@@ -85,6 +86,11 @@ def server_from_opt(opt: Mapping[str, Any]) -> ChatServer:
         value = opt[name[2:].replace('-', '_')]
         if least is not None and not value >= least:
             raise ConfigError(f'{name} is {value}; the least is {least}.')
+    if opt['server_samples'] > MOST_CANDIDATES:
+        raise ConfigError(
+            f'--server-samples is {opt["server_samples"]}; the most is '
+            f'{MOST_CANDIDATES}.'
+        )
     if not 0 < opt['server_topp'] <= 1:
         raise ConfigError(f'--server-topp is {opt["server_topp"]}, not in (0, 1].')
     settings = {

@@ -241,9 +241,10 @@ class GroundedRerankAgent(ChatCommands):
         if not all(grounded):
             warn_once(NONE_GIVEN)
         tell(FINDING)
-        pools = self.candidate_pools(
+        found = self.candidate_pools(
             batch, grounded, max_ts=max_ts, prefix_tokens=prefix_tokens, **kwargs
         )
+        pools = [spoken(pool) or [self.nothing] for pool in found]
         if finds_some:
             turns = [
                 turn if turn.knowledge else replace(turn, knowledge=documents)
@@ -252,11 +253,11 @@ class GroundedRerankAgent(ChatCommands):
                 )
             ]
         if self.knowledge.source.index is not None:
-            found = with_documents(found, batch[FOUND])
+            pools = with_documents(pools, batch[FOUND])
         began = time.perf_counter()
         rankings = self.reranker.rank_batch(
             [
-                Pool(turn.knowledge, spoken(pool) or [self.nothing], turn.history)
+                Pool(turn.knowledge, pool, turn.history)
                 for turn, pool in zip(turns, pools, strict=True)
             ]
         )

@@ -27,8 +27,13 @@ def draw_candidates(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Pat
             own = [row for row in rows if row['strategy'] == strategy]
             own.sort(key=lambda row: row['candidates'])
             asked = [row['candidates'] for row in own]
-            style = {'color': COLOURS[n], 'linestyle': LINES[n], 'marker': MARKERS[n]}
-            style |= {'label': strategy, 'markersize': 3}
+            style: dict[str, Any] = {
+                'color': COLOURS[n],
+                'linestyle': LINES[n],
+                'marker': MARKERS[n],
+                'markersize': 3,
+                'label': strategy,
+            }
             shares = [100 * row['wrong'] / row['turns'] for row in own]
             wrong.plot(asked, shares, **style)
             time.plot(asked, [row['find'] + row['choose'] for row in own], **style)

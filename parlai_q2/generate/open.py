@@ -7,6 +7,7 @@ from typing import Any, Optional
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import (
     DEFAULT_PROMPT,
+    USER,
     ChatPrompt,
     ChatTemplate,
     Said,
@@ -121,6 +122,9 @@ def open_generator(
     if prompt is None:
         prompt = DEFAULT_PROMPT if template else PLAIN_PROMPT
     written = Prompt(line_ends(prompt))
+    if template is not None:
+        # A template that fails is to fail before the model is loaded.
+        ChatPrompt(template, written, [USER]).render(['Hello.'], 'Bees have five eyes.')
     room = _room(header.positions, words.most, most_tokens)
     if header.kind == 'Generator' and room is not None and not most_tokens:
         # Its replies stand in the same positions as what it read.

@@ -32,7 +32,7 @@ def measure_filtering(rounds: int, preset: str) -> dict[str, Any]:
     opt['task'] = TASK
     plain = Opt({**opt, 'mutators': None})
     scorer = mutator_scorer(opt)
-    policy = policy_from_opt(opt, scorer, Role.CHOOSE)
+    policy = policy_from_opt(opt, scorer.threshold, Role.CHOOSE)
     episodes = list(TaskEpisodes(plain))
     found: dict[str, list[float]] = {'filter': [], 'mutator': []}
     # The first round warms up.

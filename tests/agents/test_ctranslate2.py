@@ -1,5 +1,8 @@
 """The agent of converted models, alone and reranked, on models made here."""
 
+import subprocess
+import sys
+
 import pytest
 from parlai.core.agents import create_agent
 from parlai.core.message import Message
@@ -7,9 +10,11 @@ from parlai.core.params import ParlaiParser
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.generate.writer import Written
 from parlai_q2.parlai.generator.agent import CONTEXT
 from tests.agents.rerank_toys import AGENT as RERANKED
 from tests.agents.rerank_toys import TASK, TOY, reply_to
+from tests.conftest import ROOT
 from tests.generate.models import converted
 
 ALONE = 'parlai_q2.agents.ctranslate2.ctranslate2:Ctranslate2Agent'
@@ -154,10 +159,10 @@ def test_a_wrong_option_is_named(options, error, said):
 @pytest.mark.parametrize(
     'strategies, said',
     [
-        ('nucleus:0', 'a number from 1'),
-        ('nucleus:10000', 'fewer candidates'),
-        ('nucleus:3/p=2', 'p must be'),
-        ('greedy:2', 'one candidate'),
+        ('nucleus:0', '--candidate-strategies.*a number from 1'),
+        ('nucleus:10000', '--candidate-strategies.*fewer candidates'),
+        ('nucleus:3/p=2', '--candidate-strategies.*p must be'),
+        ('greedy:2', '--candidate-strategies.*one candidate'),
         ('magic', 'Known: beam'),
     ],
 )
@@ -180,8 +185,7 @@ def test_a_chat_model_without_a_template_needs_one(tmp_path):
     ):
         file.write_text(wrong)
         with pytest.raises(ConfigError, match=said):
-            agent = make('gpt2', prompt_template='{history}', chat_template=str(file))
-            reply_to(agent, GREETING)
+            make('gpt2', prompt_template='{history}', chat_template=str(file))
 
 
 def test_a_damaged_model_is_refused(tmp_path):
@@ -212,3 +216,34 @@ def test_the_shipped_reply_model_is_the_default():
     knowledge = 'A honeybee colony has a single queen and up to 60,000 workers.'
     [reply] = reply_to(agent, 'How many queens are there?', knowledge=knowledge)
     assert 'queen' in reply['text'] and len(reply['text'].split()) >= 4
+
+
+@pytest.mark.parametrize('written', [[], ['', ' '], ['</s>', '<|im_end|> <unk>']])
+def test_where_the_model_finds_no_text_the_turn_is_counted(monkeypatch, written):
+    agent = make('llama', **RERANKING, candidate_strategies='nucleus:2')
+    monkeypatch.setattr(
+        type(agent.loaded.writer),
+        'write',
+        lambda self, contexts, asked, seed: [
+            [Written(tuple(text.split()), 'nucleus', -1.0, -1.0) for text in written]
+            for _ in contexts
+        ],
+    )
+    [reply] = reply_to(agent, GREETING, knowledge='the park is there .')
+    assert reply['text'] == agent.opt['abstain_text']
+    metrics = {name: metric.value() for name, metric in reply['metrics'].items()}
+    assert metrics['rerank/empty'] == 1 and metrics['rerank/distinct'] == 0
+
+
+def test_a_process_that_sampled_ends_well():
+    """A thread of the library once aborted it."""
+    code = (
+        'from parlai_q2.generate.open import open_shipped;'
+        'from parlai_q2.generate.strategies import parse_strategies;'
+        'shipped = open_shipped();'
+        'context, _ = shipped.context([("user", "How many eyes?")], "Bees have five.");'
+        'found = shipped.writer.write([context], [parse_strategies("topk:2")], 0);'
+        'print(len(found[0]))'
+    )
+    done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, capture_output=True)
+    assert (done.returncode, done.stdout.strip()) == (0, b'2'), done.stderr
