@@ -27,8 +27,6 @@ BEAMS = (BEAM, DELAYED)
 
 OPTION = '--candidate-strategies'
 DEFAULT_STRATEGIES = 'beam:10'
-# The searches of the paper, ten candidates in all.
-PAPER_STRATEGIES = 'beam:4,nucleus:3,delayedbeam:3'
 DEFAULT_BEAM = 5
 # The probability mass of nucleus sampling; of top-k sampling and the delayed beam, the
 # likeliest tokens to sample from; and the latter's steps before the beam.
