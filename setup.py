@@ -109,6 +109,8 @@ setup(
         'parquet': ['pyarrow>=19'],
         # The first that was tried.
         'ray': ['ray>=2.60'],
+        # The reward is tried with 1.16, whose online trainers need Python 3.11.
+        'trl': ['trl>=1.16'],
         'docs': ['furo', 'myst-parser', 'sphinx'],
         'test': [
             'hypothesis',

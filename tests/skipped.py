@@ -15,6 +15,7 @@ EXPECTED = (
     r'a read-only mount cannot be made here.*',
     r'not exact on this processor',
     r'needs llama-cpp-python.*',
+    r'TRL needs Python 3\.11',
 )
 
 

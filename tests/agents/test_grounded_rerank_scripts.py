@@ -119,7 +119,7 @@ def test_a_chat_with_commands(monkeypatch, capsys):
     assert 'Replies will stick to this: 4 3 2' in said[2]
     assert '[GroundedRerank]' in said[3]
     assert 'Chosen for: best score' in said[4] and '4 3 2' in said[4]
-    assert 'CHOSEN' in said[5] and 'nucleus' in said[5]
+    assert 'CHOSEN' in said[5] and 'beam' in said[5]
     assert '/candidates' in said[6]
     assert 'Type /help.' in said[7]
 

@@ -1,0 +1,100 @@
+"""What more candidates give, measured on a generator that takes no time."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from parlai_q2.benchmark.candidates import (
+    CandidateBench,
+    describe_candidates,
+    searches,
+    turns_of,
+)
+from parlai_q2.figures.candidates import draw_candidates
+from parlai_q2.generate.strategies import parse_strategies
+from parlai_q2.generate.writer import Written
+from parlai_q2.rerank import Reranker
+from parlai_q2.scripts.bench import sample
+from parlai_q2.turns import Turn
+from tests.rerank.toys import ToyScorer
+
+
+class Generator:
+    """Its candidates are one wrong, then ever more words of the knowledge."""
+
+    def __init__(self):
+        self.writer = self
+
+    def context(self, said, knowledge):
+        return knowledge.split(), None
+
+    def write(self, contexts, strategies, seed):
+        number = sum(strategy.number for strategy in strategies[0])
+        return [
+            [
+                Written(('wrong',) * 2 + tuple(context[:n]), 'beam', 0.0, 0.0)
+                for n in range(number)
+            ]
+            for context in contexts
+        ]
+
+    def text(self, tokens):
+        return ' '.join(tokens)
+
+
+TURNS = [Turn('a b c d e f', ['x']), Turn('g h', ['y'])]
+
+
+def test_more_candidates_give_fewer_wrong_choices():
+    judge = ToyScorer()
+    bench = CandidateBench(Generator(), Reranker('precision'), judge, TURNS)
+    two, many = (bench.measure('beam', number) for number in (2, 7))
+    assert (two['wrong'], two['first_wrong'], two['distinct']) == (2, 2, 2)
+    # Six of eight words are the knowledge's, and two of four, which is not enough.
+    assert (many['wrong'], many['replies'][0][0]) == (1, 'wrong wrong a b c d e f')
+    assert many['judged'] == pytest.approx((6 / 8 + 2 / 4) / 2)
+    assert many['distinct'] == 5, 'of g h there are three'
+    assert sum(map(len, judge.batches)) == 6, 'no reply is judged twice'
+    assert 'beam              7' in describe_candidates([two, many])
+
+
+@pytest.mark.parametrize('number', [5, 10, 20, 40])
+def test_the_mixture_has_as_many_as_were_asked_for(number):
+    found = parse_strategies(searches('mixed', number))
+    assert sum(strategy.number for strategy in found) == number
+    assert [s.name for s in found] == ['beam', 'nucleus', 'delayedbeam']
+
+
+def test_turns_follow_those_of_their_topic():
+    turns = turns_of(sample())
+    assert len(turns) == 84
+    assert len(turns[0].history) == 1 and len(turns[1].history) == 3
+    assert turns[1].history[1] == sample()[0]['gold']
+
+
+def test_the_figure_is_drawn_for_every_strategy(tmp_path):
+    rows = [
+        {
+            'strategy': s,
+            'candidates': n,
+            'turns': 2,
+            'wrong': 1,
+            'find': 0.1,
+            'choose': 0,
+        }
+        for s in ('beam', 'mixed')
+        for n in (5, 10)
+    ]
+    png, svg = draw_candidates(rows, tmp_path)
+    assert png.stat().st_size > 1000
+    assert all(word in svg.read_text() for word in ('beam', 'mixed', 'wrong choice'))
+
+
+def test_a_generator_without_text_is_a_turn_of_one_empty_reply():
+    empty = SimpleNamespace(
+        context=lambda *_: ([], None),
+        writer=SimpleNamespace(write=lambda *_: [[]]),
+        text=lambda tokens: '',
+    )
+    bench = CandidateBench(empty, Reranker('precision'), ToyScorer(), TURNS)
+    assert bench.measure('beam', 5)['replies'] == [['', ''], ['', '']]
