@@ -42,7 +42,7 @@ class Generator:
         return ' '.join(tokens)
 
 
-TURNS = [Turn('a b c d e f', ['x']), Turn('g h', ['y'])]
+TURNS = [Turn('b c d e f g', ['x']), Turn('h i', ['y'])]
 
 
 def test_more_candidates_give_fewer_wrong_choices():
@@ -51,9 +51,9 @@ def test_more_candidates_give_fewer_wrong_choices():
     two, many = (bench.measure('beam', number) for number in (2, 7))
     assert (two['wrong'], two['first_wrong'], two['distinct']) == (2, 2, 2)
     # Six of eight words are the knowledge's, and two of four, which is not enough.
-    assert (many['wrong'], many['replies'][0][0]) == (1, 'wrong wrong a b c d e f')
+    assert (many['wrong'], many['replies'][0][0]) == (1, 'wrong wrong b c d e f g')
     assert many['judged'] == pytest.approx((6 / 8 + 2 / 4) / 2)
-    assert many['distinct'] == 5, 'of g h there are three'
+    assert many['distinct'] == 5, 'of two words there are three'
     assert sum(map(len, judge.batches)) == 6, 'no reply is judged twice'
     assert 'beam              7' in describe_candidates([two, many])
 
