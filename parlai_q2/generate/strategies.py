@@ -4,8 +4,8 @@ The strategies that find candidates, and the settings of each.
 Their settings are those of Santhanam et al. 2021 (arXiv 2110.05456): nucleus sampling
 with p = 0.9, beam search, and delayed beam search, which samples 5 steps from the 10
 likeliest tokens first. A beam is five wide, or as wide as candidates are kept. By
-default one beam finds all: for the shipped generator it takes a third of the time of the
-three together, and led to no more wrong choices.
+default one beam finds all: for the shipped generator it takes a third of the time of
+the three together, and led to no more wrong choices.
 """
 
 from dataclasses import dataclass
