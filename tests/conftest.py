@@ -15,6 +15,8 @@ import pytest
 
 from tests.skipped import (  # noqa: F401
     pytest_addoption,
+    pytest_make_collect_report,
+    pytest_runtest_makereport,
     pytest_sessionfinish,
     pytest_terminal_summary,
 )

@@ -6,6 +6,11 @@ be installed. With and without it, a run ends by saying how many were skipped an
 import re
 from collections import Counter
 
+import pytest
+
+# What the core does without.
+NOT_CORE = 'torch|transformers|parlai|sklearn'
+
 # Data that may not be passed on, devices and rights of the machine, and what would
 # have to be compiled for ten minutes.
 EXPECTED = (
@@ -41,6 +46,34 @@ def pytest_addoption(parser):
         action='store_true',
         help='fail when a test is skipped for want of something that can be installed',
     )
+    parser.addoption(
+        '--core',
+        action='store_true',
+        help='leave out what cannot be imported without torch, transformers and ParlAI',
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    report = yield
+    if report.failed and collector.config.getoption('--core'):
+        missing = rf"No module named '({NOT_CORE})\b|MissingPackageError"
+        if re.search(missing, str(report.longrepr)):
+            report.outcome = 'skipped'
+            report.longrepr = str(collector.path), 0, 'Skipped: not of the core'
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed and item.config.getoption('--core') and call.excinfo:
+        error = call.excinfo.value
+        name = getattr(error, 'name', None) or ''
+        if isinstance(error, ModuleNotFoundError) and re.match(NOT_CORE, name):
+            report.outcome = 'skipped'
+            report.longrepr = str(item.path), 0, 'Skipped: not of the core'
+    return report
 
 
 def _unexpected(config) -> Counter:

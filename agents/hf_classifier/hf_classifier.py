@@ -33,6 +33,7 @@ from parlai_q2.agents.hf_classifier.options import (
     pair_input,
 )
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.encoders import reads_segments
 from parlai_q2.parlai.classification import class_metrics, need_pair
 from parlai_q2.parlai.model_files import WeightsOnly
 from parlai_q2.text.class_map import map_classes, parse_class_map
@@ -125,7 +126,8 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         encoded = self.pair_input.encode(self.dict.hf_tokenizer, [pair])
         obs.force_set('full_text', '\n'.join(pair))
         obs.force_set('text_vec', torch.LongTensor(encoded['input_ids'][0]))
-        if 'token_type_ids' in self.dict.hf_tokenizer.model_input_names:
+        told = 'token_type_ids' in self.dict.hf_tokenizer.model_input_names
+        if told or reads_segments(self.network):
             segments = torch.LongTensor(encoded['token_type_ids'][0])
             obs.force_set(SEGMENTS, segments)
         return obs

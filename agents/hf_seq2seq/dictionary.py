@@ -54,8 +54,12 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
         """
         self.additional_special_tokens = additional_special_tokens
         self.hf_tokenizer.add_special_tokens(
-            {'additional_special_tokens': additional_special_tokens},
-            replace_additional_special_tokens=False,
+            {
+                'additional_special_tokens': [
+                    *_extra(self.hf_tokenizer),
+                    *additional_special_tokens,
+                ]
+            }
         )
         for token in additional_special_tokens:
             index = self.hf_tokenizer.convert_tokens_to_ids(token)
@@ -101,3 +105,12 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
         at = next(i for i in starts if full[i : i + len(plain)] == plain)
         before, after = full[:at], full[at + len(plain) :]
         return before, after if end in after else after + [end]
+
+
+def _extra(tokenizer: Any) -> list[str]:
+    """The special tokens beside those with a role; transformers 5 renames them."""
+    for name in ('extra_special_tokens', 'additional_special_tokens'):
+        found = getattr(tokenizer, name, None)
+        if isinstance(found, (list, tuple)):
+            return [str(token) for token in found]
+    return []

@@ -49,7 +49,11 @@ class PairInput:
     def encode(self, tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> Any:
         """Pairs for transformers. If one is too long, its longer text is truncated."""
         first, second = zip(*(self.ordered(*pair) for pair in pairs))
-        options = {'truncation': 'longest_first', 'max_length': self.max_tokens}
+        options = {
+            'truncation': 'longest_first',
+            'max_length': self.max_tokens,
+            'return_token_type_ids': True,
+        }
         return tokenizer(list(first), list(second), **options)
 
     def ordered(self, premise: str, hypothesis: str) -> tuple[str, str]:

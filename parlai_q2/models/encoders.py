@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tokenizers import Encoding
 
 CLASSES, SPANS = 'AutoModelForSequenceClassification', 'AutoModelForQuestionAnswering'
+# Which of a pair's texts a token is of.
+SEGMENTS = 'token_type_ids'
 
 
 class PairEncoder(Protocol):
@@ -66,7 +68,7 @@ class HuggingFaceEncoder:
     def _read(self, inputs: Sequence['Encoding'], step: int) -> np.ndarray:
         given = {
             'input_ids': ([one.ids for one in inputs], self.padding),
-            'token_type_ids': ([one.type_ids for one in inputs], 0),
+            SEGMENTS: ([one.type_ids for one in inputs], 0),
             'attention_mask': ([one.attention_mask for one in inputs], 0),
         }
         device = self.model.device
@@ -107,4 +109,13 @@ def load_hugging_face(
     tokenizer = load_tokenizer(reference, revision)
     tokens = Tokens.of_transformers(tokenizer, reference)
     padding = tokenizer.pad_token_id or 0
-    return HuggingFaceEncoder(model, tokens.inputs, padding, batch_size), tokens
+    inputs = {*tokens.inputs, *([SEGMENTS] if reads_segments(model) else [])}
+    return HuggingFaceEncoder(model, sorted(inputs), padding, batch_size), tokens
+
+
+def reads_segments(model: Any) -> bool:
+    """
+    Whether a model of transformers tells the two texts of a pair apart by ``SEGMENTS``.
+    The model says so: some tokenizers of transformers 5 leave them out for any model.
+    """
+    return getattr(model.config, 'type_vocab_size', None) not in (None, 0, 1)

@@ -30,6 +30,8 @@ from parlai_q2.models.folder import (
 from parlai_q2.models.references import resolve
 from parlai_q2.packages import check_torch
 
+# Files of tokenizers.
+WORDS = ('tokenizer.json', '*vocab*', '*.model', '*.spm', '*.txt')
 ADAPTER_WEIGHTS = 'adapter.int8.safetensors'
 # Always passed to transformers, which otherwise prompts the user at the terminal.
 NO_CODE: dict[str, Any] = {'trust_remote_code': False}
@@ -41,7 +43,21 @@ def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
     check_torch(f'The model {reference!r}')
     from transformers import AutoTokenizer
 
+    check_words(base)
     return _from_pretrained(AutoTokenizer, base, revision)
+
+
+def check_words(reference: str) -> None:
+    """
+    A ModelError if a model's folder has no words: transformers 5 would make a tokenizer
+    that knows none.
+    """
+    folder = Path(resolve(reference))
+    if folder.is_dir() and not any(map(list, map(folder.glob, WORDS))):
+        raise ModelError(
+            f'Cannot load the tokenizer of {reference}: there is no tokenizer.json and '
+            'no vocabulary in the folder. Save the tokenizer there, too.'
+        )
 
 
 def load_model(

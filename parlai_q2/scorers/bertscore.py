@@ -155,10 +155,11 @@ class BertScorer(Scorer):
         return max(0.0, 1 - most / max(counts))
 
     def _load(self) -> Any:
-        from parlai_q2.models.loading import not_loaded
+        from parlai_q2.models.loading import check_words, not_loaded
 
         package = import_package(*_PACKAGE)
         place = resolve(self.model)
+        check_words(self.model)
         try:
             scorer = package.BERTScorer(
                 model_type=str(place),

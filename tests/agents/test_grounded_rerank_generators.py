@@ -12,7 +12,7 @@ from parlai.core.agents import create_agent
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 from transformers import GPT2Config, GPT2Model
-from transformers.models.gpt2.tokenization_gpt2 import bytes_to_unicode
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from parlai_q2.agents.grounded_rerank import side_by_side
 from parlai_q2.errors import ConfigError
