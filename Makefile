@@ -89,5 +89,5 @@ $(LINTERS): $(BUILT)
 	@touch $@
 
 clean:
-	@rm -rf $(VENV) .venv-oldest build dist *.egg-info outputs .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) .venv-core .venv-oldest build dist *.egg-info outputs .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@rm -f .coverage .coverage.*
