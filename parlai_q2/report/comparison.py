@@ -83,8 +83,8 @@ def write_comparison(
             (name, f'{count:,}', three(was), three(now))
             for name, (count, was, now) in overview.classes.items()
         ],
-        # Scores that differ although the signatures are the same.
-        unexplained=moved if settings == [] else 0,
+        # Scores of the same texts that differ although the signatures are the same.
+        unexplained=moved if settings == [] and not pairing.systems else 0,
         settings=settings,
         runs=[(shown[0], one), (shown[1], other)],
         data=embed(data),

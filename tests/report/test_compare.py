@@ -76,6 +76,7 @@ def test_two_systems_are_paired_by_their_turns_whatever_both_happen_to_say():
 
 def test_two_systems_are_compared_as_a_whole_and_in_words(tmp_path):
     page = page_of(tmp_path, *two_systems(40, 19), names=('one', 'two'))
+    assert 'same signature' not in page
     assert 'one \u2192 two: 40 turns in both, 21 with a different score' in page
     told = 'one is better grounded than two: one is ahead in 21 of 40 turns, two in 0'
     assert f'{told}, and 19 are ties.' in page
