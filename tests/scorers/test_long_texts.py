@@ -85,5 +85,5 @@ def test_what_is_beyond_every_limit_is_a_part_of_the_score(short, caplog):
 def test_people_are_told_what_was_not_read(short):
     (score,) = short.score([Example(KNOWN, 'x ' * 200)])
     assert '75% of a text not read' in render_score(score, 'x', KNOWN, False, 120)
-    (row,) = Reranker(short).rank(KNOWN, ['x ' * 200]).rows()
-    assert '75% of a text not read' in notes_of(row)
+    ranking = Reranker(short).rank(KNOWN, ['x ' * 200])
+    assert '75% of a text not read' in notes_of(ranking.chosen, ranking)
