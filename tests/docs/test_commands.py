@@ -15,14 +15,8 @@ from tests.tasks import annotated_sets
 
 ALL = [code for page in pages() for code in code_of(page)]
 COMMANDS = [code for code in ALL if code.kind == 'command']
-# The same command on two pages is run once.
 FIRST = {code.text: code for code in reversed(COMMANDS)}
-RUN = [
-    code
-    for code in ALL
-    if code.kind == 'python'
-    or (FIRST.get(code.text) is code and not reason_not_to_run(code.text))
-]
+MADE = re.compile(r'--(?:outdir|outfile|out) (\S+)')
 # By one of these a command needs no models.
 LIGHT = (
     '--measure overlap',
@@ -32,6 +26,22 @@ LIGHT = (
     'display_data',
     '<<',
 )
+
+
+def is_run(code: Code) -> bool:
+    """
+    The same command on two pages is run once, unless a later one of its page reads what
+    it makes: pages have folders of their own.
+    """
+    if code.kind != 'command' or reason_not_to_run(code.text):
+        return code.kind == 'python'
+    later = (c for c in COMMANDS if c.page == code.page and c.line > code.line)
+    made = MADE.findall(code.text)
+    read = any(name in c.text.split() for c in later for name in made)
+    return read or FIRST[code.text] is code
+
+
+RUN = [code for code in ALL if is_run(code)]
 
 
 def name_of(code: Code) -> str:
