@@ -1,4 +1,4 @@
-"""A retriever of one's own: the documentation's client, against recorded answers."""
+"""A retriever of one's own: the documentation's client, against answers of our writing."""
 
 import json
 import threading
@@ -22,7 +22,7 @@ HIT = {
 }
 
 
-class Recorded(BaseHTTPRequestHandler):
+class Documented(BaseHTTPRequestHandler):
     asked: list[list[dict]] = []
 
     def do_POST(self):
@@ -47,17 +47,17 @@ class Recorded(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def engine(tmp_path, monkeypatch):
-    """The module that the page shows, which asks a server of recorded answers."""
+    """The module that the page shows, which asks a server that answers as documented."""
     (code,) = [one for one in code_of(PAGE) if one.name == 'engine.py']
     assert len(code.text.splitlines()) < 60
     (tmp_path / 'engine.py').write_text(code.text)
     monkeypatch.syspath_prepend(str(tmp_path))
-    server = HTTPServer(('127.0.0.1', 0), Recorded)
+    server = HTTPServer(('127.0.0.1', 0), Documented)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     import engine
 
     monkeypatch.setattr(engine, 'ADDRESS', f'http://127.0.0.1:{server.server_port}')
-    Recorded.asked.clear()
+    Documented.asked.clear()
     yield engine
     server.shutdown()
     server.server_close()
@@ -69,7 +69,7 @@ def test_the_client_of_the_page_finds_passages(engine):
     assert [one.passage.text for one in found[0]] == ['Pumps hum.']
     assert found[0][0].passage.source == Source('pumps.md')
     assert (found[0][0].score, found[0][0].key, len(found)) == (1.5, 7, 2)
-    (lines,) = Recorded.asked
+    (lines,) = Documented.asked
     assert lines[0] == {'index': 'passages'} and lines[1]['size'] == 3
     assert lines[3]['query']['multi_match']['query'] == 'Hoses'
 
@@ -80,7 +80,7 @@ def test_the_agent_takes_a_retriever_by_name(engine):
     )
     (found,) = grounder.ground([['Hello.', 'Do pumps hum?']])
     assert [one.text for one in found.passages] == ['Pumps hum.']
-    asked = Recorded.asked[0][1]['query']['multi_match']['query']
+    asked = Documented.asked[0][1]['query']['multi_match']['query']
     assert asked == 'Hello.\nDo pumps hum?'
 
 
