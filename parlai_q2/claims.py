@@ -35,7 +35,10 @@ class Word(str, Enum):
 
     __str__ = str.__str__
     __format__ = str.__format__  # type: ignore[assignment]
-    __repr__ = str.__repr__
+
+    def __repr__(self) -> str:
+        # As a function: Sphinx asks an enum's __repr__ for its own.
+        return str.__repr__(self)
 
 
 class Label(Word):

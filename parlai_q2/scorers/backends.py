@@ -52,6 +52,7 @@ def backend(kind: type[Backend], preset: Preset, section: str, **options: Any) -
         raise ConfigError(f'{where} cannot be used: {e}') from e
     for name in NOT_LOADED:
         settings.pop(name, None)
+    settings['device'] = made.device
     key = (kind.__name__, repr((identified(config), sorted(settings.items()))))
     made.share(_LOADED.setdefault(key, made.loaders))
     return made
