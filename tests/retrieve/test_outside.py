@@ -1,4 +1,4 @@
-"""A retriever of one's own: the documentation's client, against answers of our writing."""
+"""A retriever of one's own: the documentation's client, against answers written here."""
 
 import json
 import threading
@@ -47,7 +47,7 @@ class Documented(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def engine(tmp_path, monkeypatch):
-    """The module that the page shows, which asks a server that answers as documented."""
+    """The module that the page shows, and a server that answers as documented."""
     (code,) = [one for one in code_of(PAGE) if one.name == 'engine.py']
     assert len(code.text.splitlines()) < 60
     (tmp_path / 'engine.py').write_text(code.text)
