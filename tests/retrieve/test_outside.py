@@ -1,4 +1,4 @@
-"""A retriever of one's own: the documentation's client, against answers written here."""
+"""A retriever of one's own: the client of the docs, and answers written here."""
 
 import json
 import threading
