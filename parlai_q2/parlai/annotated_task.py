@@ -135,8 +135,9 @@ class AnnotatedTaskTeacher(DialogTeacher):
         fields = _common_fields(turn)
         if self.view == CLASSIFICATION:
             fields['text'] = f'{turn.knowledge}\n{turn.response}'
-            fields['labels'] = [turn.label]
-            fields['label_candidates'] = list(self.classes)
+            # As text: ParlAI's tests write messages as YAML, which knows no enums.
+            fields['labels'] = [str(turn.label)]
+            fields['label_candidates'] = list(map(str, self.classes))
         elif self.view == ANNOTATED:
             fields['labels'] = [turn.response]
         elif turn.gold:
@@ -224,7 +225,7 @@ def _common_fields(turn: AnnotatedResponse) -> dict[str, Any]:
         'checked_sentence': turn.knowledge,
         'gold': turn.gold,
         'response': turn.response,
-        'q2_label': turn.label,
+        'q2_label': str(turn.label),
         **turn.more,
     }
 

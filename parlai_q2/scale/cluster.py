@@ -73,6 +73,10 @@ def connected(
             object_store_memory=STORE_BYTES,
             _temp_dir=folder,
         )
+    # Where the program had imported Ray before, that has read another answer.
+    read, constants = None, ray._private.ray_constants
+    if address is None:
+        read, constants.ENABLE_RAY_CLUSTER = constants.ENABLE_RAY_CLUSTER, False
     try:
         ray.init(address=address or 'local', **settings)
     except Exception as e:  # of no class of its own, where a node does not start
@@ -84,6 +88,8 @@ def connected(
         yield ray
     finally:
         ray.shutdown()
+        if read is not None:
+            constants.ENABLE_RAY_CLUSTER = read
 
 
 def _check_answers(address: str) -> None:

@@ -56,7 +56,7 @@ def test_a_beam_is_five_wide_as_in_the_paper_unless_it_is_said(text, width):
 @pytest.mark.parametrize(
     'text, says',
     [
-        ('', 'No strategy'),
+        ('', 'is empty'),
         ('beams:3', "Did you mean 'beam'"),
         ('beam:0', 'from 1'),
         ('beam:many', 'from 1'),
