@@ -33,7 +33,7 @@ class GroundedReward:
 
     >>> reward = GroundedReward('precision', guards=False)
     >>> reward(['When?'] * 2, ['in 1969', 'in 1950'], knowledge=['It was in 1969.'] * 2)
-    [1.0, 0.5]
+    [1.0, 0.0]
     """
 
     def __init__(
