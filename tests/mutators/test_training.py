@@ -3,8 +3,12 @@
 import subprocess
 import sys
 
+import pytest
+
+from parlai_q2.cache import ScoreCache
 from parlai_q2.models import device
 from parlai_q2.parlai.mutators import base
+from tests.filtering.toys import SCORER, TASK
 from tests.mutators.running import make_opt
 
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
@@ -27,6 +31,44 @@ def test_plain_parlai_knows_the_names_with_a_task_of_ours():
     words += ['--choose', 'overlap', '--verbose', '--q2-metrics', 'false']
     shown = command('parlai', *words)
     assert shown.count('[q2_score]') == 2
+
+
+# ParlAI forks its background processes. A process of tests has threads that a fork
+# would not take along, so these run where a person's would: in a process of their own.
+RUN = """
+import sys
+import tests.filtering.toys
+from parlai_q2.__main__ import run
+run(sys.argv[1:])
+"""
+
+
+def run_apart(*words):
+    """Run a command of parlai_q2's, which knows the toy task."""
+    process = subprocess.run(
+        [sys.executable, '-X', 'faulthandler', '-c', RUN, *words],
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert process.returncode == 0, process.stdout + process.stderr
+
+
+@pytest.mark.parametrize('mutator', ['q2_filter', 'q2_control_tokens'])
+def test_a_model_trains_in_background_processes(tmp_path, mutator):
+    # ParlAI builds a dictionary in one process only.
+    words = ['-t', TASK, '--dict-file', str(tmp_path / 'dict')]
+    run_apart('build_dict', *words)
+    words += '--num-workers 2 --dynamic-batching full --truncate 32'.split()
+    words += ['--mutators', mutator]
+    words += '--model seq2seq --hiddensize 8 --embeddingsize 8 --no-cuda'.split()
+    words += '--short-final-eval true --batchsize 4 --max-train-steps 6'.split()
+    words += ['--choose', SCORER, '--model-file', str(tmp_path / 'model')]
+    run_apart('train_model', *words)
+    assert (tmp_path / 'model').exists()
+    # The processes keep their scores in one cache.
+    (found,) = ScoreCache().signatures()
+    assert 0 < found.rows <= 36
 
 
 def test_a_background_process_scores_on_the_cpu(monkeypatch):
