@@ -49,7 +49,8 @@ def make(tmp_path):
         # These tests may run under make themselves.
         outer = ('MAKE', 'MFLAGS', 'PYTEST', 'TORCH', 'PYTHON', 'WORKERS')
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
-        environment = {**inherited, 'LOG': str(log), 'PYTHON': str(python), **variables}
+        own = {'LOG': str(log), 'PYTHON': str(python), 'CORE_PYTHONS': ''}
+        environment = {**inherited, **own, **variables}
         done = subprocess.run(
             [command, *words],
             cwd=tmp_path,
@@ -131,6 +132,24 @@ def test_ci_installs_what_the_tests_start(make, programs):
     assert 'apt-get install -y --no-install-recommends chromium -qq' in told
     (programs / 'id').write_text('#!/bin/sh\necho 1000\n')
     assert make(command='.ci/run', fails=True, PATH=str(programs)) == []
+
+
+def test_ci_checks_the_core_on_two_more_pythons(make, programs):
+    checked = make.folder / '.ci' / 'core'
+    checked.write_text('#!/bin/sh\necho "core on $1" >> "$LOG"\nexit ${CORE:-0}\n')
+    for version in ('3.10', '3.13'):
+        shutil.copy(make.folder / 'fake-python', programs / f'python{version}')
+    both = {'PATH': str(programs), 'CORE_PYTHONS': '3.10 3.13'}
+
+    def told(**more):
+        lines = make(command='.ci/run', **both, **more)
+        return [line for line in lines if line.startswith('core')]
+
+    core = ['core on python3.10', 'core on python3.13']
+    assert told() == core
+    # 75: what it needs cannot be fetched for that Python.
+    assert told(CORE='75') == core
+    assert told(CORE='1', fails=True) == core[:1]
 
 
 def test_ci_checks_the_oldest_and_the_newest_python(make, programs):
