@@ -66,6 +66,17 @@ class Passage(NamedTuple):
     source: Optional[Source] = None
 
 
+def heading_of(passage: Passage) -> str:
+    """
+    What names a passage: the heading it stands under in its document, or its title.
+
+    >>> heading_of(Passage('Five.', 'Bee', Source('bees.pdf', 'Bees > Eyes')))
+    'Eyes'
+    """
+    heading = passage.source.heading.rpartition(' > ')[2] if passage.source else ''
+    return heading or passage.title
+
+
 # What may be given as knowledge: a text, or passages, each a text or with its title.
 Knowledge = Union[str, Sequence[Union[str, Passage, Mapping[str, Any]]]]
 

@@ -8,7 +8,8 @@ from parlai_q2.errors import UnknownNameError
 from parlai_q2.report.terminal import render_candidates, render_score
 from parlai_q2.rerank import Ranking
 from parlai_q2.rerank.guards import Guard
-from parlai_q2.retrieve.show import render_passages, source_line
+from parlai_q2.retrieve.show import render_passages
+from parlai_q2.text.sources import source_line
 from parlai_q2.turns import Passage
 
 HELP = """\
@@ -95,12 +96,15 @@ def _knowledge(text: str, knowledge: AgentKnowledge) -> str:
 
 
 def _search(words: str, knowledge: AgentKnowledge, width: int) -> str:
-    index = knowledge.source.index
-    if index is None:
-        return 'There are no documents to search: give --knowledge-index.'
+    searched = knowledge.source.searched
+    if searched is None:
+        return (
+            'There are no documents to search: give --knowledge-index, or a '
+            '--knowledge-file of several passages.'
+        )
     if not words:
         return 'Type /search and what to look for.'
-    found = index.search(words)
+    found = searched.search(words)
     passages = [one.passage for one in found]
     return render_passages(passages, [one.score for one in found], width)
 

@@ -33,7 +33,11 @@ from parlai_q2.agents.grounded_rerank.generator import (
     generator_name,
     reranking_class,
 )
-from parlai_q2.agents.grounded_rerank.knowledge_source import NONE_GIVEN, AgentKnowledge
+from parlai_q2.agents.grounded_rerank.knowledge_source import (
+    NONE_FOUND,
+    NONE_GIVEN,
+    AgentKnowledge,
+)
 from parlai_q2.agents.grounded_rerank.metrics import metrics
 from parlai_q2.agents.grounded_rerank.options import (
     add_rerank_options,
@@ -44,7 +48,7 @@ from parlai_q2.generate.strategies import DEFAULT_STRATEGIES, parse_strategies
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.io.turn_knowledge import NOTHING
 from parlai_q2.parlai.generator.candidates import RankedBeam, first_replies
-from parlai_q2.parlai.knowledge_options import index_from_opt, source_from_opt
+from parlai_q2.parlai.knowledge_options import searching_source
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Pool, Ranking, Reranker
@@ -120,7 +124,7 @@ class GroundedRerankAgent(ChatCommands):
             opt['model'] = class2str(type(self).__bases__[0])
             self.reranker = reranker_from_opt(opt)
             logging.info(f'Metrics of rerank/ are of {self.reranker.chooser.name}.')
-            source = source_from_opt(opt, index_from_opt(opt))
+            source = searching_source(opt)
         self.knowledge = AgentKnowledge(source)
         self.strategies = parse_strategies(
             opt.get('candidate_strategies') or DEFAULT_STRATEGIES
@@ -236,10 +240,10 @@ class GroundedRerankAgent(ChatCommands):
             return super()._generate(
                 batch, beam_size, max_ts, prefix_tokens=prefix_tokens, **kwargs
             )
-        finds_some = self.finds_knowledge
+        finds_some, searched = self.finds_knowledge, self.knowledge.source.searched
         grounded = [bool(turn.knowledge) or finds_some for turn in turns]
         if not all(grounded):
-            warn_once(NONE_GIVEN)
+            warn_once(NONE_GIVEN if searched is None else NONE_FOUND)
         tell(FINDING)
         found = self.candidate_pools(
             batch, grounded, max_ts=max_ts, prefix_tokens=prefix_tokens, **kwargs
@@ -252,7 +256,7 @@ class GroundedRerankAgent(ChatCommands):
                     turns, self.knowledge_found(len(turns)), strict=True
                 )
             ]
-        if self.knowledge.source.index is not None:
+        if searched is not None:
             pools = with_documents(pools, batch[FOUND])
         began = time.perf_counter()
         rankings = self.reranker.rank_batch(
@@ -261,9 +265,8 @@ class GroundedRerankAgent(ChatCommands):
                 for turn, pool in zip(turns, pools, strict=True)
             ]
         )
-        if self.knowledge.source.index is not None:
-            reader = self.knowledge.source.index.reader
-            rankings = to_the_point(rankings, batch[FOUND], reader)
+        if searched is not None:
+            rankings = to_the_point(rankings, batch[FOUND], searched.reader)
         self._record(rankings, 1000 * (time.perf_counter() - began))
         self._rankings = rankings
         return first_replies(

@@ -20,8 +20,11 @@ NONE_GIVEN = (
     "A turn has no knowledge to rerank by, so the generator's first choice is "
     'used. Give knowledge in the field checked_sentence or knowledge, with '
     '--knowledge-delimiter, --knowledge-file or --knowledge-index, or type '
-    '/knowledge <text> in '
-    'chat.'
+    '/knowledge <text> in chat.'
+)
+NONE_FOUND = (
+    "Nothing in the documents fits a turn that asks nothing, so the generator's first "
+    'choice is used.'
 )
 
 
@@ -42,19 +45,16 @@ class AgentKnowledge(EpisodeKnowledge):
         if self.source.index is not None:
             for name in (*FIELDS, 'x_turn'):
                 given.pop(name, None)
-            if found.passages:
-                # Small generators say whatever a passage has first.
-                shown = '\n'.join(found.sentences[:MOST_SENTENCES])
-                given.force_set('knowledge', shown or found.text)
-            return given
         if not found.passages or found.in_fields:
             return given
-        given.force_set('knowledge', found.text)
+        # Small generators say whatever a passage has first.
+        shown = '\n'.join(found.sentences[:MOST_SENTENCES]) or found.text
+        given.force_set('knowledge', shown)
         text = as_text(message.get('text'))
-        new = not found.in_text and found.text != self._written
+        new = not found.in_text and shown != self._written
         if self.source.delimiter and new and text:
-            self._written = found.text
-            given.force_set('text', f'{found.text}{self.source.delimiter}{text}')
+            self._written = shown
+            given.force_set('text', f'{shown}{self.source.delimiter}{text}')
         return given
 
     @property

@@ -9,7 +9,8 @@ message's own is not looked at. Without one, the sources are tried in this order
 2. a passage before a delimiter in its text;
 3. such a passage from an earlier turn of the episode;
 4. what a person typed with ``/knowledge``;
-5. the knowledge file.
+5. the knowledge file; of one with several passages, whoever replies is given those that
+   fit the turn, and whoever measures all of it.
 
 Typed knowledge comes before the file, so that ``/knowledge`` has an effect in a chat
 that has a file.
@@ -32,7 +33,8 @@ class Found(NamedTuple):
     :param in_fields: whether it came in a field of the message, where a generator that
         reads knowledge finds it too.
     :param in_text: whether it stands in the text of this message or an earlier one.
-    :param declined: whether the turn is a question that nothing in the index answers.
+    :param searched: whether documents were searched for it.
+    :param declined: whether the turn is a question that nothing in them answers.
     :param question: the turn, if it is one that something answers.
     :param sentences: what answers it, the surest first.
     :param answers: the answers in them.
@@ -42,6 +44,7 @@ class Found(NamedTuple):
     passages: tuple[Passage, ...]
     in_fields: bool = False
     in_text: bool = False
+    searched: bool = False
     declined: bool = False
     question: str = ''
     sentences: tuple[str, ...] = ()
@@ -100,6 +103,7 @@ class KnowledgeSource:
     :param delimiter: what separates a passage from the message inside a text.
     :param file: a text file, the knowledge for turns that bring none.
     :param index: documents that are searched, in place of all other knowledge.
+    :param file_index: searches the file, where it has several passages.
     """
 
     def __init__(
@@ -107,10 +111,17 @@ class KnowledgeSource:
         delimiter: Optional[str] = None,
         file: Optional[str] = None,
         index: Optional[KnowledgeIndex] = None,
+        file_index: Optional[KnowledgeIndex] = None,
     ):
         self.delimiter = line_ends(delimiter) if delimiter else None
         self.passages = read_passage(file) if file else ()
         self.index = index
+        self.file_index = file_index
+
+    @property
+    def searched(self) -> Optional[KnowledgeIndex]:
+        """What is searched for knowledge; None if nothing is."""
+        return self.index or self.file_index
 
     def of_episode(
         self, episode: Iterable[Mapping[str, Any]]
@@ -132,31 +143,39 @@ class EpisodeKnowledge:
         """
         The knowledge of the next message; empty if there is none.
 
-        :param earlier: the turns before it, oldest first; only an index asks.
+        :param earlier: the turns before it, oldest first; only a search asks.
         """
+        text = as_text(message.get('text'))
         if self.source.index is not None:
             if self.typed:
                 return Found(self.typed)
-            text = as_text(message.get('text'))
-            (found,) = self.source.index.ground([[*earlier, text]])
-            return Found(
-                found.passages,
-                declined=found.declined,
-                question=found.question,
-                sentences=found.sentences,
-                answers=found.answers,
-                quote=found.quote,
-            )
+            return self._searched(self.source.index, [*earlier, text])
         own = find_passages(message)
         if own:
             return Found(own, in_fields=True)
-        text = as_text(message.get('text'))
         new = find_passages({'text': text}, self.source.delimiter)
         self._earlier = new or self._earlier
         if self._earlier:
             return Found(self._earlier, in_text=True)
+        if self.source.file_index is not None and not self.typed:
+            return self._searched(self.source.file_index, [*earlier, text])
         passages = self.typed or self.source.passages
         return Found(passages) if passages else NOTHING
+
+    def _searched(self, index: KnowledgeIndex, history: Sequence[str]) -> Found:
+        if self.source.delimiter:
+            # The generator was shown what was found for earlier turns before them.
+            history = [turn.rpartition(self.source.delimiter)[2] for turn in history]
+        (found,) = index.ground([history])
+        return Found(
+            found.passages,
+            searched=True,
+            declined=found.declined,
+            question=found.question,
+            sentences=found.sentences,
+            answers=found.answers,
+            quote=found.quote,
+        )
 
     def end_episode(self) -> None:
         """Forget a passage from an earlier turn's text; keep what was typed."""
@@ -176,8 +195,13 @@ def read_passage(path: str) -> tuple[Passage, ...]:
     """
     try:
         text = Path(path).expanduser().read_text(encoding='utf-8').strip()
-    except (OSError, ValueError) as e:
+    except OSError as e:
         raise ConfigError(f'Cannot read --knowledge-file {path}: {e}') from e
+    except ValueError as e:
+        raise ConfigError(
+            f'--knowledge-file {path} is not UTF-8 text ({e}). Of other documents make '
+            f'an index: parlai_q2 index {path} --outdir INDEX'
+        ) from e
     if not text:
         raise ConfigError(f'--knowledge-file {path} is empty.')
     return (Passage(text),)

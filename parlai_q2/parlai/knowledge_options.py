@@ -12,6 +12,7 @@ from parlai_q2.retrieve.answers import AnswerReader
 from parlai_q2.retrieve.found import Retriever
 from parlai_q2.retrieve.grounding import Grounder
 from parlai_q2.retrieve.index import Index
+from parlai_q2.retrieve.one_file import InMemory, read_passages
 from parlai_q2.retrieve.presets import DEFAULT_PASSAGES, SEARCHES
 
 _CLASS = re.compile(r'[A-Za-z_][\w.]*:[A-Za-z_]\w*')
@@ -30,7 +31,8 @@ def add_knowledge_options(group: Any) -> None:
         '--knowledge-file',
         type=str,
         default=None,
-        help='a text file: the knowledge for turns that bring none',
+        help='a text file: the knowledge for turns that bring none; of one with '
+        'several passages, such as a FAQ, replies rest on those that fit the turn',
     )
 
 
@@ -48,7 +50,8 @@ def add_index_options(group: Any) -> None:
         '--knowledge-passages',
         type=int,
         default=None,
-        help='how many passages are looked for; by default as the index was made for',
+        help='how many passages are looked for; by default as the index was made for, '
+        f'of a file {DEFAULT_PASSAGES}',
     )
     group.add_argument(
         '--knowledge-search',
@@ -76,12 +79,25 @@ def index_from_opt(opt: Mapping[str, Any]) -> Optional[Grounder]:
     folder = opt.get('knowledge_index')
     if not folder:
         return None
-    reader = AnswerReader() if opt.get('knowledge_answers', True) else None
-    k = opt.get('knowledge_passages')
+    reader, k = _reader(opt), opt.get('knowledge_passages')
     if _CLASS.fullmatch(folder) and not Path(folder).exists():
         return Grounder(_own_retriever(folder), reader, k or DEFAULT_PASSAGES)
     index = Index(folder, by=opt.get('knowledge_search'), passages=k)
     return Grounder(index, reader, index.how.passages, index.how.query)
+
+
+def _reader(opt: Mapping[str, Any]) -> Optional[AnswerReader]:
+    return AnswerReader() if opt.get('knowledge_answers', True) else None
+
+
+def _file_index(opt: Mapping[str, Any]) -> Optional[Grounder]:
+    """What searches ``--knowledge-file``; None if it is one passage."""
+    passages = read_passages(Path(opt['knowledge_file']).expanduser())
+    if len(passages) < 2:
+        return None
+    k = opt.get('knowledge_passages') or DEFAULT_PASSAGES
+    few = passages if len(passages) <= k else ()
+    return Grounder(InMemory(passages), _reader(opt), k, few=few)
 
 
 def _own_retriever(name: str) -> Retriever:
@@ -98,14 +114,24 @@ def _own_retriever(name: str) -> Retriever:
     return found()
 
 
-def source_from_opt(
-    opt: Mapping[str, Any], index: Optional[Grounder] = None
-) -> KnowledgeSource:
+def source_from_opt(opt: Mapping[str, Any]) -> KnowledgeSource:
     """
-    Where the options say that knowledge comes from.
+    Where the options say that knowledge comes from, for those who measure.
 
-    :param index: documents that are searched, of those who reply.
     :raises ConfigError: when the file cannot be read or is empty.
     """
-    delimiter, file = opt.get('knowledge_delimiter'), opt.get('knowledge_file')
-    return KnowledgeSource(delimiter, file, index)
+    return KnowledgeSource(opt.get('knowledge_delimiter'), opt.get('knowledge_file'))
+
+
+def searching_source(opt: Mapping[str, Any]) -> KnowledgeSource:
+    """
+    Where the options say that knowledge comes from, for those who reply: an index or a
+    file of several passages is searched.
+
+    :raises InputError: when the index cannot be opened, or the file not be read.
+    :raises ConfigError: when the file is empty.
+    """
+    source, index = source_from_opt(opt), index_from_opt(opt)
+    file = opt.get('knowledge_file')
+    file_index = _file_index(opt) if file and index is None else None
+    return KnowledgeSource(source.delimiter, file, index, file_index)

@@ -5,7 +5,7 @@ converts turns to its data. The page connects only to the server that it came fr
 
 from typing import Any, Mapping
 
-from parlai_q2.report.entries import chosen_knowledge, ranking_entries
+from parlai_q2.report.entries import chosen_knowledge, ranking_entries, sources_of
 from parlai_q2.report.page import render
 from parlai_q2.rerank import Ranking
 from parlai_q2.text.visible import one_line, visible
@@ -37,5 +37,6 @@ def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
         'as_chosen': ranking is not None and ranking.chosen.text == text,
         'candidates': ranking_entries(ranking) if ranking else [],
         'knowledge': chosen_knowledge(ranking) if ranking else [],
+        'sources': sources_of(ranking) if ranking else [],
         'signature': one_line(ranking.signature) if ranking else '',
     }

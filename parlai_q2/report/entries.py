@@ -11,6 +11,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.lines import Judged, read_line
 from parlai_q2.report.spans import Piece, knowledge_pieces, response_pieces, title_of
 from parlai_q2.rerank import Candidate, Ranking
+from parlai_q2.text.sources import source_line
 from parlai_q2.text.visible import one_line, visible
 from parlai_q2.turns import Passage
 from parlai_q2.typed import is_number
@@ -92,6 +93,19 @@ def ranking_entries(
 def chosen_knowledge(ranking: Ranking) -> list[list[Any]]:
     """The page's data of a turn's knowledge, marked for what was chosen."""
     return _pieces(knowledge_pieces(ranking.passages, ranking.chosen.shown))
+
+
+def sources_of(ranking: Ranking) -> list[str]:
+    """
+    Where what was chosen is from: the documents' passages that its evidence is in, or
+    all that it was chosen by.
+    """
+    shown = ranking.chosen.shown
+    claims = shown.claims if shown else ()
+    bearing = {one.passage for claim in claims for one in claim.evidence}
+    passages = ranking.passages
+    kept = [p for n, p in enumerate(passages) if n in bearing] or passages
+    return [*dict.fromkeys(filter(None, (source_line(p.source) for p in kept)))]
 
 
 def _number(value: float) -> Optional[float]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Optional
 
 from parlai_q2.claims import Score, Status
-from parlai_q2.turns import PASSAGE_END, Passage, Span
+from parlai_q2.turns import PASSAGE_END, Passage, Span, heading_of
 
 # Instead of a status, for the title of a passage.
 TITLE = 'title'
@@ -62,7 +62,7 @@ def knowledge_pieces(
     Cut the knowledge at the words that speak of the response's claims.
 
     :return: pieces whose texts together give the knowledge; before a passage stands its
-        title, if it has one.
+        heading or title, if it has one.
     """
     marks = score.marks if score else ()
     claims = list(score.claims) if score else []
@@ -70,8 +70,8 @@ def knowledge_pieces(
     for n, passage in enumerate(passages):
         if n:
             pieces.append(Piece(PASSAGE_END))
-        if passage.title:
-            pieces.append(Piece(f'{passage.title}: ', TITLE))
+        if title := heading_of(passage):
+            pieces.append(Piece(f'{title}: ', TITLE))
         found = [
             Mark(evidence.span, claim.status, claims.index(claim))
             for claim in marks
@@ -83,10 +83,10 @@ def knowledge_pieces(
 
 
 def title_of(number: Optional[int], passages: Sequence[Passage]) -> str:
-    """The title of a passage; empty if it has none, or there is no such passage."""
+    """What names a passage; empty if it has none, or there is no such passage."""
     if number is None or not 0 <= number < len(passages):
         return ''
-    return passages[number].title
+    return heading_of(passages[number])
 
 
 def cut(text: str, marks: Iterable[Mark]) -> list[Piece]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Optional
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.presets import load_preset
 from parlai_q2.scorers.backends import backend
-from parlai_q2.turns import Passage, Span
+from parlai_q2.turns import Passage, Span, heading_of
 
 MARGIN = 6.0
 _YES_OR_NO = frozenset(
@@ -103,8 +103,7 @@ class AnswerReader:
 
 
 def _head(passage: Passage) -> str:
-    heading = passage.source.heading.split(' > ')[-1] if passage.source else ''
-    heading = heading or passage.title
+    heading = heading_of(passage)
     return f'{heading}\n' if heading else ''
 
 

@@ -23,6 +23,8 @@ LONGEST_QUOTE = 90
 # Of two answers, that in the passage that was found first may be less sure by so many
 # logits for each rank. Fitted, roughly, to 40 questions of ours.
 PER_RANK = 0.5
+# What is less sure than the surest answer by more logits is not one.
+LESS_SURE = 4.0
 
 
 class Grounding(NamedTuple):
@@ -50,6 +52,8 @@ class Grounder:
 
     :param reader: reads passages for answers; None: all that is found is kept.
     :param k: the most passages of a turn.
+    :param few: all passages, where they are few: for a question, those that were not
+        found are read, too, so that it need not have their words.
     :param made_of: what queries are made of, see
         :func:`~parlai_q2.retrieve.queries.query_of`.
     """
@@ -60,9 +64,10 @@ class Grounder:
         reader: Optional[AnswerReader] = None,
         k: int = DEFAULT_PASSAGES,
         made_of: str = DEFAULT_QUERY,
+        few: Sequence[Passage] = (),
     ):
         self.retriever, self.reader, self.k = retriever, reader, k
-        self.made_of = made_of
+        self.made_of, self.few = made_of, tuple(few)
 
     def search(self, text: str) -> list[Found]:
         """What is found for a text."""
@@ -82,6 +87,10 @@ class Grounder:
         if self.reader is None:
             return [Grounding(some) for some in found]
         asked = [h[-1] if h and asks(h[-1]) else '' for h in histories]
+        found = [
+            tuple(dict.fromkeys((*some, *self.few)))[: self.k] if question else some
+            for question, some in zip(asked, found, strict=True)
+        ]
         pairs = [
             (question, passage)
             for question, some in zip(asked, found, strict=True)
@@ -100,6 +109,8 @@ class Grounder:
                 grounded.append(Grounding(some, declined=True))
                 continue
             sure = {p: a.margin - PER_RANK * n for n, (p, a) in enumerate(read) if a}
+            least = max(sure.values()) - LESS_SURE
+            kept = [one for one in kept if sure[one[0]] >= least]
             kept.sort(key=lambda one: -sure[one[0]])
             texts = [(p.text, answer.span) for p, answer in kept]
             grounded.append(

@@ -3,26 +3,13 @@
 import shutil
 from collections.abc import Sequence
 from textwrap import shorten, wrap
-from typing import Optional
 
+from parlai_q2.text.sources import source_line
 from parlai_q2.text.visible import one_line
-from parlai_q2.turns import Passage, Source
+from parlai_q2.turns import Passage
 
 NOTHING = 'Nothing was found.'
 MOST_CHARACTERS = 400
-
-
-def source_line(source: Optional[Source]) -> str:
-    """
-    A source in one line.
-
-    >>> source_line(Source('manual.md', 'Pumps > Warranty', 'lines 4-9'))
-    'manual.md, Pumps > Warranty (lines 4-9)'
-    """
-    if source is None:
-        return ''
-    named = ', '.join(one_line(part) for part in (source.file, source.heading) if part)
-    return f'{named} ({one_line(source.place)})' if source.place else named
 
 
 def render_passages(

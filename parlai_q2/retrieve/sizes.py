@@ -1,6 +1,6 @@
 """
 Times indexes of several sizes: ``python -m parlai_q2.retrieve.sizes TEXT --sizes
-10000,100000``.
+10000,100000 --outdir FOLDER``, which also draws them.
 
 The passages are sentences of a text, drawn at random and put together to 430
 characters, so that words are as frequent as in the text. Queries are twelve words in a
@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from parlai_q2.figures.sizes import draw_sizes
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.index import Index
 from parlai_q2.text.sentences import sentences
@@ -99,15 +100,26 @@ def measure(text: list[str], size: int) -> dict[str, float]:
 def main(arguments: list[str]) -> None:
     """Measure each size, and print a line of JSON for it."""
     parser = argparse.ArgumentParser(prog='python -m parlai_q2.retrieve.sizes')
-    parser.add_argument('text', nargs='+', help='text files to draw sentences from')
+    parser.add_argument('text', nargs='*', help='text files to draw sentences from')
     parser.add_argument('--sizes', default='10000,100000')
+    parser.add_argument('--outdir', type=Path, help='where to draw the figure')
+    parser.add_argument(
+        '--measured', type=Path, help='lines that were printed before, to draw, too'
+    )
     given = parser.parse_args(arguments)
     found = []
     for name in given.text:
         found += [s.text for s in sentences(Path(name).read_text(encoding='utf-8'))]
-    for size in map(int, given.sizes.split(',')):
+    rows = []
+    if given.measured:
+        rows = [json.loads(line) for line in given.measured.read_text().splitlines()]
+    for size in map(int, filter(None, given.sizes.split(','))):
         row = {k: round(v, 4) for k, v in measure(found, size).items()}
         print(json.dumps(row), flush=True)
+        rows.append(row)
+    if given.outdir:
+        given.outdir.mkdir(parents=True, exist_ok=True)
+        draw_sizes(sorted(rows, key=lambda row: row['passages']), given.outdir)
 
 
 if __name__ == '__main__':

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from parlai_q2.errors import InputError
-from parlai_q2.retrieve.engine import tantivy
+from parlai_q2.retrieve.engine import naming, tantivy
 from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, analyzer, spaced
 from parlai_q2.turns import Passage, Source, without_surrogates
@@ -53,14 +53,12 @@ class Store:
 
     def __init__(self, folder: Optional[Path] = None, language: str = DEFAULT_LANGUAGE):
         self.language = language
+        self.folder, self._writer = folder, None
         library = tantivy()
-        try:
+        with naming(folder):
             self._index = library.Index(_schema(library), folder and str(folder))
-        except ValueError as e:
-            raise InputError(f'{folder} is no index that can be opened ({e}).') from e
-        self._index.register_tokenizer(_TOKENS, analyzer(language))
-        self._writer: Any = None
-        self.refresh()
+            self._index.register_tokenizer(_TOKENS, analyzer(language))
+            self.refresh()
 
     def refresh(self) -> None:
         """See what was committed."""
@@ -127,7 +125,9 @@ class Store:
     def documents(self) -> dict[str, Document]:
         """The documents by name."""
         term = self._term(LAST, 'yes')
-        found = (Document(**_json(one, RECORD)) for one, _ in self._hits(term, None))
+        with naming(self.folder):
+            hits = self._hits(term, None)
+            found = [Document(**_json(one, RECORD)) for one, _ in hits]
         return {one.name: one for one in sorted(found, key=lambda one: one.first)}
 
     def passages(self, keys: Sequence[int]) -> list[Passage]:
@@ -137,11 +137,12 @@ class Store:
         :raises InputError: if there is no such passage.
         """
         found = []
-        for key in keys:
-            hits = list(self._hits(self._term(KEY, key), 1))
-            if not hits:
-                raise InputError(f'The index has no passage {key}.')
-            found.append(passage_of(_json(hits[0][0], BODY)))
+        with naming(self.folder):
+            for key in keys:
+                hits = list(self._hits(self._term(KEY, key), 1))
+                if not hits:
+                    raise InputError(f'The index has no passage {key}.')
+                found.append(passage_of(_json(hits[0][0], BODY)))
         return found
 
     def found(self, ranked: Sequence[tuple[int, float]]) -> list[Found]:
@@ -176,11 +177,11 @@ class Store:
         ]
         if not terms:
             return []
-        hits = self._hits(library.Query.boolean_query(terms), k)
-        return [
-            (passage_of(_json(one, BODY)), score, one.get_first(KEY))
-            for one, score in hits
-        ]
+        with naming(self.folder):
+            return [
+                (passage_of(_json(one, BODY)), score, one.get_first(KEY))
+                for one, score in self._hits(library.Query.boolean_query(terms), k)
+            ]
 
     def count_with(self, word: str) -> int:
         """How many passages have a word."""

@@ -15,12 +15,17 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
     KnowledgeSource,
 )
 from parlai_q2.claims import Label, Score
+from parlai_q2.errors import ConfigError
 from parlai_q2.io.turn_knowledge import Found
-from parlai_q2.parlai.knowledge_options import index_from_opt
+from parlai_q2.parlai.knowledge_options import (
+    index_from_opt,
+    searching_source,
+    source_from_opt,
+)
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.choice import Reason
 from parlai_q2.retrieve.build import build
-from parlai_q2.turns import Passage
+from parlai_q2.turns import Passage, Source
 
 FAQ = """# Shop
 
@@ -150,3 +155,78 @@ def test_documents_are_searched_in_the_chat(knowledge):
     without = AgentKnowledge(KnowledgeSource())
     assert 'give --knowledge-index' in answer(Command('search', 'x'), without, None)
     assert 'what to look for' in answer(Command('search', ''), knowledge, None)
+
+
+SHORT = """How long is the warranty?
+Every pump has a warranty of two years.
+
+Can I return a pump?
+Unused pumps can be returned within 30 days.
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / 'faq.txt'
+    path.write_text(SHORT)
+    return str(path)
+
+
+def of_file(file, **options):
+    return AgentKnowledge(searching_source({'knowledge_file': file, **options}))
+
+
+def test_a_file_of_several_passages_is_searched(file):
+    knowledge = of_file(file)
+    found = knowledge.find({'text': 'How long is the warranty?'})
+    assert found.answers == ('two years',)
+    assert [p.source for p in found.passages] == [Source('faq.txt', '', 'lines 1-2')]
+    # Small talk needs nothing of it.
+    assert not knowledge.find({'text': 'Thanks!'}).passages
+    assert knowledge.find({'text': 'Do you ship to Canada?'}).declined
+    assert 'faq.txt (lines 4-5)' in answer(Command('search', 'return'), knowledge, None)
+
+
+def test_the_answer_in_a_small_file_need_not_have_the_words_of_the_question(file):
+    found = of_file(file).find({'text': 'Who gets money back?'})
+    assert found.declined
+    found = of_file(file).find({'text': 'For how many days may I bring it back?'})
+    assert found.passages[0].text.endswith('30 days.')
+
+
+def test_what_a_message_brings_and_what_was_typed_come_before_the_file(file):
+    knowledge = of_file(file)
+    assert knowledge.find(GOLD).text == 'Gold.'
+    knowledge.typed = (Passage('Typed.'),)
+    assert knowledge.find({'text': 'How long?'}).text == 'Typed.'
+
+
+def test_a_file_of_one_passage_is_given_whole(tmp_path):
+    path = tmp_path / 'one.txt'
+    path.write_text('Bees have\nfive eyes. ')
+    knowledge = of_file(str(path))
+    assert knowledge.find({'text': 'Hi.'}) == Found((Passage('Bees have\nfive eyes.'),))
+    assert 'several passages' in answer(Command('search', 'x'), knowledge, None)
+
+
+def test_whoever_measures_takes_all_of_a_file(file):
+    source = source_from_opt({'knowledge_file': file})
+    assert source.of_episode([{'text': 'Hi.'}]) == [(Passage(SHORT.strip()),)]
+
+
+def test_what_is_found_is_shown_before_the_text_and_not_searched_for(file):
+    knowledge = of_file(file, knowledge_delimiter='\\n')
+    asked = {'text': 'How long is the warranty?'}
+    given = knowledge.give(asked, knowledge.find(asked))
+    assert given['text'] == (
+        'Every pump has a warranty of two years.\nHow long is the warranty?'
+    )
+    found = knowledge.find({'text': 'Nice.'}, ['Unused pumps.\nThanks!'])
+    assert found.searched and not found.passages
+
+
+def test_what_is_no_text_is_to_be_indexed(tmp_path):
+    path = tmp_path / 'a.pdf'
+    path.write_bytes(b'%PDF-\xff\xfe')
+    with pytest.raises(ConfigError, match='parlai_q2 index'):
+        source_from_opt({'knowledge_file': str(path)})

@@ -1,11 +1,14 @@
 import math
+from dataclasses import replace
 
 import pytest
 
-from parlai_q2.claims import Claim, Evidence, Status
+from parlai_q2.claims import Claim, Evidence, Label, Score, Status
 from parlai_q2.errors import InputError
-from parlai_q2.report.entries import read_entry
-from parlai_q2.turns import Span
+from parlai_q2.report.entries import chosen_knowledge, read_entry, sources_of
+from parlai_q2.rerank import Candidate, Ranking
+from parlai_q2.rerank.choice import Reason
+from parlai_q2.turns import Span, passages_of
 from tests.report.samples import scored, simple
 
 
@@ -148,3 +151,23 @@ def test_sentences_beside_questions_mark_nothing():
     assert both['response'] == alone['response']
     assert both['knowledge'] == alone['knowledge']
     assert len(both['claims']) == 4
+
+
+def found_in(*files: str) -> list[dict]:
+    sources = [{'file': file, 'heading': 'A > B'} for file in files]
+    return [{'text': 'Bees sing.', 'title': 'All', 'source': s} for s in sources]
+
+
+def test_a_reply_says_which_documents_bear_it_out():
+    span = Span('Bees', 0, 4)
+    claim = Claim(span, 1.0, Status.SUPPORTED, (Evidence(1, Span('Bees', 0, 4)),))
+    score = Score(1.0, Label.CONSISTENT, (claim,))
+    candidate = Candidate('Bees sing.', score=score)
+    passages = passages_of(found_in('a.md', 'b<i>\x1b.md'))
+    ranking = Ranking((candidate,), Reason.BEST, passages=passages)
+    assert sources_of(ranking) == ['b<i>\\x1b.md, A > B']
+    # A document's passage is named by its heading.
+    assert chosen_knowledge(ranking)[0] == ['B: ', 'title', []]
+    without = replace(ranking, candidates=(Candidate('Bees sing.'),))
+    assert sources_of(without) == ['a.md, A > B', 'b<i>\\x1b.md, A > B']
+    assert sources_of(replace(without, passages=passages_of('Bees.'))) == []

@@ -1,6 +1,7 @@
 """An index follows its documents: what changed is read, what is gone leaves it."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,9 +11,11 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.retrieve import build as building
+from parlai_q2.retrieve.bm25 import Bm25
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.manifest import Settings
+from parlai_q2.retrieve.store import Store
 from tests.retrieve import documents
 
 
@@ -158,6 +161,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from parlai_q2.retrieve import build as building
+from parlai_q2.retrieve.bm25 import Bm25
 building.COMMIT_SECONDS = 0
 seen = []
 def done(name):
@@ -267,3 +271,25 @@ def test_a_manifest_leads_nowhere_else(folder):
     path.write_text(path.read_text().replace('words-1', '../docs'))
     with pytest.raises(InputError, match='damaged|missing'):
         Index('index')
+
+
+def test_damage_that_no_sample_sees_is_named_when_it_is_read(folder):
+    put('a.txt', '\n\n'.join(f'Pump {n} has hose {n % 11}.' for n in range(2000)))
+    built()
+    (words,) = Path('index').glob('words-*')
+    named = 0
+    for path in [one for one in words.iterdir() if one.stat().st_size > 1]:
+        # A folder each: a file that is mapped into memory must not change.
+        copy = Path(f'damaged-{path.name}')
+        shutil.copytree(words, copy)
+        good = path.read_bytes()
+        half = len(good) // 2
+        Path(copy, path.name).write_bytes(good[:half] + b'\xff' * 9 + good[half + 9 :])
+        try:
+            store = Store(copy)
+            store.documents()
+            Bm25(store).search(['pump 3 hose'], 50)
+        except InputError as e:
+            assert str(copy) in str(e) and 'make it again' in str(e)
+            named += 1
+    assert named >= 2

@@ -36,12 +36,18 @@ def test_markdown_without_its_marks_under_its_headings(tmp_path, read):
         ('Pumps', 'We sell pumps.'),
         ('Pumps > Warranty', 'Two years.'),
         ('Pumps > Warranty', 'Not for hoses.'),
-        ('Pumps > Warranty', 'part | price'),
-        ('Pumps > Warranty', 'hose | 4'),
+        ('Pumps > Warranty', 'part: hose | price: 4'),
         ('Pumps > Warranty', 'Call us'),
     ]
     assert {b.title for b in found} == {'Pumps'}
+    assert [b.alone for b in found] == [False, False, False, True, False]
     assert (found[1].unit, found[1].first) == ('line', 7)
+
+
+def test_a_heading_with_others_beside_it_is_no_title(tmp_path, read):
+    text = '# Orders\n\nBy post.\n\n# Warranty\n\nTwo years.\n'
+    found = read(written(tmp_path, 'a.md', text))
+    assert [(b.title, b.heading) for b in found] == [('', 'Orders'), ('', 'Warranty')]
 
 
 def test_front_matter_gives_the_title_and_keeps_the_lines_right(tmp_path, read):
@@ -64,6 +70,7 @@ def test_html_as_a_reader_sees_it(tmp_path, read):
         ('Hours > Away', 'Left open'),
     ]
     assert found[0].title == 'Our shop'
+    assert [b.alone for b in found] == [False, True, False]
 
 
 def test_pdf_by_page(tmp_path, read):

@@ -112,6 +112,10 @@ function replyOf(turn) {
         marked(chosen.response, chosen.claims, pick)));
   }
   reply.append(verdictOf(turn, chosen));
+  if (turn.sources.length) {
+    reply.append(el('p', { class: 'note sources', dir: 'auto' },
+      `From: ${turn.sources.join('; ')}`));
+  }
   if (chosen.score !== null) {
     why = whyOf(turn, chosen, pick);
     reply.append(why);

@@ -1,7 +1,9 @@
 """What readers make of a document: its text in blocks, each with its place."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 # Control characters mean nothing in a text and much to a terminal; line breaks and tabs
 # are kept.
@@ -57,3 +59,16 @@ def open_heading(levels: dict[int, str], level: int, text: str) -> dict[int, str
     """The headings that are open after another: deeper ones are closed."""
     kept = {n: name for n, name in levels.items() if n < level}
     return {**kept, level: ' '.join(text.split())} if text.strip() else kept
+
+
+def named_cells(columns: Sequence[str], row: Sequence[str]) -> str:
+    """
+    A row of a table as a text.
+
+    >>> named_cells(['part', '', 'price'], ['hose', 'red', '4'])
+    'part: hose | red | price: 4'
+    """
+    pairs = zip_longest(columns, row, fillvalue='')
+    return ' | '.join(
+        f'{name}: {cell}' if name else cell for name, cell in pairs if cell
+    )

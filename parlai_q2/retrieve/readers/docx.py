@@ -9,6 +9,7 @@ refused. Word writes neither.
 import re
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import docx
@@ -74,7 +75,7 @@ def read_docx(path: Path) -> Iterator[Block]:
                     number += 1
                     text = clean(' | '.join(_cells(row)))
                     if text.strip(' |'):
-                        yield _block(text, title, levels, number)
+                        yield replace(_block(text, title, levels, number), alone=True)
                 continue
             number += 1
             text, style = (

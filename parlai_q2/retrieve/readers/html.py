@@ -4,6 +4,7 @@ page does not see (scripts, styles, hidden elements) is left out.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Optional
@@ -41,6 +42,8 @@ class _Page(HTMLParser):
         self._in_title = False
         self._heading: Optional[int] = None
         self._kept = 0
+        # Whether what is read now is a row of a table.
+        self._row = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, Optional[str]]]) -> None:
         if self._out is not None:
@@ -57,6 +60,7 @@ class _Page(HTMLParser):
         elif tag in BLOCKS:
             self.flush()
             self._heading = HEADINGS.get(tag)
+            self._row = tag == 'tr'
         self._kept += tag == 'pre' and self._out is None
 
     def handle_endtag(self, tag: str) -> None:
@@ -93,7 +97,9 @@ class _Page(HTMLParser):
             self._heading = None
         elif text:
             lines = ('line', self._first, self.getpos()[0])
-            self.found.append(Block(text, '', headings(self._levels), *lines))
+            alone = self._row
+            self.found.append(Block(text, '', headings(self._levels), *lines, alone))
+        self._row = False
 
 
 def _hidden(attributes: dict[str, Optional[str]]) -> bool:
@@ -124,4 +130,4 @@ def read_html(path: Path) -> Iterator[Block]:
     page = _parsed(text_of(path))
     title = ' '.join(page.title.split())
     for one in page.found:
-        yield Block(one.text, title, one.heading, one.unit, one.first, one.last)
+        yield replace(one, title=title)

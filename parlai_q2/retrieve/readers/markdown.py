@@ -1,13 +1,13 @@
 """Reads Markdown by its structure (CommonMark with tables), without its marks."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from parlai_q2.retrieve.readers.block import Block, headings, open_heading
+from parlai_q2.retrieve.readers.block import Block, headings, named_cells, open_heading
 from parlai_q2.retrieve.readers.html import html_text
 from parlai_q2.retrieve.readers.plain import text_of
 
@@ -19,7 +19,10 @@ _LABEL = re.compile(r'^\([\w-]+\)=$')
 
 
 def read_markdown(path: Path) -> Iterator[Block]:
-    """A block for each paragraph, list item, code block and row of a table."""
+    """
+    A block for each paragraph, list item, code block and row of a table; a row names
+    its columns, as it may be read alone.
+    """
     text = text_of(path)
     title, skipped = '', 0
     if front := _FRONT.match(text):
@@ -28,8 +31,9 @@ def read_markdown(path: Path) -> Iterator[Block]:
         skipped = front[0].count('\n')
         text = text[front.end() :]
     tokens = MarkdownIt('commonmark', {'html': True}).enable('table').parse(text)
+    title = title or _title(tokens)
     levels: dict[int, str] = {}
-    row: list[str] = []
+    row, columns = list[str](), list[str]()
     lines = (1, 1)
     for place, token in enumerate(tokens):
         if token.map:
@@ -37,8 +41,6 @@ def read_markdown(path: Path) -> Iterator[Block]:
         said = _text(token).strip()
         if token.type == 'inline' and tokens[place - 1].type == 'heading_open':
             level = int(tokens[place - 1].tag[1])
-            if not levels and not title:
-                title = ' '.join(said.split())
             levels = open_heading(levels, level, said)
         elif token.type == 'inline' and tokens[place - 1].type in (
             'th_open',
@@ -46,12 +48,23 @@ def read_markdown(path: Path) -> Iterator[Block]:
         ):
             row.append(said)
         elif token.type == 'tr_close':
-            joined = ' | '.join(cell for cell in row if cell)
-            if joined:
-                yield Block(joined, title, headings(levels), 'line', *lines)
+            if tokens[place + 1].type == 'thead_close':
+                columns = row
+            elif any(row):
+                text = named_cells(columns, row)
+                yield Block(text, title, headings(levels), 'line', *lines, True)
             row = []
         elif said and not _LABEL.match(said):
             yield Block(said, title, headings(levels), 'line', *lines)
+
+
+def _title(tokens: Sequence[Token]) -> str:
+    """The first heading, if all others stand under it."""
+    places = [n for n, token in enumerate(tokens) if token.type == 'heading_open']
+    levels = [int(tokens[place].tag[1]) for place in places]
+    if not levels or min(levels[1:], default=7) <= levels[0]:
+        return ''
+    return ' '.join(_text(tokens[places[0] + 1]).split())
 
 
 def _text(token: Token) -> str:

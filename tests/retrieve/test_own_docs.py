@@ -1,0 +1,34 @@
+"""Five questions about this project, asked of its own documentation."""
+
+import pytest
+
+from parlai_q2.parlai.knowledge_options import index_from_opt
+from parlai_q2.retrieve.build import build
+from tests.conftest import ROOT
+
+ASKED = {
+    'How do I score a file on several machines?': 'scoring_at_scale.md',
+    'How do I train on filtered data?': 'filter_and_train.md',
+    'How do I add a scorer?': 'extend/add_a_scorer.md',
+    'What does /why show?': 'documents.md',
+    'Which strategies find candidates?': 'agents/grounded_rerank.md',
+}
+
+
+@pytest.fixture(scope='module')
+def docs(tmp_path_factory):
+    index = tmp_path_factory.mktemp('own') / 'INDEX'
+    build([str(ROOT / 'docs')], index)
+    return index_from_opt({'knowledge_index': str(index)})
+
+
+@pytest.mark.parametrize('question, file', ASKED.items())
+def test_the_page_that_answers_is_named(docs, question, file):
+    (found,) = docs.ground([[question]])
+    assert not found.declined and found.quote
+    assert found.passages[0].source.file == f'{ROOT / "docs"}/{file}'
+
+
+def test_what_the_pages_do_not_say_is_declined(docs):
+    (found,) = docs.ground([['Who wrote Harry Potter?']])
+    assert found.declined
