@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.models.converted.folder import is_converted, read_any
-from parlai_q2.models.converted.from_int8 import has_int8
+from parlai_q2.models.converted.folder import has_any, read_any
 from parlai_q2.models.converted.layout import ENCODER
 from parlai_q2.models.converted.library import (
     AUTO,
@@ -101,7 +100,7 @@ class Backend:
     def is_converted(self) -> bool:
         """Whether CTranslate2 runs the model."""
         place = resolve(self.config.model)
-        can = isinstance(place, Path) and (is_converted(place) or has_int8(place))
+        can = isinstance(place, Path) and has_any(place)
         if self.asked == NAME and not can:
             raise ConfigError(
                 f'CTranslate2 cannot run {self.config.model!r}: it is no folder that '

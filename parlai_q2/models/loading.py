@@ -15,7 +15,8 @@ from parlai_q2.errors import (
     ModelNotFoundError,
     is_out_of_memory,
 )
-from parlai_q2.models.converted.folder import is_converted, read_folder
+from parlai_q2.models.converted.folder import has_any, is_converted, read_any
+from parlai_q2.models.converted.from_decoder import base_of, has_decoder
 from parlai_q2.models.converted.layout import ENCODER, SEQ2SEQ
 from parlai_q2.models.device import check_device, in_float32
 from parlai_q2.models.folder import (
@@ -38,8 +39,12 @@ NO_CODE: dict[str, Any] = {'trust_remote_code': False}
 
 
 def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
-    """The tokenizer of a model; for an adapter, that of its base."""
-    base = adapter_base(reference) or reference
+    """The tokenizer of a model; for an adapter or a decoder, that of its base."""
+    place = resolve(reference)
+    if isinstance(place, Path) and has_decoder(place):
+        base = str(base_of(place))
+    else:
+        base = adapter_base(reference) or reference
     check_torch(f'The model {reference!r}')
     from transformers import AutoTokenizer
 
@@ -88,7 +93,7 @@ def load_model(
                 'save_pretrained wrote.'
             )
         with in_float32(), blaming(folder):
-            if is_converted(folder):
+            if is_converted(folder) or has_decoder(folder):
                 model = _load_converted(folder, auto_class)
             else:
                 model = _load_quantised(folder, auto_class)
@@ -139,16 +144,16 @@ def adapter_base(reference: str) -> Optional[str]:
 def stored_folder(reference: str) -> Optional[Path]:
     """The folder of a converted model or of int8 weights; None for any other model."""
     place = resolve(reference)
-    if not isinstance(place, Path):
-        return None
-    return place if is_converted(place) or has_file(place, INT8_WEIGHTS) else None
+    return place if isinstance(place, Path) and has_any(place) else None
 
 
 def _load_converted(folder: Path, auto_class: Any) -> Any:
     from parlai_q2.models.converted.to_torch import as_transformers
 
     wanted = SEQ2SEQ if 'Seq2Seq' in auto_class.__name__ else ENCODER
-    return as_transformers(read_folder(folder, wanted), auto_class)
+    converted = read_any(folder, wanted)
+    assert converted is not None
+    return as_transformers(converted, auto_class)
 
 
 def _load_quantised(folder: Path, auto_class: Any) -> Any:

@@ -116,7 +116,7 @@ class Seq2SeqQuestionGenerator(Backend):
         assert converted is not None
         return ConvertedSeq2Seq(
             converted,
-            read_tokens(folder),
+            read_tokens(converted.tokenizer),
             self.device,
             self.effective_type,
             self.batch_size,

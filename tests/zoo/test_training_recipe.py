@@ -7,11 +7,19 @@ import pytest
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.models.int8_weights import load_int8
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
+from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig
-from parlai_q2.zoo.train import detector_rows
-from parlai_q2.zoo.train.data import read_rows
+from parlai_q2.zoo.train import detector_rows, question_rows
+from parlai_q2.zoo.train.data import read_rows, write_rows
 from parlai_q2.zoo.train.recipe import load_recipe, main, recipe_names
-from tests.zoo.tiny_training import CLASS_ROWS, encoder, place_rows, recipe_text
+from tests.zoo.tiny_training import (
+    CLASS_ROWS,
+    QUESTION_ROWS,
+    encoder,
+    place_rows,
+    recipe_text,
+)
+from tests.zoo.tiny_training import seq2seq as t5_folder
 
 
 @pytest.fixture(scope='module')
@@ -66,6 +74,40 @@ def test_options_take_the_place_of_the_recipes_settings(tmp_path, data, bert):
     assert report['log'][-1]['step'] == 3
     assert report['initial'] and report['data']['classes.jsonl']
     assert report['examples'] == len(CLASS_ROWS)
+
+
+def test_a_short_decoder_learns_from_the_whole_one(tmp_path, data, monkeypatch):
+    monkeypatch.setattr('parlai_q2.zoo.train.train_decoder.LEAST', 1)
+    base = tmp_path / 'base'
+    trained(tmp_path, data, recipe_text('questions', t5_folder(base), steps=40))
+    teacher = tmp_path / 'teacher'
+    (tmp_path / 'out').rename(teacher)
+    text = recipe_text('decoder', str(teacher), 'options: {layers: [0]}', steps=60)
+    text = text.replace('decoder.jsonl', 'questions.jsonl')
+    out, report = trained(tmp_path, data, text)
+    assert sorted(p.name for p in out.iterdir()) == [
+        'decoder.bin', 'decoder.json', 'sha256.json', 'training.json'
+    ]  # fmt: skip
+    before, after = report['log'][0]['train'], report['log'][-1]['train']
+    assert after < before / 2 and report['shipped']['agreement'] > 0.9
+    pairs = [(row['a'], row['c']) for row in QUESTION_ROWS]
+    asked = [
+        Seq2SeqQuestionGenerator(ModelConfig(str(folder)), 'greedy').generate(pairs)
+        for folder in (teacher, out)
+    ]
+    assert asked[0] == asked[1] and asked[0][0] != asked[0][1]
+
+
+def test_rows_of_a_generators_own_questions(tmp_path, monkeypatch):
+    write_rows(tmp_path / 'turns.jsonl', [{'r': 'Bees have five eyes.'}] * 2)
+    out = tmp_path / 'own.jsonl'
+    turns = str(tmp_path / 'turns.jsonl')
+    question_rows.main(['--rows', turns, turns, '--outfile', str(out)])
+    rows = read_rows(out)
+    assert {row['c'] for row in rows} == {'Bees have five eyes.'}
+    spans = {row['a'] for row in rows}
+    assert {'Bees', 'five eyes'} <= spans
+    assert len(rows) == 2 * len(spans) and all(row['q'].endswith('?') for row in rows)
 
 
 def test_a_teacher_marks_the_rows_of_its_pupil(tmp_path, data, bert):

@@ -31,6 +31,7 @@ from parlai_q2.zoo.train.checkpoint import check_apart, drop_checkpoint, model_i
 from parlai_q2.zoo.train.data import read_rows
 from parlai_q2.zoo.train.loop import LOG, LoopSettings, train, validated
 from parlai_q2.zoo.train.train_classifier import ClassJob
+from parlai_q2.zoo.train.train_decoder import DecoderJob
 from parlai_q2.zoo.train.train_qa import SpanJob
 from parlai_q2.zoo.train.train_seq2seq import TextJob
 from parlai_q2.zoo.train.train_twins import TwinJob
@@ -41,6 +42,7 @@ JOBS: dict[str, Any] = {
     'classes': ClassJob,
     'twins': TwinJob,
     'questions': TextJob,
+    'decoder': DecoderJob,
 }
 CHUNK = 5000  # rows tokenized at a time
 # The fields of a recipe that decide what is learnt, besides the settings.
@@ -157,6 +159,8 @@ def run(
     identity = {'initial': initial, 'data': sums, **decisive}
     model, tokenizer = initial_model(recipe)
     job = JOBS[recipe.job](tokenizer, **recipe.options)
+    if isinstance(job, DecoderJob):
+        model = job.student(model, rows)
     job.valid = job.encode(valid)
     samples = [
         sample
@@ -167,7 +171,11 @@ def run(
         f'{len(samples)} examples of {len(rows)} rows, {len(job.valid)} held out'
     )
     log = train(model, job, samples, settings, outdir, rng, device, identity=identity)
-    size = write_folder(model.cpu().eval(), tokenizer, outdir)
+    model.cpu().eval()
+    if isinstance(job, DecoderJob):
+        size = job.write(model, recipe.initial, outdir)
+    else:
+        size = write_folder(model, tokenizer, outdir)
     model.load_state_dict(as_shipped(model.state_dict()))
     shipped = validated(model.to(device), job, device)
     logging.info(json.dumps({'as shipped': shipped}))

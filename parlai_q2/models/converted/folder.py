@@ -46,6 +46,7 @@ class Converted:
         layer.
     :param rows: the numbers of rows of an encoder's embeddings: of words, of the second
         table, and of positions (0 if there are none).
+    :param tokens: the folder with its tokenizer, if that is another.
     """
 
     place: Path
@@ -53,6 +54,12 @@ class Converted:
     files: Mapping[str, bytes]
     head: Mapping[str, np.ndarray] = field(default_factory=dict)
     rows: tuple[int, int, int] = (0, 0, 0)
+    tokens: Optional[Path] = None
+
+    @property
+    def tokenizer(self) -> Path:
+        """The folder that has its tokenizer."""
+        return self.tokens or self.place
 
     def source(self) -> list[str]:
         """The words that an encoder-decoder reads, in the order of their ids."""
@@ -167,13 +174,24 @@ def rows_of(model: Model) -> tuple[int, int, int]:
     return words, kinds, positions
 
 
+def has_any(folder: Path) -> bool:
+    """Whether a folder has a model that :func:`read_any` reads."""
+    from parlai_q2.models.converted.from_decoder import has_decoder
+    from parlai_q2.models.converted.from_int8 import has_int8
+
+    return is_converted(folder) or has_int8(folder) or has_decoder(folder)
+
+
 def read_any(folder: Path, wanted: str) -> Optional[Converted]:
     """
-    The converted model of a folder, or one made from its int8 weights; None if it has
-    neither.
+    The converted model of a folder, or one made from its int8 weights, or from its
+    decoder and that decoder's base; None if it has none of these.
     """
+    from parlai_q2.models.converted.from_decoder import has_decoder, read_decoder_folder
     from parlai_q2.models.converted.from_int8 import has_int8, read_int8_folder
 
     if is_converted(folder):
         return read_folder(folder, wanted)
-    return read_int8_folder(folder, wanted) if has_int8(folder) else None
+    if has_int8(folder):
+        return read_int8_folder(folder, wanted)
+    return read_decoder_folder(folder, wanted) if has_decoder(folder) else None
