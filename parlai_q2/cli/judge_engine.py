@@ -6,10 +6,10 @@ from typing import Any, NamedTuple, Optional
 
 from parlai_q2.cli.scale_options import LOCAL, engine_from_opt, with_device
 from parlai_q2.cli.scorer_options import judge_from_opt
+from parlai_q2.scale.by_scorer import Same
 from parlai_q2.scale.job import Engine
 from parlai_q2.scale.judge_job import JudgeJob
 from parlai_q2.scale.local import LocalEngine
-from parlai_q2.scale.score_job import Same
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer
 from parlai_q2.scorers.roles import Role
 from parlai_q2.signature import Signature

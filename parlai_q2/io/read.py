@@ -79,6 +79,11 @@ class Record(NamedTuple):
     nulled: tuple[str, ...] = ()
     source: str = ''
 
+    @property
+    def place(self) -> str:
+        """Where it stands, for messages: ``pairs.jsonl, line 3``."""
+        return f'{self.source}, line {self.line}'
+
     def without(self, error: RecordError) -> 'Record':
         """The record with an error in place of all that it holds."""
         return self._replace(fields={}, example=None, error=error, nulled=())

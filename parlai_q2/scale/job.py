@@ -34,16 +34,16 @@ class Job(Protocol):
     def lost(self, item: Any, problem: str) -> Any:
         """The result of an item that no process survives."""
 
-    def place(self, item: Any) -> str:
-        """Where an item stands, for messages: ``pairs.jsonl, line 3``."""
-
 
 class Chunk(Protocol):
     """Consecutive items; the work of one call."""
 
     @property
     def items(self) -> Sequence[Any]:
-        """What there is to do; the last chunk may have nothing."""
+        """
+        What there is to do; the last chunk may have nothing. Each item says its
+        ``place``, for messages: ``pairs.jsonl, line 3``.
+        """
 
 
 class Engine(Protocol):

@@ -5,14 +5,12 @@ with those that it is sent. A result is the line that is kept of it.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Optional, Protocol
 
 from parlai_q2.cache.rows import pair_key
 from parlai_q2.claims import Score
 from parlai_q2.io.write import encode_line
-from parlai_q2.scale.score_job import MakeScorer
-from parlai_q2.scorers.base import Scorer
+from parlai_q2.scale.by_scorer import ScorerJob, ScorerWork
 from parlai_q2.scorers.shell import pair_of
 from parlai_q2.turns import Example
 
@@ -30,43 +28,10 @@ class Item(Protocol):
     def place(self) -> str: ...
 
 
-@dataclass(frozen=True)
-class JudgeJob:
-    """
-    Scores examples; see :class:`~parlai_q2.scale.job.Job`.
-
-    :param make: makes the scorer; must be picklable for Ray.
-    """
-
-    make: MakeScorer
-
-    def load(self, device: Optional[str] = None) -> 'Judging':
-        """Make the scorer."""
-        return Judging(self.make(device))
-
-    def lost(self, item: Item, problem: str) -> bytes:
-        """The line of an example that no process survives."""
-        error = f'could not be scored: {problem}'
-        return encode_line({'of': key_of(item), 'error': error})
-
-    def place(self, item: Item) -> str:
-        """Where an example stands."""
-        return item.place
-
-
-@dataclass(frozen=True)
-class Judging:
-    """A loaded scorer, which makes lines; see :class:`~parlai_q2.scale.job.Work`."""
-
-    scorer: Scorer
-
-    @property
-    def signature(self) -> str:
-        """The scorer's."""
-        return str(self.scorer.signature)
+class Judging(ScorerWork):
+    """Makes the lines of examples."""
 
     def __call__(self, items: Sequence[Item]) -> list[bytes]:
-        """The line of each example, all scored in one call of the scorer."""
         scores = self.scorer.score([item.example for item in items])
         return [self._line(*pair) for pair in zip(items, scores, strict=True)]
 
@@ -75,6 +40,17 @@ class Judging:
         # The same for all of them.
         del fields['signature']
         return encode_line({'of': key_of(item), **fields})
+
+
+class JudgeJob(ScorerJob):
+    """Scores examples."""
+
+    work = Judging
+
+    def lost(self, item: Item, problem: str) -> bytes:
+        """The line of an example that no process survives."""
+        error = f'could not be scored: {problem}'
+        return encode_line({'of': key_of(item), 'error': error})
 
 
 def key_of(item: Item) -> str:

@@ -235,9 +235,9 @@ class RayEngine:
 
     def _blame(self, piece: Piece, window: Window, ending: str) -> None:
         piece.deaths += 1
-        place = self._job.place(piece.items[0])
+        place = piece.items[0].place
         if len(piece.items) > 1:
-            place += f' to {self._job.place(piece.items[-1])}'
+            place += f' to {piece.items[-1].place}'
         logger.warning('An actor died while it worked on %s: %s', place, ending)
         if piece.deaths < piece.most:
             window.again(piece)

@@ -49,10 +49,6 @@ class RerankJob:
         """The line of a pool that no process survives."""
         return bad_line(item._replace(pool=None, error=lost_record(item, problem)))
 
-    def place(self, item: PoolRecord) -> str:
-        """Where a pool stands."""
-        return f'{item.source}, line {item.line}'
-
 
 @dataclass(frozen=True)
 class Reranking:

@@ -1,7 +1,6 @@
 """Scores records: what a process does with the records that it is sent."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from parlai_q2.claims import Score
@@ -10,8 +9,8 @@ from parlai_q2.io.parquet import JSON, NUMBER, TEXT, TRUTH, WHOLE
 from parlai_q2.io.read import Record
 from parlai_q2.io.write import encode_line
 from parlai_q2.lines import ERROR, SCORE, error_line, kind_of, score_line
+from parlai_q2.scale.by_scorer import ScorerJob, ScorerWork
 from parlai_q2.scale.outcomes import Made, Outcome
-from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.shell import LANGUAGE
 
 # The kinds of columns in Parquet.
@@ -26,60 +25,24 @@ COLUMNS = {
     'error': TEXT,
 }
 
-# Creates a scorer for a torch device (None for the scorer's default), in the process
-# that will use it.
-MakeScorer = Callable[[Optional[str]], Scorer]
+
+class Scoring(ScorerWork):
+    """Makes the lines of records."""
+
+    def __call__(self, items: Sequence[Record]) -> list[Made]:
+        examples = [item.example for item in items if item.example is not None]
+        scores = iter(self.scorer.score(examples))
+        return [made(i, next(scores) if i.example is not None else None) for i in items]
 
 
-@dataclass(frozen=True)
-class Same:
-    """Gives the scorer that it was given."""
+class ScoreJob(ScorerJob):
+    """Scores records."""
 
-    scorer: Scorer
-
-    def __call__(self, device: Optional[str]) -> Scorer:
-        return self.scorer
-
-
-@dataclass(frozen=True)
-class ScoreJob:
-    """
-    Scores records; see :class:`~parlai_q2.scale.job.Job`.
-
-    :param make: makes the scorer; must be picklable for Ray.
-    """
-
-    make: MakeScorer
-
-    def load(self, device: Optional[str] = None) -> 'Scoring':
-        """Make the scorer."""
-        return Scoring(self.make(device))
+    work = Scoring
 
     def lost(self, item: Record, problem: str) -> Made:
         """The line of a record that no process survives."""
         return made(item._replace(example=None, error=lost_record(item, problem)), None)
-
-    def place(self, item: Record) -> str:
-        """Where a record stands."""
-        return f'{item.source}, line {item.line}'
-
-
-@dataclass(frozen=True)
-class Scoring:
-    """A loaded scorer, which makes lines; see :class:`~parlai_q2.scale.job.Work`."""
-
-    scorer: Scorer
-
-    @property
-    def signature(self) -> str:
-        """The scorer's."""
-        return str(self.scorer.signature)
-
-    def __call__(self, items: Sequence[Record]) -> list[Made]:
-        """The line of each record, all scored in one call of the scorer."""
-        examples = [item.example for item in items if item.example is not None]
-        scores = iter(self.scorer.score(examples))
-        return [made(i, next(scores) if i.example is not None else None) for i in items]
 
 
 def made(record: Record, score: Optional[Score]) -> Made:

@@ -19,11 +19,12 @@ from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.read import FORMATS, example_of, read_records
+from parlai_q2.scale.by_scorer import Same
 from parlai_q2.scale.file_run import Kind
 from parlai_q2.scale.job import Engine
 from parlai_q2.scale.local import LocalEngine
 from parlai_q2.scale.outcomes import Tally
-from parlai_q2.scale.score_job import COLUMNS, Same, ScoreJob, outcome_of
+from parlai_q2.scale.score_job import COLUMNS, ScoreJob, outcome_of
 from parlai_q2.scale.shards import check_places, planned
 from parlai_q2.scorers.base import Scorer
 

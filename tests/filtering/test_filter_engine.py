@@ -10,10 +10,10 @@ from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.filtering.judge import batches_of, judge_batches
 from parlai_q2.filtering.policy import Policy, Reason
+from parlai_q2.scale.by_scorer import Same
 from parlai_q2.scale.judge_job import JudgeJob
 from parlai_q2.scale.kept_scores import KeptScores
 from parlai_q2.scale.local import LocalEngine
-from parlai_q2.scale.score_job import Same
 from tests.files import read_lines, write_lines
 from tests.filtering.toys import SCORER, TASK, WordScorer, episode, said
 

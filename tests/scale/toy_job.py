@@ -12,12 +12,19 @@ from typing import NamedTuple
 from parlai_q2.errors import ModelError
 
 
+class ToyItem(str):
+    @property
+    def place(self):
+        return f'item {self}'
+
+
 class ToyChunk(NamedTuple):
     items: list
 
 
 def chunks(items, size=4):
     """Items in chunks of equal size."""
+    items = [ToyItem(item) for item in items]
     return iter([ToyChunk(items[n : n + size]) for n in range(0, len(items), size)])
 
 
@@ -30,7 +37,7 @@ class ToyWork:
         with open(self.folder / f'worker.{os.getpid()}', 'a') as stream:
             stream.write(f'{items[0]}\n')
         time.sleep(self.seconds)
-        return [self.one(str(item)) for item in items]
+        return [self.one(item) for item in items]
 
     def one(self, item):
         if 'die always' in item:
@@ -79,9 +86,6 @@ class ToyJob:
 
     def lost(self, item, problem):
         return f'{item} is lost: {problem}'
-
-    def place(self, item):
-        return f'item {item}'
 
 
 def workers(folder):
