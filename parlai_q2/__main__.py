@@ -14,7 +14,7 @@ from parlai_q2.cli import short_names
 from parlai_q2.cli.commands import COMMANDS, find, module_of, run_command
 from parlai_q2.cli.host import HELPALL, check_known, check_parlai, help_text
 from parlai_q2.cli.log import show_log
-from parlai_q2.cli.names import check_given, check_names
+from parlai_q2.cli.names import check_given, check_scorers, suggesting
 from parlai_q2.errors import ConfigError, Q2Error, is_out_of_memory
 from parlai_q2.text.visible import visible, visible_but_colours
 from parlai_q2.threads import spin_briefly
@@ -207,7 +207,7 @@ def run(arguments: Optional[list[str]] = None) -> Any:
 def run_by_parlai(arguments: list[str]) -> Any:
     """Run a command that is a ``ParlaiScript``, ours or ParlAI's."""
     arguments = short_names.expand_arguments(arguments)
-    check_names(arguments[1:])
+    check_scorers(arguments[1:])
     ours = find(arguments[0])
     if ours and ours.outfile and not {'-h', '--help'} & {*arguments}:
         check_given(arguments, '--outfile', ours.outfile)
@@ -231,7 +231,8 @@ def run_by_parlai(arguments: list[str]) -> Any:
     # ParlAI reads sys.argv again to learn which options the user set.
     sys.argv[1:] = arguments
     try:
-        return superscript_main(arguments)
+        with suggesting():
+            return superscript_main(arguments)
     except RuntimeError as error:
         told, _, key = str(error).partition(NO_OPTION)
         if told or not key:

@@ -115,9 +115,6 @@ MISTAKES = [
     (['filter', '-t', 'q2:grounded_sampel'], "'q2:grounded_sample'"),
     (['filter', '--outfile', 'o', '--choose', 'q3'], "'q3'"),
     (['distill'], '--outfile is missing'),
-    (['train_model', '-t', 'integration_testz'], "'integration_tests'"),
-    (['eval_model', '-m', 'repeat_labl'], "'repeat_label'"),
-    (['display_data', '--mutators', 'q2_fliter'], "'q2_filter'"),
 ]
 
 
