@@ -1,6 +1,7 @@
 """
 What scorers find about a response: its score, and the evidence for it. All types are
-immutable; ``to_dict`` gives JSON-safe values, which ``from_dict`` reads back.
+immutable; ``to_dict`` gives JSON-safe values, the words of enums as plain text, which
+``from_dict`` reads back.
 """
 
 from collections.abc import Callable, Mapping
@@ -130,7 +131,7 @@ class Evidence(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """The evidence as JSON-safe values."""
-        return {'passage': self.passage, **_span(self.span), 'stance': self.stance}
+        return {'passage': self.passage, **_span(self.span), 'stance': str(self.stance)}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Evidence':
@@ -189,13 +190,13 @@ class Claim:
         """The claim as JSON-safe values; spans are texts with [start, end] offsets."""
         asked = {
             'question': self.question,
-            'comparison': self.comparison,
+            'comparison': None if self.comparison is None else str(self.comparison),
             'f1': self.f1,
         }
         return {
             **_span(self.span),
             'support': self.support,
-            'status': self.status,
+            'status': str(self.status),
             'evidence': [one.to_dict() for one in self.evidence],
             **(asked if self.question else {}),
         }
@@ -274,7 +275,7 @@ class Score:
         return {
             'kind': KIND,
             'score': self.value,
-            'label': self.label,
+            'label': str(self.label),
             'fallback': self.fallback,
             'claims': [claim.to_dict() for claim in self.claims],
             'parts': dict(self.parts),

@@ -117,7 +117,7 @@ class ConsistencyAgent(Agent):
         reply['text'] = answer
         reply['consistency'] = {
             'score': score.value,
-            'label': score.label,
+            'label': str(score.label),
             'parts': dict(score.parts),
             'probabilities': dict(zip(classes.classes, probabilities)),
         }

@@ -22,6 +22,7 @@ from parlai.utils.misc import warn_once
 
 from parlai_q2.evaluate.sets import AnnotatedResponse, narrowed, spelt_out
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
+from parlai_q2.parlai.plain_message import plain_message
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 from parlai_q2.parlai.task_strings import task_arguments
 
@@ -135,14 +136,13 @@ class AnnotatedTaskTeacher(DialogTeacher):
         fields = _common_fields(turn)
         if self.view == CLASSIFICATION:
             fields['text'] = f'{turn.knowledge}\n{turn.response}'
-            # As text: ParlAI's tests write messages as YAML, which knows no enums.
-            fields['labels'] = [str(turn.label)]
-            fields['label_candidates'] = list(map(str, self.classes))
+            fields['labels'] = [turn.label]
+            fields['label_candidates'] = list(self.classes)
         elif self.view == ANNOTATED:
             fields['labels'] = [turn.response]
         elif turn.gold:
             fields['labels'] = [turn.gold]
-        return Message(fields)
+        return plain_message(fields)
 
     # To count a stream, ParlAI writes a file beside the data; a package is read-only.
     def num_examples(self) -> int:
@@ -225,7 +225,7 @@ def _common_fields(turn: AnnotatedResponse) -> dict[str, Any]:
         'checked_sentence': turn.knowledge,
         'gold': turn.gold,
         'response': turn.response,
-        'q2_label': str(turn.label),
+        'q2_label': turn.label,
         **turn.more,
     }
 
