@@ -97,8 +97,10 @@ class UnknownNameError(ConfigError, KeyError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]):
         known = sorted(known)
-        near = difflib.get_close_matches(str(name), known, n=1)
-        hint = f' Did you mean {near[0]!r}?' if near else ''
+        # Capitals tell nothing: "Q2" means q2.
+        lower = {one.lower(): one for one in known}
+        near = difflib.get_close_matches(str(name).lower(), lower, n=1)
+        hint = f' Did you mean {str(lower[near[0]])!r}?' if near else ''
         self.message = f'There is no {kind} {name!r}.{hint}{_listed(known)}'
         super().__init__(self.message)
 

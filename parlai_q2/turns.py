@@ -158,7 +158,14 @@ def _history(turns: Any) -> tuple[str, ...]:
             'Example.history must be a list of turns, not '
             f'{type(turns).__name__}. Give history=() if there is none.'
         )
-    return tuple(turns)
+    found = tuple(turns)
+    for turn in found:
+        if not isinstance(turn, str):
+            raise InputError(
+                'Example.history must be a list of strings, but there is a '
+                f'{type(turn).__name__} in it.'
+            )
+    return found
 
 
 @dataclass(frozen=True, init=False)

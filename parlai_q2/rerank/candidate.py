@@ -1,7 +1,7 @@
 """Candidate replies, and their ranking with the rows that report it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
@@ -103,12 +103,24 @@ class Ranking:
     >>> ranking = Ranking((Candidate('Five.'), Candidate('Six.')), 'best score')
     >>> ranking.chosen.text, ranking.grounded
     ('Five.', False)
+    >>> [candidate.text for candidate in ranking]
+    ['Five.', 'Six.']
     """
 
     candidates: tuple[Candidate, ...]
     reason: str
     abstain: bool = False
     passages: tuple[Passage, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.candidates:
+            raise InputError('A ranking must have at least one candidate.')
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.candidates)
 
     @property
     def knowledge(self) -> str:
@@ -176,12 +188,12 @@ class Ranking:
                 'generator_score': _finite(one.generator_score),
                 'mean_logprob': _finite(one.mean_logprob),
                 **_scored(one),
-                'guards': list(one.guards),
+                'guards': list(map(str, one.guards)),
                 'guarded_score': one.value,
                 'evidence': one.evidence.to_dict() if one.evidence else None,
                 'chosen': one is self.chosen,
                 'first': one is self.first,
-                'reason': self.reason if one is self.chosen else None,
+                'reason': str(self.reason) if one is self.chosen else None,
             }
             for one in self.candidates
         ]
@@ -198,7 +210,7 @@ class Ranking:
         return {
             'kind': KIND,
             'order': self.order,
-            'reason': self.reason,
+            'reason': str(self.reason),
             'abstained': self.abstain,
             'grounded': self.grounded,
             'rerank': self.rows(),
@@ -218,7 +230,7 @@ class Ranking:
         >>> Ranking.from_dict(ranking.to_dict()) == ranking
         True
         """
-        signature = text_in(fields, 'rerank_signature', '')
+        signature = text_in(mapping(fields, 'a ranking'), 'rerank_signature', '')
         rows = list_in(fields, 'rerank')
         if not rows or not mapping(rows[0], 'candidate 1').get('chosen'):
             raise InputError("'rerank' must have the candidates, the chosen one first")

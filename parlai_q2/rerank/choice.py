@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from parlai_q2.claims import Word
+from parlai_q2.errors import UnknownNameError
 from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.turns import Passage
 
@@ -71,6 +72,7 @@ class Rule:
     :param threshold: a value must be above this, in [0, 1], to pass.
     :param tolerance: how far below the best a value may be and still tie with it.
     :param abstain_below: abstain when the chosen score is below this; None: never.
+    :raises UnknownNameError: if there is no such rule.
 
     >>> from parlai_q2 import Reranker
     >>> careful = Reranker('precision', Rule(abstain_below=0.5))
@@ -83,6 +85,10 @@ class Rule:
     threshold: float = 0.5
     tolerance: float = DEFAULT_TOLERANCE
     abstain_below: Optional[float] = None
+
+    def __post_init__(self) -> None:
+        if self.by not in RULES:
+            raise UnknownNameError('rule', self.by, RULES)
 
 
 def choose(

@@ -7,10 +7,10 @@ and, optionally, ``score`` (the log probability that its generator gave it), ``t
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError, RecordError
@@ -31,9 +31,10 @@ class Pool(Turn):
     """
     A turn with the candidates for its reply.
 
-    :param candidates: N candidates in the generator's order.
+    :param candidates: N candidates in the generator's order, each a text or a
+        :class:`Candidate`.
 
-    >>> Pool('Bees have five eyes.', [Candidate('Five!')]).candidates[0].text
+    >>> Pool('Bees have five eyes.', ['Five!']).candidates[0].text
     'Five!'
     """
 
@@ -42,12 +43,27 @@ class Pool(Turn):
     def __init__(
         self,
         knowledge: Knowledge = '',
-        candidates: Sequence[Candidate] = (),
+        candidates: Iterable[Union[str, Candidate]] = (),
         history: Sequence[str] = (),
         id: Optional[str] = None,
     ):
         super().__init__(knowledge, history, id)
-        object.__setattr__(self, 'candidates', tuple(candidates))
+        object.__setattr__(self, 'candidates', _candidates(candidates))
+
+
+def _candidates(given: Any) -> tuple[Candidate, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(
+            f'Candidates must be a list, not {type(given).__name__}: ["It is far."]'
+        )
+    found = tuple(Candidate(one) if isinstance(one, str) else one for one in given)
+    for one in found:
+        if not isinstance(one, Candidate):
+            raise InputError(
+                'A candidate must be a string or a Candidate, not '
+                f'{type(one).__name__}. Write Candidate("It is far.").'
+            )
+    return found
 
 
 class PoolRecord(NamedTuple):
@@ -71,6 +87,11 @@ class PoolRecord(NamedTuple):
     def labelled(self) -> bool:
         """Whether every candidate has a human judgement."""
         return bool(self.labels) and all(self.labels)
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for messages: ``pools.jsonl, line 3``."""
+        return f'{self.source}, line {self.line}'
 
     def without(self, error: RecordError) -> 'PoolRecord':
         """The record with an error in place of all that it holds."""

@@ -7,17 +7,17 @@ explains sees only the replies that people see, also in one call.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from parlai_q2.claims import Score
-from parlai_q2.errors import InputError
+from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.rerank.choice import Rule, choose
 from parlai_q2.rerank.guards import guarded_value, guards_of
 from parlai_q2.rerank.pools import Pool
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.registry import load_scorer
+from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
 from parlai_q2.steps import CHOOSING, JUDGING, tell
 from parlai_q2.turns import Example, Knowledge
@@ -33,6 +33,7 @@ class Reranker:
         the history lose some of their score (:mod:`~parlai_q2.rerank.guards`).
     :param explain: the scorer that explains the choice when asked, or its name; None
         for what the scorer that chooses says.
+    :raises ConfigError: if there is no such scorer, or the rule is no Rule.
 
     >>> from parlai_q2 import Reranker
     >>> replies = ['It opened in 1950.', 'It opened in 1969.']
@@ -49,6 +50,13 @@ class Reranker:
         guards: bool = True,
         explain: Union[str, Scorer, None] = DEFAULTS[Role.EXPLAIN],
     ):
+        _check_scorer('choose', choose)
+        if explain is not None:
+            _check_scorer('explain', explain)
+        if not isinstance(rule, (Rule, type(None))):
+            raise ConfigError(
+                f'rule must be a Rule, such as Rule("score"), not {rule!r}.'
+            )
         self.chooser = load_scorer(choose) if isinstance(choose, str) else choose
         self.rule = rule or Rule(threshold=self.chooser.threshold)
         self.guards = guards
@@ -77,14 +85,10 @@ class Reranker:
         :param candidates: at least one, in the generator's order, which decides ties.
         :param history: the turns before the reply, oldest first.
         :param explain: whether to add evidence, as :meth:`explained` does.
-        :raises InputError: if there is no candidate, or the knowledge is neither a text
-            nor passages.
+        :raises InputError: if there is no candidate, or one of these is something else.
         """
-        if isinstance(candidates, str):
-            raise InputError('rank() takes a list of candidates, not one string.')
-        given = [Candidate(c) if isinstance(c, str) else c for c in candidates]
         known = '' if knowledge is None else knowledge
-        ranked = self.rank_batch([Pool(known, given, history)])
+        ranked = self.rank_batch([Pool(known, candidates, history)])
         return (self.explained(ranked) if explain else ranked)[0]
 
     def rank_batch(self, pools: Sequence[Pool]) -> list[Ranking]:
@@ -93,7 +97,9 @@ class Reranker:
 
         :param pools: B pools, each of at least one candidate.
         :return: B rankings, the same as if each pool had been ranked alone.
+        :raises InputError: if they are something else, or one has no candidate.
         """
+        _check_all(pools, Pool, 'rank_batch')
         if not all(pool.candidates for pool in pools):
             raise InputError('There is no candidate to rank. Give at least one.')
         known = [stripped(pool.knowledge) for pool in pools]
@@ -132,17 +138,7 @@ class Reranker:
         :return: the same with ``Candidate.evidence``.
         :raises InputError: if they are something else, such as a single ranking.
         """
-        if isinstance(rankings, Ranking):
-            raise InputError(
-                'explained() takes a list of Ranking, not one. Write '
-                'explained([ranking]), or rank(..., explain=True).'
-            )
-        for one in rankings:
-            if not isinstance(one, Ranking):
-                raise InputError(
-                    f'explained() takes a list of Ranking, but there is a '
-                    f'{type(one).__name__} in it.'
-                )
+        _check_all(rankings, Ranking, 'explained')
         explainer = self.explainer
         if explainer is None:
             return list(rankings)
@@ -182,3 +178,25 @@ class Reranker:
         )
         value = guarded_value(score, found, self.chooser.threshold)
         return replace(candidate, score=score, value=value, guards=found)
+
+
+def _check_scorer(role: str, given: Any) -> None:
+    if isinstance(given, str):
+        scorer_class(given)
+    elif not isinstance(given, Scorer):
+        raise ConfigError(f'{role} must be a scorer or the name of one, not {given!r}.')
+
+
+def _check_all(given: Any, kind: type, method: str) -> None:
+    """Check that all of a list are of a kind; an InputError says what to write."""
+    if isinstance(given, kind) or not isinstance(given, Sequence):
+        raise InputError(
+            f'{method}() takes a list of {kind.__name__}, not one. Write '
+            f'{method}([{kind.__name__.lower()}]).'
+        )
+    for one in given:
+        if not isinstance(one, kind):
+            raise InputError(
+                f'{method}() takes a list of {kind.__name__}, but there is a '
+                f'{type(one).__name__} in it.'
+            )

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.claims import Label, Score
+from parlai_q2.errors import UnknownNameError
 from parlai_q2.rerank import Candidate, Reason, Rule
 from parlai_q2.rerank.choice import By, choose
 from parlai_q2.rerank.guards import (
@@ -222,3 +223,8 @@ def test_the_value_of_a_guarded_reply(value, guard, label, expected, why):
 
 def test_the_label_generic_is_a_guard_of_its_own():
     assert guards_of('I adore jazz', 'k', {'generic': 0.4}, 'generic') == ('generic',)
+
+
+def test_a_rule_that_there_is_not_is_refused_with_the_nearest():
+    with pytest.raises(UnknownNameError, match="Did you mean 'threshold'"):
+        Rule('treshold')

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.claims import Claim, Status
-from parlai_q2.errors import InputError
-from parlai_q2.rerank import Candidate, Ranking, Reason, Reranker
+from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, Reranker
 from parlai_q2.turns import Span
 from tests.rerank.toys import ToyScorer, pool
 
@@ -110,16 +110,52 @@ def test_rows_stay_json_when_a_search_scores_infinitely_low():
     assert row['generator_score'] is None and row['mean_logprob'] is None
 
 
-def test_no_candidates_and_other_things_are_refused():
+@pytest.mark.parametrize(
+    'given, message',
+    [
+        (('red', []), 'no candidate'),
+        (('red', 'blue'), 'must be a list, not str'),
+        (('red', None), 'must be a list, not NoneType'),
+        (('red', [{'text': 'blue'}]), 'must be a string or a Candidate, not dict'),
+        ((7, ['blue']), 'must be a string or a list of passages'),
+        ((['red', 7], ['blue']), 'Passage 1 of the knowledge'),
+        (('red', ['blue'], 'Hello.'), 'list of turns, not one string'),
+        (
+            ('red', ['blue'], [{'content': 'Hi'}]),
+            'list of strings, but there is a dict',
+        ),
+    ],
+)
+def test_no_candidates_and_other_things_are_refused(given, message):
+    with pytest.raises(InputError, match=message):
+        Reranker(ToyScorer()).rank(*given)
+
+
+@pytest.mark.parametrize(
+    'given, message',
+    [
+        ((None,), 'choose must be a scorer'),
+        ((ToyScorer,), 'choose must be a scorer'),
+        (('presicion',), "Did you mean 'precision'"),
+        (('precision', 'threshold'), 'rule must be a Rule'),
+        (('precision', None, True, 'spanz'), "Did you mean 'spans'"),
+        (('precision', None, True, 3), 'explain must be a scorer'),
+    ],
+)
+def test_a_reranker_of_other_things_is_refused_when_it_is_made(given, message):
+    with pytest.raises(ConfigError, match=message):
+        Reranker(*given)
+
+
+@pytest.mark.parametrize('method', ['rank_batch', 'explained'])
+def test_a_list_is_asked_for_where_there_is_one_thing_or_another(method):
     reranker = Reranker(ToyScorer())
-    with pytest.raises(InputError, match='no candidate'):
-        reranker.rank('red', [])
-    with pytest.raises(InputError, match='not one string'):
-        reranker.rank('red', 'blue')
-    with pytest.raises(InputError, match='must be a string or a list of passages'):
-        reranker.rank(7, ['blue'])
-    with pytest.raises(InputError, match='Passage 1 of the knowledge'):
-        reranker.rank(['red', 7], ['blue'])
+    one = Pool('red', ['red'])
+    one = one if method == 'rank_batch' else reranker.rank('red', ['red'])
+    with pytest.raises(InputError, match=rf'Write {method}\(\['):
+        getattr(reranker, method)(one)
+    with pytest.raises(InputError, match='there is a str in it'):
+        getattr(reranker, method)(['red'])
 
 
 def test_knowledge_may_be_passages_and_evidence_names_them():
@@ -202,3 +238,4 @@ def test_a_ranking_prints_on_ten_lines_and_says_whether_any_is_grounded():
     assert max(map(len, repr(wrong).splitlines())) <= 80
     right = Reranker(ToyScorer()).rank('red', ['pigs', 'red'])
     assert (wrong.grounded, right.grounded) == (False, True)
+    assert len(wrong) == 20 and [one.text for one in right] == ['red', 'pigs']
