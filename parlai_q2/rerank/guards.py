@@ -2,8 +2,8 @@
 Finds replies that are grounded without being good answers: verbatim copies of the
 knowledge, generic replies, and repetitions of what was already said.
 
-Only the text is examined, but a scorer that recognises generic replies (by the label
-``generic`` or a part of that name) is believed.
+Only the text is examined, but whether a reply is generic is for the scorer to say, by
+the label ``generic``, if it knows such replies: its score then has a part of that name.
 """
 
 import math
@@ -12,6 +12,7 @@ from typing import Mapping, Sequence
 
 from parlai_q2.claims import GENERIC_PART, Label, Score, Word
 from parlai_q2.text.normalize import tokens
+from parlai_q2.turns import Example
 
 
 class Guard(Word):
@@ -42,9 +43,6 @@ COPY_LEAST_WORDS = 8
 # A short answer ("in 1776") may be given twice; a reply of this many words may not.
 REPEAT_LEAST_WORDS = 4
 
-# The least probability at which a scorer's part of a generic reply is believed.
-GENERIC_SHARE = 0.5
-
 # A reply made only of these words says nothing about the world.
 _EMPTY_WORDS: frozenset[str] = frozenset(
     """
@@ -67,25 +65,19 @@ _EMPTY_WORDS: frozenset[str] = frozenset(
 )
 
 
-def guards_of(
-    response: str,
-    knowledge: str,
-    parts: Mapping[str, float],
-    label: str = '',
-    history: Sequence[str] = (),
-) -> tuple[str, ...]:
+def guards_of(example: Example, score: Score) -> tuple[str, ...]:
     """
-    The ways in which a reply, with the parts and the label of its score, is degenerate:
-    any of :class:`Guard`; usually none.
+    The ways in which a scored reply is degenerate: any of :class:`Guard`; usually none.
     """
-    found: list[str] = []
-    if is_copy(response, knowledge):
-        found.append(Guard.COPY)
-    if label == Label.GENERIC or is_generic(response, parts):
-        found.append(Guard.GENERIC)
-    if is_repeat(response, history):
-        found.append(Guard.REPEAT)
-    return tuple(found)
+    generic = score.label == Label.GENERIC
+    if not generic and GENERIC_PART not in score.parts:
+        generic = says_nothing(example.response)
+    found = {
+        Guard.COPY: is_copy(example.response, example.knowledge_text),
+        Guard.GENERIC: generic,
+        Guard.REPEAT: is_repeat(example.response, example.history),
+    }
+    return tuple(guard for guard, holds in found.items() if holds)
 
 
 def is_copy(response: str, knowledge: str) -> bool:
@@ -119,14 +111,11 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(tokens(text))
 
 
-def is_generic(response: str, parts: Mapping[str, float] = {}) -> bool:
+def says_nothing(response: str) -> bool:
     """
-    Whether a reply would fit any turn, such as "I don't know" or "That's so cool!"; an
-    empty one does. A part of its score of this name
-    (:data:`~parlai_q2.claims.GENERIC_PART`) decides, if there is one.
+    Whether a reply would fit any turn, by its words: "I don't know", "That's so cool!",
+    or none at all.
     """
-    if GENERIC_PART in parts:
-        return parts[GENERIC_PART] >= GENERIC_SHARE
     return all(word in _EMPTY_WORDS for word in tokens(response))
 
 

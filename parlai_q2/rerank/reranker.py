@@ -169,13 +169,7 @@ class Reranker:
         """A candidate with its score, and the value that the guards leave of it."""
         if not self.guards:
             return replace(candidate, score=score, value=score.value)
-        found = guards_of(
-            example.response,
-            example.knowledge_text,
-            score.parts,
-            score.label,
-            example.history,
-        )
+        found = guards_of(example, score)
         value = guarded_value(score, found, self.chooser.threshold)
         return replace(candidate, score=score, value=value, guards=found)
 

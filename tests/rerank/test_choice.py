@@ -12,10 +12,10 @@ from parlai_q2.rerank.guards import (
     guarded_value,
     guards_of,
     is_copy,
-    is_generic,
     is_repeat,
+    says_nothing,
 )
-from parlai_q2.turns import Passage
+from parlai_q2.turns import Example, Passage
 
 KNOWN = (Passage('knowledge'),)
 
@@ -170,14 +170,18 @@ def test_what_a_copy_is(response, copy, why):
     ],
 )
 def test_what_a_generic_reply_is(response, generic):
-    assert is_generic(response) is generic
+    assert says_nothing(response) is generic
 
 
 def test_a_scorer_that_knows_generic_replies_is_believed():
-    assert is_generic('I love coffee!', {'generic': 0.5})
-    assert not is_generic("I don't know.", {'generic': 0.1})
+    def found(response, label, **parts):
+        return guards_of(Example(KNOWLEDGE, response), Score(0.5, label, parts=parts))
+
+    assert found('I adore jazz!', Label.GENERIC, generic=0.4) == ('generic',)
+    assert found("I don't know.", Label.CONSISTENT, generic=0.1) == ()
+    assert found("I don't know.", Label.CONSISTENT) == ('generic',)
     copy = 'coffee is a brewed drink prepared from roasted coffee beans'
-    assert guards_of(copy, KNOWLEDGE, {'generic': 0.8}) == ('copy', 'generic')
+    assert found(copy, Label.GENERIC, generic=0.8) == ('copy', 'generic')
 
 
 @pytest.mark.parametrize(
@@ -198,9 +202,9 @@ def test_what_a_repetition_is(response, repeat):
         'Deepest lake.',
     ]
     assert is_repeat(response, history) is repeat
-    assert guards_of(response, 'k', {'generic': 0.0}, '', history) == (
-        ('repeat',) if repeat else ()
-    )
+    score = Score(0.9, Label.CONSISTENT, parts={'generic': 0.0})
+    found = guards_of(Example('k', response, history), score)
+    assert found == (('repeat',) if repeat else ())
 
 
 @pytest.mark.parametrize(
@@ -219,10 +223,6 @@ def test_the_value_of_a_guarded_reply(value, guard, label, expected, why):
     score = Score(value, label or Label.CONSISTENT)
     found = guarded_value(score, (guard,), threshold=0.5)
     assert found == pytest.approx(expected), why
-
-
-def test_the_label_generic_is_a_guard_of_its_own():
-    assert guards_of('I adore jazz', 'k', {'generic': 0.4}, 'generic') == ('generic',)
 
 
 def test_a_rule_that_there_is_not_is_refused_with_the_nearest():
