@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, NamedTuple, Optional
 
-from parlai_q2.errors import InputError
+from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.turns import Span
 from parlai_q2.typed import (
     list_in,
@@ -36,6 +36,13 @@ class Word(str, Enum):
 
     __str__ = str.__str__
     __format__ = str.__format__  # type: ignore[assignment]
+
+    @classmethod
+    def check(cls, name: str, value: Any) -> None:
+        """Check that the value of a setting is one of the words; else a ConfigError."""
+        if value not in tuple(cls):
+            words = ' or '.join(cls)
+            raise ConfigError(f'{name} must be {words}, not {value!r}.')
 
     def __repr__(self) -> str:
         # As a function: Sphinx asks an enum's __repr__ for its own.

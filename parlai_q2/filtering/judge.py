@@ -8,7 +8,7 @@ from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional, Seque
 
 from parlai_q2.claims import Score
 from parlai_q2.errors import InputError
-from parlai_q2.filtering.policy import EPISODES, Decision, Policy, Reason
+from parlai_q2.filtering.policy import Decision, Policy, Reason, Unit
 from parlai_q2.io.turn_knowledge import KnowledgeSource
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.turns import Example, Passage, joined
@@ -144,7 +144,7 @@ def judge_episode(
             for example, score in zip(of_turn, scores)
         )
         turns.append(JudgedTurn(message, known, labels, _of_turn(labels)))
-    if policy.unit == EPISODES and not all(turn.decision.kept for turn in turns):
+    if policy.unit == Unit.EPISODES and not all(turn.decision.kept for turn in turns):
         gone = Decision(False, Reason.EPISODE)
         turns = [replace(t, decision=gone) if t.decision.kept else t for t in turns]
     return turns

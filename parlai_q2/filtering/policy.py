@@ -6,18 +6,27 @@ by default those that no scorer can judge, since chit-chat keeps a model sociabl
 from dataclasses import dataclass
 from typing import NamedTuple, Optional
 
-from parlai_q2.claims import Label, Score
+from parlai_q2.claims import Label, Score, Word
 from parlai_q2.errors import ConfigError
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.turns import Example
 
-KEEP, DROP = 'keep', 'drop'
-CHOICES = (KEEP, DROP)
-TURNS, EPISODES = 'turns', 'episodes'
-UNITS = (TURNS, EPISODES)
+
+class Fate(Word):
+    """What becomes of responses that no scorer can judge."""
+
+    KEEP = 'keep'
+    DROP = 'drop'
 
 
-class Reason:
+class Unit(Word):
+    """What is dropped with a response: its turn alone, or the whole episode."""
+
+    TURNS = 'turns'
+    EPISODES = 'episodes'
+
+
+class Reason(Word):
     """Why a turn is kept or dropped, in a few words."""
 
     GROUNDED = 'above the threshold'
@@ -46,29 +55,22 @@ class Policy:
     :param generic: ``keep`` or ``drop`` responses that state nothing.
     :param unverifiable: ``keep`` or ``drop`` responses with nothing to verify.
     :param no_knowledge: ``keep`` or ``drop`` turns without knowledge.
-    :param unit: what is dropped with a response: only its turn (``turns``), or the
-        whole episode (``episodes``).
+    :param unit: what is dropped with a response, one of :class:`Unit`.
     :raises ConfigError: for any other value, or a threshold out of range.
     """
 
     threshold: float = DEFAULT_THRESHOLD
-    generic: str = KEEP
-    unverifiable: str = KEEP
-    no_knowledge: str = KEEP
-    unit: str = TURNS
+    generic: str = Fate.KEEP
+    unverifiable: str = Fate.KEEP
+    no_knowledge: str = Fate.KEEP
+    unit: str = Unit.TURNS
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
             raise ConfigError(f'A threshold must be in [0, 1], not {self.threshold}.')
         for name in ('generic', 'unverifiable', 'no_knowledge'):
-            if getattr(self, name) not in CHOICES:
-                raise ConfigError(
-                    f'{name} must be keep or drop, not {getattr(self, name)!r}.'
-                )
-        if self.unit not in UNITS:
-            raise ConfigError(
-                f'The unit to drop must be turns or episodes, not {self.unit!r}.'
-            )
+            Fate.check(name, getattr(self, name))
+        Unit.check('The unit to drop', self.unit)
 
     def decide(self, example: Example, score: Optional[Score]) -> Decision:
         """
@@ -76,15 +78,15 @@ class Policy:
         response is blank; elsewhere, None is a response that could not be scored.
         """
         if not example.knowledge_text.strip():
-            return Decision(self.no_knowledge == KEEP, Reason.NO_KNOWLEDGE)
+            return Decision(self.no_knowledge == Fate.KEEP, Reason.NO_KNOWLEDGE)
         if not example.response.strip():
             return Decision(False, Reason.NO_LABEL)
         if score is None:
             return Decision(False, Reason.NO_SCORE)
         if score.label == Label.GENERIC:
-            return Decision(self.generic == KEEP, Reason.GENERIC)
+            return Decision(self.generic == Fate.KEEP, Reason.GENERIC)
         if not score.verifiable:
-            return Decision(self.unverifiable == KEEP, Reason.UNVERIFIABLE)
+            return Decision(self.unverifiable == Fate.KEEP, Reason.UNVERIFIABLE)
         if score.value > self.threshold:
             return Decision(True, Reason.GROUNDED)
         return Decision(False, Reason.NOT_GROUNDED)

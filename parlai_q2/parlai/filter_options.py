@@ -5,13 +5,13 @@ from typing import Any, Mapping
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.cli.renamed import add_renamed_options
-from parlai_q2.filtering.policy import CHOICES, KEEP, TURNS, UNITS, Policy
+from parlai_q2.filtering.policy import Fate, Policy, Unit
 from parlai_q2.parlai.knowledge_options import add_knowledge_options
 from parlai_q2.scorers.roles import Role
 
 
 def add_filter_options(
-    parser: ParlaiParser, default: str = KEEP, prefix: str = ''
+    parser: ParlaiParser, default: str = Fate.KEEP, prefix: str = ''
 ) -> None:
     """
     Add the options for what is kept, besides the threshold of the scorer that chooses.
@@ -29,14 +29,14 @@ def add_filter_options(
     ):
         group.add_argument(
             f'--{prefix}{name}',
-            choices=CHOICES,
-            default=default,
+            choices=[*map(str, Fate)],
+            default=str(default),
             help=f'keep or drop {what}',
         )
     group.add_argument(
         f'--{prefix}drop',
-        choices=UNITS,
-        default=TURNS,
+        choices=[*map(str, Unit)],
+        default=str(Unit.TURNS),
         help='drop single turns (later turns still have them in their history), or '
         'the whole episode when one of its turns is dropped',
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Callable, Sequence
 
 from parlai_q2.models.protocols import QuestionAnswerer, QuestionGenerator
-from parlai_q2.q2.settings import Q2Settings
+from parlai_q2.q2.settings import Q2Settings, Variant
 from parlai_q2.text.filters import personal, vague
 from parlai_q2.text.normalize import normalize
 from parlai_q2.text.sentences import windows
@@ -86,7 +86,7 @@ def _in_rounds(
     settings: Q2Settings,
 ) -> list[list[str]]:
     kept: list[list[str]] = [[] for _ in asked]
-    multi = at_once = settings.variant == 'multi'
+    multi = at_once = settings.variant == Variant.MULTI
     while any(waiting):
         tried = [
             (s, question)

@@ -17,7 +17,7 @@ from parlai_q2.q2.ask import (
 from parlai_q2.q2.compare import judge
 from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.metric import Q2Models, Q2Result, response_result
-from parlai_q2.q2.settings import Q2Settings
+from parlai_q2.q2.settings import Q2Settings, Variant
 from parlai_q2.text.filters import personal
 from parlai_q2.turns import Span
 
@@ -54,6 +54,6 @@ def _of_span(
         claims += judge(
             [Question(text, span)], found, nli, settings.soft_nli, settings.by_value
         )
-        if settings.variant == 'single':
+        if settings.variant == Variant.SINGLE:
             break
     return claims

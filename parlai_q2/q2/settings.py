@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from parlai_q2.claims import NOT_VERIFIABLE_VALUE
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Word
 from parlai_q2.errors import ConfigError
-from parlai_q2.text.spans import DROPPED_PRONOUNS
+from parlai_q2.text.spans import Pronouns
 
-VARIANTS = ('single', 'multi')
 SWITCHES = (
     'use_nli',
     'soft_nli',
@@ -21,13 +20,19 @@ SWITCHES = (
 )
 
 
+class Variant(Word):
+    """Which valid questions of a span count: the first, in beam order, or all."""
+
+    SINGLE = 'single'
+    MULTI = 'multi'
+
+
 @dataclass(frozen=True)
 class Q2Settings:
     """
     Settings of the metric; the defaults are the paper's.
 
-    :param variant: ``single`` keeps the first valid question of each span, in beam
-        order; ``multi`` keeps all of them.
+    :param variant: one of :class:`Variant`.
     :param use_nli: compare unequal answers by NLI, otherwise by token F1 alone.
     :param soft_nli: score by the NLI probabilities instead of the likeliest class:
         P(entailment) + P(neutral) / 2, or ``neutral_fallback`` in place of the half for
@@ -47,15 +52,15 @@ class Q2Settings:
     :param max_context_words: what the question generator reads around a span.
     :param knowledge_words: of knowledge of more words than this, read only the
         sentences that match a question best; 0, as in the paper, reads all of it.
-    :param drop_pronouns: which spans of pronouns alone to skip: ``none`` (as in the
-        paper) or ``third`` ("it", "they").
+    :param drop_pronouns: which spans of pronouns alone to skip; none in the paper. One
+        of :class:`~parlai_q2.text.spans.Pronouns`.
     :param duplicate_spans: ask about spans that are equal to an earlier one after
         normalisation, as in the paper.
     :param vague_questions: keep questions that have lost the response's content ("What
         is it?"), as in the paper.
     """
 
-    variant: str = 'single'
+    variant: str = Variant.SINGLE
     use_nli: bool = True
     soft_nli: bool = False
     by_value: bool = False
@@ -66,7 +71,7 @@ class Q2Settings:
     neutral_fallback: float = NOT_VERIFIABLE_VALUE
     max_context_words: int = 90
     knowledge_words: int = 0
-    drop_pronouns: str = 'none'
+    drop_pronouns: str = Pronouns.NONE
     duplicate_spans: bool = True
     vague_questions: bool = True
 
@@ -82,16 +87,11 @@ class Q2Settings:
                 raise ConfigError(
                     f'{name} must be a whole number of at least {least}, not {size!r}.'
                 )
-        if self.variant not in VARIANTS:
-            raise ConfigError(f'variant must be single or multi, not {self.variant!r}.')
+        Variant.check('variant', self.variant)
+        Pronouns.check('drop_pronouns', self.drop_pronouns)
         fallback = self.neutral_fallback
         if type(fallback) not in (int, float) or not 0 <= fallback <= 1:
             raise ConfigError(f'neutral_fallback must be in [0, 1], not {fallback!r}.')
-        if self.drop_pronouns not in DROPPED_PRONOUNS:
-            raise ConfigError(
-                f'drop_pronouns must be one of {", ".join(DROPPED_PRONOUNS)}, not '
-                f'{self.drop_pronouns!r}.'
-            )
 
     @property
     def comparison(self) -> str:

@@ -20,6 +20,7 @@ from parlai_q2.claims import (
     Label,
     Score,
     Status,
+    Word,
 )
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
@@ -35,7 +36,6 @@ DEFAULT_KNOWLEDGE_WORDS = 60
 RESPONSE_WORDS = 60
 # Sentences of long knowledge that are read alone, and at most so many together.
 ALONE, TOGETHER = 3, 2
-LONG, ALWAYS, NEVER = 'long', 'always', 'never'
 
 
 class Premise(NamedTuple):
@@ -45,19 +45,26 @@ class Premise(NamedTuple):
     text: str
 
 
+class Split(Word):
+    """When to split a response into sentences."""
+
+    # If the knowledge is split, or the response has more than RESPONSE_WORDS words.
+    LONG = 'long'
+    ALWAYS = 'always'
+    NEVER = 'never'
+
+
 @dataclass(frozen=True)
 class Pooling:
     """
     When to split knowledge and response into sentences.
 
     :param knowledge_words: split knowledge of more words than this; 0 never splits it.
-    :param split_response: when to split the response: ``long`` (if the knowledge is
-        split, or the response has more than :data:`RESPONSE_WORDS` words), ``always``
-        or ``never``.
+    :param split_response: one of :class:`Split`.
     """
 
     knowledge_words: int = DEFAULT_KNOWLEDGE_WORDS
-    split_response: str = LONG
+    split_response: str = Split.LONG
 
     def is_long(self, index: SentenceIndex) -> bool:
         """Whether the knowledge is split."""
@@ -65,8 +72,8 @@ class Pooling:
 
     def hypotheses(self, index: SentenceIndex, response: str) -> list[Span]:
         """The pieces of a response, at least one."""
-        split = self.split_response == ALWAYS or (
-            self.split_response == LONG
+        split = self.split_response == Split.ALWAYS or (
+            self.split_response == Split.LONG
             and (self.is_long(index) or not is_short(response, RESPONSE_WORDS))
         )
         return split and pieces(response) or [Span(response, 0, len(response))]
@@ -82,8 +89,8 @@ class Pooling:
         return [Premise(c, index.joined(c)) for c in chosen]
 
 
-WHOLE = Pooling(split_response=NEVER)
-SENTENCES = Pooling(split_response=ALWAYS)
+WHOLE = Pooling(split_response=Split.NEVER)
+SENTENCES = Pooling(split_response=Split.ALWAYS)
 
 
 class Piece(NamedTuple):

@@ -22,9 +22,9 @@ from parlai_q2.claims import Claim, Label, Score, Status
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.scorers import by_value
 from parlai_q2.scorers.consistency import (
-    ALWAYS,
     ConsistencyScorer,
     Piece,
+    Split,
     claim_of,
     indices,
     read,
@@ -122,7 +122,7 @@ class SpansScorer(ConsistencyScorer):
         """The sentences of all responses, in order."""
         indexed = indices(examples)
         # Only long knowledge is split to judge a sentence, as for the score.
-        pooling = replace(self.pooling, split_response=ALWAYS)
+        pooling = replace(self.pooling, split_response=Split.ALWAYS)
         (read_as,) = read(self.model, examples, indexed, pooling)
         return [
             Said(n, example, index, piece)

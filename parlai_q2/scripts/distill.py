@@ -25,7 +25,7 @@ from parlai_q2.cli.progress import Progress
 from parlai_q2.cli.rerank_options import reranker_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options, judge_from_opt
 from parlai_q2.filtering.conversation import LEFT_OUT
-from parlai_q2.filtering.policy import DROP
+from parlai_q2.filtering.policy import Fate
 from parlai_q2.io.read import json_lines, open_text
 from parlai_q2.io.write import ResumableWriter, meta_of
 from parlai_q2.parlai.distillation import judge_replies, replies, reply_record
@@ -95,7 +95,7 @@ def add_judging_options(parser: ParlaiParser) -> None:
         help='file of conversations to write (.jsonl); the files that filter '
         'writes go beside it, and the replies to <name>.replies.jsonl',
     )
-    add_filter_options(parser, default=DROP)
+    add_filter_options(parser, default=Fate.DROP)
     add_scorer_options(parser, Role.MEASURE)
 
 

@@ -11,6 +11,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Mapping, Sequence
 
+from parlai_q2.claims import Word
 from parlai_q2.text.normalize import normalize
 from parlai_q2.text.pipeline import parse_all
 from parlai_q2.turns import Span
@@ -24,10 +25,17 @@ _THIRD_PERSON = frozenset(
     'he her hers him himself his it its itself she their theirs them themselves they'
     ' herself'.split()
 )
-# The value of the setting, and the pronouns that it drops: a span is left out if it
-# consists of nothing else.
-DROPPED_PRONOUNS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {'none': frozenset(), 'third': _THIRD_PERSON}
+
+
+class Pronouns(Word):
+    """Which spans to leave out that consist of pronouns alone."""
+
+    NONE = 'none'
+    THIRD = 'third'  # "it", "they", "him"
+
+
+_DROPPED: Mapping[str, frozenset[str]] = MappingProxyType(
+    {Pronouns.NONE: frozenset(), Pronouns.THIRD: _THIRD_PERSON}
 )
 _WORD = re.compile(r"[a-z']+|\d")
 
@@ -49,16 +57,15 @@ def spans_of(doc: 'Doc') -> list[Span]:
 
 
 def filter_spans(
-    spans: Sequence[Span], drop_pronouns: str = 'none', duplicates: bool = True
+    spans: Sequence[Span], drop_pronouns: str = Pronouns.NONE, duplicates: bool = True
 ) -> list[Span]:
     """
     The spans of one response to ask questions about, in order.
 
-    :param drop_pronouns: which spans of pronouns alone to leave out: ``none`` or
-        ``third`` ("it", "they", "him").
+    :param drop_pronouns: one of :class:`Pronouns`.
     :param duplicates: keep spans that normalise to the same text as an earlier one.
     """
-    pronouns = DROPPED_PRONOUNS[drop_pronouns]
+    pronouns = _DROPPED[drop_pronouns]
     kept: list[Span] = []
     seen: set[str] = set()
     for span in spans:
