@@ -106,9 +106,10 @@ class Piece(NamedTuple):
 
 
 def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
-    """The sentences of each example's knowledge; each text is split once."""
-    found = {text: index_of(text) for text in {e.knowledge_text for e in examples}}
-    return [found[e.knowledge_text] for e in examples]
+    """The sentences of each example's passages; the same ones are split once."""
+    texts = [tuple(passage.text for passage in e.knowledge) for e in examples]
+    found = {passages: index_of(*passages) for passages in {*texts}}
+    return [found[passages] for passages in texts]
 
 
 def read(
@@ -177,11 +178,7 @@ def status_of(reading: NliProbabilities, threshold: float) -> Status:
 
 
 def claim_of(
-    piece: Piece,
-    index: SentenceIndex,
-    threshold: float,
-    example: Example,
-    words: Optional[Span] = None,
+    piece: Piece, index: SentenceIndex, threshold: float, words: Optional[Span] = None
 ) -> Claim:
     """
     What a piece of a response claims, and the sentences of the knowledge that speak of
@@ -195,18 +192,19 @@ def claim_of(
         value = min(value, NOT_VERIFIABLE_VALUE)
     evidence: tuple[Evidence, ...] = ()
     if stance := STANCES.get(status):
-        places = map(example.place, sources(piece, index))
-        evidence = tuple(Evidence(*place, stance) for place in places)
+        evidence = tuple(
+            Evidence(index.passages[i], index.sentences[i], stance)
+            for i in sources(piece, index)
+        )
     return Claim(words or piece.span, value, status, evidence)
 
 
-def sources(piece: Piece, index: SentenceIndex) -> list[Span]:
-    """The sentences that a piece comes nearest to, the main one first."""
+def sources(piece: Piece, index: SentenceIndex) -> list[int]:
+    """The sentences that a piece comes nearest to, by index, the main one first."""
     chosen = piece.premise.chosen or index.together(piece.text, TOGETHER)
     chosen = chosen or index.best(piece.text, 1)
     matches = index.matches(piece.text)
-    ordered = sorted(chosen, key=lambda i: (-matches.get(i, 0.0), i))
-    return [index.sentences[i] for i in ordered]
+    return sorted(chosen, key=lambda i: (-matches.get(i, 0.0), i))
 
 
 def support(reading: NliProbabilities) -> float:
@@ -302,15 +300,11 @@ class ConsistencyScorer(ClassifierScorer):
         indexed = indices(examples)
         (found,) = read(self.model, examples, indexed, self.pooling)
         return [
-            self._score(of_response, index, example)
-            for of_response, index, example in zip(
-                found, indexed, examples, strict=True
-            )
+            self._score(of_response, index)
+            for of_response, index in zip(found, indexed, strict=True)
         ]
 
-    def _score(
-        self, found: Sequence[Piece], index: SentenceIndex, example: Example
-    ) -> Score:
+    def _score(self, found: Sequence[Piece], index: SentenceIndex) -> Score:
         reading = deciding(found)
         value = support(reading)
         label = label_of(value, self.threshold)
@@ -319,6 +313,6 @@ class ConsistencyScorer(ClassifierScorer):
         return Score(
             value,
             label,
-            tuple(claim_of(p, index, self.threshold, example) for p in found),
+            tuple(claim_of(p, index, self.threshold) for p in found),
             parts=reading._asdict(),
         )

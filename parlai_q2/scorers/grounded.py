@@ -156,15 +156,14 @@ class GroundedFastScorer(ClassifierScorer):
         indexed = indices(examples)
         whole, found = read(self.model, examples, indexed, WHOLE, SENTENCES)
         return [
-            self._score(example, index, q2, one[0].reading, of_response)
-            for example, index, q2, one, of_response in zip(
-                examples, indexed, asked, whole, found, strict=True
+            self._score(index, q2, one[0].reading, of_response)
+            for index, q2, one, of_response in zip(
+                indexed, asked, whole, found, strict=True
             )
         ]
 
     def _score(
         self,
-        example: Example,
         index: SentenceIndex,
         q2: Optional[Score],
         whole: NliProbabilities,
@@ -178,7 +177,7 @@ class GroundedFastScorer(ClassifierScorer):
         label = label_of(value, self.threshold)
         if is_generic(reading):
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
-        sentences = (claim_of(p, index, DEFAULT_THRESHOLD, example) for p in found)
+        sentences = (claim_of(p, index, DEFAULT_THRESHOLD) for p in found)
         return Score(
             value,
             label,

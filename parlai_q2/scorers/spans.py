@@ -53,12 +53,11 @@ WRONG = (Status.UNSUPPORTED, Status.CONTRADICTED)
 
 class Said(NamedTuple):
     """
-    A sentence of a response: its example and the place of that, the sentences of the
+    A sentence of a response: the place of its example, the sentences of the
     knowledge, and how the detector reads it.
     """
 
     place: int
-    example: Example
     sentences: SentenceIndex
     piece: Piece
 
@@ -105,9 +104,7 @@ class SpansScorer(ConsistencyScorer):
         claims: list[list[Claim]] = [[] for _ in examples]
         for one, status in zip(said, statuses, strict=True):
             words = next(marks) if status in WRONG else None
-            found = [
-                claim_of(one.piece, one.sentences, self.threshold, one.example, words)
-            ]
+            found = [claim_of(one.piece, one.sentences, self.threshold, words)]
             if status == Status.GENERIC:
                 value = support(one.piece.reading)
                 new = [Claim(name, value, Status.UNSUPPORTED) for name in next(names)]
@@ -125,10 +122,8 @@ class SpansScorer(ConsistencyScorer):
         pooling = replace(self.pooling, split_response=Split.ALWAYS)
         (read_as,) = read(self.model, examples, indexed, pooling)
         return [
-            Said(n, example, index, piece)
-            for n, (example, index, found) in enumerate(
-                zip(examples, indexed, read_as, strict=True)
-            )
+            Said(n, index, piece)
+            for n, (index, found) in enumerate(zip(indexed, read_as, strict=True))
             for piece in found
         ]
 
@@ -160,9 +155,7 @@ class SpansScorer(ConsistencyScorer):
     def _new_names(self, sentences: Sequence[Said]) -> list[list[Span]]:
         """Of each generic sentence, the names and numbers that are new."""
         docs = parse_all([one.text for one in sentences])
-        known = {
-            one.place: set(rouge_words(one.example.knowledge_text)) for one in sentences
-        }
+        known = {one.place: set(rouge_words(one.sentences.text)) for one in sentences}
         return [
             [one.inside(name) for name in new_names(doc, known[one.place])]
             for one, doc in zip(sentences, docs, strict=True)

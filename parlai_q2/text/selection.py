@@ -16,7 +16,7 @@ from typing import Iterator, Sequence
 
 from parlai_q2.text.normalize import composed
 from parlai_q2.text.sentences import count_words, is_short, sentences, windows
-from parlai_q2.turns import Span
+from parlai_q2.turns import PASSAGE_END, Span
 
 # Longer sentences are cut, so that whatever is found can be read at once.
 LONGEST = 60
@@ -60,11 +60,20 @@ def pieces(text: str) -> list[Span]:
 
 
 class SentenceIndex:
-    """The sentences of one text, to find some of them by their words."""
+    """
+    The sentences of some passages, to find some of them by their words.
 
-    def __init__(self, text: str):
-        self.text = text
-        self.sentences = pieces(text)
+    :ivar text: the passages as one text, which models read.
+    :ivar sentences: spans of their passages, in order.
+    :ivar passages: the index of each sentence's passage.
+    """
+
+    def __init__(self, *passages: str):
+        self.text = PASSAGE_END.join(passages)
+        split = [(n, one) for n, text in enumerate(passages) for one in pieces(text)]
+        self.passages = [n for n, _ in split]
+        self.sentences = [sentence for _, sentence in split]
+        self._texts = passages
         lines = [composed(sentence.text).lower() for sentence in self.sentences]
         self._lines = '\n'.join(lines)
         # Where each sentence begins in the lines, and behind the last the next would.
@@ -74,7 +83,7 @@ class SentenceIndex:
 
     @cached_property
     def words(self) -> int:
-        """The number of words of the text."""
+        """The number of words of all passages."""
         return count_words(self.text)
 
     def places(self, stem: str) -> list[int]:
@@ -152,7 +161,7 @@ class SentenceIndex:
 
     def located(self, chosen: Sequence[int], start: int, end: int) -> Span:
         """
-        Where a piece of :meth:`joined` is in the whole text. A piece that spans several
+        Where a piece of :meth:`joined` is in its passage. A piece that spans several
         sentences is cut at the end of the first one.
         """
         offset = 0
@@ -162,7 +171,8 @@ class SentenceIndex:
             if start < after:
                 first = sentence.start + max(0, start - offset)
                 last = sentence.start + min(end, after) - offset
-                return Span(self.text[first:last], first, last)
+                text = self._texts[self.passages[i]]
+                return Span(text[first:last], first, last)
             offset = after + 1
         raise IndexError(f'{start} is behind the end of the sentences')
 
@@ -177,6 +187,6 @@ class SentenceIndex:
 
 # Candidates for one turn, and the models that read them, share the knowledge.
 @lru_cache(maxsize=8)
-def index_of(text: str) -> SentenceIndex:
-    """The sentences of a text, kept for a few texts."""
-    return SentenceIndex(text)
+def index_of(*passages: str) -> SentenceIndex:
+    """The sentences of passages, kept for a few of them."""
+    return SentenceIndex(*passages)

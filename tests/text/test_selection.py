@@ -3,6 +3,7 @@
 import pytest
 
 from parlai_q2.text.selection import LONGEST, SentenceIndex, pieces, stems
+from parlai_q2.turns import Example
 
 LAKE = (
     'Lake Baikal is in Siberia. It is 1642 metres deep. In winter the lake freezes. '
@@ -55,6 +56,26 @@ def test_what_is_found_in_joined_sentences_is_located_in_the_text():
     # Over the end of a sentence: what lies in the first one.
     start = joined.index('deep')
     assert index.located(chosen, start, len(joined)).text == 'deep.'
+
+
+@pytest.mark.parametrize(
+    'passages',
+    [
+        ('It is deep. Very.', 'Bees see'),
+        ('no end mark', '" Dr. Lee left. ', '', ' ', '5. It is'),
+        ('u . s .', 'Mr . Lee', 'No. 7 . 8', 'a\n\nb', '\rc.'),
+        (LAKE, LAKE, 'word ' * 150),
+    ],
+)
+def test_passages_have_the_sentences_of_their_joined_text(passages):
+    index, whole = SentenceIndex(*passages), SentenceIndex('\n'.join(passages))
+    assert (index.text, index.words) == (whole.text, whole.words)
+    assert [s.text for s in index.sentences] == [s.text for s in whole.sentences]
+    example = Example(list(passages), 'response')
+    placed = [*zip(index.passages, index.sentences)]
+    assert placed == [example.place(sentence) for sentence in whole.sentences]
+    for number, span in placed:
+        assert passages[number][span.start : span.end] == span.text
 
 
 def test_pieces_are_short_and_cover_every_word():
