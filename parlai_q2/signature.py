@@ -4,6 +4,10 @@ Signatures: what you need to know about a score to reproduce it, as sacreBLEU ha
 
 A signature names everything that determines a score: the scorer, the code's version,
 models, decoding, filters, comparison and threshold. Logs print a short form of it.
+
+Files hold the printed text, not data: a signature is copied into papers and issues and
+compared with ``==`` and ``grep``, and a text is the same in JSON lines, Parquet and the
+score cache. It is read in one place, :meth:`Signature.from_text`.
 """
 
 import hashlib
@@ -63,7 +67,6 @@ class Signature:
     def from_text(cls, text: str) -> 'Signature':
         """
         The signature that stands in a file, which may be empty; its settings are texts.
-        Nothing else reads one.
 
         >>> Signature.from_text('precision|threshold:0.5|version:1.0').settings
         {'threshold': '0.5'}

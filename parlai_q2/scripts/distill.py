@@ -42,7 +42,8 @@ from parlai_q2.scorers.roles import Role
 from parlai_q2.version import __version__
 
 DEFAULT_BATCHSIZE = 8
-# ParlAI's options that say where and how much at a time, not what.
+# ParlAI's options that say where and how much at a time, not what. Any other option of
+# any model, known here or not, makes the replies anew: that costs time, never truth.
 HOST_OPTIONS = frozenset(
     'starttime override parlai_home batchsize loglevel verbose is_debug world_logs '
     'report_filename'.split()
