@@ -5,11 +5,11 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.agents.grounded_rerank.knowledge_source import AgentKnowledge, read_typed
 from parlai_q2.errors import UnknownNameError
+from parlai_q2.report.entries import sources_of
 from parlai_q2.report.terminal import render_candidates, render_score
 from parlai_q2.rerank import Ranking
 from parlai_q2.rerank.guards import Guard
 from parlai_q2.retrieve.show import render_passages
-from parlai_q2.text.sources import source_line
 from parlai_q2.turns import Passage
 
 HELP = """\
@@ -123,7 +123,7 @@ def _why(ranking: Ranking, said: str, colour: bool, width: int) -> str:
     if chosen.guards:
         guards = ' and '.join(SAID_OF[guard] for guard in chosen.guards)
         lines.append(f'Counted as {chosen.value:.2f}: it is {guards}.')
-    sources = [source_line(passage.source) for passage in ranking.passages]
-    lines += [f'From: {source}' for source in dict.fromkeys(sources) if source]
+    if said == chosen.text:
+        lines += [f'From: {source}' for source in sources_of(ranking)]
     shown = render_score(chosen.shown, chosen.text, ranking.passages, colour, width)
     return '\n'.join([*lines, shown])

@@ -12,7 +12,7 @@ from parlai_q2.retrieve.answers import AnswerReader
 from parlai_q2.retrieve.found import Retriever
 from parlai_q2.retrieve.grounding import Grounder
 from parlai_q2.retrieve.index import Index
-from parlai_q2.retrieve.one_file import InMemory, read_passages
+from parlai_q2.retrieve.one_file import in_memory, read_passages
 from parlai_q2.retrieve.presets import DEFAULT_PASSAGES, SEARCHES
 
 _CLASS = re.compile(r'[A-Za-z_][\w.]*:[A-Za-z_]\w*')
@@ -96,8 +96,8 @@ def _file_index(opt: Mapping[str, Any]) -> Optional[Grounder]:
     if len(passages) < 2:
         return None
     k = opt.get('knowledge_passages') or DEFAULT_PASSAGES
-    few = passages if len(passages) <= k else ()
-    return Grounder(InMemory(passages), _reader(opt), k, few=few)
+    words, fused = in_memory(passages)
+    return Grounder(words, _reader(opt), k, of_questions=fused)
 
 
 def _own_retriever(name: str) -> Retriever:

@@ -31,12 +31,13 @@ def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
     """
     text = str(reply.get('text') or '')
     ranking = Ranking.from_dict(reply) if reply.get('rerank') else None
+    as_chosen = ranking is not None and ranking.chosen.text == text
     return {
         'said': visible(said),
         'text': visible(text),
-        'as_chosen': ranking is not None and ranking.chosen.text == text,
+        'as_chosen': as_chosen,
         'candidates': ranking_entries(ranking) if ranking else [],
         'knowledge': chosen_knowledge(ranking) if ranking else [],
-        'sources': sources_of(ranking) if ranking else [],
+        'sources': sources_of(ranking) if ranking and as_chosen else [],
         'signature': one_line(ranking.signature) if ranking else '',
     }

@@ -25,6 +25,7 @@ _YES_OR_NO = frozenset(
 _QUESTION_WORDS = _YES_OR_NO | frozenset(
     'what which who whom whose when where why how'.split()
 )
+_WAY = re.compile(r'\W*(why|how\s+(do|does|did|can|could|should|would|to|is|are)\b)')
 _WORD = re.compile(r"[a-z']+")
 
 
@@ -52,6 +53,18 @@ def wants_yes_or_no(question: str) -> bool:
     last = [one for one in re.split(r'[.!?]\s', question.strip()) if one.strip()][-1:]
     first = _WORD.search(last[0].lower()) if last else None
     return first is not None and first[0] in _YES_OR_NO
+
+
+def wants_a_way(question: str) -> bool:
+    """
+    Whether a question asks how something is done, or why: what answers it is a passage
+    and no span.
+
+    >>> wants_a_way('Hello. How do I return it?'), wants_a_way('How long is it?')
+    (True, False)
+    """
+    last = [one for one in re.split(r'[.!?]\s', question.strip()) if one.strip()][-1:]
+    return bool(last) and _WAY.match(last[0].lower()) is not None
 
 
 class Answer(NamedTuple):

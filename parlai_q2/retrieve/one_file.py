@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parlai_q2.retrieve.bm25 import Bm25
-from parlai_q2.retrieve.found import Found
+from parlai_q2.retrieve.dense import Dense, Fused
+from parlai_q2.retrieve.encoder import load_encoder
+from parlai_q2.retrieve.found import Retriever
+from parlai_q2.retrieve.presets import SHIPPED_ENCODER
 from parlai_q2.retrieve.readers import APART, HERE, check_packages
 from parlai_q2.retrieve.readers.plain import read_text
 from parlai_q2.retrieve.readers.process import ReadingProcess
 from parlai_q2.retrieve.split import Length, split
-from parlai_q2.retrieve.store import Document, Store
+from parlai_q2.retrieve.store import Document, Store, searched
+from parlai_q2.retrieve.vectors import Vectors
 from parlai_q2.turns import Passage
 
 
@@ -32,15 +36,18 @@ def read_passages(path: Path) -> tuple[Passage, ...]:
         return tuple(split(path.name, process.read(path), length))
 
 
-class InMemory:
-    """Finds some passages by their words; they are held in memory."""
+def in_memory(
+    passages: Sequence[Passage], encoder: str = SHIPPED_ENCODER
+) -> tuple[Retriever, Retriever]:
+    """
+    What finds some passages, which are held in memory: by their words, and by their
+    words and their vectors.
 
-    def __init__(self, passages: Sequence[Passage]):
-        store = Store()
-        store.add(Document('', '', 0, 0, 0, 0), passages)
-        store.finish()
-        self._words = Bm25(store)
-
-    def search(self, queries: Sequence[str], k: int) -> list[list[Found]]:
-        """As :meth:`~parlai_q2.retrieve.found.Retriever.search`."""
-        return self._words.search(queries, k)
+    :param encoder: gives the vectors.
+    """
+    store = Store()
+    store.add(Document('', '', 0, 0, 0, 0), passages)
+    store.finish()
+    loaded, words = load_encoder(encoder), Bm25(store)
+    vectors = Vectors.held(loaded.passages([searched(one) for one in passages]))
+    return words, Fused(words, Dense(store, vectors, loaded))

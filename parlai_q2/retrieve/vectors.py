@@ -155,6 +155,18 @@ class Vectors:
             self._graph = _graph_of(self.stored.shape[1])
             self._graph.view(str(folder / GRAPH))
 
+    @classmethod
+    def held(cls, rows: np.ndarray) -> 'Vectors':
+        """
+        Vectors in memory, of passages with the numbers from 0 on.
+
+        :param rows: [N, M], fp32.
+        """
+        vectors = cls.__new__(cls)
+        vectors.keys, vectors.stored = np.arange(len(rows)), rows
+        vectors._rows, vectors._graph = rows, None
+        return vectors
+
     def places(self, keys: np.ndarray) -> np.ndarray:
         """The row of each passage; -1 for those that have none."""
         if not len(self.keys):

@@ -17,6 +17,7 @@ from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
 from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.manifest import Settings
+from parlai_q2.retrieve.one_file import in_memory
 from parlai_q2.retrieve.presets import PRESETS, preset
 from parlai_q2.turns import Passage
 from parlai_q2.zoo.train.convert import write_converted
@@ -124,6 +125,16 @@ def test_how_vectors_are_made_is_read(models, tmp_path):
     (folder / 'modules.json').write_text(json.dumps([*kinds, {'type': 'x.Dense'}]))
     with pytest.raises(ModelError, match='Dense'):
         TextEncoder(str(folder))
+
+
+def test_passages_in_memory_are_found_as_those_of_an_index(models, place):
+    encoder = str(models / 'bare')
+    made(encoder)
+    words, both = in_memory([Passage(text) for text in TEXTS], encoder)
+    for query in (TEXTS[1], 'bees hum', ''):
+        for retriever, by in ((words, 'words'), (both, 'fused')):
+            texts = [one.passage.text for one in retriever.search([query], 3)[0]]
+            assert texts == found(query, 3, by=by)
 
 
 def test_only_what_is_new_is_encoded(models, place, monkeypatch):

@@ -7,10 +7,10 @@ from parlai_q2.retrieve.build import build
 from tests.conftest import ROOT
 
 ASKED = {
-    'How do I score a file on several machines?': 'scoring_at_scale.md',
     'How do I train on filtered data?': 'filter_and_train.md',
     'How do I add a scorer?': 'extend/add_a_scorer.md',
-    'What does /why show?': 'documents.md',
+    'Which documents are read?': 'documents.md',
+    'What is searched above 200,000 passages?': 'documents.md',
     'Which strategies find candidates?': 'agents/grounded_rerank.md',
 }
 
