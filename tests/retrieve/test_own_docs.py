@@ -10,7 +10,7 @@ ASKED = {
     'How do I train on filtered data?': 'filter_and_train.md',
     'How do I add a scorer?': 'extend/add_a_scorer.md',
     'Which documents are read?': 'documents.md',
-    'What is searched above 200,000 passages?': 'documents.md',
+    'How many connections does the chat take?': 'agents/chat_in_the_browser.md',
     'Which strategies find candidates?': 'agents/grounded_rerank.md',
 }
 
@@ -26,7 +26,8 @@ def docs(tmp_path_factory):
 def test_the_page_that_answers_is_named(docs, question, file):
     (found,) = docs.ground([[question]])
     assert not found.declined and found.quote
-    assert found.passages[0].source.file == f'{ROOT / "docs"}/{file}'
+    # Other pages may say it, too: all that are kept are named with the reply.
+    assert f'{ROOT / "docs"}/{file}' in [p.source.file for p in found.passages]
 
 
 def test_what_the_pages_do_not_say_is_declined(docs):

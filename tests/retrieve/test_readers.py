@@ -45,7 +45,7 @@ def test_markdown_without_its_marks_under_its_headings(tmp_path, read):
 
 
 def test_a_heading_with_others_beside_it_is_no_title(tmp_path, read):
-    text = '# Orders\n\nBy post.\n\n# Warranty\n\nTwo years.\n'
+    text = '# Orders\n\nBy post.\n\n# Warranty\n\nTwo years.\n\n```{toctree}\na\n```\n'
     found = read(written(tmp_path, 'a.md', text))
     assert [(b.title, b.heading) for b in found] == [('', 'Orders'), ('', 'Warranty')]
 

@@ -17,7 +17,7 @@ from parlai_q2.retrieve.readers.tables import reader
 
 Reader = Callable[[Path], Iterator[Block]]
 # Raised when a reader changes what it makes of a file: indexes are then made again.
-VERSION = 3
+VERSION = 4
 
 HERE: dict[str, Reader] = {
     '.txt': read_text,

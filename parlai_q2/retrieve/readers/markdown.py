@@ -15,6 +15,8 @@ from parlai_q2.retrieve.readers.plain import text_of
 _FRONT = re.compile(r'\A---\n(.*?)\n(?:---|\.\.\.)\n', re.DOTALL)
 _TITLE = re.compile(r'^title:\s*["\']?(.*?)["\']?\s*$', re.MULTILINE)
 # Sphinx's and MyST's directives ({note}), and the labels of links (label)=.
+# Directives that make a list of pages or a reference: their lines name files and modules.
+_BUILDS = re.compile(r'\{(eval-rst|toctree|auto\w*)\}')
 _LABEL = re.compile(r'^\([\w-]+\)=$')
 
 
@@ -69,7 +71,7 @@ def _title(tokens: Sequence[Token]) -> str:
 
 def _text(token: Token) -> str:
     if token.type in ('fence', 'code_block'):
-        return token.content
+        return '' if _BUILDS.match(token.info) else token.content
     if token.type == 'html_block':
         return html_text(token.content)
     if token.type != 'inline':
