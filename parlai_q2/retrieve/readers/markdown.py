@@ -14,9 +14,10 @@ from parlai_q2.retrieve.readers.plain import text_of
 # What static site generators put before the text, with the title.
 _FRONT = re.compile(r'\A---\n(.*?)\n(?:---|\.\.\.)\n', re.DOTALL)
 _TITLE = re.compile(r'^title:\s*["\']?(.*?)["\']?\s*$', re.MULTILINE)
-# Sphinx's and MyST's directives ({note}), and the labels of links (label)=.
-# Directives that make a list of pages or a reference: their lines name files and modules.
+# Sphinx's and MyST's directives that build a list of pages or a reference: their lines
+# name files and modules.
 _BUILDS = re.compile(r'\{(eval-rst|toctree|auto\w*)\}')
+# The labels of links: (label)=.
 _LABEL = re.compile(r'^\([\w-]+\)=$')
 
 
