@@ -9,6 +9,7 @@ from 7 to 10." The shipped question-answering model read the passages for answer
 and the model has to find an answer in the candidate, too.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Optional
@@ -26,6 +27,8 @@ from parlai_q2.turns import Passage
 DOCUMENT = 'document'
 # The share of an answer's words that a candidate needs to say it.
 SAID = 0.8
+# "I'm not sure about that. It's two years." Generators put spaces into words, too.
+_HEDGES = re.compile(r"\b(not (really )?sure|do ?n ?['’]? ?t know|no idea)\b", re.I)
 _LITTLE = frozenset('a an the of in to is are it at on for'.split())
 
 
@@ -98,7 +101,8 @@ def _may_answer(candidate: Candidate, known: Found) -> bool:
     consistent = (
         candidate.score is not None and candidate.score.label == Label.CONSISTENT
     )
-    return consistent and any(says(candidate.text, one) for one in known.answers)
+    surely = consistent and not _HEDGES.search(candidate.text)
+    return surely and any(says(candidate.text, one) for one in known.answers)
 
 
 def says(text: str, answer: str) -> bool:

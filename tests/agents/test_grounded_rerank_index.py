@@ -107,6 +107,7 @@ def test_a_candidate_that_says_the_answer_leads(index):
     [
         # True, and no answer.
         ('How much is breakfast?', '14 euros', 'It is served daily.'),
+        ('How much is breakfast?', '14 euros', "I don 't know. It costs 14 euros."),
         # Neither yes nor no can be read off a span.
         ('Is breakfast free?', '14 euros', 'Yes, it costs 14 euros.'),
     ],

@@ -132,6 +132,10 @@ class Scripted:
             raise RuntimeError(f'the model is broken {HOSTILE}')
         if text == 'explain later':
             return marked_later(False)
+        if text == 'documents':
+            source = {'file': f'{HOSTILE}.md', 'heading': 'Life', 'place': 'line 4'}
+            found = {'text': 'Madonna was born in 1958.', 'source': source}
+            return reply_with_evidence(rerank_knowledge=[found])
         if text == 'abstain':
             return reply_with_evidence(text="I'm not sure about that.")
         if text == 'hostile':

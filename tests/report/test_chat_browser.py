@@ -180,6 +180,15 @@ def test_hostile_text_is_read_not_run(opened):
     assert opened.count('#turns script, #turns img, h1 b') == 0
 
 
+def test_a_reply_says_which_document_it_is_from(opened):
+    say(opened, 'documents')
+    shown = opened.text(f'{LAST} .sources')
+    assert shown.startswith('From: ') and shown.endswith('.md, Life (line 4)')
+    assert opened.count(f'{LAST} .sources *') == 0
+    say(opened, 'abstain')
+    assert opened.count(f'{LAST} .sources') == 0
+
+
 def test_a_failure_is_told_and_what_was_typed_stays(opened):
     say(opened, 'fail')
     assert opened.text('#problem').startswith('RuntimeError: the model is broken <scr')
