@@ -1,9 +1,9 @@
 """
 Finds the passages that the reply to a turn should rest on.
 
-The last two turns are searched for. If the last one is a question, the passages that
-were found are read for its answer, and those that have one are kept: a reply that rests
-on another passage would be true, and no answer.
+The last two turns are searched for, with names of earlier ones. If the last one is a
+question, the passages that were found are read for its answer, and those that have one
+are kept: a reply that rests on another passage would be true, and no answer.
 """
 
 from collections.abc import Sequence

