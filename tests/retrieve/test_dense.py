@@ -285,3 +285,48 @@ def test_scores_by_words_and_by_vectors_are_summed():
     assert [key for key, _ in found] == [2, 3, 1]
     assert found[0][1] == pytest.approx(0.7 * 0.5 + 0.3 * 0.5)
     assert summed([], {3: 0.6}) == [(3, pytest.approx(0.42))]
+
+
+def test_the_graph_finds_nearly_all_that_are_nearest(tmp_path, monkeypatch):
+    pytest.importorskip('usearch', reason='needs the package usearch')
+    monkeypatch.setattr(vectors, 'EXACT', 100)
+    drawn = np.random.default_rng(0).standard_normal((600, 16)).astype(np.float32)
+    rows = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+    store, encoder = Numbered(len(rows)), Rows(rows)
+    vectors.make_vectors(tmp_path / 'graph', store, encoder)
+    monkeypatch.setattr(vectors, 'EXACT', 1000)
+    vectors.make_vectors(tmp_path / 'exact', store, encoder)
+    assert (tmp_path / 'graph' / vectors.GRAPH).exists()
+    assert not (tmp_path / 'exact' / vectors.GRAPH).exists()
+    graph, exact = (vectors.Vectors(tmp_path / kind) for kind in ('graph', 'exact'))
+    hits = []
+    for near, all_ in zip(graph.nearest(rows[:50], 5), exact.nearest(rows[:50], 5)):
+        # The scores are inner products in both.
+        assert near[0] == pytest.approx(all_[0], abs=0.01)
+        hits.append(len({key for key, _ in near} & {key for key, _ in all_}) / 5)
+    assert np.mean(hits) > 0.95
+
+
+class Numbered:
+    """A store whose passages are numbers."""
+
+    def __init__(self, size):
+        self.size = size
+
+    def keys(self):
+        return list(range(0, 2 * self.size, 2))
+
+    def passages(self, keys):
+        return [Passage(str(key // 2)) for key in keys]
+
+
+class Rows:
+    """An encoder of numbers."""
+
+    signature = 'rows'
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def passages(self, texts):
+        return self.rows[[int(text) if text != '-' else 0 for text in texts]]
