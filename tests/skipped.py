@@ -20,7 +20,7 @@ EXPECTED = (
     r'a read-only mount cannot be made here.*',
     r'not exact on this processor',
     r'needs llama-cpp-python.*',
-    r'TRL needs Python 3\.11',
+    r'(TRL|usearch) needs Python 3\.11',
 )
 
 

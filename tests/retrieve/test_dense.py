@@ -3,6 +3,7 @@ Searches by vectors: of a tiny random BERT, for which a text is nearest to itsel
 """
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -288,6 +289,9 @@ def test_scores_by_words_and_by_vectors_are_summed():
 
 
 def test_the_graph_finds_nearly_all_that_are_nearest(tmp_path, monkeypatch):
+    if sys.version_info < (3, 11):
+        # As the lock has it.
+        pytest.skip('usearch needs Python 3.11')
     pytest.importorskip('usearch', reason='needs the package usearch')
     monkeypatch.setattr(vectors, 'EXACT', 100)
     drawn = np.random.default_rng(0).standard_normal((600, 16)).astype(np.float32)
