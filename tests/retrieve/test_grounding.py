@@ -34,6 +34,15 @@ def test_the_passage_that_answers_is_kept_alone(grounders):
     assert not found.declined
 
 
+def test_of_how_something_is_done_the_best_passage_stays_and_speaks(grounders):
+    found = ground(grounders, 'hotel', 'How do I get from the station to the hotel?')
+    assert found.passages[0].source.heading.endswith('Getting here')
+    # No span says it.
+    assert found.answers == () and found.sentences == (found.quote,)
+    assert found.quote.startswith('The bus number 7')
+    assert ground(grounders, 'hotel', 'How do I get a visa for Japan?').declined
+
+
 def test_what_no_document_answers_is_declined(grounders):
     assert ground(grounders, 'pumps', 'Do you ship to Canada?').declined
     assert ground(grounders, 'pumps', 'What is your phone number?').declined
