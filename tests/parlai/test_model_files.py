@@ -4,16 +4,15 @@ Files from elsewhere are read as data: a pickled option file or checkpoint runs 
 
 import os
 import pickle
-import subprocess
 import sys
 
 import pytest
 import torch
 from parlai.core.opt import Opt
 
+from parlai_q2.__main__ import execute
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.parlai.model_files import WeightsOnly, read_options
-from tests.conftest import ROOT
 
 
 class Payload:
@@ -44,20 +43,17 @@ def planted(tmp_path):
         ['filter', '-t', 'integration_tests', '--outfile', 'o', '-o', '{m}.opt'],
     ],
 )
-@pytest.mark.slow
-def test_a_pickled_option_file_is_one_line_and_runs_nothing(planted, tmp_path, words):
+def test_a_pickled_option_file_is_one_line_and_runs_nothing(
+    planted, monkeypatch, capsys, words
+):
     model, made = planted
-    done = subprocess.run(
-        [sys.executable, '-m', 'parlai_q2', *(w.format(m=model) for w in words)],
-        cwd=tmp_path,
-        env={**os.environ, 'PYTHONPATH': str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
+    monkeypatch.setattr(sys, 'argv', ['parlai_q2'])
+    status = execute([word.format(m=model) for word in words])
+    shown = capsys.readouterr().err
     assert not made.exists()
-    assert done.returncode == 2, done.stderr
-    assert 'Traceback' not in done.stderr
-    assert f'{model}.opt is not a JSON option file' in done.stderr.splitlines()[-1]
+    assert status == 2, shown
+    assert 'Traceback' not in shown
+    assert f'{model}.opt is not a JSON option file' in shown.splitlines()[-1]
 
 
 def test_plain_parlai_reads_it_so_too_once_anything_of_ours_is_imported(planted):

@@ -6,9 +6,7 @@ import sys
 
 import pytest
 
-from parlai_q2.errors import InputError
 from parlai_q2.zoo.train import grounded_data
-from parlai_q2.zoo.train.by_corpus import aucs
 
 KNOWLEDGE = 'Steven Spielberg directed Jaws in 1975.'
 BEGIN = ['model_name', 'data_source', 'knowledge', 'message', 'response', 'begin_label']
@@ -65,46 +63,3 @@ def test_three_kinds_of_examples_each_with_what_is_true(files, monkeypatch):
     right, wrong = [k for k in kinds if k[0] == 'swaps']
     assert (right[1:], wrong[1]) == (('consistent', 'turn'), 'inconsistent')
     assert len({r['id'] for r in found}) == len(found)
-
-
-def scored(path, *rows):
-    """Writes rows of corpus, whether consistent, and score; a passage each."""
-    lines = [
-        {
-            'id': str(n),
-            'corpus': corpus,
-            'knowledge': f'k{n}',
-            'q2_label': 'consistent' if right else 'inconsistent',
-            'score': score,
-        }
-        for n, (corpus, right, score) in enumerate(rows)
-    ]
-    lines += [{'q2_label': 'generic', 'score': 1.0}, {'error': 'bad'}]
-    path.write_text(''.join(json.dumps(row) + '\n' for row in lines))
-    return str(path)
-
-
-def test_auc_by_corpus_and_the_gain_over_another_file_by_hand(tmp_path):
-    one = [('a', 1, 0.9), ('a', 1, 0.4), ('a', 0, 0.6), ('b', 1, 0.7), ('b', 0, 0.7)]
-    two = [(corpus, right, 1 - score) for corpus, right, score in one]
-    files = [
-        scored(tmp_path / f'{n}.jsonl', *rows) for n, rows in enumerate((one, two))
-    ]
-    a, b, mean = aucs(*files)
-    # In "a" one of two is above the wrong one, either way; in "b" a tie is half.
-    assert a[:2] == ('a', 3) and [i.mean for i in a[2]] == [0.5, 0.5, 0.0]
-    assert b[:2] == ('b', 2) and [i.mean for i in b[2]] == [0.5, 0.5, 0.0]
-    assert mean[:2] == ('mean', 5) and [i.mean for i in mean[2]] == [0.5, 0.5, 0.0]
-    better = scored(tmp_path / 'c.jsonl', *[(c, right, right) for c, right, _ in one])
-    gains = [found[2][2].mean for found in aucs(better, files[0])]
-    assert gains == [0.5, 0.5, 0.5]
-    assert [len(found) for _, _, found in aucs(better)] == [1, 1, 1]
-
-
-def test_files_that_cannot_be_compared_are_refused(tmp_path):
-    whole = scored(tmp_path / 'w.jsonl', ('a', 1, 0.5), ('a', 0, 0.5))
-    with pytest.raises(InputError, match='all examples of the corpus'):
-        aucs(scored(tmp_path / 'x.jsonl', ('a', 1, 0.5)))
-    more = scored(tmp_path / 'm.jsonl', ('a', 1, 0.5), ('a', 0, 0.5), ('a', 0, 0.5))
-    with pytest.raises(InputError, match='different examples'):
-        aucs(whole, more)

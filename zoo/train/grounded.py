@@ -37,7 +37,7 @@ from parlai_q2.io.write import write_text
 from parlai_q2.scorers.grounded import FAST_FEATURES, FEATURES, GROUNDED, GROUNDED_FAST
 from parlai_q2.signature import Signature
 from parlai_q2.text.normalize import passage_key
-from parlai_q2.zoo.train.data import Row, read_labelled, write_rows
+from parlai_q2.zoo.train.data import read_labelled
 
 # What the shipped coefficients were fitted and measured with.
 RIDGE, FOLDS = 0.003, 5
@@ -53,7 +53,6 @@ class Data(NamedTuple):
     :param generic: which examples the scorer calls generic, [B]; their value is capped.
     :param knowledge: the passage that each should be grounded in, [B].
     :param preset: the preset that computed the features.
-    :param rows: the examples as they were read.
     """
 
     x: np.ndarray
@@ -62,7 +61,6 @@ class Data(NamedTuple):
     generic: np.ndarray
     knowledge: np.ndarray
     preset: str
-    rows: Sequence[Row] = ()
 
     def capped(self, p: np.ndarray) -> np.ndarray:
         """The values that the scorer gives: at most 0.5 for a generic response."""
@@ -92,7 +90,6 @@ def read_scored(path: str) -> Data:
         np.array([r['label'] == Label.GENERIC for r in rows]),
         np.array([passage_key(r['knowledge']) for r in rows]),
         settings.get('preset', 'custom'),
-        rows,
     )
 
 
@@ -165,9 +162,6 @@ def main(args: Optional[Sequence[str]] = None) -> None:
     parser = argparse.ArgumentParser(description='Coefficients of "grounded"')
     parser.add_argument('--scored', required=True, help='a scored file')
     parser.add_argument('--outfile', type=Path, required=True)
-    parser.add_argument(
-        '--held-out', type=Path, help='file for the examples with held-out values'
-    )
     options = parser.parse_args(args)
     data = read_scored(options.scored)
     counts = Counter(zip(data.corpora.tolist(), data.y.tolist(), strict=True))
@@ -188,10 +182,6 @@ def main(args: Optional[Sequence[str]] = None) -> None:
     }
     write_text(options.outfile, json.dumps(content, indent=1) + '\n')
     logging.info(f'{len(data.y)} examples; wrote {options.outfile}')
-    if options.held_out:
-        values = held_out(columns(data, FEATURES), folds_of(data.knowledge, FOLDS))
-        rows = zip(data.rows, values.tolist(), strict=True)
-        write_rows(options.held_out, ({**row, 'score': v} for row, v in rows))
 
 
 if __name__ == '__main__':
