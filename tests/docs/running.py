@@ -35,6 +35,7 @@ SHORTER = {
     'filter': '--num-examples 4',
     'demo': '--turns 1 --choose overlap',
     'meta_eval': '--num-examples 2 --rounds 20 --ablations false',
+    'bench': '--responses 2',
     'interactive_web': '--port 0',
 }
 # Two candidates of a turn are enough to choose from.

@@ -122,3 +122,9 @@ def test_scorers_load_nothing_that_they_do_not_need():
         'assert not bad, bad'
     )
     subprocess.run([sys.executable, '-c', code], check=True)
+
+
+@pytest.mark.parametrize('name', ['Q2', 'Grounded_Fast', 'ROUGE_L'])
+def test_a_name_is_suggested_whatever_its_capitals(name):
+    with pytest.raises(UnknownNameError, match=f"Did you mean '{name.lower()}'"):
+        load_scorer(name)
