@@ -15,6 +15,9 @@ from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.one_file import in_memory, read_passages
 from parlai_q2.retrieve.presets import DEFAULT_PASSAGES, SEARCHES
 
+# A file of more passages is to be indexed: its vectors would be made at every start, in
+# some 3 ms each.
+MOST_OF_FILE = 5000
 _CLASS = re.compile(r'[A-Za-z_][\w.]*:[A-Za-z_]\w*')
 
 
@@ -95,6 +98,12 @@ def _file_index(opt: Mapping[str, Any]) -> Optional[Grounder]:
     passages = read_passages(Path(opt['knowledge_file']).expanduser())
     if len(passages) < 2:
         return None
+    if len(passages) > MOST_OF_FILE:
+        raise ConfigError(
+            f'--knowledge-file {opt["knowledge_file"]} has {len(passages):,} passages, '
+            f'more than {MOST_OF_FILE:,}. Make an index of it: parlai_q2 index '
+            f'{opt["knowledge_file"]} --outdir INDEX'
+        )
     k = opt.get('knowledge_passages') or DEFAULT_PASSAGES
     words, fused = in_memory(passages)
     return Grounder(words, _reader(opt), k, of_questions=fused)

@@ -17,6 +17,7 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
 from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.turn_knowledge import Found
+from parlai_q2.parlai import knowledge_options
 from parlai_q2.parlai.knowledge_options import (
     index_from_opt,
     searching_source,
@@ -224,6 +225,12 @@ def test_what_is_found_is_shown_before_the_text_and_not_searched_for(file):
     )
     found = knowledge.find({'text': 'Nice.'}, ['Unused pumps.\nThanks!'])
     assert found.searched and not found.passages
+
+
+def test_a_large_file_is_to_be_indexed(file, monkeypatch):
+    monkeypatch.setattr(knowledge_options, 'MOST_OF_FILE', 1)
+    with pytest.raises(ConfigError, match='2 passages.*parlai_q2 index'):
+        of_file(file)
 
 
 def test_what_is_no_text_is_to_be_indexed(tmp_path):
