@@ -48,6 +48,8 @@ def test_what_a_stopped_run_scored_is_not_scored_again(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         judged(kept_scores(path, Failing()))
     part = tmp_path / 'kept.jsonl.part'
+    # The signature is said once for all, beside the file.
+    assert b'signature' not in part.read_bytes()
     assert part.read_bytes().count(b'\n') == 8
     # As if a power cut had left only a part of the second call.
     part.write_bytes(b''.join(part.read_bytes().splitlines(True)[:6]))

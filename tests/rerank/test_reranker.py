@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+import yaml
 
 from parlai_q2.claims import Claim, Status
 from parlai_q2.errors import ConfigError, InputError
@@ -229,6 +230,8 @@ def test_a_ranking_comes_back_from_its_values_as_it_was():
     assert ranking.candidates[1].evidence is None or ranking.first.evidence
     again = Ranking.from_dict(json.loads(json.dumps(ranking.to_dict())))
     assert again == ranking
+    # Plain text, which YAML can write, too: it knows no enums.
+    assert yaml.safe_load(yaml.safe_dump(ranking.to_dict())) == ranking.to_dict()
 
 
 def test_a_ranking_prints_on_ten_lines_and_says_whether_any_is_grounded():

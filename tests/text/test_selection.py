@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.text.selection import LONGEST, SentenceIndex, pieces, stems
-from parlai_q2.turns import Example
+from parlai_q2.turns import Example, Span
 
 LAKE = (
     'Lake Baikal is in Siberia. It is 1642 metres deep. In winter the lake freezes. '
@@ -53,6 +53,9 @@ def test_what_is_found_in_joined_sentences_is_located_in_the_text():
         start = joined.index(word)
         span = index.located(chosen, start, start + len(word))
         assert span.text == LAKE[span.start : span.end] == word
+    later = SentenceIndex('Bees have five eyes.', LAKE)
+    start = later.joined([4]).index('Angara')
+    assert later.located([4], start, start + 6) == Span('Angara', *span[1:])
     # Over the end of a sentence: what lies in the first one.
     start = joined.index('deep')
     assert index.located(chosen, start, len(joined)).text == 'deep.'
