@@ -1,9 +1,9 @@
 """
-Splits a file's records into chunks. A chunk is scored in one call, by one worker, and
-is the most work that a killed worker loses.
+Splits a file's records into chunks: what is scored in one call, and the most work that
+a killed process loses.
 
 Chunk boundaries depend on the file alone. So the scorer always sees the same records
-together, whichever worker scores a chunk and however often the run was stopped.
+together, wherever a chunk is scored and however often the run was stopped.
 """
 
 from collections.abc import Iterator, Sequence

@@ -122,6 +122,9 @@ class Ranking:
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.candidates)
 
+    def __getitem__(self, place: int) -> Candidate:
+        return self.candidates[place]
+
     @property
     def knowledge(self) -> str:
         """The passages as one text."""

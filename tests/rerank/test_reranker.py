@@ -242,3 +242,4 @@ def test_a_ranking_prints_on_ten_lines_and_says_whether_any_is_grounded():
     right = Reranker(ToyScorer()).rank('red', ['pigs', 'red'])
     assert (wrong.grounded, right.grounded) == (False, True)
     assert len(wrong) == 20 and [one.text for one in right] == ['red', 'pigs']
+    assert right[0] is right.chosen
