@@ -5,17 +5,19 @@ import re
 from collections import defaultdict
 
 from parlai.core.params import ParlaiParser
+from parlai.core.script import SCRIPT_REGISTRY
 
 from parlai_q2.agents.grounded_rerank.options import add_rerank_options
-from parlai_q2.cli.commands import COMMANDS, parser_of
-from parlai_q2.parlai.filter_options import add_filter_options
+from parlai_q2.cli.commands import COMMANDS, module_of, parser_of
 from tests.conftest import ROOT
 
 ROW = re.compile(r'^\| `(--[a-z-]+)`[^|]*\| (\w+)', re.MULTILINE)
 # What the table calls the types of values.
 KINDS = {None: 'text', 'str': 'text', 'int': 'count', 'float': 'number', 'bool': 'true'}
 # The host's own.
-SWITCHES = {'--help', '--h', '--verbose'}
+SWITCHES = {'--help', '--h', '--verbose', '--n'}
+# Commands of ours that are ParlAI's scripts, with its options besides ours.
+ON_PARLAI = ('filter', 'distill', 'conditions')
 
 
 def table():
@@ -27,12 +29,17 @@ def table():
 def options():
     """The kinds of value of each option, with the commands that have it."""
     parsers = {n: parser_of(c) for n, c in COMMANDS.items() if not c.needs_parlai}
-    for name, add in (('agent', add_rerank_options), ('filter', add_filter_options)):
-        parsers[name] = ParlaiParser(False, False)
-        add(parsers[name])
+    parsers['agent'] = ParlaiParser(False, False)
+    add_rerank_options(parsers['agent'])
+    for name in ON_PARLAI:
+        module_of(COMMANDS[name])
+        parsers[name] = SCRIPT_REGISTRY[name].klass.setup_args()
+    theirs = {w for a in ParlaiParser(True, True)._actions for w in a.option_strings}
     found = defaultdict(lambda: defaultdict(list))
     for command, parser in parsers.items():
         for action in parser._actions:
+            if command in ON_PARLAI and theirs & {*action.option_strings}:
+                continue
             for word in action.option_strings:
                 if word.startswith('--') and action.help != argparse.SUPPRESS:
                     kind = getattr(action.type, '__name__', action.type)
