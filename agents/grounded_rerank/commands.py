@@ -27,6 +27,7 @@ SAID_OF: Mapping[str, str] = {
     Guard.COPY: 'a copy of the knowledge',
     Guard.GENERIC: 'chit-chat that states nothing',
     Guard.REPEAT: 'what was said before',
+    Guard.ELLIPTICAL: 'a short answer to what the knowledge does not answer',
 }
 
 # A passage that only begins with the word goes on otherwise than with white space.

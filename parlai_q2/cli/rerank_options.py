@@ -59,8 +59,8 @@ def add_choice_options(parser: Any) -> Any:
         type='bool',
         default=True,
         help='take some of their score from verbatim copies of the knowledge, from '
-        'replies that would fit any turn and from repetitions, at most down to the '
-        'threshold',
+        'replies that would fit any turn, from repetitions and from short answers to '
+        'what the knowledge does not answer, at most down to the threshold',
     )
     return group
 

@@ -1,9 +1,11 @@
 """
 Finds replies that are grounded without being good answers: verbatim copies of the
-knowledge, generic replies, and repetitions of what was already said.
+knowledge, generic replies, repetitions of what was already said, and short answers to a
+question that the knowledge does not answer.
 
 Only the text is examined, but whether a reply is generic is for the scorer to say, by
 the label ``generic``, if it knows such replies: its score then has a part of that name.
+Short answers are found by :mod:`~parlai_q2.rerank.elliptical`.
 """
 
 import math
@@ -21,16 +23,21 @@ class Guard(Word):
     COPY = 'copy'
     GENERIC = 'generic'
     REPEAT = 'repeat'
+    ELLIPTICAL = 'elliptical'
 
 
-# What is subtracted from the score of such a reply. A copy gives way to a reply in
-# other words that is nearly as grounded, an empty phrase or a repetition to anything
-# consistent.
+# What is subtracted from the score of such a reply when one is chosen. A copy gives way
+# to a reply in other words that is as grounded: where more was taken, more of what was
+# chosen was wrong (docs/training.md). An empty phrase or a repetition gives way to
+# anything consistent, and a short answer to most of it.
 PENALTIES: Mapping[str, float] = {
-    Guard.COPY: 0.1,
+    Guard.COPY: 0.01,
     Guard.GENERIC: 0.5,
     Guard.REPEAT: 0.5,
+    Guard.ELLIPTICAL: 0.3,
 }
+# The same where a generator learns from scores: it would soon find that copies pay.
+TRAINING_PENALTIES: Mapping[str, float] = {**PENALTIES, Guard.COPY: 0.1}
 
 # What a reply with the label ``generic`` counts at least. More, up to the threshold,
 # lets it win over right replies that the scorer doubts (docs/training.md).
@@ -119,7 +126,12 @@ def says_nothing(response: str) -> bool:
     return all(word in _EMPTY_WORDS for word in tokens(response))
 
 
-def guarded_value(score: Score, guards: tuple[str, ...], threshold: float) -> float:
+def guarded_value(
+    score: Score,
+    guards: tuple[str, ...],
+    threshold: float,
+    penalties: Mapping[str, float] = PENALTIES,
+) -> float:
     """
     The value of a score after the guards.
 
@@ -130,5 +142,5 @@ def guarded_value(score: Score, guards: tuple[str, ...], threshold: float) -> fl
     """
     if score.label == Label.GENERIC:
         return min(max(score.value, GENERIC_LEAST), threshold)
-    value, penalty = score.value, sum(PENALTIES[g] for g in guards)
+    value, penalty = score.value, sum(penalties[g] for g in guards)
     return max(value - penalty, min(value, threshold))

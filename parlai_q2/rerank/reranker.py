@@ -5,16 +5,17 @@ The scorer that chooses sees all candidates of a batch in one call; the scorer t
 explains sees only the replies that people see, also in one call.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Optional, Union
 
-from parlai_q2.claims import Score
+from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.rerank.choice import Rule, choose
-from parlai_q2.rerank.guards import guarded_value, guards_of
+from parlai_q2.rerank.elliptical import QuestionReader, Reader, elliptical
+from parlai_q2.rerank.guards import PENALTIES, Guard, guarded_value, guards_of
 from parlai_q2.rerank.pools import Pool
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
@@ -29,10 +30,15 @@ class Reranker:
 
     :param choose: the scorer that chooses, or its name.
     :param rule: how to choose; None for the best score.
-    :param guards: whether copies of the knowledge, generic replies and repetitions of
-        the history lose some of their score (:mod:`~parlai_q2.rerank.guards`).
+    :param guards: whether copies of the knowledge, generic replies, repetitions of the
+        history and short answers to what the knowledge does not answer lose some of
+        their score (:mod:`~parlai_q2.rerank.guards`).
     :param explain: the scorer that explains the choice when asked, or its name; None
         for what the scorer that chooses says.
+    :param reader: tells which questions the knowledge answers; None for the shipped
+        question-answering model or, where the scorer that chooses has no models, for
+        nothing: short answers are then not looked for.
+    :param penalties: what each guard subtracts.
     :raises ConfigError: if there is no such scorer, or the rule is no Rule.
 
     >>> from parlai_q2 import Reranker
@@ -49,6 +55,8 @@ class Reranker:
         rule: Optional[Rule] = None,
         guards: bool = True,
         explain: Union[str, Scorer, None] = DEFAULTS[Role.EXPLAIN],
+        reader: Optional[Reader] = None,
+        penalties: Mapping[str, float] = PENALTIES,
     ):
         _check_scorer('choose', choose)
         if explain is not None:
@@ -61,6 +69,9 @@ class Reranker:
         self.rule = rule or Rule(threshold=self.chooser.threshold)
         self.guards = guards
         self._explain = explain
+        if reader is None and guards and self.chooser.has_models:
+            reader = QuestionReader()
+        self.reader, self.penalties = reader, penalties
 
     @property
     def explainer(self) -> Optional[Scorer]:
@@ -110,13 +121,14 @@ class Reranker:
         ]
         number = sum(len(pool.candidates) for pool in pools)
         tell(JUDGING, number)
-        scores = iter(self.chooser.score(examples) if examples else ())
+        scores = self.chooser.score(examples) if examples else []
         tell(CHOOSING, number)
-        found = iter(examples)
+        short = iter(self._short_answers(examples, scores))
+        found = iter(zip(examples, scores, strict=True))
         return [
             choose(
                 [
-                    self._scored(replace(c, place=n), next(found), next(scores))
+                    self._scored(replace(c, place=n), *next(found), next(short))
                     if passages
                     else replace(c, place=n)
                     for n, c in enumerate(pool.candidates)
@@ -163,14 +175,35 @@ class Reranker:
             for ranking, candidates in zip(rankings, found, strict=True)
         ]
 
+    def _short_answers(
+        self, examples: Sequence[Example], scores: Sequence[Score]
+    ) -> list[bool]:
+        """
+        Which of B replies are short answers to what their knowledge does not answer, of
+        those that would be chosen: the consistent ones.
+        """
+        short = [False] * len(examples)
+        if not self.guards or self.reader is None:
+            return short
+        likely = [n for n, s in enumerate(scores) if s.label == Label.CONSISTENT]
+        # The reader takes each question with its passage once.
+        unanswered = self.reader.unanswered([examples[n] for n in likely])
+        open_ = [n for n, one in zip(likely, unanswered, strict=True) if one]
+        found = elliptical([examples[n].response for n in open_])
+        for n, one in zip(open_, found, strict=True):
+            short[n] = one
+        return short
+
     def _scored(
-        self, candidate: Candidate, example: Example, score: Score
+        self, candidate: Candidate, example: Example, score: Score, short: bool
     ) -> Candidate:
         """A candidate with its score, and the value that the guards leave of it."""
         if not self.guards:
             return replace(candidate, score=score, value=score.value)
         found = guards_of(example, score)
-        value = guarded_value(score, found, self.chooser.threshold)
+        if short:
+            found = (*found, Guard.ELLIPTICAL)
+        value = guarded_value(score, found, self.chooser.threshold, self.penalties)
         return replace(candidate, score=score, value=value, guards=found)
 
 

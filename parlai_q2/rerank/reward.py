@@ -11,6 +11,7 @@ from typing import Any, Optional, Union
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError
 from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.guards import TRAINING_PENALTIES
 from parlai_q2.rerank.pools import Pool
 from parlai_q2.rerank.reranker import Reranker
 from parlai_q2.scorers.base import Scorer
@@ -43,7 +44,9 @@ class GroundedReward:
         knowledge: str = 'knowledge',
         history: str = 'history',
     ):
-        self.reranker = Reranker(choose, guards=guards, explain=None)
+        self.reranker = Reranker(
+            choose, guards=guards, explain=None, penalties=TRAINING_PENALTIES
+        )
         self.knowledge, self.history = knowledge, history
         # TRL calls its logged columns by it.
         self.__name__ = f'grounded_{self.reranker.chooser.name}'

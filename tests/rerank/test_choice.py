@@ -211,7 +211,7 @@ def test_what_a_repetition_is(response, repeat):
     'value, guard, label, expected, why',
     [
         (1.0, 'generic', None, 0.5, 'a perfect phrase stands at the threshold'),
-        (1.0, 'copy', None, 0.9, 'a small penalty is taken whole'),
+        (1.0, 'copy', None, 0.99, 'a small penalty is taken whole'),
         (0.6, 'repeat', None, 0.5, 'and no further than the threshold'),
         (0.3, 'copy', None, 0.3, 'what is inconsistent already stays where it is'),
         (0.1, 'generic', Label.GENERIC, 0.2, 'better than what is surely wrong'),

@@ -4,6 +4,7 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.rerank import Reranker
+from parlai_q2.rerank.guards import TRAINING_PENALTIES
 from parlai_q2.rerank.reward import GroundedReward
 from tests.rerank.toys import ToyScorer
 
@@ -14,7 +15,8 @@ COPY = 'bees have five eyes two large ones and three small ones'
 def test_a_reward_is_the_value_that_the_reranker_gives():
     replies = [COPY, 'Five eyes.', 'Six legs.', '']
     reward = GroundedReward('precision')
-    (ranking,) = [Reranker('precision').rank(BEES, replies)]
+    reranker = Reranker('precision', penalties=TRAINING_PENALTIES)
+    ranking = reranker.rank(BEES, replies)
     values = {one.text: one.value for one in ranking.candidates}
     found = reward([''] * 4, replies, knowledge=[BEES] * 4)
     assert found == [values[text] for text in replies]

@@ -1,0 +1,82 @@
+"""
+Finds replies that leave what they are about to the question: "apparently in 1251." or
+"It's a technician." Such words occur in a passage that is about something else, so a
+scorer, which does not read the question, supports them. They are right only where the
+passage answers the question.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+from parlai_q2.retrieve.answers import AnswerReader, asks, wants_yes_or_no
+from parlai_q2.text.pipeline import parse_all
+from parlai_q2.turns import Turn
+
+_SUBJECTS = frozenset({'nsubj', 'nsubjpass', 'csubj', 'csubjpass'})
+# Subjects that stand for something said before.
+_PRONOUNS = frozenset('it they he she these those'.split())
+# Subjects of small talk ("I see", "that sounds fun") and of clauses: passed over.
+_OTHERS = frozenset('i you we me this that there who what which whom whatever'.split())
+# As the parser splits "it's", "isn't" and "'twas".
+_BE = frozenset("be is are was were been being 's ’s s re 're 'm am".split())
+# "it ' s", as data sets of dialogues have it.
+_APART = re.compile(r" ' (?=(?:s|re|m|ve|d|ll|t)\b)")
+
+
+class Reader(Protocol):
+    """Tells which turns' knowledge answers their question."""
+
+    def unanswered(self, turns: Sequence[Turn]) -> list[bool]:
+        """Whether the last turn asks for something that the knowledge does not say."""
+
+
+class QuestionReader:
+    """
+    Reads the knowledge for the answer to a turn's question, with the model and the
+    margin of :class:`~parlai_q2.retrieve.answers.AnswerReader`.
+
+    :param options: those of :class:`~parlai_q2.retrieve.answers.AnswerReader`. The
+        model is loaded when a question is first asked.
+    """
+
+    def __init__(self, **options: object):
+        self._reader = AnswerReader(**options)  # type: ignore[arg-type]
+
+    def unanswered(self, turns: Sequence[Turn]) -> list[bool]:
+        """
+        Whether each of B turns answers a question that its knowledge does not.
+
+        A span does not tell yes from no, so of questions that may be answered by yes or
+        no, as of turns that ask nothing, this is not said.
+        """
+        pairs = [
+            (number, passage)
+            for number, turn in enumerate(turns)
+            if asks(turn.text) and not wants_yes_or_no(turn.text)
+            for passage in turn.knowledge
+        ]
+        found = self._reader.answers([(turns[n].text, p) for n, p in pairs])
+        asked = {number for number, _ in pairs}
+        answered = {n for (n, _), one in zip(pairs, found, strict=True) if one}
+        return [n in asked - answered for n in range(len(turns))]
+
+
+def elliptical(replies: Sequence[str]) -> list[bool]:
+    """
+    Whether each of N replies leaves its subject, or its verb, to the turn before: no
+    statement of it has a subject of its own, and those about "it" only say what it is.
+
+    >>> elliptical(['yeah , 1769 . haha', "it ' s a lake .", 'Baikal is a lake.'])
+    [True, True, False]
+    """
+    joined = [_APART.sub("'", reply) for reply in replies]
+    return [
+        not any(
+            token.dep_ in _SUBJECTS
+            and token.lower_ not in _OTHERS
+            and not (token.lower_ in _PRONOUNS and token.head.lower_ in _BE)
+            for token in doc
+        )
+        for doc in parse_all(joined, dependencies_only=True)
+    ]

@@ -1,0 +1,85 @@
+"""Short answers to questions that the knowledge does not answer."""
+
+import pytest
+
+from parlai_q2.rerank import Reranker
+from parlai_q2.rerank.elliptical import QuestionReader, elliptical
+from parlai_q2.turns import Turn
+from tests.rerank.toys import ToyScorer
+
+LAKE = 'Baikal is a lake in Siberia. It has been a nature reserve since 1996.'
+SHORT, FULL = 'Apparently in 1996. So cool!', 'Baikal is a nature reserve.'
+
+
+@pytest.mark.parametrize(
+    'reply, short',
+    [
+        ('yeah , 1769 . haha', True),
+        ('The Mongol invasion of the Song. I wonder how that works.', True),
+        ("It's a technician.", True),
+        ("i think it ' s general admission of the tower .", True),
+        ('That would be tension or compression.', True),
+        ('yes , through disruption of the flora .', True),
+        ('It was founded in 1769.', False),
+        ('The church was founded in 1769.', False),
+        ('I heard that bees have five eyes. Cool, right?', False),
+        ('They dance.', False),
+    ],
+)
+def test_what_a_short_answer_is(reply, short):
+    assert elliptical([reply]) == [short]
+
+
+def test_a_batch_is_as_each_alone():
+    replies = [SHORT, FULL, '', SHORT]
+    assert elliptical(replies) == [one for r in replies for one in elliptical([r])]
+    assert elliptical([]) == []
+
+
+def test_the_shipped_reader_tells_which_questions_the_knowledge_answers():
+    asked = [
+        'Since when has Baikal been a nature reserve?',
+        'Who was the first man to swim across the Danube?',
+        'Is the Danube longer than the Rhine?',
+        'I like lakes.',
+    ]
+    turns = [Turn(LAKE, [question]) for question in asked]
+    turns += [Turn(['The Danube is a river.', LAKE], asked[:1]), Turn(LAKE), Turn()]
+    expected = [False, True, False, False, False, False, False]
+    assert QuestionReader().unanswered(turns) == expected
+
+
+class Open:
+    """A reader by which no question is answered, and what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def unanswered(self, turns):
+        self.asked += turns
+        return [bool(turn.text) for turn in turns]
+
+
+def test_a_short_answer_gives_way_to_a_statement():
+    # The toy counts known words: the short answer has all, the statement three of four.
+    short, full, wrong = (
+        'In 1996.',
+        'Baikal has been magnificent.',
+        'Trout sing in 1950.',
+    )
+    reader = Open()
+    reranker = Reranker(ToyScorer(), reader=reader)
+    ranking = reranker.rank(LAKE, [wrong, short, full], ['Since when?'])
+    assert [one.text for one in ranking.candidates] == [full, short, wrong]
+    assert [one.guards for one in ranking.candidates] == [(), ('elliptical',), ()]
+    assert ranking.candidates[1].value == pytest.approx(0.7)
+    # What is inconsistent anyway is not looked at.
+    assert [turn.response for turn in reader.asked] == [short, full]
+    assert reranker.rank(LAKE, [short, full]).chosen.text == short
+    without = Reranker(ToyScorer(), guards=False, reader=reader)
+    assert without.rank(LAKE, [short, full], ['Since when?']).chosen.text == short
+
+
+def test_a_scorer_without_models_loads_none():
+    assert Reranker('precision').reader is None
+    assert isinstance(Reranker('consistency').reader, QuestionReader)
