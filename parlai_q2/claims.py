@@ -270,6 +270,35 @@ class Score:
         return tuple(claim for claim in self.claims if claim.question)
 
     @property
+    def as_judged(self) -> 'Score':
+        """
+        The score with evidence that follows it: if the response is inconsistent and
+        nothing that it claims is called so, what is least supported of it is called
+        unsupported. A response can be wrong as a whole whose parts, each read alone,
+        are right, and a scorer can find wrong what another one's evidence calls right.
+
+        >>> right = Claim(Span('Five.', 0, 5), 0.9, Status.SUPPORTED)
+        >>> Score(0.2, Label.INCONSISTENT, (right,)).as_judged.claims[0].status
+        'unsupported'
+        """
+        stating = [one for one in self.claims if one.status != Status.GENERIC]
+        if (
+            self.label != Label.INCONSISTENT
+            or not self.claims
+            or any(one.status != Status.SUPPORTED for one in stating)
+        ):
+            return self
+        least = min(stating or self.claims, key=lambda one: one.support)
+        wrong = replace(
+            least,
+            support=min(least.support, self.value),
+            status=Status.UNSUPPORTED,
+            evidence=least.evidence if least.question else (),
+        )
+        claims = (wrong if one is least else one for one in self.claims)
+        return replace(self, claims=tuple(claims))
+
+    @property
     def marks(self) -> tuple[Claim, ...]:
         """
         The claims that mark the words of a text: those with questions, which are about

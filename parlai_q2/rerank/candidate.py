@@ -57,11 +57,12 @@ class Candidate:
     def shown(self) -> Optional[Score]:
         """
         Its score with the claims that people are shown: those of the scorer that
-        explains, if it was asked and found any; None without a score.
+        explains, if it was asked and found any, as far as they agree with the score
+        (:attr:`~parlai_q2.claims.Score.as_judged`); None without a score.
         """
         if self.score is None or self.evidence is None or not self.evidence.claims:
             return self.score
-        return replace(self.score, claims=self.evidence.claims)
+        return replace(self.score, claims=self.evidence.claims).as_judged
 
 
 def merge(candidates: Sequence[Candidate]) -> list[Candidate]:

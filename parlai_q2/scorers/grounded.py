@@ -184,7 +184,7 @@ class GroundedFastScorer(ClassifierScorer):
             (*(q2.claims if q2 else ()), *sentences),
             q2.fallback if q2 else False,
             {**parts, 'generic': reading.generic},
-        )
+        ).as_judged
 
 
 class GroundedScorer(GroundedFastScorer):

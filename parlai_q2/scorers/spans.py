@@ -111,7 +111,9 @@ class SpansScorer(ConsistencyScorer):
                 found = new or found
             claims[one.place] += found
         return [
-            replace(score, claims=tuple(sorted(found, key=lambda c: c.span.start)))
+            replace(
+                score, claims=tuple(sorted(found, key=lambda c: c.span.start))
+            ).as_judged
             for score, found in zip(scores, claims, strict=True)
         ]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from parlai_q2.claims import Claim, Status
+from parlai_q2.claims import Claim, Evidence, Label, Score, Status
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, Reranker
 from parlai_q2.turns import Span
@@ -245,3 +245,31 @@ def test_a_ranking_prints_on_ten_lines_and_says_whether_any_is_grounded():
     assert (wrong.grounded, right.grounded) == (False, True)
     assert len(wrong) == 20 and [one.text for one in right] == ['red', 'pigs']
     assert right[0] is right.chosen
+
+
+def test_evidence_follows_the_choice():
+    """What the scorer that chooses calls wrong is never all green."""
+    text = 'Baikal is deep. Baikal is old.'
+    parts = [Span('Baikal is deep.', 0, 15), Span('Baikal is old.', 16, 30)]
+    claims = tuple(
+        Claim(span, value, Status.SUPPORTED, (Evidence(0, Span('deep', 0, 4)),))
+        for span, value in zip(parts, (0.9, 0.8), strict=True)
+    )
+    evidence = Score(0.8, Label.CONSISTENT, claims)
+    wrong = Candidate(text, score=Score(0.3, Label.INCONSISTENT), evidence=evidence)
+    shown = wrong.shown.claims
+    assert shown[0] == claims[0], 'the better supported one stays'
+    assert shown[1] == Claim(parts[1], 0.3, Status.UNSUPPORTED)
+    right = replace(wrong, score=Score(0.7, Label.CONSISTENT))
+    assert right.shown.claims == claims
+
+
+def test_evidence_that_names_what_is_wrong_is_left_as_it_is():
+    span = Span('Baikal', 0, 6)
+    wrong = Claim(span, 0.2, Status.CONTRADICTED)
+    fine, chat = Claim(span, 0.9, Status.SUPPORTED), Claim(span, 0.5, Status.GENERIC)
+    score = Score(0.1, Label.INCONSISTENT, (fine, wrong))
+    assert score.as_judged is score
+    assert Score(0.1, Label.INCONSISTENT).as_judged.claims == ()
+    small_talk = Score(0.1, Label.INCONSISTENT, (chat,)).as_judged
+    assert [one.status for one in small_talk.claims] == [Status.UNSUPPORTED]
