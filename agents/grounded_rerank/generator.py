@@ -17,6 +17,7 @@ from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.utils.io import PathManager
 
 from parlai_q2.agents.grounded_rerank.parlai_searches import ParlaiSearches
+from parlai_q2.cli.names import suggesting
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai.compat import bridge_hugging_face_dictionary
 from parlai_q2.parlai.generator.candidates import FindsCandidates
@@ -58,10 +59,12 @@ def generator_class(name: str) -> type[TorchAgent]:
     """
     The class of a generator, by a name that ``-m`` accepts.
 
-    :raises ConfigError: when there is no such agent, or it is not a generator.
+    :raises ConfigError: when there is no such agent (the nearest is suggested), or it
+        is not a generator.
     """
     try:
-        found = load_agent_module(name)
+        with suggesting():
+            found = load_agent_module(name)
     except (ImportError, AttributeError, IndexError) as e:
         raise ConfigError(
             f'The generator {name!r} cannot be loaded ({e}). Give a name as -m takes '

@@ -21,7 +21,9 @@ from tests.agents.rerank_toys import AGENT, TOY, trained_generator
     [
         ('repeat_label', 'is not a generator'),
         ('transformer/ranker', 'is not a generator'),
-        ('nonsense', 'cannot be loaded'),
+        ('nonsense', "There is no agent 'nonsense'"),
+        ('transformer/generatr', "Did you mean 'transformer/generator'"),
+        ('', 'cannot be loaded'),
         (AGENT, 'cannot itself rerank'),
     ],
 )
