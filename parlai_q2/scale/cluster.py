@@ -10,7 +10,7 @@ import logging
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Optional
 
 from parlai_q2.errors import ConfigError, WorkerError
@@ -73,23 +73,35 @@ def connected(
             object_store_memory=STORE_BYTES,
             _temp_dir=folder,
         )
-    # Where the program had imported Ray before, that has read another answer.
-    read, constants = None, ray._private.ray_constants
-    if address is None:
-        read, constants.ENABLE_RAY_CLUSTER = constants.ENABLE_RAY_CLUSTER, False
+    with nullcontext() if address else _on_loopback(ray):
+        try:
+            ray.init(address=address or 'local', **settings)
+        except Exception as e:  # of no class of its own, where a node does not start
+            # It may have started some of its processes.
+            ray.shutdown()
+            if address is None:
+                said = f'Ray could not be started on this machine: {e}'
+                raise WorkerError(said) from e
+            raise ConfigError(NO_CLUSTER.format(address, e)) from e
+        try:
+            logger.debug('Logs of the actors: %s', log_folder(ray))
+            yield ray
+        finally:
+            ray.shutdown()
+
+
+@contextmanager
+def _on_loopback(ray: Any) -> Iterator[None]:
+    """
+    Let what is started listen on the loopback address alone, also where the program had
+    imported Ray before, which then has read another answer of :data:`LOOPBACK`.
+    """
+    constants = ray._private.ray_constants
+    read, constants.ENABLE_RAY_CLUSTER = constants.ENABLE_RAY_CLUSTER, False
     try:
-        ray.init(address=address or 'local', **settings)
-    except Exception as e:  # of no class of its own, where a node does not start
-        if address is None:
-            raise WorkerError(f'Ray could not be started on this machine: {e}') from e
-        raise ConfigError(NO_CLUSTER.format(address, e)) from e
-    try:
-        logger.debug('Logs of the actors: %s', log_folder(ray))
-        yield ray
+        yield
     finally:
-        ray.shutdown()
-        if read is not None:
-            constants.ENABLE_RAY_CLUSTER = read
+        constants.ENABLE_RAY_CLUSTER = read
 
 
 def _check_answers(address: str) -> None:

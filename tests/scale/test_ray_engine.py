@@ -111,13 +111,20 @@ def test_that_ray_does_not_start_is_said(tmp_path, monkeypatch):
 
     from parlai_q2.scale.ray_engine import RayEngine, Resources
 
+    constants, read = ray._private.ray_constants, []
+
     def fail(**settings):
+        read.append(constants.ENABLE_RAY_CLUSTER)
         raise Exception('The current node timed out during startup.')
 
     monkeypatch.setattr(ray, 'is_initialized', lambda: False)
     monkeypatch.setattr(ray, 'init', fail)
+    monkeypatch.setattr(ray, 'shutdown', lambda: None)
+    # As the user's program has it, which is as it was after that.
+    monkeypatch.setattr(constants, 'ENABLE_RAY_CLUSTER', 'as it was')
     with pytest.raises(WorkerError, match='could not be started.*timed out'):
         RayEngine(ToyJob(str(tmp_path)), Resources())
+    assert (read, constants.ENABLE_RAY_CLUSTER) == ([False], 'as it was')
 
 
 def test_a_killed_node_and_one_that_joins_late_cost_only_time(engine, two_nodes):
