@@ -8,7 +8,7 @@ import json
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.zoo.train import loop, recipe
+from parlai_q2.zoo.train import loop, recipe, whole_model
 from parlai_q2.zoo.train.checkpoint import NAME
 from parlai_q2.zoo.train.data import write_rows
 from tests.zoo.tiny_training import CLASS_ROWS, encoder, place_rows, recipe_text
@@ -66,10 +66,12 @@ def trains(tmp_path, bert):
     return train
 
 
-@pytest.mark.parametrize('where', ['write_folder', 'write_text'])
-def test_a_recipe_loses_no_step_until_all_is_written(tmp_path, trains, where):
+@pytest.mark.parametrize(
+    'module, name', [(whole_model, 'write_folder'), (recipe, 'write_text')]
+)
+def test_a_recipe_loses_no_step_until_all_is_written(tmp_path, trains, module, name):
     trains('whole')
-    stopped_in(recipe, where, lambda: trains('parts'))
+    stopped_in(module, name, lambda: trains('parts'))
     assert (tmp_path / 'parts' / NAME).exists()
     without_steps(lambda: trains('parts'))
     whole, parts = tmp_path / 'whole', tmp_path / 'parts'
@@ -91,7 +93,7 @@ def test_a_recipe_loses_no_step_until_all_is_written(tmp_path, trains, where):
 def test_a_recipe_does_not_go_on_when_it_or_its_data_was_changed(
     tmp_path, trains, old, new, named
 ):
-    stopped_in(recipe, 'write_folder', lambda: trains('out'))
+    stopped_in(whole_model, 'write_folder', lambda: trains('out'))
     with pytest.raises(ConfigError, match=f'another {named}. Give the same'):
         trains('out', change=(old, new))
     write_rows(tmp_path / 'classes.jsonl', CLASS_ROWS[::-1])

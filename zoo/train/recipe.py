@@ -35,7 +35,7 @@ from parlai_q2.zoo.train.train_decoder import DecoderJob
 from parlai_q2.zoo.train.train_qa import SpanJob
 from parlai_q2.zoo.train.train_seq2seq import TextJob
 from parlai_q2.zoo.train.train_twins import TwinJob
-from parlai_q2.zoo.train.weights import as_shipped, write_folder
+from parlai_q2.zoo.train.weights import as_shipped
 
 JOBS: dict[str, Any] = {
     'spans': SpanJob,
@@ -157,10 +157,9 @@ def run(
     initial, said = model_identity(recipe.initial), described(recipe)
     decisive = {name: said[name] for name in DECISIVE}
     identity = {'initial': initial, 'data': sums, **decisive}
-    model, tokenizer = initial_model(recipe)
+    whole, tokenizer = initial_model(recipe)
     job = JOBS[recipe.job](tokenizer, **recipe.options)
-    if isinstance(job, DecoderJob):
-        model = job.student(model, rows)
+    model = job.student(whole, rows)
     job.valid = job.encode(valid)
     samples = [
         sample
@@ -171,11 +170,7 @@ def run(
         f'{len(samples)} examples of {len(rows)} rows, {len(job.valid)} held out'
     )
     log = train(model, job, samples, settings, outdir, rng, device, identity=identity)
-    model.cpu().eval()
-    if isinstance(job, DecoderJob):
-        size = job.write(model, recipe.initial, outdir)
-    else:
-        size = write_folder(model, tokenizer, outdir)
+    size = job.write(model.cpu().eval(), recipe.initial, outdir)
     model.load_state_dict(as_shipped(model.state_dict()))
     shipped = validated(model.to(device), job, device)
     logging.info(json.dumps({'as shipped': shipped}))

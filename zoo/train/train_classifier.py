@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Optional, Sequence
 import torch
 
 from parlai_q2.zoo.train.data import by_length, moved, padded
+from parlai_q2.zoo.train.whole_model import WholeModel
 
 VALID_BATCH = 64
 TEACHER_SHARE = 0.7
@@ -29,7 +30,7 @@ class ClassSample(NamedTuple):
     row: dict[str, Any]
 
 
-class ClassJob:
+class ClassJob(WholeModel):
     """
     Trains a classifier of pairs.
 

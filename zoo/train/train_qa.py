@@ -16,6 +16,7 @@ from parlai_q2.presets import ModelConfig
 from parlai_q2.text.normalize import normalize
 from parlai_q2.text.overlap import token_f1
 from parlai_q2.zoo.train.data import by_length, moved, padded
+from parlai_q2.zoo.train.whole_model import WholeModel
 
 VALID_BATCH = 64
 
@@ -38,7 +39,7 @@ class SpanSample(NamedTuple):
     row: dict[str, Any]
 
 
-class SpanJob:
+class SpanJob(WholeModel):
     """
     Trains a span-prediction encoder.
 

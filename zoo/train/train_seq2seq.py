@@ -11,6 +11,7 @@ import torch
 
 from parlai_q2.models.prompts import question_prompt, reply_prompt
 from parlai_q2.zoo.train.data import moved, padded
+from parlai_q2.zoo.train.whole_model import WholeModel
 
 VALID_BATCH = 32
 MAX_PROMPT, MAX_OUTPUT = 160, 64  # tokens, the end token included
@@ -27,7 +28,7 @@ REPLIES: tuple[Callable, Callable] = (
 )
 
 
-class TextJob:
+class TextJob(WholeModel):
     """
     Trains an encoder-decoder.
 
