@@ -103,7 +103,7 @@ class KnowledgeSource:
     :param delimiter: what separates a passage from the message inside a text.
     :param file: a text file, the knowledge for turns that bring none.
     :param index: documents that are searched, in place of all other knowledge.
-    :param file_index: searches the file, where it has several passages.
+    :ivar file_index: searches the file, where it has several passages.
     """
 
     def __init__(
@@ -111,12 +111,11 @@ class KnowledgeSource:
         delimiter: Optional[str] = None,
         file: Optional[str] = None,
         index: Optional[KnowledgeIndex] = None,
-        file_index: Optional[KnowledgeIndex] = None,
     ):
         self.delimiter = line_ends(delimiter) if delimiter else None
         self.passages = read_passage(file) if file else ()
         self.index = index
-        self.file_index = file_index
+        self.file_index: Optional[KnowledgeIndex] = None
 
     @property
     def searched(self) -> Optional[KnowledgeIndex]:

@@ -140,7 +140,8 @@ def searching_source(opt: Mapping[str, Any]) -> KnowledgeSource:
     :raises InputError: when the index cannot be opened, or the file not be read.
     :raises ConfigError: when the file is empty.
     """
-    source, index = source_from_opt(opt), index_from_opt(opt)
-    file = opt.get('knowledge_file')
-    file_index = _file_index(opt) if file and index is None else None
-    return KnowledgeSource(source.delimiter, file, index, file_index)
+    source = source_from_opt(opt)
+    source.index = index_from_opt(opt)
+    if opt.get('knowledge_file') and source.index is None:
+        source.file_index = _file_index(opt)
+    return source
