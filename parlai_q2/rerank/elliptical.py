@@ -35,13 +35,11 @@ class QuestionReader:
     """
     Reads the knowledge for the answer to a turn's question, with the model and the
     margin of :class:`~parlai_q2.retrieve.answers.AnswerReader`.
-
-    :param options: those of :class:`~parlai_q2.retrieve.answers.AnswerReader`. The
-        model is loaded when a question is first asked.
+    The model is loaded when a question is first asked.
     """
 
-    def __init__(self, **options: object):
-        self._reader = AnswerReader(**options)  # type: ignore[arg-type]
+    def __init__(self) -> None:
+        self._reader = AnswerReader()
 
     def unanswered(self, turns: Sequence[Turn]) -> list[bool]:
         """
@@ -57,9 +55,9 @@ class QuestionReader:
             for passage in turn.knowledge
         ]
         found = self._reader.answers([(turns[n].text, p) for n, p in pairs])
-        asked = {number for number, _ in pairs}
-        answered = {n for (n, _), one in zip(pairs, found, strict=True) if one}
-        return [n in asked - answered for n in range(len(turns))]
+        unanswered = {number for number, _ in pairs}
+        unanswered -= {n for (n, _), one in zip(pairs, found, strict=True) if one}
+        return [n in unanswered for n in range(len(turns))]
 
 
 def elliptical(replies: Sequence[str]) -> list[bool]:

@@ -11,7 +11,6 @@ beams are rows, with the fields of other questions: ``a`` span, ``c`` turn, ``q`
 
 import argparse
 import random
-from dataclasses import replace
 from typing import Any, Iterator, Optional, Sequence
 
 from parlai.utils import logging
@@ -72,9 +71,8 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     preset = load_preset('mini')
     section = preset.models['question_generation']
     settings = {**section.settings, 'num_beams': BEAMS, 'num_questions': TAKEN}
-    config = replace(section, model=args.teacher, settings=settings)
     generator = Seq2SeqQuestionGenerator(
-        ModelConfig(config.model), device=args.device, **settings
+        ModelConfig(args.teacher), device=args.device, **settings
     )
     turns = turns_of(args.rows, args.most)
     rows = question_rows(turns, generator, Q2Settings(**preset.q2))
