@@ -6,6 +6,7 @@ import pytest
 
 from parlai_q2.report import write_report
 from tests.report.browser import OPEN_ROWS
+from tests.report.contrast import faint
 from tests.report.samples import HOSTILE, marks, reranked, scored, simple
 
 FIRST_MARK = 'tr.response mark.contradicted'
@@ -149,6 +150,7 @@ def test_it_fits_the_screen_and_shows_ink_on_paper(opened, tmp_path, width, sche
         'rgb(255, 255, 255)'
     )
     assert dark == (scheme == 'dark')
+    assert faint(opened) == []
     assert len(opened.screenshot(tmp_path / 'page.png')) > 10_000
 
 

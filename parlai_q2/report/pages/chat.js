@@ -61,13 +61,20 @@ async function converse(message, onStep) {
 
 // --- one turn
 
-// Evidence below a reply, filled when the user first opens it or clicks a mark.
+// Evidence below a reply, filled when the user first opens it or clicks a mark. Escape
+// closes it, and leaves the focus at its title.
 function folded(title, fill) {
-  const box = el('details', {}, el('summary', {}, title));
+  const head = el('summary', {}, title);
+  const box = el('details', {}, head);
   box.fill = () => {
     if (box.children.length === 1) box.append(el('div', { class: 'detail' }, ...fill()));
   };
   box.addEventListener('toggle', () => box.open && box.fill());
+  box.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !box.open) return;
+    box.open = false;
+    head.focus();
+  });
   return box;
 }
 
