@@ -1,7 +1,8 @@
 """
-What of a page does not stand out from what is behind it, by the contrast of WCAG 2.2: 4.5
-to 1 of texts (1.4.3, level AA), with the signs that styles add and the hints of empty
-fields; 3 to 1 of the edges of fields (1.4.11). A canvas blends what is translucent.
+What of a page does not stand out from what is behind it, by the contrast of WCAG 2.2:
+4.5 to 1 of texts (1.4.3, level AA), with the signs that styles add and the hints of
+empty fields; 3 to 1 of the edges of fields (1.4.11). A canvas blends what is
+translucent.
 """
 
 from typing import Any
@@ -11,7 +12,10 @@ FAINT = """
   const paper = Object.assign(document.createElement('canvas'), { width: 1, height: 1 })
     .getContext('2d', { willReadFrequently: true });
   const luminance = (colours) => {
-    for (const colour of colours) { paper.fillStyle = colour; paper.fillRect(0, 0, 1, 1); }
+    for (const colour of colours) {
+      paper.fillStyle = colour;
+      paper.fillRect(0, 0, 1, 1);
+    }
     const [r, g, b] = [...paper.getImageData(0, 0, 1, 1).data].map((v) => v / 255)
       .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
@@ -19,8 +23,8 @@ FAINT = """
   const behind = (e) => (e
     ? [...behind(e.parentElement), getComputedStyle(e).backgroundColor] : ['#fff']);
   const contrast = (colour, ground) => {
-    const two = [luminance([...ground, colour]), luminance(ground)].sort((a, b) => b - a);
-    return (two[0] + 0.05) / (two[1] + 0.05);
+    const two = [luminance([...ground, colour]), luminance(ground)];
+    return (Math.max(...two) + 0.05) / (Math.min(...two) + 0.05);
   };
   const found = [];
   const look = (e, part, colour, ground, least) => {
@@ -35,7 +39,8 @@ FAINT = """
     }
     for (const part of ['::before', '::after']) {
       const { content, color } = getComputedStyle(e, part);
-      if (/[^"\\s]/.test(content.replace('none', ''))) look(e, part, color, behind(e), 4.5);
+      const drawn = /[^"\\s]/.test(content.replace('none', ''));
+      if (drawn) look(e, part, color, behind(e), 4.5);
     }
     if (e.matches('input, select, textarea')) {
       look(e, 'edge', style.borderTopColor, behind(e.parentElement), 3);
