@@ -7,7 +7,7 @@ the shortest first; a run that was stopped goes on where it was. It ends with
 
 - writes docs/results: of each run its tables with the command and the signatures on
   top, the same as data, and README.md with a short table of each;
-- puts the figures into the sentences and rows that docs/results/quotes.tsv lists.
+- puts the figures into the sentences and rows that .ci/quotes.tsv lists.
 
 ``python .ci/results.py check`` says which figures on pages are not those of the runs,
 or of no run yet.
@@ -24,7 +24,7 @@ from typing import Any, Iterator, NoReturn, Optional
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path('docs/results')
-QUOTES = RESULTS / 'quotes.tsv'
+QUOTES = Path('.ci/quotes.tsv')
 OUTPUTS = Path('outputs/results')
 # In a run's folder: the command that made it, with data for its --datapath.
 COMMAND = 'command.txt'

@@ -50,6 +50,7 @@ def test_every_run_that_is_there_has_its_tables_with_command_and_signatures_on_t
 def root(tmp_path):
     """A checkout with one page, and the output of one run."""
     (tmp_path / results.RESULTS).mkdir(parents=True)
+    (tmp_path / results.QUOTES).parent.mkdir()
     (tmp_path / results.QUOTES).write_text(f'# a comment\n{PAGE}\t{QUOTE}\n')
     (tmp_path / PAGE).write_text(TEXT)
     outputs = tmp_path / results.OUTPUTS / 'q2_wow'
