@@ -4,7 +4,7 @@ immutable; ``to_dict`` gives JSON-safe values, the words of enums as plain text,
 ``from_dict`` reads back.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, NamedTuple, Optional
@@ -47,6 +47,31 @@ class Word(str, Enum):
     def __repr__(self) -> str:
         # As a function: Sphinx asks an enum's __repr__ for its own.
         return str.__repr__(self)
+
+
+def plain(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Fields with the words of enums, also those in lists, as plain text: YAML, which
+    ParlAI's tests write, and pickles of other releases know none.
+
+    >>> plain({'label': Label.GENERIC, 'guards': (Status.GENERIC,)})
+    {'label': 'generic', 'guards': ('generic',)}
+    """
+    return {
+        name: _plain(value) if isinstance(value, _WITH_WORDS) else value
+        for name, value in fields.items()
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return str(value)
+    if type(value) in (list, tuple) and value and isinstance(value[0], Enum):
+        return type(value)(map(str, value))
+    return value
+
+
+_WITH_WORDS = (Enum, list, tuple)
 
 
 class Label(Word):
@@ -138,7 +163,8 @@ class Evidence(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """The evidence as JSON-safe values."""
-        return {'passage': self.passage, **_span(self.span), 'stance': str(self.stance)}
+        found = {'passage': self.passage, **_span(self.span), 'stance': self.stance}
+        return plain(found)
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Evidence':
@@ -183,30 +209,20 @@ class Claim:
         """The answer in the knowledge, if a question was asked and it has one."""
         return self.evidence[0] if self.question and self.evidence else None
 
-    def placed(self, place: Callable[[Span], tuple[int, Span]]) -> 'Claim':
-        """
-        A claim whose evidence is given in the joined knowledge, with it in the
-        passages.
-
-        :param place: :meth:`~parlai_q2.turns.Turn.place` of the claim's example.
-        """
-        found = (Evidence(*place(e.span), e.stance) for e in self.evidence)
-        return replace(self, evidence=tuple(found)) if self.evidence else self
-
     def to_dict(self) -> dict[str, Any]:
         """The claim as JSON-safe values; spans are texts with [start, end] offsets."""
         asked = {
             'question': self.question,
-            'comparison': None if self.comparison is None else str(self.comparison),
+            'comparison': self.comparison,
             'f1': self.f1,
         }
-        return {
+        found = {
             **_span(self.span),
             'support': self.support,
-            'status': str(self.status),
+            'status': self.status,
             'evidence': [one.to_dict() for one in self.evidence],
-            **(asked if self.question else {}),
         }
+        return plain({**found, **(asked if self.question else {})})
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Claim':
@@ -308,15 +324,17 @@ class Score:
 
     def to_dict(self) -> dict[str, Any]:
         """The score as JSON-safe values, as ``parlai_q2 score`` writes them."""
-        return {
-            'kind': KIND,
-            'score': self.value,
-            'label': str(self.label),
-            'fallback': self.fallback,
-            'claims': [claim.to_dict() for claim in self.claims],
-            'parts': dict(self.parts),
-            'signature': self.signature,
-        }
+        return plain(
+            {
+                'kind': KIND,
+                'score': self.value,
+                'label': self.label,
+                'fallback': self.fallback,
+                'claims': [claim.to_dict() for claim in self.claims],
+                'parts': dict(self.parts),
+                'signature': self.signature,
+            }
+        )
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Score':

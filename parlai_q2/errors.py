@@ -58,6 +58,16 @@ class Flaw(Enum):
     TOO_DEEP = 'too deep'  # nested deeper than JSON is read
 
 
+def place_of(source: str, line: int) -> str:
+    """
+    Where a record stands, for messages.
+
+    >>> place_of('pairs.jsonl', 3)
+    'pairs.jsonl, line 3'
+    """
+    return f'{source}, line {line}'
+
+
 class RecordError(InputError):
     """
     A record in a file is invalid; names the file, the line and the problem.
@@ -70,7 +80,7 @@ class RecordError(InputError):
     ):
         self.source, self.line, self.problem = source, line, problem
         self.flaw = flaw
-        super().__init__(f'{source}, line {line}: {problem}')
+        super().__init__(f'{place_of(source, line)}: {problem}')
 
     def __reduce__(self) -> tuple:
         # By default, pickle would call __init__ with the message as only argument.

@@ -7,11 +7,9 @@ A :class:`Turn` has its knowledge as passages, and the turns before the reply. A
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
 from typing import Any, NamedTuple, Optional, Union
 
 from parlai_q2.errors import InputError
@@ -216,26 +214,10 @@ class Turn:
         """The passages as one text, with line breaks between them."""
         return joined(self.knowledge)
 
-    def place(self, span: Span) -> tuple[int, Span]:
-        """
-        The passage that a span of :attr:`knowledge_text` begins in, from 0, and the
-        span with offsets in it. What goes beyond the passage's end is cut there.
-
-        >>> Turn(['Bees.', 'Ants.']).place(Span('Ants', 6, 10))
-        (1, Span(text='Ants', start=0, end=4))
-        """
-        if len(self.knowledge) < 2:
-            return 0, span
-        index = bisect_right(self._starts, span.start) - 1
-        text, before = self.knowledge[index].text, self._starts[index]
-        start, end = span.start - before, min(span.end - before, len(text))
-        return index, Span(text[start:end], start, end)
-
     @cached_property
-    def _starts(self) -> list[int]:
-        """Where each passage starts in the joined knowledge."""
-        lengths = (len(p.text) + len(PASSAGE_END) for p in self.knowledge[:-1])
-        return list(accumulate(lengths, initial=0))
+    def texts(self) -> tuple[str, ...]:
+        """The texts of the passages: all that scorers read of the knowledge."""
+        return tuple(passage.text for passage in self.knowledge)
 
 
 @dataclass(frozen=True, init=False)
@@ -257,7 +239,7 @@ class Example(Turn):
     def __init__(
         self,
         knowledge: Knowledge,
-        response: str,
+        response: str = None,  # type: ignore[assignment]  # an InputError says so
         history: Sequence[str] = (),
         id: Optional[str] = None,
     ):

@@ -15,7 +15,7 @@ from parlai.core.params import ParlaiParser
 from parlai.utils import logging
 from parlai.utils.misc import round_sigfigs, warn_once
 
-from parlai_q2.claims import Score
+from parlai_q2.claims import Score, plain
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.parlai.classification import (
@@ -115,12 +115,13 @@ class ConsistencyAgent(Agent):
         chosen = choose(outputs, classes, self._threshold(score))
         answer = classes.classes[chosen]
         reply['text'] = answer
-        reply['consistency'] = {
+        found = {
             'score': score.value,
-            'label': str(score.label),
+            'label': score.label,
             'parts': dict(score.parts),
             'probabilities': dict(zip(classes.classes, probabilities)),
         }
+        reply['consistency'] = plain(found)
         true = true_class(message)
         if self.opt.get('interactive_mode'):
             # Worded as ParlAI's own classifiers word it.

@@ -21,7 +21,7 @@ from parlai_q2.rerank.candidate import merge
 from parlai_q2.rerank.choice import Reason
 from parlai_q2.retrieve.answers import AnswerReader, wants_yes_or_no
 from parlai_q2.retrieve.words import words_of
-from parlai_q2.turns import Passage
+from parlai_q2.turns import Passage, Turn
 
 # Where a candidate comes from that no generator found.
 DOCUMENT = 'document'
@@ -64,6 +64,16 @@ def said_by(ranking: Ranking, texts: Sequence[str]) -> list[str]:
         one.text if one.strategies == (DOCUMENT,) else text
         for one, text in zip(ranking.candidates, texts)
     ]
+
+
+def answered_by(found: Found, turn: Turn) -> Optional[bool]:
+    """
+    Whether what was found for a turn answers it; None if it was not read for that, or
+    if yes or no is asked for, which a span does not tell.
+    """
+    if found.question:
+        return True
+    return False if found.declined and not wants_yes_or_no(turn.text) else None
 
 
 def to_the_point(

@@ -22,6 +22,7 @@ from parlai.utils import logging
 from parlai.utils.misc import warn_once
 
 from parlai_q2.agents.grounded_rerank.answering import (
+    answered_by,
     said_by,
     to_the_point,
     with_documents,
@@ -261,8 +262,13 @@ class GroundedRerankAgent(ChatCommands):
         began = time.perf_counter()
         rankings = self.reranker.rank_batch(
             [
-                Pool(turn.knowledge, pool, turn.history)
-                for turn, pool in zip(turns, pools, strict=True)
+                Pool(
+                    turn.knowledge,
+                    pool,
+                    turn.history,
+                    answered=answered_by(known, turn),
+                )
+                for turn, pool, known in zip(turns, pools, batch[FOUND], strict=True)
             ]
         )
         if searched is not None:

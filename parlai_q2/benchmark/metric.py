@@ -15,7 +15,7 @@ from parlai_q2.presets import Preset
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 from parlai_q2.scorers.q2 import Q2Scorer
-from parlai_q2.turns import Span
+from parlai_q2.turns import Example, Span
 
 SPANS, QUESTIONS, NLI = 'spans', 'questions', 'nli'
 # The sections of a preset, beside ``nli``.
@@ -26,42 +26,43 @@ ON_RESPONSES, ON_KNOWLEDGE = 'answers in responses', 'answers in knowledge'
 STAGES = (SPANS, QUESTIONS, ON_RESPONSES, ON_KNOWLEDGE, NLI)
 # The largest difference allowed between a batch and one question at a time.
 TOLERANCE = 0.0
-Pair = tuple[str, str]
 
 
 def measure_batched(
-    scorer: Q2Scorer, pairs: Sequence[Pair], rounds: int
+    scorer: Q2Scorer, examples: Sequence[Example], rounds: int
 ) -> tuple[dict[str, Any], list[Q2Result]]:
     """
     Time Q2 in batches, and one response at a time; its models are warmed up first.
 
-    :param pairs: B pairs (knowledge, response), at least two.
-    :param rounds: how often all pairs are scored.
+    :param examples: B of them, at least two.
+    :param rounds: how often all are scored.
     :return: the measurements, with the seconds a response and those of each stage; and
         the results.
     """
     models, settings = scorer.models, scorer.q2_settings
-    q2(pairs[:2], models, settings)
+    q2(examples[:2], models, settings)
     stages = StageClock()
-    watched = watch(models, stages, pairs)
+    watched = watch(models, stages, examples)
 
     def whole() -> list[Q2Result]:
         # In the portions that the scorer itself would take.
         return [
             result
-            for start in range(0, len(pairs), scorer.at_once)
-            for result in q2(pairs[start : start + scorer.at_once], watched, settings)
+            for start in range(0, len(examples), scorer.at_once)
+            for result in q2(
+                examples[start : start + scorer.at_once], watched, settings
+            )
         ]
 
     times: list[float] = []
     results: list[Q2Result] = []
     for _ in range(rounds):
         seconds, results = timed(whole)
-        times.append(seconds / len(pairs))
-    each = [timed(partial(q2, [pair], models, settings))[0] for pair in pairs]
-    count = rounds * len(pairs)
+        times.append(seconds / len(examples))
+    each = [timed(partial(q2, [one], models, settings))[0] for one in examples]
+    count = rounds * len(examples)
     found = {
-        'responses': len(pairs),
+        'responses': len(examples),
         'questions': sum(len(result.claims) for result in results),
         'batched': spread(times),
         'one_response': spread(each),
@@ -72,18 +73,18 @@ def measure_batched(
 
 
 def measure_loop(
-    scorer: Q2Scorer, pairs: Sequence[Pair]
+    scorer: Q2Scorer, examples: Sequence[Example]
 ) -> tuple[float, list[Q2Result]]:
     """
     Time Q2 one question at a time, in the order of the published code: seconds a
     response, and the results.
     """
     models, settings = scorer.models, scorer.q2_settings
-    q2_one_at_a_time(pairs[0], models, settings)
+    q2_one_at_a_time(examples[0], models, settings)
     seconds, results = timed(
-        lambda: [q2_one_at_a_time(pair, models, settings) for pair in pairs]
+        lambda: [q2_one_at_a_time(one, models, settings) for one in examples]
     )
-    return seconds / len(pairs), results
+    return seconds / len(examples), results
 
 
 def as_published(preset: Preset) -> Preset:
@@ -131,15 +132,15 @@ def describe_metric(found: Mapping[str, Any]) -> str:
     return '\n'.join(lines)
 
 
-def watch(models: Q2Models, clock: StageClock, pairs: Sequence[Pair]) -> Q2Models:
+def watch(models: Q2Models, clock: StageClock, examples: Sequence[Example]) -> Q2Models:
     """
     The same models, with the time of each added to a clock, under :data:`STAGES`.
 
-    :param pairs: what will be scored, as (knowledge, response).
+    :param examples: what will be scored.
     """
-    responses = {response for _, response in pairs}
+    responses = {example.response for example in examples}
 
-    def answer(pairs: Sequence[Pair]) -> list[Optional[Span]]:
+    def answer(pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
         # One call asks about responses or about knowledge, never about both.
         about_responses = all(text in responses for _, text in pairs)
         stage = ON_RESPONSES if about_responses else ON_KNOWLEDGE

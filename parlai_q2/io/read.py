@@ -28,7 +28,7 @@ from typing import (
     cast,
 )
 
-from parlai_q2.errors import Flaw, InputError, RecordError
+from parlai_q2.errors import Flaw, InputError, RecordError, place_of
 from parlai_q2.io.fields import renamed, tell_unread
 from parlai_q2.io.locations import Location, located
 from parlai_q2.io.parquet import ENDINGS, is_parquet, parquet_rows
@@ -82,7 +82,7 @@ class Record(NamedTuple):
     @property
     def place(self) -> str:
         """Where it stands, for messages: ``pairs.jsonl, line 3``."""
-        return f'{self.source}, line {self.line}'
+        return place_of(self.source, self.line)
 
     def without(self, error: RecordError) -> 'Record':
         """The record with an error in place of all that it holds."""

@@ -20,9 +20,9 @@ from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
+from parlai_q2.claims import plain
 from parlai_q2.evaluate.sets import AnnotatedResponse, narrowed, spelt_out
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
-from parlai_q2.parlai.plain_message import plain_message
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 from parlai_q2.parlai.task_strings import task_arguments
 
@@ -142,7 +142,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
             fields['labels'] = [turn.response]
         elif turn.gold:
             fields['labels'] = [turn.gold]
-        return plain_message(fields)
+        return Message(plain(fields))
 
     # To count a stream, ParlAI writes a file beside the data; a package is read-only.
     def num_examples(self) -> int:

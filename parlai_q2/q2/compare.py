@@ -27,7 +27,6 @@ from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.q2.ask import Question
 from parlai_q2.text.overlap import token_f1
 from parlai_q2.text.quantities import contradicts, restated
-from parlai_q2.turns import Span
 
 STATUSES = {
     Comparison.EXACT: Status.SUPPORTED,
@@ -42,16 +41,15 @@ AGREE = 0.5
 
 def judge(
     questions: Sequence[Question],
-    answers: Sequence[Optional[Span]],
+    answers: Sequence[Optional[Evidence]],
     nli: Optional[NliModel],
     soft: bool = False,
     by_value: bool = False,
 ) -> list[Claim]:
     """
-    Judge each of Q questions by its answer in the response and that in the knowledge,
-    which is taken for one passage.
+    Judge each of Q questions by its answer in the response and that in the knowledge.
 
-    :param answers: from the knowledge; None if it has none.
+    :param answers: where the knowledge has them; None if it has none.
     :param nli: the model that compares answers, or None to use token F1 alone.
     :param soft: score by the NLI probabilities instead of the likeliest class.
     :param by_value: compare quantities by their values.
@@ -63,7 +61,7 @@ def judge(
 
 
 def pairs_to_compare(
-    questions: Sequence[Question], answers: Sequence[Optional[Span]]
+    questions: Sequence[Question], answers: Sequence[Optional[Evidence]]
 ) -> dict[int, tuple[str, str]]:
     """
     The (premise, hypothesis) pairs that need NLI, by question index. As in the released
@@ -71,19 +69,19 @@ def pairs_to_compare(
     """
     return {
         i: (
-            f'{question.text} {answer.text}.',
+            f'{question.text} {answer.span.text}.',
             f'{question.text} {question.answer.text}.',
         )
         for i, (question, answer) in enumerate(zip(questions, answers, strict=True))
         if answer
-        and answer.text.strip()
-        and token_f1(question.answer.text, answer.text) < 1
+        and answer.span.text.strip()
+        and token_f1(question.answer.text, answer.span.text) < 1
     }
 
 
 def claims_of(
     questions: Sequence[Question],
-    answers: Sequence[Optional[Span]],
+    answers: Sequence[Optional[Evidence]],
     found: Mapping[int, NliProbabilities],
     soft: bool = False,
     by_value: bool = False,
@@ -97,17 +95,18 @@ def claims_of(
 
 def _claim(
     question: Question,
-    answer: Optional[Span],
+    answer: Optional[Evidence],
     nli: Optional[NliProbabilities],
     soft: bool,
     by_value: bool,
 ) -> Claim:
-    f1 = token_f1(question.answer.text, answer.text) if answer else 0.0
-    if answer is None or not answer.text.strip():
+    said, known = question.answer.text, answer.span.text if answer else ''
+    f1 = token_f1(said, known) if answer else 0.0
+    if not known.strip():
         comparison, score = Comparison.NO_ANSWER, 0.0
     elif f1 >= 1:
         comparison, score = Comparison.EXACT, 1.0
-    elif by_value and (found := same_value(answer.text, question.answer.text)):
+    elif by_value and (found := same_value(known, said)):
         comparison = found
         score = float(found == Comparison.ENTAILMENT)
     elif nli is None:
@@ -119,7 +118,7 @@ def _claim(
     if status is None:  # neutral, or compared by tokens alone
         status = Status.SUPPORTED if f1 > AGREE else Status.UNSUPPORTED
     stance = STANCES.get(status, Stance.NEITHER)
-    evidence = () if answer is None else (Evidence(0, answer, stance),)
+    evidence = () if answer is None else (answer._replace(stance=stance),)
     return Claim(
         question.answer, score, status, evidence, question.text, comparison, f1
     )

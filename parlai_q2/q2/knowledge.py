@@ -1,17 +1,19 @@
 """
 What question answering and end-to-end NLI read of knowledge of any length.
 
-Short knowledge is read whole. Of long knowledge, which departs from the paper, the few
-sentences are read that match a question or a sentence of the response best, in the
-order of the text; if they do not answer a question, the knowledge does not.
+Short knowledge is read whole, its passages one after the other. Of long knowledge,
+which departs from the paper, the few sentences are read that match a question or a
+sentence of the response best, in the order of the text; if they do not answer a
+question, the knowledge does not. An answer lies in one passage: what goes on in the
+next one is cut.
 """
 
 from typing import Optional, Sequence
 
+from parlai_q2.claims import Evidence, Stance
 from parlai_q2.models.protocols import QuestionAnswerer
 from parlai_q2.text.selection import SentenceIndex, index_of, pieces
-from parlai_q2.text.sentences import is_short
-from parlai_q2.turns import Span
+from parlai_q2.turns import Example, Turn
 
 # Sentences read for a question and, in end-to-end NLI, for each sentence of a response.
 # Chosen on development data.
@@ -20,7 +22,7 @@ FOR_A_QUESTION, FOR_A_SENTENCE = 3, 2
 
 class Excerpts:
     """
-    What to read of each knowledge text; each is split into sentences once.
+    What to read of each turn's passages; they are split into sentences once.
 
     :param knowledge_words: knowledge of more words is long; 0 if none is.
     :param lower: whether answers are in lower case.
@@ -28,47 +30,56 @@ class Excerpts:
 
     def __init__(self, knowledge_words: int, lower: bool = False):
         self._longest, self._lower = knowledge_words, lower
-        self._indices: dict[str, Optional[SentenceIndex]] = {}
+        self._indices: dict[tuple[str, ...], SentenceIndex] = {}
 
-    def index(self, knowledge: str) -> Optional[SentenceIndex]:
-        """The sentences of long knowledge; None if the knowledge is read whole."""
-        if knowledge not in self._indices:
-            long = self._longest > 0 and not is_short(knowledge, self._longest)
-            self._indices[knowledge] = index_of(knowledge) if long else None
-        return self._indices[knowledge]
+    def index(self, turn: Turn) -> SentenceIndex:
+        """The sentences of a turn's passages."""
+        if turn.texts not in self._indices:
+            self._indices[turn.texts] = index_of(*turn.texts)
+        return self._indices[turn.texts]
 
-    def of_question(self, question: str, knowledge: str) -> str:
-        """What to read for a question."""
-        index = self.index(knowledge)
-        return index.joined(_chosen(index, question)) if index else knowledge
+    def _is_long(self, index: SentenceIndex) -> bool:
+        return 0 < self._longest < index.words
 
-    def of_response(self, response: str, knowledge: str) -> str:
+    def of_question(self, question: str, turn: Turn) -> list[int]:
+        """The sentences to read for a question; none if all are read."""
+        index = self.index(turn)
+        if not self._is_long(index):
+            return []
+        return sorted(index.best(question, FOR_A_QUESTION))
+
+    def of_response(self, example: Example) -> str:
         """What end-to-end NLI reads for a response."""
-        index = self.index(knowledge)
-        if index is None:
-            return knowledge
-        best = (index.best(p.text, FOR_A_SENTENCE) for p in pieces(response))
+        index = self.index(example)
+        if not self._is_long(index):
+            return index.text
+        best = (index.best(p.text, FOR_A_SENTENCE) for p in pieces(example.response))
         return index.joined(sorted({i for of_piece in best for i in of_piece}))
 
     def answers(
-        self, pairs: Sequence[tuple[str, str]], answerer: QuestionAnswerer
-    ) -> list[Optional[Span]]:
+        self, asked: Sequence[tuple[str, Turn]], answerer: QuestionAnswerer
+    ) -> list[Optional[Evidence]]:
         """
-        The answers to Q pairs (question, knowledge), with offsets in the whole
-        knowledge; None if it has no answer.
+        Where the knowledge answers each of Q questions, each of a turn; None if it does
+        not.
         """
-        found = answerer.answer([(q, self.of_question(q, k)) for q, k in pairs])
-        for i, (answer, (question, knowledge)) in enumerate(
-            zip(found, pairs, strict=True)
-        ):
-            index = self.index(knowledge)
-            if answer and index:
-                chosen = _chosen(index, question)
-                found[i] = index.located(chosen, answer.start, answer.end)
-        if self._lower:
-            return [a and a._replace(text=a.text.lower()) for a in found]
-        return found
-
-
-def _chosen(index: SentenceIndex, question: str) -> list[int]:
-    return sorted(index.best(question, FOR_A_QUESTION))
+        chosen = [self.of_question(question, turn) for question, turn in asked]
+        indices = [self.index(turn) for _, turn in asked]
+        found = answerer.answer(
+            [
+                (question, index.joined(some))
+                for (question, _), index, some in zip(
+                    asked, indices, chosen, strict=True
+                )
+            ]
+        )
+        answers: list[Optional[Evidence]] = []
+        for answer, index, some in zip(found, indices, chosen, strict=True):
+            if answer is None:
+                answers.append(None)
+                continue
+            passage, span = index.located(some, answer.start, answer.end)
+            if self._lower:
+                span = span._replace(text=span.text.lower())
+            answers.append(Evidence(passage, span, Stance.NEITHER))
+        return answers

@@ -23,6 +23,7 @@ from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.text.overlap import token_f1
 from parlai_q2.text.spans import informative_spans
+from parlai_q2.turns import Example
 
 
 @dataclass(frozen=True)
@@ -53,27 +54,27 @@ class Q2Result:
 
 
 def q2(
-    pairs: Sequence[tuple[str, str]], models: Q2Models, settings: Q2Settings
+    examples: Sequence[Example], models: Q2Models, settings: Q2Settings
 ) -> list[Q2Result]:
-    """Q2 for B pairs (knowledge, response), neither blank."""
+    """Q2 for B examples; neither knowledge nor response is blank."""
     questions = valid_questions(
-        [response for _, response in pairs],
+        [example.response for example in examples],
         models.find_spans,
         models.generator,
         models.answerer,
         settings,
     )
     flat = [
-        (question, knowledge)
-        for (knowledge, _), of_response in zip(pairs, questions, strict=True)
+        (question, example)
+        for example, of_response in zip(examples, questions, strict=True)
         for question in of_response
     ]  # Q questions
     asked = [question for question, _ in flat]
     excerpts = Excerpts(settings.knowledge_words, settings.lower_answers)
-    answers = excerpts.answers([(q.text, k) for q, k in flat], models.answerer)
+    answers = excerpts.answers([(q.text, e) for q, e in flat], models.answerer)
     # One NLI call serves both: comparing answers, and end-to-end NLI on whole texts.
     unequal = pairs_to_compare(asked, answers) if settings.use_nli else {}
-    whole = [(excerpts.of_response(r, k).lower(), r) for k, r in pairs]
+    whole = [(excerpts.of_response(e).lower(), e.response) for e in examples]
     found = models.nli.classify([*unequal.values(), *whole])
     compared = dict(zip(unequal, found))
     by_question = iter(
@@ -81,13 +82,13 @@ def q2(
     )
     end_to_end = found[len(unequal) :]
     return [
-        response_result(pair, [next(by_question) for _ in of_response], nli, settings)
-        for pair, of_response, nli in zip(pairs, questions, end_to_end, strict=True)
+        response_result(one, [next(by_question) for _ in of_response], nli, settings)
+        for one, of_response, nli in zip(examples, questions, end_to_end, strict=True)
     ]
 
 
 def response_result(
-    pair: tuple[str, str],
+    example: Example,
     claims: Sequence[Claim],
     nli: NliProbabilities,
     settings: Q2Settings,
@@ -103,7 +104,7 @@ def response_result(
         return Q2Result(value, fmean(c.f1 or 0.0 for c in claims), tuple(claims), nli)
     f1 = value = hard_score(nli, settings.neutral_fallback)
     if not settings.nli_fallback:
-        f1 = token_f1(*pair)
+        f1 = token_f1(example.knowledge_text, example.response)
     if not settings.use_nli:
         value = f1
     elif settings.soft_nli:

@@ -19,25 +19,25 @@ from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.metric import Q2Models, Q2Result, response_result
 from parlai_q2.q2.settings import Q2Settings, Variant
 from parlai_q2.text.filters import personal
-from parlai_q2.turns import Span
+from parlai_q2.turns import Example, Span
 
 
 def q2_one_at_a_time(
-    pair: tuple[str, str], models: Q2Models, settings: Q2Settings
+    example: Example, models: Q2Models, settings: Q2Settings
 ) -> Q2Result:
-    """Q2 for one pair of knowledge and response, neither blank."""
-    knowledge, response = pair
+    """Q2 for one example; neither its knowledge nor its response is blank."""
     claims: list[Claim] = []
-    for span in spans_to_ask(models.find_spans([response])[0], settings):
-        claims += _of_span(span, knowledge, response, models, settings)
-    whole = Excerpts(settings.knowledge_words).of_response(response, knowledge)
-    nli = models.nli.classify([(whole.lower(), response)])[0]
-    return response_result(pair, claims, nli, settings)
+    for span in spans_to_ask(models.find_spans([example.response])[0], settings):
+        claims += _of_span(span, example, models, settings)
+    whole = Excerpts(settings.knowledge_words).of_response(example)
+    nli = models.nli.classify([(whole.lower(), example.response)])[0]
+    return response_result(example, claims, nli, settings)
 
 
 def _of_span(
-    span: Span, knowledge: str, response: str, models: Q2Models, settings: Q2Settings
+    span: Span, example: Example, models: Q2Models, settings: Q2Settings
 ) -> list[Claim]:
+    response = example.response
     context = context_of(response, span, settings.max_context_words)
     claims: list[Claim] = []
     generated = models.generator.generate([(span.text, context)])[0]
@@ -49,7 +49,7 @@ def _of_span(
         if answer is None or not same_answer(answer.text, span.text):
             continue
         excerpts = Excerpts(settings.knowledge_words, settings.lower_answers)
-        found = excerpts.answers([(text, knowledge)], models.answerer)
+        found = excerpts.answers([(text, example)], models.answerer)
         nli = models.nli if settings.use_nli else None
         claims += judge(
             [Question(text, span)], found, nli, settings.soft_nli, settings.by_value

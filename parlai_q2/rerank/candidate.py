@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
-from parlai_q2.claims import Label, Score
+from parlai_q2.claims import Label, Score, plain
 from parlai_q2.errors import InputError
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.turns import Passage, joined, passages_of
@@ -185,20 +185,22 @@ class Ranking:
             (whether it was the generator's first) and ``reason`` (for the chosen one).
         """
         return [
-            {
-                'text': one.text,
-                'strategies': list(one.strategies),
-                'place': one.place,
-                'generator_score': _finite(one.generator_score),
-                'mean_logprob': _finite(one.mean_logprob),
-                **_scored(one),
-                'guards': list(map(str, one.guards)),
-                'guarded_score': one.value,
-                'evidence': one.evidence.to_dict() if one.evidence else None,
-                'chosen': one is self.chosen,
-                'first': one is self.first,
-                'reason': str(self.reason) if one is self.chosen else None,
-            }
+            plain(
+                {
+                    'text': one.text,
+                    'strategies': list(one.strategies),
+                    'place': one.place,
+                    'generator_score': _finite(one.generator_score),
+                    'mean_logprob': _finite(one.mean_logprob),
+                    **_scored(one),
+                    'guards': list(one.guards),
+                    'guarded_score': one.value,
+                    'evidence': one.evidence.to_dict() if one.evidence else None,
+                    'chosen': one is self.chosen,
+                    'first': one is self.first,
+                    'reason': self.reason if one is self.chosen else None,
+                }
+            )
             for one in self.candidates
         ]
 
@@ -211,16 +213,18 @@ class Ranking:
             any candidate is), ``rerank`` (:meth:`rows`), ``rerank_knowledge`` and
             ``rerank_signature``.
         """
-        return {
-            'kind': KIND,
-            'order': self.order,
-            'reason': str(self.reason),
-            'abstained': self.abstain,
-            'grounded': self.grounded,
-            'rerank': self.rows(),
-            'rerank_knowledge': as_field(self.passages),
-            'rerank_signature': self.signature,
-        }
+        return plain(
+            {
+                'kind': KIND,
+                'order': self.order,
+                'reason': self.reason,
+                'abstained': self.abstain,
+                'grounded': self.grounded,
+                'rerank': self.rows(),
+                'rerank_knowledge': as_field(self.passages),
+                'rerank_signature': self.signature,
+            }
+        )
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Ranking':

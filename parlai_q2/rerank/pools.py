@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Optional, Union
 
 from parlai_q2.claims import Label
-from parlai_q2.errors import InputError, RecordError
+from parlai_q2.errors import InputError, RecordError, place_of
 from parlai_q2.io.fields import RANKED, renamed, tell_unread
 from parlai_q2.io.locations import Location
 from parlai_q2.io.read import history_of, knowledge_of, read_objects
@@ -33,12 +33,15 @@ class Pool(Turn):
 
     :param candidates: N candidates in the generator's order, each a text or a
         :class:`Candidate`.
+    :param answered: whether the knowledge answers the last turn, if it is known; by
+        default a model reads it for that.
 
     >>> Pool('Bees have five eyes.', ['Five!']).candidates[0].text
     'Five!'
     """
 
     candidates: tuple[Candidate, ...] = ()
+    answered: Optional[bool] = None
 
     def __init__(
         self,
@@ -46,9 +49,11 @@ class Pool(Turn):
         candidates: Iterable[Union[str, Candidate]] = (),
         history: Sequence[str] = (),
         id: Optional[str] = None,
+        answered: Optional[bool] = None,
     ):
         super().__init__(knowledge, history, id)
         object.__setattr__(self, 'candidates', _candidates(candidates))
+        object.__setattr__(self, 'answered', answered)
 
 
 def _candidates(given: Any) -> tuple[Candidate, ...]:
@@ -91,7 +96,7 @@ class PoolRecord(NamedTuple):
     @property
     def place(self) -> str:
         """Where it stands, for messages: ``pools.jsonl, line 3``."""
-        return f'{self.source}, line {self.line}'
+        return place_of(self.source, self.line)
 
     def without(self, error: RecordError) -> 'PoolRecord':
         """The record with an error in place of all that it holds."""

@@ -119,11 +119,16 @@ class Reranker:
             for pool, passages in zip(pools, known, strict=True)
             for candidate in (pool.candidates if passages else ())
         ]
+        answered = [
+            pool.answered
+            for pool, passages in zip(pools, known, strict=True)
+            for _ in (pool.candidates if passages else ())
+        ]
         number = sum(len(pool.candidates) for pool in pools)
         tell(JUDGING, number)
         scores = self.chooser.score(examples) if examples else []
         tell(CHOOSING, number)
-        short = iter(self._short_answers(examples, scores))
+        short = iter(self._short_answers(examples, scores, answered))
         found = iter(zip(examples, scores, strict=True))
         return [
             choose(
@@ -176,21 +181,29 @@ class Reranker:
         ]
 
     def _short_answers(
-        self, examples: Sequence[Example], scores: Sequence[Score]
+        self,
+        examples: Sequence[Example],
+        scores: Sequence[Score],
+        answered: Sequence[Optional[bool]],
     ) -> list[bool]:
         """
         Which of B replies are short answers to what their knowledge does not answer, of
         those that would be chosen: the consistent ones.
+
+        :param answered: as :class:`Pool` has it; what is not known is read.
         """
         short = [False] * len(examples)
         if not self.guards or self.reader is None:
             return short
         likely = [n for n, s in enumerate(scores) if s.label == Label.CONSISTENT]
         # The reader takes each question with its passage once.
-        unanswered = self.reader.unanswered([examples[n] for n in likely])
-        open_ = [n for n, one in zip(likely, unanswered, strict=True) if one]
-        found = elliptical([examples[n].response for n in open_])
-        for n, one in zip(open_, found, strict=True):
+        unread = [n for n in likely if answered[n] is None]
+        found = self.reader.unanswered([examples[n] for n in unread])
+        unanswered = {n for n, one in zip(unread, found, strict=True) if one}
+        unanswered |= {n for n in likely if answered[n] is False}
+        open_ = sorted(unanswered)
+        replies = [examples[n].response for n in open_]
+        for n, one in zip(open_, elliptical(replies), strict=True):
             short[n] = one
         return short
 

@@ -103,8 +103,7 @@ class Scorer(ABC):
         """
         Score examples whose knowledge and response are not blank.
 
-        :param examples: B examples, no two with the same knowledge and response.
-            Evidence is placed in their passages, as :meth:`Example.place` says; scores
+        :param examples: B examples, no two with the same knowledge and response. Scores
             are signed by the shell around it (:mod:`~parlai_q2.scorers.shell`).
         :return: B scores, in order.
         """

@@ -107,9 +107,8 @@ class Piece(NamedTuple):
 
 def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
     """The sentences of each example's passages; the same ones are split once."""
-    texts = [tuple(passage.text for passage in e.knowledge) for e in examples]
-    found = {passages: index_of(*passages) for passages in {*texts}}
-    return [found[passages] for passages in texts]
+    found = {texts: index_of(*texts) for texts in {e.texts for e in examples}}
+    return [found[e.texts] for e in examples]
 
 
 def read(

@@ -47,8 +47,7 @@ class NliScorer(ClassifierScorer):
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         excerpts = Excerpts(self.knowledge_words)
-        read = (excerpts.of_response(e.response, e.knowledge_text) for e in examples)
-        pairs = [(k.lower(), e.response) for k, e in zip(read, examples, strict=True)]
+        pairs = [(excerpts.of_response(e).lower(), e.response) for e in examples]
         return [self._score(p) for p in self.model.classify(pairs)]
 
     def _score(self, probabilities: NliProbabilities) -> Score:

@@ -107,15 +107,11 @@ class Q2Scorer(Scorer):
         scores: list[Score] = []
         for start in range(0, len(examples), self.at_once):
             chunk = examples[start : start + self.at_once]
-            pairs = [(e.knowledge_text, e.response) for e in chunk]
-            results = q2(pairs, self.models, self.q2_settings)
-            scores += [
-                self._score(one, result)
-                for one, result in zip(chunk, results, strict=True)
-            ]
+            results = q2(chunk, self.models, self.q2_settings)
+            scores += map(self._score, results)
         return scores
 
-    def _score(self, example: Example, result: Q2Result) -> Score:
+    def _score(self, result: Q2Result) -> Score:
         fallback, value = not result.claims, result.value
         label = label_of(value, self.threshold)
         settings = self.q2_settings
@@ -126,11 +122,7 @@ class Q2Scorer(Scorer):
             label, value = Label.NOT_VERIFIABLE, min(value, NOT_VERIFIABLE_VALUE)
         nli = hard_score(result.nli, NOT_VERIFIABLE_VALUE)
         return Score(
-            value,
-            label,
-            tuple(claim.placed(example.place) for claim in result.claims),
-            fallback,
-            {'q2_f1': result.f1, 'nli': nli},
+            value, label, result.claims, fallback, {'q2_f1': result.f1, 'nli': nli}
         )
 
 

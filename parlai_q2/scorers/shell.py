@@ -108,7 +108,7 @@ def score_all(
 
 def pair_of(example: Example) -> Pair:
     """What the score of an example depends on."""
-    return tuple(passage.text for passage in example.knowledge), example.response
+    return example.texts, example.response
 
 
 def checked_examples(examples: Any) -> list[Example]:

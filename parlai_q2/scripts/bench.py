@@ -49,6 +49,7 @@ from parlai_q2.options import split_names
 from parlai_q2.presets import load_preset
 from parlai_q2.rerank import Reranker
 from parlai_q2.scorers import load_scorer
+from parlai_q2.turns import Example
 
 RERANKERS = ('grounded_fast', 'grounded', 'q2')
 # What is measured by default; the loop takes by far the longest.
@@ -108,8 +109,9 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     if unknown:
         raise UnknownNameError('part of the benchmark', unknown[0], known)
     outfile = writable(Path(opt['outfile']))
-    pairs = [(f['knowledge'], f['response']) for f in sample()[: opt['responses']]]
-    if len(pairs) < 2:
+    asked = [Example(f['knowledge'], f['response']) for f in sample()]
+    asked = asked[: opt['responses']]
+    if len(asked) < 2:
         raise InputError('A benchmark needs at least two responses.')
     limit_from_opt(opt)
     report: dict[str, Any] = {'machine': machine()}
@@ -117,11 +119,11 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     if {'metric', 'loop'} & set(parts):
         scorer: Any = load_scorer('q2', opt['preset'], device=scorer_device(opt))
         report['signature'] = str(scorer.signature)
-        metric, batched = metrics.measure_batched(scorer, pairs, opt['rounds'])
+        metric, batched = metrics.measure_batched(scorer, asked, opt['rounds'])
         report['metric'] = metric
         report['peak_memory_gb'] = round(peak_memory_mb() / 1000, 2)
         if 'loop' in parts:
-            apart = add_loops(metric, opt, scorer, pairs, batched)
+            apart = add_loops(metric, opt, scorer, asked, batched)
         log.info(metrics.describe_metric(metric))
         log.info(f'Peak memory of batched scoring: {report["peak_memory_gb"]} GB')
     if 'reranking' in parts:
@@ -144,7 +146,7 @@ def add_loops(
     metric: dict[str, Any],
     opt: Mapping[str, Any],
     scorer: Any,
-    pairs: list[tuple[str, str]],
+    examples: list[Example],
     batched: list[Any],
 ) -> float:
     """
@@ -154,11 +156,11 @@ def add_loops(
     :return: the largest difference between a value of the batch and of one question at
         a time by the same engine.
     """
-    _, looped = metrics.measure_loop(scorer, pairs)
+    _, looped = metrics.measure_loop(scorer, examples)
     metric['largest_difference'] = max(metrics.differences(batched, looped))
     preset = metrics.as_published(load_preset(opt['preset']))
     published: Any = load_scorer('q2', preset, device=scorer_device(opt))
-    seconds, looped = metrics.measure_loop(published, pairs)
+    seconds, looped = metrics.measure_loop(published, examples)
     metric['mean_difference_to_loop'] = fmean(metrics.differences(batched, looped))
     metric['loop'] = seconds
     metric['speed_up'] = seconds / metric['batched']['median']

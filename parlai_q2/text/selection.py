@@ -156,25 +156,29 @@ class SentenceIndex:
         return sorted(chosen)
 
     def joined(self, chosen: Sequence[int]) -> str:
-        """Some sentences as one text."""
+        """Some sentences as one text; if none are chosen, all passages."""
+        if not chosen:
+            return self.text
         return ' '.join(self.sentences[i].text for i in chosen)
 
-    def located(self, chosen: Sequence[int], start: int, end: int) -> Span:
+    def located(self, chosen: Sequence[int], start: int, end: int) -> tuple[int, Span]:
         """
-        Where a piece of :meth:`joined` is in its passage. A piece that spans several
-        sentences is cut at the end of the first one.
+        Where a piece of :meth:`joined` is: the index of its passage, and the span in
+        it. A piece that goes on in another sentence (or passage, if none are chosen) is
+        cut at the end of the one that it begins in.
         """
-        offset = 0
-        for i in chosen:
-            sentence = self.sentences[i]
-            after = offset + len(sentence.text)
-            if start < after:
-                first = sentence.start + max(0, start - offset)
-                last = sentence.start + min(end, after) - offset
-                text = self._texts[self.passages[i]]
-                return Span(text[first:last], first, last)
-            offset = after + 1
-        raise IndexError(f'{start} is behind the end of the sentences')
+        parts = [(self.passages[i], self.sentences[i]) for i in chosen] or [
+            (n, Span(text, 0, len(text))) for n, text in enumerate(self._texts)
+        ]
+        lengths = (len(part.text) + 1 for _, part in parts)
+        offsets = [*accumulate(lengths, initial=0)]
+        # What begins between two is in the second: some tokens begin with a space.
+        n = min(bisect_right(offsets, start + 1), len(parts)) - 1
+        (passage, part), offset = parts[n], offsets[n]
+        first, last = max(0, start - offset), min(end - offset, len(part.text))
+        return passage, Span(
+            part.text[first:last], part.start + first, part.start + last
+        )
 
     def _matches(self, wanted: set[str]) -> dict[int, float]:
         found: Counter[int] = Counter()

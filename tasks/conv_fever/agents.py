@@ -16,11 +16,10 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import FixedDialogTeacher
 from parlai.utils.data import DatatypeHelper
 
-from parlai_q2.claims import Label
+from parlai_q2.claims import Label, plain
 from parlai_q2.errors import ConfigError, TaskDataError
 from parlai_q2.evaluate.sets import chosen_words, narrowed
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
-from parlai_q2.parlai.plain_message import plain_message
 from parlai_q2.parlai.task_strings import task_arguments
 from parlai_q2.tasks.conv_fever.build import build
 from parlai_q2.tasks.conv_fever.reader import (
@@ -123,26 +122,25 @@ class ClassificationTeacher(FixedDialogTeacher):
     def message(self, example: ConvFeverExample) -> Message:
         """An example as this view shows it."""
         shown = example.context if self._with_context else ()
-        return plain_message(
-            {
-                'id': self.id,
-                'text': '\n'.join([*shown, example.knowledge, example.response]),
-                'labels': [example.label],
-                'label_candidates': list(CLASSES),
-                'episode_done': True,
-                'chosen_topic': example.topic,
-                'title': example.title,
-                'checked_sentence': example.knowledge,
-                'knowledge': f'{example.title} {TOKEN_KNOWLEDGE} {example.knowledge}',
-                'context': '\n'.join(example.context),
-                'response': example.response,
-                'q2_label': example.label,
-                'perturbation': example.perturbation,
-                'perturbed': example.perturbed,
-                'before': example.before,
-                'after': example.after,
-            }
-        )
+        fields = {
+            'id': self.id,
+            'text': '\n'.join([*shown, example.knowledge, example.response]),
+            'labels': [example.label],
+            'label_candidates': list(CLASSES),
+            'episode_done': True,
+            'chosen_topic': example.topic,
+            'title': example.title,
+            'checked_sentence': example.knowledge,
+            'knowledge': f'{example.title} {TOKEN_KNOWLEDGE} {example.knowledge}',
+            'context': '\n'.join(example.context),
+            'response': example.response,
+            'q2_label': example.label,
+            'perturbation': example.perturbation,
+            'perturbed': example.perturbed,
+            'before': example.before,
+            'after': example.after,
+        }
+        return Message(plain(fields))
 
     def custom_evaluation(
         self,

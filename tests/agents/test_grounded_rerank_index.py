@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.agents.grounded_rerank.answering import (
+    answered_by,
     said_by,
     to_the_point,
     with_documents,
@@ -26,7 +27,7 @@ from parlai_q2.parlai.knowledge_options import (
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.choice import Reason
 from parlai_q2.retrieve.build import build
-from parlai_q2.turns import Passage, Source
+from parlai_q2.turns import Passage, Source, Turn
 
 FAQ = """# Shop
 
@@ -92,6 +93,20 @@ def ranking(*texts):
 
 def asked(question, answer, quote='It costs 14 euros.'):
     return Found((), question=question, answers=(answer,), quote=quote)
+
+
+@pytest.mark.parametrize(
+    'found, text, answered',
+    [
+        (Found((), question='Where?'), 'Where?', True),
+        (Found((), declined=True), 'Where?', False),
+        # Neither yes nor no can be read off a span.
+        (Found((), declined=True), 'Is it far?', None),
+        (Found(()), 'I like it.', None),
+    ],
+)
+def test_a_question_that_was_read_is_not_read_again(found, text, answered):
+    assert answered_by(found, Turn((), [text])) is answered
 
 
 def test_a_candidate_that_says_the_answer_leads(index):

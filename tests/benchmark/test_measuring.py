@@ -17,10 +17,13 @@ from parlai_q2.q2.metric import Q2Models, q2
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.q2 import Q2Scorer
-from parlai_q2.turns import Span
+from parlai_q2.turns import Example, Span
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
-PAIRS = [('it was formed in 1983', 'formed in 1983'), ('in la', 'it was in la')]
+EXAMPLES = [
+    Example('it was formed in 1983', 'formed in 1983'),
+    Example('in la', 'it was in la'),
+]
 
 
 def years(responses):
@@ -38,8 +41,8 @@ def models():
 
 def test_watched_models_give_the_same_and_each_stage_has_its_time():
     clock = StageClock()
-    watched = watch(models(), clock, PAIRS)
-    assert q2(PAIRS, watched, Q2Settings()) == q2(PAIRS, models(), Q2Settings())
+    watched = watch(models(), clock, EXAMPLES)
+    assert q2(EXAMPLES, watched, Q2Settings()) == q2(EXAMPLES, models(), Q2Settings())
     assert set(clock.seconds) == set(STAGES)
 
 
@@ -52,10 +55,10 @@ def test_the_loop_of_the_published_code_is_run_by_transformers():
 
 def test_the_loop_gives_what_the_batch_gives_and_is_told_of_beside_it():
     scorer = Q2Scorer(models())
-    found, batch = measure_batched(scorer, PAIRS, rounds=1)
+    found, batch = measure_batched(scorer, EXAMPLES, rounds=1)
     assert (found['responses'], found['questions']) == (len(batch), 2)
     assert sum(found['stage_share'].values()) == pytest.approx(1, abs=0.01)
-    seconds, loop = measure_loop(scorer, PAIRS)
+    seconds, loop = measure_loop(scorer, EXAMPLES)
     assert seconds > 0 and differences(batch, loop) == [0, 0]
     found.update(
         loop=0.5,

@@ -65,12 +65,8 @@ def test_a_score_is_in_range_and_its_evidence_slices_back(examples):
 @settings(max_examples=30, deadline=None)
 @given(EXAMPLES)
 def test_the_batch_equals_the_published_loop(examples):
-    pairs = [
-        (e.knowledge_text, e.response)
-        for e in examples
-        if e.knowledge_text.strip() and e.response.strip()
-    ]
+    full = [e for e in examples if e.knowledge_text.strip() and e.response.strip()]
     q2 = scorer()
-    loop = [q2_one_at_a_time(p, q2.models, q2.q2_settings) for p in pairs]
-    batch = q2.score([Example(k, r) for k, r in pairs])
+    loop = [q2_one_at_a_time(p, q2.models, q2.q2_settings) for p in full]
+    batch = q2.score(full)
     assert [s.value for s in batch] == [result.value for result in loop]

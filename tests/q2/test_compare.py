@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.claims import Comparison
+from parlai_q2.claims import Comparison, Evidence
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.q2.ask import Question
 from parlai_q2.q2.compare import judge
@@ -13,7 +13,11 @@ QUESTION = 'Where were the Red Hot Chili Peppers formed?'
 
 
 def spanned(text):
-    return None if text is None else Span(text, 0, len(text))
+    return Span(text, 0, len(text))
+
+
+def known(text):
+    return None if text is None else Evidence(0, spanned(text))
 
 
 def judged(response_answer, knowledge_answer, label=None, use_nli=True):
@@ -24,7 +28,7 @@ def judged(response_answer, knowledge_answer, label=None, use_nli=True):
     nli = ToyNliModel(labels)
     question = Question(QUESTION, spanned(response_answer))
     given = nli if use_nli else None
-    (claim,) = judge([question], [spanned(knowledge_answer)], given)
+    (claim,) = judge([question], [known(knowledge_answer)], given)
     return claim, nli
 
 
@@ -67,7 +71,7 @@ def test_soft_scores_are_the_probability_of_entailment_and_half_of_neutral(
             return [NliProbabilities(*probabilities) for _ in pairs]
 
     question = Question(QUESTION, spanned(response))
-    (claim,) = judge([question], [spanned(knowledge)], Unsure(), soft=True)
+    (claim,) = judge([question], [known(knowledge)], Unsure(), soft=True)
     assert (claim.comparison, claim.support) == (comparison, pytest.approx(score))
 
 
@@ -110,7 +114,7 @@ def test_a_claim_has_one_status_and_its_answer_a_stance(
             classes = ('entailment', 'neutral', 'contradiction')
             return [NliProbabilities(*(float(c == comparison) for c in classes))]
 
-    (claim,) = judge([question], [spanned('b c d')], Says())
+    (claim,) = judge([question], [known('b c d')], Says())
     assert (claim.status, claim.answer.stance) == (status, stance)
     assert (claim.f1, claim.answer.span.text) == (f1, 'b c d')
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from parlai_q2.claims import Evidence
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.q2.ask import Question
 from parlai_q2.q2.compare import judge
@@ -19,7 +20,7 @@ class Neutral:
 
 def compared(known, said, by_value):
     question = Question('How far is it?', Span(said, 0, len(said)))
-    answers = [Span(known, 0, len(known))]
+    answers = [Evidence(0, Span(known, 0, len(known)))]
     (claim,) = judge([question], answers, Neutral(), by_value=by_value)
     return claim.comparison, claim.support
 

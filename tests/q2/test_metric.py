@@ -11,7 +11,7 @@ from parlai_q2.presets import load_preset
 from parlai_q2.q2.metric import Q2Models, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 from parlai_q2.q2.settings import Q2Settings
-from parlai_q2.turns import Span
+from parlai_q2.turns import Example, Span
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
 KNOWLEDGE = (
@@ -54,7 +54,7 @@ def toy_models():
 
 
 def value(response, **settings):
-    return q2([(KNOWLEDGE, response)], toy_models(), Q2Settings(**settings))[0]
+    return q2([Example(KNOWLEDGE, response)], toy_models(), Q2Settings(**settings))[0]
 
 
 def test_a_response_is_the_mean_over_its_questions():
@@ -113,8 +113,8 @@ def test_a_soft_fallback_counts_the_probabilities_and_the_papers_the_class(
 
     models = replace(toy_models(), nli=Unsure())
     for found in (
-        q2([(KNOWLEDGE, 'wow')], models, settings)[0],
-        q2_one_at_a_time((KNOWLEDGE, 'wow'), models, settings),
+        q2([Example(KNOWLEDGE, 'wow')], models, settings)[0],
+        q2_one_at_a_time(Example(KNOWLEDGE, 'wow'), models, settings),
     ):
         assert (found.value, found.claims) == (pytest.approx(expected), ())
 
@@ -133,9 +133,9 @@ def test_the_papers_knowledge_answers_reach_nli_in_lower_case():
         (Q2Settings(lower_answers=True), 'Where? los angeles.'),
     ):
         asked.clear()
-        found = q2([(KNOWLEDGE, RESPONSE)], models, settings)[0]
+        found = q2([Example(KNOWLEDGE, RESPONSE)], models, settings)[0]
         assert (premise, 'Where? la.') in asked
-        assert found == q2_one_at_a_time((KNOWLEDGE, RESPONSE), models, settings)
+        assert found == q2_one_at_a_time(Example(KNOWLEDGE, RESPONSE), models, settings)
         assert KNOWLEDGE[found.claims[1].answer.span.start :].startswith('Los')
     assert load_preset('paper').q2['lower_answers'] is True
 
@@ -146,7 +146,7 @@ def test_a_question_that_two_beams_give_is_asked_once():
     models = replace(toy_models(), generator=ToyQuestionGenerator(questions))
     for variant, asked in (('single', ['When?']), ('multi', ['When?', 'What year?'])):
         settings = Q2Settings(variant=variant)
-        found = q2([(KNOWLEDGE, 'in 1990')], models, settings)[0]
+        found = q2([Example(KNOWLEDGE, 'in 1990')], models, settings)[0]
         assert [v.question for v in found.claims] == asked
 
 
@@ -159,11 +159,14 @@ def test_a_batch_gives_what_each_gives_alone_and_what_the_loop_gives(
         variant=variant, use_nli=comparison != 'f1', soft_nli=comparison == 'soft_nli'
     )
     assert settings.describe()['comparison'] == comparison
-    pairs = [(KNOWLEDGE, r) for r in (RESPONSE, 'wow', 'it rocks', RESPONSE, 'in 1990')]
-    batch = q2(pairs, toy_models(), settings)
+    examples = [
+        Example(KNOWLEDGE, r)
+        for r in (RESPONSE, 'wow', 'it rocks', RESPONSE, 'in 1990')
+    ]
+    batch = q2(examples, toy_models(), settings)
     assert len(batch[0].claims) == (3 if variant == 'single' else 4)
-    assert batch == [q2([p], toy_models(), settings)[0] for p in pairs]
-    assert batch == [q2_one_at_a_time(p, toy_models(), settings) for p in pairs]
+    assert batch == [q2([e], toy_models(), settings)[0] for e in examples]
+    assert batch == [q2_one_at_a_time(e, toy_models(), settings) for e in examples]
 
 
 def test_a_span_of_a_long_response_is_asked_for_in_its_window():
@@ -175,16 +178,32 @@ def test_a_span_of_a_long_response_is_asked_for_in_its_window():
             return super().generate(pairs)
 
     models = replace(toy_models(), generator=Recorder(QUESTIONS))
-    pair = (KNOWLEDGE, 'It rocks. They were formed in 1990. It still rocks.')
+    example = Example(KNOWLEDGE, 'It rocks. They were formed in 1990. It still rocks.')
     settings = Q2Settings(max_context_words=5)
-    q2([pair], models, settings)
-    q2_one_at_a_time(pair, models, settings)
+    q2([example], models, settings)
+    q2_one_at_a_time(example, models, settings)
     assert asked == [('1990', 'They were formed in 1990.')] * 2
+
+
+def test_an_answer_lies_in_one_passage_and_is_compared_as_far_as_it_does():
+    passages = ['A rock band formed in Los', 'Angeles is large.', 'It rocks.']
+    answers = {**ANSWERS, 'Where?': ['Los\nAngeles', 'la'], 'When?': ['1990', 'large']}
+    labels = {('Where? Los.', 'Where? la.'): 'entailment'}
+    models = replace(
+        toy_models(), answerer=ToyQuestionAnswerer(answers), nli=ToyNliModel(labels)
+    )
+    example = Example(passages, RESPONSE)
+    (found,) = q2([example], models, Q2Settings())
+    assert found == q2_one_at_a_time(example, models, Q2Settings())
+    places = {claim.question: claim.answer for claim in found.claims}
+    assert places['Where?'][:2] == (0, Span('Los', 22, 25))
+    assert places['When?'][:2] == (1, Span('large', 11, 16))
+    assert found.claims[1].comparison == Comparison.ENTAILMENT
 
 
 def test_a_batch_takes_one_call_for_each_stage():
     models = toy_models()
-    q2([(KNOWLEDGE, RESPONSE)] * 7, models, Q2Settings())
+    q2([Example(KNOWLEDGE, RESPONSE)] * 7, models, Q2Settings())
     assert len(models.generator.calls) == 1
     assert len(models.answerer.calls) == 2  # on the responses, on the knowledge
     assert len(models.nli.calls) == 1  # the answers and, end to end, the texts

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.rerank import Reranker
+from parlai_q2.rerank import Pool, Reranker
 from parlai_q2.rerank.elliptical import QuestionReader, elliptical
 from parlai_q2.turns import Turn
 from tests.rerank.toys import ToyScorer
@@ -78,6 +78,19 @@ def test_a_short_answer_gives_way_to_a_statement():
     assert reranker.rank(LAKE, [short, full]).chosen.text == short
     without = Reranker(ToyScorer(), guards=False, reader=reader)
     assert without.rank(LAKE, [short, full], ['Since when?']).chosen.text == short
+
+
+def test_what_was_read_before_is_not_read_again():
+    short, full = 'In 1996.', 'Baikal has been magnificent.'
+    reader = Open()
+    reranker = Reranker(ToyScorer(), reader=reader)
+    for answered, chosen in ((True, short), (False, full)):
+        pool = Pool(LAKE, [short, full], ['Since when?'], answered=answered)
+        assert reranker.rank_batch([pool])[0].chosen.text == chosen
+    assert reader.asked == []
+    other = Pool(LAKE, [short], ['Since when?'])
+    assert reranker.rank_batch([pool, other])[1].chosen.guards == ('elliptical',)
+    assert [turn.response for turn in reader.asked] == [short]
 
 
 def test_a_scorer_without_models_loads_none():

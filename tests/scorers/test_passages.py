@@ -55,6 +55,11 @@ def test_what_is_no_passage_is_refused(wrong):
         Example(wrong, 'r')
 
 
+def test_an_example_without_a_response_is_refused():
+    with pytest.raises(InputError, match='Give response=""'):
+        Example('a')
+
+
 @pytest.mark.parametrize('name', ['consistency', 'grounded_fast', 'q2'])
 def test_passages_score_as_their_joined_text_and_say_which(name):
     response = 'Bees have five eyes.'

@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.text.selection import LONGEST, SentenceIndex, pieces, stems
-from parlai_q2.turns import Example, Span
+from parlai_q2.turns import Span
 
 LAKE = (
     'Lake Baikal is in Siberia. It is 1642 metres deep. In winter the lake freezes. '
@@ -51,14 +51,14 @@ def test_what_is_found_in_joined_sentences_is_located_in_the_text():
     joined = index.joined(chosen)
     for word in ('1642 metres', 'Angara'):
         start = joined.index(word)
-        span = index.located(chosen, start, start + len(word))
-        assert span.text == LAKE[span.start : span.end] == word
+        passage, span = index.located(chosen, start, start + len(word))
+        assert passage == 0 and span.text == LAKE[span.start : span.end] == word
     later = SentenceIndex('Bees have five eyes.', LAKE)
     start = later.joined([4]).index('Angara')
-    assert later.located([4], start, start + 6) == Span('Angara', *span[1:])
+    assert later.located([4], start, start + 6) == (1, Span('Angara', *span[1:]))
     # Over the end of a sentence: what lies in the first one.
     start = joined.index('deep')
-    assert index.located(chosen, start, len(joined)).text == 'deep.'
+    assert index.located(chosen, start, len(joined))[1].text == 'deep.'
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,21 @@ def test_passages_have_the_sentences_of_their_joined_text(passages):
     index, whole = SentenceIndex(*passages), SentenceIndex('\n'.join(passages))
     assert (index.text, index.words) == (whole.text, whole.words)
     assert [s.text for s in index.sentences] == [s.text for s in whole.sentences]
-    example = Example(list(passages), 'response')
     placed = [*zip(index.passages, index.sentences)]
-    assert placed == [example.place(sentence) for sentence in whole.sentences]
+    assert placed == [index.located((), s.start, s.end) for s in whole.sentences]
     for number, span in placed:
         assert passages[number][span.start : span.end] == span.text
+
+
+def test_what_goes_beyond_a_passage_is_cut_at_its_end():
+    index = SentenceIndex('Bees.', '', 'Ants. Wasps.')
+    assert index.text == index.joined(()) == 'Bees.\n\nAnts. Wasps.'
+    assert index.located((), 0, 11) == (0, Span('Bees.', 0, 5))
+    assert index.located((), 7, 19) == (2, Span('Ants. Wasps.', 0, 12))
+    # A token of some models begins with the white space before it.
+    assert index.located((), 6, 12) == (2, Span('Ants.', 0, 5))
+    # Nothing behind the end.
+    assert index.located((), 19, 19) == (2, Span('', 12, 12))
 
 
 def test_pieces_are_short_and_cover_every_word():

@@ -64,10 +64,10 @@ def test_sephora_is_not_american_and_was_not_founded_in_1854(scores):
 
 def test_a_batch_gives_what_the_loop_gives_one_question_at_a_time():
     scorer = load_scorer('q2')
-    pairs = list(EXAMPLES.values())
-    batch = q2(pairs, scorer.models, scorer.q2_settings)
-    for pair, together in zip(pairs, batch, strict=True):
-        alone = q2_one_at_a_time(pair, scorer.models, scorer.q2_settings)
+    examples = [Example(*pair) for pair in EXAMPLES.values()]
+    batch = q2(examples, scorer.models, scorer.q2_settings)
+    for example, together in zip(examples, batch, strict=True):
+        alone = q2_one_at_a_time(example, scorer.models, scorer.q2_settings)
         assert [v.question for v in alone.claims] == [
             v.question for v in together.claims
         ]
