@@ -9,7 +9,7 @@ passages is counted by BM25.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Optional
 
 from parlai_q2.errors import InputError
@@ -84,7 +84,7 @@ class Store:
         fields: dict[str, Any] = {
             KEY: document.first + number - 1,
             DOCUMENT: document.name,
-            WORDS: spaced(searched(passage)),
+            WORDS: spaced(f'{_file_name(passage)}\n{searched(passage)}'),
             BODY: json.dumps(passage, ensure_ascii=False).encode(),
         }
         if document.count:
@@ -223,6 +223,14 @@ def searched(passage: Passage) -> str:
     title = '' if heading.startswith(passage.title) else passage.title
     parts = (title, heading, passage.text)
     return without_surrogates('\n'.join(part for part in parts if part))
+
+
+def _file_name(passage: Passage) -> str:
+    """
+    What a passage's file is called, whose words are searched, too: names of files tell
+    what they are about, and headings in them leave it out.
+    """
+    return PurePosixPath(passage.source.file).stem if passage.source else ''
 
 
 def passage_of(body: Sequence[Any]) -> Passage:

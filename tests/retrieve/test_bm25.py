@@ -46,6 +46,8 @@ def test_titles_and_headings_are_searched():
     hose = Passage('They bend.', 'Hoses', Source('a.md', 'Hoses > Summer', 'line 3'))
     assert first('hoses', 'Pumps are blue.', hose) == 'They bend.'
     assert first('summer', 'Pumps are blue.', hose) == 'They bend.'
+    named = Passage('It hums.', source=Source('docs/garden_pump.md'))
+    assert first('the pump', 'Hoses are blue.', named) == 'It hums.'
 
 
 def test_accents_case_and_endings_do_not_matter():

@@ -16,8 +16,9 @@ from parlai_q2.retrieve.readers.plain import read_text
 from parlai_q2.retrieve.readers.tables import reader
 
 Reader = Callable[[Path], Iterator[Block]]
-# Raised when a reader changes what it makes of a file: indexes are then made again.
-VERSION = 4
+# Raised when what is made of a file, or searched of it, changes: indexes are then made
+# again.
+VERSION = 5
 
 HERE: dict[str, Reader] = {
     '.txt': read_text,
