@@ -34,8 +34,9 @@ SHORTER = {
     'self_chat': '--selfchat-max-turns 2 --num-self-chats 1',
     'filter': '--num-examples 4',
     'demo': '--turns 1 --choose overlap',
-    'meta_eval': '--num-examples 2 --rounds 20 --ablations false',
-    'bench': '--responses 2',
+    # Figures have tests of their own (tests/evaluate).
+    'meta_eval': '--num-examples 2 --rounds 20 --ablations false --figures false',
+    'bench': '--responses 2 --rounds 1',
     'interactive_web': '--port 0',
 }
 # Two candidates of a turn are enough to choose from.

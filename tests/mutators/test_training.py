@@ -65,11 +65,10 @@ def dictionary(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize('mutator', ['q2_filter', 'q2_control_tokens'])
-def test_a_model_trains_in_background_processes(tmp_path, dictionary, mutator):
+def test_a_model_trains_in_background_processes(tmp_path, dictionary):
     words = ['-t', TASK, '--dict-file', dictionary]
     words += '--num-workers 2 --dynamic-batching full --truncate 32'.split()
-    words += ['--mutators', mutator]
+    words += ['--mutators', 'q2_filter+q2_control_tokens']
     words += '--model seq2seq --hiddensize 8 --embeddingsize 8 --no-cuda'.split()
     words += '--short-final-eval true --batchsize 4 --max-train-steps 6'.split()
     words += ['--choose', SCORER, '--model-file', str(tmp_path / 'model')]
