@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from parlai_q2.retrieve.measure import Turn, read_turns
+from parlai_q2.retrieve.measure import Asked, read_turns
 from parlai_q2.retrieve.words import words_of
 
 FILE = Path(__file__).with_suffix('.json')
@@ -46,7 +46,7 @@ def weight_of(word: str) -> float:
     return _table().get(word, 1.0)
 
 
-def fit(turns: Iterable[Turn]) -> dict[str, float]:
+def fit(turns: Iterable[Asked]) -> dict[str, float]:
     """The weights of the words of turns with their passages, by word."""
     seen, told, passages = Counter[str](), Counter[str](), dict[str, set[str]]()
     for turn in turns:
@@ -68,7 +68,9 @@ def fit(turns: Iterable[Turn]) -> dict[str, float]:
 
 def main(infile: str) -> None:
     """Fit the weights to a file of dialogues, and write them beside this module."""
-    weights = fit(turn for turn in read_turns(Path(infile)) if not turn.held_out)
+    weights = fit(
+        turn for turn in read_turns(Path(infile)) if turn.gold and not turn.held_out
+    )
     text = json.dumps(weights, ensure_ascii=False, indent=0)
     FILE.write_text(text + '\n', encoding='utf-8')
 

@@ -24,16 +24,21 @@ CUTS = (1, 5, 10)
 HELD_OUT = 51
 
 
-class Turn(NamedTuple):
-    """The turns before a reply, and the passage that the reply rests on."""
+class Asked(NamedTuple):
+    """
+    The turns before a reply, and the passage that it rests on; empty if nobody says.
+    """
 
     history: tuple[str, ...]
-    gold: str
+    gold: str = ''
 
     @property
     def held_out(self) -> bool:
         """Whether nothing may be fitted to it: a fifth, chosen by its passage."""
-        return hashlib.sha256(self.gold.encode()).digest()[0] < HELD_OUT
+        return (
+            bool(self.gold)
+            and hashlib.sha256(self.gold.encode()).digest()[0] < HELD_OUT
+        )
 
 
 def same(text: str) -> str:
@@ -86,10 +91,11 @@ def rank_of(gold: str, texts: Sequence[str]) -> int:
     return seen.index(wanted) + 1 if wanted in seen else 0
 
 
-def read_turns(path: Path) -> Iterator[Turn]:
+def read_turns(path: Path) -> Iterator[Asked]:
     """
-    The turns of a file that have a history and a passage: JSON lines, which may be
-    packed with gzip or xz, with ``history`` and ``knowledge`` (or ``h`` and ``k``).
+    The turns of a file that have a history: JSON lines, csv or tsv, which may be packed
+    with gzip or xz, with ``history`` and, where it is known what the reply rests on,
+    ``knowledge`` (or ``h`` and ``k``).
 
     :raises InputError: if the file cannot be read.
     """
@@ -103,8 +109,8 @@ def read_turns(path: Path) -> Iterator[Turn]:
                 problem = problem or str(e)
             if problem:
                 raise RecordError(str(path), number, problem)
-            if any(turn.strip() for turn in history) and gold.strip():
-                yield Turn(history, gold)
+            if any(turn.strip() for turn in history):
+                yield Asked(history, gold if gold.strip() else '')
 
 
 # The names of fields in training files, and in BEGIN's.

@@ -23,7 +23,7 @@ from parlai_q2.io.write import (
 )
 from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.index import Index
-from parlai_q2.retrieve.measure import Recall, Turn, measured, rank_of, read_turns
+from parlai_q2.retrieve.measure import Asked, Recall, measured, rank_of, read_turns
 from parlai_q2.retrieve.presets import SEARCHES
 from parlai_q2.retrieve.queries import QUERIES
 from parlai_q2.retrieve.show import render_passages
@@ -52,8 +52,8 @@ def add_options(parser: Any) -> None:
     )
     parser.add_argument(
         '--infile',
-        help='instead of words, a file of turns with history and with the knowledge '
-        'that the reply rests on: jsonl, csv or tsv, also packed with gzip or xz',
+        help='instead of words, a file of turns with history and, to measure, with the '
+        'knowledge that the reply rests on: jsonl, csv or tsv, also gzip or xz',
     )
     parser.add_argument('--outfile', help='JSON lines file for what was found')
     parser.add_argument(
@@ -75,7 +75,8 @@ def run(opt: Mapping[str, Any]) -> Any:
     """
     Find what options ask for.
 
-    :return: for words what was found, for a file how well it was found.
+    :return: for words what was found; for a file how well its knowledge was found, None
+        if it has none.
     """
     if not opt['knowledge_index']:
         raise ConfigError('--knowledge-index is missing. Give a folder: INDEX')
@@ -109,11 +110,18 @@ def run(opt: Mapping[str, Any]) -> Any:
     turns = [turn for turn in every if turn.held_out or not opt['held_out']]
     turns = turns[: opt['most']]
     if not turns:
-        raise InputError(f'{opt["infile"]} has no turn with a history and knowledge.')
-    return _measure(index, turns, outfile)
+        raise InputError(f'{opt["infile"]} has no turn with a history.')
+    if outfile is None and not any(turn.gold for turn in turns):
+        raise ConfigError(
+            f'{opt["infile"]} has no knowledge to measure by. Write what is found: '
+            '--outfile found.jsonl'
+        )
+    return _of_turns(index, turns, outfile)
 
 
-def _measure(index: Index, turns: Sequence[Turn], outfile: Optional[Path]) -> Recall:
+def _of_turns(
+    index: Index, turns: Sequence[Asked], outfile: Optional[Path]
+) -> Optional[Recall]:
     k, how = index.how.passages, index.how
     ranks, lines = [], []
     with Progress('retrieve', len(turns), 'turns') as bar:
@@ -122,20 +130,24 @@ def _measure(index: Index, turns: Sequence[Turn], outfile: Optional[Path]) -> Re
             queries = [index.query(turn.history) for turn in chunk]
             found = index.search(queries, max(k, DEEP))
             for turn, query, some in zip(chunk, queries, found, strict=True):
-                rank = rank_of(turn.gold, [one.passage.text for one in some])
-                ranks.append(rank)
-                lines.append({**line_of(query, some[:k]), 'rank': rank})
+                line = line_of(query, some[:k])
+                if turn.gold:
+                    rank = rank_of(turn.gold, [one.passage.text for one in some])
+                    ranks.append(rank)
+                    line['rank'] = rank
+                lines.append(line)
             bar.update(len(chunk))
-    recall = measured(ranks)
-    for cut, interval in recall.recall.items():
-        log.info(f'recall@{cut:<3} {interval}')
-    log.info(
-        f'MRR@{DEEP}   {recall.mrr}  '
-        f'({recall.count:,} turns, {how.by}, query: {how.query})'
-    )
+    recall = measured(ranks) if ranks else None
+    if recall is not None:
+        for cut, interval in recall.recall.items():
+            log.info(f'recall@{cut:<3} {interval}')
+        log.info(
+            f'MRR@{DEEP}   {recall.mrr}  '
+            f'({recall.count:,} turns, {how.by}, query: {how.query})'
+        )
     if outfile is not None:
         summary = {
-            **asdict(recall),
+            **(asdict(recall) if recall else {}),
             'query': how.query,
             'search': how.by,
             'signature': index.signature,

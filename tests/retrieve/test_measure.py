@@ -1,0 +1,91 @@
+"""``parlai_q2 retrieve``: what is found for the turns of a file, and how well."""
+
+import json
+
+import pytest
+
+from parlai_q2.cli.commands import run_command
+from parlai_q2.errors import ConfigError, InputError, RecordError
+from parlai_q2.retrieve.build import build
+from parlai_q2.retrieve.measure import measured, rank_of
+from tests.files import write_lines
+
+PUMPS = 'Pumps hum at night.'
+HOSES = 'Hoses hum and bend at night.'
+
+
+@pytest.fixture(scope='module')
+def index(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('retrieve')
+    write_lines(folder / 'd.jsonl', {'text': PUMPS}, {'text': HOSES})
+    build([str(folder / 'd.jsonl')], folder / 'INDEX')
+    return str(folder / 'INDEX')
+
+
+def retrieve(index, tmp_path, *turns):
+    write_lines(tmp_path / 'turns.jsonl', *turns)
+    found = run_command(
+        'retrieve',
+        '--knowledge-index',
+        index,
+        '--infile',
+        str(tmp_path / 'turns.jsonl'),
+        '--outfile',
+        str(tmp_path / 'found.jsonl'),
+    )
+    lines = (tmp_path / 'found.jsonl').read_text().splitlines()
+    return found, [json.loads(line) for line in lines]
+
+
+def test_ranks_are_counted_by_hand():
+    # First, third, not found, sixth.
+    found = measured([1, 3, 0, 6])
+    assert {cut: one.mean for cut, one in found.recall.items()} == {
+        1: 0.25,
+        5: 0.5,
+        10: 0.75,
+    }
+    assert found.mrr.mean == pytest.approx((1 + 1 / 3 + 0 + 1 / 6) / 4)
+    # The same passage twice is one.
+    assert rank_of('C.', ['a', 'A', 'c']) == 2 and rank_of('d', ['a']) == 0
+
+
+def test_a_file_is_measured_by_the_turns_whose_passage_is_known(index, tmp_path):
+    recall, lines = retrieve(
+        index,
+        tmp_path,
+        {'history': ['Which pumps hum?'], 'knowledge': PUMPS.upper()},
+        {'history': ['Which pumps hum?'], 'knowledge': HOSES},
+        {'history': ['Which hoses bend?']},
+        {'history': [' '], 'knowledge': PUMPS},
+    )
+    assert [line.get('rank') for line in lines] == [1, 2, None]
+    assert lines[2]['passages'][0]['text'] == HOSES
+    assert (recall.count, recall.recall[1].mean, recall.mrr.mean) == (2, 0.5, 0.75)
+
+
+def test_histories_alone_are_searched_for(index, tmp_path):
+    found, (line,) = retrieve(index, tmp_path, {'history': ['Hello!', 'Hoses?']})
+    assert found is None and line['query'] == 'Hello!\nHoses?'
+    assert [one['text'] for one in line['passages']] == [HOSES]
+    with pytest.raises(ConfigError, match='no knowledge to measure by'):
+        run_command(
+            'retrieve',
+            '--knowledge-index',
+            index,
+            '--infile',
+            str(tmp_path / 'turns.jsonl'),
+        )
+
+
+@pytest.mark.parametrize(
+    'turn, error, message',
+    [
+        ({'knowledge': PUMPS}, InputError, 'no turn with a history'),
+        ({'history': 3}, RecordError, 'line 1'),
+        ({'history': ['a'], 'knowledge': 3}, RecordError, 'line 1'),
+    ],
+)
+def test_what_is_no_turn_is_named(index, tmp_path, turn, error, message):
+    with pytest.raises(error, match=message):
+        retrieve(index, tmp_path, turn)
