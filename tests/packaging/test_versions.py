@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError, distribution
 
 import pytest
 from packaging.requirements import Requirement
@@ -29,16 +30,28 @@ def setup():
     return json.loads(done.stdout)
 
 
-def pinned():
-    """Every pinned version of each package, whatever its markers."""
-    found = {}
+def pins():
+    """Every line of the lock."""
     files = [*(ROOT / 'requirements').glob('*.txt')]
     for file in [*files, ROOT / 'parlai_q2' / 'parlai' / 'requirements.txt']:
         for line in file.read_text().splitlines():
             if re.match(r'\w', line):
-                one = Requirement(line.rstrip(' \\'))
-                versions = found.setdefault(canonicalize_name(one.name), set())
-                versions.add(str(one.specifier).removeprefix('=='))
+                yield Requirement(line.rstrip(' \\'))
+
+
+def locked_pythons():
+    """The Pythons that the lock is for."""
+    relock = (ROOT / 'requirements' / 'relock.py').read_text()
+    (pythons,) = re.findall(r'^PYTHONS = \((.*)\)$', relock, re.MULTILINE)
+    return re.findall(r"'(\d\.\d+)'", pythons)
+
+
+def pinned():
+    """Every pinned version of each package, whatever its markers."""
+    found = {}
+    for one in pins():
+        versions = found.setdefault(canonicalize_name(one.name), set())
+        versions.add(str(one.specifier).removeprefix('=='))
     torch = re.search(r'TORCH \?= torch==(\S+)', (ROOT / 'Makefile').read_text())
     return {**found, 'torch': {torch[1]}}
 
@@ -54,6 +67,24 @@ def test_what_is_asked_for_allows_what_is_pinned(setup):
         assert found, f'{need.name} is not pinned in requirements/'
         for version in found:
             assert need.specifier.contains(version, prereleases=True), line
+
+
+def test_what_is_pinned_for_a_python_runs_on_it():
+    judged = 0
+    for need in pins():
+        try:
+            here = distribution(need.name)
+        except PackageNotFoundError:
+            continue
+        if f'=={here.version}' != str(need.specifier):
+            continue
+        runs_on = SpecifierSet(here.metadata.get('Requires-Python') or '')
+        for python in locked_pythons():
+            place = {'python_version': python, 'python_full_version': f'{python}.0'}
+            if need.marker is None or need.marker.evaluate(place):
+                assert runs_on.contains(f'{python}.99'), f'{need} on Python {python}'
+                judged += 1
+    assert judged > 100
 
 
 def test_every_extra_that_is_named_exists(setup):
@@ -72,9 +103,7 @@ def test_every_extra_that_is_named_exists(setup):
 
 
 def test_the_same_pythons_are_named_everywhere(setup):
-    relock = (ROOT / 'requirements' / 'relock.py').read_text()
-    (pythons,) = re.findall(r'^PYTHONS = \((.*)\)$', relock, re.MULTILINE)
-    locked = re.findall(r"'(\d\.\d+)'", pythons)
+    locked = locked_pythons()
     assert all(f'{one}.0' in SpecifierSet(setup['python_requires']) for one in locked)
     first, last = locked[0], locked[-1]
     assert f'>={first}' == setup['python_requires']
