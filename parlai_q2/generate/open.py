@@ -20,10 +20,10 @@ from parlai_q2.generate.shipped import (
     REPLY_MODEL,
     REPLY_TOKENS,
     adapted,
-    is_adapter,
 )
 from parlai_q2.generate.words import Words, read_words
 from parlai_q2.generate.writer import Writer
+from parlai_q2.models.converted.from_adapter import has_adapter
 from parlai_q2.models.prompts import REPLY, Fitted, Prompt, Renders, fit
 from parlai_q2.models.references import shipped_folder
 from parlai_q2.options import line_ends
@@ -112,7 +112,7 @@ def open_generator(
     :raises ModelError: when the model or its tokenizer cannot be read.
     """
     tokenizer = place.folder
-    if is_adapter(place.folder):
+    if has_adapter(place.folder):
         place, tokenizer = adapted(place.folder, place.device, place.compute_type)
     header = read_header(place)
     words = read_words(tokenizer)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.models.converted.folder import has_any, read_any
+from parlai_q2.models.converted.folder import has_any, read_any, tokenizer_folder
 from parlai_q2.models.converted.layout import ENCODER
 from parlai_q2.models.converted.library import (
     AUTO,
@@ -116,7 +116,7 @@ class Backend:
     def _tokens(self) -> Tokens:
         """The tokenizer, without loading the model."""
         if self.is_converted:
-            return read_tokens(Path(resolve(self.config.model)))
+            return read_tokens(tokenizer_folder(Path(resolve(self.config.model))))
         from parlai_q2.models.loading import load_tokenizer
 
         name = self.config.model
@@ -139,7 +139,7 @@ class Backend:
         made = ConvertedEncoder(
             converted, self.device, self.effective_type, self.batch_size
         )
-        return made, read_tokens(folder)
+        return made, read_tokens(converted.tokenizer)
 
 
 def not_finite(model: str) -> ModelError:

@@ -16,6 +16,7 @@ from parlai_q2.errors import (
     is_out_of_memory,
 )
 from parlai_q2.models.converted.folder import has_any, is_converted, read_any
+from parlai_q2.models.converted.from_adapter import ADAPTER, BASE, WEIGHTS
 from parlai_q2.models.converted.from_decoder import base_of, has_decoder
 from parlai_q2.models.converted.layout import ENCODER, SEQ2SEQ
 from parlai_q2.models.device import check_device, in_float32
@@ -33,7 +34,6 @@ from parlai_q2.packages import check_torch
 
 # Files of tokenizers.
 WORDS = ('tokenizer.json', '*vocab*', '*.model', '*.spm', '*.txt')
-ADAPTER_WEIGHTS = 'adapter.int8.safetensors'
 # Always passed to transformers, which otherwise prompts the user at the terminal.
 NO_CODE: dict[str, Any] = {'trust_remote_code': False}
 
@@ -93,10 +93,10 @@ def load_model(
                 'save_pretrained wrote.'
             )
         with in_float32(), blaming(folder):
-            if is_converted(folder) or has_decoder(folder):
-                model = _load_converted(folder, auto_class)
-            else:
+            if has_file(folder, INT8_WEIGHTS) and not is_converted(folder):
                 model = _load_quantised(folder, auto_class)
+            else:
+                model = _load_converted(folder, auto_class)
     else:
         with in_float32():
             model = _from_pretrained(auto_class, reference, revision, **options)
@@ -125,17 +125,17 @@ def load_seq2seq(
     verify_checksums(folder)
     model = load_model(base, AutoModelForSeq2SeqLM)
     with blaming(folder):
-        merge_adapter(model, load_int8(folder / ADAPTER_WEIGHTS))
+        merge_adapter(model, load_int8(folder / WEIGHTS))
     return model.to(device), tokenizer
 
 
 def adapter_base(reference: str) -> Optional[str]:
     """The reference of an adapter's base model; None if this is not an adapter."""
     place = resolve(reference)
-    if not isinstance(place, Path) or not has_file(place, ADAPTER_WEIGHTS):
+    if not isinstance(place, Path) or not has_file(place, WEIGHTS):
         return None
-    path = place / 'adapter.json'
-    base = read_object(path).get('base')
+    path = place / ADAPTER
+    base = read_object(path).get(BASE)
     if not isinstance(base, str):
         raise ModelError(f'{path} must name the "base" of the adapter.')
     return base

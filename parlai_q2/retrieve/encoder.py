@@ -57,7 +57,7 @@ class TextEncoder:
         if converted:
             kind = effective_type(AUTO, device)
             self._converted = ConvertedEncoder(converted, device, kind, BATCH_SIZE)
-            self._tokens = read_tokens(converted.place)
+            self._tokens = read_tokens(converted.tokenizer)
             self._most = self._converted.most
             self.engine = f'ctranslate2-{kind}'
             return

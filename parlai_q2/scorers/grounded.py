@@ -45,8 +45,10 @@ from parlai_q2.turns import Example
 COEFFICIENTS = 'grounded.json'
 GROUNDED, GROUNDED_FAST = 'grounded', 'grounded_fast'
 # The features of the detector and the words; ``grounded`` adds that of Q2.
-FAST_FEATURES = ('detector', 'words', 'numbers')
+FAST_FEATURES = ('detector', 'odds', 'words', 'numbers')
 FEATURES = ('q2', *FAST_FEATURES)
+# The log odds at which the detector's doubt ends: 1 in 1,100.
+LEAST_ODDS = -7.0
 
 
 @dataclass(frozen=True)
@@ -262,6 +264,15 @@ def fast_parts(
     stated = ' '.join(piece.text for piece in stating(found) or found)
     return {
         'detector': fmean(readings),
+        'odds': _odds(min(readings)),
         'words': extractiveness(knowledge, stated).coverage,
         'numbers': known_numbers(knowledge, stated),
     }
+
+
+def _odds(probability: float) -> float:
+    """Log odds from :data:`LEAST_ODDS` to even, as a value from 0 to 1."""
+    if probability <= 0:
+        return 0.0
+    odds = math.log(probability / (1 - probability)) if probability < 0.5 else 0.0
+    return 1 - max(odds, LEAST_ODDS) / LEAST_ODDS

@@ -5,7 +5,7 @@ import pytest
 from safetensors.numpy import load
 
 from parlai_q2.errors import ModelError
-from parlai_q2.generate.shipped import merged
+from parlai_q2.models.converted.from_adapter import merged
 from parlai_q2.models.converted.from_int8 import read_tensors
 from parlai_q2.models.references import resolve
 

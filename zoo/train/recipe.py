@@ -27,6 +27,7 @@ from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.references import resolve
+from parlai_q2.zoo.train.adapted import AdapterJob
 from parlai_q2.zoo.train.checkpoint import check_apart, drop_checkpoint, model_identity
 from parlai_q2.zoo.train.data import read_rows
 from parlai_q2.zoo.train.loop import LOG, LoopSettings, train, validated
@@ -41,6 +42,7 @@ JOBS: dict[str, Any] = {
     'spans': SpanJob,
     'classes': ClassJob,
     'twins': TwinJob,
+    'adapter': AdapterJob,
     'questions': TextJob,
     'decoder': DecoderJob,
 }

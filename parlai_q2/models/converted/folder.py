@@ -176,17 +176,27 @@ def rows_of(model: Model) -> tuple[int, int, int]:
 
 def has_any(folder: Path) -> bool:
     """Whether a folder has a model that :func:`read_any` reads."""
+    from parlai_q2.models.converted.from_adapter import has_adapter
     from parlai_q2.models.converted.from_decoder import has_decoder
     from parlai_q2.models.converted.from_int8 import has_int8
 
-    return is_converted(folder) or has_int8(folder) or has_decoder(folder)
+    own = is_converted(folder) or has_int8(folder)
+    return own or has_decoder(folder) or has_adapter(folder)
+
+
+def tokenizer_folder(folder: Path) -> Path:
+    """The folder with the tokenizer of an encoder: an adapter has its base's."""
+    from parlai_q2.models.converted.from_adapter import base_folder, has_adapter
+
+    return base_folder(folder) if has_adapter(folder) else folder
 
 
 def read_any(folder: Path, wanted: str) -> Optional[Converted]:
     """
     The converted model of a folder, or one made from its int8 weights, or from its
-    decoder and that decoder's base; None if it has none of these.
+    decoder or adapter and the base of that; None if it has none of these.
     """
+    from parlai_q2.models.converted.from_adapter import has_adapter, read_adapter_folder
     from parlai_q2.models.converted.from_decoder import has_decoder, read_decoder_folder
     from parlai_q2.models.converted.from_int8 import has_int8, read_int8_folder
 
@@ -194,4 +204,6 @@ def read_any(folder: Path, wanted: str) -> Optional[Converted]:
         return read_folder(folder, wanted)
     if has_int8(folder):
         return read_int8_folder(folder, wanted)
-    return read_decoder_folder(folder, wanted) if has_decoder(folder) else None
+    if has_decoder(folder):
+        return read_decoder_folder(folder, wanted)
+    return read_adapter_folder(folder, wanted) if has_adapter(folder) else None

@@ -7,6 +7,7 @@ there. To be deleted with the last folder in that format.
 
 import json
 from pathlib import Path
+from typing import Mapping
 
 import numpy as np
 
@@ -44,21 +45,31 @@ def read_int8_folder(folder: Path, wanted: str) -> Converted:
     :raises ModelError: if a file was changed, is damaged, or of another kind.
     """
     verify_checksums(folder)
+    return converted_of(read_tensors(folder), folder, wanted, folder / INT8_WEIGHTS)
+
+
+def converted_of(
+    tensors: Mapping[str, np.ndarray], folder: Path, wanted: str, weights: Path
+) -> Converted:
+    """
+    The converted model of tensors in their stored form.
+
+    :param folder: has the configuration and the tokenizer.
+    :param weights: the file that the tensors are from, whose folder is the model's.
+    :raises ModelError: if they do not fit the configuration.
+    """
     config = checked_config(folder)
     with blaming(folder / CONFIG):
         name = (config.get('architectures') or ['nothing'])[0]
         if name not in LAYOUTS:
             raise ValueError(f'models of the architecture {name!r} are not converted')
         layout, output = LAYOUTS[name]
-    tensors = read_tensors(folder)
-    with blaming(folder / INT8_WEIGHTS):
+    with blaming(weights):
         try:
             model = layout(tensors, config)
             check(model, wanted)
         except (KeyError, TypeError, ValueError) as e:
-            raise ModelError(
-                f'{folder / INT8_WEIGHTS} does not fit its config.json: {e}'
-            ) from e
+            raise ModelError(f'{weights} does not fit its config.json: {e}') from e
         head = {}
         if wanted == ENCODER and output:
             stored = Stored(tensors)
@@ -78,7 +89,7 @@ def read_int8_folder(folder: Path, wanted: str) -> Converted:
         WORDS if wanted == ENCODER else SHARED: words,
     }
     rows = rows_of(model) if wanted == ENCODER else (0, 0, 0)
-    return Converted(folder, {**config, **said}, files, head, rows)
+    return Converted(weights.parent, {**config, **said}, files, head, rows, folder)
 
 
 def read_tensors(folder: Path) -> dict[str, np.ndarray]:
