@@ -62,8 +62,30 @@ def test_the_detectors_feature_is_the_mean_of_three_ways_to_read():
     parts = fast_parts('five eyes', NliProbabilities(0.8, 0.1, 0.1), pieces)
     least, mean = 0.3, (0.9 + 0.3 + 0.5) / 3
     assert parts == pytest.approx(
-        {'detector': (0.8 + least + mean) / 3, 'words': 2 / 4, 'numbers': 1 / 2}
+        {
+            'detector': (0.8 + least + mean) / 3,
+            'odds': 1 + math.log(0.3 / 0.7) / 7,
+            'words': 2 / 4,
+            'numbers': 1 / 2,
+        }
     )
+
+
+@pytest.mark.parametrize(
+    'support, odds', [(1, 1), (0.5, 1), (0.02, 0.44), (0.001, 0.013), (1e-9, 0), (0, 0)]
+)
+def test_the_odds_say_how_surely_the_detector_says_no(support, odds):
+    reading = NliProbabilities(support, 1 - support, 0.0)
+    parts = fast_parts('k', reading, [Piece('r', reading)])
+    assert parts['odds'] == pytest.approx(odds, abs=0.005)
+
+
+def test_copied_words_do_not_decide_between_two_that_the_detector_refuses():
+    shipped = read_coefficients('grounded_fast')
+    rest = {'detector': 0.02, 'numbers': 1.0}
+    doubted = {**rest, 'odds': 0.44, 'words': 0.5}
+    refused = {**rest, 'odds': 0.01, 'words': 1.0}
+    assert shipped.probability(refused) < shipped.probability(doubted) < 0.1
 
 
 @pytest.mark.parametrize(
@@ -76,7 +98,7 @@ def test_the_coefficients_that_ship_reward_only_support(name, known):
     nothing, all_of_it = dict.fromkeys(known, 0.0), dict.fromkeys(known, 1.0)
     assert shipped.probability(nothing) < 0.1 and shipped.probability(all_of_it) > 0.8
     # A near-copy with one word changed: the words are all but one there.
-    copied = {'q2': 0.5, 'detector': 0.0, 'words': 0.95, 'numbers': 1.0}
+    copied = {'q2': 0.5, 'detector': 0.0, 'odds': 0.0, 'words': 0.95, 'numbers': 1.0}
     assert shipped.probability(copied) < 0.5
 
 

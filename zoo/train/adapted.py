@@ -10,14 +10,24 @@ from typing import Any, Sequence
 import torch
 from torch import nn
 
+from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import whole_file, write_text
-from parlai_q2.models.converted.from_adapter import ADAPTER, BASE, BASE_SUM, WEIGHTS
+from parlai_q2.models.converted.from_adapter import (
+    ADAPTER,
+    BASE,
+    BASE_SUM,
+    GRID,
+    WEIGHTS,
+)
 from parlai_q2.models.folder import CHECKSUMS, write_checksums
 from parlai_q2.models.int8_weights import stored_form, write_int8
 from parlai_q2.models.lora import adaptable_layers
 from parlai_q2.models.references import resolve
 from parlai_q2.zoo.train.train_twins import TwinJob
+
+# How much longer the steps of the merged weights are; see the reader.
+STEPS = 1.1
 
 
 class AdapterJob(TwinJob):
@@ -62,6 +72,25 @@ def terms(model: nn.Module) -> dict[str, torch.Tensor]:
     return {n: t for n, t in model.state_dict().items() if '.lora_' in n}
 
 
+def mean_adapter(
+    adapters: Sequence[dict[str, torch.Tensor]], share: float
+) -> dict[str, torch.Tensor]:
+    """
+    One adapter, of the ranks together, that does a share of what several do on average.
+
+    :raises ConfigError: when they are not of the same layers.
+    """
+    if any(one.keys() != adapters[0].keys() for one in adapters):
+        raise ConfigError('The adapters are of different layers. Train them alike.')
+    factor = share / len(adapters)
+    return {
+        name: torch.cat([one[name] for one in adapters])
+        if name.endswith('.lora_a')
+        else torch.cat([one[name] for one in adapters], 1) * factor
+        for name in adapters[0]
+    }
+
+
 def write_adapter(adapter: dict[str, torch.Tensor], base: str, folder: Path) -> int:
     """
     Write the folder that an adapter ships in.
@@ -75,7 +104,7 @@ def write_adapter(adapter: dict[str, torch.Tensor], base: str, folder: Path) -> 
         size = write_int8(stored_form(adapter), unfinished)
     rank = len(next(t for n, t in adapter.items() if n.endswith('.lora_a')))
     checksum = file_sha256(Path(resolve(base)) / CHECKSUMS)
-    said = {BASE: base, BASE_SUM: checksum, 'rank': rank}
+    said = {BASE: base, BASE_SUM: checksum, 'rank': rank, GRID: STEPS}
     write_text(folder / ADAPTER, json.dumps(said, indent=1) + '\n')
     write_checksums(folder, [ADAPTER, WEIGHTS])
     return size

@@ -5,6 +5,8 @@ several seeds have in common (Wortsman et al. 2022, arXiv 2203.05482).
 
     python -m parlai_q2.zoo.train.average shipped:q2_mini/consistency seed1 seed2 \
       --share 0.7 --outdir mean
+
+Adapters are averaged with their base, without a term, to one adapter.
 """
 
 import argparse
@@ -15,7 +17,11 @@ import torch
 from parlai.utils import logging
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.converted.from_adapter import WEIGHTS, base_folder, has_adapter
+from parlai_q2.models.int8_weights import load_int8
 from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.models.references import resolve
+from parlai_q2.zoo.train.adapted import mean_adapter, write_adapter
 
 Weights = dict[str, torch.Tensor]
 
@@ -59,6 +65,14 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--share', type=float, default=0.5, help='of the others')
     parser.add_argument('--outdir', type=Path, required=True)
     args = parser.parse_args(argv)
+    folders = [resolve(other) for other in args.others]
+    if all(isinstance(f, Path) and has_adapter(f) for f in folders):
+        terms = [load_int8(Path(f) / WEIGHTS) for f in folders]
+        bases = {str(base_folder(Path(f))) for f in folders}
+        if bases != {str(resolve(args.first))}:
+            raise ConfigError(f'{args.first} is not the base of each adapter.')
+        write_adapter(mean_adapter(terms, args.share), args.first, args.outdir)
+        return
     model = load_model(args.first, Kind)
     others = [load_model(other, Kind).state_dict() for other in args.others]
     weights = averaged(model.state_dict(), others, args.share)

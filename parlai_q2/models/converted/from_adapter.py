@@ -4,6 +4,11 @@ An adapter as a converted model: its base's int8 weights ``W`` and its own low-r
 rounded to int8 by rows as all converted models are.
 
 ``adapter.json`` names the base and, as ``base_sha256``, the SHA-256 of its checksums.
+
+The base's weights lie on a grid already. Terms that are smaller than half a step of it
+would be rounded away on the same grid, so ``grid`` says by how much the steps of the
+sum are longer: at 1.1, weights fall anywhere between two steps, and nothing is lost of
+a term but by chance (at 1, a quarter of ``q2_base``'s).
 """
 
 from collections.abc import Mapping
@@ -25,7 +30,7 @@ from parlai_q2.models.folder import (
 from parlai_q2.models.references import resolve
 
 ADAPTER, WEIGHTS = 'adapter.json', 'adapter.int8.safetensors'
-BASE, BASE_SUM = 'base', 'base_sha256'
+BASE, BASE_SUM, GRID = 'base', 'base_sha256', 'grid'
 Stored = Mapping[str, np.ndarray]
 Tensors = dict[str, np.ndarray]
 
@@ -68,8 +73,11 @@ def merged_folder(folder: Path) -> tuple[Tensors, Path]:
     verify_checksums(folder)
     base = base_folder(folder)
     verify_checksums(base)
+    grid = read_object(folder / ADAPTER).get(GRID, 1.0)
+    if not isinstance(grid, (int, float)) or not 1 <= grid <= 2:
+        raise ModelError(f'{folder / ADAPTER}: {GRID!r} must be from 1 to 2.')
     with blaming(folder / WEIGHTS):
-        return merged(read_tensors(base), _read(folder / WEIGHTS)), base
+        return merged(read_tensors(base), _read(folder / WEIGHTS), grid), base
 
 
 def read_adapter_folder(folder: Path, wanted: str) -> Converted:
@@ -82,11 +90,12 @@ def read_adapter_folder(folder: Path, wanted: str) -> Converted:
     return converted_of(tensors, base, wanted, folder / WEIGHTS)
 
 
-def merged(base: Stored, adapter: Stored) -> Tensors:
+def merged(base: Stored, adapter: Stored, grid: float = 1.0) -> Tensors:
     """
     The weights of a base with its adapter, both in their stored form: matrices in int8
     (``.q``) with a scale for each of their rows (``.s``), small ones as they are.
 
+    :param grid: how much longer the steps are than they need to be.
     :raises ModelError: when the adapter was made for another base.
     """
     found = dict(base)
@@ -101,7 +110,7 @@ def merged(base: Stored, adapter: Stored) -> Tensors:
         if weight in base:  # too small to be stored in int8
             found[weight] = whole
             continue
-        scale = np.abs(whole).max(axis=1) / 127
+        scale = np.abs(whole).max(axis=1) / 127 * grid
         scale[scale == 0] = 1
         rounded = np.rint(whole / scale[:, None]).astype(np.int8)
         found[f'{weight}.q'], found[f'{weight}.s'] = rounded, scale.astype(np.float32)
