@@ -13,6 +13,8 @@ from parlai_q2.retrieve.answers import Answer, AnswerReader, asks, wants_a_way
 from parlai_q2.retrieve.found import Found, Retriever
 from parlai_q2.retrieve.presets import DEFAULT_PASSAGES
 from parlai_q2.retrieve.queries import DEFAULT_QUERY, query_of
+from parlai_q2.retrieve.store import named
+from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words, sentences
 from parlai_q2.turns import Passage, Span
 
@@ -27,6 +29,7 @@ LONGEST_QUOTE = 90
 PER_RANK = 5.0
 # What is less sure than the surest answer by more logits is not one.
 LESS_SURE = 4.0
+_WHY = frozenset({'why'})
 
 
 class Grounding(NamedTuple):
@@ -98,9 +101,14 @@ class Grounder:
                 grounded.append(Grounding(some))
                 continue
             read = [(passage, next(answers)) for passage in some]
-            if not any(answer for _, answer in read):
+            a_way = wants_a_way(question)
+            if a_way:
+                # A stable sort: what is named so comes first, else what was found so.
+                read.sort(key=lambda one: not is_named(question, one[0]))
+            named = a_way and any(is_named(question, one) for one in some)
+            if not named and not any(answer for _, answer in read):
                 grounded.append(Grounding(some, declined=True))
-            elif wants_a_way(question):
+            elif a_way:
                 grounded.append(_way(question, read))
             else:
                 grounded.append(_answered(question, read))
@@ -141,6 +149,19 @@ def _answered(question: str, read: Read) -> Grounding:
         tuple(span.text for _, span in texts if span.text.strip()),
         _short(quote_at(texts[0][0], texts[0][1].start)),
     )
+
+
+def is_named(question: str, passage: Passage) -> bool:
+    """
+    Whether a passage's headings and title, or its file's name, have all telling words
+    of a question of how something is done. The reader of spans may not see that it
+    answers.
+
+    >>> is_named('How do I add presets?', Passage('Write YAML.', 'Adding a preset'))
+    True
+    """
+    wanted = stems(question) - _WHY
+    return bool(wanted) and wanted <= stems(named(passage))
 
 
 def _way(question: str, read: Read) -> Grounding:

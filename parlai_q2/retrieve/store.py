@@ -84,7 +84,7 @@ class Store:
         fields: dict[str, Any] = {
             KEY: document.first + number - 1,
             DOCUMENT: document.name,
-            WORDS: spaced(f'{_file_name(passage)}\n{searched(passage)}'),
+            WORDS: spaced(f'{named(passage)}\n{without_surrogates(passage.text)}'),
             BODY: json.dumps(passage, ensure_ascii=False).encode(),
         }
         if document.count:
@@ -218,19 +218,24 @@ def _schema(library: Any) -> Any:
 
 
 def searched(passage: Passage) -> str:
-    """The text of a passage that is searched: its title and headings, too."""
-    heading = passage.source.heading if passage.source else ''
-    title = '' if heading.startswith(passage.title) else passage.title
-    parts = (title, heading, passage.text)
+    """The text of a passage with its title and headings, of which vectors are made."""
+    parts = (_headed(passage), passage.text)
     return without_surrogates('\n'.join(part for part in parts if part))
 
 
-def _file_name(passage: Passage) -> str:
+def named(passage: Passage) -> str:
     """
-    What a passage's file is called, whose words are searched, too: names of files tell
-    what they are about, and headings in them leave it out.
+    What a passage is called: its file, its title and its headings. The names of files
+    tell what they are about, and headings in them often leave it out.
     """
-    return PurePosixPath(passage.source.file).stem if passage.source else ''
+    file = PurePosixPath(passage.source.file).stem if passage.source else ''
+    return without_surrogates('\n'.join((file.replace('_', ' '), _headed(passage))))
+
+
+def _headed(passage: Passage) -> str:
+    heading = passage.source.heading if passage.source else ''
+    title = '' if heading.startswith(passage.title) else passage.title
+    return '\n'.join(part for part in (title, heading) if part)
 
 
 def passage_of(body: Sequence[Any]) -> Passage:

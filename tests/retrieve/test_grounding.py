@@ -43,6 +43,19 @@ def test_of_how_something_is_done_the_best_passage_stays_and_speaks(grounders):
     assert ground(grounders, 'hotel', 'How do I get a visa for Japan?').declined
 
 
+def test_what_is_called_as_it_is_asked_for_is_not_declined(tmp_path):
+    folder = tmp_path / 'manual'
+    folder.mkdir()
+    (folder / 'add_a_preset.md').write_text('# Presets\n\nYAML has keys.\n')
+    (folder / 'more.md').write_text('# Keys\n\nDo add keys to YAML.\n')
+    build([str(folder)], tmp_path / 'I')
+    grounder = Grounder(Index(tmp_path / 'I'), AnswerReader())
+    (found,) = grounder.ground([['How do I add a preset?']])
+    assert (found.passages[0].text, found.quote) == ('YAML has keys.',) * 2
+    (other,) = grounder.ground([['How do I add a scorer?']])
+    assert other.declined
+
+
 def test_what_no_document_answers_is_declined(grounders):
     assert ground(grounders, 'pumps', 'Do you ship to Canada?').declined
     assert ground(grounders, 'pumps', 'What is your phone number?').declined

@@ -1,87 +1,125 @@
-"""A retriever of one's own: the client of the docs, and answers written here."""
+"""
+A retriever of one's own: the client of the docs, against a server that speaks
+OpenSearch's API where it is installed (``pip install osmem-server``), and otherwise
+against what that server answered to the same requests.
+"""
 
 import json
 import threading
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
-from parlai_q2.errors import ConfigError
+from parlai_q2.errors import ConfigError, ServerError
 from parlai_q2.parlai.knowledge_options import index_from_opt
 from parlai_q2.turns import Source
 from tests.docs.code_in_docs import code_of
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'documents.md'
-# As OpenSearch's documentation shows the answer to _msearch.
-HIT = {
-    '_index': 'passages',
-    '_id': '7',
-    '_score': 1.5,
-    '_source': {'text': 'Pumps hum.', 'title': 'Pumps', 'file': 'pumps.md'},
-}
+RECORDED = json.loads(Path(__file__).with_name('opensearch.json').read_text())
 
 
-class Documented(BaseHTTPRequestHandler):
-    asked: list[list[dict]] = []
+class Replayed(BaseHTTPRequestHandler):
+    """Answers what was asked of the server as it did; 400 to anything else."""
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers['Content-Length'])).decode()
         lines = [json.loads(line) for line in body.splitlines()]
-        assert self.path == '/_msearch' and body.endswith('\n')
-        assert self.headers['Content-Type'] == 'application/x-ndjson'
-        self.asked.append(lines)
-        responses = [
-            {'took': 1, 'status': 200, 'hits': {'hits': [HIT][: len(lines)]}}
-            for _ in lines[1::2]
-        ]
-        answer = json.dumps({'took': 2, 'responses': responses}).encode()
-        self.send_response(200)
-        self.send_header('Content-Length', str(len(answer)))
+        answer = next(
+            (one['answer'] for one in RECORDED['exchanges'] if one['request'] == lines),
+            None,
+        )
+        known = (
+            answer is not None
+            and self.path == '/_msearch'
+            and body.endswith('\n')
+            and self.headers['Content-Type'] == 'application/x-ndjson'
+        )
+        said = json.dumps(answer).encode()
+        self.send_response(200 if known else 400)
+        self.send_header('Content-Length', str(len(said)))
         self.end_headers()
-        self.wfile.write(answer)
+        self.wfile.write(said)
 
     def log_message(self, *arguments):
         pass
 
 
-@pytest.fixture
-def engine(tmp_path, monkeypatch):
-    """The module that the page shows, and a server that answers as documented."""
+@contextmanager
+def replaying():
+    server = HTTPServer(('127.0.0.1', 0), Replayed)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f'http://127.0.0.1:{server.server_port}'
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextmanager
+def running():
+    osmem = pytest.importorskip('osmem_server', reason='needs osmem-server')
+    with osmem.OsmemServer.start(addr='127.0.0.1:0') as server:
+        lines = []
+        for number, document in enumerate(RECORDED['documents']):
+            place = {'_index': 'passages', '_id': str(number)}
+            lines += [{'index': place}, document]
+        body = ''.join(f'{json.dumps(line)}\n' for line in lines).encode()
+        kind = {'Content-Type': 'application/x-ndjson'}
+        with urlopen(Request(f'{server.url}/_bulk?refresh=true', body, kind)) as got:
+            assert not json.load(got)['errors']
+        yield server.url
+
+
+@pytest.fixture(params=[replaying, running])
+def engine(request, tmp_path, monkeypatch):
+    """The module that the page shows, and a server for it."""
     (code,) = [one for one in code_of(PAGE) if one.name == 'engine.py']
     assert len(code.text.splitlines()) < 60
     (tmp_path / 'engine.py').write_text(code.text)
     monkeypatch.syspath_prepend(str(tmp_path))
-    server = HTTPServer(('127.0.0.1', 0), Documented)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     import engine
 
-    monkeypatch.setattr(engine, 'ADDRESS', f'http://127.0.0.1:{server.server_port}')
-    Documented.asked.clear()
-    yield engine
-    server.shutdown()
-    server.server_close()
+    with request.param() as address:
+        monkeypatch.setattr(engine, 'ADDRESS', address)
+        yield engine
     monkeypatch.delitem(__import__('sys').modules, 'engine')
 
 
 def test_the_client_of_the_page_finds_passages(engine):
-    found = engine.OpenSearch().search(['Do pumps hum?', 'Hoses'], 3)
-    assert [one.passage.text for one in found[0]] == ['Pumps hum.']
-    assert found[0][0].passage.source == Source('pumps.md')
-    assert (found[0][0].score, found[0][0].key, len(found)) == (1.5, 7, 2)
-    (lines,) = Documented.asked
-    assert lines[0] == {'index': 'passages'} and lines[1]['size'] == 3
-    assert lines[3]['query']['multi_match']['query'] == 'Hoses'
+    queries = ['Do pumps hum?', 'hoses', 'zithers']
+    pumps, hoses, nothing = engine.OpenSearch().search(queries, 2)
+    assert [one.passage.text for one in pumps] == [
+        'Pumps hum.',
+        'Taps drip, and pumps do not.',
+    ]
+    assert pumps[0].passage.source == Source('pumps.md')
+    assert [(one.passage.title, one.key) for one in hoses] == [('Hoses', 1)]
+    assert pumps[0].score > pumps[1].score > 0 and nothing == []
+
+
+def test_an_error_of_the_server_is_told(engine, monkeypatch):
+    monkeypatch.setattr(engine, 'INDEX', 'nowhere')
+    with pytest.raises(ServerError, match=r'no such index \[nowhere\]'):
+        engine.OpenSearch().search(['Do pumps hum?'], 2)
+    monkeypatch.setattr(engine, 'ADDRESS', 'http://127.0.0.1:9')
+    with pytest.raises(ServerError, match='127.0.0.1:9'):
+        engine.OpenSearch().search(['Do pumps hum?'], 2)
 
 
 def test_the_agent_takes_a_retriever_by_name(engine):
     grounder = index_from_opt(
-        {'knowledge_index': 'engine:OpenSearch', 'knowledge_answers': False}
+        {
+            'knowledge_index': 'engine:OpenSearch',
+            'knowledge_answers': False,
+            'knowledge_passages': 2,
+        }
     )
-    (found,) = grounder.ground([['Hello.', 'Do pumps hum?']])
-    assert [one.text for one in found.passages] == ['Pumps hum.']
-    asked = Documented.asked[0][1]['query']['multi_match']['query']
-    assert asked == 'Hello.\nDo pumps hum?'
+    (found,) = grounder.ground([['Do pumps hum?']])
+    assert [one.text for one in found.passages][0] == 'Pumps hum.'
 
 
 @pytest.mark.parametrize('name', ['nowhere_at_all:Client', 'json:loads', 'json:No'])
