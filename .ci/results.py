@@ -271,7 +271,7 @@ class Results:
 
 
 HEAD = """\
-# Results
+# All results, set by set
 
 What `parlai_q2 meta_eval` finds with the models that ship, one run a set. This page and
 the files beside it are written by `.ci/results.py`; nobody types their figures. [How to
