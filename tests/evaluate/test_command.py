@@ -38,7 +38,9 @@ def rows(tables, annotated, name):
 def test_one_command_makes_the_tables_and_figures_of_several_sets(
     meta_eval, tmp_path, caplog
 ):
-    tables = meta_eval(task='q2_wow,begin,topical_chat_usr', figures='true')
+    tables = meta_eval(
+        task='q2_wow,begin,topical_chat_usr', scorers='content_overlap', figures='true'
+    )
     out = tmp_path / 'out'
     assert json.loads((out / 'meta_eval.json').read_text()) == tables
     made = {n: [t['name'] for t in s['tables']] for n, s in tables['sets'].items()}

@@ -14,7 +14,9 @@ from parlai_q2.q2.ask import context_of
 from parlai_q2.scripts.bench import sample
 from parlai_q2.text.spans import informative_spans
 
-SIZES = (1, 3, 32)
+# Cores, and inputs a call: alone, many, and some on two cores. Each is a model to load.
+HOW = ((1, 1), (1, 32), (2, 3))
+ROUNDS = 2
 LONG = 'Bees have five eyes and they live in a hive of wax. ' * 60
 
 
@@ -32,14 +34,13 @@ def pairs():
     return [*found, ('a', 'b'), (LONG, 'Bees live in wax.'), ('Bees', LONG), ('', '')]
 
 
-def same_in_any_batch(read, inputs, rounds=2):
+def same_in_any_batch(read, inputs):
     alone = {one: read(1, 1)([one])[0] for one in inputs}
     rng = random.Random(5)
-    for cores in (1, 2):
-        for size in SIZES:
-            for _ in range(rounds):
-                some = rng.sample(inputs, rng.randint(2, len(inputs)))
-                assert read(cores, size)(some) == [alone[one] for one in some]
+    for how in HOW:
+        for _ in range(ROUNDS):
+            some = rng.sample(inputs, rng.randint(2, len(inputs)))
+            assert read(*how)(some) == [alone[one] for one in some]
 
 
 @pytest.mark.slow
@@ -49,18 +50,17 @@ def test_the_detectors(monkeypatch, preset):
         (cores, size): made(
             SequenceNliModel, 'detector', monkeypatch, cores, preset, batch_size=size
         )
-        for cores in (1, 2)
-        for size in SIZES
+        for cores, size in HOW
     }
-    inputs = pairs() if preset == 'mini' else pairs()[-12:]
+    inputs = pairs() if preset == 'mini' else pairs()[-8:]
     for model in models.values():
         model._loaded()
-    same_in_any_batch(lambda *key: models[key].classify, inputs, 1)
+    same_in_any_batch(lambda *key: models[key].classify, inputs)
 
 
 @pytest.mark.slow
 def test_the_question_answerer(monkeypatch):
-    inputs = [('what is it about?', text) for pair in pairs() for text in pair]
+    inputs = [('what is it about?', text) for pair in pairs()[-24:] for text in pair]
     inputs += [('who has ' + 'very ' * 99 + 'many eyes?', LONG)]
     inputs = list(dict.fromkeys(inputs))
     models = {
@@ -71,15 +71,14 @@ def test_the_question_answerer(monkeypatch):
             cores,
             batch_size=size,
         )  # fmt: skip
-        for cores in (1, 2)
-        for size in SIZES
+        for cores, size in HOW
     }
-    same_in_any_batch(lambda *key: models[key].answer, inputs, 1)
+    same_in_any_batch(lambda *key: models[key].answer, inputs)
 
 
 @pytest.mark.slow
 def test_the_question_generator(monkeypatch):
-    responses = [response for _, response in pairs() if response][:12]
+    responses = [response for _, response in pairs() if response][:5]
     inputs = [
         (span.text, context_of(response, span, 90))
         for response, spans in zip(responses, informative_spans(responses), strict=True)
@@ -94,10 +93,9 @@ def test_the_question_generator(monkeypatch):
             cores,
             batch_size=size,
         )  # fmt: skip
-        for cores in (1, 2)
-        for size in SIZES
+        for cores, size in HOW
     }
-    same_in_any_batch(lambda *key: models[key].generate, inputs, 1)
+    same_in_any_batch(lambda *key: models[key].generate, inputs)
 
 
 def test_in_fp32_too(monkeypatch):
@@ -111,10 +109,9 @@ def test_in_fp32_too(monkeypatch):
             batch_size=size,
             compute_type='float32',
         )  # fmt: skip
-        for cores in (1, 2)
-        for size in SIZES
+        for cores, size in HOW
     }
-    same_in_any_batch(lambda *key: models[key].classify, inputs, 1)
+    same_in_any_batch(lambda *key: models[key].classify, inputs)
 
 
 def test_calls_have_inputs_of_one_length_and_so_many_tokens():
