@@ -38,9 +38,6 @@ print(json.dumps({
     [
         ('with_wheel', 'outside', 'packages'),
         ('with_editable', 'outside', 'checkout'),
-        ('with_editable', 'inside', 'checkout'),
-        # The folder one stands in comes first, as everywhere in Python.
-        ('with_wheel', 'inside', 'checkout'),
         ('with_nothing', 'inside', 'checkout'),
     ],
 )
