@@ -1,5 +1,6 @@
 """Twins for the detector: what changes the meaning, what keeps it, what is learnt."""
 
+import math
 import random
 
 import pytest
@@ -10,11 +11,12 @@ from parlai_q2.zoo.train.train_classifier import ClassJob
 from parlai_q2.zoo.train.train_twins import TwinJob, log_odds, twin_metrics
 from parlai_q2.zoo.train.twins.phrases import phrase_twin, phrases
 from parlai_q2.zoo.train.twins.quantities import exchanged, of_unit, quantity_twins
-from parlai_q2.zoo.train.twins.rows import dressed
+from parlai_q2.zoo.train.twins.rows import candidates_of, dressed, taught
 from parlai_q2.zoo.train.twins.service import service
 from parlai_q2.zoo.train.twins.sources import of_people
 from parlai_q2.zoo.train.twins.turned import other_voice, swapped, turned_twins
 from parlai_q2.zoo.train.twins.twin import Twin
+from tests.toys import ToyNliModel
 
 MANY = 60
 
@@ -190,3 +192,15 @@ def test_held_out_twins_are_measured_by_kind():
 def test_support_leaves_generic_out():
     odds = log_odds(torch.tensor([[1.0, 1.0, -99.0, 50.0]]))
     assert odds.tolist() == [0.0]
+
+
+def test_candidates_are_taught_by_the_mean_of_the_teachers():
+    candidates = ['Five!', 'Six.', 'Five!']
+    rows = candidates_of([{'knowledge': 'Bees have\nfive.', 'candidates': candidates}])
+    pairs = [(row['p'], row['h']) for row in rows]
+    assert pairs == [('bees have five.', 'five!'), ('bees have five.', 'six.')]
+    sure, unsure = ToyNliModel({pairs[0]: 'entailment'}), ToyNliModel()
+    found = taught(rows, [sure, sure, unsure])
+    said = [[round(math.exp(z), 2) for z in row['z']] for row in found]
+    assert said == [[0.67, 0.33, 0, 0], [0, 1, 0, 0]]
+    assert [row['y'] for row in found] == [0, 1]

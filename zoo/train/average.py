@@ -6,7 +6,7 @@ several seeds have in common (Wortsman et al. 2022, arXiv 2203.05482).
     python -m parlai_q2.zoo.train.average shipped:q2_mini/consistency seed1 seed2 \
       --share 0.7 --outdir mean
 
-Adapters are averaged with their base, without a term, to one adapter.
+Adapters of a model in int8 are averaged to one adapter; others are merged first.
 """
 
 import argparse
@@ -17,9 +17,12 @@ import torch
 from parlai.utils import logging
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.converted.from_adapter import WEIGHTS, base_folder, has_adapter
+from parlai_q2.models.converted.from_adapter import ADAPTER, BASE, WEIGHTS, has_adapter
+from parlai_q2.models.converted.from_int8 import has_int8
+from parlai_q2.models.folder import read_object
 from parlai_q2.models.int8_weights import load_int8
 from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.models.lora import merge_adapter
 from parlai_q2.models.references import resolve
 from parlai_q2.zoo.train.adapted import mean_adapter, write_adapter
 
@@ -53,6 +56,21 @@ def averaged(one: Weights, others: Sequence[Weights], share: float) -> Weights:
     }
 
 
+def _adapter(first: str, other: str) -> Optional[Weights]:
+    """
+    The terms of an adapter; None if the other is a model of its own.
+
+    :raises ConfigError: if it is an adapter of another model than the first.
+    """
+    folder = resolve(other)
+    if not isinstance(folder, Path) or not has_adapter(folder):
+        return None
+    base = resolve(str(read_object(folder / ADAPTER).get(BASE)))
+    if str(base) != str(resolve(first)):
+        raise ConfigError(f'{first} is not the base of {other}, which is {base}.')
+    return load_int8(folder / WEIGHTS)
+
+
 def main(argv: Optional[Sequence[str]] = None) -> None:
     """Average models and write the mean, in fp32."""
     from transformers import AutoModelForSequenceClassification as Kind
@@ -65,16 +83,19 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument('--share', type=float, default=0.5, help='of the others')
     parser.add_argument('--outdir', type=Path, required=True)
     args = parser.parse_args(argv)
-    folders = [resolve(other) for other in args.others]
-    if all(isinstance(f, Path) and has_adapter(f) for f in folders):
-        terms = [load_int8(Path(f) / WEIGHTS) for f in folders]
-        bases = {str(base_folder(Path(f))) for f in folders}
-        if bases != {str(resolve(args.first))}:
-            raise ConfigError(f'{args.first} is not the base of each adapter.')
-        write_adapter(mean_adapter(terms, args.share), args.first, args.outdir)
+    adapters = [_adapter(args.first, other) for other in args.others]
+    place = resolve(args.first)
+    if all(adapters) and isinstance(place, Path) and has_int8(place):
+        found = mean_adapter([one for one in adapters if one], args.share)
+        write_adapter(found, args.first, args.outdir)
         return
     model = load_model(args.first, Kind)
-    others = [load_model(other, Kind).state_dict() for other in args.others]
+    others = [
+        merge_adapter(load_model(args.first, Kind), adapter).state_dict()
+        if adapter
+        else load_model(other, Kind).state_dict()
+        for other, adapter in zip(args.others, adapters, strict=True)
+    ]
     weights = averaged(model.state_dict(), others, args.share)
     model.load_state_dict(weights)
     model.save_pretrained(args.outdir)

@@ -40,12 +40,19 @@ SMALLEST_QUANTISED = 4096
 MOST = 127
 
 
-def quantised(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Weights in int8 with a scale for each row, as the library itself rounds them."""
+def quantised(
+    state: Mapping[str, np.ndarray], grid: float = 1.0
+) -> dict[str, np.ndarray]:
+    """
+    Weights in int8 with a scale for each row, as the library itself rounds them.
+
+    :param grid: how much longer the steps are than they need to be: 1.1 for weights
+        that were in int8 before and changed little since.
+    """
     found: dict[str, np.ndarray] = {}
     for name, weight in state.items():
         if weight.ndim == 2 and weight.size > SMALLEST_QUANTISED:
-            scale = np.maximum(np.abs(weight).max(1), np.float32(1e-8)) / MOST
+            scale = np.maximum(np.abs(weight).max(1), np.float32(1e-8)) / MOST * grid
             found[f'{name}.q'] = np.rint(weight / scale[:, None]).astype(np.int8)
             found[f'{name}.s'] = scale.astype(np.float32)
         else:
@@ -113,14 +120,20 @@ def write_tensors(
 
 
 def write_converted(
-    source: str, out: Path, in_int8: bool = True, keep: Optional[Sequence[int]] = None
+    source: str,
+    out: Path,
+    in_int8: bool = True,
+    keep: Optional[Sequence[int]] = None,
+    grid: float = 1.0,
 ) -> int:
     """Convert a folder; see :func:`write_tensors`."""
     folder = Path(source)
-    return write_tensors(read_weights(folder, in_int8), folder, out, keep)
+    return write_tensors(read_weights(folder, in_int8, grid), folder, out, keep)
 
 
-def read_weights(folder: Path, in_int8: bool = True) -> dict[str, np.ndarray]:
+def read_weights(
+    folder: Path, in_int8: bool = True, grid: float = 1.0
+) -> dict[str, np.ndarray]:
     """The weights of a folder in their stored form; int8 ones as they are."""
     from parlai_q2.models.converted.from_int8 import has_int8, read_tensors
 
@@ -132,13 +145,15 @@ def read_weights(folder: Path, in_int8: bool = True) -> dict[str, np.ndarray]:
 
     (name,) = read_object(folder / CONFIG)['architectures']
     model = load_model(str(folder), getattr(transformers, name))
-    return of_model(model, in_int8)
+    return of_model(model, in_int8, grid)
 
 
-def of_model(model: Any, in_int8: bool = True) -> dict[str, np.ndarray]:
+def of_model(
+    model: Any, in_int8: bool = True, grid: float = 1.0
+) -> dict[str, np.ndarray]:
     """The weights of a model of transformers in their stored form."""
     state = {n: t.detach().float().numpy() for n, t in model.state_dict().items()}
-    return quantised(state) if in_int8 else state
+    return quantised(state, grid) if in_int8 else state
 
 
 def _write_head(stored: Stored, output: str, path: Path) -> None:
@@ -161,9 +176,12 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     parser.add_argument(
         '--keep', type=Path, help='a JSON list of the ids that a decoder can write'
     )
+    parser.add_argument(
+        '--grid', type=float, default=1.0, help='1.1 for what was in int8 before'
+    )
     args = parser.parse_args(argv)
     keep = json.loads(args.keep.read_text()) if args.keep else None
-    size = write_converted(args.folder, args.out, keep=keep)
+    size = write_converted(args.folder, args.out, keep=keep, grid=args.grid)
     print(f'{args.out}: {MODEL} has {size} bytes')
 
 

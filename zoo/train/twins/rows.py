@@ -5,10 +5,10 @@ Writes the rows that teach the detector to choose among a generator's candidates
       --pairs cons.train.jsonl.xz --outdir data
 
 Three kinds of rows go to ``twins.train.jsonl.gz``, shuffled: twins; entailments in
-other words; and the old rows and people's replies, with the mean probabilities of the
-teachers, so that the model keeps what it knows. Held-out twins, of constructions that
-no other row has, go to ``twins.valid.jsonl.gz``. docs/training.md names the sources and
-their licences.
+other words; and the old rows, people's replies and candidates of generators, with the
+mean probabilities of the teachers, so that the model keeps what it knows. Held-out
+twins, of constructions that no other row has, go to ``twins.valid.jsonl.gz``.
+docs/training.md names the sources and their licences.
 """
 
 import argparse
@@ -65,6 +65,7 @@ TEACHERS = ('mini', 'base')
 KNOWLEDGE_WORDS, RESPONSE_WORDS = 48, 34
 # A person's reply is taken as grounded at this support, and then taught half as that.
 SUPPORTED, ENTAILED = 0.25, (0.97, 0.01, 0.01, 0.01)
+CANDIDATE = 'candidate'
 Pair = tuple[str, Twin]
 
 
@@ -173,11 +174,12 @@ def old_rows(
     pairs: Sequence[Row],
     teachers: Sequence[NliModel],
     rng: random.Random,
+    candidates: Sequence[Row] = (),
 ) -> list[Row]:
     """
-    Old rows and people's replies with ``z``, the logarithms of the mean probabilities
-    that the teachers give them. A reply that they support a little is taught as half
-    entailed: people say what is right in other words.
+    Old rows, people's replies and candidates with ``z``, the logarithms of the mean
+    probabilities that the teachers give them. A reply that they support a little is
+    taught as half entailed: people say what is right in other words.
     """
     taken: Counter[tuple[str, int]] = Counter()
     old: list[Row] = []
@@ -189,17 +191,39 @@ def old_rows(
     said = [{'p': r['k'], 'h': r['r'], 'y': 0, 'src': 'human'} for r in replies]
     said = [r for r in said if is_short(r) and len(r['p'].split()) > 5]
     rows = rng.sample(old, min(OLD, len(old))) + rng.sample(said, min(HUMAN, len(said)))
+    return taught([*rows, *candidates], teachers)
+
+
+def candidates_of(pools: Sequence[Row]) -> list[Row]:
+    """
+    The candidates of pools, as they are judged under their ``knowledge``: rows without
+    a class, for :func:`taught`.
+
+    :param pools: lines that ``parlai_q2 rerank`` reads, ``candidates`` as texts.
+    """
+    found = {
+        (' '.join(pool['knowledge'].split()), candidate): None
+        for pool in pools
+        for candidate in pool['candidates']
+    }
+    rows = [{'p': p.lower(), 'h': h.lower(), 'src': CANDIDATE} for p, h in found]
+    return [row for row in rows if is_short(row)]
+
+
+def taught(rows: Sequence[Row], teachers: Sequence[NliModel]) -> list[Row]:
+    """Rows with the teachers' ``z``, and their class where a row has none."""
     asked = [(row['p'].lower(), row['h'].lower()) for row in rows]
     found = torch.tensor([teacher.classify(asked) for teacher in teachers]).mean(0)
-    taught = []
+    done = []
     for row, p in zip(rows, found, strict=True):
-        if row['src'] == 'human':
-            if p.argmax() != 3 and p[0] / p[:3].sum() > SUPPORTED:
-                p = (p + torch.tensor(ENTAILED)) / 2
+        said = row['src'] == 'human' and p.argmax() != 3
+        if said and p[0] / p[:3].sum() > SUPPORTED:
+            p = (p + torch.tensor(ENTAILED)) / 2
+        if row['src'] in ('human', CANDIDATE):
             row = {**row, 'y': int(p.argmax())}
         z = p.clamp_min(1e-5).log().tolist()
-        taught.append({**row, 'z': [round(value, 3) for value in z]})
-    return taught
+        done.append({**row, 'z': [round(value, 3) for value in z]})
+    return done
 
 
 def main(argv: Optional[Sequence[str]] = None) -> None:
@@ -216,6 +240,9 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
         default=TEACHERS,
         help='presets or folders of detectors; their mean teaches the old rows',
     )
+    parser.add_argument(
+        '--candidates', help='pools as "parlai_q2 rerank" reads them, for the teachers'
+    )
     parser.add_argument('--outdir', type=Path, required=True)
     args = parser.parse_args(argv)
     rng = random.Random(SEED)
@@ -228,7 +255,8 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     others = rng.sample(others, min(FAR, len(others)))
     mini = load_preset('mini')
     teachers = [backends.detector(with_detector(mini, name)) for name in args.teachers]
-    others += old_rows(replies, pairs, teachers, rng)
+    pools = read_rows(args.candidates) if args.candidates else []
+    others += old_rows(replies, pairs, teachers, rng, candidates_of(pools))
     rows = rng.sample([*twins, *others], len(twins) + len(others))
     for name, part in (('train', rows), ('valid', held)):
         path = args.outdir / f'twins.{name}.jsonl.gz'
