@@ -34,3 +34,7 @@ def test_the_reference_lists_them_and_no_more():
     listed = re.findall(r'\{py:obj\}`(\w+) <parlai_q2\.([\w.]+)>`', table)
     assert sorted(name for name, _ in listed) == sorted(PUBLIC)
     assert all(place.endswith(f'.{name}') for name, place in listed)
+    # Below the table each is described where it is defined, and nothing else is.
+    own = page.partition('\n## ')[2].partition('## What other pages import')[0]
+    described = re.findall(r':members: (.+)', own)
+    assert sorted(', '.join(described).split(', ')) == sorted(PUBLIC)
