@@ -84,16 +84,6 @@ def only_listed(folder: Path) -> Iterator[Path]:
         yield Path(made)
 
 
-def folder_config(folder: Path) -> Any:
-    """A folder's ``config.json``, without importing its model's class."""
-    from transformers.configuration_utils import PretrainedConfig
-
-    path = folder / 'config.json'
-    fields = read_object(path)
-    with blaming(path):
-        return PretrainedConfig.from_dict(fields)
-
-
 def folder_generation(folder: Path, config: Any) -> Any:
     """A folder's ``GenerationConfig``; without a file, that of its configuration."""
     from transformers.generation.configuration_utils import GenerationConfig

@@ -12,7 +12,7 @@ import weakref
 from collections import deque
 from collections.abc import Iterator
 from functools import wraps
-from typing import Any, Protocol
+from typing import Any
 
 from parlai.core.message import Message
 from parlai.core.teachers import DialogTeacher, FixedDialogTeacher, StreamDialogData
@@ -21,16 +21,6 @@ from parlai.core.teachers import DialogTeacher, FixedDialogTeacher, StreamDialog
 # which it keeps alive and which all clones of a teacher share.
 _READ: 'weakref.WeakValueDictionary[int, Kept]' = weakref.WeakValueDictionary()
 _WATCHED = 'parlai_q2_watched'
-
-
-class LooksAhead(Protocol):
-    """A mutator that wants to know its teacher."""
-
-    def will_read(self, teacher: Any, place: int) -> None:
-        """
-        :param teacher: whose next episode it will get.
-        :param place: how many mutators come before it.
-        """
 
 
 class Kept:
