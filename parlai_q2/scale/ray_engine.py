@@ -29,6 +29,9 @@ QUEUED = 2
 MOST_IN_A_ROW = 30
 # Seconds after which a wait for a first actor is reported, again and again.
 PATIENCE = 30.0
+# How Ray says that an actor did not die by itself: it may have been sent to a node that
+# was dead already, which is noticed seconds later.
+NODE_DIED = 'because its node has died'
 INSTALLED = (
     'Each node needs the same version of parlai_q2 and the same models, at the same '
     'paths.'
@@ -212,7 +215,7 @@ class RayEngine:
         self._deaths += 1
         loaded, calls = member.loading is None, list(member.calls)
         self._drop(member)
-        if not loaded:
+        if not loaded and NODE_DIED not in str(error):
             self._failed_starts += 1
         if self._failed_starts >= MAX_DEATHS * self._count:
             raise WorkerError(
