@@ -8,11 +8,18 @@ import logging
 import os
 import select
 import sys
+from importlib import import_module
 from typing import Any, Optional
 
 from parlai_q2.cli import short_names
 from parlai_q2.cli.commands import COMMANDS, find, module_of, run_command
-from parlai_q2.cli.host import HELPALL, check_known, check_parlai, help_text
+from parlai_q2.cli.host import (
+    HELPALL,
+    check_known,
+    check_parlai,
+    help_text,
+    parlai_commands,
+)
 from parlai_q2.cli.log import show_log
 from parlai_q2.cli.names import check_given, check_scorers, suggesting
 from parlai_q2.errors import ConfigError, Q2Error, is_out_of_memory
@@ -215,32 +222,44 @@ def run_by_parlai(arguments: list[str]) -> Any:
 
     compat.apply()
     # compat.apply() must come first: without it, importing ParlAI itself can fail.
-    from parlai.core.script import setup_script_registry, superscript_main
+    from parlai.core import script
 
     from parlai_q2.parlai.task_strings import register
 
     register()
     show_log()
-    # Ours are registered last, so that they replace ParlAI's of the same name.
-    setup_script_registry()
-    for command in COMMANDS.values():
-        if command.needs_parlai and arguments[0] in (command.name, HELPALL):
-            module_of(command)
     if ours:
         arguments = [ours.name, *arguments[1:]]
+    name = arguments[0]
+    if name == HELPALL:
+        script.setup_script_registry()
+    elif not ours:
+        import_module(parlai_commands()[name])
+    # Ours are registered last, so that they replace ParlAI's of the same name.
+    for command in COMMANDS.values():
+        if command.needs_parlai and name in (command.name, HELPALL):
+            module_of(command)
     # ParlAI reads sys.argv again to learn which options the user set.
     sys.argv[1:] = arguments
+    # ParlAI would now import all its commands, and what each of them needs: seconds.
+    imports_all, script.setup_script_registry = script.setup_script_registry, _nothing
     try:
         with suggesting():
-            return superscript_main(arguments)
+            return script.superscript_main(arguments)
     except RuntimeError as error:
         told, _, key = str(error).partition(NO_OPTION)
         if told or not key:
             raise
         raise ConfigError(
             f'The option file of --init-opt sets {key!r}, which is no option of '
-            f'{arguments[0]}. Remove it there, or give --allow-missing-init-opts true.'
+            f'{name}. Remove it there, or give --allow-missing-init-opts true.'
         ) from error
+    finally:
+        script.setup_script_registry = imports_all
+
+
+def _nothing() -> None:
+    """Import nothing more."""
 
 
 if __name__ == '__main__':

@@ -14,7 +14,14 @@ from typing import Any
 from parlai_q2.claims import Label, Score
 from parlai_q2.generate.chat import USER
 from parlai_q2.generate.open import Generator
-from parlai_q2.generate.strategies import BEAM, DELAYED, NUCLEUS, TOPK, parse_strategies
+from parlai_q2.generate.strategies import (
+    BEAM,
+    DELAYED,
+    GREEDY,
+    NUCLEUS,
+    TOPK,
+    parse_strategies,
+)
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import spoken
 from parlai_q2.scorers.base import Scorer
@@ -23,6 +30,8 @@ from parlai_q2.turns import Example, Turn
 NUMBERS = (5, 10, 20, 40)
 MIXED = 'mixed'
 STRATEGIES = (BEAM, NUCLEUS, DELAYED, TOPK, MIXED)
+# What is measured: first what a single candidate gives, the likeliest at each step.
+CASES = ((GREEDY, 1), *((name, n) for n in NUMBERS for name in STRATEGIES))
 # Of ten candidates of the mixture, so many are found by each.
 SHARES = {BEAM: 4, NUCLEUS: 3, DELAYED: 3}
 

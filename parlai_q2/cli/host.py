@@ -32,18 +32,19 @@ REGISTERED = re.compile(
 
 
 @lru_cache(maxsize=None)
-def parlai_commands() -> tuple[str, ...]:
+def parlai_commands() -> dict[str, str]:
     """
-    The names and aliases of ParlAI's commands, read from its files; empty if it is not
-    installed.
+    The names and aliases of ParlAI's commands, read from its files, and the module of
+    each; empty if ParlAI is not installed.
     """
     spec = find_spec('parlai')
-    names: list[str] = []
+    modules: dict[str, str] = {}
     for folder in (spec.submodule_search_locations or []) if spec else []:
         for path in sorted(Path(folder, 'scripts').glob('*.py')):
             for name, others in REGISTERED.findall(path.read_text(encoding='utf-8')):
-                names += [name, *re.findall(r'\w+', others)]
-    return tuple(names)
+                names = [name, *re.findall(r'\w+', others)]
+                modules |= dict.fromkeys(names, f'parlai.scripts.{path.stem}')
+    return modules
 
 
 def check_known(name: str) -> None:

@@ -16,8 +16,7 @@ from typing import Any
 
 from parlai_q2.benchmark import metric as metrics
 from parlai_q2.benchmark.candidates import (
-    NUMBERS,
-    STRATEGIES,
+    CASES,
     CandidateBench,
     describe_candidates,
     turns_of,
@@ -243,12 +242,11 @@ def candidates(opt: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
     judge = load_scorer(JUDGE, opt['preset'], device=scorer_device(opt))
     bench = CandidateBench(open_shipped(), Reranker(), judge, turns)
     rows = []
-    for number in NUMBERS:
-        for strategy in STRATEGIES:
-            rows.append(bench.measure(strategy, number))
-            # It takes long enough for each to be worth seeing.
-            head, row = describe_candidates(rows[-1:]).splitlines()
-            log.info(f'{head}\n{row}' if len(rows) == 1 else row)
+    for strategy, number in CASES:
+        rows.append(bench.measure(strategy, number))
+        # It takes long enough for each to be worth seeing.
+        head, row = describe_candidates(rows[-1:]).splitlines()
+        log.info(f'{head}\n{row}' if len(rows) == 1 else row)
     for path in draw_candidates(rows, folder):
         log.info(f'Wrote {path}')
     return rows

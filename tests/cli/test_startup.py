@@ -98,6 +98,19 @@ def test_ten_records_are_scored_by_precision_without_torch(records):
     assert run(records, 'cache')[3] == ''
 
 
+@pytest.mark.slow
+def test_a_command_of_parlai_imports_no_other_command(tmp_path):
+    words = '-t q2:grounded_sample -m q2:grounded_rerank --num-examples 2'
+    status, shown, errors, imported = run(tmp_path, 'eval_model', *words.split())
+    assert (status, imported) == (0, 'torch parlai'), errors
+    assert 'rerank' in shown
+    # An alias, a prefix of ours, and the list of all.
+    assert run(tmp_path, 'em', '-h')[0] == 0
+    assert run(tmp_path, 'q2_filter', '-h')[:2] == run(tmp_path, 'filter', '-h')[:2]
+    status, shown, *_ = run(tmp_path, 'helpall')
+    assert status == 0 and 'vacuum' in shown and 'distill' in shown
+
+
 MISTAKES = [
     (['scroe'], "Did you mean 'score'"),
     (['score'], '--infile is missing'),

@@ -50,6 +50,23 @@ def both(command, infile, tmp_path, address, **options):
     return found
 
 
+def interrupted(command, part):
+    """
+    Run a command, end it as Ctrl-C does when it has written some of ``part``, and give
+    what it left there.
+    """
+    started = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=part.parent
+    )
+    wait_for(lambda: part.exists() and part.stat().st_size > 0)
+    began = time.monotonic()
+    started.send_signal(signal.SIGINT)
+    said, _ = started.communicate(timeout=60)
+    assert time.monotonic() - began < 5
+    assert started.returncode == 130 and b'Traceback' not in said, said
+    return part.read_bytes()
+
+
 def test_score_writes_the_same_with_the_shipped_detector(tmp_path, address):
     responses = [f'a French chain of {n} shops' for n in range(30)]
     infile = write_records(tmp_path / 'in.jsonl', responses)
@@ -134,19 +151,40 @@ def test_ctrl_c_stops_within_five_seconds_and_leaves_what_resumes(tmp_path, addr
     command = [sys.executable, '-m', 'parlai_q2', 'score', *files, *options]
     on_ray = ['--engine', 'ray', '--ray-address', address, '--ray-actors', '2']
     part = tmp_path / 'out.jsonl.part'
-    started = subprocess.Popen(
-        [*command, *on_ray], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    wait_for(lambda: part.exists() and part.stat().st_size > 0)
-    began = time.monotonic()
-    started.send_signal(signal.SIGINT)
-    said, _ = started.communicate(timeout=60)
-    assert time.monotonic() - began < 5
-    assert started.returncode == 130 and b'Traceback' not in said
-    kept = part.read_bytes()
+    kept = interrupted([*command, *on_ray], part)
     assert json.loads(kept.splitlines()[-1])['id'] < 19999
     run_command('score', *files, *options)
     run_command('score', *files[:3], str(tmp_path / 'whole.jsonl'), *options)
     out = (tmp_path / 'out.jsonl').read_bytes()
     assert out == (tmp_path / 'whole.jsonl').read_bytes()
     assert out.startswith(kept)
+
+
+@pytest.mark.parametrize('engine', ['local', 'ray'])
+def test_ctrl_c_stops_filter_within_five_seconds_and_its_scores_are_taken_up(
+    tmp_path, address, engine
+):
+    conversations = tmp_path / 'in.jsonl'
+    turns = [
+        {'knowledge': K, 'history': ['Well?'], 'response': f'shop {n}'}
+        for n in range(5000)
+    ]
+    write_lines(conversations, *turns)
+    files = ['-t', 'q2:grounded_file', '--jsonfile-datapath', str(conversations)]
+    options = ['--choose', 'precision', '--chunk-size', '1', '--cache', 'false']
+    command = [sys.executable, '-m', 'parlai_q2', 'filter', *files, *options]
+    on_ray = ['--engine', 'ray', '--ray-address', address, '--ray-actors', '2']
+    folders = stopped, whole = tmp_path / 'stopped', tmp_path / 'whole'
+    for folder in folders:
+        folder.mkdir()
+    command += ['--outfile', 'kept.jsonl']
+    first = [*command, *on_ray] if engine == 'ray' else command
+    kept = interrupted(first, stopped / 'kept.scores.jsonl.part')
+    assert 0 < kept.count(b'\n') < 5000
+    assert not (stopped / 'kept.jsonl').exists()
+    for folder in folders:
+        again = subprocess.run([*command, *on_ray], cwd=folder, capture_output=True)
+        assert again.returncode == 0, again.stderr
+    for name in ('kept.jsonl', 'kept.dropped.jsonl', 'kept.scores.jsonl'):
+        assert (stopped / name).read_bytes() == (whole / name).read_bytes(), name
+    assert (stopped / 'kept.scores.jsonl').read_bytes().startswith(kept)
