@@ -39,7 +39,7 @@ def add_preset_option(group: Any) -> None:
     group.add_argument(
         '--preset',
         default=DEFAULT_PRESET,
-        help='the models: mini or base, which ship and work offline; one that is '
+        help='the models: mini, base or fast, which ship and work offline; one that is '
         f'fetched on first use ({", ".join(FETCHED)}); or the path of a YAML file',
     )
 
