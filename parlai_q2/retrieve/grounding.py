@@ -157,7 +157,7 @@ def is_named(question: str, passage: Passage) -> bool:
     of a question of how something is done. The reader of spans may not see that it
     answers.
 
-    >>> is_named('How do I add presets?', Passage('Write YAML.', 'Adding a preset'))
+    >>> is_named('How do I index files?', Passage('Run it.', 'Indexing your files'))
     True
     """
     wanted = stems(question) - _WHY
