@@ -15,8 +15,9 @@ from parlai_q2.errors import (
     ModelNotFoundError,
     is_out_of_memory,
 )
+from parlai_q2.models.converted.base import BASE
 from parlai_q2.models.converted.folder import has_any, is_converted, read_any
-from parlai_q2.models.converted.from_adapter import ADAPTER, BASE, WEIGHTS
+from parlai_q2.models.converted.from_adapter import ADAPTER, WEIGHTS
 from parlai_q2.models.converted.from_decoder import base_of, has_decoder
 from parlai_q2.models.converted.layout import ENCODER, SEQ2SEQ
 from parlai_q2.models.device import check_device, in_float32

@@ -102,11 +102,10 @@ class Grounder:
                 continue
             read = [(passage, next(answers)) for passage in some]
             a_way = wants_a_way(question)
-            if a_way:
-                # A stable sort: what is named so comes first, else what was found so.
-                read.sort(key=lambda one: not is_named(question, one[0]))
-            named = a_way and any(is_named(question, one) for one in some)
-            if not named and not any(answer for _, answer in read):
+            called = {p for p in some if a_way and is_named(question, p)}
+            # A stable sort: what is called so comes first, else what was found so.
+            read.sort(key=lambda one: one[0] not in called)
+            if not called and not any(answer for _, answer in read):
                 grounded.append(Grounding(some, declined=True))
             elif a_way:
                 grounded.append(_way(question, read))

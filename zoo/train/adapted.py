@@ -11,19 +11,12 @@ import torch
 from torch import nn
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import whole_file, write_text
-from parlai_q2.models.converted.from_adapter import (
-    ADAPTER,
-    BASE,
-    BASE_SUM,
-    GRID,
-    WEIGHTS,
-)
+from parlai_q2.models.converted.base import said_of
+from parlai_q2.models.converted.from_adapter import ADAPTER, GRID, WEIGHTS
 from parlai_q2.models.folder import CHECKSUMS, write_checksums
 from parlai_q2.models.int8_weights import stored_form, write_int8
 from parlai_q2.models.lora import adaptable_layers
-from parlai_q2.models.references import resolve
 from parlai_q2.zoo.train.train_twins import TwinJob
 
 # How much longer the steps of the merged weights are; see the reader.
@@ -103,8 +96,7 @@ def write_adapter(adapter: dict[str, torch.Tensor], base: str, folder: Path) -> 
     with whole_file(folder / WEIGHTS) as unfinished:
         size = write_int8(stored_form(adapter), unfinished)
     rank = len(next(t for n, t in adapter.items() if n.endswith('.lora_a')))
-    checksum = file_sha256(Path(resolve(base)) / CHECKSUMS)
-    said = {BASE: base, BASE_SUM: checksum, 'rank': rank, GRID: STEPS}
+    said = {**said_of(base), 'rank': rank, GRID: STEPS}
     write_text(folder / ADAPTER, json.dumps(said, indent=1) + '\n')
     write_checksums(folder, [ADAPTER, WEIGHTS])
     return size

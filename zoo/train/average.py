@@ -17,7 +17,8 @@ import torch
 from parlai.utils import logging
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.converted.from_adapter import ADAPTER, BASE, WEIGHTS, has_adapter
+from parlai_q2.models.converted.base import BASE
+from parlai_q2.models.converted.from_adapter import ADAPTER, WEIGHTS, has_adapter
 from parlai_q2.models.converted.from_int8 import has_int8
 from parlai_q2.models.folder import read_object
 from parlai_q2.models.int8_weights import load_int8

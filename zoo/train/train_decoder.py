@@ -20,14 +20,13 @@ import torch
 from torch.nn import functional as F
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
 from parlai_q2.models.converted import binary
+from parlai_q2.models.converted.base import said_of
 from parlai_q2.models.converted.from_decoder import DECODER, WEIGHTS, decoder_of
 from parlai_q2.models.converted.layout import t5
 from parlai_q2.models.folder import CHECKSUMS, write_checksums
 from parlai_q2.models.int8_weights import stored_form
-from parlai_q2.models.references import resolve
 from parlai_q2.zoo.train.data import moved
 from parlai_q2.zoo.train.train_seq2seq import VALID_BATCH, TextJob
 
@@ -130,9 +129,7 @@ class DecoderJob(TextJob):
         whole = t5(tensors, model.config.to_dict())
         data = binary.write(decoder_of(whole, kept))
         (folder / WEIGHTS).write_bytes(data)
-        checksum = file_sha256(Path(resolve(base)) / CHECKSUMS)
-        said = {'base': base, 'base_sha256': checksum}
-        write_text(folder / DECODER, json.dumps(said, indent=1) + '\n')
+        write_text(folder / DECODER, json.dumps(said_of(base), indent=1) + '\n')
         write_checksums(folder, [DECODER, WEIGHTS])
         return len(data)
 

@@ -17,20 +17,13 @@ from pathlib import Path
 import numpy as np
 
 from parlai_q2.errors import ModelError
-from parlai_q2.io.files import file_sha256
+from parlai_q2.models.converted.base import folder_of_base
 from parlai_q2.models.converted.folder import Converted
 from parlai_q2.models.converted.from_int8 import converted_of, has_int8, read_tensors
-from parlai_q2.models.folder import (
-    CHECKSUMS,
-    blaming,
-    has_file,
-    read_object,
-    verify_checksums,
-)
-from parlai_q2.models.references import resolve
+from parlai_q2.models.folder import blaming, has_file, read_object, verify_checksums
 
 ADAPTER, WEIGHTS = 'adapter.json', 'adapter.int8.safetensors'
-BASE, BASE_SUM, GRID = 'base', 'base_sha256', 'grid'
+GRID = 'grid'
 Stored = Mapping[str, np.ndarray]
 Tensors = dict[str, np.ndarray]
 
@@ -46,22 +39,9 @@ def base_folder(folder: Path) -> Path:
 
     :raises ModelError: if there is none, or it is not as it was then.
     """
-    path = folder / ADAPTER
-    said = read_object(path)
-    base = resolve(str(said.get(BASE)))
-    if not isinstance(base, Path) or not has_int8(base):
-        raise ModelError(
-            f'{path}: there is no folder with int8 weights {said.get(BASE)!r}.'
-        )
-    listed = base / CHECKSUMS
-    expected = said.get(BASE_SUM)
-    if expected and (not listed.is_file() or file_sha256(listed) != expected):
-        raise ModelError(
-            f'{path} was made for another version of {base}: {BASE_SUM!r} is not the '
-            f'SHA-256 of its {CHECKSUMS}. Reinstall parlai_q2, or train the adapter '
-            'again.'
-        )
-    return base
+    return folder_of_base(
+        folder / ADAPTER, 'folder with int8 weights', has_int8, required=False
+    )
 
 
 def merged_folder(folder: Path) -> tuple[Tensors, Path]:

@@ -14,20 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from parlai_q2.errors import ModelError
-from parlai_q2.io.files import file_sha256
+from parlai_q2.models.converted.base import folder_of_base
 from parlai_q2.models.converted.binary import Model, read, write
 from parlai_q2.models.converted.check import check
 from parlai_q2.models.converted.folder import MODEL, SOURCE, TARGET, Converted, read_any
 from parlai_q2.models.converted.layout import SEQ2SEQ
 from parlai_q2.models.converted.settings import CONFIG
-from parlai_q2.models.folder import (
-    CHECKSUMS,
-    blaming,
-    has_file,
-    read_object,
-    verify_checksums,
-)
-from parlai_q2.models.references import resolve
+from parlai_q2.models.folder import blaming, has_file, verify_checksums
 
 DECODER, WEIGHTS = 'decoder.json', 'decoder.bin'
 KEPT = 'decoder/kept'
@@ -47,19 +40,9 @@ def base_of(folder: Path) -> Path:
 
     :raises ModelError: if there is none, or it is not as it was then.
     """
-    path = folder / DECODER
-    said = read_object(path)
-    base = resolve(str(said.get('base')))
-    if not isinstance(base, Path) or has_decoder(base):
-        raise ModelError(f'{path}: there is no model in a folder {said.get("base")!r}.')
-    listed = base / CHECKSUMS
-    if not listed.is_file() or file_sha256(listed) != said.get('base_sha256'):
-        raise ModelError(
-            f'{path} was made for another version of {base}: "base_sha256" is not the '
-            f'SHA-256 of its {CHECKSUMS}. Reinstall parlai_q2, or train the decoder '
-            'again.'
-        )
-    return base
+    return folder_of_base(
+        folder / DECODER, 'model in a folder', lambda base: not has_decoder(base)
+    )
 
 
 def read_decoder_folder(folder: Path, wanted: str) -> Converted:
