@@ -28,6 +28,7 @@ SAID_OF: Mapping[str, str] = {
     Guard.GENERIC: 'chit-chat that states nothing',
     Guard.REPEAT: 'what was said before',
     Guard.ELLIPTICAL: 'a short answer to what the knowledge does not answer',
+    Guard.PRONOUN: 'names nothing, and the knowledge does not answer the question',
 }
 
 # A passage that only begins with the word goes on otherwise than with white space.

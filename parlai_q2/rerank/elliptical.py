@@ -2,16 +2,21 @@
 Finds replies that leave what they are about to the question: "apparently in 1251." or
 "It's a technician." Such words occur in a passage that is about something else, so a
 scorer, which does not read the question, supports them. They are right only where the
-passage answers the question.
+passage answers the question. A statement about "it" or "them" may be about what the
+passage is about, and is heard as about what was asked.
 """
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from parlai_q2.claims import Word
 from parlai_q2.retrieve.answers import AnswerReader, asks, wants_yes_or_no
 from parlai_q2.text.pipeline import parse_all
 from parlai_q2.turns import Turn
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
 
 _SUBJECTS = frozenset({'nsubj', 'nsubjpass', 'csubj', 'csubjpass'})
 # Subjects that stand for something said before.
@@ -60,21 +65,33 @@ class QuestionReader:
         return [n in unanswered for n in range(len(turns))]
 
 
-def elliptical(replies: Sequence[str]) -> list[bool]:
-    """
-    Whether each of N replies leaves its subject, or its verb, to the turn before: no
-    statement of it has a subject of its own, and those about "it" only say what it is.
+class Subject(Word):
+    """What a reply says of what it is about, the most that any statement of it says."""
 
-    >>> elliptical(['yeah , 1769 . haha', "it ' s a lake .", 'Baikal is a lake.'])
-    [True, True, False]
+    NAMED = 'named'
+    # Only what stands for something said before: "it directs the church".
+    PRONOUN = 'pronoun'
+    # None, or a pronoun with "be", which says what was asked for: "it's a lake".
+    NONE = 'none'
+
+
+def subjects(replies: Sequence[str]) -> list[Subject]:
+    """
+    How each of N replies says what it is about.
+
+    >>> [str(one) for one in subjects(['yeah , 1769 . haha', "it ' s a lake ."])]
+    ['none', 'none']
+    >>> [str(one) for one in subjects(['It has islands.', 'Baikal is a lake.'])]
+    ['pronoun', 'named']
     """
     joined = [_APART.sub("'", reply) for reply in replies]
-    return [
-        not any(
-            token.dep_ in _SUBJECTS
-            and token.lower_ not in _OTHERS
-            and not (token.lower_ in _PRONOUNS and token.head.lower_ in _BE)
-            for token in doc
-        )
-        for doc in parse_all(joined, dependencies_only=True)
-    ]
+    return [_subject(doc) for doc in parse_all(joined, dependencies_only=True)]
+
+
+def _subject(doc: 'Doc') -> Subject:
+    found = [t for t in doc if t.dep_ in _SUBJECTS and t.lower_ not in _OTHERS]
+    if any(token.lower_ not in _PRONOUNS for token in found):
+        return Subject.NAMED
+    if any(token.head.lower_ not in _BE for token in found):
+        return Subject.PRONOUN
+    return Subject.NONE

@@ -1,11 +1,11 @@
 """
 Finds replies that are grounded without being good answers: verbatim copies of the
-knowledge, generic replies, repetitions of what was already said, and short answers to a
-question that the knowledge does not answer.
+knowledge, generic replies, repetitions of what was already said, and replies to what
+the knowledge does not answer that do not name what they are about.
 
 Only the text is examined, but whether a reply is generic is for the scorer to say, by
 the label ``generic``, if it knows such replies: its score then has a part of that name.
-Short answers are found by :mod:`~parlai_q2.rerank.elliptical`.
+The last are found by :mod:`~parlai_q2.rerank.elliptical`.
 """
 
 import math
@@ -24,17 +24,19 @@ class Guard(Word):
     GENERIC = 'generic'
     REPEAT = 'repeat'
     ELLIPTICAL = 'elliptical'
+    PRONOUN = 'pronoun'
 
 
 # What is subtracted from the score of such a reply when one is chosen. A copy gives way
 # to a reply in other words that is as grounded: where more was taken, more of what was
 # chosen was wrong (docs/training.md). An empty phrase or a repetition gives way to
-# anything consistent, and a short answer to most of it.
+# anything consistent, a short answer to most of it, and a pronoun to a name.
 PENALTIES: Mapping[str, float] = {
     Guard.COPY: 0.01,
     Guard.GENERIC: 0.5,
     Guard.REPEAT: 0.5,
     Guard.ELLIPTICAL: 0.3,
+    Guard.PRONOUN: 0.05,
 }
 # The same where a generator learns from scores: it would soon find that copies pay.
 TRAINING_PENALTIES: Mapping[str, float] = {**PENALTIES, Guard.COPY: 0.1}

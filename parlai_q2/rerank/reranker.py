@@ -14,7 +14,7 @@ from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.rerank.choice import Rule, choose
-from parlai_q2.rerank.elliptical import QuestionReader, Reader, elliptical
+from parlai_q2.rerank.elliptical import QuestionReader, Reader, Subject, subjects
 from parlai_q2.rerank.guards import PENALTIES, Guard, guarded_value, guards_of
 from parlai_q2.rerank.pools import Pool
 from parlai_q2.scorers.base import Scorer
@@ -22,6 +22,8 @@ from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
 from parlai_q2.steps import CHOOSING, JUDGING, tell
 from parlai_q2.turns import Example, Knowledge
+
+_GUARDS = {Subject.NONE: Guard.ELLIPTICAL, Subject.PRONOUN: Guard.PRONOUN}
 
 
 class Reranker:
@@ -128,12 +130,12 @@ class Reranker:
         tell(JUDGING, number)
         scores = self.chooser.score(examples) if examples else []
         tell(CHOOSING, number)
-        short = iter(self._short_answers(examples, scores, answered))
+        unnamed = iter(self._unnamed(examples, scores, answered))
         found = iter(zip(examples, scores, strict=True))
         return [
             choose(
                 [
-                    self._scored(replace(c, place=n), *next(found), next(short))
+                    self._scored(replace(c, place=n), *next(found), next(unnamed))
                     if passages
                     else replace(c, place=n)
                     for n, c in enumerate(pool.candidates)
@@ -180,21 +182,21 @@ class Reranker:
             for ranking, candidates in zip(rankings, found, strict=True)
         ]
 
-    def _short_answers(
+    def _unnamed(
         self,
         examples: Sequence[Example],
         scores: Sequence[Score],
         answered: Sequence[Optional[bool]],
-    ) -> list[bool]:
+    ) -> list[Optional[str]]:
         """
-        Which of B replies are short answers to what their knowledge does not answer, of
-        those that would be chosen: the consistent ones.
+        The guards of B replies that do not name what they are about, to what their
+        knowledge does not answer; of those that would be chosen: the consistent ones.
 
         :param answered: as :class:`Pool` has it; what is not known is read.
         """
-        short = [False] * len(examples)
+        guards: list[Optional[str]] = [None] * len(examples)
         if not self.guards or self.reader is None:
-            return short
+            return guards
         likely = [n for n, s in enumerate(scores) if s.label == Label.CONSISTENT]
         # The reader takes each question with its passage once.
         unread = [n for n in likely if answered[n] is None]
@@ -203,19 +205,23 @@ class Reranker:
         unanswered |= {n for n in likely if answered[n] is False}
         open_ = sorted(unanswered)
         replies = [examples[n].response for n in open_]
-        for n, one in zip(open_, elliptical(replies), strict=True):
-            short[n] = one
-        return short
+        for n, subject in zip(open_, subjects(replies), strict=True):
+            guards[n] = _GUARDS.get(subject)
+        return guards
 
     def _scored(
-        self, candidate: Candidate, example: Example, score: Score, short: bool
+        self,
+        candidate: Candidate,
+        example: Example,
+        score: Score,
+        unnamed: Optional[str],
     ) -> Candidate:
         """A candidate with its score, and the value that the guards leave of it."""
         if not self.guards:
             return replace(candidate, score=score, value=score.value)
         found = guards_of(example, score)
-        if short:
-            found = (*found, Guard.ELLIPTICAL)
+        if unnamed:
+            found = (*found, unnamed)
         value = guarded_value(score, found, self.chooser.threshold, self.penalties)
         return replace(candidate, score=score, value=value, guards=found)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.rerank import Pool, Reranker
-from parlai_q2.rerank.elliptical import QuestionReader, elliptical
+from parlai_q2.rerank.elliptical import QuestionReader, subjects
 from parlai_q2.turns import Turn
 from tests.rerank.toys import ToyScorer
 
@@ -12,28 +12,30 @@ SHORT, FULL = 'Apparently in 1996. So cool!', 'Baikal is a nature reserve.'
 
 
 @pytest.mark.parametrize(
-    'reply, short',
+    'reply, subject',
     [
-        ('yeah , 1769 . haha', True),
-        ('The Mongol invasion of the Song. I wonder how that works.', True),
-        ("It's a technician.", True),
-        ("i think it ' s general admission of the tower .", True),
-        ('That would be tension or compression.', True),
-        ('yes , through disruption of the flora .', True),
-        ('It was founded in 1769.', False),
-        ('The church was founded in 1769.', False),
-        ('I heard that bees have five eyes. Cool, right?', False),
-        ('They dance.', False),
+        ('yeah , 1769 . haha', 'none'),
+        ('The Mongol invasion of the Song. I wonder how that works.', 'none'),
+        ("It's a technician.", 'none'),
+        ("i think it ' s general admission of the tower .", 'none'),
+        ('That would be tension or compression.', 'none'),
+        ('yes , through disruption of the flora .', 'none'),
+        ('It was founded in 1769.', 'pronoun'),
+        ('haha , it directs the local church . it is new .', 'pronoun'),
+        ('They dance.', 'pronoun'),
+        ('The church was founded in 1769.', 'named'),
+        ('I heard that bees have five eyes. Cool, right?', 'named'),
+        ('Baikal is deep. It has islands.', 'named'),
     ],
 )
-def test_what_a_short_answer_is(reply, short):
-    assert elliptical([reply]) == [short]
+def test_how_a_reply_says_what_it_is_about(reply, subject):
+    assert subjects([reply]) == [subject]
 
 
 def test_a_batch_is_as_each_alone():
     replies = [SHORT, FULL, '', SHORT]
-    assert elliptical(replies) == [one for r in replies for one in elliptical([r])]
-    assert elliptical([]) == []
+    assert subjects(replies) == [one for r in replies for one in subjects([r])]
+    assert subjects([]) == []
 
 
 def test_the_shipped_reader_tells_which_questions_the_knowledge_answers():
@@ -78,6 +80,17 @@ def test_a_short_answer_gives_way_to_a_statement():
     assert reranker.rank(LAKE, [short, full]).chosen.text == short
     without = Reranker(ToyScorer(), guards=False, reader=reader)
     assert without.rank(LAKE, [short, full], ['Since when?']).chosen.text == short
+
+
+def test_a_pronoun_gives_way_to_a_name():
+    # Both are grounded; the generator prefers the pronoun.
+    replies = ['It has a nature reserve.', 'Baikal is a lake.']
+    reranker = Reranker(ToyScorer(), reader=Open())
+    ranking = reranker.rank(LAKE, replies, ['Since when?'])
+    assert [one.text for one in ranking.candidates] == replies[::-1]
+    assert ranking.candidates[1].guards == ('pronoun',)
+    assert ranking.candidates[1].value == pytest.approx(0.95)
+    assert reranker.rank(LAKE, replies).chosen.text == replies[0]
 
 
 def test_what_was_read_before_is_not_read_again():

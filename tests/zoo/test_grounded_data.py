@@ -38,7 +38,7 @@ def files(tmp_path):
     return tmp_path
 
 
-def test_three_kinds_of_examples_each_with_what_is_true(files, monkeypatch):
+def test_four_kinds_of_examples_each_with_what_is_true(files, monkeypatch):
     out = files / 'examples.jsonl'
     words = ['--begin', files, '--dial', files / 'dial.jsonl.gz', '--outfile', out]
     words += ['--pairs', files / 'pairs.jsonl.gz']
@@ -62,4 +62,6 @@ def test_three_kinds_of_examples_each_with_what_is_true(files, monkeypatch):
     assert [k for k in kinds if k[0] == 'pairs'] == pairs
     right, wrong = [k for k in kinds if k[0] == 'swaps']
     assert (right[1:], wrong[1]) == (('consistent', 'turn'), 'inconsistent')
+    twins = [k[1] for k in kinds if k[0] == 'twins']
+    assert twins.count('consistent') == twins.count('inconsistent') > 200
     assert len({r['id'] for r in found}) == len(found)

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from parlai_q2.models.folder import write_checksums
 from parlai_q2.zoo.train.data import write_rows
 from parlai_q2.zoo.train.recipe import recipe_names
 from tests.docs.code_in_docs import code_of
+from tests.tiny import tiny_pair_model
 from tests.zoo.tiny_training import (
     CLASS_ROWS,
     QUESTION_ROWS,
@@ -22,6 +24,12 @@ from tests.zoo.tiny_training import (
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'training.md'
 COMMANDS = [c.text for c in code_of(PAGE) if c.kind == 'command']
+SHIPPED = 'shipped:q2_mini/consistency'
+TURNS = [
+    {'k': f'The old {one} chased the grey {other} through the garden in {year}.',
+     'h': [f'What did the {one} do?'], 'r': f'it chased the {other} in {year} .'}
+    for one, other, year in (('cat', 'mouse', 1990), ('dog', 'fox', 1854))
+]  # fmt: skip
 
 
 @pytest.fixture(scope='module')
@@ -34,11 +42,25 @@ def place(tmp_path_factory):
         write_rows(data / f'cons.{part}', CLASS_ROWS)
         write_rows(data / f'qg.{part}', QUESTION_ROWS)
     write_rows(data / 'cons_soft.train.jsonl.gz', CLASS_ROWS)
+    for name in ('dial.train.jsonl.gz', 'reply.train.jsonl.xz'):
+        write_rows(data / name, TURNS)
     return folder
 
 
 @pytest.fixture(scope='module')
-def tiny(tmp_path_factory):
+def detector(tmp_path_factory):
+    """A folder in place of the shipped detector's."""
+    from transformers import BertForSequenceClassification
+
+    folder = tmp_path_factory.mktemp('detector')
+    size = {'num_labels': 4, 'max_position_embeddings': 64}
+    tiny_pair_model(folder, BertForSequenceClassification, **size)
+    write_checksums(folder, sorted(p.name for p in folder.iterdir()))
+    return str(folder)
+
+
+@pytest.fixture(scope='module')
+def tiny(tmp_path_factory, detector):
     """
     Gives a recipe of one step on a tiny model, of the same files as one that ships.
     """
@@ -52,7 +74,8 @@ def tiny(tmp_path_factory):
         fields = yaml.safe_load(path.read_text())
         text = yaml.safe_load(recipe_text(fields['job'], '', steps=1))
         fields['settings'] = text['settings']
-        fields['initial'] = t5 if fields['job'] == 'questions' else bert
+        others = {'questions': t5, 'adapter': detector}
+        fields['initial'] = others.get(fields['job'], bert)
         fields['options'] = {} if fields['job'] == 'questions' else {'max_tokens': 32}
         if fields['job'] == 'classes':
             fields['classes'] = 4
@@ -66,7 +89,8 @@ def tiny(tmp_path_factory):
 
 def outputs(arguments):
     names = ('--outfile', '--outdir')
-    return [arguments[i + 1] for i, word in enumerate(arguments) if word in names]
+    found = [arguments[i + 1] for i, word in enumerate(arguments) if word in names]
+    return found or arguments[1:2]  # "convert FOLDER OUT"
 
 
 def run_module(module, arguments, monkeypatch):
@@ -77,7 +101,7 @@ def run_module(module, arguments, monkeypatch):
 
 
 @pytest.mark.parametrize('command', COMMANDS, ids=lambda c: c.split('train.')[1][:40])
-def test_a_documented_command_runs(command, place, tiny, monkeypatch):
+def test_a_documented_command_runs(command, place, tiny, detector, monkeypatch):
     monkeypatch.chdir(place)
     program, option, module, *arguments = shlex.split(command)
     assert (program, option) == ('python', '-m')
@@ -87,6 +111,7 @@ def test_a_documented_command_runs(command, place, tiny, monkeypatch):
     if '--teacher' in arguments:
         arguments += ['--max-tokens', '32']
     arguments = [word.replace('cuda', 'cpu') for word in arguments]
+    arguments = [word.replace(SHIPPED, detector) for word in arguments]
     run_module(module, arguments, monkeypatch)
     made = outputs(arguments)
     assert made and all((place / name).exists() for name in made)

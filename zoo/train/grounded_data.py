@@ -1,17 +1,17 @@
 """
 Collects the examples that the scorer ``grounded`` is fitted on.
 
-    python -m parlai_q2.zoo.train.grounded_data --begin begin \
-      --dial dial.train.jsonl.gz --pairs cons.valid.jsonl.gz --outfile examples.jsonl
+    python -m parlai_q2.zoo.train.grounded_data --begin begin --outfile examples.jsonl
 
-There are three kinds, so that no single corpus' habits decide:
+There are up to four kinds, so that no single corpus' habits decide:
 
 - BEGIN's development sets (Dziri et al. 2022), ``begin_dev_<corpus>.tsv``, annotated by
   people;
-- grounded turns (``k`` knowledge, ``r`` response, ``f1`` their overlap), each with one
-  hard negative (:mod:`parlai_q2.perturb.hard_negatives`);
-- held-out pairs of the detector's own data (``p``, ``h``, ``y``, ``src``), of which
-  those are taken whose ``src`` marks them as dialogue (``d-``).
+- the fold ``dev`` of the twins that ship, where copied words tell nothing;
+- with ``--dial``, grounded turns (``k`` knowledge, ``r`` response, ``f1`` their
+  overlap), each with one hard negative (:mod:`parlai_q2.perturb.hard_negatives`);
+- with ``--pairs``, held-out pairs of the detector's own data (``p``, ``h``, ``y``,
+  ``src``), of which those are taken whose ``src`` marks them as dialogue (``d-``).
 """
 
 import argparse
@@ -25,6 +25,7 @@ from parlai.utils import logging
 from parlai_q2.claims import Label
 from parlai_q2.perturb.hard_negatives import HardNegatives, read_grounded
 from parlai_q2.tasks.begin.reader import read_file
+from parlai_q2.tasks.twins.reader import read_part
 from parlai_q2.zoo.train.data import read_rows, write_rows
 
 BEGIN_CORPORA = ('wow', 'cmu', 'tc')
@@ -63,6 +64,13 @@ def begin_examples(folder: Path) -> Iterator[Record]:
                 yield record(corpus, system, n, knowledge, response, turn.label)
 
 
+def twin_examples() -> Iterator[Record]:
+    """A right and a wrong response to each piece of knowledge."""
+    for n, one in enumerate(read_part('')):
+        kind = one.corpus
+        yield record('twins', kind, n, one.knowledge, one.response, one.label)
+
+
 def swap_examples(path: str) -> Iterator[Record]:
     """Grounded turns, each followed by a hard negative if one can be made."""
     pairs = {
@@ -98,14 +106,15 @@ def main() -> None:
     """Write the examples and log how many of each there are."""
     parser = argparse.ArgumentParser(description='Examples to fit "grounded" on')
     parser.add_argument('--begin', type=Path, required=True)
-    parser.add_argument('--dial', required=True)
-    parser.add_argument('--pairs', required=True)
+    parser.add_argument('--dial', help='grounded turns')
+    parser.add_argument('--pairs', help="held-out rows of the detector's")
     parser.add_argument('--outfile', type=Path, required=True)
     args = parser.parse_args()
     records = [
         *begin_examples(args.begin),
-        *swap_examples(args.dial),
-        *pair_examples(args.pairs),
+        *twin_examples(),
+        *(swap_examples(args.dial) if args.dial else ()),
+        *(pair_examples(args.pairs) if args.pairs else ()),
     ]
     # Shuffled, so that any part of the file is like the whole.
     random.Random(SEED).shuffle(records)
