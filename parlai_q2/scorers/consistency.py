@@ -34,6 +34,11 @@ from parlai_q2.turns import Example, Span
 DEFAULT_KNOWLEDGE_WORDS = 60
 # A longer response is split even if the knowledge is short.
 RESPONSE_WORDS = 60
+# A text is generic from this probability on. Below it are claims in the dress of small
+# talk: "I went to Honshu, which is the home island of Honshu" (docs/training.md).
+SURE = 0.9
+# As signatures print it.
+SETTING = {'generic': f'{SURE:g}'}
 # Sentences of long knowledge that are read alone, and at most so many together.
 ALONE, TOGETHER = 3, 2
 
@@ -216,7 +221,8 @@ def support(reading: NliProbabilities) -> float:
 
 
 def is_generic(reading: NliProbabilities) -> bool:
-    return reading.generic > max(reading[:3])
+    """Whether a text surely states nothing: what is likelier a claim is judged."""
+    return reading.generic > SURE
 
 
 def stating(found: Sequence[Piece]) -> list[Piece]:
@@ -292,6 +298,7 @@ class ConsistencyScorer(ClassifierScorer):
             'knowledge_words': self.pooling.knowledge_words,
             'split_response': self.pooling.split_response,
             'evidence': f'{ALONE}+{TOGETHER}',
+            **SETTING,
             **by_value.SETTING,
         }
 

@@ -25,6 +25,7 @@ from parlai_q2.scorers import by_value
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.scorers.consistency import (
     SENTENCES,
+    SETTING,
     WHOLE,
     ClassifierScorer,
     Piece,
@@ -146,6 +147,7 @@ class GroundedFastScorer(ClassifierScorer):
             'prior': f'{self.prior:g}',
             'weights': f'{shown},intercept={self.coefficients.intercept:g}',
             'fitted_with': self.coefficients.fitted_with,
+            **SETTING,
             **by_value.SETTING,
         }
 

@@ -9,7 +9,7 @@ from parlai_q2.q2.compare import hard_score
 from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import Scorer, label_of
-from parlai_q2.scorers.consistency import ClassifierScorer, is_generic
+from parlai_q2.scorers.consistency import ClassifierScorer
 from parlai_q2.turns import Example
 
 
@@ -53,6 +53,6 @@ class NliScorer(ClassifierScorer):
     def _score(self, probabilities: NliProbabilities) -> Score:
         value = hard_score(probabilities, NOT_VERIFIABLE_VALUE)
         label = label_of(value, self.threshold)
-        if is_generic(probabilities):
+        if probabilities.generic > max(probabilities[:3]):
             label = Label.GENERIC
         return Score(value, label, parts=probabilities._asdict())
