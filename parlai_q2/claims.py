@@ -6,10 +6,10 @@ immutable; ``to_dict`` gives JSON-safe values, the words of enums as plain text,
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import Any, NamedTuple, Optional
 
-from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.enums import Word, plain
+from parlai_q2.errors import InputError
 from parlai_q2.turns import Span
 from parlai_q2.typed import (
     list_in,
@@ -19,6 +19,7 @@ from parlai_q2.typed import (
     span_in,
     text_in,
     unit_in,
+    word_in,
 )
 
 # The value of a response with nothing to verify, as the paper scores a neutral
@@ -27,51 +28,14 @@ NOT_VERIFIABLE_VALUE = 0.5
 # The part of a score that is the probability of a generic response, where a scorer can
 # recognise one.
 GENERIC_PART = 'generic'
-# What a line of a file holds, if it is a score.
-KIND = 'score'
 
 
-class Word(str, Enum):
-    """One of a closed set of words: equal to its text, printed and stored as it."""
+class Kind(Word):
+    """What a line of a file holds: its field ``kind``."""
 
-    __str__ = str.__str__
-    __format__ = str.__format__  # type: ignore[assignment]
-
-    @classmethod
-    def check(cls, name: str, value: Any) -> None:
-        """Check that the value of a setting is one of the words; else a ConfigError."""
-        if value not in tuple(cls):
-            words = ' or '.join(cls)
-            raise ConfigError(f'{name} must be {words}, not {value!r}.')
-
-    def __repr__(self) -> str:
-        # As a function: Sphinx asks an enum's __repr__ for its own.
-        return str.__repr__(self)
-
-
-def plain(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Fields with the words of enums, also those in lists, as plain text: YAML, which
-    ParlAI's tests write, and pickles of other releases know none.
-
-    >>> plain({'label': Label.GENERIC, 'guards': (Status.GENERIC,)})
-    {'label': 'generic', 'guards': ('generic',)}
-    """
-    return {
-        name: _plain(value) if isinstance(value, _WITH_WORDS) else value
-        for name, value in fields.items()
-    }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return str(value)
-    if type(value) in (list, tuple) and value and isinstance(value[0], Enum):
-        return type(value)(map(str, value))
-    return value
-
-
-_WITH_WORDS = (Enum, list, tuple)
+    SCORE = 'score'
+    RANKING = 'ranking'
+    ERROR = 'error'
 
 
 class Label(Word):
@@ -159,7 +123,7 @@ class Evidence(NamedTuple):
 
     passage: int
     span: Span
-    stance: str = Stance.FOR
+    stance: Stance = Stance.FOR
 
     def to_dict(self) -> dict[str, Any]:
         """The evidence as JSON-safe values."""
@@ -172,7 +136,10 @@ class Evidence(NamedTuple):
         passage = mapping(fields, 'evidence').get('passage')
         if type(passage) is not int:
             raise InputError(f"'passage' must be a whole number and is {passage!r}")
-        return cls(passage, span_in(fields), text_in(fields, 'stance', Stance.NEITHER))
+        stance = (
+            word_in(fields, 'stance', Stance) if 'stance' in fields else Stance.NEITHER
+        )
+        return cls(passage, span_in(fields), stance)
 
 
 @dataclass(frozen=True)
@@ -198,10 +165,10 @@ class Claim:
 
     span: Span
     support: float
-    status: str
+    status: Status
     evidence: tuple[Evidence, ...] = ()
     question: str = ''
-    comparison: Optional[str] = None
+    comparison: Optional[Comparison] = None
     f1: Optional[float] = None
 
     @property
@@ -235,10 +202,10 @@ class Claim:
         return cls(
             span_in(fields),
             unit_in(fields, 'support'),
-            text_in(fields, 'status'),
+            word_in(fields, 'status', Status),
             tuple(map(Evidence.from_dict, list_in(fields, 'evidence'))),
             question,
-            text_in(fields, 'comparison') if question else None,
+            word_in(fields, 'comparison', Comparison) if question else None,
             unit_in(fields, 'f1') if question else None,
         )
 
@@ -254,7 +221,7 @@ class Score:
 
     :param value: in [0, 1]; 1 means grounded. At most :data:`NOT_VERIFIABLE_VALUE` if
         nothing could be verified.
-    :param label: one of the values of :class:`Label`.
+    :param label: what that makes of the response.
     :param claims: the evidence: what the response says, and what the knowledge says of
         that; one for each question, each sentence or each words that are wrong, as the
         scorer finds them. Empty for scorers that compare texts as wholes.
@@ -269,7 +236,7 @@ class Score:
     """
 
     value: float
-    label: str
+    label: Label
     claims: tuple[Claim, ...] = ()
     fallback: bool = False
     parts: Mapping[str, float] = field(default_factory=dict, hash=False)
@@ -326,7 +293,7 @@ class Score:
         """The score as JSON-safe values, as ``parlai_q2 score`` writes them."""
         return plain(
             {
-                'kind': KIND,
+                'kind': Kind.SCORE,
                 'score': self.value,
                 'label': self.label,
                 'fallback': self.fallback,
@@ -352,7 +319,7 @@ class Score:
                 raise InputError(f'claim {place} cannot be read: {e}') from e
         return cls(
             value=number_in(fields, 'score'),
-            label=text_in(fields, 'label'),
+            label=word_in(fields, 'label', Label),
             claims=tuple(claims),
             fallback=bool(fields.get('fallback')),
             parts=numbers_in(fields, 'parts'),

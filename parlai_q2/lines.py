@@ -15,20 +15,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Optional
 
-from parlai_q2.claims import KIND as SCORE
-from parlai_q2.claims import Score, not_verifiable
+from parlai_q2.claims import Kind, Score, not_verifiable
 from parlai_q2.earlier import upgraded
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.io.read import history_of
-from parlai_q2.rerank.candidate import KIND as RANKING
 from parlai_q2.rerank.candidate import Ranking
 from parlai_q2.turns import Example, Passage, passages_of
 from parlai_q2.typed import is_number, list_in, mapping, text_in
 
-ERROR = 'error'
-KIND = 'kind'
-KINDS = (SCORE, RANKING, ERROR)
 # The fields that each kind of line has besides those of its record.
 SCORE_FIELDS = ('kind', 'score', 'label', 'fallback', 'claims', 'parts', 'signature')
 ERROR_FIELDS = ('kind', 'line', 'error')
@@ -90,14 +85,14 @@ def ranking_line(
 
 
 def error_line(
-    fields: Mapping[str, Any], line: int, error: RecordError, kind: str
+    fields: Mapping[str, Any], line: int, error: RecordError, kind: Kind
 ) -> dict[str, Any]:
     """The line of a record that could not be scored or ranked, as ``kind`` says."""
-    if kind == RANKING:
+    if kind == Kind.RANKING:
         given = {k: v for k, v in fields.items() if k not in RANKING_FIELDS}
     else:
         given = passed_through(fields)
-    return {**given, 'kind': ERROR, 'line': line, 'error': str(error)}
+    return {**given, 'kind': str(Kind.ERROR), 'line': line, 'error': str(error)}
 
 
 def passed_through(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,24 +124,25 @@ def _written_before(fields: Mapping[str, Any]) -> set[str]:
     if 'line' in fields and place in str(fields.get('error')):
         written.update(ERROR_FIELDS)
     # Of a file that was ranked before.
-    if fields.get('kind') in KINDS:
+    if fields.get('kind') in tuple(Kind):
         written.add('kind')
     return written
 
 
-def kind_of(fields: Mapping[str, Any]) -> str:
+def kind_of(fields: Mapping[str, Any]) -> Kind:
     """The kind of a line; of one without, such as of an earlier release, what it is."""
-    kind = fields.get('kind')
-    if isinstance(kind, str) and kind in KINDS:
-        return kind
+    for kind in Kind:
+        if fields.get('kind') == kind:
+            return kind
     # A pool that could not be ranked may have a label of its own.
     failed = 'error' in fields and ('label' not in fields or 'line' in fields)
     if failed and not {'abstained', 'verdicts'} & fields.keys():
-        return ERROR
+        return Kind.ERROR
     # A pool that was made of scored records has verdicts too, on its old response.
     response = fields.get('response')
     scored_again = 'verdicts' in fields and fields.get('text', response) == response
-    return RANKING if 'abstained' in fields and not scored_again else SCORE
+    ranked = 'abstained' in fields and not scored_again
+    return Kind.RANKING if ranked else Kind.SCORE
 
 
 def read_line(fields: Mapping[str, Any]) -> Judged:
@@ -157,10 +153,10 @@ def read_line(fields: Mapping[str, Any]) -> Judged:
         another type.
     """
     fields, kind = mapping(fields, 'a scored record'), kind_of(fields)
-    if kind == ERROR:
+    if kind == Kind.ERROR:
         raise InputError(f'it was not scored: {fields["error"]}')
     fields = upgraded(fields)
-    if kind == RANKING:
+    if kind == Kind.RANKING:
         return _of_pool(fields)
     example = _example(fields, 'response')
     # Of a record whose score comes later, the signature stands in its first line.

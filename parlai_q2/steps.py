@@ -8,11 +8,18 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Callable, Optional
 
-# The steps of a reply, in their order.
-FINDING, JUDGING, CHOOSING = 'finding', 'judging', 'choosing'
-STEPS = (FINDING, JUDGING, CHOOSING)
+from parlai_q2.enums import Word
 
-Listener = Callable[[str, int], None]
+
+class Step(Word):
+    """The steps of a reply, in their order."""
+
+    FINDING = 'finding'
+    JUDGING = 'judging'
+    CHOOSING = 'choosing'
+
+
+Listener = Callable[[Step, int], None]
 _listener: ContextVar[Optional[Listener]] = ContextVar('steps', default=None)
 
 
@@ -21,7 +28,7 @@ def heard_by(listener: Listener) -> Iterator[None]:
     """
     Within this block, pass each step of this thread to a listener.
 
-    :param listener: called with one of :data:`STEPS` and the number of candidates that
+    :param listener: called with a step and the number of candidates that
         it is about, 0 where that is not known yet.
     """
     before = _listener.set(listener)
@@ -31,7 +38,7 @@ def heard_by(listener: Listener) -> Iterator[None]:
         _listener.reset(before)
 
 
-def tell(step: str, candidates: int = 0) -> None:
+def tell(step: Step, candidates: int = 0) -> None:
     """Say that a step begins."""
     listener = _listener.get()
     if listener is not None:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
+from parlai_q2.enums import W
 from parlai_q2.errors import InputError
 from parlai_q2.turns import Span
 
@@ -41,6 +42,15 @@ def text_in(fields: Mapping[str, Any], name: str, default: Optional[str] = None)
         found = 'missing' if name not in fields else f'a {type(value).__name__}'
         raise InputError(f'{name!r} must be a string and is {found}')
     return value
+
+
+def word_in(fields: Mapping[str, Any], name: str, kind: type[W]) -> W:
+    """One of a closed set of words."""
+    value = fields.get(name)
+    for word in kind:
+        if value == word:
+            return word
+    raise InputError(f'{name!r} must be one of {", ".join(kind)} and is {value!r}')
 
 
 def unit_in(fields: Mapping[str, Any], name: str) -> float:

@@ -8,8 +8,9 @@ import os
 import signal
 import tempfile
 from collections import Counter
+from itertools import count
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Iterator
 
 import pytest
 
@@ -86,10 +87,17 @@ def own_parlai_data(monkeypatch, parlai_data):
     monkeypatch.setenv('PARLAI_DATAPATH', str(parlai_data))
 
 
+@pytest.fixture(scope='session')
+def caches(tmp_path_factory) -> Iterator[Path]:
+    """Folders for caches, which are made when there is something to keep."""
+    folder = tmp_path_factory.mktemp('caches')
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def own_score_cache(monkeypatch, tmp_path):
+def own_score_cache(monkeypatch, caches):
     """No score comes from the user's cache, and none goes there."""
-    monkeypatch.setenv('PARLAI_Q2_CACHE', str(tmp_path / 'cache' / 'scores.sqlite'))
+    monkeypatch.setenv('PARLAI_Q2_CACHE', str(next(caches) / 'scores.sqlite'))
 
 
 @pytest.fixture

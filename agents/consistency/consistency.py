@@ -15,8 +15,9 @@ from parlai.core.params import ParlaiParser
 from parlai.utils import logging
 from parlai.utils.misc import round_sigfigs, warn_once
 
-from parlai_q2.claims import Score, plain
+from parlai_q2.claims import Score
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
+from parlai_q2.enums import plain
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.parlai.classification import (
     HOW_TO_ASK,
@@ -30,8 +31,8 @@ from parlai_q2.parlai.classification import (
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import Role
 from parlai_q2.text.class_map import (
-    FINDINGS,
     ClassMap,
+    Finding,
     choose,
     finding_probabilities,
     has_findings,
@@ -150,12 +151,12 @@ class ConsistencyAgent(Agent):
         classes = tuple(map(str, names or OWN_CLASSES))
         if classes not in self._maps:
             given = parse_class_map(self.opt.get('class_map'))
-            self._maps[classes] = map_classes(FINDINGS, classes, given)
+            self._maps[classes] = map_classes(tuple(Finding), classes, given)
             for name in self._maps[classes].without_output:
                 warn_once(
                     f'No output of the scorer stands for the class {name!r}, so '
                     'it is never answered. Use --class-map to give it one: '
-                    f'{", ".join(FINDINGS)}.'
+                    f'{", ".join(Finding)}.'
                 )
         return self._maps[classes]
 

@@ -12,17 +12,17 @@ from parlai_q2.generate.decoding import Decoding
 from parlai_q2.generate.library import COMPUTE_TYPES, Place
 from parlai_q2.generate.open import Generator, open_generator
 from parlai_q2.generate.shipped import REPLY_DECODING, REPLY_MODEL, REPLY_TOKENS
-from parlai_q2.generate.strategies import BEAM, DEFAULT_BEAM, NAMES, NUCLEUS, Strategy
+from parlai_q2.generate.strategies import DEFAULT_BEAM, Search, Strategy
 from parlai_q2.models.prompts import REPLY
 from parlai_q2.models.references import SHIPPED as SHIPPED_PREFIX
 from parlai_q2.models.references import shipped_folder
 
-DEFAULT_INFERENCE = NUCLEUS
+DEFAULT_INFERENCE = Search.NUCLEUS
 SHIPPED_MODEL = f'{SHIPPED_PREFIX}{REPLY_MODEL}'
 # What suits the shipped reply model, and the defaults for other models.
 SHIPPED = {
     'prompt_template': REPLY,
-    'inference': BEAM,
+    'inference': str(Search.BEAM),
     'beam_size': DEFAULT_BEAM,
     'beam_min_length': REPLY_DECODING.beam_min_length,
     'beam_block_ngram': REPLY_DECODING.beam_block_ngram,
@@ -100,7 +100,7 @@ def add_options(
     group = parser.add_argument_group('CTranslate2 Agent: search')
     group.add_argument(
         '--inference',
-        choices=NAMES,
+        choices=tuple(Search),
         default=None,
         help='the search for a reply that is not reranked; reranking takes '
         f'--candidate-strategies. Default: {DEFAULT_INFERENCE}',
@@ -135,7 +135,7 @@ def strategy_from_opt(opt: Mapping[str, Any]) -> Strategy:
     """
     name = opt.get('inference') or DEFAULT_INFERENCE
     given = {
-        'beam': opt.get('beam_size') if name == BEAM else None,
+        'beam': opt.get('beam_size') if name == Search.BEAM else None,
         'p': opt.get('topp'),
         'k': opt.get('topk'),
         'delay': opt.get('beam_delay'),

@@ -66,7 +66,7 @@ class ChatCommands(_Generator):
 
     def observe_command(self, command: commands.Command) -> Message:
         terminal = TERMINAL_OPTION in self.opt and BROWSER_OPTION not in self.opt
-        if self._said and command.name in ('why', 'candidates'):
+        if self._said and command.name in (commands.Name.WHY, commands.Name.CANDIDATES):
             self._said = self.explained(self._said)
         answer = commands.answer(
             command,
@@ -75,7 +75,7 @@ class ChatCommands(_Generator):
             colour=terminal and use_colour(sys.stdout),
             width=shutil.get_terminal_size().columns,
         )
-        if terminal and command.name in ('why', 'candidates'):
+        if terminal and command.name in (commands.Name.WHY, commands.Name.CANDIDATES):
             # ParlAI would cut long replies and override colours.
             sys.stdout.write(f'{answer}\n')
             sys.stdout.flush()

@@ -4,6 +4,7 @@ import re
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from parlai_q2.agents.grounded_rerank.knowledge_source import AgentKnowledge, read_typed
+from parlai_q2.enums import Word
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.report.entries import sources_of
 from parlai_q2.report.terminal import render_candidates, render_score
@@ -21,7 +22,6 @@ HELP = """\
 /why                   the evidence for the last reply
 /candidates            all candidates of the last turn, best first
 /help                  this list"""
-NAMES = ('knowledge', 'search', 'why', 'candidates', 'help')
 # How each guard describes a reply.
 SAID_OF: Mapping[str, str] = {
     Guard.COPY: 'a copy of the knowledge',
@@ -36,8 +36,18 @@ _ADD = re.compile(r'add\s+(?=\S)', re.IGNORECASE)
 _COMMAND = re.compile(r'\s*/([A-Za-z]+)(?:\s+(.*))?\s*$', re.DOTALL)
 
 
+class Name(Word):
+    """The commands."""
+
+    KNOWLEDGE = 'knowledge'
+    SEARCH = 'search'
+    WHY = 'why'
+    CANDIDATES = 'candidates'
+    HELP = 'help'
+
+
 class Command(NamedTuple):
-    """A typed command: its name in lower case, and the text after it."""
+    """What was typed: a name in lower case, which may be no command's, and a text."""
 
     name: str
     argument: str
@@ -64,17 +74,17 @@ def answer(
     :param knowledge: the knowledge of the chat; ``/knowledge`` changes it.
     :param said: the agent's last reply, with its evidence, or None.
     """
-    if command.name == 'help':
+    if command.name == Name.HELP:
         return HELP
-    if command.name == 'knowledge':
+    if command.name == Name.KNOWLEDGE:
         return _knowledge(command.argument, knowledge)
-    if command.name not in NAMES:
-        return f'{UnknownNameError("command", command.name, NAMES)} Type /help.'
-    if command.name == 'search':
+    if command.name not in tuple(Name):
+        return f'{UnknownNameError("command", command.name, Name)} Type /help.'
+    if command.name == Name.SEARCH:
         return _search(command.argument, knowledge, width)
     if said is None:
         return 'Nothing has been said yet.'
-    if command.name == 'candidates':
+    if command.name == Name.CANDIDATES:
         return render_candidates(Ranking.from_dict(said), colour, width)
     return _why(Ranking.from_dict(said), str(said['text']), colour, width)
 

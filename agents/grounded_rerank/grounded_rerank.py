@@ -54,13 +54,10 @@ from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import spoken
-from parlai_q2.steps import FINDING, tell
-from parlai_q2.turns import Turn
+from parlai_q2.steps import Step, tell
 
-# The fields that carry an observation's Turn, and a batch's.
-TURN = 'rerank_turn'
-TURNS = 'rerank_turns'
-# The knowledge that was found for it, and how; and a batch's.
+# The field that carries an observation's turn, with how its knowledge was found; and a
+# batch's.
 FOUND = 'rerank_found'
 # The options that name a file of replies: of eval_model, self_chat and interactive.
 LOGS = ('world_logs', 'outfile')
@@ -149,24 +146,22 @@ class GroundedRerankAgent(ChatCommands):
         earlier = self.history.history_raw_strings
         found = self.knowledge.find(observation, earlier)
         seen = super().observe(self.knowledge.give(observation, found))
-        history = tuple(self.history.history_raw_strings)
-        turn = Turn(found.passages, history)
+        found = found._replace(history=tuple(self.history.history_raw_strings))
         for message in (seen, self.observation):
             if message is not None:
-                dict.__setitem__(message, TURN, turn)
                 dict.__setitem__(message, FOUND, found)
         return seen
 
     def batchify(self, obs_batch: list[Message], *args: Any, **kwargs: Any) -> Batch:
         """
-        Add each example's knowledge and history to the batch, in the batch's order.
+        Add each example's turn to the batch, in the batch's order.
         """
         # The generator decides whether to sort, by its own default (HRED has one).
         batch = super().batchify(obs_batch, *args, **kwargs)
         if batch.valid_indices is not None:
-            valid = [obs_batch[i] for i in batch.valid_indices]
-            batch[TURNS] = [message.get(TURN, Turn()) for message in valid]
-            batch[FOUND] = [message.get(FOUND, NOTHING) for message in valid]
+            batch[FOUND] = [
+                obs_batch[i].get(FOUND, NOTHING) for i in batch.valid_indices
+            ]
         return batch
 
     def eval_step(self, batch: Batch) -> Optional[Output]:
@@ -233,19 +228,20 @@ class GroundedRerankAgent(ChatCommands):
         """
         Find candidates, score them in one call, and return them in their new order.
         """
-        turns = batch.get(TURNS)
-        if turns is None or self._in_loss:
+        given = batch.get(FOUND)
+        if given is None or self._in_loss:
             # Nothing to rerank: either not a batch of observations (ParlAI's dummy
             # batches) or not a reply to one (unlikelihood training learns from what it
             # generates).
             return super()._generate(
                 batch, beam_size, max_ts, prefix_tokens=prefix_tokens, **kwargs
             )
+        turns = [one.turn for one in given]
         finds_some, searched = self.finds_knowledge, self.knowledge.source.searched
         grounded = [bool(turn.knowledge) or finds_some for turn in turns]
         if not all(grounded):
             warn_once(NONE_GIVEN if searched is None else NONE_FOUND)
-        tell(FINDING)
+        tell(Step.FINDING)
         found = self.candidate_pools(
             batch, grounded, max_ts=max_ts, prefix_tokens=prefix_tokens, **kwargs
         )
@@ -258,7 +254,7 @@ class GroundedRerankAgent(ChatCommands):
                 )
             ]
         if searched is not None:
-            pools = with_documents(pools, batch[FOUND])
+            pools = with_documents(pools, given)
         began = time.perf_counter()
         rankings = self.reranker.rank_batch(
             [
@@ -268,11 +264,11 @@ class GroundedRerankAgent(ChatCommands):
                     turn.history,
                     answered=answered_by(known, turn),
                 )
-                for turn, pool, known in zip(turns, pools, batch[FOUND], strict=True)
+                for turn, pool, known in zip(turns, pools, given, strict=True)
             ]
         )
         if searched is not None:
-            rankings = to_the_point(rankings, batch[FOUND], searched.reader)
+            rankings = to_the_point(rankings, given, searched.reader)
         self._record(rankings, 1000 * (time.perf_counter() - began))
         self._rankings = rankings
         return first_replies(

@@ -26,7 +26,7 @@ def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
         help='comma-separated strategies with the number of candidates each finds, as '
         'in beam:3; after slashes, the width of a beam (beam:3/10) and settings '
         '(nucleus:3/p=0.9, delayedbeam:3/k=10/delay=5); ties are decided in this '
-        'order. Strategies: ' + ', '.join(strategies.NAMES),
+        'order. Strategies: ' + ', '.join(strategies.Search),
     )
     group.add_argument(
         '--candidate-seed',

@@ -16,7 +16,7 @@ from parlai_q2.models.classifier import (
     output_names,
 )
 from parlai_q2.models.loading import NO_CODE, load_model, load_tokenizer
-from parlai_q2.models.nli import NEW, TRAINED
+from parlai_q2.models.nli import Head
 from parlai_q2.parlai.model_files import SUFFIX, saved_folder
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.class_map import is_unnamed
@@ -40,7 +40,7 @@ def load_network(
         model = AutoModelForSequenceClassification.from_config(
             AutoConfig.from_pretrained(folder, **NO_CODE)
         )
-    elif config.settings.get('head', TRAINED) == NEW:
+    elif config.settings.get('head', Head.TRAINED) == Head.NEW:
         model = load_model(
             config.model,
             AutoModelForSequenceClassification,

@@ -14,11 +14,11 @@ from parlai.core.params import ParlaiParser
 from parlai_q2.models.classifier import PairInput
 from parlai_q2.parlai.classification import add_class_map
 from parlai_q2.parlai.model_files import saved_folder
-from parlai_q2.presets import ModelConfig, load_preset
-from parlai_q2.text.class_map import GENERIC
+from parlai_q2.presets import ModelConfig, Section, load_preset
+from parlai_q2.text.class_map import Finding
 
 DEFAULT_CLASSIFIER = 'mini'
-SECTION = 'detector'
+SECTION = str(Section.DETECTOR)
 # The file beside a trained model that describes its classifier, in preset format.
 CLASSIFIER_FILE = 'classifier.yaml'
 DEFAULT_CLASSES = ('consistent', 'inconsistent')
@@ -82,8 +82,8 @@ def at_most(form: PairInput, limit: int) -> PairInput:
 
 def default_classes(config: ModelConfig) -> list[str]:
     """A classifier's classes when ``--classes`` names none."""
-    generic = GENERIC in (config.settings.get('labels') or {})
-    return [*DEFAULT_CLASSES, *([GENERIC] if generic else [])]
+    generic = Finding.GENERIC in (config.settings.get('labels') or {})
+    return [*DEFAULT_CLASSES, *([str(Finding.GENERIC)] if generic else [])]
 
 
 def classifier_text(name: str, folder: Path, form: PairInput) -> str:

@@ -14,14 +14,7 @@ from typing import Any
 from parlai_q2.claims import Label, Score
 from parlai_q2.generate.chat import USER
 from parlai_q2.generate.open import Generator
-from parlai_q2.generate.strategies import (
-    BEAM,
-    DELAYED,
-    GREEDY,
-    NUCLEUS,
-    TOPK,
-    parse_strategies,
-)
+from parlai_q2.generate.strategies import Search, parse_strategies
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import spoken
 from parlai_q2.scorers.base import Scorer
@@ -29,11 +22,11 @@ from parlai_q2.turns import Example, Turn
 
 NUMBERS = (5, 10, 20, 40)
 MIXED = 'mixed'
-STRATEGIES = (BEAM, NUCLEUS, DELAYED, TOPK, MIXED)
+STRATEGIES = (Search.BEAM, Search.NUCLEUS, Search.DELAYED, Search.TOPK, MIXED)
 # What is measured: first what a single candidate gives, the likeliest at each step.
-CASES = ((GREEDY, 1), *((name, n) for n in NUMBERS for name in STRATEGIES))
+CASES = ((Search.GREEDY, 1), *((name, n) for n in NUMBERS for name in STRATEGIES))
 # Of ten candidates of the mixture, so many are found by each.
-SHARES = {BEAM: 4, NUCLEUS: 3, DELAYED: 3}
+SHARES = {Search.BEAM: 4, Search.NUCLEUS: 3, Search.DELAYED: 3}
 
 
 def searches(strategy: str, number: int) -> str:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any, Optional
 
 from parlai_q2.benchmark.clock import StageClock, spread, timed
-from parlai_q2.models.backend import TRANSFORMERS
+from parlai_q2.models.backend import Engine
 from parlai_q2.presets import Preset
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
@@ -90,7 +90,9 @@ def measure_loop(
 def as_published(preset: Preset) -> Preset:
     """The same models run by transformers in fp32, as in the published code."""
     models = {
-        name: replace(config, settings={**config.settings, 'engine': TRANSFORMERS})
+        name: replace(
+            config, settings={**config.settings, 'engine': Engine.TRANSFORMERS}
+        )
         for name, config in preset.models.items()
         if name in (QUESTION_GENERATION, QUESTION_ANSWERING, NLI)
     }

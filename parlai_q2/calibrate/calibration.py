@@ -19,7 +19,7 @@ from parlai_q2.io.read import Record, read_records
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.calibrated import Calibration
 from parlai_q2.scorers.grounded import FAST_FEATURES, FEATURES, GROUNDED, GROUNDED_FAST
-from parlai_q2.text.class_map import ENTAILMENT, GENERIC, finding_of
+from parlai_q2.text.class_map import Finding, finding_of
 from parlai_q2.turns import Example
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def label_of(record: Record, file: str, field: str) -> Optional[bool]:
         )
     finding = finding_of(str(given))
     if finding is not None:
-        return None if finding == GENERIC else finding == ENTAILMENT
+        return None if finding == Finding.GENERIC else finding == Finding.ENTAILMENT
     truth = TRUTH.get(str(given).strip().lower())
     if truth is None:
         raise RecordError(

@@ -15,14 +15,13 @@ import numpy as np
 
 from parlai_q2.calibrate.logistic import Fit, even_weights, fit, folds_of
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
+from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.evaluate.statistics import roc_auc
 from parlai_q2.intervals import ROUNDS, SEED, Interval, percentiles, resamples
 from parlai_q2.scorers.calibrated import shifted
 from parlai_q2.text.normalize import passage_key
 
-ACCURACY, RECALL, FALSE_ALARMS = 'accuracy', 'recall', 'false_alarms'
-TARGETS = (ACCURACY, RECALL, FALSE_ALARMS)
 FOLDS = 10
 RIDGE = 0.003  # that of the shipped weights
 LEAST = 5  # pairs of each class
@@ -32,14 +31,22 @@ FARTHEST, HALVINGS = 30.0, 60  # of the search for a shift of log-odds
 SLOPE_RIDGE, NEWTON_STEPS, EDGE = 1e-3, 40, 1e-6
 
 
+class Aim(Word):
+    """What a threshold is to reach: the most accuracy, or a share of one class."""
+
+    ACCURACY = 'accuracy'
+    RECALL = 'recall'
+    FALSE_ALARMS = 'false_alarms'
+
+
 class Target(NamedTuple):
-    """One of :data:`TARGETS`, with the share of ``recall`` or ``false_alarms``."""
+    """An aim, with the share of ``recall`` or ``false_alarms``."""
 
     kind: str
     share: float = 0.0
 
     def __str__(self) -> str:
-        return self.kind if self.kind == ACCURACY else f'{self.kind}={self.share:g}'
+        return self.kind if self.kind == Aim.ACCURACY else f'{self.kind}={self.share:g}'
 
 
 def read_target(text: str) -> Target:
@@ -49,7 +56,11 @@ def read_target(text: str) -> Target:
         share = float(number) if equals else 0.0
     except ValueError:
         share = -1.0
-    if kind not in TARGETS or bool(equals) == (kind == ACCURACY) or not 0 <= share <= 1:
+    if (
+        kind not in tuple(Aim)
+        or bool(equals) == (kind == Aim.ACCURACY)
+        or not 0 <= share <= 1
+    ):
         raise ConfigError(
             'The target is accuracy, recall=SHARE or false_alarms=SHARE with a share '
             f'in [0, 1], not {text!r}.'
@@ -199,7 +210,7 @@ def best_thresholds(
     :param values: n scores in [0, 1].
     :param probabilities: whether the scores are probabilities, for ``accuracy``.
     """
-    if target.kind == ACCURACY:
+    if target.kind == Aim.ACCURACY:
         return even_points(weights, values, consistent, probabilities)
     order = np.argsort(values, kind='stable')
     distinct, first = np.unique(values[order], return_index=True)
@@ -211,7 +222,7 @@ def best_thresholds(
     with np.errstate(invalid='ignore'):
         found = wrong / wrong[:, -1:]
         alarms = right / right[:, -1:]
-    if target.kind == RECALL:
+    if target.kind == Aim.RECALL:
         places = (found >= target.share).argmax(axis=1)
         undefined = np.isnan(found[:, -1])
     else:

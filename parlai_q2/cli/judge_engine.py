@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple, Optional
 
-from parlai_q2.cli.scale_options import LOCAL, engine_from_opt, with_device
+from parlai_q2.cli.scale_options import On, engine_from_opt, with_device
 from parlai_q2.cli.scorer_options import judge_from_opt
 from parlai_q2.scale.by_scorer import Same
 from parlai_q2.scale.job import Engine
@@ -39,7 +39,7 @@ def judging_from_opt(opt: Mapping[str, Any], role: Role, default: str) -> Judgin
 
     :param default: the scorer, if the ``opt`` names none.
     """
-    if opt.get('engine', LOCAL) == LOCAL:
+    if opt.get('engine', On.LOCAL) == On.LOCAL:
         scorer = judge_from_opt(opt, role, default)
         return Judging(LocalEngine(JudgeJob(Same(scorer))), scorer)
     make = partial(make_judge, with_device(opt, None), role, default)

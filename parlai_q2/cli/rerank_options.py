@@ -4,7 +4,7 @@ from typing import Any, Mapping
 
 from parlai_q2.cli.scorer_options import explainer_from_opt, scorer_from_opt
 from parlai_q2.errors import ConfigError
-from parlai_q2.rerank.choice import DEFAULT_GENERATOR_WEIGHT, RULES, By, Rule
+from parlai_q2.rerank.choice import DEFAULT_GENERATOR_WEIGHT, By, Rule
 from parlai_q2.rerank.reranker import Reranker
 from parlai_q2.scorers.roles import Role
 from parlai_q2.typed import is_number
@@ -30,7 +30,7 @@ def add_choice_options(parser: Any) -> Any:
     group = parser.add_argument_group('Reranking: choice')
     group.add_argument(
         '--rerank-by',
-        choices=RULES,
+        choices=tuple(By),
         default=By.SCORE,
         help='what to choose: the best score, the best sum of the score and the '
         'weighted score of the generator, or the first candidate, in the '
@@ -73,10 +73,8 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
     """
     check_ranges(opt)
     by = opt.get('rerank_by', By.SCORE)
-    if by not in RULES:
-        raise ConfigError(
-            f'--rerank-by is {by!r}; it must be one of {", ".join(RULES)}.'
-        )
+    if by not in tuple(By):
+        raise ConfigError(f'--rerank-by is {by!r}; it must be one of {", ".join(By)}.')
     chooser = scorer_from_opt(opt, Role.CHOOSE)
     rule = Rule(
         by=by,

@@ -4,13 +4,12 @@ from argparse import SUPPRESS
 from collections.abc import Mapping
 from typing import Any, Optional
 
+from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
+from parlai_q2.io.read import Format
 from parlai_q2.scale.job import Engine, Job
 from parlai_q2.scale.local import LocalEngine
 
-LOCAL, RAY = 'local', 'ray'
-ENGINES = (LOCAL, RAY)
-OUT_FORMATS = ('jsonl', 'parquet')
 OF_RAY = ('ray_address', 'ray_actors', 'ray_cpus', 'ray_gpus')
 # What to write instead of options that are gone.
 GONE = {
@@ -19,13 +18,20 @@ GONE = {
 }
 
 
+class On(Word):
+    """Where work is done: in this process, or in actors on a Ray cluster."""
+
+    LOCAL = 'local'
+    RAY = 'ray'
+
+
 def add_engine_options(parser: Any) -> Any:
     """Add ``--engine`` and its ``--ray-…`` options; return their group."""
     group = parser.add_argument_group('Scoring at scale')
     group.add_argument(
         '--engine',
-        choices=ENGINES,
-        default=LOCAL,
+        choices=tuple(On),
+        default=str(On.LOCAL),
         help='local: this process, with all cores; ray: actors on a Ray cluster, '
         'which needs the extra parlai_q2[ray]',
     )
@@ -71,7 +77,7 @@ def add_out_format(group: Any) -> None:
     """Add ``--out-format``."""
     group.add_argument(
         '--out-format',
-        choices=OUT_FORMATS,
+        choices=(str(Format.JSONL), str(Format.PARQUET)),
         help='the format of the files in a folder, by default jsonl; a single file '
         'says its own by its name, such as scores.parquet',
     )
@@ -88,7 +94,7 @@ def check_scale(opt: Mapping[str, Any]) -> int:
         if opt.get(name) is not None:
             wanted = instead.format(opt[name])
             raise ConfigError(f'--{name} is gone. Write instead: {wanted}.')
-    if opt.get('engine', LOCAL) != RAY:
+    if opt.get('engine', On.LOCAL) != On.RAY:
         defaults = {'ray_cpus': 1.0, 'ray_gpus': 0.0}
         for name in OF_RAY:
             if opt.get(name) not in (None, defaults.get(name)):
@@ -112,7 +118,7 @@ def engine_from_opt(opt: Mapping[str, Any], job: Job) -> Engine:
 
     :raises MissingPackageError: for Ray, if it is not installed.
     """
-    if opt.get('engine', LOCAL) == LOCAL:
+    if opt.get('engine', On.LOCAL) == On.LOCAL:
         return LocalEngine(job)
 
     from parlai_q2.scale.ray_engine import RayEngine, Resources

@@ -13,6 +13,7 @@ from os import environ
 from pathlib import Path
 from typing import Any, Callable, Sequence
 
+from parlai_q2.enums import Word
 from parlai_q2.errors import RecordError, UnknownNameError
 from parlai_q2.evaluate.measures import number_in
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, AnnotatedSet
@@ -23,8 +24,19 @@ TASKS = 'parlai_q2.tasks'
 FILES = ('.jsonl', '.csv', '.tsv')
 # What a record may say, besides its texts and a rating.
 FIELDS = ('label', 'corpus', 'system', 'dialogue')
-# Views of a task show the same annotated responses, so their names select nothing.
-VIEWS = ('default', 'annotated', 'dialogue', 'classification')
+
+
+class View(Word):
+    """
+    The views of a task, by its teachers' names. All show the same annotated responses,
+    so that these names select nothing.
+    """
+
+    DEFAULT = 'default'
+    ANNOTATED = 'annotated'
+    DIALOGUE = 'dialogue'
+    CLASSIFICATION = 'classification'
+
 
 Read = Callable[[str, Sequence[str]], AnnotatedSet]
 
@@ -56,7 +68,7 @@ def read_set(task: str, datapath: str = '') -> AnnotatedSet:
     name = next((n for n in names if name in (n, n.removeprefix('q2_'))), name)
     if name not in names:
         raise UnknownNameError('annotated set', name, names)
-    words = [word for word in words if word and word not in VIEWS]
+    words = [word for word in words if word and word not in tuple(View)]
     read: Read = _reader(name).annotated_set
     found = read(datapath or default_datapath(), words)
     told = found.title.split()

@@ -14,7 +14,7 @@ from parlai_q2.evaluate.sets import AnnotatedResponse, Pair
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.read import read_records
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, label_of
-from parlai_q2.text.class_map import ENTAILMENT, FINDINGS, GENERIC, has_findings
+from parlai_q2.text.class_map import Finding, has_findings
 from parlai_q2.text.normalize import passage_key
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def likeliest(score: Score) -> Optional[str]:
     """
     if not has_findings(score):
         return None
-    stated = [finding for finding in FINDINGS if finding != GENERIC]
+    stated = [finding for finding in Finding if finding != Finding.GENERIC]
     return max(stated, key=lambda finding: score.parts[finding])
 
 
@@ -89,7 +89,7 @@ def by_likeliest_class(measure: Measure) -> Optional[Measure]:
         return None
     scores = {}
     for pair, score in measure.scores.items():
-        value = float(likeliest(score) == ENTAILMENT)
+        value = float(likeliest(score) == Finding.ENTAILMENT)
         label = label_of(value, DEFAULT_THRESHOLD)
         scores[pair] = replace(score, value=value, label=label)
     name = f'{measure.name}, likeliest class'

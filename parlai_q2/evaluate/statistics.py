@@ -11,7 +11,7 @@ from parlai_q2.claims import UNVERIFIABLE, Label, Score
 from parlai_q2.evaluate.sets import BINARY, CLASSES
 from parlai_q2.intervals import ROUNDS, SEED, Interval, intervals, ratio
 from parlai_q2.scorers.base import label_of
-from parlai_q2.text.class_map import CONTRADICTION, ENTAILMENT, FINDINGS, has_findings
+from parlai_q2.text.class_map import Finding, has_findings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -159,8 +159,11 @@ def nli_class(score: Score) -> Optional[str]:
     """
     if not has_findings(score):
         return None
-    found = max(FINDINGS, key=lambda finding: score.parts[finding])
-    named = {ENTAILMENT: Label.CONSISTENT, CONTRADICTION: Label.INCONSISTENT}
+    found = max(Finding, key=lambda finding: score.parts[finding])
+    named = {
+        Finding.ENTAILMENT: Label.CONSISTENT,
+        Finding.CONTRADICTION: Label.INCONSISTENT,
+    }
     return named.get(found, Label.GENERIC)
 
 

@@ -6,7 +6,8 @@ by default those that no scorer can judge, since chit-chat keeps a model sociabl
 from dataclasses import dataclass
 from typing import NamedTuple, Optional
 
-from parlai_q2.claims import Label, Score, Word
+from parlai_q2.claims import Label, Score
+from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.turns import Example

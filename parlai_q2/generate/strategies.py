@@ -11,19 +11,22 @@ the three together, and led to no more wrong choices.
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.enums import Word
+from parlai_q2.errors import ConfigError
 from parlai_q2.options import split_names
 
-# The names that ParlAI's --inference takes.
-BEAM, NUCLEUS, DELAYED, TOPK, GREEDY = (
-    'beam',
-    'nucleus',
-    'delayedbeam',
-    'topk',
-    'greedy',
-)
-NAMES = (BEAM, NUCLEUS, DELAYED, TOPK, GREEDY)
-BEAMS = (BEAM, DELAYED)
+
+class Search(Word):
+    """A way of searching for replies, by its name in ParlAI's ``--inference``."""
+
+    BEAM = 'beam'
+    NUCLEUS = 'nucleus'
+    DELAYED = 'delayedbeam'
+    TOPK = 'topk'
+    GREEDY = 'greedy'
+
+
+BEAMS = (Search.BEAM, Search.DELAYED)
 
 OPTION = '--candidate-strategies'
 DEFAULT_STRATEGIES = 'beam:10'
@@ -37,7 +40,11 @@ DELAY = 5
 MOST_CANDIDATES = 200
 
 # How the settings are written after a slash, and which strategies have them.
-SETTINGS = {'p': (NUCLEUS,), 'k': (DELAYED, TOPK), 'delay': (DELAYED,)}
+SETTINGS = {
+    'p': (Search.NUCLEUS,),
+    'k': (Search.DELAYED, Search.TOPK),
+    'delay': (Search.DELAYED,),
+}
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,7 @@ class Strategy:
     """
     One search, and how many candidates it gives.
 
-    :param name: one of :data:`NAMES`.
+    :param name: one of :class:`Search`, or its text.
     :param beam: the width of the beam, at least ``number``; None for the larger of
         ``number`` and :data:`DEFAULT_BEAM`.
     :param p: of nucleus sampling, the probability mass to sample from, in (0, 1].
@@ -54,12 +61,15 @@ class Strategy:
     :param delay: of the delayed beam, how many steps to sample before the beam.
     """
 
-    name: str
+    name: Search
     number: int
     beam: Optional[int] = None
     p: float = P
     k: int = K
     delay: int = DELAY
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'name', Search.named('candidate strategy', self.name))
 
     @property
     def width(self) -> int:
@@ -105,15 +115,14 @@ def parse_strategies(text: str) -> list[Strategy]:
 
 
 def _parse(part: str) -> Strategy:
-    name, _, rest = (p.strip() for p in part.partition(':'))
+    given_name, _, rest = (p.strip() for p in part.partition(':'))
     number, *settings = (p.strip() for p in rest.split('/'))
-    if name not in NAMES:
-        raise UnknownNameError('candidate strategy', name, NAMES)
+    name = Search.named('candidate strategy', given_name)
     if not (number or '1').isdecimal() or int(number or '1') < 1:
         raise ConfigError(
             f'{OPTION}: {part!r} must be a name and a number from 1: {name}:3'
         )
-    if name == GREEDY and number not in ('', '1'):
+    if name == Search.GREEDY and number not in ('', '1'):
         raise ConfigError(f'{OPTION}: {part!r}: greedy finds one candidate: greedy')
     given: dict[str, Any] = {}
     for setting in settings:
@@ -133,7 +142,7 @@ def _parse(part: str) -> Strategy:
     return Strategy(name, int(number or '1'), **given)
 
 
-def _setting(part: str, name: str, key: str, value: str) -> float:
+def _setting(part: str, name: Search, key: str, value: str) -> float:
     if name not in SETTINGS.get(key, ()):
         known = [setting for setting, names in SETTINGS.items() if name in names]
         raise ConfigError(

@@ -21,7 +21,7 @@ from typing import Any, Optional
 from parlai_q2.errors import ModelError
 from parlai_q2.generate.decoding import NUCLEUS_AMONG, Decoding
 from parlai_q2.generate.library import Found, Searches
-from parlai_q2.generate.strategies import BEAM, DELAYED, GREEDY, NUCLEUS, TOPK, Strategy
+from parlai_q2.generate.strategies import Search, Strategy
 
 # Contexts of the same length that share a call at most.
 MOST_ROWS = 8
@@ -92,17 +92,17 @@ class Writer:
     def _search(
         self, rows: Sequence[Context], strategy: Strategy, seed: int
     ) -> list[list[Written]]:
-        if strategy.name == BEAM:
+        if strategy.name == Search.BEAM:
             found = self.searches.plain(rows, **self._beam(strategy), **self._limits())
             return [self._written(f, strategy) for f in found]
-        if strategy.name == GREEDY:
+        if strategy.name == Search.GREEDY:
             found = self.searches.plain(
                 rows, beam_size=1, length_penalty=0, **self._limits()
             )
             return [self._written(f, strategy) for f in found]
         (row,) = rows
         number = seed_of(seed, strategy.name, row)
-        if strategy.name in (NUCLEUS, TOPK):
+        if strategy.name in (Search.NUCLEUS, Search.TOPK):
             samples = self.searches.sampled(
                 row,
                 number,
@@ -141,7 +141,7 @@ class Writer:
         for one in found:
             length = max(len(one.tokens) + one.ended, 1)
             whole = one.score
-            if strategy.name == BEAM or start:
+            if strategy.name == Search.BEAM or start:
                 # The library divided it by the length of what it searched for.
                 own = length - (len(start.tokens) if start and self._alone else 0)
                 whole = one.score * max(own, 1) ** penalty + (
@@ -172,7 +172,7 @@ class Writer:
         }
 
     def _drawing(self, strategy: Strategy) -> dict[str, Any]:
-        nucleus = strategy.name == NUCLEUS
+        nucleus = strategy.name == Search.NUCLEUS
         among = NUCLEUS_AMONG if nucleus else strategy.k
         return {
             'beam_size': 1,
@@ -203,10 +203,10 @@ def _calls(
 
     def work(group: tuple[Strategy, int]) -> tuple[bool, int, int]:
         strategy, length = group
-        return strategy.name == DELAYED, strategy.width, length
+        return strategy.name == Search.DELAYED, strategy.width, length
 
     for strategy, length in sorted(groups, key=work, reverse=True):
         examples = groups[strategy, length]
-        size = rows if strategy.name in (BEAM, GREEDY) else 1
+        size = rows if strategy.name in (Search.BEAM, Search.GREEDY) else 1
         for start in range(0, len(examples), size):
             yield strategy, examples[start : start + size]

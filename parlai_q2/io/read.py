@@ -28,6 +28,7 @@ from typing import (
     cast,
 )
 
+from parlai_q2.enums import Word
 from parlai_q2.errors import Flaw, InputError, RecordError, place_of
 from parlai_q2.io.fields import renamed, tell_unread
 from parlai_q2.io.locations import Location, located
@@ -40,8 +41,6 @@ from parlai_q2.turns import Example, Passage, passages_of
 CSV_FIELD_LIMIT = 16 * 1024 * 1024
 # The most lines that a cell may span; a longer cell means that a quote was left open.
 CELL_LINES = 100
-PARQUET = 'parquet'
-FORMATS = ('jsonl', 'csv', 'tsv', PARQUET, 'world_logs')
 
 # The first bytes of files that are not UTF-8. UTF-32 must come before UTF-16, because
 # its mark begins with that of UTF-16.
@@ -58,6 +57,16 @@ QUOTES = 'Close every quote, and double the quotes inside a quoted cell.'
 LINE_END = re.compile('\r\n?|\n')
 
 _logger = logging.getLogger(__name__)
+
+
+class Format(Word):
+    """The formats of files of records."""
+
+    JSONL = 'jsonl'
+    CSV = 'csv'
+    TSV = 'tsv'
+    PARQUET = 'parquet'
+    WORLD_LOGS = 'world_logs'
 
 
 class Record(NamedTuple):
@@ -111,27 +120,28 @@ def read_records(
     """
     Read the records of a file, in order, without loading the whole file into memory.
 
-    :param format: one of :data:`FORMATS`; by default taken from the file's extension,
+    :param format: one of :class:`Format`; by default taken from the file's extension,
         and for JSON lines from the first one, which shows a world log.
     :param names: the names that fields have in the file, by those they are read by.
     :raises InputError: if the file cannot be read at all.
     """
     path = located(path)
     format = format or format_of(path)
-    if format == PARQUET:
+    if format == Format.PARQUET:
         for number, fields, nulled, read in parquet_rows(path):
             if number == 1:
                 tell_unread(fields, names)
             fields = renamed(fields, names)
             yield _record(path.name, Line(number, fields, None, nulled), read)
         return
-    if format not in READERS:
+    reader = READERS.get(format)
+    if reader is None:
         raise InputError(
-            f'The format must be one of {", ".join(FORMATS)}, not {format!r}.'
+            f'The format must be one of {", ".join(Format)}, not {format!r}.'
         )
     with open_text(path) as stream:
         first = True
-        for line in READERS[format](stream):
+        for line in reader(stream):
             if first and line.value:
                 tell_unread(line.value, names)
                 first = False
@@ -178,15 +188,15 @@ def open_text(path: Location) -> TextIO:
     return TextIOWrapper(file, 'utf-8-sig', errors='surrogateescape', newline='')
 
 
-def format_of(path: Location) -> str:
+def format_of(path: Location) -> Format:
     """The format of a file, from its extension, which must be a known one."""
     ending = path.suffix.lower().lstrip('.')
     if ending in ('jsonl', 'json', 'ndjson'):
-        return 'jsonl'
-    if ending in ('csv', 'tsv'):
-        return ending
+        return Format.JSONL
+    if ending in (Format.CSV, Format.TSV):
+        return Format(ending)
     if ending in ENDINGS:
-        return PARQUET
+        return Format.PARQUET
     raise InputError(
         f'{path.name}: cannot tell the format from the ending. Name it .jsonl, .csv, '
         '.tsv or .parquet, or give --format.'
@@ -354,11 +364,10 @@ def _read_delimited(given: Optional[str]) -> Callable[[TextIO], Iterator[Line]]:
             except StopIteration:
                 return
             except csv.Error as e:
-                problem = f'cannot be read as {delimiter!r}-separated ({e}).'
-                remedy = (
-                    f'Or shorten the cell. {QUOTES}' if 'limit' in str(e) else QUOTES
+                problem = (
+                    f'cannot be read as {delimiter!r}-separated ({e}). {QUOTES} The '
+                    'rows after it were not read.'
                 )
-                problem += f' {remedy} The rows after it were not read.'
                 yield Line(start, {}, problem, (), Flaw.ENDS_FILE)
                 return
             # A blank line gives an empty row.
@@ -425,10 +434,11 @@ def _read_world_logs(stream: Iterable[str]) -> Iterator[Line]:
         _logger.warning(LEFT_OUT.format(commands))
 
 
+# Of text; keyed by words, which are equal to their texts.
 READERS: dict[str, Callable[[TextIO], Iterator[Line]]] = {
-    'jsonl': _read_json,
+    Format.JSONL: _read_json,
     # None: told by the header.
-    'csv': _read_delimited(None),
-    'tsv': _read_delimited('\t'),
-    'world_logs': _read_world_logs,
+    Format.CSV: _read_delimited(None),
+    Format.TSV: _read_delimited('\t'),
+    Format.WORLD_LOGS: _read_world_logs,
 }

@@ -23,12 +23,12 @@ from typing import Any, NamedTuple, Optional, Protocol
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import as_text, find_passages
 from parlai_q2.options import line_ends
-from parlai_q2.turns import Passage, joined
+from parlai_q2.turns import Passage, Turn, joined
 
 
 class Found(NamedTuple):
     """
-    Knowledge and where it was found.
+    The knowledge of a turn, and where it was found.
 
     :param in_fields: whether it came in a field of the message, where a generator that
         reads knowledge finds it too.
@@ -39,6 +39,7 @@ class Found(NamedTuple):
     :param sentences: what answers it, the surest first.
     :param answers: the answers in them.
     :param quote: the surest answer with what its document says around it.
+    :param history: the turns before the reply, oldest first, for whoever replies.
     """
 
     passages: tuple[Passage, ...]
@@ -50,6 +51,12 @@ class Found(NamedTuple):
     sentences: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     quote: str = ''
+    history: tuple[str, ...] = ()
+
+    @property
+    def turn(self) -> Turn:
+        """The turn."""
+        return Turn(self.passages, self.history)
 
     @property
     def text(self) -> str:

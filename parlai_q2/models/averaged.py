@@ -2,8 +2,9 @@
 
 from typing import Any, Sequence
 
-from parlai_q2.models.nli import DETECTOR, SequenceNliModel
+from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.presets import Section
 
 
 class AveragedNliModel:
@@ -23,7 +24,7 @@ class AveragedNliModel:
         first, second = (model.settings for model in self.models)
         # What both have is said once.
         own = {f'{k}_2': v for k, v in second.items() if first.get(k) != v}
-        return {**first, **own, f'{DETECTOR}_share': f'{self.share:g}'}
+        return {**first, **own, f'{Section.DETECTOR}_share': f'{self.share:g}'}
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         found = (model.classify(pairs) for model in self.models)

@@ -4,17 +4,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Optional
 
+from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.converted.folder import has_any, read_any, tokenizer_folder
 from parlai_q2.models.converted.layout import ENCODER
-from parlai_q2.models.converted.library import (
-    AUTO,
-    COMPUTE_TYPES,
-    FLOAT32,
-    NAME,
-    can_use,
-    effective_type,
-)
+from parlai_q2.models.converted.library import ComputeType, can_use, effective_type
 from parlai_q2.models.device import is_cpu
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.references import identified, resolve
@@ -24,8 +18,13 @@ from parlai_q2.presets import ModelConfig
 if TYPE_CHECKING:
     from parlai_q2.models.encoders import PairEncoder
 
-TRANSFORMERS = 'transformers'
-ENGINES = (AUTO, NAME, TRANSFORMERS)
+
+class Engine(Word):
+    """The libraries that run models."""
+
+    AUTO = 'auto'  # the first that can
+    CTRANSLATE2 = 'ctranslate2'
+    TRANSFORMERS = 'transformers'
 
 
 class Backend:
@@ -50,21 +49,15 @@ class Backend:
         device: str = 'cpu',
         batch_size: int = 32,
         gpu_batch_size: Optional[int] = None,
-        engine: str = AUTO,
-        compute_type: str = AUTO,
+        engine: str = Engine.AUTO,
+        compute_type: str = ComputeType.AUTO,
     ):
         self.config, self.device = config, device
         self.batch_size = batch_size
         if gpu_batch_size and not is_cpu(device):
             self.batch_size = gpu_batch_size
-        for name, given, known in (
-            ('engine', engine, ENGINES),
-            ('compute_type', compute_type, COMPUTE_TYPES),
-        ):
-            if given not in known:
-                raise ConfigError(
-                    f'{name} must be one of {", ".join(known)}, not {given!r}.'
-                )
+        Engine.check('engine', engine)
+        ComputeType.check('compute_type', compute_type)
         self.asked, self.compute_type = engine, compute_type
         # A loaded model keeps its identity even if the folder's weights change later.
         self.identity = Lazy(partial(identified, config))
@@ -85,9 +78,9 @@ class Backend:
         The library that runs the model, what it computes in, and the kind of device if
         that is not the CPU: ``ctranslate2-int8``, ``transformers-float32-cuda``.
         """
-        found = f'{TRANSFORMERS}-{FLOAT32}'
+        found = f'{Engine.TRANSFORMERS}-{ComputeType.FLOAT32}'
         if self.is_converted:
-            found = f'{NAME}-{self.effective_type}'
+            found = f'{Engine.CTRANSLATE2}-{self.effective_type}'
         kind = self.device.partition(':')[0]
         return found if is_cpu(self.device) else f'{found}-{kind}'
 
@@ -101,13 +94,14 @@ class Backend:
         """Whether CTranslate2 runs the model."""
         place = resolve(self.config.model)
         can = isinstance(place, Path) and has_any(place)
-        if self.asked == NAME and not can:
+        if self.asked == Engine.CTRANSLATE2 and not can:
             raise ConfigError(
                 f'CTranslate2 cannot run {self.config.model!r}: it is no folder that '
                 'ct2-transformers-converter wrote.'
             )
         return can and (
-            self.asked == NAME or (self.asked == AUTO and can_use(self.device))
+            self.asked == Engine.CTRANSLATE2
+            or (self.asked == Engine.AUTO and can_use(self.device))
         )
 
     def _load(self) -> Any:

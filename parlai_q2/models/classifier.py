@@ -8,18 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.text.class_map import (
-    CONTRADICTION,
-    ENTAILMENT,
-    FINDINGS,
-    finding_of,
-    is_unnamed,
-)
+from parlai_q2.text.class_map import Finding, finding_of, is_unnamed
 
 PREMISE, HYPOTHESIS = 'premise', 'hypothesis'
 ORDER = (PREMISE, HYPOTHESIS)
 # A model needs at least these two (FactCC has only these); missing ones count as 0.
-REQUIRED = (ENTAILMENT, CONTRADICTION)
+REQUIRED = (Finding.ENTAILMENT, Finding.CONTRADICTION)
 
 
 @dataclass(frozen=True)
@@ -69,11 +63,11 @@ def check_labels(labels: Mapping[str, int]) -> None:
         type(index) is int and index >= 0 for index in labels.values()
     ):
         raise ConfigError(f'labels maps class names to output indices, not {labels!r}.')
-    unknown = sorted(map(str, set(labels) - set(FINDINGS)))
+    unknown = sorted(map(str, set(labels) - set(Finding)))
     missing = [c for c in REQUIRED if c not in labels]
     if unknown or missing:
         raise ConfigError(
-            f'labels maps {", ".join(FINDINGS)} to output indices; unknown: '
+            f'labels maps {", ".join(Finding)} to output indices; unknown: '
             f'{unknown}, missing: {missing}.'
         )
 

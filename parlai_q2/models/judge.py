@@ -7,13 +7,12 @@ text supports a statement, it answers with one word, whose probability is the su
 from typing import Any, Optional, Sequence
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.backend import TRANSFORMERS, Backend
+from parlai_q2.models.backend import Backend, Engine
 from parlai_q2.models.batching import length_batches, length_step, map_unique, padded
 from parlai_q2.models.device import inference
 from parlai_q2.models.loading import load_seq2seq
-from parlai_q2.models.nli import DETECTOR
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.presets import ModelConfig
+from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.text.sentences import cut_to_fit, windows
 
 PREMISE, HYPOTHESIS = '{premise}', '{hypothesis}'
@@ -48,14 +47,16 @@ class WordJudge(Backend):
         batch_size: int = 8,
         gpu_batch_size: Optional[int] = None,
         device: str = 'cpu',
-        role: str = DETECTOR,
+        role: Section = Section.DETECTOR,
     ):
         if not (PREMISE in prompt and HYPOTHESIS in prompt):
             raise ConfigError(
                 f'The prompt of {config.model} must have {PREMISE} and {HYPOTHESIS} in '
                 f'it: {prompt!r}.'
             )
-        super().__init__(config, device, batch_size, gpu_batch_size, TRANSFORMERS)
+        super().__init__(
+            config, device, batch_size, gpu_batch_size, Engine.TRANSFORMERS
+        )
         self.role, self.prompt, self.words = role, prompt, (supported, unsupported)
         self.max_tokens, self.window_words = max_tokens, window_words
 

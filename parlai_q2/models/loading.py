@@ -15,9 +15,9 @@ from parlai_q2.errors import (
     ModelNotFoundError,
     is_out_of_memory,
 )
-from parlai_q2.models.converted.base import BASE
+from parlai_q2.models.converted.base import check_version, reference_of_base
 from parlai_q2.models.converted.folder import has_any, is_converted, read_any
-from parlai_q2.models.converted.from_adapter import ADAPTER, WEIGHTS
+from parlai_q2.models.converted.from_adapter import ADAPTER, WEIGHTS, has_adapter
 from parlai_q2.models.converted.from_decoder import base_of, has_decoder
 from parlai_q2.models.converted.layout import ENCODER, SEQ2SEQ
 from parlai_q2.models.device import check_device, in_float32
@@ -27,7 +27,6 @@ from parlai_q2.models.folder import (
     folder_generation,
     has_file,
     only_listed,
-    read_object,
     verify_checksums,
 )
 from parlai_q2.models.references import resolve
@@ -133,12 +132,13 @@ def load_seq2seq(
 def adapter_base(reference: str) -> Optional[str]:
     """The reference of an adapter's base model; None if this is not an adapter."""
     place = resolve(reference)
-    if not isinstance(place, Path) or not has_file(place, WEIGHTS):
+    if not isinstance(place, Path) or not has_adapter(place):
         return None
     path = place / ADAPTER
-    base = read_object(path).get(BASE)
-    if not isinstance(base, str):
-        raise ModelError(f'{path} must name the "base" of the adapter.')
+    base = reference_of_base(path)
+    folder = resolve(base)
+    if isinstance(folder, Path):  # of one on the hub there are no checksums
+        check_version(path, folder, required=False)
     return base
 
 
@@ -215,7 +215,7 @@ def _from_pretrained(
     except Exception as e:
         if is_out_of_memory(e):
             raise  # not the fault of the files
-        if 'trust_remote_code' in str(e):
+        if _brings_code(place):
             raise ModelError(
                 f'{reference!r} comes with Python code of its own, which is never '
                 'run. Use a model whose architecture transformers has.'
@@ -224,6 +224,17 @@ def _from_pretrained(
         if isinstance(place, str) and not isinstance(e, (OSError, ValueError)):
             raise
         raise not_loaded(reference, place, e) from e
+
+
+def _brings_code(place: Union[Path, str]) -> bool:
+    """Whether transformers has no class for a model, which names code of its own."""
+    from transformers import CONFIG_MAPPING, PretrainedConfig
+
+    try:
+        said, _ = PretrainedConfig.get_config_dict(place)
+    except Exception:  # as above, of all sorts
+        return False
+    return 'auto_map' in said and said.get('model_type') not in CONFIG_MAPPING
 
 
 def not_loaded(reference: str, place: Union[Path, str], cause: Exception) -> ModelError:

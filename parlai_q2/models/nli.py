@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 import numpy as np
 
+from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.batching import map_unique
@@ -18,20 +19,16 @@ from parlai_q2.models.classifier import ORDER, PairInput, check_labels, find_lab
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.tokens import Tokens
-from parlai_q2.presets import ModelConfig
+from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.signature import unusual
+from parlai_q2.text.class_map import Finding
 from parlai_q2.text.sentences import count_words, cut_to_fit, windows
 
 if TYPE_CHECKING:
     from parlai_q2.models.encoders import PairEncoder
 
-# Whether a preset's model is already a classifier, or is still to be trained as one.
-TRAINED, NEW = 'trained', 'new'
-HEADS = (TRAINED, NEW)
 # The share of what the model can read that leaves room for some of the premise.
 MOST_FOR_HYPOTHESIS = 0.75
-# What the model is for; the names of its settings in signatures start with it.
-NLI, DETECTOR = 'nli', 'detector'
 # Usual values, which signatures leave out.
 USUAL: Mapping[str, tuple[Any, ...]] = {
     'labels': (
@@ -43,6 +40,13 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
 }
 
 
+class Head(Word):
+    """Whether a model is a classifier already, or is still to be trained as one."""
+
+    TRAINED = 'trained'
+    NEW = 'new'
+
+
 class SequenceNliModel(Backend):
     """
     Classifies pairs with a converted or any Hugging Face sequence classifier.
@@ -52,7 +56,8 @@ class SequenceNliModel(Backend):
         configuration are used), those of
         :class:`~parlai_q2.models.classifier.PairInput`, ``head``, and those of
         :class:`~parlai_q2.models.backend.Backend`.
-    :param role: ``nli`` or ``detector``.
+    :param role: the section that it is for, ``nli`` or ``detector``; the names of its
+        settings in signatures start with it.
     """
 
     def __init__(
@@ -61,8 +66,8 @@ class SequenceNliModel(Backend):
         labels: Optional[Mapping[str, int]] = None,
         max_tokens: int = 384,
         order: Sequence[str] = ORDER,
-        head: str = TRAINED,
-        role: str = NLI,
+        head: str = Head.TRAINED,
+        role: Section = Section.NLI,
         **shared: Any,
     ):
         if labels is not None:
@@ -192,9 +197,8 @@ def probabilities(logits: Sequence[np.ndarray], model: str) -> np.ndarray:
 
 def check_trained(model: str, head: str) -> None:
     """Raise ConfigError if a model's ``head`` is still to be trained."""
-    if head not in HEADS:
-        raise ConfigError(f'head must be one of {", ".join(HEADS)}, not {head!r}.')
-    if head == NEW:
+    Head.check('head', head)
+    if head == Head.NEW:
         raise ConfigError(
             f'The preset names {model} as a base to train a classifier from; it '
             'does not classify yet. Train it (parlai_q2 train_model -m '
@@ -209,7 +213,7 @@ def speak_for(parts: Sequence[NliProbabilities]) -> NliProbabilities:
     that most entails the hypothesis or, if none entails it, that most contradicts it.
     """
     best = max(parts, key=lambda p: p.entailment)
-    if best.label == 'entailment':
+    if best.label == Finding.ENTAILMENT:
         return best
     return max(parts, key=lambda p: p.contradiction)
 

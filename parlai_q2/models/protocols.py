@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple, Optional, Protocol, Sequence
 
+from parlai_q2.text.class_map import Finding
 from parlai_q2.turns import Span
 
 
@@ -17,13 +18,14 @@ class NliProbabilities(NamedTuple):
     generic: float = 0.0
 
     @property
-    def label(self) -> str:
+    def label(self) -> Finding:
         """The likeliest class; generic counts as neutral."""
         neutral = max(self.neutral, self.generic)
         best = max(self.entailment, neutral, self.contradiction)
         if best == neutral:
-            return 'neutral'
-        return 'entailment' if best == self.entailment else 'contradiction'
+            return Finding.NEUTRAL
+        entailed = best == self.entailment
+        return Finding.ENTAILMENT if entailed else Finding.CONTRADICTION
 
     def expected(self, neutral: float) -> float:
         """

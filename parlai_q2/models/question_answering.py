@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from parlai_q2.errors import ConfigError
+from parlai_q2.enums import Word
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.batching import map_unique
 from parlai_q2.models.tokens import Tokens
@@ -27,7 +27,6 @@ from parlai_q2.turns import Span
 if TYPE_CHECKING:
     from parlai_q2.models.encoders import PairEncoder
 
-READINGS = ('argmax', 'joint')
 # Neighbouring windows overlap by a third, as in BERT's SQuAD recipe (128 of 384).
 OVERLAP_SHARE = 3
 QUESTION_SHARE = 6  # a question may take up to a sixth of the model's tokens
@@ -36,6 +35,13 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
     'qa_max_tokens': (384,),
     'qa_answer_tokens': (21, None),
 }
+
+
+class SpanChoice(Word):
+    """How an answer is read off the logits; see the module."""
+
+    ARGMAX = 'argmax'
+    JOINT = 'joint'
 
 
 class Reading(NamedTuple):
@@ -58,25 +64,26 @@ class SpanQuestionAnswerer(Backend):
     def __init__(
         self,
         config: ModelConfig,
-        reading: str = 'joint',
+        reading: str = SpanChoice.JOINT,
         no_answer_threshold: float = 0.0,
         max_answer_tokens: int = 21,
         max_tokens: int = 384,
         **shared: Any,
     ):
-        if reading not in READINGS:
-            raise ConfigError(f'reading must be one of {READINGS}, not {reading!r}.')
+        SpanChoice.check('reading', reading)
         super().__init__(config, **shared)
         self.reading, self.no_answer_threshold = reading, no_answer_threshold
         self.max_answer_tokens, self.max_tokens = max_answer_tokens, max_tokens
 
     @property
     def settings(self) -> dict[str, Any]:
-        threshold = f'{self.no_answer_threshold:g}' if self.reading == 'joint' else ''
+        threshold = (
+            f'{self.no_answer_threshold:g}' if self.reading == SpanChoice.JOINT else ''
+        )
         details = {
             'qa_max_tokens': self.max_tokens,
             'qa_answer_tokens': (
-                self.max_answer_tokens if self.reading == 'joint' else None
+                self.max_answer_tokens if self.reading == SpanChoice.JOINT else None
             ),
         }
         return {
@@ -152,7 +159,7 @@ class SpanQuestionAnswerer(Backend):
         if not inside.any():
             return none
         null_score = start[null] + end[null]
-        if self.reading == 'argmax':
+        if self.reading == SpanChoice.ARGMAX:
             first, last = int(start.argmax()), int(end.argmax())
             if last < first or not (in_text[first] and in_text[last]):
                 return none

@@ -9,6 +9,7 @@ one greedy question.
 from pathlib import Path
 from typing import Any, Mapping, Optional, Protocol, Sequence
 
+from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.batching import map_unique
@@ -21,7 +22,6 @@ from parlai_q2.models.tokens import read_tokens
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 
-DECODINGS = ('beam', 'greedy')
 # mrm8488/t5-base-finetuned-question-generation-ap starts each question with this.
 QUESTION_PREFIX = 'question: '
 # Usual values, which signatures leave out. Greedy search does not restrict repetition.
@@ -30,6 +30,13 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
     'qg_new_tokens': (40,),
     'qg_prompt_tokens': (160,),
 }
+
+
+class Decoding(Word):
+    """How questions are searched for: the best of a beam, or one."""
+
+    BEAM = 'beam'
+    GREEDY = 'greedy'
 
 
 class Writer(Protocol):
@@ -55,7 +62,7 @@ class Seq2SeqQuestionGenerator(Backend):
         ``num_questions``, ``no_repeat_ngram_size``, ``max_new_tokens``,
         ``max_prompt_tokens``, and those of
         :class:`~parlai_q2.models.backend.Backend`; a batch is of spans.
-    :param decoding: ``beam`` or ``greedy``.
+    :param decoding: one of :class:`Decoding`, or its text.
     :raises ConfigError: if a setting is invalid.
     """
 
@@ -64,7 +71,7 @@ class Seq2SeqQuestionGenerator(Backend):
     def __init__(
         self,
         config: ModelConfig,
-        decoding: str = 'beam',
+        decoding: str = Decoding.BEAM,
         num_beams: int = 5,
         num_questions: int = 5,
         no_repeat_ngram_size: int = 3,
@@ -72,8 +79,7 @@ class Seq2SeqQuestionGenerator(Backend):
         max_prompt_tokens: int = 160,
         **shared: Any,
     ):
-        if decoding not in DECODINGS:
-            raise ConfigError(f'decoding must be beam or greedy, not {decoding!r}.')
+        Decoding.check('decoding', decoding)
         if not 1 <= num_questions <= num_beams:
             raise ConfigError(
                 f'num_questions ({num_questions}) must be between 1 and num_beams '
@@ -81,16 +87,17 @@ class Seq2SeqQuestionGenerator(Backend):
             )
         super().__init__(config, **shared)
         self.decoding = decoding
-        self.num_beams = 1 if decoding == 'greedy' else num_beams
-        self.num_questions = 1 if decoding == 'greedy' else num_questions
-        self.no_repeat_ngram_size = no_repeat_ngram_size if decoding == 'beam' else 0
+        beam = decoding == Decoding.BEAM
+        self.num_beams = num_beams if beam else 1
+        self.num_questions = num_questions if beam else 1
+        self.no_repeat_ngram_size = no_repeat_ngram_size if beam else 0
         self.max_new_tokens, self.max_prompt_tokens = max_new_tokens, max_prompt_tokens
 
     @property
     def settings(self) -> dict[str, Any]:
         details = {
             'qg_no_repeat_ngram': (
-                self.no_repeat_ngram_size if self.decoding == 'beam' else None
+                self.no_repeat_ngram_size if self.decoding == Decoding.BEAM else None
             ),
             'qg_new_tokens': self.max_new_tokens,
             'qg_prompt_tokens': self.max_prompt_tokens,

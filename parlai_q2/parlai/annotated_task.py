@@ -20,13 +20,12 @@ from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
-from parlai_q2.claims import plain
+from parlai_q2.enums import plain
+from parlai_q2.evaluate.find import View
 from parlai_q2.evaluate.sets import AnnotatedResponse, narrowed, spelt_out
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 from parlai_q2.parlai.task_strings import task_arguments
-
-DIALOGUE, ANNOTATED, CLASSIFICATION = 'dialogue', 'annotated', 'classification'
 
 # Retrieval baselines choose among this many labels, including the true one.
 NUM_CANDIDATES = 20
@@ -35,19 +34,19 @@ NUM_CANDIDATES = 20
 class DialogueView(Q2TeacherMixin):
     """The text is the person's message, the label is the reference reply."""
 
-    view = DIALOGUE
+    view = View.DIALOGUE
 
 
 class AnnotatedView(Q2TeacherMixin):
     """The text is the person's message, the label is the annotated response."""
 
-    view = ANNOTATED
+    view = View.ANNOTATED
 
 
 class ClassificationView:
     """The text is the knowledge and the response, the label is the class."""
 
-    view = CLASSIFICATION
+    view = View.CLASSIFICATION
 
 
 class AnnotatedTaskTeacher(DialogTeacher):
@@ -56,7 +55,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
     ``reader``, and the other attributes where they differ.
     """
 
-    view: str = DIALOGUE
+    view: View = View.DIALOGUE
     classes: Sequence[str] = ()
     # The task's module with ``read_part(datapath, words)`` and ``GROUPS``: what words
     # can select, e.g. a corpus, and the words for it. It may have ``ALIASES``: further
@@ -75,7 +74,11 @@ class AnnotatedTaskTeacher(DialogTeacher):
             shared['turns'] if shared else self.load_turns(opt)
         )
         training = not shared and DatatypeHelper.is_training(opt['datatype'])
-        if training and self.view == DIALOGUE and not any(t.gold for t in self.turns):
+        if (
+            training
+            and self.view == View.DIALOGUE
+            and not any(t.gold for t in self.turns)
+        ):
             warn_once(
                 f'No turn of {opt.get("task")} has a label, so a model cannot learn '
                 'from it. AnnotatedTeacher and ClassificationTeacher of the same task '
@@ -126,7 +129,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
         labels = [m.get('labels', [''])[0] for m in messages]
         episode = None
         for i, (turn, message) in enumerate(zip(self.turns, messages)):
-            if self.view != CLASSIFICATION and 'labels' in message:
+            if self.view != View.CLASSIFICATION and 'labels' in message:
                 message['label_candidates'] = _candidates_near(labels, i)
             yield message, turn.episode != episode
             episode = turn.episode
@@ -134,11 +137,11 @@ class AnnotatedTaskTeacher(DialogTeacher):
     def message(self, turn: AnnotatedResponse) -> Message:
         """The message of a turn in this view."""
         fields = _common_fields(turn)
-        if self.view == CLASSIFICATION:
+        if self.view == View.CLASSIFICATION:
             fields['text'] = f'{turn.knowledge}\n{turn.response}'
             fields['labels'] = [turn.label]
             fields['label_candidates'] = list(self.classes)
-        elif self.view == ANNOTATED:
+        elif self.view == View.ANNOTATED:
             fields['labels'] = [turn.response]
         elif turn.gold:
             fields['labels'] = [turn.gold]
@@ -179,7 +182,7 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
     ) -> ParlaiParser:
         """Add ``--published-labels`` to the classification view."""
         super().add_cmdline_args(parser, partial_opt)
-        if cls.view == CLASSIFICATION and cls.published_field:
+        if cls.view == View.CLASSIFICATION and cls.published_field:
             parser.add_argument_group('Annotated set').add_argument(
                 '--published-labels',
                 type='bool',
@@ -196,17 +199,17 @@ class AnnotatedSetTeacher(AnnotatedTaskTeacher):
 
     def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
         turns = super().load_turns(opt)
-        return _distinct_contexts(turns) if self.view == DIALOGUE else turns
+        return _distinct_contexts(turns) if self.view == View.DIALOGUE else turns
 
     def message(self, turn: AnnotatedResponse) -> Message:
         message = super().message(turn)
         if not turn.topic:
             message.force_set('knowledge', '\n'.join(turn.passage or (turn.knowledge,)))
-        if self.view == DIALOGUE:
+        if self.view == View.DIALOGUE:
             for name in ('response', 'q2_label', *turn.more):
                 if name not in self.context_fields:
                     message.pop(name, None)
-        elif self.view == CLASSIFICATION and self._as_published:
+        elif self.view == View.CLASSIFICATION and self._as_published:
             message.force_set('labels', [turn.more[self.published_field]])
             message.force_set('label_candidates', list(self.published_classes))
         return message

@@ -13,7 +13,7 @@ from parlai_q2.retrieve.found import Retriever
 from parlai_q2.retrieve.grounding import Grounder
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.one_file import in_memory, read_passages
-from parlai_q2.retrieve.presets import DEFAULT_PASSAGES, SEARCHES
+from parlai_q2.retrieve.presets import DEFAULT_PASSAGES, By
 
 # A file of more passages is to be indexed: its vectors would be made at every start, in
 # some 3 ms each.
@@ -59,7 +59,7 @@ def add_index_options(group: Any) -> None:
     group.add_argument(
         '--knowledge-search',
         type=str,
-        choices=SEARCHES,
+        choices=tuple(By),
         default=None,
         help='by words, by the vectors of an encoder (dense), or by both (fused); by '
         'default as the index was made for',

@@ -23,9 +23,18 @@ from typing import Any, Mapping, Optional
 
 import yaml
 
+from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, UnknownNameError
 
-SECTIONS = ('question_generation', 'question_answering', 'nli', 'detector', 'bertscore')
+
+class Section(Word):
+    """What a preset names a model for."""
+
+    QUESTION_GENERATION = 'question_generation'
+    QUESTION_ANSWERING = 'question_answering'
+    NLI = 'nli'
+    DETECTOR = 'detector'
+    BERTSCORE = 'bertscore'
 
 
 @dataclass(frozen=True)
@@ -129,10 +138,10 @@ def with_detector(preset: Preset, detector: str) -> Preset:
     :param detector: a preset's name or file, whose detector is taken; or a model
         reference of a sequence classifier whose configuration names its classes.
     """
-    other = Preset(detector, {'detector': ModelConfig(detector)})
+    other = Preset(detector, {Section.DETECTOR: ModelConfig(detector)})
     if detector in preset_names() or detector.endswith(('.yaml', '.yml')):
         other = load_preset(detector)
-    models = {**preset.models, 'detector': other.model('detector')}
+    models = {**preset.models, Section.DETECTOR: other.model(Section.DETECTOR)}
     return replace(preset, models=models, coefficients=other.coefficients)
 
 
@@ -148,11 +157,11 @@ def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, An
 
 
 def _parse(fields: dict, path: Path, base: Preset) -> Preset:
-    unknown = sorted(set(map(str, fields)) - {'name', 'q2', 'coefficients', *SECTIONS})
+    unknown = sorted(set(map(str, fields)) - {'name', 'q2', 'coefficients', *Section})
     if unknown:
-        raise UnknownNameError(f'section (in {path})', unknown[0], SECTIONS)
+        raise UnknownNameError(f'section (in {path})', unknown[0], Section)
     models = dict(base.models)
-    for section in SECTIONS:
+    for section in Section:
         given = fields.get(section)
         if given is None:
             continue
@@ -165,9 +174,17 @@ def _parse(fields: dict, path: Path, base: Preset) -> Preset:
             )
         settings = dict(given)
         model, revision = settings.pop('model', None), settings.pop('revision', None)
-        if below is not None and model in (None, below.model):
-            model, revision = below.model, revision or below.revision
+        kept = settings.pop('settings', None)
+        if kept not in (None, 'base') or kept and below is None:
+            raise ConfigError(
+                f'{path}: "settings" of {section} can be "base", where there is a base '
+                f'with such a section, not {kept!r}.'
+            )
+        same = below is not None and model in (None, below.model)
+        if below is not None and (same or kept):
             settings = overlaid(below.settings, settings)
+        if below is not None and same:
+            model, revision = below.model, revision or below.revision
         models[section] = ModelConfig(model, revision, settings)
     q2 = fields.get('q2') or {}
     if not isinstance(q2, dict):
@@ -182,4 +199,4 @@ def _parse(fields: dict, path: Path, base: Preset) -> Preset:
 
 
 def _detector_of(models: Mapping[str, ModelConfig]) -> Optional[str]:
-    return models['detector'].reference if 'detector' in models else None
+    return models[Section.DETECTOR].reference if Section.DETECTOR in models else None

@@ -16,7 +16,7 @@ from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.locations import Location
 from parlai_q2.io.manifest import shards_in
 from parlai_q2.io.parquet import is_parquet
-from parlai_q2.io.read import PARQUET, Record, read_records
+from parlai_q2.io.read import Format, Record, read_records
 from parlai_q2.lines import Judged, read_line, read_logged_turn
 from parlai_q2.report.entries import Entry, entry_of
 
@@ -72,7 +72,7 @@ def read_scored(path: Location) -> Iterator[Union[Scored, RecordError]]:
         )
     parquet = is_parquet(path)
     logs = not parquet and holds_conversations(path)
-    format = PARQUET if parquet else 'world_logs' if logs else 'jsonl'
+    format = Format.PARQUET if parquet else Format.WORLD_LOGS if logs else Format.JSONL
     signature, place = '', 0
     for record in read_records(path, format):
         place += 1

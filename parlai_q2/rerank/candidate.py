@@ -5,14 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
-from parlai_q2.claims import Label, Score, plain
+from parlai_q2.claims import Kind, Label, Score
+from parlai_q2.enums import plain
 from parlai_q2.errors import InputError
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.turns import Passage, joined, passages_of
 from parlai_q2.typed import is_number, list_in, mapping, text_in
-
-# What a line of a file holds, if it is a ranking.
-KIND = 'ranking'
 
 # A printed ranking shows so many candidates, each cut to so many characters.
 SHOWN, WIDTH = 8, 66
@@ -215,7 +213,7 @@ class Ranking:
         """
         return plain(
             {
-                'kind': KIND,
+                'kind': Kind.RANKING,
                 'order': self.order,
                 'reason': self.reason,
                 'abstained': self.abstain,

@@ -14,8 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
-from parlai_q2.claims import Word
-from parlai_q2.errors import UnknownNameError
+from parlai_q2.enums import Word
 from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.turns import Passage
 
@@ -27,8 +26,6 @@ class By(Word):
     SCORE_PLUS_GENERATOR = 'score_plus_generator'
     THRESHOLD = 'threshold'
 
-
-RULES = tuple(By)
 
 # A mean log probability of a token is around -1 and a score is in [0, 1]: at this
 # weight the generator decides between candidates whose scores differ by up to about
@@ -87,8 +84,7 @@ class Rule:
     abstain_below: Optional[float] = None
 
     def __post_init__(self) -> None:
-        if self.by not in RULES:
-            raise UnknownNameError('rule', self.by, RULES)
+        object.__setattr__(self, 'by', By.named('rule', self.by))
 
 
 def choose(

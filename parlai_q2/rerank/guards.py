@@ -12,7 +12,8 @@ import math
 from functools import lru_cache
 from typing import Mapping, Sequence
 
-from parlai_q2.claims import GENERIC_PART, Label, Score, Word
+from parlai_q2.claims import GENERIC_PART, Label, Score
+from parlai_q2.enums import Word
 from parlai_q2.text.normalize import tokens
 from parlai_q2.turns import Example
 

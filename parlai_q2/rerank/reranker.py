@@ -20,7 +20,7 @@ from parlai_q2.rerank.pools import Pool
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
-from parlai_q2.steps import CHOOSING, JUDGING, tell
+from parlai_q2.steps import Step, tell
 from parlai_q2.turns import Example, Knowledge
 
 _GUARDS = {Subject.NONE: Guard.ELLIPTICAL, Subject.PRONOUN: Guard.PRONOUN}
@@ -127,9 +127,9 @@ class Reranker:
             for _ in (pool.candidates if passages else ())
         ]
         number = sum(len(pool.candidates) for pool in pools)
-        tell(JUDGING, number)
+        tell(Step.JUDGING, number)
         scores = self.chooser.score(examples) if examples else []
-        tell(CHOOSING, number)
+        tell(Step.CHOOSING, number)
         unnamed = iter(self._unnamed(examples, scores, answered))
         found = iter(zip(examples, scores, strict=True))
         return [

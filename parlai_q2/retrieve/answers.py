@@ -12,8 +12,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional
 
-from parlai_q2.models.question_answering import SpanQuestionAnswerer
-from parlai_q2.presets import load_preset
+from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
+from parlai_q2.presets import Section, load_preset
 from parlai_q2.scorers.backends import backend
 from parlai_q2.turns import Passage, Span, heading_of
 
@@ -92,8 +92,8 @@ class AnswerReader:
         self._model = backend(
             SpanQuestionAnswerer,
             load_preset(preset),
-            'question_answering',
-            reading='joint',
+            Section.QUESTION_ANSWERING,
+            reading=SpanChoice.JOINT,
             no_answer_threshold=-float(margin),
             **options,
         )

@@ -17,12 +17,13 @@ from typing import Any, Optional
 
 import numpy as np
 
+from parlai_q2.enums import Word
 from parlai_q2.errors import ModelError
 from parlai_q2.models.batching import length_batches, padded
 from parlai_q2.models.converted.encoder import ConvertedEncoder
 from parlai_q2.models.converted.folder import read_any
 from parlai_q2.models.converted.layout import ENCODER
-from parlai_q2.models.converted.library import AUTO, effective_type
+from parlai_q2.models.converted.library import ComputeType, effective_type
 from parlai_q2.models.device import inference
 from parlai_q2.models.loading import load_model, load_tokenizer, stored_folder
 from parlai_q2.models.references import identified, resolve
@@ -35,6 +36,14 @@ DPR_QUESTIONS = 'facebook/dpr-question_encoder-single-nq-base'
 QUERY_TOKENS, PASSAGE_TOKENS = 64, 160
 BATCH_SIZE = 64
 _DPR = ('DPRContextEncoder', 'DPRQuestionEncoder')
+
+
+class Pooling(Word):
+    """Which hidden states are the vector of a text."""
+
+    MEAN = 'mean'
+    CLS = 'cls'  # that of the first token
+    POOLED = 'pooled'  # what the model makes of it
 
 
 class TextEncoder:
@@ -50,12 +59,12 @@ class TextEncoder:
         self.reference = reference
         self.identity = identified(ModelConfig(reference))
         self.batch_size = BATCH_SIZE
-        self.pooling, self.unit = 'mean', True
+        self.pooling, self.unit = Pooling.MEAN, True
         folder = stored_folder(reference)
         converted = folder and read_any(folder, ENCODER)
         self._converted: Optional[ConvertedEncoder] = None
         if converted:
-            kind = effective_type(AUTO, device)
+            kind = effective_type(ComputeType.AUTO, device)
             self._converted = ConvertedEncoder(converted, device, kind, BATCH_SIZE)
             self._tokens = read_tokens(converted.tokenizer)
             self._most = self._converted.most
@@ -83,7 +92,7 @@ class TextEncoder:
         name = (config.architectures or [''])[0]
         if name in _DPR:
             # Both have the same model type, so that AutoModel takes one for the other.
-            self.pooling, self.unit = 'pooled', False
+            self.pooling, self.unit = Pooling.POOLED, False
             return getattr(transformers, name)
         if getattr(config, 'is_encoder_decoder', False):
             raise ModelError(
@@ -128,9 +137,9 @@ class TextEncoder:
             mask = padded(masks, 0).to(device)  # [B, L]
             with inference(device):
                 output = self._model(input_ids=ids, attention_mask=mask)
-                if self.pooling == 'pooled':
+                if self.pooling == Pooling.POOLED:
                     vectors = output.pooler_output
-                elif self.pooling == 'cls':
+                elif self.pooling == Pooling.CLS:
                     vectors = output.last_hidden_state[:, 0]
                 else:
                     hidden = output.last_hidden_state.float()  # [B, L, M]
@@ -146,11 +155,11 @@ def load_encoder(reference: str, device: str = 'cpu') -> TextEncoder:
     return TextEncoder(reference, device)
 
 
-def _pooling_of(reference: str) -> tuple[str, bool]:
+def _pooling_of(reference: str) -> tuple[Pooling, bool]:
     """How vectors are made of hidden states, and whether they have length 1."""
     modules = _beside(reference, 'modules.json')
     if not isinstance(modules, list):
-        return 'mean', True
+        return Pooling.MEAN, True
     kinds = [str(one.get('type', '')).rpartition('.')[2] for one in modules]
     unknown = set(kinds) - {'Transformer', 'Pooling', 'Normalize'}
     if unknown:
@@ -170,7 +179,8 @@ def _pooling_of(reference: str) -> tuple[str, bool]:
             f'{reference} pools by {", ".join(sorted(wanted))}; known are mean_tokens '
             'and cls_token.'
         )
-    return 'cls' if wanted == {'cls_token'} else 'mean', 'Normalize' in kinds
+    pooling = Pooling.CLS if wanted == {'cls_token'} else Pooling.MEAN
+    return pooling, 'Normalize' in kinds
 
 
 def _beside(reference: str, name: str) -> Any:

@@ -12,7 +12,7 @@ from typing import NamedTuple, Optional
 from parlai_q2.retrieve.answers import Answer, AnswerReader, asks, wants_a_way
 from parlai_q2.retrieve.found import Found, Retriever
 from parlai_q2.retrieve.presets import DEFAULT_PASSAGES
-from parlai_q2.retrieve.queries import DEFAULT_QUERY, query_of
+from parlai_q2.retrieve.queries import DEFAULT_QUERY, Query, query_of
 from parlai_q2.retrieve.store import named
 from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words, sentences
@@ -68,7 +68,7 @@ class Grounder:
         retriever: Retriever,
         reader: Optional[AnswerReader] = None,
         k: int = DEFAULT_PASSAGES,
-        made_of: str = DEFAULT_QUERY,
+        made_of: Query = DEFAULT_QUERY,
         of_questions: Optional[Retriever] = None,
     ):
         self.retriever, self.reader, self.k = retriever, reader, k

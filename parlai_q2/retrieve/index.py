@@ -11,8 +11,8 @@ from parlai_q2.retrieve.dense import Dense, Fused
 from parlai_q2.retrieve.encoder import load_encoder
 from parlai_q2.retrieve.found import Found, Retriever
 from parlai_q2.retrieve.manifest import MAKE, Manifest, check, read_manifest, remade
-from parlai_q2.retrieve.presets import FUSED, WORDS, Search
-from parlai_q2.retrieve.queries import query_of
+from parlai_q2.retrieve.presets import By, Search
+from parlai_q2.retrieve.queries import Query, query_of
 from parlai_q2.retrieve.store import Store
 from parlai_q2.retrieve.vectors import Vectors
 
@@ -59,15 +59,15 @@ class Index:
     @property
     def signature(self) -> str:
         """What decides what a search finds, for the signatures of scores."""
-        by = 'bm25' if self.how.by == WORDS else self.how.by
+        by = 'bm25' if self.how.by == By.WORDS else self.how.by
         parts = [by, f'index:{self.manifest.content}']
-        if self.how.by != WORDS:
+        if self.how.by != By.WORDS:
             parts.append(f'encoder:{self.manifest.encoder}')
         return ','.join(parts)
 
     def _opened(self) -> Retriever:
         words, how = Bm25(self.store), self.how
-        if how.by == WORDS:
+        if how.by == By.WORDS:
             return words
         made = self.manifest.settings.search.encoder
         if self.manifest.vectors is None or made is None or how.encoder != made:
@@ -87,5 +87,5 @@ class Index:
             )
         if how.query_encoder:
             encoder = load_encoder(how.query_encoder)
-        dense = Dense(self.store, vectors, encoder, how.query == 'turns')
-        return Fused(words, dense) if how.by == FUSED else dense
+        dense = Dense(self.store, vectors, encoder, how.query == Query.TURNS)
+        return Fused(words, dense) if how.by == By.FUSED else dense

@@ -10,15 +10,22 @@ turn.
 from dataclasses import dataclass, replace
 from typing import Any, Optional
 
+from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.retrieve.encoder import DPR_PASSAGES, DPR_QUESTIONS
-from parlai_q2.retrieve.queries import DEFAULT_QUERY, QUERIES
+from parlai_q2.retrieve.queries import DEFAULT_QUERY, Query
 
 DEFAULT_PASSAGES = 5
-WORDS, DENSE, FUSED = 'words', 'dense', 'fused'
-SEARCHES = (WORDS, DENSE, FUSED)
 # What ``--encoder mini`` names.
 MINI, SHIPPED_ENCODER = 'mini', 'shipped:q2_mini/retrieval'
+
+
+class By(Word):
+    """What a search goes by."""
+
+    WORDS = 'words'  # BM25
+    DENSE = 'dense'  # the vectors of an encoder
+    FUSED = 'fused'  # both
 
 
 @dataclass(frozen=True)
@@ -26,19 +33,23 @@ class Search:
     """
     How passages are found.
 
-    :param by: ``words`` (BM25), ``dense`` (vectors), or ``fused`` (both).
-    :param query: what is searched for, see
-        :func:`~parlai_q2.retrieve.queries.query_of`.
+    :param by: one of :class:`By`, or its text.
+    :param query: what is searched for: one of
+        :class:`~parlai_q2.retrieve.queries.Query`, or its text.
     :param passages: the most passages of a turn.
     :param encoder: gives the vectors of passages; None for words alone.
     :param query_encoder: gives the vectors of queries; None for the same.
     """
 
-    by: str = WORDS
-    query: str = DEFAULT_QUERY
+    by: By = By.WORDS
+    query: Query = DEFAULT_QUERY
     passages: int = DEFAULT_PASSAGES
     encoder: Optional[str] = None
     query_encoder: Optional[str] = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'by', By.named('search', self.by))
+        object.__setattr__(self, 'query', Query.named('query', self.query))
 
     def check(self) -> None:
         """
@@ -46,15 +57,9 @@ class Search:
 
         :raises ConfigError: if it does not.
         """
-        for kind, value, known in (
-            ('search', self.by, SEARCHES),
-            ('query', self.query, QUERIES),
-        ):
-            if value not in known:
-                raise UnknownNameError(kind, value, known)
         if self.passages < 1:
             raise ConfigError(f'{self.passages} passages cannot be looked for.')
-        if self.by != WORDS and self.encoder is None:
+        if self.by != By.WORDS and self.encoder is None:
             raise ConfigError(
                 f'An index without vectors cannot be searched by {self.by!r}. Make it '
                 f'with an encoder: parlai_q2 index ... --encoder {MINI}'
@@ -64,9 +69,9 @@ class Search:
 # Each with the most sentences of a passage (0: as many as fit).
 PRESETS: dict[str, tuple[Search, int]] = {
     'bm25': (Search(), 0),
-    'fused': (Search(FUSED, encoder=SHIPPED_ENCODER), 0),
-    'knn': (Search(DENSE, 'turns', 1, SHIPPED_ENCODER), 1),
-    'dpr': (Search(DENSE, 'last', 1, DPR_PASSAGES, DPR_QUESTIONS), 0),
+    'fused': (Search(By.FUSED, encoder=SHIPPED_ENCODER), 0),
+    'knn': (Search(By.DENSE, Query.TURNS, 1, SHIPPED_ENCODER), 1),
+    'dpr': (Search(By.DENSE, Query.LAST, 1, DPR_PASSAGES, DPR_QUESTIONS), 0),
 }
 
 
@@ -86,8 +91,8 @@ def preset(name: str, **changed: Any) -> tuple[Search, int]:
     if encoder:
         if encoder == MINI:
             given['encoder'] = SHIPPED_ENCODER
-        if search.by == WORDS:
-            given.setdefault('by', FUSED)
+        if search.by == By.WORDS:
+            given.setdefault('by', By.FUSED)
         # The partner of another encoder.
         given.setdefault('query_encoder', None)
     found = replace(search, **given)

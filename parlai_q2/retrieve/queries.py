@@ -9,12 +9,23 @@ within a sentence that are capitalised.
 import re
 from collections.abc import Callable, Sequence
 
-from parlai_q2.errors import UnknownNameError
+from parlai_q2.enums import Word
 
-DEFAULT_QUERY = 'names'
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
 # So many turns before the last two may have names that are carried on.
 _BACK = 4
+
+
+class Query(Word):
+    """What the query of a turn is made of."""
+
+    LAST = 'last'
+    TWO = 'two'  # the last two turns
+    NAMES = 'names'  # these, and names of earlier ones
+    TURNS = 'turns'  # all, each on a line of its own
+
+
+DEFAULT_QUERY = Query.NAMES
 
 
 def _last(history: Sequence[str]) -> str:
@@ -35,13 +46,12 @@ def _turns(history: Sequence[str]) -> str:
     return '\n'.join(' '.join(turn.split()) for turn in history)
 
 
-_MADE: dict[str, Callable[[Sequence[str]], str]] = {
-    'last': _last,
-    'two': _two,
-    'names': _names,
-    'turns': _turns,
+_MADE: dict[Query, Callable[[Sequence[str]], str]] = {
+    Query.LAST: _last,
+    Query.TWO: _two,
+    Query.NAMES: _names,
+    Query.TURNS: _turns,
 }
-QUERIES = tuple(_MADE)
 
 
 def query_of(history: Sequence[str], made_of: str = DEFAULT_QUERY) -> str:
@@ -50,15 +60,12 @@ def query_of(history: Sequence[str], made_of: str = DEFAULT_QUERY) -> str:
 
     :param history: the turns before the reply, oldest first; of none, nothing is
         searched for.
-    :param made_of: ``last``, ``two`` (the last two turns), ``names`` (these, and
-        names of earlier ones), or ``turns`` (all, each on a line of its own).
+    :param made_of: one of :class:`Query`.
     :raises UnknownNameError: if it is something else.
 
     >>> query_of(['I love the novels of Ursula Le Guin.', 'Oh?', 'Which is best?'],
     ...     'names')
     'Oh?\\nWhich is best?\\nUrsula Le Guin'
     """
-    if made_of not in _MADE:
-        raise UnknownNameError('query', made_of, QUERIES)
-    said = [turn for turn in history if turn.strip()]
-    return _MADE[made_of](said) if said else ''
+    how, said = Query.named('query', made_of), [t for t in history if t.strip()]
+    return _MADE[how](said) if said else ''

@@ -23,11 +23,13 @@ class Answer(NamedTuple):
 
     :param problem: a message; empty if all went well.
     :param trace: the traceback; empty if the message says everything.
+    :param no_module: whether a module was not there.
     """
 
     value: Any
     problem: str = ''
     trace: str = ''
+    no_module: bool = False
 
 
 class Actor:
@@ -67,4 +69,6 @@ class Actor:
             if is_out_of_memory(e):
                 # End as if killed by the system; another process may have enough.
                 os._exit(errno.ENOMEM)
-            return Answer(None, f'{type(e).__name__}: {e}', traceback.format_exc())
+            problem = f'{type(e).__name__}: {e}'
+            missing = isinstance(e, ModuleNotFoundError)
+            return Answer(None, problem, traceback.format_exc(), missing)

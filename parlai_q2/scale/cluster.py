@@ -135,6 +135,11 @@ def capacity(ray: Any, cpus: float, gpus: float) -> int:
     return min(fits, default=1)
 
 
+def dead_nodes(ray: Any) -> frozenset[str]:
+    """The nodes of the cluster that are known to be dead."""
+    return frozenset(one['NodeID'] for one in ray.nodes() if not one['Alive'])
+
+
 def threads_of(cpus: float) -> int:
     """How many threads an actor has; what the user set counts first."""
     return threads_said(LIMIT) or max(1, int(cpus))

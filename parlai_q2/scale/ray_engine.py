@@ -14,7 +14,7 @@ from typing import Any, Optional
 
 from parlai_q2.errors import ConfigError, WorkerError
 from parlai_q2.scale.actor import Actor, Answer
-from parlai_q2.scale.cluster import capacity, connected, threads_of
+from parlai_q2.scale.cluster import capacity, connected, dead_nodes, threads_of
 from parlai_q2.scale.job import Job
 from parlai_q2.scale.pieces import MAX_DEATHS, Piece, Window
 
@@ -29,9 +29,6 @@ QUEUED = 2
 MOST_IN_A_ROW = 30
 # Seconds after which a wait for a first actor is reported, again and again.
 PATIENCE = 30.0
-# How Ray says that an actor did not die by itself: it may have been sent to a node that
-# was dead already, which is noticed seconds later.
-NODE_DIED = 'because its node has died'
 INSTALLED = (
     'Each node needs the same version of parlai_q2 and the same models, at the same '
     'paths.'
@@ -67,10 +64,15 @@ class Resources:
 
 @dataclass(eq=False)
 class Member:
-    """An actor, the call that loads it, and its calls under way, oldest first."""
+    """
+    An actor, the call that loads it, and its calls under way, oldest first.
+
+    :param dead: the nodes that were dead when it was sent out.
+    """
 
     handle: Any
     loading: Any
+    dead: frozenset[str] = frozenset()
     calls: deque[tuple[Any, Piece]] = field(default_factory=deque)
 
     @property
@@ -194,7 +196,7 @@ class RayEngine:
         if answer.problem:
             if answer.trace:
                 logger.error('An actor failed:\n%s', answer.trace)
-            advice = f'. {INSTALLED}' if 'ModuleNotFound' in answer.problem else ''
+            advice = f'. {INSTALLED}' if answer.no_module else ''
             raise WorkerError(answer.problem + advice)
         if member.loading is not None:
             member.loading, self._failed_starts = None, 0
@@ -215,7 +217,9 @@ class RayEngine:
         self._deaths += 1
         loaded, calls = member.loading is None, list(member.calls)
         self._drop(member)
-        if not loaded and NODE_DIED not in str(error):
+        # It may have been sent to a node that was dead already, which is noticed
+        # seconds later; that says nothing of the job.
+        if not loaded and dead_nodes(self._ray) <= member.dead:
             self._failed_starts += 1
         if self._failed_starts >= MAX_DEATHS * self._count:
             raise WorkerError(
@@ -258,12 +262,13 @@ class RayEngine:
             self._start()
 
     def _start(self) -> None:
+        dead = dead_nodes(self._ray)
         handle = self._actor.remote(
             self._ray.cloudpickle.dumps(self._job),
             'cuda' if self._asked.gpus else None,
             threads_of(self._asked.cpus),
         )
-        self._members.append(Member(handle, handle.load.remote()))
+        self._members.append(Member(handle, handle.load.remote(), dead))
 
     def _drop(self, member: Member) -> None:
         self._members.remove(member)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional
 
-from parlai_q2.claims import Label
+from parlai_q2.claims import Kind, Label
+from parlai_q2.enums import Word
 from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.parquet import JSON, TEXT, TRUTH, WHOLE
 from parlai_q2.io.write import encode_line
-from parlai_q2.lines import ERROR, RANKING, error_line, kind_of, ranking_line
+from parlai_q2.lines import error_line, kind_of, ranking_line
 from parlai_q2.rerank import PoolRecord, Ranking, Reranker
 from parlai_q2.scale.outcomes import Made
 from parlai_q2.scale.score_job import lost_record
@@ -23,7 +24,16 @@ COLUMNS = {
     **dict.fromkeys(('abstained', 'grounded'), TRUTH),
     'line': WHOLE,
 }
-POLICIES = ('chosen', 'first', 'random', 'oracle')
+
+
+class Choosing(Word):
+    """Ways of choosing, whose wrong choices are counted."""
+
+    CHOSEN = 'chosen'  # the reranker's, which says nothing where it abstains
+    FIRST = 'first'
+    RANDOM = 'random'  # in expectation
+    ORACLE = 'oracle'  # the best possible
+
 
 # Makes a reranker for a torch device (None for its default).
 MakeReranker = Callable[[Optional[str]], Reranker]
@@ -80,7 +90,7 @@ class Reranking:
 def bad_line(item: PoolRecord) -> Made:
     """The line of a pool with an error."""
     assert item.error is not None
-    line = error_line(item.fields, item.line, item.error, RANKING)
+    line = error_line(item.fields, item.line, item.error, Kind.RANKING)
     return Made(encode_line(line), None, str(item.error))
 
 
@@ -88,7 +98,7 @@ def choice_of(line: Mapping[str, Any]) -> Optional['Choice']:
     """
     What is counted of a pool, from its line; None of a bad pool.
     """
-    if kind_of(line) == ERROR:
+    if kind_of(line) == Kind.ERROR:
         return None
     # As for the reranker, the generator's order is that of the file.
     order = line['order']
@@ -114,7 +124,7 @@ class Choice(NamedTuple):
     :param changed: whether the choice is another than the generator's first.
     :param nothing_grounded: whether there is knowledge, and no candidate is consistent
         with it.
-    :param wrong: where every candidate has a label, how often each of :data:`POLICIES`
+    :param wrong: where every candidate has a label, how often each of :class:`Choosing`
         gives an inconsistent response, in [0, 1]; else empty.
     """
 
@@ -130,7 +140,7 @@ class RerankCounts:
         self.records = self.good = self.changed = self.nothing_grounded = 0
         self.nulled: Counter[str] = Counter()
         # Eight bytes for each labelled pool.
-        self._wrong = {policy: array('d') for policy in POLICIES}
+        self._wrong = {way: array('d') for way in Choosing}
 
     def add(self, outcomes: Iterable[Any], nulled: Iterable[str] = ()) -> None:
         """Add what :func:`choice_of` gives of pools."""
@@ -142,8 +152,8 @@ class RerankCounts:
             self.good += 1
             self.changed += outcome.changed
             self.nothing_grounded += outcome.nothing_grounded
-            for policy, value in zip(POLICIES, outcome.wrong):
-                self._wrong[policy].append(value)
+            for way, value in zip(Choosing, outcome.wrong):
+                self._wrong[way].append(value)
 
     def rates(self) -> dict[str, Interval]:
         """
@@ -153,7 +163,9 @@ class RerankCounts:
         where it abstains), the first candidate, a random choice (in expectation), and
         the best possible choice.
         """
-        return {p: mean_interval(found) for p, found in self._wrong.items() if found}
+        return {
+            str(w): mean_interval(found) for w, found in self._wrong.items() if found
+        }
 
     def summary(self) -> dict[str, Any]:
         """The counts and rates."""
@@ -166,7 +178,7 @@ class RerankCounts:
         if self.nulled:
             found['nulled'] = dict(self.nulled)
         if rates := self.rates():
-            found['labelled'] = len(self._wrong[POLICIES[0]])
+            found['labelled'] = len(self._wrong[Choosing.CHOSEN])
             found['hallucination_rate'] = {k: v._asdict() for k, v in rates.items()}
         return found
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-from parlai_q2.claims import Score
+from parlai_q2.claims import Kind, Score
 from parlai_q2.errors import RecordError
 from parlai_q2.io.parquet import JSON, NUMBER, TEXT, TRUTH, WHOLE
 from parlai_q2.io.read import Record
 from parlai_q2.io.write import encode_line
-from parlai_q2.lines import ERROR, SCORE, error_line, kind_of, score_line
+from parlai_q2.lines import error_line, kind_of, score_line
 from parlai_q2.scale.by_scorer import ScorerJob, ScorerWork
 from parlai_q2.scale.outcomes import Made, Outcome
 from parlai_q2.scorers.shell import LANGUAGE
@@ -50,7 +50,7 @@ def made(record: Record, score: Optional[Score]) -> Made:
     outcome = outcome_of_score(score) if score else None
     problem = str(record.error) if record.error is not None else None
     if record.error is not None:
-        line = error_line(record.fields, record.line, record.error, SCORE)
+        line = error_line(record.fields, record.line, record.error, Kind.SCORE)
     else:
         assert score is not None
         line = score_line(record.fields, score)
@@ -69,6 +69,6 @@ def outcome_of_score(score: Score) -> Outcome:
 
 def outcome_of(line: Mapping[str, Any]) -> Outcome:
     """What is counted of a record, from its line; None of a bad one."""
-    if kind_of(line) == ERROR:
+    if kind_of(line) == Kind.ERROR:
         return None
     return line['label'], line['score'], LANGUAGE in (line.get('parts') or ())

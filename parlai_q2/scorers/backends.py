@@ -12,10 +12,10 @@ from parlai_q2.models.averaged import AveragedNliModel
 from parlai_q2.models.backend import Backend
 from parlai_q2.models.judge import WordJudge
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.nli import DETECTOR, SequenceNliModel
+from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.models.references import identified
-from parlai_q2.presets import Preset, load_preset, overlaid
+from parlai_q2.presets import Preset, Section, load_preset, overlaid
 
 # The preset whose detector this one is averaged with, and this one's weight.
 WITH, SHARE = 'with', 'share'
@@ -28,7 +28,9 @@ NOT_LOADED = (*BATCH_SIZES, 'role', 'no_answer_threshold')
 _LOADED: dict[tuple[str, str], Mapping[str, Lazy]] = {}
 
 
-def backend(kind: type[Backend], preset: Preset, section: str, **options: Any) -> Any:
+def backend(
+    kind: type[Backend], preset: Preset, section: Section, **options: Any
+) -> Any:
     """
     A model of a preset's section.
 
@@ -63,7 +65,9 @@ def check_types(kind: type[Backend], settings: Mapping[str, Any], where: str) ->
     shared = inspect.signature(Backend).parameters
     for name, parameter in {**shared, **inspect.signature(kind).parameters}.items():
         default, value = parameter.default, settings.get(name, parameter.default)
-        wanted = (int, float) if type(default) is float else type(default)
+        # A word of an enum is given as its text.
+        kind_of_default = str if isinstance(default, str) else type(default)
+        wanted = (int, float) if type(default) is float else kind_of_default
         if default in (None, parameter.empty) or isinstance(default, tuple):
             continue
         if not isinstance(value, wanted) or isinstance(value, bool) > (
@@ -76,32 +80,34 @@ def check_types(kind: type[Backend], settings: Mapping[str, Any], where: str) ->
 
 def nli(preset: Preset, **options: Any) -> NliModel:
     """The NLI model of a preset."""
-    return backend(SequenceNliModel, preset, 'nli', **options)
+    return backend(SequenceNliModel, preset, Section.NLI, **options)
 
 
 def detector(preset: Preset, **options: Any) -> NliModel:
     """The consistency model of a preset: a judge, a classifier or a mean of two."""
-    settings = preset.model(DETECTOR).settings
+    settings = preset.model(Section.DETECTOR).settings
     judges = 'prompt' in settings
     if WITH in settings and not judges:
         return _averaged(preset, **options)
     kind = WordJudge if judges else SequenceNliModel
-    return backend(kind, preset, DETECTOR, role=DETECTOR, **options)
+    return backend(kind, preset, Section.DETECTOR, role=Section.DETECTOR, **options)
 
 
 def _averaged(preset: Preset, **options: Any) -> NliModel:
-    config = preset.model(DETECTOR)
+    config = preset.model(Section.DETECTOR)
     settings = dict(config.settings)
     other, share = settings.pop(WITH), settings.pop(SHARE, 0.5)
-    models = {DETECTOR: replace(config, settings=settings)}
+    models = {str(Section.DETECTOR): replace(config, settings=settings)}
     alone = replace(preset, models=models)
-    first = backend(SequenceNliModel, alone, DETECTOR, role=DETECTOR, **options)
+    first = backend(
+        SequenceNliModel, alone, Section.DETECTOR, role=Section.DETECTOR, **options
+    )
     if other is None:
         return first
     if not isinstance(share, float) or not 0 < share < 1:
         raise ConfigError(f'{preset.name!r}: {SHARE} {share!r} is not between 0 and 1.')
     partner = load_preset(str(other))
-    if {WITH, 'prompt'} & partner.model(DETECTOR).settings.keys():
+    if {WITH, 'prompt'} & partner.model(Section.DETECTOR).settings.keys():
         raise ConfigError(
             f'The detector of {preset.name!r} cannot be averaged with that of '
             f'{partner.name!r}: name a preset with one model, a classifier.'

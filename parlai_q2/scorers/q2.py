@@ -5,13 +5,14 @@ from typing import Any, Optional, Sequence
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
-from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
-from parlai_q2.presets import Preset
+from parlai_q2.models.question_generation import Decoding, Seq2SeqQuestionGenerator
+from parlai_q2.presets import Preset, Section
 from parlai_q2.q2.compare import hard_score
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
+from parlai_q2.text.class_map import Finding
 from parlai_q2.text.pipeline import pipeline_name, unparsed
 from parlai_q2.turns import Example
 
@@ -60,7 +61,7 @@ class Q2Scorer(Scorer):
         cls,
         preset: Preset,
         threshold: Optional[float] = None,
-        decoding: str = 'beam',
+        decoding: str = Decoding.BEAM,
         device: str = 'cpu',
         batch_size: Any = None,
         **q2_settings: Any,
@@ -71,10 +72,10 @@ class Q2Scorer(Scorer):
         shared = {'device': device, 'batch_size': batch_size}
         named = {**shared, 'decoding': decoding}
         generator = backends.backend(
-            Seq2SeqQuestionGenerator, preset, 'question_generation', **named
+            Seq2SeqQuestionGenerator, preset, Section.QUESTION_GENERATION, **named
         )
         answerer = backends.backend(
-            SpanQuestionAnswerer, preset, 'question_answering', **shared
+            SpanQuestionAnswerer, preset, Section.QUESTION_ANSWERING, **shared
         )
         models = Q2Models(generator, answerer, backends.nli(preset, **shared))
         settings = Q2Settings(**{**preset.q2, **q2_settings})
@@ -116,7 +117,7 @@ class Q2Scorer(Scorer):
         label = label_of(value, self.threshold)
         settings = self.q2_settings
         by_nli = settings.use_nli or settings.nli_fallback
-        neutral = by_nli and result.nli.label == 'neutral'
+        neutral = by_nli and result.nli.label == Finding.NEUTRAL
         if fallback and neutral and settings.neutral_fallback > 0:
             # Cap soft values too: a not verifiable response scores at most this.
             label, value = Label.NOT_VERIFIABLE, min(value, NOT_VERIFIABLE_VALUE)

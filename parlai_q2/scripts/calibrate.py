@@ -9,7 +9,7 @@ from parlai_q2.cli import log
 from parlai_q2.cli.files import given_files
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.read import FORMATS
+from parlai_q2.io.read import Format
 from parlai_q2.io.write import writable, write_text, writing
 from parlai_q2.scorers.roles import Role
 
@@ -25,7 +25,7 @@ def add_options(parser: Any) -> None:
         '--outfile',
         help='JSON file to write, for --measure-calibration and --choose-calibration',
     )
-    group.add_argument('--format', choices=FORMATS, help="the input's format")
+    group.add_argument('--format', choices=tuple(Format), help="the input's format")
     group.add_argument(
         '--label',
         default='label',

@@ -16,7 +16,7 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai_q2.cli import log
 from parlai_q2.cli.files import given_file
 from parlai_q2.cli.judge_engine import judging_from_opt
-from parlai_q2.cli.scale_options import RAY, add_scale_options, check_scale
+from parlai_q2.cli.scale_options import On, add_scale_options, check_scale
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.judge import CHUNK, batches_of, judge_batches
@@ -81,7 +81,7 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> dict[str, Any]:
     judging = judging_from_opt(opt, Role.CHOOSE, JUDGE)
     problems = log.Named('Not scored')
     # With Ray there is no score cache, so the scores stay in their file.
-    stay = opt.get('engine') == RAY
+    stay = opt.get('engine') == On.RAY
     path = outfile.with_suffix(SCORES)
     with judging.engine as engine:
         policy = policy_from_opt(opt, judging.threshold, Role.CHOOSE)
@@ -106,7 +106,7 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> dict[str, Any]:
 
 def check_alone(opt: Opt) -> None:
     """A ConfigError for what has no effect on a file that is scored already."""
-    given = {'-t': opt.get('task'), '--engine ray': opt.get('engine') == RAY}
+    given = {'-t': opt.get('task'), '--engine ray': opt.get('engine') == On.RAY}
     for name in ('knowledge_file', 'knowledge_delimiter'):
         given[f'--{name.replace("_", "-")}'] = opt.get(name)
     for name, value in given.items():

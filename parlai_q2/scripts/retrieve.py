@@ -24,8 +24,8 @@ from parlai_q2.io.write import (
 from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.measure import Asked, Recall, measured, rank_of, read_turns
-from parlai_q2.retrieve.presets import SEARCHES
-from parlai_q2.retrieve.queries import QUERIES
+from parlai_q2.retrieve.presets import By
+from parlai_q2.retrieve.queries import Query
 from parlai_q2.retrieve.show import render_passages
 
 CHUNK = 64
@@ -46,7 +46,7 @@ def add_options(parser: Any) -> None:
     )
     parser.add_argument(
         '--knowledge-search',
-        choices=SEARCHES,
+        choices=tuple(By),
         help='by words, by the vectors of an encoder (dense), or by both (fused); by '
         'default as the index was made for',
     )
@@ -58,7 +58,7 @@ def add_options(parser: Any) -> None:
     parser.add_argument('--outfile', help='JSON lines file for what was found')
     parser.add_argument(
         '--query-from',
-        choices=QUERIES,
+        choices=tuple(Query),
         help='the turns that are searched for: the last, the last two, these and '
         'names of earlier ones, or all; by default as the index was made for',
     )

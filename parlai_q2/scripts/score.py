@@ -18,7 +18,7 @@ from parlai_q2.cli.scale_options import add_out_format, add_scale_options, with_
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.io.fields import read_fields
-from parlai_q2.io.read import FORMATS, example_of, read_records
+from parlai_q2.io.read import Format, example_of, read_records
 from parlai_q2.scale.by_scorer import Same
 from parlai_q2.scale.file_run import Kind
 from parlai_q2.scale.job import Engine
@@ -54,7 +54,7 @@ def add_options(parser: Any) -> None:
     add_fields_option(group)
     group.add_argument(
         '--format',
-        choices=FORMATS,
+        choices=tuple(Format),
         help="the input's format; default: taken from the file's ending",
     )
     group.add_argument(

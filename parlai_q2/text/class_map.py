@@ -17,39 +17,49 @@ from types import MappingProxyType
 from typing import Iterable, Mapping, Optional, Sequence
 
 from parlai_q2.claims import UNVERIFIABLE, Score
+from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.options import split_pairs
 
-ENTAILMENT, NEUTRAL = 'entailment', 'neutral'
-CONTRADICTION, GENERIC = 'contradiction', 'generic'
-FINDINGS = (ENTAILMENT, NEUTRAL, CONTRADICTION, GENERIC)
 
-NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+class Finding(Word):
+    """What a model can find about a response."""
+
+    ENTAILMENT = 'entailment'
+    NEUTRAL = 'neutral'
+    CONTRADICTION = 'contradiction'
+    GENERIC = 'generic'
+
+
+NAMES: Mapping[Finding, tuple[str, ...]] = MappingProxyType(
     {
-        ENTAILMENT: (
+        Finding.ENTAILMENT: (
             *('entailment', 'entailed', 'entail', 'supports', 'supported', 'correct'),
             *('consistent', 'factually consistent', 'positive'),
             *('fully attributable', 'attributable'),
         ),
-        NEUTRAL: ('neutral', 'not enough info', 'nei', 'unsupported'),
-        CONTRADICTION: (
+        Finding.NEUTRAL: ('neutral', 'not enough info', 'nei', 'unsupported'),
+        Finding.CONTRADICTION: (
             *('contradiction', 'contradicted', 'contradict', 'refutes', 'refuted'),
             *('incorrect', 'inconsistent', 'factually inconsistent', 'negative'),
             *('not fully attributable', 'not attributable'),
             *('hallucinated', 'hallucination'),
         ),
-        GENERIC: ('generic', 'not verifiable', 'non verifiable', 'chit chat'),
+        Finding.GENERIC: ('generic', 'not verifiable', 'non verifiable', 'chit chat'),
     }
 )
 _FINDING_OF = {name: finding for finding, names in NAMES.items() for name in names}
 # The names that transformers gives to classes without one.
 _UNNAMED = re.compile(r'label_\d+')
 # What an output counts as if the task has no class for it.
-_NEXT_BEST = {NEUTRAL: CONTRADICTION, CONTRADICTION: NEUTRAL}
+_NEXT_BEST = {
+    Finding.NEUTRAL: Finding.CONTRADICTION,
+    Finding.CONTRADICTION: Finding.NEUTRAL,
+}
 
 
-def finding_of(name: str) -> Optional[str]:
-    """The one of :data:`FINDINGS` that a name stands for, however written, or None."""
+def finding_of(name: str) -> Optional[Finding]:
+    """The one of :class:`Finding` that a name stands for, however written, or None."""
     return _FINDING_OF.get(plain(name))
 
 
@@ -122,12 +132,12 @@ def map_classes(
 
 def has_findings(score: Score) -> bool:
     """Whether a score has the probability of each finding, as the detector's."""
-    return all(finding in score.parts for finding in FINDINGS)
+    return all(finding in score.parts for finding in Finding)
 
 
 def finding_probabilities(score: Score, classes: ClassMap) -> list[float]:
     """
-    The probability of each of :data:`FINDINGS`, summing to 1.
+    The probability of each of :class:`Finding`, summing to 1.
 
     A single number is that of "entailment"; the rest goes to "contradiction". Where the
     scorer finds nothing to verify and the task has a class for that, "generic" is 1.
@@ -135,11 +145,11 @@ def finding_probabilities(score: Score, classes: ClassMap) -> list[float]:
     :param classes: the task's classes, mapped from the findings.
     """
     if has_findings(score):
-        return [score.parts[finding] for finding in FINDINGS]
-    said = {ENTAILMENT: score.value, CONTRADICTION: 1 - score.value}
-    if score.label in UNVERIFIABLE and place_of(GENERIC, classes) is not None:
-        said = {GENERIC: 1.0}
-    return [said.get(finding, 0.0) for finding in FINDINGS]
+        return [score.parts[finding] for finding in Finding]
+    said = {Finding.ENTAILMENT: score.value, Finding.CONTRADICTION: 1 - score.value}
+    if score.label in UNVERIFIABLE and place_of(Finding.GENERIC, classes) is not None:
+        said = {Finding.GENERIC: 1.0}
+    return [said.get(finding, 0.0) for finding in Finding]
 
 
 def choose(
@@ -163,7 +173,7 @@ def choose(
         return of_output[max(of_output, key=lambda i: outputs[i])]
     probabilities = classes.probabilities(outputs)
     indices = [i for i, members in enumerate(classes.members) if members]
-    reference = place_of(ENTAILMENT, classes)
+    reference = place_of(Finding.ENTAILMENT, classes)
     if reference is not None and len(indices) > 1:
         if probabilities[reference] > threshold:
             return reference
@@ -171,13 +181,13 @@ def choose(
     return max(indices, key=lambda i: probabilities[i])
 
 
-def place_of(finding: str, classes: ClassMap) -> Optional[int]:
+def place_of(finding: Finding, classes: ClassMap) -> Optional[int]:
     """The index of the class that a finding counts towards, or None."""
-    index = FINDINGS.index(finding)
+    index = tuple(Finding).index(finding)
     return next((i for i, m in enumerate(classes.members) if index in m), None)
 
 
-def class_of(finding: str, classes: Iterable[str]) -> Optional[str]:
+def class_of(finding: Finding, classes: Iterable[str]) -> Optional[str]:
     """The first class that stands for a finding; None if there is none."""
     return next((name for name in classes if finding_of(name) == finding), None)
 
@@ -209,7 +219,7 @@ def _place(
             f'e.g. --class-map "{output}={classes[0]}".'
         )
     place = class_of(finding, classes)
-    if place is None and finding != GENERIC and finding in _NEXT_BEST:
+    if place is None and finding != Finding.GENERIC and finding in _NEXT_BEST:
         place = class_of(_NEXT_BEST[finding], classes)
     return place
 
@@ -221,7 +231,7 @@ def _check(
     said = {finding_of(output) for output in outputs if output is not None} - {None}
     for name, place in given.items():
         if plain(name) not in known and finding_of(name) not in said:
-            names = [*filter(None, outputs), *(f for f in FINDINGS if f in said)]
+            names = [*filter(None, outputs), *(f for f in Finding if f in said)]
             raise UnknownNameError('output', name, list(dict.fromkeys(names)))
         if place and place not in classes:
             raise UnknownNameError('class', place, classes)

@@ -11,7 +11,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Mapping, Sequence
 
-from parlai_q2.claims import Word
+from parlai_q2.enums import Word
 from parlai_q2.text.normalize import normalize
 from parlai_q2.text.pipeline import parse_all
 from parlai_q2.turns import Span

@@ -16,7 +16,8 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import FixedDialogTeacher
 from parlai.utils.data import DatatypeHelper
 
-from parlai_q2.claims import Label, plain
+from parlai_q2.claims import Label
+from parlai_q2.enums import plain
 from parlai_q2.errors import ConfigError, TaskDataError
 from parlai_q2.evaluate.sets import chosen_words, narrowed
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Optional
 
 from parlai_q2.errors import InputError, RecordError, TaskDataError
-from parlai_q2.io.read import READERS, example_of, format_of, open_text
+from parlai_q2.io.read import READERS, Format, example_of, format_of, open_text
 from parlai_q2.options import split_pairs
 
 # Other files' names for our fields.
@@ -19,7 +19,7 @@ OTHER_NAMES = {
     'response': ('claim', 'hypothesis'),
     'label': ('gold_label',),
 }
-FORMATS = ('jsonl', 'csv', 'tsv')
+FORMATS = (Format.JSONL, Format.CSV, Format.TSV)
 
 
 class LabelledPair(NamedTuple):

@@ -164,7 +164,7 @@ def test_behind_a_server_a_model_gives_the_choice_that_it_gives_here():
         agent.observe({'text': said, 'knowledge': knowledge, 'episode_done': True})
         return [text for text, _ in agent.act()['beam_texts']]
 
-    grounded = {'model': RERANKED, 'choose': 'grounded'}
+    grounded = {'model': RERANKED, 'choose': 'grounded_fast'}
     local = create_agent(
         ParlaiParser(True, True).parse_kwargs(
             **grounded, generator=AGENT, candidate_strategies='beam:4/4', no_cuda=True
@@ -187,7 +187,7 @@ def test_behind_a_server_a_model_gives_the_choice_that_it_gives_here():
         assert len(rows[0]) > 1 and rows[0] == rows[1]
     # Nor does it matter that an agent ranks them.
     candidates = search({'messages': [{'content': texts[0]}]})
-    ranked = Reranker('grounded').rank(knowledge, candidates)
+    ranked = Reranker('grounded_fast').rank(knowledge, candidates)
     assert ranked.chosen.text == there[0]['text']
 
 

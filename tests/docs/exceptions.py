@@ -22,6 +22,8 @@ EXCEPTIONS = {
     'tests/tasks/test_begin_generated.py runs it on a small one',
     r'python \.ci/results\.py .*': 'scores every annotated set, for hours; '
     'tests/docs/test_results.py runs what follows the scoring',
+    r'parlai_q2 bench --responses .*': 'takes minutes; tests/benchmark/test_script.py '
+    'runs it on two responses, and test_reranking.py its turns',
     r'parlai_q2 bench --parts scale .*': 'takes minutes to hours; '
     'tests/benchmark/test_scale.py parses it and runs a small one',
     r'python dpo\.py': 'needs an older TRL than the tests have',

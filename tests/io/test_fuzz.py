@@ -195,7 +195,7 @@ def score_again(path):
 def test_a_cache_with_one_damaged_byte_is_used_or_set_aside(tmp_path, cache):
     rng, path = random.Random(3), tmp_path / 'one.sqlite'
     # The file's head, and the first pages.
-    places = [*range(100), *(rng.randrange(100, 3 * 4096) for _ in range(100))]
+    places = [*range(0, 100, 2), *(rng.randrange(100, 3 * 4096) for _ in range(50))]
     for place in places:
         changed = bytearray(cache)
         changed[place] ^= rng.randrange(1, 256)

@@ -215,7 +215,7 @@ def test_csv_that_cannot_be_parsed_ends_with_an_error_of_its_line(
     good, bad = read(tmp_path, text, 'in.csv')
     assert good.example.knowledge_text == 'k'
     assert 'in.csv, line 3' in str(bad.error) and 'cannot be read' in str(bad.error)
-    assert 'shorten the cell' in str(bad.error)
+    assert 'field limit (20)' in str(bad.error)
 
 
 def test_commands_of_a_chat_are_no_turns_and_are_counted(tmp_path, caplog):

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from parlai_q2.claims import Label, Score
+from parlai_q2.claims import Kind, Label, Score
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.lines import (
-    ERROR,
-    RANKING,
-    SCORE,
     error_line,
     kind_of,
     ranking_line,
@@ -39,7 +36,7 @@ def through_json(line):
 def test_a_score_comes_back_from_its_line():
     score = Score.from_dict(scored())
     line = through_json(score_line(RECORD, score))
-    assert kind_of(line) == line['kind'] == SCORE
+    assert kind_of(line) == line['kind'] == Kind.SCORE
     judged = read_line({**line, 'signature': score.signature})
     assert judged.score == score
     assert (judged.example.id, judged.example.history) == ('a', ('Hi.',))
@@ -50,7 +47,7 @@ def test_a_ranking_comes_back_from_its_line():
     ranking = Reranker(ToyScorer()).rank('red blue', ['green', 'red'])
     fields = {'id': 'p', 'knowledge': ' red blue ', 'candidates': ['green', 'red']}
     line = through_json(ranking_line(fields, ranking, 'red', ranking.signature))
-    assert kind_of(line) == RANKING
+    assert kind_of(line) == Kind.RANKING
     judged = read_line(line)
     assert judged.score == ranking.chosen.score
     assert [one.text for one in judged.ranking.candidates] == ['red', 'green']
@@ -59,11 +56,11 @@ def test_a_ranking_comes_back_from_its_line():
     assert judged.score.label == Label.NOT_VERIFIABLE
 
 
-@pytest.mark.parametrize('kind', [SCORE, RANKING])
+@pytest.mark.parametrize('kind', [Kind.SCORE, Kind.RANKING])
 def test_an_error_is_no_score(kind):
     problem = RecordError('in.jsonl', 3, 'is broken')
     line = error_line({'id': 'x', 'label': 'mine'}, 3, problem, kind)
-    assert kind_of(line) == ERROR
+    assert kind_of(line) == Kind.ERROR
     with pytest.raises(InputError, match='was not scored: in.jsonl, line 3: is broken'):
         read_line(line)
 
@@ -78,6 +75,18 @@ def test_a_turn_of_a_log_has_its_score_and_its_candidates():
     assert read_logged_turn(through_json(fields)).score == ranking.chosen.score
     with pytest.raises(InputError, match='neither q2_evidence nor'):
         read_logged_turn(RECORD)
+
+
+@pytest.mark.parametrize(
+    'field, wrong', [('label', 'maybe'), ('status', 'perhaps'), ('stance', 3)]
+)
+def test_a_word_that_there_is_not_is_refused(field, wrong):
+    line = through_json(Score.from_dict(scored()).to_dict())
+    claim = next(one for one in line['claims'] if one['evidence'])
+    fields = {'label': line, 'status': claim, 'stance': claim['evidence'][0]}[field]
+    fields[field] = wrong
+    with pytest.raises(InputError, match=f"'{field}' must be one of .* and is "):
+        Score.from_dict(line)
 
 
 def earlier(version, name):

@@ -12,8 +12,9 @@ from tests.conftest import ROOT
 
 # From the ground up. A part imports itself and parts of the floors below it.
 FLOORS = (
-    ('version', 'errors', 'threads', 'steps'),
-    ('turns', 'signature', 'packages', 'options', 'intervals', 'presets'),
+    ('version', 'errors', 'threads'),
+    ('enums',),
+    ('steps', 'turns', 'signature', 'packages', 'options', 'intervals', 'presets'),
     ('typed',),
     ('claims',),
     ('text', 'io', 'earlier'),
@@ -36,6 +37,7 @@ FACE = '__init__'
 WITHOUT_TORCH = (
     'version',
     'errors',
+    'enums',
     'turns',
     'typed',
     'claims',

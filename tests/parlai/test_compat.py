@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from transformers import AutoTokenizer
 
 from parlai_q2.parlai import compat
 from tests.tiny import tiny_t5
@@ -111,29 +113,28 @@ def read_back(states):
     return torch.load(saved, map_location=lambda storage, _: storage)
 
 
-def test_the_dictionary_of_parlais_t5_reads_with_a_fast_tokenizer(tmp_path):
-    # In a process of its own: elsewhere the bridge may be there already.
-    tiny_t5(tmp_path)
-    code = """
-import sys
-from transformers import AutoTokenizer
-from parlai.agents.hugging_face.dict import HuggingFaceDictionaryAgent as Dictionary
-from parlai_q2.parlai.compat import bridge_hugging_face_dictionary
+def test_the_dictionary_of_parlais_t5_reads_with_a_fast_tokenizer(
+    tmp_path, monkeypatch
+):
+    # A copy of its own: the bridge may be there already.
+    name = 'parlai.agents.hugging_face.dict'
+    spec = find_spec(name)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setitem(sys.modules, name, module)
 
-class Plain(Dictionary):
-    def get_tokenizer(self, opt): return AutoTokenizer.from_pretrained(sys.argv[1])
-    def override_special_tokens(self, opt): pass
-    add_special_tokens, skip_decode_special_tokens = False, True
+    class Plain(module.HuggingFaceDictionaryAgent):
+        def get_tokenizer(self, opt):
+            return AutoTokenizer.from_pretrained(tiny_t5(tmp_path))
 
-dictionary = Plain.__new__(Plain)
-dictionary.hf_tokenizer, dictionary.max_length = dictionary.get_tokenizer({}), 4
-try:
-    dictionary.txt2vec('when was it')
-except (TypeError, ValueError) as error:
-    print('refused:', error)
-bridge_hugging_face_dictionary()
-print(dictionary.txt2vec('when was it formed in 1983'))
-"""
-    found = python(code, str(tmp_path)).stdout.splitlines()
-    assert 'pad_to_max_length' in found[0]
-    assert len(json.loads(found[-1])) == 4
+        def override_special_tokens(self, opt):
+            pass
+
+        add_special_tokens, skip_decode_special_tokens = False, True
+
+    dictionary = Plain.__new__(Plain)
+    dictionary.hf_tokenizer, dictionary.max_length = dictionary.get_tokenizer({}), 4
+    with pytest.raises((TypeError, ValueError), match='pad_to_max_length'):
+        dictionary.txt2vec('when was it')
+    compat.bridge_hugging_face_dictionary()
+    assert len(dictionary.txt2vec('when was it formed in 1983')) == 4

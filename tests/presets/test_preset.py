@@ -29,11 +29,18 @@ def test_what_is_not_said_is_the_bases(tmp_path):
     assert mine.q2 == {**mini.q2, 'variant': 'multi'}
 
 
-def test_another_model_takes_no_settings_of_the_bases(tmp_path):
+def test_another_model_takes_settings_of_the_bases_only_if_asked(tmp_path):
     text = 'base: mini\nnli: {model: roberta-large-mnli}\n'
     mine = load_preset(written(tmp_path, text))
     assert mine.model('nli').settings == {}
     assert mine.model('detector') == load_preset('mini').model('detector')
+    text = 'base: mini\nnli: {model: a, settings: base, max_tokens: 9}\n'
+    usual = load_preset('mini').model('nli').settings
+    kept = load_preset(written(tmp_path, text)).model('nli')
+    assert (kept.model, kept.settings) == ('a', {**usual, 'max_tokens': 9})
+    for wrong in (text.replace('base: mini', ''), text.replace('s: base', 's: mini')):
+        with pytest.raises(ConfigError, match='"settings" of nli can be "base"'):
+            load_preset(written(tmp_path, wrong))
 
 
 def test_the_same_model_may_be_named_again_and_keeps_its_revision(tmp_path):

@@ -13,7 +13,7 @@ from parlai_q2.claims import Claim, Label, Score, Status
 from parlai_q2.report.chat.host import Conversation
 from parlai_q2.report.chat.server import ChatServer
 from parlai_q2.report.chat_page import read_turn, render_chat
-from parlai_q2.steps import CHOOSING, FINDING, JUDGING, tell
+from parlai_q2.steps import Step, tell
 from parlai_q2.turns import Span
 from tests.report.samples import HOSTILE, SIGNATURE, reranked
 
@@ -107,9 +107,9 @@ class Scripted:
             self.knowledge = knowledge
         if text.startswith('/knowledge '):
             self.knowledge = text.removeprefix('/knowledge ')
-        tell(FINDING)
-        tell(JUDGING, 2)
-        tell(CHOOSING, 2)
+        tell(Step.FINDING)
+        tell(Step.JUDGING, 2)
+        tell(Step.CHOOSING, 2)
         turn = read_turn(text, self.reply(text))
         self.turns.append(turn)
         return {'turn': turn, 'number': len(self.turns), 'knowledge': self.knowledge}

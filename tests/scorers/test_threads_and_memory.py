@@ -32,10 +32,10 @@ def test_threads_that_share_a_scorer_get_what_one_alone_gets(name, monkeypatch):
     monkeypatch.setattr(backends, '_LOADED', {})
     shared = load_scorer(name)
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda i: shared.score(EXAMPLES[i % 4 :]), range(8)))
+        found = list(pool.map(lambda i: shared.score(EXAMPLES[i:]), range(4)))
     alone = load_scorer(name).score(EXAMPLES)
     for i, scores in enumerate(found):
-        assert scores == alone[i % 4 :]
+        assert scores == alone[i:]
 
 
 @pytest.mark.skipif(not sys.platform.startswith('linux'), reason='reads /proc')

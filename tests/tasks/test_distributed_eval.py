@@ -7,8 +7,9 @@ import torch
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import ConfigError, WorkerError
+from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 from parlai_q2.scripts.multiprocessing_eval import MultiprocessingEvalScript
-from tests.agents.rerank_toys import AGENT, trained_generator
+from tests.agents.rerank_toys import AGENT, ToyTeacher, trained_generator
 from tests.tasks.recording import NAME as RECORDING
 
 pytestmark = [
@@ -21,30 +22,28 @@ OF_A_PROCESS = {'exps', 'rerank/scorer_ms', 'gpu_mem'}
 OF_A_BATCH = {f'{kind}tp{of}' for kind in ('', 'l', 'c') for of in 'bs'}
 
 
+class MeasuredTeacher(Q2TeacherMixin, ToyTeacher):
+    """The toy task, whose replies are measured, too."""
+
+
 @pytest.mark.parametrize(
     'options, names, examples',
     [
         (
             {
-                'task': SAMPLE,
-                'model': 'repeat_label',
-                'measure': RECORDING,
-                'batchsize': 4,
-            },
-            {'q2_f1', 'coverage', 'questions', 'no_answer'},
-            84,
-        ),
-        (
-            {
-                'task': 'tests.agents.rerank_toys:ToyTeacher',
+                'task': f'{__name__}:MeasuredTeacher',
                 'model': AGENT,
                 'choose': 'precision',
+                'measure': RECORDING,
                 'candidate_strategies': 'beam:3,nucleus:2',
                 'batchsize': 3,
                 'skip_generation': False,
                 'datatype': 'valid',
             },
-            {'rerank/chosen', 'rerank/gain', 'rerank/oracle', 'f1'},
+            {
+                *('q2_f1', 'coverage', 'questions', 'nli'),
+                *('rerank/chosen', 'rerank/gain', 'rerank/oracle', 'f1'),
+            },
             10,
         ),
         # A teacher that ParlAI does not share out: a FixedDialogTeacher.
@@ -59,7 +58,7 @@ OF_A_BATCH = {f'{kind}tp{of}' for kind in ('', 'l', 'c') for of in 'bs'}
             None,
         ),
     ],
-    ids=['the teacher', 'the agent', 'a fixed teacher'],
+    ids=['the agent and a Q2 teacher', 'a fixed teacher'],
 )
 def test_two_processes_report_what_one_reports(request, options, names, examples):
     if 'conv_fever' in options['task']:

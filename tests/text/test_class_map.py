@@ -7,7 +7,7 @@ import pytest
 
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.text.class_map import (
-    FINDINGS,
+    Finding,
     choose,
     finding_of,
     map_classes,
@@ -21,8 +21,18 @@ SAMPLE = ('consistent', 'inconsistent', 'generic')
 @pytest.mark.parametrize(
     'outputs, classes, members, why',
     [
-        (FINDINGS, BEGIN, ((0,), (1, 2), (3,)), 'neutral is not attributable either'),
-        (FINDINGS, SAMPLE[:2], ((0,), (1, 2)), 'generic is left out without a class'),
+        (
+            tuple(Finding),
+            BEGIN,
+            ((0,), (1, 2), (3,)),
+            'neutral is not attributable either',
+        ),
+        (
+            tuple(Finding),
+            SAMPLE[:2],
+            ((0,), (1, 2)),
+            'generic is left out without a class',
+        ),
         (
             ('SUPPORTS', 'REFUTES', 'NOT ENOUGH INFO'),
             ('inconsistent', 'consistent'),
@@ -30,7 +40,7 @@ SAMPLE = ('consistent', 'inconsistent', 'generic')
             'classes in another order',
         ),
         (('CORRECT', 'INCORRECT'), SAMPLE, ((0,), (1,), ()), 'no output for generic'),
-        (FINDINGS[:3], ('entailment', 'neutral'), ((0,), (1, 2)), 'not entailed'),
+        (tuple(Finding)[:3], ('entailment', 'neutral'), ((0,), (1, 2)), 'not entailed'),
         (('b', 'a'), ('a', 'b'), ((1,), (0,)), 'names of their own'),
         (('yes', None), ('Yes', 'no'), ((0,), ()), 'an output may have no name'),
     ],
@@ -40,7 +50,9 @@ def test_outputs_go_to_the_class_that_says_the_same(outputs, classes, members, w
 
 
 def test_a_given_map_goes_before_the_names():
-    found = map_classes(FINDINGS, SAMPLE, {'consistent': 'generic', 'neutral': ''})
+    found = map_classes(
+        tuple(Finding), SAMPLE, {'consistent': 'generic', 'neutral': ''}
+    )
     assert found.members == ((), (2,), (0, 3)), 'a finding may be called by any name'
     assert found.without_output == ['consistent']
 
@@ -53,7 +65,7 @@ def test_a_given_map_goes_before_the_names():
     ],
 )
 def test_probabilities_are_added_up(classes, expected, why):
-    found = map_classes(FINDINGS, classes)
+    found = map_classes(tuple(Finding), classes)
     assert found.probabilities([0.5, 0.1, 0.2, 0.2]) == pytest.approx(expected), why
     if len(classes) == 2:
         assert found.probabilities([0, 0, 0, 1]) == [0.5, 0.5], 'nothing is left'
@@ -64,14 +76,14 @@ def test_probabilities_are_added_up(classes, expected, why):
     [
         (('what', 'CORRECT'), {}, ConfigError, '--class-map "what=consistent"'),
         (('generic',), {}, ConfigError, 'None of the task'),
-        (FINDINGS, {'entails': 'generic'}, UnknownNameError, 'Did you mean'),
+        (tuple(Finding), {'entails': 'generic'}, UnknownNameError, 'Did you mean'),
         (
             ('contradiction', 'entailment'),
             {'generic': 'inconsistent'},
             UnknownNameError,
             r"no output 'generic'\. Known: contradiction, entailment\.$",
         ),
-        (FINDINGS, {'entailment': 'Generic'}, UnknownNameError, "'generic'"),
+        (tuple(Finding), {'entailment': 'Generic'}, UnknownNameError, "'generic'"),
     ],
 )
 def test_what_cannot_be_placed_is_an_error_that_says_how(outputs, given, error, says):
@@ -82,7 +94,7 @@ def test_what_cannot_be_placed_is_an_error_that_says_how(outputs, given, error, 
 def test_a_task_of_replies_is_told_to_be_one_and_its_candidates_fill_no_page():
     replies = [f'Bees have {n} eyes, and this is all that I know.' for n in range(20)]
     with pytest.raises(ConfigError, match="the task's ClassificationTeacher") as raised:
-        map_classes(FINDINGS, replies)
+        map_classes(tuple(Finding), replies)
     assert replies[0] in str(raised.value) and replies[9] not in str(raised.value)
 
 
@@ -96,7 +108,7 @@ def test_a_class_map_is_read_from_an_option():
 
 def test_the_likeliest_output_decides_before_classes_are_merged():
     # Supports, not enough information, refutes: the papers predict "supports".
-    merged = map_classes(FINDINGS, SAMPLE[:2])
+    merged = map_classes(tuple(Finding), SAMPLE[:2])
     assert merged.classes[choose((0.45, 0.30, 0.25, 0), merged)] == 'consistent'
     assert merged.classes[choose((0.45, 0.30, 0.25, 0), merged, 0.5)] == 'inconsistent'
     assert merged.classes[choose((0.2, 0.1, 0.1, 0.6), merged)] == 'consistent'

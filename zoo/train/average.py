@@ -17,10 +17,9 @@ import torch
 from parlai.utils import logging
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.converted.base import BASE
+from parlai_q2.models.converted.base import reference_of_base
 from parlai_q2.models.converted.from_adapter import ADAPTER, WEIGHTS, has_adapter
 from parlai_q2.models.converted.from_int8 import has_int8
-from parlai_q2.models.folder import read_object
 from parlai_q2.models.int8_weights import load_int8
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.lora import merge_adapter
@@ -66,7 +65,7 @@ def _adapter(first: str, other: str) -> Optional[Weights]:
     folder = resolve(other)
     if not isinstance(folder, Path) or not has_adapter(folder):
         return None
-    base = resolve(str(read_object(folder / ADAPTER).get(BASE)))
+    base = resolve(reference_of_base(folder / ADAPTER))
     if str(base) != str(resolve(first)):
         raise ConfigError(f'{first} is not the base of {other}, which is {base}.')
     return load_int8(folder / WEIGHTS)

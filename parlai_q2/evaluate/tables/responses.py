@@ -25,7 +25,7 @@ from parlai_q2.evaluate.sets import (
     by_system_and_class,
 )
 from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
-from parlai_q2.text.class_map import CONTRADICTION, ENTAILMENT, NEUTRAL
+from parlai_q2.text.class_map import Finding
 
 Q2 = 'q2'
 # The paper averages BERTScore's F1 before it is clipped to [0, 1].
@@ -89,9 +89,9 @@ def _cells(
 
 # The classes of fact checking, by those of an NLI model.
 LIKELIEST = {
-    ENTAILMENT: 'supported',
-    NEUTRAL: 'not enough info',
-    CONTRADICTION: 'refuted',
+    Finding.ENTAILMENT: 'supported',
+    Finding.NEUTRAL: 'not enough info',
+    Finding.CONTRADICTION: 'refuted',
 }
 
 # Honovich et al. 2021, Table 3.
@@ -159,12 +159,12 @@ def likeliest_table(evaluation: Evaluation) -> Optional[Table]:
             found = Counter(likeliest(measure.score(r)) for r in members)
             if not members or None in found:
                 continue
-            merged = found[NEUTRAL] + found[CONTRADICTION]
+            merged = found[Finding.NEUTRAL] + found[Finding.CONTRADICTION]
             rows.ours(
                 measure.name,
                 name,
                 count=len(members),
-                merged=found[NEUTRAL] / merged if merged else None,
+                merged=found[Finding.NEUTRAL] / merged if merged else None,
                 **{str(f): found[f] / len(members) for f in LIKELIEST},
             )
     if rows:

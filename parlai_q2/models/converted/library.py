@@ -10,6 +10,7 @@ import logging
 from functools import lru_cache
 from typing import Any
 
+from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.converted.folder import Converted
 from parlai_q2.models.converted.layout import ENCODER, SEQ2SEQ
@@ -17,10 +18,15 @@ from parlai_q2.models.converted.probe import int8_is_exact
 from parlai_q2.models.device import is_cpu
 from parlai_q2.threads import cores, keep_freed_memory
 
-NAME = 'ctranslate2'
-AUTO, INT8, FLOAT32 = 'auto', 'int8', 'float32'
-COMPUTE_TYPES = (AUTO, INT8, FLOAT32)
 _logger = logging.getLogger(__name__)
+
+
+class ComputeType(Word):
+    """What converted models compute in."""
+
+    AUTO = 'auto'  # what suits the device
+    INT8 = 'int8'
+    FLOAT32 = 'float32'
 
 
 @lru_cache(maxsize=None)
@@ -31,16 +37,12 @@ def effective_type(compute_type: str, device: str, spec: str = ENCODER) -> str:
     their scores would differ, where questions are only chosen otherwise.
 
     :param spec: the kind of the model.
-    :raises ConfigError: if it is not one of :data:`COMPUTE_TYPES`.
+    :raises ConfigError: if it is not one of :class:`ComputeType`.
     """
-    if compute_type not in COMPUTE_TYPES:
-        raise ConfigError(
-            f'compute_type must be one of {", ".join(COMPUTE_TYPES)}, not '
-            f'{compute_type!r}.'
-        )
-    if compute_type == AUTO:
+    ComputeType.check('compute_type', compute_type)
+    if compute_type == ComputeType.AUTO:
         fits = is_cpu(device) and (spec == SEQ2SEQ or int8_is_exact())
-        compute_type = INT8 if fits else FLOAT32
+        compute_type = ComputeType.INT8 if fits else ComputeType.FLOAT32
     if compute_type not in _supported(device):
         # Once for each device and type: the result is kept.
         _logger.warning(
@@ -48,7 +50,7 @@ def effective_type(compute_type: str, device: str, spec: str = ENCODER) -> str:
             compute_type,
             device,
         )
-        return FLOAT32
+        return ComputeType.FLOAT32
     return compute_type
 
 
@@ -102,7 +104,7 @@ def open_model(
             str(converted.place),
             name,
             device_index=int(number or 0),
-            compute_type=compute_type,
+            compute_type=str(compute_type),
             inter_threads=workers,
             intra_threads=1,
             max_queued_batches=-1,
@@ -117,7 +119,7 @@ def open_model(
 
 def most_at_once(batch_size: int, device: str, compute_type: str) -> int:
     """The most inputs in a call. In fp32, sums of a CPU depend on it in last bits."""
-    return 1 if is_cpu(device) and compute_type == FLOAT32 else batch_size
+    return 1 if is_cpu(device) and compute_type == ComputeType.FLOAT32 else batch_size
 
 
 def workers_for(device: str) -> int:

@@ -134,7 +134,7 @@ def test_the_identity_follows_the_base(tmp_path):
 @pytest.mark.parametrize(
     'said, match',
     [
-        ({}, 'there is no model in a folder None'),
+        ({}, 'must name the "base" of the decoder'),
         ({'base': 'roberta-large'}, "no model in a folder 'roberta-large'"),
         ({'base': '/nowhere/at/all'}, 'There is no folder /nowhere/at/all'),
         ([], 'must contain an object'),

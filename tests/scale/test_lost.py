@@ -1,0 +1,59 @@
+"""What no process survives is named in a run's output, and the rest is scored."""
+
+from parlai_q2.filtering.judge import batches_of, judge_batches
+from parlai_q2.filtering.policy import Policy
+from parlai_q2.scale.judge_job import JudgeJob
+from parlai_q2.scale.kept_scores import KeptScores
+from parlai_q2.scale.local import LocalEngine
+from parlai_q2.scale.score_job import ScoreJob
+from parlai_q2.scripts.score import score_file
+from tests.files import read_lines
+from tests.scale.toys import K, ToyScorer, maker, write_records
+
+
+class Losing(LocalEngine):
+    """An engine whose processes die of some items, as actors of Ray do."""
+
+    def __init__(self, job):
+        super().__init__(job)
+        self._job = job
+
+    def run(self, chunks):
+        for chunk in chunks:
+            yield chunk, [self._of(item) for item in chunk.items]
+
+    def _of(self, item):
+        if 'die always' in item.example.response:
+            return self._job.lost(item, 'a process died of it 3 times')
+        return self._work([item])[0]
+
+
+def responses():
+    said = [f'shop {n}' for n in range(20)]
+    said[9] = 'die always'
+    return said
+
+
+def test_a_lost_record_has_an_error_in_its_place(tmp_path):
+    infile, outfile = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
+    write_records(infile, responses())
+    engine = Losing(ScoreJob(maker(tmp_path)))
+    scorer = ToyScorer(tmp_path)
+    summary = score_file(infile, outfile, scorer, engine=engine, chunk_size=8)
+    lines = read_lines(outfile)
+    assert [line['id'] for line in lines] == list(range(20))
+    assert [n for n, line in enumerate(lines) if 'error' in line] == [9]
+    assert 'in.jsonl, line 10: could not be done: a process died' in lines[9]['error']
+    assert (summary['records'], summary['bad']) == (20, 1)
+
+
+def test_a_lost_label_is_dropped(tmp_path):
+    turns = [{'text': '', 'knowledge': K, 'labels': [one]} for one in responses()]
+    problems = []
+    engine = Losing(JudgeJob(maker(tmp_path)))
+    with KeptScores(tmp_path / 'kept.jsonl', engine, True, problems.append) as kept:
+        batches = batches_of(([turn] for turn in turns), chunk=8)
+        judged = list(judge_batches(kept.scores(batches), Policy()))
+    lost = [n for n, (turn,) in enumerate(judged) if turn.labels[0].score is None]
+    assert lost == [9]
+    assert 'episode 10, turn 1 could not be scored: a process died' in problems[0]

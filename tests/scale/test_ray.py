@@ -1,0 +1,301 @@
+"""
+Ray: results come out as of one process, whatever dies, on a cluster of two nodes; and
+the commands write there what they write in one process, byte for byte.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+
+import pytest
+
+from parlai_q2.__main__ import run
+from parlai_q2.cli.commands import run_command
+from parlai_q2.errors import ConfigError, WorkerError
+from parlai_q2.scale.local import LocalEngine
+from tests.files import write_lines
+from tests.scale.nodes import (
+    add_node,
+    children,
+    cluster,
+    kill_node,
+    listening,
+    wait_for,
+)
+from tests.scale.toy_job import ToyJob, chunks, workers
+from tests.scale.toys import K, write_records
+
+without = pytest.mark.skipif(find_spec('ray') is None, reason='ray is not installed')
+pytestmark = [pytest.mark.slow, without]
+
+
+@pytest.fixture(scope='module')
+def two_nodes():
+    """A cluster of two nodes of one core."""
+    with cluster(1, 1) as found:
+        yield found
+
+
+@pytest.fixture
+def engine(two_nodes, tmp_path):
+    """A function that makes an engine for a toy job on the two nodes."""
+    from parlai_q2.scale.ray_engine import RayEngine, Resources
+
+    def make(actors=2, job=None, **settings):
+        asked = Resources(two_nodes.address, actors)
+        return RayEngine(job or ToyJob(str(tmp_path), **settings), asked)
+
+    return make
+
+
+def results(engine, items, size=4):
+    with engine:
+        return [one for _, found in engine.run(chunks(items, size)) for one in found]
+
+
+def expected(items):
+    return [f'{item} is done with 1' for item in items]
+
+
+def test_results_come_in_order_and_only_what_no_actor_survives_is_lost(
+    engine, tmp_path
+):
+    items = ['slow to come', *map(str, range(40)), 'die once', 'fill once', '41']
+    items += [*map(str, range(9)), 'die always', *map(str, range(20))]
+    found = results(engine(), items)
+    at = items.index('die always')
+    assert 'die always is lost: a process died of it 3 times' in found.pop(at)
+    items.pop(at)
+    assert found == expected(items)
+    assert len(workers(tmp_path)) > 2
+
+
+def test_an_error_of_the_job_ends_the_run_with_its_message(engine):
+    with pytest.raises(WorkerError, match='ZeroDivisionError: of the job'):
+        results(engine(), ['1', 'raise'])
+    with pytest.raises(WorkerError, match='^The model is not there. Fetch it.$'):
+        engine(start='refuse')
+
+
+def test_actors_that_cannot_load_end_the_run(engine):
+    with pytest.raises(
+        WorkerError, match='(?s)died before they had loaded.*ray-actors'
+    ):
+        engine(actors=1, start='die')
+
+
+def test_actors_that_would_give_other_results_are_refused(engine):
+    with pytest.raises(ConfigError, match="would differ from the run's"):
+        results(engine(start='differ', seconds=0.5), [*map(str, range(40))])
+
+
+def test_no_more_is_read_than_the_actors_need(engine):
+    read, ahead = [], []
+
+    def watched():
+        for number, chunk in enumerate(chunks(['slow', *map(str, range(199))], 1)):
+            read.append(number)
+            yield chunk
+
+    with engine() as running:
+        for given, _ in enumerate(running.run(watched())):
+            ahead.append(len(read) - given)
+    assert len(ahead) == 200
+    assert max(ahead) <= 8
+
+
+def test_no_cluster_at_an_address_is_said(tmp_path):
+    from parlai_q2.scale.ray_engine import RayEngine, Resources
+
+    with pytest.raises(ConfigError, match='ray start --head'):
+        RayEngine(ToyJob(str(tmp_path)), Resources('127.0.0.1:1'))
+
+
+def test_that_ray_does_not_start_is_said(tmp_path, monkeypatch):
+    import ray
+
+    from parlai_q2.scale.ray_engine import RayEngine, Resources
+
+    constants, read = ray._private.ray_constants, []
+
+    def fail(**settings):
+        read.append(constants.ENABLE_RAY_CLUSTER)
+        raise Exception('The current node timed out during startup.')
+
+    monkeypatch.setattr(ray, 'is_initialized', lambda: False)
+    monkeypatch.setattr(ray, 'init', fail)
+    monkeypatch.setattr(ray, 'shutdown', lambda: None)
+    # As the user's program has it, which is as it was after that.
+    monkeypatch.setattr(constants, 'ENABLE_RAY_CLUSTER', 'as it was')
+    with pytest.raises(WorkerError, match='could not be started.*timed out'):
+        RayEngine(ToyJob(str(tmp_path)), Resources())
+    assert (read, constants.ENABLE_RAY_CLUSTER) == ([False], 'as it was')
+
+
+def test_a_killed_node_and_one_that_joins_late_cost_only_time(engine, two_nodes):
+    items = [*map(str, range(200))]
+    doomed = add_node(two_nodes)
+
+    found = []
+    with engine(actors=4, seconds=0.1) as running:
+        for number, (_, made) in enumerate(running.run(chunks(items))):
+            found += made
+            if number == 5:
+                kill_node(doomed)
+            if number == 10:
+                add_node(two_nodes)
+    assert found == expected(items)
+
+
+def test_ray_is_started_here_if_no_address_is_given_and_only_loopback_listens(tmp_path):
+    from parlai_q2.scale.ray_engine import RayEngine, Resources
+
+    before = set(children(os.getpid()))
+    with RayEngine(ToyJob(str(tmp_path)), Resources(actors=2)) as running:
+        started = set(children(os.getpid())) - before
+        addresses = listening(started | {os.getpid()})
+        found = [r for _, one in running.run(chunks(['1', '2', '3'])) for r in one]
+    assert found == expected(['1', '2', '3'])
+    assert addresses <= {'0100007F', '0000000000000000FFFF00000100007F'}
+    assert addresses
+    deadline = time.monotonic() + 10
+    while set(children(os.getpid())) - before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not set(children(os.getpid())) - before
+
+
+def test_the_local_engine_does_the_same(tmp_path, monkeypatch):
+    monkeypatch.setenv('OMP_NUM_THREADS', '1')
+    with LocalEngine(ToyJob(str(tmp_path))) as running:
+        found = [r for _, one in running.run(chunks([*'abcdef'])) for r in one]
+    assert (running.signature, found) == ('toy', expected([*'abcdef']))
+
+
+def both(command, infile, tmp_path, address, **options):
+    """The files that a command writes in this process, and on Ray."""
+    found = []
+    for name, engine in (
+        ('local', {}),
+        ('ray', {'engine': 'ray', 'ray_address': address, 'ray_actors': 2}),
+    ):
+        folder = tmp_path / name
+        outfile = str(folder / 'out.jsonl')
+        files = {'infile': str(infile), 'outfile': outfile}
+        run_command(command, **files, **options, **engine)
+        found.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    return found
+
+
+def options_for(cluster):
+    """What lets a command work on a cluster."""
+    where = ['--ray-address', cluster.address, '--ray-actors', '2']
+    return ['--engine', 'ray', *where]
+
+
+def interrupted(command, part, size=0):
+    """
+    Run a command, end it as Ctrl-C does when ``part`` is longer than ``size``, and give
+    what it left there.
+    """
+    started = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=part.parent
+    )
+    wait_for(lambda: part.exists() and part.stat().st_size > size)
+    began = time.monotonic()
+    started.send_signal(signal.SIGINT)
+    said, _ = started.communicate(timeout=60)
+    assert time.monotonic() - began < 5
+    assert started.returncode == 130 and b'Traceback' not in said, said
+    return part.read_bytes()
+
+
+def test_score_writes_the_same_with_the_shipped_detector(tmp_path, two_nodes):
+    responses = [f'a French chain of {n} shops' for n in range(30)]
+    infile = write_records(tmp_path / 'in.jsonl', responses)
+    with open(infile, 'a') as stream:
+        stream.write('not json\n{"knowledge": 3, "response": ""}\n')
+    options = {'measure': 'consistency', 'chunk_size': 4}
+    local, ray = both('score', infile, tmp_path, two_nodes.address, **options)
+    assert local == ray
+    assert len(local) == 2 and local['out.jsonl'].count(b'\n') == 32
+
+
+def test_rerank_writes_the_same(tmp_path, two_nodes):
+    pools = [
+        {'knowledge': K, 'candidates': [f'{n} shops', 'in Limoges', 'a French chain']}
+        for n in range(20)
+    ]
+    infile = tmp_path / 'in.jsonl'
+    write_lines(infile, *pools)
+    options = {'choose': 'precision', 'explain': 'none', 'chunk_size': 3}
+    local, ray = both('rerank', infile, tmp_path, two_nodes.address, **options)
+    assert local == ray
+
+
+def test_filter_writes_the_same(tmp_path, two_nodes, monkeypatch):
+    monkeypatch.setenv('PARLAI_Q2_CACHE', str(tmp_path / 'scores.sqlite'))
+    found = []
+    for name, engine in (('local', []), ('ray', ['--ray-address', two_nodes.address])):
+        folder = tmp_path / name
+        folder.mkdir()
+        # The same name in both, since the files hold it.
+        monkeypatch.chdir(folder)
+        words = 'filter -t q2:grounded_sample:annotated -dt valid --choose consistency'
+        words += f' --chunk-size 16 --engine {name} --outfile kept.jsonl'
+        run([*words.split(), *engine])
+        written = ('kept.jsonl', 'kept.dropped.jsonl', 'kept.summary.txt')
+        found.append([(folder / one).read_bytes() for one in written])
+    assert found[0] == found[1]
+    assert (tmp_path / 'ray' / 'kept.scores.jsonl').read_bytes().count(b'\n') == 84
+
+
+def test_ctrl_c_stops_within_five_seconds_and_leaves_what_resumes(tmp_path, two_nodes):
+    infile = write_records(tmp_path / 'in.jsonl', [f'shop {n}' for n in range(20000)])
+    files = ['--infile', str(infile), '--outfile', str(tmp_path / 'out.jsonl')]
+    options = ['--measure', 'precision', '--chunk-size', '1']
+    command = [sys.executable, '-m', 'parlai_q2', 'score', *files, *options]
+    on_ray = options_for(two_nodes)
+    part = tmp_path / 'out.jsonl.part'
+    kept = interrupted([*command, *on_ray], part)
+    assert json.loads(kept.splitlines()[-1])['id'] < 19999
+    run_command('score', *files, *options)
+    run_command('score', *files[:3], str(tmp_path / 'whole.jsonl'), *options)
+    out = (tmp_path / 'out.jsonl').read_bytes()
+    assert out == (tmp_path / 'whole.jsonl').read_bytes()
+    assert out.startswith(kept)
+
+
+def test_ctrl_c_stops_filter_within_five_seconds_and_its_scores_are_taken_up(
+    tmp_path, two_nodes
+):
+    conversations = tmp_path / 'in.jsonl'
+    turns = [
+        {'knowledge': K, 'history': ['Well?'], 'response': f'shop {n}'}
+        for n in range(5000)
+    ]
+    write_lines(conversations, *turns)
+    files = ['-t', 'q2:grounded_file', '--jsonfile-datapath', str(conversations)]
+    options = ['--choose', 'precision', '--chunk-size', '1', '--cache', 'false']
+    command = [sys.executable, '-m', 'parlai_q2', 'filter', *files, *options]
+    command += ['--outfile', 'kept.jsonl']
+    on_ray = options_for(two_nodes)
+    folders = stopped, whole = tmp_path / 'stopped', tmp_path / 'whole'
+    for folder in folders:
+        folder.mkdir()
+    part = stopped / 'kept.scores.jsonl.part'
+    kept = interrupted(command, part)
+    assert 0 < kept.count(b'\n') < 5000
+    # On Ray it goes on, and is stopped again.
+    more = interrupted([*command, *on_ray], part, len(kept))
+    assert more.startswith(kept) and more.count(b'\n') < 5000
+    assert not (stopped / 'kept.jsonl').exists()
+    for folder in folders:
+        again = subprocess.run([*command, *on_ray], cwd=folder, capture_output=True)
+        assert again.returncode == 0, again.stderr
+    for name in ('kept.jsonl', 'kept.dropped.jsonl', 'kept.scores.jsonl'):
+        assert (stopped / name).read_bytes() == (whole / name).read_bytes(), name
+    assert (stopped / 'kept.scores.jsonl').read_bytes().startswith(more)
