@@ -221,7 +221,8 @@ class Score:
 
     :param value: in [0, 1]; 1 means grounded. At most :data:`NOT_VERIFIABLE_VALUE` if
         nothing could be verified.
-    :param label: what that makes of the response.
+    :param label: what that makes of the response, one of :class:`Label`; the files of
+        others may have other words.
     :param claims: the evidence: what the response says, and what the knowledge says of
         that; one for each question, each sentence or each words that are wrong, as the
         scorer finds them. Empty for scorers that compare texts as wholes.
@@ -236,7 +237,7 @@ class Score:
     """
 
     value: float
-    label: Label
+    label: str
     claims: tuple[Claim, ...] = ()
     fallback: bool = False
     parts: Mapping[str, float] = field(default_factory=dict, hash=False)
@@ -319,7 +320,7 @@ class Score:
                 raise InputError(f'claim {place} cannot be read: {e}') from e
         return cls(
             value=number_in(fields, 'score'),
-            label=word_in(fields, 'label', Label),
+            label=text_in(fields, 'label'),
             claims=tuple(claims),
             fallback=bool(fields.get('fallback')),
             parts=numbers_in(fields, 'parts'),

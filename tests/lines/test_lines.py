@@ -78,13 +78,12 @@ def test_a_turn_of_a_log_has_its_score_and_its_candidates():
 
 
 @pytest.mark.parametrize(
-    'field, wrong', [('label', 'maybe'), ('status', 'perhaps'), ('stance', 3)]
+    'field, wrong', [('comparison', 'maybe'), ('status', 'perhaps'), ('stance', 3)]
 )
 def test_a_word_that_there_is_not_is_refused(field, wrong):
     line = through_json(Score.from_dict(scored()).to_dict())
     claim = next(one for one in line['claims'] if one['evidence'])
-    fields = {'label': line, 'status': claim, 'stance': claim['evidence'][0]}[field]
-    fields[field] = wrong
+    (claim['evidence'][0] if field == 'stance' else claim)[field] = wrong
     with pytest.raises(InputError, match=f"'{field}' must be one of .* and is "):
         Score.from_dict(line)
 

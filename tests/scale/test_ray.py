@@ -136,45 +136,6 @@ def test_that_ray_does_not_start_is_said(tmp_path, monkeypatch):
     assert (read, constants.ENABLE_RAY_CLUSTER) == ([False], 'as it was')
 
 
-def test_a_killed_node_and_one_that_joins_late_cost_only_time(engine, two_nodes):
-    items = [*map(str, range(200))]
-    doomed = add_node(two_nodes)
-
-    found = []
-    with engine(actors=4, seconds=0.1) as running:
-        for number, (_, made) in enumerate(running.run(chunks(items))):
-            found += made
-            if number == 5:
-                kill_node(doomed)
-            if number == 10:
-                add_node(two_nodes)
-    assert found == expected(items)
-
-
-def test_ray_is_started_here_if_no_address_is_given_and_only_loopback_listens(tmp_path):
-    from parlai_q2.scale.ray_engine import RayEngine, Resources
-
-    before = set(children(os.getpid()))
-    with RayEngine(ToyJob(str(tmp_path)), Resources(actors=2)) as running:
-        started = set(children(os.getpid())) - before
-        addresses = listening(started | {os.getpid()})
-        found = [r for _, one in running.run(chunks(['1', '2', '3'])) for r in one]
-    assert found == expected(['1', '2', '3'])
-    assert addresses <= {'0100007F', '0000000000000000FFFF00000100007F'}
-    assert addresses
-    deadline = time.monotonic() + 10
-    while set(children(os.getpid())) - before and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not set(children(os.getpid())) - before
-
-
-def test_the_local_engine_does_the_same(tmp_path, monkeypatch):
-    monkeypatch.setenv('OMP_NUM_THREADS', '1')
-    with LocalEngine(ToyJob(str(tmp_path))) as running:
-        found = [r for _, one in running.run(chunks([*'abcdef'])) for r in one]
-    assert (running.signature, found) == ('toy', expected([*'abcdef']))
-
-
 def both(command, infile, tmp_path, address, **options):
     """The files that a command writes in this process, and on Ray."""
     found = []
@@ -299,3 +260,42 @@ def test_ctrl_c_stops_filter_within_five_seconds_and_its_scores_are_taken_up(
     for name in ('kept.jsonl', 'kept.dropped.jsonl', 'kept.scores.jsonl'):
         assert (stopped / name).read_bytes() == (whole / name).read_bytes(), name
     assert (stopped / 'kept.scores.jsonl').read_bytes().startswith(more)
+
+
+def test_a_killed_node_and_one_that_joins_late_cost_only_time(engine, two_nodes):
+    items = [*map(str, range(200))]
+    doomed = add_node(two_nodes)
+
+    found = []
+    with engine(actors=4, seconds=0.1) as running:
+        for number, (_, made) in enumerate(running.run(chunks(items))):
+            found += made
+            if number == 5:
+                kill_node(doomed)
+            if number == 10:
+                add_node(two_nodes)
+    assert found == expected(items)
+
+
+def test_ray_is_started_here_if_no_address_is_given_and_only_loopback_listens(tmp_path):
+    from parlai_q2.scale.ray_engine import RayEngine, Resources
+
+    before = set(children(os.getpid()))
+    with RayEngine(ToyJob(str(tmp_path)), Resources(actors=2)) as running:
+        started = set(children(os.getpid())) - before
+        addresses = listening(started | {os.getpid()})
+        found = [r for _, one in running.run(chunks(['1', '2', '3'])) for r in one]
+    assert found == expected(['1', '2', '3'])
+    assert addresses <= {'0100007F', '0000000000000000FFFF00000100007F'}
+    assert addresses
+    deadline = time.monotonic() + 10
+    while set(children(os.getpid())) - before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not set(children(os.getpid())) - before
+
+
+def test_the_local_engine_does_the_same(tmp_path, monkeypatch):
+    monkeypatch.setenv('OMP_NUM_THREADS', '1')
+    with LocalEngine(ToyJob(str(tmp_path))) as running:
+        found = [r for _, one in running.run(chunks([*'abcdef'])) for r in one]
+    assert (running.signature, found) == ('toy', expected([*'abcdef']))
