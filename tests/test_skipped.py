@@ -25,14 +25,14 @@ pytest.importorskip('no_such_package', reason='needs a package')
 
 
 @pytest.mark.parametrize(
-    'more, options, code, says',
+    'more, options, code, says, workers',
     [
-        ('', ['--fail-on-skips'], 0, '1 skipped, 0 of them'),
-        (MORE, [], 0, 'NOT EXPECTED needs a package'),
-        (MORE, ['--fail-on-skips'], 1, '2 skipped, 1 of them'),
+        ('', ['--fail-on-skips'], 0, '1 skipped, 0 of them', 0),
+        (MORE, [], 0, 'NOT EXPECTED needs a package', 1),
+        (MORE, ['--fail-on-skips'], 1, '2 skipped, 1 of them', 0),
+        (MORE, ['--fail-on-skips'], 1, '2 skipped, 1 of them', 1),
     ],
 )
-@pytest.mark.parametrize('workers', [0, 1])
 def test_skips_are_counted_and_may_be_a_failure(
     tmp_path, more, options, code, says, workers
 ):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from parlai_q2.claims import Word
+from parlai_q2.enums import Word
 from parlai_q2.retrieve.answers import AnswerReader, asks, wants_yes_or_no
 from parlai_q2.text.pipeline import parse_all
 from parlai_q2.turns import Turn

@@ -105,7 +105,7 @@ def test_ten_records_are_scored_by_precision_without_torch(records):
 @pytest.mark.slow
 def test_a_command_of_parlai_imports_no_other_command(tmp_path):
     words = '-t q2:grounded_sample -m q2:grounded_rerank --num-examples 1'
-    words += ' --candidate-strategies beam:2 --q2-metrics false'
+    words += ' --candidate-strategies beam:2 --choose overlap --q2-metrics false'
     status, shown, errors, imported = run(tmp_path, 'eval_model', *words.split())
     assert status == 0 and 'rerank' in shown, errors
     assert 'parlai' in imported and ANOTHER not in imported.split()

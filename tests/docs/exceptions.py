@@ -22,8 +22,10 @@ EXCEPTIONS = {
     'tests/tasks/test_begin_generated.py runs it on a small one',
     r'python \.ci/results\.py .*': 'scores every annotated set, for hours; '
     'tests/docs/test_results.py runs what follows the scoring',
+    r'parlai_q2 multiprocessing_eval .*': 'starts two processes; '
+    'tests/tasks/test_distributed_eval.py compares them with one',
     r'parlai_q2 bench --responses .*': 'takes minutes; tests/benchmark/test_script.py '
-    'runs it on two responses, and test_reranking.py its turns',
+    'runs it on two responses',
     r'parlai_q2 bench --parts scale .*': 'takes minutes to hours; '
     'tests/benchmark/test_scale.py parses it and runs a small one',
     r'python dpo\.py': 'needs an older TRL than the tests have',

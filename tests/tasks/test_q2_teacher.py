@@ -108,7 +108,7 @@ def test_scoring_can_be_turned_off(made):
 def test_q2_itself_ranks_consistent_responses_above_inconsistent_ones():
     means = {
         name: evaluate(
-            task=f'{SAMPLE}:{name}Teacher', measure='q2', batchsize=8, num_examples=8
+            task=f'{SAMPLE}:{name}Teacher', measure='q2', batchsize=4, num_examples=4
         )
         for name in ('Consistent', 'Inconsistent')
     }

@@ -16,7 +16,6 @@ from parlai_q2.text.spans import informative_spans
 
 # Cores, and inputs a call: alone, many, and some on two cores. Each is a model to load.
 HOW = ((1, 1), (1, 32), (2, 3))
-ROUNDS = 2
 LONG = 'Bees have five eyes and they live in a hive of wax. ' * 40
 
 
@@ -38,9 +37,8 @@ def same_in_any_batch(read, inputs):
     alone = {one: read(1, 1)([one])[0] for one in inputs}
     rng = random.Random(5)
     for how in HOW:
-        for _ in range(ROUNDS):
-            some = rng.sample(inputs, rng.randint(2, len(inputs)))
-            assert read(*how)(some) == [alone[one] for one in some]
+        some = rng.sample(inputs, len(inputs))
+        assert read(*how)(some) == [alone[one] for one in some]
 
 
 @pytest.mark.slow
@@ -99,7 +97,7 @@ def test_the_question_generator(monkeypatch):
 
 
 def test_in_fp32_too(monkeypatch):
-    inputs = pairs()[-9:]
+    inputs = pairs()[-7:]
     models = {
         (cores, size): made(
             SequenceNliModel,
