@@ -8,9 +8,10 @@ something else or different things, JSON, which Parquet has a type for.
 
 import json
 from collections.abc import Iterator, Mapping
+from enum import Enum, auto
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.locations import Location, state_of
@@ -25,11 +26,25 @@ BATCH = 256
 GROUP_BYTES = 8 * 1024 * 1024
 # In the metadata of our files, whose empty cells are fields that a line does not have.
 OURS = b'parlai_q2'
-TEXT, TEXTS, TRUTH, JSON = 'text', 'texts', 'truth', 'json'
-# Integers that a float represents exactly, those of 64 bits, and floats.
-EXACT, WHOLE, NUMBER = 'exact', 'whole', 'number'
+
+
+class Column(Enum):
+    """The kinds of columns that are written."""
+
+    TEXT = auto()
+    TEXTS = auto()
+    TRUTH = auto()
+    EXACT = auto()  # integers that a float represents exactly
+    WHOLE = auto()  # those of 64 bits
+    NUMBER = auto()
+    JSON = auto()
+
+
 # The kinds of column that hold the values of two others, and nothing is lost.
-BOTH = {frozenset({EXACT, WHOLE}): WHOLE, frozenset({EXACT, NUMBER}): NUMBER}
+BOTH = {
+    frozenset({Column.EXACT, Column.WHOLE}): Column.WHOLE,
+    frozenset({Column.EXACT, Column.NUMBER}): Column.NUMBER,
+}
 
 
 class Row(NamedTuple):
@@ -93,7 +108,7 @@ def parquet_rows(path: Location) -> Iterator[Row]:
 
 
 def write_parquet(
-    lines: Path, path: Path, columns: Mapping[str, str] = MappingProxyType({})
+    lines: Path, path: Path, columns: Mapping[str, Column] = MappingProxyType({})
 ) -> None:
     """
     Make a Parquet file of JSON lines, each an object. A field that is null, or that a
@@ -107,28 +122,29 @@ def write_parquet(
     import pyarrow
     from pyarrow import parquet
 
-    kinds: dict[str, str] = {}
+    # None where no line has said yet.
+    kinds: dict[str, Optional[Column]] = {}
     for fields in _objects(lines):
         for name, value in fields.items():
             if value is not None:
                 kind = _kind_of(value)
                 kinds[name] = _kind_of_both(kinds.get(name, kind), kind)
             else:
-                kinds.setdefault(name, '')
+                kinds.setdefault(name, None)
     for name, kind in columns.items():
-        kinds[name] = _kind_of_both(kinds.get(name, ''), kind)
-    kinds = {name: kind or TEXT for name, kind in kinds.items()}
+        kinds[name] = _kind_of_both(kinds.get(name), kind)
     types = {
-        TEXT: pyarrow.string(),
-        TEXTS: pyarrow.list_(pyarrow.string()),
-        TRUTH: pyarrow.bool_(),
-        EXACT: pyarrow.int64(),
-        WHOLE: pyarrow.int64(),
-        NUMBER: pyarrow.float64(),
-        JSON: pyarrow.json_(),
+        Column.TEXT: pyarrow.string(),
+        Column.TEXTS: pyarrow.list_(pyarrow.string()),
+        Column.TRUTH: pyarrow.bool_(),
+        Column.EXACT: pyarrow.int64(),
+        Column.WHOLE: pyarrow.int64(),
+        Column.NUMBER: pyarrow.float64(),
+        Column.JSON: pyarrow.json_(),
     }
     schema = pyarrow.schema(
-        [(name, types[kind]) for name, kind in kinds.items()], {OURS: b''}
+        [(name, types[kind or Column.TEXT]) for name, kind in kinds.items()],
+        {OURS: b''},
     )
     with parquet.ParquetWriter(path, schema) as writer:
         for group in _groups(lines):
@@ -165,27 +181,29 @@ def _column(pyarrow: Any, values: list[Any], kind: Any) -> Any:
     return pyarrow.ExtensionArray.from_storage(kind, pyarrow.array(texts, 'string'))
 
 
-def _kind_of(value: Any) -> str:
+def _kind_of(value: Any) -> Column:
     if isinstance(value, bool):
-        return TRUTH
+        return Column.TRUTH
     if isinstance(value, int):
         size = value.bit_length()
-        return EXACT if size <= 53 else WHOLE if size <= 63 else JSON
+        return (
+            Column.EXACT if size <= 53 else Column.WHOLE if size <= 63 else Column.JSON
+        )
     if isinstance(value, float):
-        return NUMBER
+        return Column.NUMBER
     if isinstance(value, str):
-        return TEXT if _is_text(value) else JSON
+        return Column.TEXT if _is_text(value) else Column.JSON
     if isinstance(value, list) and all(
         isinstance(one, str) and _is_text(one) for one in value
     ):
-        return TEXTS
-    return JSON
+        return Column.TEXTS
+    return Column.JSON
 
 
-def _kind_of_both(one: str, other: str) -> str:
-    if not one or one == other:
+def _kind_of_both(one: Optional[Column], other: Column) -> Column:
+    if one is None or one == other:
         return other
-    return BOTH.get(frozenset({one, other}), JSON)
+    return BOTH.get(frozenset({one, other}), Column.JSON)
 
 
 def _is_text(value: str) -> bool:

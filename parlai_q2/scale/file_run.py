@@ -18,7 +18,7 @@ from typing import Any, Optional
 from parlai_q2.errors import InputError
 from parlai_q2.io.chunks import CHUNK_RECORDS, Chunk, Readable
 from parlai_q2.io.locations import Location, state_of
-from parlai_q2.io.parquet import is_parquet, write_parquet
+from parlai_q2.io.parquet import Column, is_parquet, write_parquet
 from parlai_q2.io.write import ResumableWriter, encode_line
 from parlai_q2.scale.job import Engine
 from parlai_q2.scale.outcomes import Counts, Made
@@ -46,7 +46,7 @@ class Kind:
     signature_field: Optional[str] = None
     identity: Mapping[str, Any] = field(default_factory=dict)
     bad_is_error: bool = False
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, Column] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional
 from parlai_q2.claims import Kind, Label
 from parlai_q2.enums import Word
 from parlai_q2.intervals import Interval, mean_interval
-from parlai_q2.io.parquet import JSON, TEXT, TRUTH, WHOLE
+from parlai_q2.io.parquet import Column
 from parlai_q2.io.write import encode_line
 from parlai_q2.lines import error_line, kind_of, ranking_line
 from parlai_q2.rerank import PoolRecord, Ranking, Reranker
@@ -18,11 +18,13 @@ from parlai_q2.scale.score_job import lost_record
 
 # The kinds of columns in Parquet.
 COLUMNS = {
-    **dict.fromkeys(('knowledge', 'history', 'candidates'), JSON),
-    **dict.fromkeys(('kind', 'text', 'reason', 'rerank_signature', 'error'), TEXT),
-    **dict.fromkeys(('order', 'rerank', 'rerank_knowledge'), JSON),
-    **dict.fromkeys(('abstained', 'grounded'), TRUTH),
-    'line': WHOLE,
+    **dict.fromkeys(('knowledge', 'history', 'candidates'), Column.JSON),
+    **dict.fromkeys(
+        ('kind', 'text', 'reason', 'rerank_signature', 'error'), Column.TEXT
+    ),
+    **dict.fromkeys(('order', 'rerank', 'rerank_knowledge'), Column.JSON),
+    **dict.fromkeys(('abstained', 'grounded'), Column.TRUTH),
+    'line': Column.WHOLE,
 }
 
 

@@ -5,7 +5,7 @@ from typing import Any, Optional
 
 from parlai_q2.claims import Kind, Score
 from parlai_q2.errors import RecordError
-from parlai_q2.io.parquet import JSON, NUMBER, TEXT, TRUTH, WHOLE
+from parlai_q2.io.parquet import Column
 from parlai_q2.io.read import Record
 from parlai_q2.io.write import encode_line
 from parlai_q2.lines import error_line, kind_of, score_line
@@ -15,14 +15,14 @@ from parlai_q2.scorers.shell import LANGUAGE
 
 # The kinds of columns in Parquet.
 COLUMNS = {
-    'kind': TEXT,
-    'score': NUMBER,
-    'label': TEXT,
-    'fallback': TRUTH,
-    **dict.fromkeys(('claims', 'parts'), JSON),
-    'signature': TEXT,
-    'line': WHOLE,
-    'error': TEXT,
+    'kind': Column.TEXT,
+    'score': Column.NUMBER,
+    'label': Column.TEXT,
+    'fallback': Column.TRUTH,
+    **dict.fromkeys(('claims', 'parts'), Column.JSON),
+    'signature': Column.TEXT,
+    'line': Column.WHOLE,
+    'error': Column.TEXT,
 }
 
 

@@ -155,3 +155,12 @@ def test_code_in_a_folder_is_not_run_and_nobody_is_asked(plain_folder, monkeypat
 def test_an_installation_without_its_models_says_so():
     with pytest.raises(ModelNotFoundError, match='incomplete; reinstall parlai_q2'):
         shipped_folder('q2_maxi/consistency')
+
+
+def test_a_model_that_brings_code_of_its_own_is_refused(tmp_path):
+    (tmp_path / 'config.json').write_text(
+        json.dumps({'model_type': 'theirs', 'auto_map': {'AutoConfig': 'code.Theirs'}})
+    )
+    (tmp_path / 'code.py').write_text('raise AssertionError("it has run")')
+    with pytest.raises(ModelError, match='comes with Python code of its own'):
+        load(tmp_path, AutoModelForSequenceClassification)

@@ -84,7 +84,7 @@ def test_a_batch_gives_what_the_loop_gives_one_question_at_a_time():
         '这是一家法国公司',
         '!!! ??? ...',
         'a' * 5000,
-        'a French chain of stores. ' * 200,
+        'a French chain of stores. ' * 60,
     ],
 )
 def test_hostile_responses_are_scored_in_range(response):
