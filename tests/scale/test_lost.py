@@ -1,13 +1,22 @@
-"""What no process survives is named in a run's output, and the rest is scored."""
+"""
+What no process survives is named in a run's output, and the rest is scored; and what a
+process says of an error.
+"""
+
+import pickle
+
+import pytest
 
 from parlai_q2.filtering.judge import batches_of, judge_batches
 from parlai_q2.filtering.policy import Policy
+from parlai_q2.scale.actor import THREAD_VARIABLES, Actor
 from parlai_q2.scale.judge_job import JudgeJob
 from parlai_q2.scale.kept_scores import KeptScores
 from parlai_q2.scale.local import LocalEngine
 from parlai_q2.scale.score_job import ScoreJob
 from parlai_q2.scripts.score import score_file
 from tests.files import read_lines
+from tests.scale.toy_job import ToyJob
 from tests.scale.toys import K, ToyScorer, maker, write_records
 
 
@@ -57,3 +66,21 @@ def test_a_lost_label_is_dropped(tmp_path):
     lost = [n for n, (turn,) in enumerate(judged) if turn.labels[0].score is None]
     assert lost == [9]
     assert 'episode 10, turn 1 could not be scored: a process died' in problems[0]
+
+
+class Elsewhere(ToyJob):
+    def load(self, device=None):
+        raise ModuleNotFoundError("No module named 'theirs'")
+
+
+@pytest.mark.parametrize('job, missing', [(ToyJob, False), (Elsewhere, True)])
+def test_an_actor_says_whether_a_module_is_missing(tmp_path, monkeypatch, job, missing):
+    for name in THREAD_VARIABLES:
+        monkeypatch.setenv(name, '1')
+    actor = Actor(pickle.dumps(job(str(tmp_path))), None, 1)
+    answer = actor.load()
+    if not missing:
+        answer = actor.work(['raise'])
+    error = 'ModuleNotFoundError: ' if missing else 'ZeroDivisionError: '
+    assert answer.problem.startswith(error) and 'Traceback' in answer.trace
+    assert answer.no_module is missing
