@@ -23,6 +23,7 @@ from parlai_q2.generate.chat import Said, messages_of
 from parlai_q2.models.prompts import Prompt
 from parlai_q2.options import line_ends
 from parlai_q2.parlai.generator.agent import CandidateAgent
+from parlai_q2.parlai.generator.candidates import Wanted
 from parlai_q2.rerank.candidate import Candidate
 
 STRATEGY = ('server',)
@@ -40,6 +41,10 @@ class ChatServerAgent(CandidateAgent):
         super().add_cmdline_args(parser, partial_opt=partial_opt)
         return add_options(parser)
 
+    @property
+    def finds_more(self) -> bool:
+        return self.opt['server_samples'] > 1
+
     def load(self, opt: Opt) -> tuple[ChatServer, Prompt]:
         return server_from_opt(opt), Prompt(line_ends(opt['prompt_template']))
 
@@ -52,7 +57,7 @@ class ChatServerAgent(CandidateAgent):
         return messages_of(self.loaded[1], said, knowledge)
 
     def find(
-        self, contexts: Sequence[Any], grounded: Sequence[bool]
+        self, contexts: Sequence[Any], wanted: Sequence[Wanted]
     ) -> list[list[Candidate]]:
         """
         The replies in the server's order.
@@ -60,8 +65,10 @@ class ChatServerAgent(CandidateAgent):
         :raises ServerError: when the server fails, or gives no log probabilities where
             they are needed.
         """
-        samples = self.opt['server_samples']
-        numbers = [samples if known else 1 for known in grounded]
+        more = self.opt['server_samples'] - 1
+        numbers = [
+            (Wanted.FIRST in one) + more * (Wanted.MORE in one) for one in wanted
+        ]
         pools = self.server.replies(contexts, numbers)
         if needs_logprobs(self.opt):
             if any(reply.logprob is None for pool in pools for reply in pool):

@@ -100,7 +100,7 @@ class ChatServer:
         Ask for replies to several turns at once.
 
         :param turns: B dialogues, each ending with the turn to reply to.
-        :param numbers: how many replies to each, at least 1.
+        :param numbers: how many replies to each, at least 0.
         :return: B lists of that many replies, in the server's order.
         :raises ServerError: when the server cannot be reached, or does not answer as
             the protocol says.
@@ -110,6 +110,8 @@ class ChatServer:
     def _replies_to(self, messages: Sequence[Message], number: int) -> list[Reply]:
         """Ask once for all replies; as often as needed, if the server gives fewer."""
         found: list[Reply] = []
+        if not number:
+            return found
         if self._most is None or number <= self._most:
             found = self._first(messages, number)
             if len(found) < number:

@@ -23,6 +23,7 @@ from parlai_q2.generate.open import Generator
 from parlai_q2.generate.strategies import parse_strategies
 from parlai_q2.generate.writer import Written
 from parlai_q2.parlai.generator.agent import CandidateAgent
+from parlai_q2.parlai.generator.candidates import Wanted
 from parlai_q2.rerank.candidate import Candidate
 
 
@@ -45,6 +46,10 @@ class Ctranslate2Agent(CandidateAgent):
         self.asked = parse_strategies(asked) if asked else [alone]
         super().__init__(opt, shared)
 
+    @property
+    def finds_more(self) -> bool:
+        return len(self.asked) > 1
+
     def load(self, opt: Opt) -> Generator:
         return generator_from_opt(opt)
 
@@ -64,10 +69,10 @@ class Ctranslate2Agent(CandidateAgent):
         return context
 
     def find(
-        self, contexts: Sequence[list[str]], grounded: Sequence[bool]
+        self, contexts: Sequence[list[str]], wanted: Sequence[Wanted]
     ) -> list[list[Candidate]]:
         """The candidates in the order of the strategies."""
-        asked = [self.asked if known else self.asked[:1] for known in grounded]
+        asked = [one.of(self.asked) for one in wanted]
         seed = self.opt.get('candidate_seed') or 0
         pools = self.loaded.writer.write(contexts, asked, seed)
         return [[self._candidate(one) for one in pool] for pool in pools]

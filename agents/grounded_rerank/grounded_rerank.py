@@ -14,7 +14,7 @@ from typing import Any, Mapping, Optional
 
 import torch
 from parlai.core.message import Message
-from parlai.core.metrics import GlobalAverageMetric
+from parlai.core.metrics import AverageMetric, GlobalAverageMetric
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser, class2str
 from parlai.core.torch_agent import Batch, Output, TorchAgent
@@ -44,15 +44,17 @@ from parlai_q2.agents.grounded_rerank.options import (
     add_rerank_options,
     forget_others_options,
 )
+from parlai_q2.claims import Label
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
+from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import DEFAULT_STRATEGIES, parse_strategies
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.io.turn_knowledge import NOTHING
-from parlai_q2.parlai.generator.candidates import RankedBeam, first_replies
+from parlai_q2.parlai.generator.candidates import RankedBeam, Wanted, first_replies
 from parlai_q2.parlai.knowledge_options import searching_source
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
-from parlai_q2.rerank import Pool, Ranking, Reranker
+from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import spoken
 from parlai_q2.steps import Step, tell
 
@@ -129,6 +131,12 @@ class GroundedRerankAgent(ChatCommands):
         )
         super().__init__(opt, shared)
         self.id = 'GroundedRerank'
+        if opt.get('candidates_until') is not None and not self.finds_more:
+            raise ConfigError(
+                '--candidates-until decides after the first search whether to go on, '
+                'and there is only one. Give more: --candidate-strategies '
+                'greedy,beam:10, or of a server: --server-samples 8'
+            )
 
     def share(self) -> dict[str, Any]:
         """Share the scorers too: their models are loaded once."""
@@ -241,18 +249,51 @@ class GroundedRerankAgent(ChatCommands):
         grounded = [bool(turn.knowledge) or finds_some for turn in turns]
         if not all(grounded):
             warn_once(NONE_GIVEN if searched is None else NONE_FOUND)
-        tell(Step.FINDING)
-        found = self.candidate_pools(
-            batch, grounded, max_ts=max_ts, prefix_tokens=prefix_tokens, **kwargs
-        )
-        pools = [spoken(pool) or [self.nothing] for pool in found]
-        if finds_some:
-            turns = [
-                turn if turn.knowledge else replace(turn, knowledge=documents)
-                for turn, documents in zip(
-                    turns, self.knowledge_found(len(turns)), strict=True
-                )
+        search = {'max_ts': max_ts, 'prefix_tokens': prefix_tokens, **kwargs}
+        wanted = [Wanted.ALL if known else Wanted.FIRST for known in grounded]
+        until = self.opt.get('candidates_until')
+        if until is None:
+            rankings = self._ranked(batch, self._found(batch, wanted, search))
+        else:
+            found = self._found(batch, [Wanted.FIRST] * len(wanted), search)
+            rankings = self._ranked(batch, found)
+            clear = [_clear(ranking, until) for ranking in rankings]
+            self.record_local_metric('rerank/early', list(map(AverageMetric, clear)))
+            more = [
+                Wanted.NOTHING if enough else one & Wanted.MORE
+                for enough, one in zip(clear, wanted, strict=True)
             ]
+            if any(more):
+                others = self._found(batch, more, search)
+                found = [a + b for a, b in zip(found, others, strict=True)]
+                rankings = self._ranked(batch, found)
+        self._record(rankings)
+        self._rankings = rankings
+        return first_replies(
+            [RankedBeam([one.source for one in r.candidates]) for r in rankings]
+        )
+
+    def _found(
+        self, batch: Batch, wanted: list[Wanted], search: dict[str, Any]
+    ) -> list[list[Candidate]]:
+        tell(Step.FINDING)
+        return self.candidate_pools(batch, wanted, **search)
+
+    def _ranked(self, batch: Batch, found: list[list[Candidate]]) -> list[Ranking]:
+        """
+        The candidates of B turns, ranked.
+
+        :param found: what the generator found for each, perhaps nothing.
+        """
+        given, searched = batch[FOUND], self.knowledge.source.searched
+        turns = [one.turn for one in given]
+        if self.finds_knowledge:
+            documents = self.knowledge_found(len(turns))
+            turns = [
+                turn if turn.knowledge else replace(turn, knowledge=own)
+                for turn, own in zip(turns, documents, strict=True)
+            ]
+        pools = [spoken(pool) or [self.nothing] for pool in found]
         if searched is not None:
             pools = with_documents(pools, given)
         began = time.perf_counter()
@@ -269,11 +310,12 @@ class GroundedRerankAgent(ChatCommands):
         )
         if searched is not None:
             rankings = to_the_point(rankings, given, searched.reader)
-        self._record(rankings, 1000 * (time.perf_counter() - began))
-        self._rankings = rankings
-        return first_replies(
-            [RankedBeam([one.source for one in r.candidates]) for r in rankings]
+        # Timings belong to the process, not to a task, so every worker's batches count.
+        self.global_metrics.add(
+            'rerank/scorer_ms',
+            GlobalAverageMetric(1000 * (time.perf_counter() - began), len(rankings)),
         )
+        return rankings
 
     def batch_act(self, observations: list[Message]) -> list[Message]:
         """
@@ -289,7 +331,7 @@ class GroundedRerankAgent(ChatCommands):
                 reply.force_set('metrics', {k: v for k, v in found if v is not None})
         return replies
 
-    def _record(self, rankings: list[Ranking], milliseconds: float) -> None:
+    def _record(self, rankings: list[Ranking]) -> None:
         found = metrics(rankings)
         for name, values in found.items():
             self.record_local_metric(name, values)
@@ -297,7 +339,14 @@ class GroundedRerankAgent(ChatCommands):
         if by is not None:
             # This placeholder gives way to a task's values, where a task has any.
             self.global_metrics.add(by, of_nothing())
-        # Timings belong to the process, not to a task, so every worker's batches count.
-        self.global_metrics.add(
-            'rerank/scorer_ms', GlobalAverageMetric(milliseconds, len(rankings))
-        )
+
+
+def _clear(ranking: Ranking, until: float) -> bool:
+    """Whether the best of a few candidates is good enough to look for no others."""
+    best = ranking.chosen
+    return (
+        best.score is not None
+        and best.score.label == Label.CONSISTENT
+        and best.value is not None
+        and best.value >= until
+    )

@@ -35,6 +35,13 @@ def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
         help='seed of the sampling strategies: the same context gives the same '
         'candidates',
     )
+    group.add_argument(
+        '--candidates-until',
+        type=float,
+        help='ask the first strategy (of a server, for one reply), and the others only '
+        'where no candidate of it is consistent with at least this score, in [0, 1]; '
+        'default: ask all',
+    )
     add_choice_options(parser)
     group = parser.add_argument_group('Reranking: knowledge and chat')
     add_knowledge_options(group)

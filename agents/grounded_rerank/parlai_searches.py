@@ -25,7 +25,7 @@ from parlai_q2.agents.grounded_rerank.side_by_side import (
 )
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import Strategy
-from parlai_q2.parlai.generator.candidates import FindsCandidates
+from parlai_q2.parlai.generator.candidates import FindsCandidates, Wanted
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Passage
 
@@ -58,6 +58,10 @@ class ParlaiSearches(FindsCandidates, _Generator):
         return Candidate('', source=(tokens, torch.tensor(0.0), None))
 
     @property
+    def finds_more(self) -> bool:
+        return len(self.strategies) > 1
+
+    @property
     def finds_knowledge(self) -> bool:
         return retrieves(self._model)
 
@@ -71,7 +75,7 @@ class ParlaiSearches(FindsCandidates, _Generator):
     def candidate_pools(
         self,
         batch: Batch,
-        grounded: Sequence[bool],
+        wanted: Sequence[Wanted],
         max_ts: int = 0,
         prefix_tokens: Optional[torch.Tensor] = None,
         **search: Any,
@@ -84,7 +88,7 @@ class ParlaiSearches(FindsCandidates, _Generator):
         :param search: further arguments of the generator's ``_generate``.
         :raises ConfigError: when the generator does not return a list of candidates.
         """
-        asked = _asked(self.strategies, grounded)
+        asked = _asked(self.strategies, wanted)
         seed = self.opt.get('candidate_seed') or 0
         generate: Callable[..., Any] = super()._generate
         if self.generator_class._generate.__module__ in NOT_PARLAI_SEARCH:
@@ -149,13 +153,13 @@ def search_one_by_one(
     return found
 
 
-def _asked(strategies: Sequence[Strategy], grounded: Sequence[bool]) -> Asked:
-    first, *more = strategies
-    chosen_by_knowledge = [i for i, known in enumerate(grounded) if known]
-    asked: Asked = [(first, range(len(grounded)))]
-    if chosen_by_knowledge:
-        asked += [(strategy, chosen_by_knowledge) for strategy in more]
-    return asked
+def _asked(strategies: Sequence[Strategy], wanted: Sequence[Wanted]) -> Asked:
+    each = [one.of(strategies) for one in wanted]
+    asked = [
+        (strategy, [i for i, own in enumerate(each) if strategy in own])
+        for strategy in strategies
+    ]
+    return [(strategy, examples) for strategy, examples in asked if examples]
 
 
 def collect(agent: Any, searches: Sequence[Any], strategy: Strategy) -> list[Candidate]:

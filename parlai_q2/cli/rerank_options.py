@@ -18,11 +18,13 @@ def check_ranges(opt: Mapping[str, Any]) -> None:
 
     :raises ConfigError: when one is out of its range or is not a number.
     """
-    value = opt.get('abstain_below')
-    if value is not None and not (is_number(value) and 0 <= value <= 1):
-        raise ConfigError(
-            f'--abstain-below is {value!r}; it must be a number in [0, 1].'
-        )
+    for option in ('abstain_below', 'candidates_until'):
+        value = opt.get(option)
+        if value is not None and not (is_number(value) and 0 <= value <= 1):
+            raise ConfigError(
+                f'--{option.replace("_", "-")} is {value!r}; it must be a number in '
+                '[0, 1].'
+            )
 
 
 def add_choice_options(parser: Any) -> Any:

@@ -143,6 +143,22 @@ def test_likelier_replies_win_where_the_generator_counts():
     ]
 
 
+@pytest.mark.parametrize('knowledge, requests', [('5 6', [1]), ('7', [1, 3])])
+def test_a_server_is_asked_once_where_its_first_reply_is_sure(knowledge, requests):
+    few = {'server_samples': 4, 'candidates_until': 0.9, 'guards': False}
+    with serving(digits) as served:
+        [reply] = reply_to(make(served, **RERANKING, **few), 'Hi?', knowledge=knowledge)
+    assert [fields['n'] for fields in served.requests] == requests
+    assert reply['metrics']['rerank/early'].value() == (requests == [1])
+
+
+def test_a_single_reply_cannot_be_the_first_of_more():
+    one = {'server_samples': 1, 'candidates_until': 0.9}
+    with serving(digits) as served:
+        with pytest.raises(ConfigError, match='there is only one'):
+            make(served, **RERANKING, **one)
+
+
 def test_a_server_without_log_probabilities_is_no_such_generator():
     by = {'rerank_by': 'score_plus_generator'}
     with serving(digits) as served:

@@ -137,6 +137,21 @@ def test_without_knowledge_only_the_first_strategy_searches():
     assert [row['strategies'] for row in reply['rerank']] == [['greedy']]
 
 
+def test_no_more_is_asked_for_than_it_takes_to_be_sure():
+    asked = {'candidate_strategies': 'greedy,nucleus:5,topk:3'}
+    whole = make(**RERANKING, **asked, guards=False)
+    agent = make(**RERANKING, **asked, candidates_until=0.75, guards=False)
+    park, said = 'the dog ran in the park', 'the park is there .'
+    [sure, doubtful] = reply_to(agent, park, 'one two', knowledge=said)
+    assert sure['text'] == said
+    assert [row['strategies'] for row in sure['rerank']] == [['greedy']]
+    [all_of_them] = reply_to(whole, 'one two', knowledge=said)
+    assert doubtful['rerank'] == all_of_them['rerank'], 'as without the option'
+    early = [one['metrics']['rerank/early'].value() for one in (sure, doubtful)]
+    assert early == [1, 0]
+    assert 'rerank/early' not in all_of_them['metrics']
+
+
 @pytest.mark.parametrize(
     'options, error, said',
     [

@@ -14,7 +14,11 @@ from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
 from parlai_q2.errors import ConfigError
 from tests.agents.rerank_toys import MADE, make_agent, reply_to, trained_generator
 
-OUT_OF_RANGE = [('abstain_below', 2), ('abstain_below', float('nan'))]
+OUT_OF_RANGE = [
+    ('candidates_until', 2),
+    ('abstain_below', 2),
+    ('abstain_below', float('nan')),
+]
 
 
 @pytest.fixture(scope='module')

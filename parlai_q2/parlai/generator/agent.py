@@ -18,6 +18,7 @@ from parlai_q2.io.knowledge import find_knowledge
 from parlai_q2.parlai.generator.candidates import (
     FindsCandidates,
     RankedBeam,
+    Wanted,
     first_replies,
 )
 from parlai_q2.parlai.generator.chat_history import ChatHistory
@@ -64,21 +65,21 @@ class CandidateAgent(FindsCandidates, TorchAgent):
         raise NotImplementedError
 
     def find(
-        self, contexts: Sequence[Any], grounded: Sequence[bool]
+        self, contexts: Sequence[Any], wanted: Sequence[Wanted]
     ) -> list[list[Candidate]]:
         """
         Candidates for B contexts, each with ``source`` its text and score.
 
-        :param grounded: as in
+        :param wanted: as in
             :meth:`~parlai_q2.parlai.generator.candidates.FindsCandidates.candidate_pools`.
         """
         raise NotImplementedError
 
     def candidate_pools(
-        self, batch: Batch, grounded: Sequence[bool], **search: Any
+        self, batch: Batch, wanted: Sequence[Wanted], **search: Any
     ) -> list[list[Candidate]]:
         """What :meth:`find` finds; it has its own limits, in place of ParlAI's."""
-        return self.find(batch[CONTEXT], grounded)
+        return self.find(batch[CONTEXT], wanted)
 
     def build_model(self) -> None:
         """ParlAI is not to build one."""
@@ -125,7 +126,7 @@ class CandidateAgent(FindsCandidates, TorchAgent):
         self, batch: Batch, beam_size: int, max_ts: Any, prefix_tokens: Any = None
     ) -> tuple[list, list]:
         """The first replies, in the form of ParlAI's finished searches."""
-        pools = self.candidate_pools(batch, [False] * batch.batchsize)
+        pools = self.candidate_pools(batch, [Wanted.FIRST] * batch.batchsize)
         return first_replies(
             [RankedBeam([c.source for c in pool or [self.nothing]]) for pool in pools]
         )

@@ -3,13 +3,34 @@ What the reranking agent asks of a generator. Agents of :mod:`.agent` have it; a
 ParlAI's own generators, the reranking agent puts an adapter that has it.
 """
 
+import enum
 from collections.abc import Sequence
 from typing import Any, Optional
 
 from parlai.core.torch_agent import Batch
 
+from parlai_q2.generate.strategies import Strategy
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Passage
+
+
+class Wanted(enum.Flag):
+    """
+    What is asked of a generator for one example.
+
+    ``FIRST`` is what the first strategy finds (of a server, one reply), ``MORE`` what
+    the others find. Where there is no knowledge to choose by, the first is enough.
+    """
+
+    NOTHING = 0
+    FIRST = 1
+    MORE = 2
+    ALL = FIRST | MORE
+
+    def of(self, strategies: Sequence[Strategy]) -> list[Strategy]:
+        """Those of some strategies that are wanted, in their order."""
+        first, more = Wanted.FIRST in self, Wanted.MORE in self
+        return [*strategies[: 1 if first else 0], *(strategies[1:] if more else ())]
 
 
 class FindsCandidates:
@@ -28,14 +49,18 @@ class FindsCandidates:
         """Whether it looks for documents itself, as ParlAI's RAG does."""
         return False
 
+    @property
+    def finds_more(self) -> bool:
+        """Whether it has more to ask for after the first search."""
+        return False
+
     def candidate_pools(
-        self, batch: Batch, grounded: Sequence[bool], **search: Any
+        self, batch: Batch, wanted: Sequence[Wanted], **search: Any
     ) -> list[list[Candidate]]:
         """
         Find the candidates of a batch.
 
-        :param grounded: B truth values: whether there is knowledge to choose by. Where
-            there is none, one search is enough, since its first reply will be said.
+        :param wanted: what to find for each of B examples.
         :param search: what ParlAI gave to ``_generate``: ``max_ts``, ``prefix_tokens``
             and whatever a model adds.
         :return: B pools in the generator's order, with each candidate's own record in
