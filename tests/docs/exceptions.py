@@ -22,6 +22,8 @@ EXCEPTIONS = {
     'tests/tasks/test_begin_generated.py runs it on a small one',
     r'python \.ci/results\.py .*': 'scores every annotated set, for hours; '
     'tests/docs/test_results.py runs what follows the scoring',
+    r'parlai_q2 score .* --engine ray\b.*': 'starts a cluster; tests/scale/test_ray.py '
+    'runs it on one',
     r'parlai_q2 multiprocessing_eval .*': 'starts two processes; '
     'tests/tasks/test_distributed_eval.py compares them with one',
     r'parlai_q2 bench --responses .*': 'takes minutes; tests/benchmark/test_script.py '

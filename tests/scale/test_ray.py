@@ -215,14 +215,14 @@ def test_filter_writes_the_same(tmp_path, two_nodes, monkeypatch):
 
 
 def test_ctrl_c_stops_within_five_seconds_and_leaves_what_resumes(tmp_path, two_nodes):
-    infile = write_records(tmp_path / 'in.jsonl', [f'shop {n}' for n in range(20000)])
+    infile = write_records(tmp_path / 'in.jsonl', [f'shop {n}' for n in range(8000)])
     files = ['--infile', str(infile), '--outfile', str(tmp_path / 'out.jsonl')]
     options = ['--measure', 'precision', '--chunk-size', '1']
     command = [sys.executable, '-m', 'parlai_q2', 'score', *files, *options]
     on_ray = options_for(two_nodes)
     part = tmp_path / 'out.jsonl.part'
     kept = interrupted([*command, *on_ray], part)
-    assert json.loads(kept.splitlines()[-1])['id'] < 19999
+    assert json.loads(kept.splitlines()[-1])['id'] < 7999
     run_command('score', *files, *options)
     run_command('score', *files[:3], str(tmp_path / 'whole.jsonl'), *options)
     out = (tmp_path / 'out.jsonl').read_bytes()
@@ -236,7 +236,7 @@ def test_ctrl_c_stops_filter_within_five_seconds_and_its_scores_are_taken_up(
     conversations = tmp_path / 'in.jsonl'
     turns = [
         {'knowledge': K, 'history': ['Well?'], 'response': f'shop {n}'}
-        for n in range(5000)
+        for n in range(2500)
     ]
     write_lines(conversations, *turns)
     files = ['-t', 'q2:grounded_file', '--jsonfile-datapath', str(conversations)]
@@ -249,17 +249,18 @@ def test_ctrl_c_stops_filter_within_five_seconds_and_its_scores_are_taken_up(
         folder.mkdir()
     part = stopped / 'kept.scores.jsonl.part'
     kept = interrupted(command, part)
-    assert 0 < kept.count(b'\n') < 5000
+    assert 0 < kept.count(b'\n') < 2500
     # On Ray it goes on, and is stopped again.
     more = interrupted([*command, *on_ray], part, len(kept))
-    assert more.startswith(kept) and more.count(b'\n') < 5000
+    assert more.startswith(kept) and more.count(b'\n') < 2500
     assert not (stopped / 'kept.jsonl').exists()
-    for folder in folders:
-        again = subprocess.run([*command, *on_ray], cwd=folder, capture_output=True)
+    for folder, engine in ((stopped, on_ray), (whole, [])):
+        again = subprocess.run([*command, *engine], cwd=folder, capture_output=True)
         assert again.returncode == 0, again.stderr
-    for name in ('kept.jsonl', 'kept.dropped.jsonl', 'kept.scores.jsonl'):
+    for name in ('kept.jsonl', 'kept.dropped.jsonl'):
         assert (stopped / name).read_bytes() == (whole / name).read_bytes(), name
-    assert (stopped / 'kept.scores.jsonl').read_bytes().startswith(more)
+    scores = (stopped / 'kept.scores.jsonl').read_bytes()
+    assert scores.startswith(more) and scores.count(b'\n') == 2500
 
 
 def test_a_killed_node_and_one_that_joins_late_cost_only_time(engine, two_nodes):

@@ -46,7 +46,7 @@ def scores(scorer: str, count: int, instructions: str = '') -> list:
 @pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='for x86 processors')
 def test_older_processors_give_the_same_scores_as_one_another():
-    first, *others = (scores('consistency', 20, name) for name in SETS)
+    first, *others = (scores('consistency', 10, name) for name in SETS)
     for found in others:
         for (value, label), (own, other) in zip(first, found, strict=True):
             assert label == other
