@@ -24,6 +24,7 @@ from parlai_q2.retrieve.files import Documents, find_documents
 from parlai_q2.retrieve.manifest import (
     Manifest,
     Settings,
+    Sum,
     check,
     content_of,
     read_manifest,
@@ -34,7 +35,7 @@ from parlai_q2.retrieve.readers import APART, HERE, check_packages
 from parlai_q2.retrieve.readers.process import ReadingProcess
 from parlai_q2.retrieve.split import split
 from parlai_q2.retrieve.store import Document, Store
-from parlai_q2.retrieve.vectors import Vectors, make_vectors
+from parlai_q2.retrieve.vectors import STATE, Vectors, make_vectors
 from parlai_q2.turns import Passage
 
 BUILDING, SETTINGS = 'building', 'settings.json'
@@ -185,29 +186,37 @@ def _build(
         shutil.rmtree(building)
         why = f': {changes.refused[0]}' if changes.refused else '.'
         raise InputError(f'None of the documents could be read{why}')
-    same = old is not None and not changes and old.settings == settings
+    # Not whether this run changed anything: one before it, that was stopped, may have.
+    content = content_of(settings, documents.values())
+    same = old is not None and old.content == content
     if old is not None and same and (fitting is not None) == (encoder is not None):
         shutil.rmtree(building)
+        _drop_others(index, old)
         return old, changes
-    parts = [building]
-    if encoder is not None:
-        parts.append(index / BUILDING_VECTORS)
-        make_vectors(parts[1], store, encoder, fitting, encoded)
-    (building / SETTINGS).unlink()
+    # Folders as they are built, the file of each that lets a stopped run go on, and
+    # what they will be called.
     number = 1 + max(map(_number_of, index.glob('*-*')), default=0)
-    named = [index / f'{kind}-{number}' for kind in ('words', 'vectors')][: len(parts)]
-    for part, folder in zip(parts, named, strict=True):
-        os.replace(part, folder)
+    parts = [(building, SETTINGS, f'words-{number}')]
+    if encoder is not None:
+        parts.append((index / BUILDING_VECTORS, STATE, f'vectors-{number}'))
+        make_vectors(parts[1][0], store, encoder, fitting, encoded)
+    sums: dict[str, Sum] = {}
+    for folder, state, name in parts:
+        sums.update(sums_of(folder, name, state))
     manifest = Manifest(
         settings,
-        named[0].name,
-        content_of(settings, documents.values()),
+        parts[0][2],
+        content,
         passages_count,
         len(documents),
-        sums_of(index, *named),
-        named[1].name if encoder else None,
+        sums,
+        parts[1][2] if encoder else None,
         encoder.identity if encoder else None,
     )
+    # From here on a run that is stopped loses its work, so nothing here takes long.
+    for folder, state, name in parts:
+        (folder / state).unlink()
+        os.replace(folder, index / name)
     write_manifest(index, manifest)
     _drop_others(index, manifest)
     return manifest, changes
@@ -242,7 +251,9 @@ def _begin(
             for lock in building.glob('.tantivy-*.lock'):
                 lock.unlink()
             return
-    shutil.rmtree(building, ignore_errors=True)
+    # Vectors of passages that were split otherwise are of no use, either.
+    for left in (building, index / BUILDING_VECTORS):
+        shutil.rmtree(left, ignore_errors=True)
     building.mkdir()
     if old is not None and old.settings.same_passages(settings):
         for path in (index / old.folder).iterdir():
@@ -293,7 +304,7 @@ def _document_error(name: str, error: InputError) -> DocumentError:
 
 
 def _drop_others(index: Path, manifest: Manifest) -> None:
-    """Delete what the manifest does not name any more."""
+    """Delete what the manifest does not name any more, or was left by stopped runs."""
     for path in (*index.glob('words-*'), *index.glob('vectors-*')):
         if path.name not in (manifest.folder, manifest.vectors):
             shutil.rmtree(path, ignore_errors=True)

@@ -158,17 +158,19 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def sums_of(index: Path, *parts: Path) -> dict[str, Sum]:
-    """The sums of files and of those in folders."""
-    files = [
-        f for part in parts for f in ([part] if part.is_file() else part.iterdir())
-    ]
+def sums_of(folder: Path, name: str, without: str) -> dict[str, Sum]:
+    """
+    The sums of a folder's files, by their paths in the index.
+
+    :param name: what the folder will be called.
+    :param without: the file in it that will not stay.
+    """
     return {
-        one.relative_to(index).as_posix(): Sum(
+        f'{name}/{one.name}': Sum(
             one.stat().st_size, file_sha256(one), sampled_sha256(one)
         )
-        for one in sorted(files)
-        if not one.name.endswith('.lock')
+        for one in sorted(folder.iterdir())
+        if one.name != without and not one.name.endswith('.lock')
     }
 
 

@@ -42,26 +42,26 @@ def make_vectors(
     """
     Write the vectors of all passages of a store. What a stopped run wrote is kept.
 
-    :param folder: becomes the vectors' folder.
+    :param folder: becomes the vectors' folder, when :data:`STATE` has left it.
     :param old: the folder of earlier vectors of the same encoder, whose passages have
         the same numbers if they are still there.
     :param done: called with how many passages are done, and of how many.
     """
     keys = np.array(store.keys(), np.int64)
     width = encoder.passages(['-']).shape[1]
-    finished, rows = _begun(folder, keys, width, encoder.signature)
+    made_of = _digest(store, encoder)
+    finished, rows = _begun(folder, keys, width, made_of)
     known = Vectors(old) if old is not None else None
     for start in range(finished, len(keys), CHUNK):
         part = keys[start : start + CHUNK]
         rows[start : start + len(part)] = _of(part, store, encoder, known)
         rows.flush()
         finished = start + len(part)
-        _write_state(folder, keys, encoder.signature, finished)
+        _write_state(folder, made_of, finished)
         done(finished, len(keys))
     del rows
     if len(keys) > EXACT:
         _make_graph(folder)
-    (folder / STATE).unlink()
 
 
 def _of(
@@ -81,14 +81,12 @@ def _of(
     return rows
 
 
-def _begun(
-    folder: Path, keys: np.ndarray, width: int, signature: str
-) -> tuple[int, Any]:
+def _begun(folder: Path, keys: np.ndarray, width: int, made_of: str) -> tuple[int, Any]:
     """How many vectors are there already, and all of them, to be written."""
     shape = (len(keys), width)
     with suppress(OSError, ValueError, KeyError, TypeError):
         state = json.loads((folder / STATE).read_text(encoding='utf-8'))
-        if state['keys'] == _digest(keys) and state['encoder'] == signature:
+        if state['made_of'] == made_of:
             rows = np.lib.format.open_memmap(folder / ROWS, 'r+')
             if rows.shape == shape and rows.dtype == np.float16:
                 return int(state['finished']), rows
@@ -96,19 +94,23 @@ def _begun(
     folder.mkdir(parents=True)
     np.save(folder / KEYS, keys)
     rows = np.lib.format.open_memmap(folder / ROWS, 'w+', np.float16, shape)
-    _write_state(folder, keys, signature, 0)
+    _write_state(folder, made_of, 0)
     return 0, rows
 
 
-def _write_state(folder: Path, keys: np.ndarray, signature: str, count: int) -> None:
-    state = {'keys': _digest(keys), 'encoder': signature, 'finished': count}
+def _write_state(folder: Path, made_of: str, count: int) -> None:
+    state = {'made_of': made_of, 'finished': count}
     unfinished = folder / f'{STATE}.new'
     unfinished.write_text(json.dumps(state), encoding='utf-8')
     os.replace(unfinished, folder / STATE)
 
 
-def _digest(keys: np.ndarray) -> str:
-    return hashlib.sha256(keys.tobytes()).hexdigest()
+def _digest(store: Store, encoder: TextEncoder) -> str:
+    # The numbers of passages would not do: those of a document that left are given to
+    # another, if the run between was stopped.
+    documents = [(d.sha256, d.first, d.count) for d in store.documents().values()]
+    text = json.dumps([encoder.signature, documents])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _make_graph(folder: Path) -> None:

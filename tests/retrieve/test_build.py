@@ -200,6 +200,39 @@ def test_a_killed_update_leaves_the_index_as_it_was(folder):
     assert sorted(p.name for p in Path('index').iterdir() if p.is_dir()) == ['words-2']
 
 
+class Stopped(BaseException):
+    """What ends a run, as Ctrl-C does."""
+
+
+@pytest.mark.parametrize('after', [False, True])
+@pytest.mark.parametrize(
+    'name', ['content_of', 'sums_of', 'write_manifest', '_drop_others']
+)
+@pytest.mark.parametrize('update', [False, True])
+def test_a_run_that_is_stopped_late_is_made_good_by_the_next(
+    folder, monkeypatch, update, name, after
+):
+    """Also where that finds nothing to read any more."""
+    os.remove('docs/sub/b.md')
+    if update:
+        built()
+        put('a.txt', 'Pumps are green.')
+    whole = getattr(building, name)
+
+    def stop(*given):
+        if after:
+            whole(*given)
+        raise Stopped
+
+    with monkeypatch.context() as patched, pytest.raises(Stopped):
+        patched.setattr(building, name, stop)
+        built()
+    built()
+    assert found('pumps') == ['Pumps are green.' if update else 'Pumps are blue.']
+    assert len([p for p in Path('index').iterdir() if p.is_dir()]) == 1
+    Index('index', verify=True)
+
+
 def test_two_runs_do_not_write_one_index(folder):
     code = (
         'import sys, time\nfrom pathlib import Path\n'

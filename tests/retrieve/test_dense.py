@@ -182,6 +182,25 @@ def test_a_stopped_run_goes_on(models, place, monkeypatch):
     assert all(found(text, by='dense')[0] == text for text in TEXTS)
 
 
+def test_vectors_of_other_passages_with_the_same_numbers_are_not_taken(
+    models, place, monkeypatch
+):
+    """A run that was stopped had vectors of a document that is gone since."""
+
+    def stop(*given):
+        raise KeyboardInterrupt
+
+    search, _ = preset('fused', encoder=str(models / 'bare'))
+    for name in ('sums_of', 'content_of'):
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(f'parlai_q2.retrieve.build.{name}', stop)
+            build(['docs'], Path('index'), Settings(search=search))
+        Path('docs/3.txt').unlink(missing_ok=True)
+    Path('docs/4.txt').write_text('They have one .')
+    made(models / 'bare')
+    assert found('They have one .', by='dense')[0] == 'They have one .'
+
+
 def test_another_encoder_makes_new_vectors(models, place):
     made(models / 'bare')
     old = Index('index').manifest
