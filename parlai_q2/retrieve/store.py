@@ -24,6 +24,8 @@ LAST, RECORD = 'last', 'record'
 _TOKENS = 'words'
 # Bytes that a writer may hold before it writes a segment.
 HEAP = 200_000_000
+# Of more passages that fit equally well, any are taken.
+MOST_EQUAL = 256
 
 
 @dataclass(frozen=True)
@@ -177,10 +179,17 @@ class Store:
         ]
         if not terms:
             return []
+        query, wanted = library.Query.boolean_query(terms), k + 1
         with naming(self.folder):
+            hits = list(self._hits(query, wanted))
+            # Which of equal ones come last depends on how the index was built.
+            while len(hits) == wanted < MOST_EQUAL and hits[k - 1][1] == hits[-1][1]:
+                wanted = 2 * wanted
+                hits = list(self._hits(query, wanted))
+            hits.sort(key=lambda hit: (-hit[1], hit[0].get_first(KEY)))
             return [
                 (passage_of(_json(one, BODY)), score, one.get_first(KEY))
-                for one, score in self._hits(library.Query.boolean_query(terms), k)
+                for one, score in hits[:k]
             ]
 
     def count_with(self, word: str) -> int:

@@ -326,3 +326,20 @@ def test_damage_that_no_sample_sees_is_named_when_it_is_read(folder):
             assert str(copy) in str(e) and 'make it again' in str(e)
             named += 1
     assert named >= 2
+
+
+def test_which_of_equal_passages_are_found_does_not_depend_on_how_they_came(folder):
+    names = [f'e{n}.txt' for n in range(6)]
+    for name in reversed(names):
+        put(name, 'Valves hiss.')
+        built()
+    build(['docs'], Path('new'))
+    for query in ('valves', 'valves pumps'):
+        whole = Index('index').search([query], 20)[0]
+        # The keys are those of each index, in the order in which documents came.
+        assert [f.key for f in Index('index').search([query], 3)[0]] == [
+            f.key for f in whole[:3]
+        ]
+    assert [f.key for f in Index('new').search(['valves'], 3)[0]] == sorted(
+        f.key for f in Index('new').search(['valves'], 20)[0]
+    )[:3]
