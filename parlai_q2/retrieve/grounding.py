@@ -13,6 +13,7 @@ from parlai_q2.retrieve.answers import Answer, AnswerReader, asks, wants_a_way
 from parlai_q2.retrieve.found import Found, Retriever
 from parlai_q2.retrieve.presets import DEFAULT_PASSAGES
 from parlai_q2.retrieve.queries import DEFAULT_QUERY, Query, query_of
+from parlai_q2.retrieve.readers.block import cell_at
 from parlai_q2.retrieve.store import named
 from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words, sentences
@@ -144,9 +145,9 @@ def _answered(question: str, read: Read) -> Grounding:
         tuple(passage for passage, _ in kept),
         False,
         question,
-        tuple(dict.fromkeys(sentence_at(t, s.start) for t, s in texts)),
+        tuple(dict.fromkeys(_quote(t, s, 0) for t, s in texts)),
         tuple(span.text for _, span in texts if span.text.strip()),
-        _short(quote_at(texts[0][0], texts[0][1].start)),
+        _short(_quote(*texts[0])),
     )
 
 
@@ -169,19 +170,18 @@ def _way(question: str, read: Read) -> Grounding:
     reader of spans can tell that the documents say it, and not so well where.
     """
     (first, answer), *others = read
-    quote = _short(quote_at(first.text, answer.span.start if answer else 0))
+    quote = _short(_quote(first.text, answer.span if answer else None))
     kept = (first, *(passage for passage, one in others if one is not None))
     return Grounding(kept, False, question, (quote,) if quote else (), (), quote)
 
 
-def sentence_at(text: str, place: int) -> str:
-    """
-    The sentence at a place of a text; the first if there is none.
-
-    >>> sentence_at('It is red. It hums.', 12)
-    'It hums.'
-    """
-    return quote_at(text, place, 0)
+def _quote(text: str, answer: Optional[Span], words: int = QUOTE_WORDS) -> str:
+    """What a passage says at an answer; of a table's row, the cell."""
+    place = answer.start if answer and answer.text.strip() else None
+    cell = cell_at(text, place)
+    if cell is None:
+        return quote_at(text, place or 0, words)
+    return quote_at(cell.text, max(0, (place or 0) - cell.start), words)
 
 
 def quote_at(text: str, place: int, words: int = QUOTE_WORDS) -> str:

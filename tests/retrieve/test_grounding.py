@@ -9,6 +9,7 @@ from parlai_q2.retrieve.answers import AnswerReader, asks
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.grounding import Grounder
 from parlai_q2.retrieve.index import Index
+from parlai_q2.retrieve.readers.block import cell_at
 
 FAQS = Path(__file__).parent / 'faqs'
 QUESTIONS = [json.loads(line) for line in open(FAQS / 'questions.jsonl')]
@@ -54,6 +55,38 @@ def test_what_is_called_as_it_is_asked_for_is_not_declined(tmp_path):
     assert (found.passages[0].text, found.quote) == ('YAML has keys.',) * 2
     (other,) = grounder.ground([['How do I add a scorer?']])
     assert other.declined
+
+
+TABLES = {
+    'faq.csv': 'question;answer;topic\nCan I rent a pump?;Yes, for 280 euros.;money\n'
+    'Who gives advice?;Our tea master Ingrid Holm, by phone.;people\n',
+    'marks.md': '| mark | line |\n|---|---|\n| red cross | a wavy line |\n'
+    '| green tick | a straight line |\n',
+}
+
+
+@pytest.mark.parametrize(
+    'name, question, quote',
+    [
+        ('faq.csv', 'Can I rent a pump?', 'Yes, for 280 euros.'),
+        ('faq.csv', 'Who gives advice?', 'Our tea master Ingrid Holm, by phone.'),
+        ('marks.md', 'Which line has a red cross?', 'a wavy line'),
+    ],
+)
+def test_of_a_table_the_cell_is_said(tmp_path, name, question, quote):
+    (tmp_path / name).write_text(TABLES[name])
+    build([str(tmp_path / name)], tmp_path / 'I')
+    (found,) = Grounder(Index(tmp_path / 'I'), AnswerReader()).ground([[question]])
+    assert found.quote == quote and found.sentences[0] == quote
+    # What is searched, and shown as evidence, still has the column's name.
+    assert any(f'{column}: ' in found.passages[0].text for column in ('topic', 'line'))
+
+
+def test_of_a_way_in_a_table_the_longest_cell_is_said():
+    row = 'question: How do I open it? | answer: Press both ends, then turn. | n: 3'
+    assert cell_at(row, None).text == 'Press both ends, then turn.'
+    assert cell_at(row, 12).text == 'Press both ends, then turn.'
+    assert cell_at('ls | grep x', 8) is None
 
 
 def test_what_no_document_answers_is_declined(grounders):

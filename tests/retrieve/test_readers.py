@@ -101,12 +101,34 @@ def test_a_question_goes_with_its_answer(tmp_path, read):
 
 
 def test_rows_and_lines_are_documents(tmp_path, read):
-    lines = '{"title": "T", "text": "Two.", "url": "http://x"}\n{"n": 1}\n3\n'
-    two, rest = read(written(tmp_path, 'a.jsonl', lines))
+    lines = (
+        '{"title": "T", "text": "Two.", "url": "http://x"}\n{"n": 1}\n3\n'
+        '{"question": "Who?", "answer": "Ann.", "id": 7}\n'
+    )
+    two, who = read(written(tmp_path, 'a.jsonl', lines))
     assert (two.title, two.text, two.unit) == ('T', 'Two.', 'http://x')
-    assert (rest.text, rest.first) == ('n: 1', 2)
+    assert (who.heading, who.text, who.first) == ('Who?', 'Ann.', 4)
     (row,) = read(written(tmp_path, 'a.csv', 'part,price\nhose,4\n'))
-    assert row.text == 'part: hose\nprice: 4'
+    assert (row.heading, row.text) == ('', 'part: hose | price: 4')
+    (fact,) = read(written(tmp_path, 'b.csv', 'fact\nHoses bend.\n'))
+    assert fact.text == 'Hoses bend.'
+
+
+def test_an_answer_of_a_csv_faq_stands_under_its_question(tmp_path, read):
+    text = (
+        '\ufeffQuestion;Answer;topic\n"Is it\nblue?";"Yes; red, too.";colour\nWhy?;;x\n'
+    )
+    (row,) = read(written(tmp_path, 'faq.csv', text))
+    assert (row.heading, row.text) == ('Is it blue?', 'Yes; red, too. | topic: colour')
+
+
+def test_json_lines_that_are_data_are_named_once(tmp_path, read, caplog):
+    lines = '{"id": 29, "knowledge": "Ants.", "response": "Yes."}\n' * 9
+    with pytest.raises(
+        DocumentError, match=r'data.jsonl: .* has "text", or "question"'
+    ):
+        read(written(tmp_path, 'data.jsonl', lines))
+    assert not caplog.records
 
 
 def test_control_characters_do_not_get_in(tmp_path, read):

@@ -4,11 +4,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Optional
+
+from parlai_q2.text.sentences import count_words
+from parlai_q2.turns import Span
 
 # Control characters mean nothing in a text and much to a terminal; line breaks and tabs
 # are kept.
 _CONTROL = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f]')
 _SURROGATES = re.compile('[\ud800-\udfff]')
+# Between the cells of a row, and a column's name before a cell.
+_BETWEEN = ' | '
+_NAME = re.compile(r'[^\s:|][^:|\n]{0,39}: ')
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,33 @@ def named_cells(columns: Sequence[str], row: Sequence[str]) -> str:
     'part: hose | red | price: 4'
     """
     pairs = zip_longest(columns, row, fillvalue='')
-    return ' | '.join(
+    return _BETWEEN.join(
         f'{name}: {cell}' if name else cell for name, cell in pairs if cell
     )
+
+
+def cell_at(text: str, place: Optional[int]) -> Optional[Span]:
+    """
+    A cell of a row that :func:`named_cells` made, without its column's name.
+
+    :param place: where in the text; None for the longest cell. Of a question, the cell
+        after it is meant.
+    :return: None if the text is no such row.
+
+    >>> cell_at('part: hose | price: 4 euros', 21).text
+    '4 euros'
+    """
+    cells, start = list[Span](), 0
+    named = False
+    for part in text.split(_BETWEEN):
+        name = _NAME.match(part)
+        named = named or name is not None
+        first = start + (name.end() if name else 0)
+        cells.append(Span(text[first : start + len(part)], first, start + len(part)))
+        start += len(part) + len(_BETWEEN)
+    if len(cells) < 2 or not named:
+        return None
+    said = [one for one in cells if not one.text.rstrip().endswith('?')] or cells
+    if place is None:
+        return max(said, key=lambda one: count_words(one.text))
+    return next((one for one in said if place < one.end), said[-1])

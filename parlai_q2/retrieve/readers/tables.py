@@ -1,54 +1,90 @@
 """
 Reads rows of CSV and lines of JSON, each a document of its own.
 
-The fields ``title``, ``text`` and ``url`` mean what they say. A row without ``text`` is
-read as "name: value" of all its fields.
+The fields ``title``, ``text`` and ``url`` mean what they say. A question with its
+answer, as FAQs have them, is read as the answer under that heading. Any other row of
+CSV is read as all its cells with their columns' names; a line of JSON is left out, as
+files of JSON lines are data more often than documents.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from parlai_q2.errors import DocumentError
 from parlai_q2.io.read import READERS, open_text
-from parlai_q2.retrieve.readers.block import Block, clean
+from parlai_q2.retrieve.readers.block import Block, clean, named_cells
 
 _logger = logging.getLogger(__name__)
 MOST_NAMED = 5
+# Columns of a FAQ, in the languages that the authors read.
+_QUESTION = frozenset('question q frage pregunta domanda'.split())
+_ANSWER = frozenset('answer a antwort réponse reponse respuesta risposta'.split())
 
 
 def reader(format: str) -> Callable[[Path], Iterator[Block]]:
     """A reader of files of a format of :data:`~parlai_q2.io.read.READERS`."""
+    of_json = format == 'jsonl'
+    lacks = 'has no "text".' if of_json else 'has no text.'
+    none = 'none of its lines has a text'
+    if of_json:
+        none = 'none of its lines has "text", or "question" and "answer"'
 
     def read(path: Path) -> Iterator[Block]:
         good = bad = 0
         with open_text(path) as stream:
             for number, fields, problem, *_ in READERS[format](stream):
-                text = '' if problem else _text(fields)
-                if problem or not text:
-                    bad += 1
-                    if bad <= MOST_NAMED:
-                        why = problem or 'has no text.'
-                        _logger.warning(f'{path}, line {number}: {why} Left out.')
+                block = None if problem else _block(fields, number, not of_json)
+                if block is not None:
+                    good += 1
+                    yield block
                     continue
-                good += 1
-                url = clean(str(fields.get('url') or '')).strip()
-                place = (url, 0, 0) if url else ('line', number, number)
-                title = ' '.join(clean(str(fields.get('title') or '')).split())
-                yield Block(text, title, '', *place, True)
+                bad += 1
+                # A file without any is named once, by the error.
+                if bad <= MOST_NAMED and (problem or good):
+                    _logger.warning(
+                        f'{path}, line {number}: {problem or lacks} Left out.'
+                    )
+        if bad and not good:
+            raise DocumentError(path, none)
         if bad > MOST_NAMED:
             _logger.warning(f'{path}: {bad - MOST_NAMED} further lines were left out.')
-        if bad and not good:
-            raise DocumentError(path, 'none of its lines has a text')
 
     return read
 
 
-def _text(fields: Mapping[str, Any]) -> str:
-    text = fields.get('text')
-    if text is None:
-        pairs = ((k, v) for k, v in fields.items() if k not in ('url', 'title'))
-        said = (f'{k}: {v}' for k, v in pairs if isinstance(v, (str, int, float)) and v)
-        text = '\n'.join(said)
-    return clean(text).strip() if isinstance(text, str) else ''
+def _block(fields: Mapping[str, Any], number: int, any_row: bool) -> Optional[Block]:
+    """
+    A row as a block; None if it has no text.
+
+    :param any_row: whether one without text or answer is read, too.
+    """
+    cells = {name: _cell(value) for name, value in fields.items()}
+    url, heading, text = cells.get('url', ''), '', cells.get('text', '')
+    question, answer = (_column(cells, names) for names in (_QUESTION, _ANSWER))
+    others = [name for name in cells if name not in ('title', 'url')]
+    if 'text' in cells:
+        pass
+    elif question is not None and answer is not None:
+        heading = ' '.join(cells[question].split())
+        others = [one for one in others if one not in (question, answer)]
+        if text := cells[answer]:
+            more = [cells[one] for one in others] if any_row else []
+            text = named_cells(['', *others], [text, *more])
+    elif any_row:
+        names = others if len(cells) > 1 else ['']
+        text = named_cells(names, [cells[one] for one in others])
+    if not text:
+        return None
+    place = (url, 0, 0) if url else ('line', number, number)
+    return Block(text, ' '.join(cells.get('title', '').split()), heading, *place, True)
+
+
+def _column(cells: Mapping[str, str], names: Container[str]) -> Optional[str]:
+    return next((one for one in cells if one.strip().casefold() in names), None)
+
+
+def _cell(value: Any) -> str:
+    """A value as a text; empty for what is none."""
+    return clean(str(value)).strip() if isinstance(value, (str, int, float)) else ''
