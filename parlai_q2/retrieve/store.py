@@ -181,15 +181,21 @@ class Store:
             return []
         query, wanted = library.Query.boolean_query(terms), k + 1
         with naming(self.folder):
-            hits = list(self._hits(query, wanted))
+            hits = self._ranked(query, wanted)
             # Which of equal ones come last depends on how the index was built.
-            while len(hits) == wanted < MOST_EQUAL and hits[k - 1][1] == hits[-1][1]:
+            while len(hits) == wanted < MOST_EQUAL and hits[k - 1][0] == hits[-1][0]:
                 wanted = 2 * wanted
-                hits = list(self._hits(query, wanted))
-            hits.sort(key=lambda hit: (-hit[1], hit[0].get_first(KEY)))
+                hits = self._ranked(query, wanted)
+            # What is certainly not among the best is not read.
+            read = [
+                (self._searcher.doc(address), score)
+                for score, address in hits
+                if len(hits) <= k or score >= hits[k - 1][0]
+            ]
+            read.sort(key=lambda one: (-one[1], one[0].get_first(KEY)))
             return [
                 (passage_of(_json(one, BODY)), score, one.get_first(KEY))
-                for one, score in hits[:k]
+                for one, score in read[:k]
             ]
 
     def count_with(self, word: str) -> int:
@@ -205,10 +211,13 @@ class Store:
         return library.Query.term_query(self._index.schema, field, value, option)
 
     def _hits(self, query: Any, k: Optional[int]) -> Iterator[tuple[Any, float]]:
+        for score, address in self._ranked(query, k):
+            yield self._searcher.doc(address), score
+
+    def _ranked(self, query: Any, k: Optional[int]) -> list[tuple[float, Any]]:
         total = max(1, self._searcher.num_docs)
         limit = total if k is None else min(k, total)
-        for score, address in self._searcher.search(query, limit, count=False).hits:
-            yield self._searcher.doc(address), score
+        return self._searcher.search(query, limit, count=False).hits
 
 
 def _json(entry: Any, field: str) -> Any:
