@@ -26,11 +26,6 @@ _QUESTION_WORDS = _YES_OR_NO | frozenset(
     'what which who whom whose when where why how'.split()
 )
 _WAY = re.compile(r'\W*(why|how\s+(do|does|did|can|could|should|would|to|is|are)\b)')
-# What is asked of the other person, out of politeness.
-_GREETS = re.compile(
-    r'(\w+\W+){0,3}?how\s+(are\s+(you|things)|do\s+you\s+do|is\s+it\s+going)'
-    r"(\s+(doing|today|going))*\W*$|(\w+\W+){0,3}?(what|how)['’]?s\s+(up|it\s+going)\W*$"
-)
 _WORD = re.compile(r"[a-z']+")
 
 
@@ -40,11 +35,7 @@ def asks(text: str) -> bool:
 
     >>> asks('How long is the warranty?'), asks('Thanks, that helps!')
     (True, False)
-    >>> asks('Hello! How are you?')
-    False
     """
-    if _GREETS.match(text.strip().lower()):
-        return False
     if '?' in text:
         return True
     last = re.split(r'[.!]\s', text.strip())[-1]

@@ -129,9 +129,6 @@ def test_of_the_questions_most_find_their_passage_and_the_others_are_declined(
         ('how long does it take', True),
         ('Nice. Does it hum', True),
         ('Tell me about pumps.', False),
-        ("Hi there, how's it going?", False),
-        ('And how are you today?', False),
-        ('How are you paid?', True),
         ('', False),
     ],
 )
