@@ -6,7 +6,7 @@ the shortest first; a run that was stopped goes on where it was. It ends with
 ``python .ci/results.py refresh``, which
 
 - writes docs/results: of each run its tables with the command and the signatures on
-  top, the same as data, and README.md with a short table of each;
+  top, the same as data, and README.md, which lists them;
 - puts the figures into the sentences and rows that .ci/quotes.tsv lists.
 
 ``python .ci/results.py check`` says which figures on pages are not those of the runs,
@@ -100,18 +100,6 @@ RUNS = (
     Run('begin', 'begin', 'BEGIN dev', 13, tuned=True),
     Run('twins', 'twins', 'Twins, dev: one response right, one nearly', 3, tuned=True),
     Run('twins_test', 'twins:test', 'Twins, test', 2),
-)
-# The short tables' columns: the heading, the table, its rows before the scorer, and the
-# column.
-SHORT = (
-    ('ROC-AUC', 'ranking', '', 'roc_auc'),
-    ('accuracy', 'ranking', '', 'accuracy'),
-    ('macro F1 of three classes', 'three_way', '', 'macro'),
-    ('wrong choices', 'choices', '{all}/all/', 'wrong'),
-    ('twins in order', 'twins', 'all/', 'order'),
-    ('Spearman, systems', 'table_4', '', 'spearman'),
-    ('Spearman, ratings', 'table_5', 'uses_knowledge/', 'spearman'),
-    ('Pearson, ratings', 'table_5', 'uses_knowledge/', 'pearson'),
 )
 PLACE = re.compile(r'\{([^{}|]+)(?:\|(\w*%?\w*))?\}')
 # A figure, or what is said while it is not of the release's run.
@@ -217,67 +205,28 @@ class Results:
         return text, missing
 
     def summary(self) -> str:
-        """docs/results/README.md: what was run, and a short table of each run."""
-        parts = [HEAD]
+        """docs/results/README.md: what was run, and where its tables are."""
+        rows = []
         for run in RUNS:
-            if run.name in self.runs:
-                parts.append(self._section(run))
-        return '\n'.join(parts)
-
-    def _section(self, run: Run) -> str:
-        found = self.runs[run.name]
-        names = [n for n in found['signatures'] if self._cells(run, n).count('') < 8]
-        columns = [
-            n
-            for n in range(len(SHORT))
-            if any(self._cells(run, name)[n] for name in names)
-        ]
-        rows = [['scorer', *(SHORT[n][0] for n in columns)], ['---'] * len(columns)]
-        rows[1].append('---')
-        rows += sorted(
-            (
-                [f'`{name}`', *(self._cells(run, name)[n] for n in columns)]
-                for name in names
-            ),
-            key=lambda row: row[1],
-            reverse=True,
-        )
-        tuned = (
-            ' Settings of the shipped scorers were chosen on it, among others.'
-            if run.tuned
-            else ''
-        )
-        return '\n'.join(
-            [
-                f'## {run.what}\n',
-                f'{found["responses"]:,} responses; version {found["version"]}.{tuned} '
-                f'[All tables, with command and signatures]({run.name}.txt).\n',
-                *(f'| {" | ".join(row)} |' for row in rows),
-                '',
-            ]
-        )
-
-    def _cells(self, run: Run, name: str) -> list[str]:
-        pools = self.runs[run.name]['tables'].get('choices', {})
-        corpora = {row.split('/')[0] for row in pools}
-        everything = 'all' if 'all' in corpora else ''.join(sorted(corpora))
-        return [
-            self.shown(
-                f'{run.name}/{table}/{row.format(all=everything)}{name}/{column}', 'i'
-            )
-            or ''
-            for _, table, row, column in SHORT
-        ]
+            if found := self.runs.get(run.name):
+                count, version = f'{found["responses"]:,}', found['version']
+                chosen = 'yes' if run.tuned else 'no'
+                link = f'[{run.what}]({run.name}.txt)'
+                rows.append(f'| {link} | {count} | {version} | {chosen} |')
+        return '\n'.join([HEAD, *rows, ''])
 
 
 HEAD = """\
-# All results, set by set
+# All tables, set by set
 
-What `parlai_q2 meta_eval` finds with the models that ship, one run a set. This page and
-the files beside it are written by `.ci/results.py`; nobody types their figures. [How to
-read the tables](../meta_eval.md#how-to-read-it), and [what the papers
-found](../papers.md). Brackets: 95 % intervals.
-"""
+What `parlai_q2 meta_eval` finds with the models that ship, one run a set, with its
+command and the signatures on top; `.json` files beside them have the same figures as
+data. `.ci/results.py` writes all of it, this page too. [Results](../results.md) has the
+main figures, [the papers](../papers.md) those of the papers beside ours, and
+[meta-evaluation](../meta_eval.md#how-to-read-it) says how to read the tables.
+
+| set | responses | version | settings were chosen on it |
+|---|---|---|---|"""
 
 
 def _short(end: str, percent: bool) -> str:

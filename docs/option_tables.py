@@ -80,7 +80,7 @@ def table(name: str) -> str:
     for option, action in own_options(name).items():
         text = re.sub(r'\s+', ' ', action.help or '').replace('|', '&#124;')
         # Pages link to them.
-        text = re.sub(r', one of bertscore, .* or module:Class', '', text)
+        text = re.sub(r': one of bertscore, .* or module:Class', '', text)
         rows.append(f'| `{option}` | {shown(action.default)} | {text} |')
     return '\n'.join(rows) + '\n'
 

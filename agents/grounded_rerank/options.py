@@ -23,17 +23,16 @@ def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
         '--candidate-strategies',
         type=_strategies,
         default=strategies.DEFAULT_STRATEGIES,
-        help='comma-separated strategies with the number of candidates each finds, as '
-        'in beam:3; after slashes, the width of a beam (beam:3/10) and settings '
-        '(nucleus:3/p=0.9, delayedbeam:3/k=10/delay=5); ties are decided in this '
-        'order. Strategies: ' + ', '.join(strategies.Search),
+        help='searches, each with the number of candidates that it finds, as in '
+        'beam:4,nucleus:3; after slashes, the width of a beam (beam:3/10) and settings '
+        '(nucleus:3/p=0.9, delayedbeam:3/k=10/delay=5). Their order decides ties. '
+        'Searches: ' + ', '.join(strategies.Search),
     )
     group.add_argument(
         '--candidate-seed',
         type=int,
         default=DEFAULT_SEED,
-        help='seed of the sampling strategies: the same context gives the same '
-        'candidates',
+        help='seed of sampling: the same context gives the same candidates',
     )
     group.add_argument(
         '--candidates-until',

@@ -34,22 +34,20 @@ def add_choice_options(parser: Any) -> Any:
         '--rerank-by',
         choices=tuple(By),
         default=By.SCORE,
-        help='what to choose: the best score, the best sum of the score and the '
-        'weighted score of the generator, or the first candidate, in the '
-        "generator's order, above the scorer's threshold",
+        help='choose the best score, the best sum of the score and the weighted score '
+        'of the generator, or the first candidate of the generator above the threshold',
     )
     group.add_argument(
         '--generator-weight',
         type=float,
         default=DEFAULT_GENERATOR_WEIGHT,
-        help="weight of the generator's mean log probability per token (in nats), for "
+        help="weight of the generator's mean log probability per token, for "
         'score_plus_generator',
     )
     group.add_argument(
         '--abstain-below',
         type=float,
-        help='say --abstain-text if the score of the chosen candidate, in [0, 1], is '
-        'below this',
+        help='say --abstain-text if the chosen candidate scores below this, in [0, 1]',
     )
     group.add_argument(
         '--abstain-text',
@@ -60,9 +58,9 @@ def add_choice_options(parser: Any) -> Any:
         '--guards',
         type='bool',
         default=True,
-        help='take some of their score from verbatim copies of the knowledge, from '
-        'replies that would fit any turn, from repetitions and from short answers to '
-        'what the knowledge does not answer, at most down to the threshold',
+        help='lower the scores of copies of the knowledge, generic replies, '
+        'repetitions and short answers to what the knowledge does not answer, at most '
+        'to the threshold',
     )
     return group
 

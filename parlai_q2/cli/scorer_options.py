@@ -23,14 +23,15 @@ from parlai_q2.scorers.registry import (
 from parlai_q2.scorers.roles import DEFAULTS, NONE, Role
 from parlai_q2.threads import limit_cores
 
+SHIPPED = ('mini', 'base', 'fast')
 # The presets whose models do not come with the package.
-FETCHED = [name for name in preset_names() if name not in ('mini', 'base')]
+FETCHED = [name for name in preset_names() if name not in SHIPPED]
 # What a role's scorer does, for help texts.
 DOES = {
     Role.CHOOSE: 'chooses',
     Role.MEASURE: 'measures',
-    Role.EXPLAIN: 'explains what is shown; none for nothing more than what the scorer '
-    'that chooses says. It',
+    Role.EXPLAIN: 'explains what is shown, or none for what the scorer that chooses '
+    'says',
 }
 
 
@@ -39,8 +40,8 @@ def add_preset_option(group: Any) -> None:
     group.add_argument(
         '--preset',
         default=DEFAULT_PRESET,
-        help='the models: mini, base or fast, which ship and work offline; one that is '
-        f'fetched on first use ({", ".join(FETCHED)}); or the path of a YAML file',
+        help='the models: mini, base or fast, which ship; one that is fetched on '
+        f'first use ({", ".join(FETCHED)}); or a YAML file',
     )
 
 
@@ -64,13 +65,13 @@ def add_model_options(group: Any) -> None:
     group.add_argument(
         '--detector',
         help='another detector for consistency, grounded and grounded_fast: a preset '
-        'such as minicheck or its YAML file, or a folder or hub name of a sequence '
+        'such as minicheck, a YAML file, or a folder or hub name of a sequence '
         "classifier; default: the preset's",
     )
     group.add_argument(
         '--scorer-batch-size',
         type=int,
-        help="batch size: texts per call of a scorer's model; default: the preset's",
+        help="texts per call of a scorer's model; default: the preset's",
     )
     add_device_option(group)
 
@@ -89,20 +90,18 @@ def add_scorer_options(parser: Any, *roles: Role, default: Optional[str] = None)
         group.add_argument(
             name,
             default=default or DEFAULTS[role],
-            help=f'the scorer that {DOES[role]} compares a response with its '
-            f'knowledge, one of {", ".join(scorer_names())}, or module:Class',
+            help=f'the scorer that {DOES[role]}: one of {", ".join(scorer_names())}, '
+            'or module:Class',
         )
         group.add_argument(f'{name}-preset', help='its models; default: --preset')
         group.add_argument(
             f'{name}-threshold',
             type=float,
-            help='a response is inconsistent if its score is at most this, in [0, 1]; '
-            "default: the scorer's own threshold",
+            help='scores of at most this, in [0, 1], are inconsistent; default: the '
+            "scorer's own threshold",
         )
         group.add_argument(
-            f'{name}-calibration',
-            help='a file that parlai_q2 calibrate wrote for it: the prior and the '
-            'threshold fitted to labelled pairs of your own',
+            f'{name}-calibration', help='a file that parlai_q2 calibrate wrote for it'
         )
         default = None
     add_model_options(group)
@@ -116,13 +115,12 @@ def add_cache_options(parser: Any) -> Any:
     group.add_argument(
         '--cache',
         type='bool',
-        help='keep scores on disk and reuse them; default: yes where the same texts '
-        'are scored again (filter, mutators, meta_eval) or if --cache-file is '
-        'given, no in chat and in evaluation',
+        help='keep scores on disk and reuse them; default: where the same texts are '
+        'scored again (filter, mutators, meta_eval), or with --cache-file',
     )
     group.add_argument(
         '--cache-file',
-        help='the .sqlite file to keep scores in, of at most 1 GiB; default: '
+        help='the .sqlite file to keep them in, of at most 1 GiB; default: '
         '$PARLAI_Q2_CACHE, else parlai_q2/scores.sqlite in your cache folder',
     )
     return parser

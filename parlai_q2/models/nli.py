@@ -202,7 +202,7 @@ def check_trained(model: str, head: str) -> None:
         raise ConfigError(
             f'The preset names {model} as a base to train a classifier from; it '
             'does not classify yet. Train it (parlai_q2 train_model -m '
-            'q2:hf_classifier; see docs/agents/hf_classifier.md), then put the '
+            'q2:hf_classifier; see docs/agents/classifiers.md), then put the '
             'resulting folder in its place.'
         )
 

@@ -27,15 +27,15 @@ def add_knowledge_options(group: Any) -> None:
         '--knowledge-delimiter',
         type=str,
         default=None,
-        help='separator between a knowledge passage and the message in a text, e.g. '
-        '"\\n"; the passage applies until its episode brings another or ends',
+        help='what separates a passage from the message in a text, e.g. "\\n"; the '
+        'passage stays until its episode brings another or ends',
     )
     group.add_argument(
         '--knowledge-file',
         type=str,
         default=None,
-        help='a text file: the knowledge for turns that bring none; of one with '
-        'several passages, such as a FAQ, replies rest on those that fit the turn',
+        help='a text file: the knowledge of turns that bring none; of several '
+        'passages, such as a FAQ, those that fit the turn',
     )
 
 
@@ -45,31 +45,30 @@ def add_index_options(group: Any) -> None:
         '--knowledge-index',
         type=str,
         default=None,
-        help='an index of documents (parlai_q2 index), or module:Class, a retriever of '
-        'your own: what it finds for a turn takes the place of the knowledge that '
-        'messages bring',
+        help='an index of documents (parlai_q2 index), or a retriever of your own '
+        '(module:Class), in place of the knowledge that messages bring',
     )
     group.add_argument(
         '--knowledge-passages',
         type=int,
         default=None,
-        help='how many passages are looked for; by default as the index was made for, '
-        f'of a file {DEFAULT_PASSAGES}',
+        help='how many passages to find; default: what the index was made for, of a '
+        f'file {DEFAULT_PASSAGES}',
     )
     group.add_argument(
         '--knowledge-search',
         type=str,
         choices=tuple(By),
         default=None,
-        help='by words, by the vectors of an encoder (dense), or by both (fused); by '
-        'default as the index was made for',
+        help='search by words, by the vectors of an encoder (dense), or by both '
+        '(fused); default: what the index was made for',
     )
     group.add_argument(
         '--knowledge-answers',
         type='bool',
         default=True,
-        help='of what is found for a question, keep the passages that answer it, and '
-        'say --abstain-text where none does',
+        help='keep the passages that answer the question, and say --abstain-text '
+        'where none does',
     )
 
 

@@ -1,5 +1,5 @@
 """
-The training that the page of hf_classifier describes, on a small model and small files.
+The training that the page of classifiers describes, on a small model and small files.
 """
 
 import json
@@ -13,7 +13,7 @@ from tests.docs.code_in_docs import ROOT, code_of
 from tests.docs.scratch import place_data
 from tests.tasks import annotated_sets
 
-PAGE = ROOT / 'docs' / 'agents' / 'hf_classifier.md'
+PAGE = ROOT / 'docs' / 'agents' / 'classifiers.md'
 
 
 def test_its_commands_run_one_after_the_other(tmp_path, monkeypatch, capsys):
@@ -29,7 +29,7 @@ def test_its_commands_run_one_after_the_other(tmp_path, monkeypatch, capsys):
     record = {'knowledge': 'the tea is red .', 'response': 'it is red .'}
     (tmp_path / 'pairs.jsonl').write_text(json.dumps(record) + '\n')
     commands = [shlex.split(c.text) for c in code_of(PAGE) if c.kind == 'command']
-    _, fever, conv_fever, rome, score = commands
+    fever, conv_fever, rome, score = commands[-4:]
 
     once = ['--num-epochs', '1', '--no-cuda']
     superscript_main([*fever[1:], '--hf-model', bert, *once])

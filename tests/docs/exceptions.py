@@ -30,11 +30,8 @@ EXCEPTIONS = {
     'runs it on two responses',
     r'parlai_q2 bench --parts scale .*': 'takes minutes to hours; '
     'tests/benchmark/test_scale.py parses it and runs a small one',
-    r'python dpo\.py': 'needs an older TRL than the tests have',
-    r'python grpo\.py': 'trains; tests/rerank/test_trl.py trains a tiny model',
     r'parlai_q2 bench --parts (candidates|filtering)\b.*': 'takes half an hour; '
     'tests/benchmark/test_candidates.py and test_filtering.py run small ones',
-    r'parlai_q2 eval_model .* dpo/model .*': 'is for the model that TRL trains',
 }
 
 

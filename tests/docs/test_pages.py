@@ -1,6 +1,6 @@
 """
 What the pages say beside their commands: links lead somewhere, tables of options are
-those of the parsers, presets can be loaded, and a chat's help is shown as it is.
+those of the parsers, presets can be loaded, and a chat's commands are named.
 """
 
 import importlib.util
@@ -45,12 +45,13 @@ def test_the_tables_of_options_are_those_of_the_parsers():
     assert found == set(tables.TABLES)
 
 
-def test_every_agent_has_a_page_with_its_options():
+def test_every_agent_has_its_options_on_a_page():
     tables = script(ROOT / 'docs' / 'option_tables.py').TABLES
     agents = {p.parent.name for p in (ROOT / 'agents').glob('*/__init__.py')}
     assert agents == set(tables) - {'scorers'}
+    texts = [p.read_text('utf-8') for p in (ROOT / 'docs/agents').glob('*.md')]
     for agent in agents:
-        assert f'<!-- options: {agent} -->' in text_of(f'agents/{agent}.md')
+        assert sum(f'<!-- options: {agent} -->' in text for text in texts) == 1, agent
 
 
 def test_the_help_of_preset_names_all_that_ship():
@@ -73,5 +74,6 @@ def test_every_preset_on_a_page_is_one(tmp_path):
     assert len(names) >= 4
 
 
-def test_the_page_of_the_reranker_shows_the_commands_of_a_chat_as_help_does():
-    assert HELP in text_of('agents/grounded_rerank.md')
+def test_the_page_of_the_reranker_names_the_commands_of_a_chat():
+    commands = set(re.findall(r'^/\w+', HELP, re.M))
+    assert commands <= set(re.findall(r'`(/\w+)', text_of('agents/grounded_rerank.md')))

@@ -88,7 +88,7 @@ def test_a_run_brings_its_figures_into_the_pages_and_changes_nothing_else(root):
         'A table\n'
     )
     summary = (root / results.RESULTS / 'README.md').read_text()
-    assert '| `precision` | 0.123 [-.051, 1.0] |' in summary
+    assert "[The Q² paper's annotated responses](q2_wow.txt) | 2 | 9 | no |" in summary
 
 
 def test_a_figure_that_is_changed_by_hand_is_found(root):

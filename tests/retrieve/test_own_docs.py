@@ -8,9 +8,9 @@ from tests.conftest import ROOT
 
 ASKED = {
     'How do I train on filtered data?': 'filter_and_train.md',
-    'How do I add a scorer?': 'extend/add_a_scorer.md',
+    'How do I add a scorer?': 'extend.md',
     'Which documents are read?': 'documents.md',
-    'How many connections does the chat take?': 'agents/chat_in_the_browser.md',
+    'How many connections does the chat take?': 'report.md',
     'Which strategies find candidates?': 'agents/grounded_rerank.md',
 }
 
