@@ -20,8 +20,6 @@ EXCEPTIONS = {
     'not part of the project; tests/evaluate/test_distractors.py runs it on a few',
     r'python -m parlai_q2\.tasks\.begin\.generated .*': 'needs WordNet, a download; '
     'tests/tasks/test_begin_generated.py runs it on a small one',
-    r'python \.ci/results\.py .*': 'scores every annotated set, for hours; '
-    'tests/docs/test_results.py runs what follows the scoring',
     r'parlai_q2 score .* --engine ray\b.*': 'starts a cluster; tests/scale/test_ray.py '
     'runs it on one',
     r'parlai_q2 multiprocessing_eval .*': 'starts two processes; '
