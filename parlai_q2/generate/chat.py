@@ -62,18 +62,23 @@ class ChatTemplate:
 
         A model that knows no system's message gets it with the first of the user's.
 
-        :raises ConfigError: when the template fails.
+        :raises ConfigError: when the template fails, or gives no text.
         """
         try:
-            return self._render(messages)
+            text = self._render(messages)
         except Exception as e:  # whatever code of a stranger's template raises
             merged = _without_system(messages)
             if merged is None:
                 raise self._failed(e) from e
             try:
-                return self._render(merged)
+                text = self._render(merged)
             except Exception:
                 raise self._failed(e) from e
+        if not text.strip():
+            raise ConfigError(
+                f'{self.name} makes an empty text of a dialogue. {REMEDY}'
+            )
+        return text
 
     def _render(self, messages: Sequence[Message]) -> str:
         return self._compiled.render(

@@ -195,6 +195,7 @@ def test_a_chat_model_without_a_template_needs_one(tmp_path):
     assert reply_to(agent, GREETING)[0]['text']
     for wrong, said in (
         ('{% for %}', 'is no template'),
+        ('', 'makes an empty text'),
         ('{{ messages[99].content.nothing }}', 'fails on a dialogue'),
         ("{{ ''.__class__.__mro__ }}", 'fails on a dialogue'),
     ):
