@@ -336,6 +336,9 @@ class Numbered:
     def __init__(self, size):
         self.size = size
 
+    def documents(self):
+        return {}
+
     def keys(self):
         return list(range(0, 2 * self.size, 2))
 
