@@ -27,9 +27,7 @@ def reader(format: str) -> Callable[[Path], Iterator[Block]]:
     """A reader of files of a format of :data:`~parlai_q2.io.read.READERS`."""
     of_json = format == 'jsonl'
     lacks = 'has no "text".' if of_json else 'has no text.'
-    none = 'none of its lines has a text'
-    if of_json:
-        none = 'none of its lines has "text", or "question" and "answer"'
+    wanted = '"text", or "question" and "answer"' if of_json else 'a text'
 
     def read(path: Path) -> Iterator[Block]:
         good = bad = 0
@@ -47,7 +45,7 @@ def reader(format: str) -> Callable[[Path], Iterator[Block]]:
                         f'{path}, line {number}: {problem or lacks} Left out.'
                     )
         if bad and not good:
-            raise DocumentError(path, none)
+            raise DocumentError(path, f'none of its lines has {wanted}')
         if bad > MOST_NAMED:
             _logger.warning(f'{path}: {bad - MOST_NAMED} further lines were left out.')
 
@@ -61,11 +59,11 @@ def _block(fields: Mapping[str, Any], number: int, any_row: bool) -> Optional[Bl
     :param any_row: whether one without text or answer is read, too.
     """
     cells = {name: _cell(value) for name, value in fields.items()}
-    url, heading, text = cells.get('url', ''), '', cells.get('text', '')
+    url, heading, text = cells.get('url', ''), '', ''
     question, answer = (_column(cells, names) for names in (_QUESTION, _ANSWER))
     others = [name for name in cells if name not in ('title', 'url')]
     if 'text' in cells:
-        pass
+        text = cells['text']
     elif question is not None and answer is not None:
         heading = ' '.join(cells[question].split())
         others = [one for one in others if one not in (question, answer)]
