@@ -22,14 +22,12 @@ from parlai_q2.cli.host import (
 )
 from parlai_q2.cli.log import show_log
 from parlai_q2.cli.names import check_given, check_scorers, suggesting
-from parlai_q2.errors import ConfigError, Q2Error, is_out_of_memory
+from parlai_q2.errors import Q2Error, is_out_of_memory
 from parlai_q2.text.visible import visible, visible_but_colours
 from parlai_q2.threads import spin_briefly
 from parlai_q2.version import __version__
 
 HELP = ('-h', '--h', '--help', 'h', 'help')
-# How ParlAI's error for an option file with an unknown option begins.
-NO_OPTION = 'Trying to set opt from file that does not exist: '
 # The commands that keep finished work, in a file or in the score cache.
 RESUMABLE = ('score', 'rerank', 'filter', 'distill', 'meta_eval')
 # The path cannot be looked up: no permission for a folder, or an impossible name.
@@ -246,14 +244,6 @@ def run_by_parlai(arguments: list[str]) -> Any:
     try:
         with suggesting():
             return script.superscript_main(arguments)
-    except RuntimeError as error:
-        told, _, key = str(error).partition(NO_OPTION)
-        if told or not key:
-            raise
-        raise ConfigError(
-            f'The option file of --init-opt sets {key!r}, which is no option of '
-            f'{name}. Remove it there, or give --allow-missing-init-opts true.'
-        ) from error
     finally:
         script.setup_script_registry = imports_all
 

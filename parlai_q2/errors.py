@@ -163,6 +163,8 @@ def is_out_of_memory(error: BaseException) -> bool:
     >>> is_out_of_memory(RuntimeError("DefaultCPUAllocator: can't allocate memory"))
     True
     """
+    # Of a GPU, torch raises an error of its own, which has no base class that can be
+    # named without importing torch; of the CPU, a bare RuntimeError (torch 2.13).
     return (
         isinstance(error, MemoryError)
         or type(error).__name__ == 'OutOfMemoryError'

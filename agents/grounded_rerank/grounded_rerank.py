@@ -244,34 +244,47 @@ class GroundedRerankAgent(ChatCommands):
             return super()._generate(
                 batch, beam_size, max_ts, prefix_tokens=prefix_tokens, **kwargs
             )
-        turns = [one.turn for one in given]
         finds_some, searched = self.finds_knowledge, self.knowledge.source.searched
-        grounded = [bool(turn.knowledge) or finds_some for turn in turns]
+        grounded = [bool(one.turn.knowledge) or finds_some for one in given]
         if not all(grounded):
             warn_once(NONE_GIVEN if searched is None else NONE_FOUND)
         search = {'max_ts': max_ts, 'prefix_tokens': prefix_tokens, **kwargs}
         wanted = [Wanted.ALL if known else Wanted.FIRST for known in grounded]
         until = self.opt.get('candidates_until')
         if until is None:
-            rankings = self._ranked(batch, self._found(batch, wanted, search))
-        else:
-            found = self._found(batch, [Wanted.FIRST] * len(wanted), search)
+            found = dict(enumerate(self._found(batch, wanted, search)))
             rankings = self._ranked(batch, found)
-            clear = [_clear(ranking, until) for ranking in rankings]
-            self.record_local_metric('rerank/early', list(map(AverageMetric, clear)))
-            more = [
-                Wanted.NOTHING if enough else one & Wanted.MORE
-                for enough, one in zip(clear, wanted, strict=True)
-            ]
-            if any(more):
-                others = self._found(batch, more, search)
-                found = [a + b for a, b in zip(found, others, strict=True)]
-                rankings = self._ranked(batch, found)
+        else:
+            rankings = self._ranked_until(until, batch, wanted, search)
         self._record(rankings)
         self._rankings = rankings
         return first_replies(
             [RankedBeam([one.source for one in r.candidates]) for r in rankings]
         )
+
+    def _ranked_until(
+        self, until: float, batch: Batch, wanted: list[Wanted], search: dict[str, Any]
+    ) -> list[Ranking]:
+        """
+        Ask the first strategy and, of the turns that it leaves in doubt, the others.
+
+        :param until: the least score, in [0, 1], that leaves no doubt.
+        """
+        first = self._found(batch, [Wanted.FIRST] * len(wanted), search)
+        rankings = self._ranked(batch, dict(enumerate(first)))
+        clear = [_clear(ranking, until) for ranking in rankings]
+        self.record_local_metric('rerank/early', list(map(AverageMetric, clear)))
+        more = [
+            Wanted.NOTHING if enough else one & Wanted.MORE
+            for enough, one in zip(clear, wanted, strict=True)
+        ]
+        if any(more):
+            others = self._found(batch, more, search)
+            pools = {n: first[n] + others[n] for n, one in enumerate(more) if one}
+            again = self._ranked(batch, pools, again=True)
+            for n, ranking in zip(pools, again, strict=True):
+                rankings[n] = ranking
+        return rankings
 
     def _found(
         self, batch: Batch, wanted: list[Wanted], search: dict[str, Any]
@@ -279,21 +292,29 @@ class GroundedRerankAgent(ChatCommands):
         tell(Step.FINDING)
         return self.candidate_pools(batch, wanted, **search)
 
-    def _ranked(self, batch: Batch, found: list[list[Candidate]]) -> list[Ranking]:
+    def _ranked(
+        self,
+        batch: Batch,
+        pools_found: Mapping[int, list[Candidate]],
+        again: bool = False,
+    ) -> list[Ranking]:
         """
-        The candidates of B turns, ranked.
+        The candidates of some turns of a batch, ranked.
 
-        :param found: what the generator found for each, perhaps nothing.
+        :param pools_found: what the generator found, perhaps nothing, by the turn's
+            place in the batch.
+        :param again: whether they were ranked before, by fewer candidates.
         """
-        given, searched = batch[FOUND], self.knowledge.source.searched
+        searched = self.knowledge.source.searched
+        given = [batch[FOUND][n] for n in pools_found]
         turns = [one.turn for one in given]
         if self.finds_knowledge:
-            documents = self.knowledge_found(len(turns))
+            documents = self.knowledge_found(len(batch[FOUND]))
             turns = [
-                turn if turn.knowledge else replace(turn, knowledge=own)
-                for turn, own in zip(turns, documents, strict=True)
+                turn if turn.knowledge else replace(turn, knowledge=documents[n])
+                for turn, n in zip(turns, pools_found, strict=True)
             ]
-        pools = [spoken(pool) or [self.nothing] for pool in found]
+        pools = [spoken(pool) or [self.nothing] for pool in pools_found.values()]
         if searched is not None:
             pools = with_documents(pools, given)
         began = time.perf_counter()
@@ -313,7 +334,9 @@ class GroundedRerankAgent(ChatCommands):
         # Timings belong to the process, not to a task, so every worker's batches count.
         self.global_metrics.add(
             'rerank/scorer_ms',
-            GlobalAverageMetric(1000 * (time.perf_counter() - began), len(rankings)),
+            GlobalAverageMetric(
+                1000 * (time.perf_counter() - began), 0 if again else len(rankings)
+            ),
         )
         return rankings
 

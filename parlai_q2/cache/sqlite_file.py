@@ -14,7 +14,7 @@ import sqlite3
 import threading
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Callable, Iterator, TypeVar
+from typing import Any, Callable, Iterator, Optional, TypeVar
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import beside, locked
@@ -25,6 +25,8 @@ VERSION = 1
 APPLICATION_ID = 0x70513273
 # The first bytes of every SQLite file, and where its application id is.
 MAGIC, ID_AT = b'SQLite format 3\0', 68
+# Of sqlite3, whose own names for them came with Python 3.11.
+SQLITE_ERROR, SQLITE_BUSY, SQLITE_LOCKED = 1, 5, 6
 # Seconds to wait for another process's write.
 BUSY_TIMEOUT = 60.0
 
@@ -170,6 +172,8 @@ def connect(path: Path, read_only: bool = False) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
     )
+    # By itself, sqlite3 raises one of its own errors for text that is damaged.
+    connection.text_factory = bytes.decode
     try:
         tables = dict(connection.execute('SELECT name, sql FROM sqlite_master'))
         if tables or read_only:
@@ -230,19 +234,33 @@ def _check(connection: sqlite3.Connection, tables: dict[str, str], path: Path) -
 
 def is_damage(error: Exception) -> bool:
     """Whether the content of the file is damaged, rather than out of reach."""
-    # "malformed" and "not a database" are raised as the base class itself.
-    signs = ('no such', 'decode', 'malformed', 'unsupported')
+    # "malformed" and "not a database" are raised as the base class itself; a table or
+    # a format that is not there, as an error of the statement.
     return (
         isinstance(error, (UnicodeDecodeError, sqlite3.DataError))
         or type(error) is sqlite3.DatabaseError
-        or any(sign in str(error) for sign in signs)
+        or code_of(error) == SQLITE_ERROR
     )
 
 
 def is_busy(error: Exception) -> bool:
     """Whether other processes kept the file locked for too long."""
-    locked = isinstance(error, sqlite3.OperationalError) and 'locked' in str(error)
+    locked = code_of(error) in (SQLITE_BUSY, SQLITE_LOCKED)
     return locked or isinstance(error, TimeoutError)
+
+
+def code_of(error: Exception) -> Optional[int]:
+    """SQLite's primary code for an error; None where it is not SQLite's."""
+    if not isinstance(error, sqlite3.OperationalError):
+        return None
+    code = getattr(error, 'sqlite_errorcode', None)
+    if code is not None:
+        return int(code) & 0xFF
+    # Python 3.10 has only the message.
+    said = str(error)
+    if 'locked' in said:
+        return SQLITE_BUSY
+    return SQLITE_ERROR if said.startswith(('no such', 'unsupported')) else None
 
 
 def is_foreign(path: Path) -> bool:

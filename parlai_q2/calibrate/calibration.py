@@ -1,6 +1,6 @@
 """Reads labelled pairs, and fits the calibration of a scorer to them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
@@ -15,39 +15,36 @@ from parlai_q2.calibrate.fit import (
 )
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, RecordError
+from parlai_q2.io.fields import NO_NAMES
 from parlai_q2.io.read import Record, read_records
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.calibrated import Calibration
 from parlai_q2.scorers.grounded import FAST_FEATURES, FEATURES, GROUNDED, GROUNDED_FAST
-from parlai_q2.text.class_map import Finding, finding_of
+from parlai_q2.text.class_map import UNKNOWN_LABEL, Finding, finding_said
 from parlai_q2.turns import Example
 
 if TYPE_CHECKING:
     import numpy as np
 
-# Labels that are numbers or truth values.
-TRUTH = {
-    **dict.fromkeys(('1', '1.0', 'true', 'yes'), True),
-    **dict.fromkeys(('0', '0.0', 'false', 'no'), False),
-}
 FEATURES_OF = {GROUNDED: FEATURES, GROUNDED_FAST: FAST_FEATURES}
 DIGITS = 4
 
 
 def read_labelled(
-    path: Path, format: Optional[str], field: str
+    path: Path, format: Optional[str] = None, names: Mapping[str, str] = NO_NAMES
 ) -> tuple[list[Example], list[bool]]:
     """
-    Read N examples, and whether the field labels each as consistent; generic pairs and
-    those without a text are left out.
+    Read N examples, and whether each is labelled consistent; generic pairs and those
+    without a text are left out.
 
+    :param names: as for :func:`~parlai_q2.io.read.read_records`.
     :raises RecordError: for a record that cannot be read, or whose label is unknown.
     """
     examples, consistent = [], []
-    for record in read_records(path, format):
+    for record in read_records(path, format, names):
         if record.error is not None:
             raise record.error
-        label = label_of(record, path.name, field)
+        label = label_of(record, path.name)
         example = record.example
         assert example is not None
         if (
@@ -60,25 +57,19 @@ def read_labelled(
     return examples, consistent
 
 
-def label_of(record: Record, file: str, field: str) -> Optional[bool]:
+def label_of(record: Record, file: str) -> Optional[bool]:
     """Whether a record is labelled consistent; None for generic."""
-    given = record.fields.get(field)
+    given = record.fields.get('label')
     if given is None or str(given).strip() == '':
-        raise RecordError(
-            file, record.line, f'there is no {field!r}. Name the field with --label.'
-        )
-    finding = finding_of(str(given))
-    if finding is not None:
-        return None if finding == Finding.GENERIC else finding == Finding.ENTAILMENT
-    truth = TRUTH.get(str(given).strip().lower())
-    if truth is None:
         raise RecordError(
             file,
             record.line,
-            f'{field} is {given!r}; expected consistent, inconsistent or generic (or '
-            'another name for one of them), or 1 or 0.',
+            "there is no 'label'. Name the field that has it: --fields label=NAME",
         )
-    return truth
+    finding = finding_said(given)
+    if finding is None:
+        raise RecordError(file, record.line, UNKNOWN_LABEL.format(given))
+    return None if finding == Finding.GENERIC else finding == Finding.ENTAILMENT
 
 
 class Calibrated(NamedTuple):

@@ -1,11 +1,12 @@
 """
-Tells what was meant by a name (of a task, a teacher, an agent, a mutator, a scorer or a
-preset) that there is not.
+Tells what was meant by a name (of a task, a teacher, an agent, a mutator, a scorer, a
+preset or an option in a file) that there is not.
 """
 
+import difflib
 import pkgutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType, ModuleType
 from typing import Optional
@@ -20,6 +21,7 @@ PRESET_OPTIONS = ('--preset', *(f'{name}-preset' for name in SCORER_OPTIONS))
 # What modules in folders of these names are, and ParlAI's registry of others.
 KINDS = {'tasks': ('task', 'TEACHER_REGISTRY'), 'agents': ('agent', 'AGENT_REGISTRY')}
 LOADER, MUTATORS = 'parlai.core.loader', 'parlai.core.mutators'
+PARAMS = 'parlai.core.params'
 
 
 def check_scorers(arguments: Sequence[str]) -> None:
@@ -61,23 +63,23 @@ def options_of(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
 @contextmanager
 def suggesting() -> Iterator[None]:
     """
-    Suggest the nearest name where ParlAI's loader finds none.
+    Suggest the nearest name where ParlAI finds none.
 
-    :raises UnknownNameError: in place of the loader's error.
+    :raises ConfigError: in place of ParlAI's error.
     """
     try:
         yield
-    except (ImportError, AttributeError, KeyError) as error:
+    except (ImportError, AttributeError, KeyError, RuntimeError) as error:
         found = unknown_name(error)
         if found is None:
             raise
         raise found from error
 
 
-def unknown_name(error: Exception) -> Optional[UnknownNameError]:
+def unknown_name(error: Exception) -> Optional[ConfigError]:
     """
-    What an error says of a name that ParlAI's loader looked for; None if it is another
-    error, such as that of a module that was found and lacks a package.
+    What an error says of a name that ParlAI looked for; None if it is another error,
+    such as that of a module that was found and lacks a package.
     """
     frames = list(_frames(error))
     last = frames[-1] if frames else None
@@ -95,7 +97,22 @@ def unknown_name(error: Exception) -> Optional[UnknownNameError]:
     elif last and isinstance(error, KeyError) and _is_of(last, MUTATORS):
         known = last.f_globals['MUTATOR_REGISTRY']
         return UnknownNameError('mutator', str(error.args[0]), known)
+    elif last and isinstance(error, RuntimeError) and _is_of(last, PARAMS):
+        if last.f_code.co_name == '_load_opts':
+            return _no_option(**last.f_locals)
     return None
+
+
+def _no_option(
+    optfile: str, key: str, opt: Mapping[str, object], **others: object
+) -> ConfigError:
+    known = [name for name in opt if not name.startswith('_')]
+    hint = difflib.get_close_matches(key, known, n=1)
+    return ConfigError(
+        f'{optfile} sets {key!r}, which is no option of this command'
+        f'{f" (is {hint[0]!r} meant?)" if hint else ""}. Remove it there, or give '
+        '--allow-missing-init-opts true.'
+    )
 
 
 def _no_module(name: str) -> UnknownNameError:

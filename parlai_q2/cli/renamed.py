@@ -23,10 +23,20 @@ RENAMED: Mapping[str, str] = {
     'generic_penalty': '--guards false to turn the guards off',
     'repeat_penalty': '--guards false to turn the guards off',
     'rerank_tolerance': 'nothing: it is always 0.02',
-    'threshold': '--choose-threshold (filter) or --measure-threshold (distill)',
     'q2_filter_threshold': '--choose-threshold',
     'in_context': 'nothing: it did not help',
     'cache_megabytes': 'nothing: a cache takes at most 1 GiB',
+    'explain_threshold': 'nothing: what explains marks words, whatever its threshold',
+    'explain_calibration': 'nothing: what explains marks words and counts nothing',
+}
+# The same of names that other packages' agents have, too: of commands of ours alone.
+COMMON: Mapping[str, str] = {
+    'threshold': '--choose-threshold (filter) or --measure-threshold (distill)',
+    'workers': '--engine ray --ray-actors N; one process alone uses all cores',
+    'devices': '--engine ray --ray-gpus 1, which gives each actor a GPU',
+    'label': '--fields label=NAME',
+    'most': '--num-examples',
+    'document_seconds': 'nothing: reading a document ends after two minutes',
 }
 # How the options that a reranking agent saved are read.
 SAVED = {
@@ -45,20 +55,17 @@ class _Renamed(argparse.Action):
 
 def problem(name: str) -> str:
     """What to tell whoever gives an option of an earlier version."""
-    return f'There is no --{name.replace("_", "-")} any more. Write {RENAMED[name]}'
+    instead = {**RENAMED, **COMMON}[name]
+    return f'There is no --{name.replace("_", "-")} any more. Write {instead}'
 
 
-# Names that other packages' agents have, too: only commands of our own have had them.
-COMMON = ('threshold',)
-
-
-def add_renamed_options(group: Any, *common: str) -> None:
+def add_renamed_options(group: Any, *names: str) -> None:
     """
-    Add the options that are no more, hidden; giving one is an error.
+    Add options that are no more, hidden; giving one is an error.
 
-    :param common: those of :data:`COMMON` to add.
+    :param names: which; default: all of :data:`RENAMED`.
     """
-    for name in (*(n for n in RENAMED if n not in COMMON), *common):
+    for name in names or RENAMED:
         group.add_argument(
             f'--{name.replace("_", "-")}',
             nargs='?',
@@ -73,15 +80,13 @@ def check_renamed(opt: Mapping[str, Any]) -> None:
     :raises ConfigError: if an ``opt``, such as one from a file, has such an option.
     """
     for name in RENAMED:
-        if name not in COMMON and opt.get(name) is not None:
+        if opt.get(name) is not None:
             raise ConfigError(problem(name))
 
 
 def renew(opt: MutableMapping[str, Any]) -> None:
     """Replace the options of an earlier version in what a reranking agent saved."""
     for name in {**SAVED, **RENAMED}:
-        if name in COMMON:
-            continue
         value = opt.pop(name, None)
         new = SAVED.get(name)
         if new and value is not None and opt.get(new) is None:

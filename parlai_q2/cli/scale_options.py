@@ -1,21 +1,16 @@
 """The options for working off files: in this process, or in many on a Ray cluster."""
 
-from argparse import SUPPRESS
 from collections.abc import Mapping
 from typing import Any, Optional
 
+from parlai_q2.cli.renamed import add_renamed_options
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.read import Format
+from parlai_q2.io.formats import Format
 from parlai_q2.scale.job import Engine, Job
 from parlai_q2.scale.local import LocalEngine
 
 OF_RAY = ('ray_address', 'ray_actors', 'ray_cpus', 'ray_gpus')
-# What to write instead of options that are gone.
-GONE = {
-    'workers': '--engine ray --ray-actors {}; one process alone uses all cores',
-    'devices': '--engine ray --ray-gpus 1, which gives each actor a GPU',
-}
 
 
 class On(Word):
@@ -68,8 +63,7 @@ def add_scale_options(parser: Any, chunk_size: int) -> Any:
         help='records per call of the scorer, which is also the most that a killed '
         'run or actor loses; larger chunks fill the batches of a GPU better',
     )
-    for name in GONE:
-        group.add_argument(f'--{name}', help=SUPPRESS)
+    add_renamed_options(group, 'workers', 'devices')
     return parser
 
 
@@ -87,13 +81,9 @@ def check_scale(opt: Mapping[str, Any]) -> int:
     """
     The number of records in a chunk.
 
-    :raises ConfigError: if it is below 1, an option is gone, or one of Ray's is given
-        without ``--engine ray``.
+    :raises ConfigError: if it is below 1, or an option of Ray's is given without
+        ``--engine ray``.
     """
-    for name, instead in GONE.items():
-        if opt.get(name) is not None:
-            wanted = instead.format(opt[name])
-            raise ConfigError(f'--{name} is gone. Write instead: {wanted}.')
     if opt.get('engine', On.LOCAL) != On.RAY:
         defaults = {'ray_cpus': 1.0, 'ray_gpus': 0.0}
         for name in OF_RAY:

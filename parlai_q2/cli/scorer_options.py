@@ -2,8 +2,9 @@
 The options for scorers and their models, and the scorers that they give.
 
 A scorer has a role (:mod:`~parlai_q2.scorers.roles`), which names its options:
-``--choose``, ``--measure`` and ``--explain``, each with its ``-preset``, ``-threshold``
-and ``-calibration``. Devices, batch sizes and the cache are the same for all.
+``--choose``, ``--measure`` and ``--explain``, each with its ``-preset``; the first two
+also have ``-threshold`` and ``-calibration``. Devices, batch sizes and the cache are
+the same for all.
 """
 
 from typing import Any, Mapping, Optional
@@ -94,6 +95,9 @@ def add_scorer_options(parser: Any, *roles: Role, default: Optional[str] = None)
             'or module:Class',
         )
         group.add_argument(f'{name}-preset', help='its models; default: --preset')
+        default = None
+        if role == Role.EXPLAIN:
+            continue
         group.add_argument(
             f'{name}-threshold',
             type=float,
@@ -103,7 +107,6 @@ def add_scorer_options(parser: Any, *roles: Role, default: Optional[str] = None)
         group.add_argument(
             f'{name}-calibration', help='a file that parlai_q2 calibrate wrote for it'
         )
-        default = None
     add_model_options(group)
     add_renamed_options(group)
     return add_cache_options(parser)

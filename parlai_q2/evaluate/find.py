@@ -11,19 +11,27 @@ from dataclasses import replace
 from importlib import import_module, util
 from os import environ
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
+from parlai_q2.claims import Label
 from parlai_q2.enums import Word
 from parlai_q2.errors import RecordError, UnknownNameError
 from parlai_q2.evaluate.measures import number_in
-from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, AnnotatedSet
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
+from parlai_q2.io.fields import NO_NAMES
+from parlai_q2.io.formats import FILES
 from parlai_q2.io.read import read_records
+from parlai_q2.text.class_map import UNKNOWN_LABEL, Finding, finding_said
 
 TASKS = 'parlai_q2.tasks'
-# The endings of files that are sets themselves.
-FILES = ('.jsonl', '.csv', '.tsv')
 # What a record may say, besides its texts and a rating.
-FIELDS = ('label', 'corpus', 'system', 'dialogue')
+FIELDS = ('corpus', 'system', 'dialogue')
+CLASS_OF = {
+    Finding.ENTAILMENT: Label.CONSISTENT,
+    Finding.NEUTRAL: Label.INCONSISTENT,
+    Finding.CONTRADICTION: Label.INCONSISTENT,
+    Finding.GENERIC: Label.GENERIC,
+}
 
 
 class View(Word):
@@ -49,25 +57,28 @@ def set_names() -> list[str]:
     return [n for n in with_reader if hasattr(_reader(n), 'annotated_set')]
 
 
-def read_set(task: str, datapath: str = '') -> AnnotatedSet:
+def read_set(
+    task: str, datapath: str = '', names: Mapping[str, str] = NO_NAMES
+) -> AnnotatedSet:
     """
     Read an annotated set.
 
     :param task: a task with the words that select a part, e.g. ``begin:wow``, also as
         ``q2:begin:wow``; or a file (see :func:`read_file`).
     :param datapath: ParlAI's folder of data; empty for :func:`default_datapath`.
+    :param names: as for :func:`~parlai_q2.io.read.read_records`, for a file.
     :raises UnknownNameError: for a task without an annotated set; the message names the
         nearest.
     :raises TaskDataError: when its files are missing and cannot be fetched.
     """
     task = task.strip()
-    if task.endswith(FILES):
-        return read_file(Path(task))
+    if task.lower().endswith(FILES):
+        return read_file(Path(task), names)
     name, *words = task.removeprefix('q2:').split(':')
-    names = set_names()
-    name = next((n for n in names if name in (n, n.removeprefix('q2_'))), name)
-    if name not in names:
-        raise UnknownNameError('annotated set', name, names)
+    known = set_names()
+    name = next((n for n in known if name in (n, n.removeprefix('q2_'))), name)
+    if name not in known:
+        raise UnknownNameError('annotated set', name, known)
     words = [word for word in words if word and word not in tuple(View)]
     read: Read = _reader(name).annotated_set
     found = read(datapath or default_datapath(), words)
@@ -78,29 +89,26 @@ def read_set(task: str, datapath: str = '') -> AnnotatedSet:
     return replace(found, name=name, title=title, paper=name)
 
 
-def read_file(path: Path) -> AnnotatedSet:
+def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
     """
-    Read a set from a JSON lines, csv or tsv file.
+    Read a set from a JSON lines, csv, tsv or Parquet file.
 
-    :param path: records of ``knowledge`` and ``response`` with a ``label``, one of
-        :data:`~parlai_q2.evaluate.sets.CLASSES`, or a ``human_score``, or both; and
-        ``corpus``, ``system`` and ``dialogue`` where they are known.
+    :param path: records of ``knowledge`` and ``response`` with a ``label``
+        (:func:`~parlai_q2.text.class_map.finding_said`) or a ``human_score``, or both;
+        and ``corpus``, ``system`` and ``dialogue`` where they are known.
+    :param names: as for :func:`~parlai_q2.io.read.read_records`.
     :raises InputError: when the file cannot be read.
     :raises RecordError: for a record that is not of this form.
     """
     responses = []
-    for record in read_records(path):
+    for record in read_records(path, names=names):
         if record.error is not None:
             raise record.error
         assert record.example is not None
         given = record.fields
-        label, corpus, system, dialogue = (
-            str(given.get(name) or '') for name in FIELDS
-        )
+        corpus, system, dialogue = (str(given.get(name) or '') for name in FIELDS)
         score = number_in(given, 'human_score', path, record.line)
-        if label and label not in CLASSES:
-            problem = f'the label is {label!r}; it must be {", ".join(CLASSES)}'
-            raise RecordError(str(path), record.line, problem)
+        label = _label(given.get('label'), path, record.line)
         if not label and score is None:
             problem = 'has neither a "label" nor a "human_score"'
             raise RecordError(str(path), record.line, problem)
@@ -117,6 +125,15 @@ def read_file(path: Path) -> AnnotatedSet:
             )
         )
     return AnnotatedSet(re.sub(r'\W', '_', path.stem), path.name, tuple(responses))
+
+
+def _label(given: Any, path: Path, line: int) -> str:
+    if given is None or not str(given).strip():
+        return ''
+    finding = finding_said(given)
+    if finding is None:
+        raise RecordError(str(path), line, UNKNOWN_LABEL.format(given))
+    return CLASS_OF[finding]
 
 
 def default_datapath() -> str:

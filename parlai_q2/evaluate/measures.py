@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, 
 from parlai_q2.claims import Comparison, Score
 from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
 from parlai_q2.evaluate.sets import AnnotatedResponse, Pair
+from parlai_q2.io.fields import NO_NAMES
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.read import read_records
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, label_of
@@ -133,11 +134,12 @@ def questions(measure: Measure, responses: Sequence[Scored]) -> Questions:
     )
 
 
-def read_column(text: str) -> Measure:
+def read_column(text: str, names: Mapping[str, str] = NO_NAMES) -> Measure:
     """
     Read a column of scores made elsewhere; cells without a score are left out.
 
     :param text: ``FILE:COLUMN`` or ``NAME=FILE:COLUMN``; the name is for the tables.
+    :param names: as for :func:`~parlai_q2.io.read.read_records`.
     :return: the scores as a measure, whose threshold is 0.5 if all scores are in
         [0, 1] and None otherwise.
     :raises ConfigError: for a text of another form.
@@ -155,7 +157,7 @@ def read_column(text: str) -> Measure:
         )
     name, path = given or key, Path(file)
     values: dict[Pair, float] = {}
-    for record in read_records(path):
+    for record in read_records(path, names=names):
         if record.error is not None:
             raise record.error
         assert record.example is not None

@@ -301,6 +301,7 @@ class _explaining:
         if isinstance(error, (ConfigError, ModelError)):
             return
         said = ' '.join(str(error).split())[:300]
+        # CTranslate2 raises a bare RuntimeError or ValueError for all of these.
         low = said.lower()
         if isinstance(error, MemoryError) or 'out of memory' in low:
             raise ConfigError(

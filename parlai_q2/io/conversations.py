@@ -5,13 +5,13 @@ a conversation of one turn.
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Union
 
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.io.fields import renamed, tell_unread
+from parlai_q2.io.fields import NO_NAMES, renamed, tell_unread
+from parlai_q2.io.formats import READERS, format_of, json_lines, open_text
 from parlai_q2.io.knowledge import as_field
-from parlai_q2.io.read import READERS, example_of, format_of, json_lines, open_text
+from parlai_q2.io.read import example_of
 from parlai_q2.turns import Example
 
 NO_CONVERSATION = (
@@ -21,7 +21,7 @@ NO_CONVERSATION = (
 
 
 def read_conversations(
-    path: Path, names: Mapping[str, str] = MappingProxyType({})
+    path: Path, names: Mapping[str, str] = NO_NAMES
 ) -> Iterator[Union[list[dict], RecordError]]:
     """
     The messages of each conversation of a file, in order: of JSON lines in ParlAI's

@@ -5,6 +5,7 @@ look as if they were meant to be read.
 
 import logging
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Any, Optional
 
 from parlai_q2.errors import ConfigError
@@ -19,7 +20,10 @@ ALIKE = {
     'response': ('answer', 'completion', 'generated', 'output', 'prediction', 'reply'),
     'candidates': ('answers', 'completions', 'generations', 'outputs', 'replies'),
     'id': (),
+    'label': (),
 }
+# Every field has the name that it is read by.
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 # What a record of a file to score has, and one of a pool to choose from.
 SCORED = ('knowledge', 'history', 'response', 'id')
 RANKED = ('knowledge', 'history', 'candidates', 'id')

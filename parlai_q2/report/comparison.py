@@ -62,7 +62,7 @@ def write_comparison(
         for change, entry in zip(changes, sides, strict=True):
             change[side] = entry
     summary = _summary(shown, overview, pairing)
-    verdict = verdict_of(shown, overview, pairing) if pairing.systems else ''
+    verdict = verdict_of(shown, overview) if pairing.systems else ''
     means, difference = _overview_rows(overview, pairing)[:2]
     told = (summary, f'Mean {means[1]}, difference {difference[1]} ({difference[2]})')
     for sentence in filter(None, (*(f'{line}.' for line in told), verdict)):
@@ -106,9 +106,7 @@ def _summary(names: tuple[str, str], overview: TwoRunOverview, pairing: Pairing)
     )
 
 
-def verdict_of(
-    names: tuple[str, str], overview: TwoRunOverview, pairing: Pairing
-) -> str:
+def verdict_of(names: tuple[str, str], overview: TwoRunOverview) -> str:
     """Which of two systems is better grounded, in words, as far as it can be told."""
     interval = overview.interval
     ties = overview.count - overview.higher - overview.lower

@@ -9,12 +9,11 @@ and, optionally, ``score`` (the log probability that its generator gave it), ``t
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, NamedTuple, Optional, Union
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError, RecordError, place_of
-from parlai_q2.io.fields import RANKED, renamed, tell_unread
+from parlai_q2.io.fields import NO_NAMES, RANKED, renamed, tell_unread
 from parlai_q2.io.locations import Location
 from parlai_q2.io.read import history_of, knowledge_of, read_objects
 from parlai_q2.rerank.candidate import Candidate
@@ -104,7 +103,7 @@ class PoolRecord(NamedTuple):
 
 
 def read_pools(
-    path: Location, names: Mapping[str, str] = MappingProxyType({})
+    path: Location, names: Mapping[str, str] = NO_NAMES
 ) -> Iterator[PoolRecord]:
     """
     Read the pools of a file of JSON lines or Parquet, in order. A bad record gives an

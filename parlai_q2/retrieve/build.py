@@ -9,15 +9,14 @@ has not changed is not read again, and a run that was stopped goes on where it w
 import json
 import os
 import shutil
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Optional
 
-from parlai_q2.errors import DocumentError, InputError
-from parlai_q2.io.files import file_sha256, locked
+from parlai_q2.errors import InputError
+from parlai_q2.io.files import locked
 from parlai_q2.io.write import writing
 from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
 from parlai_q2.retrieve.files import Documents, find_documents
@@ -31,40 +30,15 @@ from parlai_q2.retrieve.manifest import (
     sums_of,
     write_manifest,
 )
-from parlai_q2.retrieve.readers import APART, HERE, check_packages
-from parlai_q2.retrieve.readers.process import ReadingProcess
-from parlai_q2.retrieve.split import split
+from parlai_q2.retrieve.readers import check_packages
 from parlai_q2.retrieve.store import Document, Store
+from parlai_q2.retrieve.update import Changes, brought_up_to_date
 from parlai_q2.retrieve.vectors import STATE, Vectors, make_vectors
-from parlai_q2.turns import Passage
 
 BUILDING, SETTINGS = 'building', 'settings.json'
 BUILDING_VECTORS = 'vectors-building'
-# Seconds between commits: so much work is lost when a run is stopped.
-COMMIT_SECONDS = 30.0
-# Larger documents are refused, except those that are read line by line.
-LARGEST = 200_000_000
-LINE_BY_LINE = ('.csv', '.tsv', '.jsonl', '.ndjson')
 DEFAULT = Settings()
 DISK = 'Free some disk space, or choose another --outdir.'
-
-
-@dataclass
-class Changes:
-    """
-    What a run did: documents by what became of them.
-
-    :param refused: each document that could not be read, with the reason.
-    """
-
-    added: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    unchanged: int = 0
-    refused: list[DocumentError] = field(default_factory=list)
-
-    def __bool__(self) -> bool:
-        return bool(self.added or self.changed or self.removed)
 
 
 def build(
@@ -139,50 +113,12 @@ def _build(
     building = index / BUILDING
     _begin(index, building, old, settings)
     store = Store(building, settings.language)
-    known, changes = store.documents(), Changes()
-    following = max((d.first + d.count for d in known.values()), default=0)
-    if fitting is not None:
-        # A passage may not get the number of one that has a vector.
-        following = max(following, int(max(Vectors(fitting).keys, default=-1)) + 1)
-    for name in known.keys() - found.files.keys():
-        store.remove(name)
-        changes.removed.append(name)
-    committed = time.monotonic()
-    with ReadingProcess(**({'seconds': seconds} if seconds else {})) as process:
-        for name, path in found.files.items():
-            try:
-                document = _looked_at(name, path, known.get(name), following)
-                if document is None:
-                    changes.unchanged += 1
-                    done(name)
-                    continue
-                passages = _passages(name, path, settings, process)
-                # Read as a whole before anything is changed, unless it may be huge.
-                if path.suffix.lower() not in LINE_BY_LINE:
-                    passages = iter(list(passages))
-                if name in known:
-                    store.remove(name)
-                count = store.add(document, passages)
-                if not count:
-                    raise DocumentError(name, 'it has no text')
-                following += count
-                (changes.changed if name in known else changes.added).append(name)
-            except InputError as e:
-                problem = (
-                    e if isinstance(e, DocumentError) else _document_error(name, e)
-                )
-                changes.refused.append(problem)
-                if name in known:
-                    store.remove(name)
-                    changes.removed.append(name)
-            done(name)
-            if time.monotonic() - committed > COMMIT_SECONDS:
-                store.commit()
-                committed = time.monotonic()
+    changes = brought_up_to_date(
+        store, found, settings, _first_free(store, fitting), done, seconds
+    )
     store.finish()
     documents = store.documents()
-    passages_count = sum(document.count for document in documents.values())
-    if not passages_count:
+    if not any(document.count for document in documents.values()):
         shutil.rmtree(building)
         why = f': {changes.refused[0]}' if changes.refused else '.'
         raise InputError(f'None of the documents could be read{why}')
@@ -193,13 +129,34 @@ def _build(
         shutil.rmtree(building)
         _drop_others(index, old)
         return old, changes
+    if encoder is not None:
+        make_vectors(index / BUILDING_VECTORS, store, encoder, fitting, encoded)
+    return _put_in_place(index, settings, content, documents, encoder), changes
+
+
+def _first_free(store: Store, vectors: Optional[Path]) -> int:
+    """The number of the next passage: none may get that of one that has a vector."""
+    known = store.documents().values()
+    following = max((d.first + d.count for d in known), default=0)
+    if vectors is None:
+        return following
+    return max(following, int(max(Vectors(vectors).keys, default=-1)) + 1)
+
+
+def _put_in_place(
+    index: Path,
+    settings: Settings,
+    content: str,
+    documents: Mapping[str, Document],
+    encoder: Optional[TextEncoder],
+) -> Manifest:
+    """Give what was built its place, and write the manifest that names it."""
     # Folders as they are built, the file of each that lets a stopped run go on, and
     # what they will be called.
     number = 1 + max(map(_number_of, index.glob('*-*')), default=0)
-    parts = [(building, SETTINGS, f'words-{number}')]
+    parts = [(index / BUILDING, SETTINGS, f'words-{number}')]
     if encoder is not None:
         parts.append((index / BUILDING_VECTORS, STATE, f'vectors-{number}'))
-        make_vectors(parts[1][0], store, encoder, fitting, encoded)
     sums: dict[str, Sum] = {}
     for folder, state, name in parts:
         sums.update(sums_of(folder, name, state))
@@ -207,7 +164,7 @@ def _build(
         settings,
         parts[0][2],
         content,
-        passages_count,
+        sum(document.count for document in documents.values()),
         len(documents),
         sums,
         parts[1][2] if encoder else None,
@@ -219,7 +176,7 @@ def _build(
         os.replace(folder, index / name)
     write_manifest(index, manifest)
     _drop_others(index, manifest)
-    return manifest, changes
+    return manifest
 
 
 def _number_of(path: Path) -> int:
@@ -269,38 +226,6 @@ def _linked(path: Path, other: Path) -> None:
         os.link(path, other)
     except OSError:
         shutil.copyfile(path, other)
-
-
-def _looked_at(
-    name: str, path: Path, known: Optional[Document], first: int
-) -> Optional[Document]:
-    """The document as it is now; None if it has not changed."""
-    try:
-        state = path.stat()
-        if known and (known.size, known.changed) == (state.st_size, state.st_mtime_ns):
-            return None
-        if state.st_size > LARGEST and path.suffix.lower() not in LINE_BY_LINE:
-            raise DocumentError(
-                name, f'it has {state.st_size:,} bytes; at most {LARGEST:,} are read'
-            )
-        sha256 = file_sha256(path)
-    except OSError as e:
-        raise DocumentError(name, f'it cannot be read: {e.strerror}') from e
-    if known and known.sha256 == sha256:
-        return None
-    return Document(name, sha256, state.st_size, state.st_mtime_ns, first, 0)
-
-
-def _passages(
-    name: str, path: Path, settings: Settings, process: ReadingProcess
-) -> Iterator[Passage]:
-    ending = path.suffix.lower()
-    read = process.read if ending in APART else HERE[ending]
-    yield from split(name, read(path), settings.length)
-
-
-def _document_error(name: str, error: InputError) -> DocumentError:
-    return DocumentError(name, str(error).rstrip('.'))
 
 
 def _drop_others(index: Path, manifest: Manifest) -> None:

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, TextIO
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.intervals import Interval, mean_interval
-from parlai_q2.io.read import READERS, format_of, history_of, open_text
+from parlai_q2.io.formats import READERS, format_of, open_text
+from parlai_q2.io.read import history_of
 from parlai_q2.turns import joined, passages_of
 
 CUTS = (1, 5, 10)

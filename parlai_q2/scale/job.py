@@ -3,7 +3,7 @@ What an engine runs: a job, which is sent to where the work is done, loads a mod
 once, and then makes one result of each item. Engines know nothing of records or files.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, Protocol
 
 
@@ -66,7 +66,3 @@ class Engine(Protocol):
     def __enter__(self) -> 'Engine': ...
 
     def __exit__(self, *error: Any) -> None: ...
-
-
-# Makes the engine that a command was asked for.
-MakeEngine = Callable[[Job], Engine]

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.cli import log
-from parlai_q2.cli.files import given_files
+from parlai_q2.cli.files import add_fields_option, given_files
+from parlai_q2.cli.renamed import add_renamed_options
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.read import Format
+from parlai_q2.io.fields import read_fields
+from parlai_q2.io.formats import Format
 from parlai_q2.io.write import writable, write_text, writing
 from parlai_q2.scorers.roles import Role
 
@@ -19,19 +21,17 @@ def add_options(parser: Any) -> None:
     group = parser.add_argument_group('Calibration')
     group.add_argument(
         '--infile',
-        help='file of records with knowledge, response and label; 50 pairs or more',
+        help='file of records with knowledge, response and label (consistent or '
+        'inconsistent, supported or unsupported, 1 or 0, ...); generic pairs are left '
+        'out; 50 pairs or more',
     )
     group.add_argument(
         '--outfile',
         help='JSON file to write, for --measure-calibration and --choose-calibration',
     )
     group.add_argument('--format', choices=tuple(Format), help="the input's format")
-    group.add_argument(
-        '--label',
-        default='label',
-        help='field with the label: consistent or inconsistent, supported or '
-        'unsupported, 1 or 0, ...; generic pairs are left out',
-    )
+    add_fields_option(group)
+    add_renamed_options(group, 'label')
     group.add_argument(
         '--target',
         default='accuracy',
@@ -74,7 +74,9 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         check_matplotlib()
         with writing(Path(opt['outdir']), 'Check --outdir.'):
             Path(opt['outdir']).mkdir(parents=True, exist_ok=True)
-    examples, consistent = read_labelled(infile, opt['format'], opt['label'])
+    examples, consistent = read_labelled(
+        infile, opt['format'], read_fields(opt['fields'])
+    )
     log.info(f'Scoring {len(examples)} labelled pairs.')
     scorer = scorer_from_opt(opt, cache=True)
     before = scorer.threshold

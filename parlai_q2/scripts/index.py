@@ -11,6 +11,7 @@ from typing import Any
 from parlai_q2.cli import log
 from parlai_q2.cli.files import given_file
 from parlai_q2.cli.progress import Progress
+from parlai_q2.cli.renamed import add_renamed_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.files import find_documents
@@ -18,7 +19,6 @@ from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.manifest import Manifest, Settings
 from parlai_q2.retrieve.presets import PRESETS, preset
 from parlai_q2.retrieve.readers import ENDINGS
-from parlai_q2.retrieve.readers.process import SECONDS
 from parlai_q2.retrieve.split import DEFAULT_OVERLAP, DEFAULT_WORDS
 from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, LANGUAGES
 
@@ -77,12 +77,7 @@ def add_options(parser: Any) -> None:
         default=DEFAULT_LANGUAGE,
         help='the language whose words are stemmed',
     )
-    group.add_argument(
-        '--document-seconds',
-        type=float,
-        default=SECONDS,
-        help='a document that takes longer to read is left out',
-    )
+    add_renamed_options(group, 'document_seconds')
 
 
 def run(opt: Mapping[str, Any]) -> Manifest:
@@ -126,8 +121,7 @@ def run(opt: Mapping[str, Any]) -> Manifest:
             settings,
             lambda name: read.update(1),
             found,
-            opt['document_seconds'],
-            show,
+            encoded=show,
         )
     refused = log.Named('Left out')
     for problem in changes.refused:

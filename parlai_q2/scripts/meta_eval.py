@@ -8,6 +8,7 @@ from tempfile import TemporaryFile
 from typing import Any, Mapping, Sequence
 
 from parlai_q2.cli import log
+from parlai_q2.cli.files import add_fields_option
 from parlai_q2.cli.progress import Progress
 from parlai_q2.cli.scorer_options import (
     add_cache_options,
@@ -25,6 +26,7 @@ from parlai_q2.evaluate.sets import sampled
 from parlai_q2.evaluate.tables import PAPER, text_cell
 from parlai_q2.figures.style import check_matplotlib
 from parlai_q2.intervals import ROUNDS, SEED
+from parlai_q2.io.fields import read_fields
 from parlai_q2.io.write import writing
 from parlai_q2.options import split_names
 from parlai_q2.report.measured import Section, Shown, write_measured
@@ -70,6 +72,7 @@ def add_options(parser: Any) -> None:
         'NAME=FILE:COLUMN, from csv, tsv or JSON lines files with knowledge and '
         'response',
     )
+    add_fields_option(group)
     add_model_options(group)
     group.add_argument(
         '--ablations',
@@ -117,7 +120,8 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     # All checks come before anything is scored.
     _check(opt)
     variants, columns = variants_from_opt(opt), columns_from_opt(opt)
-    sets = [read_set(name, opt['datapath']) for name in split_names(opt['task'])]
+    given = read_fields(opt['fields'])
+    sets = [read_set(name, opt['datapath'], given) for name in split_names(opt['task'])]
     names = [one.name for one in sets]
     if twice := {name for name in names if names.count(name) > 1}:
         raise ConfigError(
@@ -236,7 +240,7 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[Measure]:
     taken = set(split_names(opt.get('scorers')))
     columns = []
     for text in split_names(opt.get('score_columns')):
-        column = read_column(text)
+        column = read_column(text, read_fields(opt.get('fields')))
         if column.name in taken:
             given = text.rpartition('=')[2]
             raise ConfigError(

@@ -10,6 +10,7 @@ from typing import Any, Optional
 
 from parlai_q2.cli import log
 from parlai_q2.cli.progress import Progress
+from parlai_q2.cli.renamed import add_renamed_options
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import (
@@ -68,7 +69,10 @@ def add_options(parser: Any) -> None:
         default=False,
         help='use only the fifth of the passages that nothing shipped was fitted to',
     )
-    parser.add_argument('--most', type=int, help='use only so many turns')
+    parser.add_argument(
+        '--num-examples', type=int, default=-1, help='use so many turns; -1: all'
+    )
+    add_renamed_options(parser, 'most')
 
 
 def run(opt: Mapping[str, Any]) -> Any:
@@ -108,7 +112,8 @@ def run(opt: Mapping[str, Any]) -> Any:
         return found
     every = read_turns(Path(opt['infile']))
     turns = [turn for turn in every if turn.held_out or not opt['held_out']]
-    turns = turns[: opt['most']]
+    if opt['num_examples'] >= 0:
+        turns = turns[: opt['num_examples']]
     if not turns:
         raise InputError(f'{opt["infile"]} has no turn with a history.')
     if outfile is None and not any(turn.gold for turn in turns):

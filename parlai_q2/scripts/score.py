@@ -6,7 +6,6 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Optional
 
 from tqdm import tqdm
@@ -17,8 +16,9 @@ from parlai_q2.cli.files import add_fields_option
 from parlai_q2.cli.scale_options import add_out_format, add_scale_options, with_device
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.io.chunks import CHUNK_RECORDS
-from parlai_q2.io.fields import read_fields
-from parlai_q2.io.read import Format, example_of, read_records
+from parlai_q2.io.fields import NO_NAMES, read_fields
+from parlai_q2.io.formats import Format
+from parlai_q2.io.read import example_of, read_records
 from parlai_q2.scale.by_scorer import Same
 from parlai_q2.scale.file_run import Kind
 from parlai_q2.scale.job import Engine
@@ -91,7 +91,7 @@ def score_file(
     show: bool = False,
     engine: Optional[Engine] = None,
     chunk_size: int = CHUNK_RECORDS,
-    names: Mapping[str, str] = MappingProxyType({}),
+    names: Mapping[str, str] = NO_NAMES,
 ) -> dict[str, Any]:
     """
     Score a file, resuming a run that was stopped.

@@ -49,6 +49,15 @@ NAMES: Mapping[Finding, tuple[str, ...]] = MappingProxyType(
     }
 )
 _FINDING_OF = {name: finding for finding, names in NAMES.items() for name in names}
+# Labels that are numbers or truth values.
+_TRUTH = {
+    **dict.fromkeys(('1', '1.0', 'true', 'yes'), Finding.ENTAILMENT),
+    **dict.fromkeys(('0', '0.0', 'false', 'no'), Finding.CONTRADICTION),
+}
+UNKNOWN_LABEL = (
+    'the label is {!r}; expected consistent, inconsistent or generic (or another name '
+    'for one of them), or 1 or 0.'
+)
 # The names that transformers gives to classes without one.
 _UNNAMED = re.compile(r'label_\d+')
 # What an output counts as if the task has no class for it.
@@ -61,6 +70,18 @@ _NEXT_BEST = {
 def finding_of(name: str) -> Optional[Finding]:
     """The one of :class:`Finding` that a name stands for, however written, or None."""
     return _FINDING_OF.get(plain(name))
+
+
+def finding_said(label: object) -> Optional[Finding]:
+    """
+    What a person's label says of a response: any name of a finding, or 1 or 0, yes or
+    no, true or false; None if it is none of these.
+
+    >>> finding_said('REFUTES'), finding_said(1.0)
+    ('contradiction', 'entailment')
+    """
+    said = str(label)
+    return finding_of(said) or _TRUTH.get(plain(said))
 
 
 def plain(name: str) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Optional
 
 from parlai_q2.errors import InputError, RecordError, TaskDataError
-from parlai_q2.io.read import READERS, Format, example_of, format_of, open_text
+from parlai_q2.io.formats import READERS, Format, format_of, open_text
+from parlai_q2.io.read import example_of
 from parlai_q2.options import split_pairs
 
 # Other files' names for our fields.

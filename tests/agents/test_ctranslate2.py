@@ -137,12 +137,22 @@ def test_without_knowledge_only_the_first_strategy_searches():
     assert [row['strategies'] for row in reply['rerank']] == [['greedy']]
 
 
-def test_no_more_is_asked_for_than_it_takes_to_be_sure():
+def test_no_more_is_asked_for_than_it_takes_to_be_sure(monkeypatch):
     asked = {'candidate_strategies': 'greedy,nucleus:5,topk:3'}
     whole = make(**RERANKING, **asked, guards=False)
     agent = make(**RERANKING, **asked, candidates_until=0.75, guards=False)
     park, said = 'the dog ran in the park', 'the park is there .'
+    ranked, rank_batch = [], agent.reranker.rank_batch
+
+    def ranking(pools):
+        ranked.append(len(pools))
+        return rank_batch(pools)
+
+    monkeypatch.setattr(agent.reranker, 'rank_batch', ranking)
+    alone = [reply_to(agent, text, knowledge=said)[0] for text in (park, 'one two')]
     [sure, doubtful] = reply_to(agent, park, 'one two', knowledge=said)
+    assert [one['rerank'] for one in alone] == [sure['rerank'], doubtful['rerank']]
+    assert ranked == [1, 1, 1, 2, 1], 'only what is in doubt is ranked again'
     assert sure['text'] == said
     assert [row['strategies'] for row in sure['rerank']] == [['greedy']]
     [all_of_them] = reply_to(whole, 'one two', knowledge=said)

@@ -182,14 +182,16 @@ def test_labels_have_many_names(tmp_path):
     generic = {'knowledge': 'k', 'response': 'wow', 'mine': 'Generic'}
     path = tmp_path / 'x.jsonl'
     write_lines(path, *lines, generic, {**generic, 'response': ' ', 'mine': 'no'})
-    examples, consistent = read_labelled(path, None, 'mine')
+    examples, consistent = read_labelled(path, names={'label': 'mine'})
     assert consistent == [True] * 4 + [False] * 3
     assert len(examples) == 7
     write_lines(path, {'knowledge': 'k', 'response': 'r', 'mine': 0.5})
-    with pytest.raises(RecordError, match='line 1.*mine is 0.5'):
-        read_labelled(path, None, 'mine')
-    with pytest.raises(RecordError, match="no 'label'. Name the field with --label"):
-        read_labelled(path, None, 'label')
+    with pytest.raises(RecordError, match='line 1.*the label is 0.5'):
+        read_labelled(path, names={'label': 'mine'})
+    with pytest.raises(
+        RecordError, match="no 'label'. Name the field .*--fields label=NAME"
+    ):
+        read_labelled(path)
 
 
 def test_what_cannot_be_fitted_is_refused():

@@ -1,5 +1,6 @@
 """Finding annotated sets by name: small files, and the published ones."""
 
+import json
 import subprocess
 import sys
 from importlib import import_module
@@ -13,7 +14,7 @@ from parlai_q2.evaluate.sets import contrasts, sampled
 from parlai_q2.evaluate.tables.responses import means_table
 from parlai_q2.evaluate.tables.settings import systems_table
 from parlai_q2.scorers import load_scorer
-from tests.evaluate.helpers import GOOD
+from tests.evaluate.helpers import BAD, GOOD
 
 
 def read(placed, task):
@@ -54,10 +55,21 @@ def test_a_file_is_a_set_too(tmp_path):
     assert (other.label, other.human) == ('', {'human_score': 0.5})
 
 
+def test_labels_and_fields_of_a_file_have_many_names(tmp_path):
+    path = tmp_path / 'mine.json'
+    labels = [1, 'REFUTES', 'not enough info', 'chit-chat']
+    lines = [json.dumps({'doc': 'k', 'response': 'r', 'gold': one}) for one in labels]
+    path.write_text('\n'.join(lines))
+    names = {'knowledge': 'doc', 'label': 'gold'}
+    found = read_set(str(path), names=names).responses
+    assert [one.label for one in found] == [GOOD, BAD, BAD, 'generic']
+    assert found[0].knowledge == 'k'
+
+
 @pytest.mark.parametrize(
     'row, problem',
     [
-        ('k,r,good,', "label is 'good'; it must be consistent"),
+        ('k,r,good,', "label is 'good'; expected consistent"),
         ('k,r,,', 'has neither a "label"'),
         ('k,r,,much', "human_score is 'much', which is not"),
         ('k,r,,nan', 'has neither'),

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.io.read import CELL_LINES, read_records
+from parlai_q2.io.formats import CELL_LINES
+from parlai_q2.io.read import read_records
 from parlai_q2.io.world_logs import LEFT_OUT, RERANK_KNOWLEDGE
 
 GOOD = {'knowledge': 'It opened in 1969.', 'response': 'in 1969', 'id': 'a', 'extra': 1}
@@ -210,7 +211,7 @@ def test_csv_that_cannot_be_parsed_ends_with_an_error_of_its_line(
 ):
     limit = csv.field_size_limit()
     request.addfinalizer(lambda: csv.field_size_limit(limit))
-    monkeypatch.setattr('parlai_q2.io.read.CSV_FIELD_LIMIT', 20)
+    monkeypatch.setattr('parlai_q2.io.formats.CSV_FIELD_LIMIT', 20)
     text = f'knowledge,response\nk,r\n{"x" * 30},r\nk,r\n'
     good, bad = read(tmp_path, text, 'in.csv')
     assert good.example.knowledge_text == 'k'

@@ -11,6 +11,7 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.retrieve import build as building
+from parlai_q2.retrieve import update
 from parlai_q2.retrieve.bm25 import Bm25
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.index import Index
@@ -52,7 +53,7 @@ def test_passages_say_where_they_stand(folder):
 def test_only_what_changed_is_read(folder, monkeypatch):
     built()
     read = []
-    monkeypatch.setitem(building.HERE, '.txt', spied(building.HERE['.txt'], read))
+    monkeypatch.setitem(update.HERE, '.txt', spied(update.HERE['.txt'], read))
     put('a.txt', 'Pumps are green.')
     put('c.txt', 'Valves hiss.')
     os.remove('docs/sub/b.md')
@@ -152,7 +153,7 @@ def test_links_do_not_lead_out_of_the_folder(folder, tmp_path_factory):
 
 def test_a_large_document_is_refused_by_its_size(folder, monkeypatch):
     put('sub/b.md', 'x' * 16)
-    monkeypatch.setattr(building, 'LARGEST', 15)
+    monkeypatch.setattr(update, 'LARGEST', 15)
     (problem,) = built().refused
     assert 'has 16 bytes; at most 15 are read' in str(problem)
 
@@ -161,8 +162,9 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from parlai_q2.retrieve import build as building
+from parlai_q2.retrieve import update
 from parlai_q2.retrieve.bm25 import Bm25
-building.COMMIT_SECONDS = 0
+update.COMMIT_SECONDS = 0
 seen = []
 def done(name):
     seen.append(name)

@@ -96,3 +96,11 @@ def wait_for(condition, seconds=60):
     while not condition():
         assert time.monotonic() < deadline, 'waited in vain'
         time.sleep(0.01)
+
+
+def slowdown(seconds=0.3):
+    """How many times as long computing takes now as on an idle machine, at least 1."""
+    began, used = time.monotonic(), time.process_time()
+    while time.process_time() - used < seconds:
+        pass
+    return max(1.0, (time.monotonic() - began) / seconds)

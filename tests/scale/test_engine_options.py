@@ -14,7 +14,7 @@ ROLE = {'score': '--measure', 'rerank': '--choose'}
 @pytest.mark.parametrize(
     'option, told',
     [
-        (['--workers', '4'], '--engine ray --ray-actors 4'),
+        (['--workers', '4'], '--engine ray --ray-actors N'),
         (['--devices', 'cuda:0,cuda:1'], '--engine ray --ray-gpus 1'),
         (['--ray-actors', '2'], '--ray-actors has no effect without --engine ray'),
         (['--ray-cpus', '2'], '--ray-cpus has no effect'),

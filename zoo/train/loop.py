@@ -117,19 +117,11 @@ def train(
     if not data:
         raise ConfigError('There are no examples to train on.')
     rng = rng or random.Random(settings.seed)
-    kind = torch.device(device).type
     model.to(device).train()
     if settings.dropout is not None:
         set_dropout(model, settings.dropout)
     weights = [p for p in model.parameters() if p.requires_grad]
-    groups: list[dict[str, Any]] = [
-        {'params': [p for p in weights if p.ndim > 1]},
-        {'params': [p for p in weights if p.ndim < 2], 'weight_decay': 0.0},
-    ]
-    decay = settings.weight_decay
-    optimizer = torch.optim.AdamW(
-        groups, settings.learning_rate, weight_decay=decay, fused=True
-    )
+    optimizer = _optimizer(weights, settings)
     known = {
         **{n: v for n, v in asdict(settings).items() if n not in CHANGEABLE},
         'examples': len(data),
@@ -161,7 +153,7 @@ def train(
         for group in optimizer.param_groups:
             group['lr'] = settings.learning_rate * rate(step, settings)
         tensors = moved(job.collate(batch), device)
-        with torch.autocast(kind, dtype=torch.bfloat16):
+        with torch.autocast(torch.device(device).type, dtype=torch.bfloat16):
             loss = job.loss(model, tensors)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
@@ -189,6 +181,19 @@ def train(
         note(due=True)
     keep()
     return log
+
+
+def _optimizer(
+    weights: Sequence[torch.nn.Parameter], settings: LoopSettings
+) -> torch.optim.AdamW:
+    groups: list[dict[str, Any]] = [
+        {'params': [p for p in weights if p.ndim > 1]},
+        {'params': [p for p in weights if p.ndim < 2], 'weight_decay': 0.0},
+    ]
+    decay = settings.weight_decay
+    return torch.optim.AdamW(
+        groups, settings.learning_rate, weight_decay=decay, fused=True
+    )
 
 
 def rate(step: int, settings: LoopSettings) -> float:

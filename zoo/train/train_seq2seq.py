@@ -9,7 +9,7 @@ from typing import Any, Callable, Sequence
 
 import torch
 
-from parlai_q2.models.prompts import question_prompt, reply_prompt
+from parlai_q2.models.prompts import question_prompt
 from parlai_q2.zoo.train.data import moved, padded
 from parlai_q2.zoo.train.whole_model import WholeModel
 
@@ -21,10 +21,6 @@ Pair = tuple[list[int], list[int]]
 QUESTIONS: tuple[Callable, Callable] = (
     lambda row: question_prompt(row['a'], row['c']),
     lambda row: row['q'],
-)
-REPLIES: tuple[Callable, Callable] = (
-    lambda row: reply_prompt(row['h'], row['k']),
-    lambda row: row['r'],
 )
 
 

@@ -5,11 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from parlai_q2.errors import DocumentError
-from parlai_q2.io.read import open_text
+from parlai_q2.io.formats import open_text
 from parlai_q2.retrieve.readers.block import Block, clean
 
-# A line longer than this is no text that a person wrote.
-LONGEST_LINE = 10_000_000
 # A paragraph that ends like this introduces the next one: "How long is it?"
 _INTRODUCES = ('?', ':')
 # Lines that editors wrap are longer than this.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from parlai_q2.errors import DocumentError
-from parlai_q2.io.read import READERS, open_text
+from parlai_q2.io.formats import READERS, open_text
 from parlai_q2.retrieve.readers.block import Block, clean, named_cells
 
 _logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ _ANSWER = frozenset('answer a antwort réponse reponse respuesta risposta'.split
 
 
 def reader(format: str) -> Callable[[Path], Iterator[Block]]:
-    """A reader of files of a format of :data:`~parlai_q2.io.read.READERS`."""
+    """A reader of files of a format of :data:`~parlai_q2.io.formats.READERS`."""
     of_json = format == 'jsonl'
     lacks = 'has no "text".' if of_json else 'has no text.'
     wanted = '"text", or "question" and "answer"' if of_json else 'a text'
