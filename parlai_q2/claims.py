@@ -43,7 +43,7 @@ class Label(Word):
     The labels that a score can give a response.
 
     ``generic`` is chit-chat ("that's cool!"), without a statement that knowledge could
-    support: BEGIN's third class (Dziri et al. 2022, section 3). ``not_verifiable``
+    support: BEGIN's third class (Dziri et al. 2022). ``not_verifiable``
     means that the response could not be judged: the knowledge or the response is empty,
     or Q2 found no valid question and NLI is neutral.
 

@@ -1,6 +1,6 @@
 """
 Signatures: what you need to know about a score to reproduce it, as sacreBLEU has them
-(Post 2018, arXiv 1804.08771, section 3).
+(Post 2018, arXiv 1804.08771).
 
 A signature names everything that determines a score: the scorer, the code's version,
 models, decoding, filters, comparison and threshold. Logs print a short form of it.

@@ -200,7 +200,7 @@ def mean_logprob(score: float, length: int, length_penalty: float) -> float:
     The mean log probability of a token, from a score with ParlAI's length penalty.
 
     :param score: log probability over ((1 + length) / 6) ** length_penalty
-        (``TreeSearch.get_rescored_finished``; Wu et al. 2016, section 7).
+        (``TreeSearch.get_rescored_finished``; the length penalty of Wu et al. 2016).
     :param length: the number of tokens, including the start token, which costs nothing.
     """
     return score * math.pow((1 + length) / 6, length_penalty) / max(length - 1, 1)

@@ -22,7 +22,7 @@ SECTION = str(Section.DETECTOR)
 # The file beside a trained model that describes its classifier, in preset format.
 CLASSIFIER_FILE = 'classifier.yaml'
 DEFAULT_CLASSES = ('consistent', 'inconsistent')
-# Santhanam et al. 2021, section 5.
+# How Santhanam et al. 2021 train their detector.
 TRAINING = {
     'optimizer': 'adam',
     'learningrate': 2e-5,

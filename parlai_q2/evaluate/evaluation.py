@@ -24,8 +24,7 @@ from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.signature import Signature
 from parlai_q2.turns import Example
 
-# Scorers whose preset had its settings chosen on development data; see
-# docs/training.md.
+# Scorers whose preset had its settings chosen on development data.
 CHOSEN_ON_DEVELOPMENT_DATA = ('q2', 'q2_f1', 'consistency')
 
 
@@ -136,8 +135,8 @@ class Evaluation:
         if fitted:
             notes.append(
                 f'Fitted on these responses, among others: {", ".join(fitted)}. '
-                'The values shown are those of the fit; for held-out ones, '
-                'see docs/training.md.'
+                'The values shown are those of the fit; docs/results.md has those of '
+                'test sets.'
             )
         if chosen:
             notes.append(

@@ -12,7 +12,7 @@ from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.text.density import extractiveness
 
 BINARY: tuple[str, ...] = (Label.CONSISTENT, Label.INCONSISTENT)
-# BEGIN's third class is chit-chat that states nothing (Dziri et al. 2022, section 3).
+# BEGIN's third class is chit-chat that states nothing (Dziri et al. 2022).
 CLASSES: tuple[str, ...] = (*BINARY, Label.GENERIC)
 
 Pair = tuple[str, str]

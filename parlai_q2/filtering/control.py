@@ -2,7 +2,7 @@
 Control tokens, which tell a model how faithful its response should be.
 
 They follow Rashkin et al. 2021, "Increasing Faithfulness in Knowledge-Grounded Dialogue
-with Controllable Features" (ACL 2021, section 4). In training, the tokens describe the
+with Controllable Features" (ACL 2021). In training, the tokens describe the
 reference; at inference, they ask for the best values. Here any scorer decides whether
 the response is entailed, by its label ``consistent``; and the group of the highest
 precision includes its lower bound, so that its token occurs in training despite ties.

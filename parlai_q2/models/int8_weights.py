@@ -4,7 +4,7 @@ which run no code, in several files if there are more than :data:`PART_BYTES`.
 
 A matrix ``<name>`` is stored as ``<name>.q`` (int8, the matrix's shape) and
 ``<name>.s`` (one scale per row), with ``w = q * s[:, None]`` (Jacob et al. 2018, arXiv
-1712.05877, section 2, with zero point 0). Vectors are stored in fp16.
+1712.05877, with zero point 0). Vectors are stored in fp16.
 """
 
 from pathlib import Path

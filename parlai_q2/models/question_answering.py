@@ -7,7 +7,7 @@ reads an answer off the start and end logits in one of two ways:
   answer.
 - ``joint``: the best pair with start <= end and at most ``max_answer_tokens`` tokens.
   There is no answer if ``[CLS]`` beats it by more than ``no_answer_threshold`` (Devlin
-  et al. 2019, section 4.3).
+  et al. 2019, on SQuAD 2.0).
 
 A long text is read in overlapping windows; the answer with the greatest margin counts.
 """

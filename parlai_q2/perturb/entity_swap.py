@@ -1,6 +1,6 @@
 """
 Swaps an entity for another of its type, one of Conv-FEVER's perturbations (Santhanam et
-al. 2021, section 4): every mention of an entity that a text (knowledge, or the
+al. 2021): every mention of an entity that a text (knowledge, or the
 conversation before) shares with the response is replaced by another of the same type
 from the same conversation.
 """

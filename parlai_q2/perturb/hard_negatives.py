@@ -1,7 +1,7 @@
 """
 Makes responses that nearly copy their knowledge and are still wrong, one change each:
 an entity replaced or a negation added or removed, as in Conv-FEVER (Santhanam et al.
-2021, section 4); a number replaced; two entities swapped; or the knowledge replaced by
+2021); a number replaced; two entities swapped; or the knowledge replaced by
 another passage about the same thing. Annotated negatives of dialogue models often share
 few words with the knowledge, so that word overlap alone detects them.
 """

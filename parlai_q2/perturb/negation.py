@@ -1,6 +1,6 @@
 """
 Negates a sentence, or removes its negation: one of Conv-FEVER's perturbations
-(Santhanam et al. 2021, section 4).
+(Santhanam et al. 2021).
 
 This happens at one of the auxiliaries that the paper lists, after Kryscinski et al.
 2020 (arXiv 1910.12840): "not" or "n't" is put after it, or removed. The departures from

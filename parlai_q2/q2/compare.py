@@ -35,7 +35,7 @@ STATUSES = {
     Comparison.CONTRADICTION: Status.CONTRADICTED,
 }
 # Where NLI did not decide, answers with more token F1 than this agree (the paper's
-# threshold, section 4.2).
+# threshold in Table 3).
 AGREE = 0.5
 
 

@@ -17,7 +17,7 @@ from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.store import Store
 from parlai_q2.retrieve.vectors import Vectors
 
-# The constant of the paper's section 3, and how much of each list is looked at.
+# The paper's constant, and how much of each list is looked at.
 RANK_CONSTANT = 60
 DEEP = 100
 # Fitted to 900 turns of the training dialogues, others than those that recall is

@@ -2,7 +2,7 @@
 Ways to find the passages of a turn, by name.
 
 ``knn`` and ``dpr`` are the conditions of "Rome was built in 1776" (Santhanam et al.
-2021, arXiv 2110.05456, section 4): the one sentence that is nearest to the mean of a
+2021, arXiv 2110.05456): the one sentence that is nearest to the mean of a
 sentence encoder's vectors of the turns, and the one passage that DPR finds for the last
 turn.
 """

@@ -1,6 +1,6 @@
 """
 BERTScore of a response against its knowledge (Zhang et al. 2020, arXiv 1904.09675), one
-of the Q2 paper's baselines (section 4).
+of the Q2 paper's baselines.
 """
 
 from importlib.metadata import version

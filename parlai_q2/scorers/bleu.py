@@ -1,5 +1,5 @@
 """
-BLEU of a response against its knowledge, one of the Q2 paper's baselines (section 4).
+BLEU of a response against its knowledge, one of the Q2 paper's baselines.
 """
 
 from typing import Any, Sequence

@@ -3,7 +3,7 @@ Applies a calibration: the prior and the threshold that ``parlai_q2 calibrate`` 
 to labelled pairs, and for the combinations perhaps weights.
 
 Under another prior (share of responses that are consistent), the odds of a probability
-are multiplied by a constant (Saerens et al. 2002, section 2.2), which keeps the order
+are multiplied by a constant (Saerens et al. 2002), which keeps the order
 of all responses. Values that are no probabilities only get another threshold.
 """
 

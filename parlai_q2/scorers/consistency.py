@@ -3,7 +3,7 @@ The consistency detector: a classifier reads knowledge and response, and labels 
 response entailed, unsupported, contradicted or generic (chit-chat).
 
 It is trained on one or two sentences at a time, so longer texts are split to that size
-and the results pooled, as in SummaC (Laban et al. 2022, section 3.2). A response is as
+and the results pooled, as in SummaC (Laban et al. 2022). A response is as
 consistent as its least supported sentence, not counting generic ones. Of long knowledge
 only the sentences that could support a sentence are read, and the reading counts that
 supports it most.

@@ -15,7 +15,7 @@ from parlai_q2.turns import Example
 
 class NliScorer(ClassifierScorer):
     """
-    End-to-end NLI, the paper's baseline (section 4): knowledge as premise, response as
+    End-to-end NLI, the paper's baseline: knowledge as premise, response as
     hypothesis; entailment 1, neutral 0.5, contradiction 0.
 
     :param knowledge_words: of knowledge of more words, only the sentences are read that

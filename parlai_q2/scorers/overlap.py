@@ -60,7 +60,7 @@ class PrecisionScorer(OverlapScorer):
 class ContentOverlapScorer(SharedWordsScorer):
     """
     F1 of the content words of response and knowledge: the "Overlap" baseline of
-    Honovich et al. 2021 (section 4), as their released code computes it.
+    Honovich et al. 2021, as their released code computes it.
     """
 
     name = 'content_overlap'

@@ -22,7 +22,7 @@ CHUNK = 64
 
 PAPER_SETTINGS = Q2Settings()
 # The threshold for soft values: with these, one good and one bad answer average to a
-# little more than 0.5. Chosen on development data (docs/training.md).
+# little more than 0.5. Chosen on development data.
 SOFT_THRESHOLD = 0.6
 
 

@@ -1,6 +1,6 @@
 """
 Measures how much of a response is copied from its knowledge, as Newsroom does (Grusky
-et al. 2018, section 4): the response is matched greedily, from left to right, with the
+et al. 2018): the response is matched greedily, from left to right, with the
 longest run of tokens of the knowledge. Coverage is the share of tokens in such
 fragments; density is the mean, over all tokens, of their fragments' lengths.
 """

@@ -5,7 +5,7 @@ Answers are normalised as Q2 does (Honovich et al. 2021, section 2, as in the re
 code): lower-case the text, delete ASCII punctuation, delete the words a, an, the, in
 and our, and collapse white space. This is SQuAD's normalisation with two more stop
 words. Content words are spaCy's tokens in lower case, without its stop words and
-punctuation, as that code counts them for the "Overlap" baseline (section 4).
+punctuation, as that code counts them for the "Overlap" baseline.
 """
 
 import re

@@ -1,7 +1,7 @@
 """
 Word overlap of two texts.
 
-Token overlap is SQuAD's (Rajpurkar et al. 2016, section 6.1) under Q2's normalisation.
+Token overlap is SQuAD's (Rajpurkar et al. 2016) under Q2's normalisation.
 ROUGE-L (Lin 2004, section 3.1) compares runs of letters and digits in lower case,
 without stemming, as Google's ``rouge-score`` does. py-rouge, which ParlAI requires,
 needs a download for its tokenizer; a test checks that both compute the same.

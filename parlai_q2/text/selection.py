@@ -2,8 +2,8 @@
 Finds the sentences of a long text that could support a statement or answer a question.
 
 Sentences are matched by their words, cut to a stem of five letters and weighted by
-their inverse document frequency in the text, as in BM25 (Robertson and Zaragoza 2009,
-section 3.3). Function words do not count.
+their inverse document frequency in the text, as in BM25 (Robertson and Zaragoza
+2009). Function words do not count.
 """
 
 import math

@@ -1,5 +1,5 @@
 """
-Makes Conv-FEVER's examples from conversations (Santhanam et al. 2021, section 4).
+Makes Conv-FEVER's examples from conversations (Santhanam et al. 2021).
 
 Each wizard's reply that is based on a sentence gives
 

@@ -39,7 +39,7 @@ def test_strategies_are_read_in_order(text, expected):
 @pytest.mark.parametrize(
     'text, width',
     [
-        # Santhanam et al. 2021, section 4: beam search and delayed beam search with 5.
+        # Santhanam et al. 2021: beam search and delayed beam search with 5.
         ('beam:4', 5),
         ('delayedbeam:3', 5),
         ('beam:7', 7),

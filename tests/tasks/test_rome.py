@@ -104,7 +104,7 @@ class TestThePublishedExpertFile:
 
     @pytest.mark.parametrize(
         'rule, consistent, inconsistent',
-        # Santhanam et al. 2021, section 6, count 502 and 82.
+        # Santhanam et al. 2021 count 502 and 82.
         [('factual', 502, 82), ('hallucination', 470, 114)],
     )
     def test_its_classes(self, published, caplog, rule, consistent, inconsistent):

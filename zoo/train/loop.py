@@ -40,7 +40,7 @@ class LoopSettings:
     :param seed: decides the order of the batches, and dropout.
     :param warm_up: the share of the steps in which the rate rises.
     :param decay: the share of the steps, the last ones, in which the rate falls to zero
-        (Hägele et al. 2024, arXiv 2405.18392, section 3: 0.2 loses nothing, and a run
+        (Hägele et al. 2024, arXiv 2405.18392: 0.2 loses nothing, and a run
         may be made longer or shorter until then).
     :param weight_decay: for matrices; vectors (biases, layer norms) have none.
     :param clip: the largest norm of the gradient.

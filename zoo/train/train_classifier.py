@@ -4,7 +4,7 @@ Trains the detector: whether its knowledge supports a response.
 Rows have ``p`` (knowledge), ``h`` (response), ``y`` (class number), ``src`` and, for
 distillation, ``z``: a teacher's logits. A row's loss is its cross-entropy; for a row
 with logits 0.3 times that, plus 0.7 times the divergence from the teacher (Hinton et
-al. 2015, arXiv 1503.02531, section 2, at temperature 1).
+al. 2015, arXiv 1503.02531, at temperature 1).
 """
 
 import math

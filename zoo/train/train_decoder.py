@@ -1,8 +1,8 @@
 """
 Trains a short decoder for a question generator, in place of its own: word-level
-distillation (Kim and Rush 2016, arXiv 1606.07947, section 3.1), on questions that
-people wrote and on those that the teacher itself writes
-(:mod:`parlai_q2.zoo.train.question_rows`), as in their section 3.2.
+distillation (Kim and Rush 2016, arXiv 1606.07947), on questions that people wrote and,
+as in their sequence-level distillation, on those that the teacher itself writes
+(:mod:`parlai_q2.zoo.train.question_rows`).
 
 The student starts from some of the teacher's layers (Shleifer and Rush 2020, arXiv
 2010.13002) and keeps its encoder, embeddings and output layer, which stay unchanged.

@@ -1,7 +1,7 @@
 """
 Trains the question answerer: where in a text the answer to a question begins and ends.
 
-The loss is that of Devlin et al. 2019, section 4.3: cross-entropy of the start and of
+The loss is that of Devlin et al. 2019 on SQuAD 2.0: cross-entropy of the start and of
 the end, with ``[CLS]`` for "no answer". Rows have ``q``, ``c``, ``s`` (offset of the
 answer in ``c``, -1 for none), ``a`` and ``src``.
 """

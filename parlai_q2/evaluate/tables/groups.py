@@ -1,6 +1,6 @@
 """
-Tables of responses by system, corpus and density (Dziri et al. 2022, section 4.4 and
-Figures 7 to 9).
+Tables of responses by system, corpus and density (Dziri et al. 2022, Figures 7
+to 9).
 """
 
 from typing import Mapping, Optional, Sequence

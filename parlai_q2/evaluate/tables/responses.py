@@ -147,7 +147,7 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
 def likeliest_table(evaluation: Evaluation) -> Optional[Table]:
     """
     The likeliest class of scorers with class probabilities, before the papers merge all
-    but entailment (Santhanam et al. 2021, section 5).
+    but entailment (Santhanam et al. 2021, Table 5).
     """
     annotated = evaluation.annotated.of_classes()
     rows = Rows('scorer', 'class')

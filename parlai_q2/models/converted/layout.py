@@ -8,7 +8,7 @@ CTranslate2's ``weight`` and ``weight_scale`` with ``weight_scale = 1 / s``, so 
 is rounded again. What is stored as floats stays so.
 
 MPNet is not among the library's own converters. Its bias for distances is T5's (Raffel
-et al. 2020, section 2.1), and its positions are a second embedding, like BERT's token
+et al. 2020), and its positions are a second embedding, like BERT's token
 types.
 """
 
