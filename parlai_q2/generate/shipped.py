@@ -2,8 +2,8 @@
 The shipped reply model: an adapter over a T5 that it shares, merged as it is loaded.
 
 At each step the output layer reads as much memory as all other layers of the decoder.
-So the model writes with a vocabulary map, like the candidate lists of Jean et al. 2015: the
-tokens of its context, and the 6,000 commonest of the replies that it learnt from.
+So the model writes with a vocabulary map, like the candidate lists of Jean et al. 2015:
+the tokens of its context, and the 6,000 commonest of the replies that it learnt from.
 """
 
 import json

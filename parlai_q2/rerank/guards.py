@@ -31,8 +31,8 @@ class Guard(Word):
 # What is subtracted from the score of such a reply when one is chosen. A copy gives way
 # to a reply in other words that is as grounded: where more was taken, more of what was
 # chosen was wrong (of 225 pools of BEGIN dev .412 by .01, .430 by .02, .443 by .1; .407
-# without guards). An empty phrase or a repetition gives way to
-# anything consistent, a short answer to most of it, and a pronoun to a name.
+# without guards). An empty phrase or a repetition gives way to anything consistent, a
+# short answer to most of it, and a pronoun to a name.
 PENALTIES: Mapping[str, float] = {
     Guard.COPY: 0.01,
     Guard.GENERIC: 0.5,
@@ -43,8 +43,8 @@ PENALTIES: Mapping[str, float] = {
 # The same where a generator learns from scores: it would soon find that copies pay.
 TRAINING_PENALTIES: Mapping[str, float] = {**PENALTIES, Guard.COPY: 0.1}
 
-# What a reply with the label ``generic`` counts at least. More, up to the threshold,
-# lets it win over right replies that the scorer doubts (there .444 are wrong, not .405).
+# What a reply with the label ``generic`` counts at least. As much as the threshold lets
+# it win over right replies that the scorer doubts (.444 wrong in place of .405).
 GENERIC_LEAST = 0.2
 
 # A copy has this share of its words in one unbroken run of the knowledge, and at least
