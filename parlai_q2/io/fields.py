@@ -72,8 +72,8 @@ def tell_unread(
         (meant, found)
         for meant in read
         if meant not in fields and meant not in names
-        for found in ALIKE[meant]
-        if found in fields and found not in names.values()
+        for found in fields
+        if found.lower() in (meant, *ALIKE[meant]) and found not in names.values()
     ]
     if pairs:
         _logger.warning(

@@ -12,6 +12,7 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, Text
 
 from parlai_q2.enums import Word
 from parlai_q2.errors import Flaw, InputError
+from parlai_q2.io.fields import ALIKE
 from parlai_q2.io.locations import Location
 from parlai_q2.io.parquet import ENDINGS
 from parlai_q2.io.strict_json import read_json
@@ -22,7 +23,7 @@ CSV_FIELD_LIMIT = 16 * 1024 * 1024
 # The most lines that a cell may span; a longer cell means that a quote was left open.
 CELL_LINES = 100
 
-# The first bytes of files that are not UTF-8. UTF-32 must come before UTF-16, because
+# The first bytes of files that are no text. UTF-32 must come before UTF-16, because
 # its mark begins with that of UTF-16.
 NO_TEXT = {
     b'\xff\xfe\x00\x00': ('UTF-32', 'Convert it: iconv -f UTF-32 -t UTF-8.'),
@@ -30,11 +31,26 @@ NO_TEXT = {
     b'\xff\xfe': ('UTF-16', 'Convert it: iconv -f UTF-16 -t UTF-8.'),
     b'\xfe\xff': ('UTF-16', 'Convert it: iconv -f UTF-16 -t UTF-8.'),
     b'\x1f\x8b': ('compressed with gzip', 'Decompress it: gunzip.'),
+    b'\xfd7zX': ('compressed with xz', 'Decompress it: unxz.'),
+    b'\x28\xb5\x2f\xfd': ('compressed with zstd', 'Decompress it: unzstd.'),
+    b'BZh9': ('compressed with bzip2', 'Decompress it: bunzip2.'),
+    b'PK\x03\x04': (
+        'a zip archive or an Excel workbook',
+        'Unpack it, or save the sheet as csv in UTF-8.',
+    ),
+    b'PAR1': ('a Parquet file', 'Name it .parquet.'),
+    b'%PDF': ('a PDF', 'Give its text.'),
 }
 NO_DIALOG = 'has no "dialog" list; is it a ParlAI world log?'
 NOT_UTF8 = 'is not UTF-8. Convert the file, e.g. iconv -f latin1 -t UTF-8.'
 QUOTES = 'Close every quote, and double the quotes inside a quoted cell.'
 LINE_END = re.compile('\r\n?|\n')
+# How Excel names the separator, on a line before the header.
+SEPARATOR = re.compile('"?sep=(.)"?', re.IGNORECASE)
+ONE_DOCUMENT = (
+    'begins a JSON document over the whole file, and records are read one a line. '
+    'Convert it, e.g. jq -c {!r} IN.json > OUT.jsonl'
+)
 
 _logger = logging.getLogger(__name__)
 
@@ -118,9 +134,15 @@ def _is_utf8(text: str) -> bool:
 
 def json_lines(stream: Iterable[str]) -> Iterator[Line]:
     """The lines that are not blank."""
+    first = True
     for number, line in enumerate(stream, start=1):
         if not line.strip():
             continue
+        if first and (converting := _converting(line)):
+            problem = ONE_DOCUMENT.format(converting)
+            yield Line(number, None, problem, (), Flaw.ENDS_FILE)
+            return
+        first = False
         if not _is_utf8(line):
             yield Line(number, None, NOT_UTF8)
             continue
@@ -132,6 +154,23 @@ def json_lines(stream: Iterable[str]) -> Iterator[Line]:
             problem = f'is not JSON ({e}). Write one JSON object a line.'
             flaw = Flaw.TOO_DEEP if isinstance(e, RecursionError) else None
             yield Line(number, None, problem, (), flaw)
+
+
+def _converting(line: str) -> str:
+    """
+    The jq filter that makes lines of a document, by its first line; empty for a line
+    that is a record.
+    """
+    text = line.strip()
+    if text == '{':
+        return '.'
+    if not text.startswith('['):
+        return ''
+    try:
+        value, _ = read_json(text)
+    except (ValueError, RecursionError):
+        return '.[]' if text in ('[', '[{') or text.startswith('[{') else ''
+    return '.[]' if value and all(isinstance(one, dict) for one in value) else ''
 
 
 def _read_json(stream: TextIO) -> Iterator[Line]:
@@ -181,16 +220,21 @@ def _read_delimited(given: Optional[str]) -> Callable[[TextIO], Iterator[Line]]:
         csv.field_size_limit(CSV_FIELD_LIMIT)
         # In some Python versions, the csv module stops at a null byte.
         lines: Iterator[str] = (line.replace('\0', '\ufffd') for line in stream)
-        delimiter = given
-        if delimiter is None:
-            head = list(islice(lines, 1))
-            lines = chain(head, lines)
-            delimiter = _delimiter_of(''.join(head))
-        # Unless strict, an open quote would silently swallow the rest of the file.
-        rows = csv.reader(lines, delimiter=delimiter, strict=True)
+        head = ''.join(islice(lines, 1))
+        said = SEPARATOR.fullmatch(head.rstrip('\r\n'))
+        if said:
+            head = ''.join(islice(lines, 1))
+        delimiter = said[1] if said else given or _delimiter_of(head)
+        rows = csv.reader(
+            chain([head], lines),
+            delimiter=delimiter,
+            skipinitialspace=f'{delimiter} ' in head,
+            # Else an open quote would silently swallow the rest of the file.
+            strict=True,
+        )
         header: list[str] = []
         while True:
-            start = rows.line_num + 1
+            start = rows.line_num + 1 + bool(said)
             try:
                 row = next(rows)
             except StopIteration:
@@ -205,12 +249,15 @@ def _read_delimited(given: Optional[str]) -> Callable[[TextIO], Iterator[Line]]:
             # A blank line gives an empty row.
             if not row:
                 continue
-            damage = _damage(row, start, rows.line_num)
+            damage = _damage(row, start, rows.line_num + bool(said))
             if header:
                 yield Line(start, *_fields(header, row, damage))
-            elif damage is None:
-                header = row
-            else:
+                continue
+            header = [cell.strip() for cell in row]
+            twice = next((n for n in ALIKE if header.count(n) > 1), None)
+            if twice:
+                damage = damage or f'names {twice!r} twice. Rename one.'
+            if damage:
                 problem = f'{damage} This is the header, so no row was read.'
                 yield Line(start, {}, problem)
                 return

@@ -59,7 +59,8 @@ def writable(outfile: Path, *infiles: Path) -> Path:
     with writing(outfile, ANOTHER):
         place = Path(os.path.realpath(outfile))
         written = [place, *(beside(place, ending) for ending in ENDINGS)]
-        for path in written:
+        # A pipe that is named, such as /dev/stdout, has no real path.
+        for path in (outfile, *written):
             if path.exists() and not path.is_file():
                 kind = 'a folder' if path.is_dir() else 'not a regular file'
                 name = outfile if path == place else path

@@ -176,6 +176,11 @@ def check_places(plan: Plan) -> None:
     inputs = [s.infile for s in plan.shards if isinstance(s.infile, Path)]
     for shard in plan.shards:
         check_regular(shard.infile)
+        if shard.outfile.suffix.lower() in ('.csv', '.tsv'):
+            raise InputError(
+                f'{shard.outfile}: what is written is JSON lines or Parquet. Name it '
+                '.jsonl or .parquet.'
+            )
         if is_parquet(shard.outfile):
             check_pyarrow(f'Writing {shard.outfile}')
         writable(shard.outfile, *inputs[:1])
@@ -188,6 +193,11 @@ def check_regular(infile: Location) -> None:
             raise InputError(f'There is no file {infile}. Check --infile.')
         if infile.is_file():
             return
+        if infile.is_dir():
+            raise InputError(
+                f'{infile} is a folder. Give a file or, in quotes, a pattern for many: '
+                f'--infile "{infile}/*.jsonl"'
+            )
     except OSError as e:
         raise InputError(f'Cannot use {infile}: {e.strerror or e}.') from e
     raise InputError(

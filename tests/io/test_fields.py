@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from parlai_q2.errors import ConfigError
+from parlai_q2.errors import ConfigError, Flaw, InputError
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.read import read_records
 from parlai_q2.rerank.pools import read_pools
@@ -30,6 +30,54 @@ def test_the_header_tells_what_separates_the_cells_of_a_csv(tmp_path, mark):
     assert record.line == 2
 
 
+def test_what_excel_and_people_write_around_a_table_is_read(tmp_path):
+    text = 'sep=|\r\nid|knowledge|response\r\n1|a, b|R\r\n'
+    (record,) = read(tmp_path, text, 'in.csv')
+    assert record.fields == {'id': '1', 'knowledge': 'a, b', 'response': 'R'}
+    assert record.line == 3
+    (record,) = read(tmp_path, 'knowledge, response\n"a, b", "c, d"\n', 'in.csv')
+    assert record.fields == {'knowledge': 'a, b', 'response': 'c, d'}
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    text = 'knowledge,response,response,note,note\nK,one,two,,\n'
+    (record,) = read(tmp_path, text, 'in.csv')
+    assert "line 1: names 'response' twice. Rename one." in str(record.error)
+
+
+@pytest.mark.parametrize(
+    'text, filter_',
+    [
+        (json.dumps([GOOD, GOOD]), '.[]'),
+        (json.dumps([GOOD, GOOD], indent=1), '.[]'),
+        (f'[{json.dumps(GOOD)},\n{json.dumps(GOOD)}]', '.[]'),
+        (json.dumps(GOOD, indent=1), '.'),
+    ],
+)
+def test_a_document_over_many_lines_is_one_error_that_says_how_to_convert_it(
+    tmp_path, text, filter_
+):
+    for records in (read(tmp_path, text), list(read_pools(tmp_path / 'in.jsonl'))):
+        (record,) = records
+        assert record.error.flaw == Flaw.ENDS_FILE
+        assert f"jq -c '{filter_}' IN.json > OUT.jsonl" in str(record.error)
+
+
+def test_a_first_line_that_is_a_list_of_something_else_is_bad_alone(tmp_path):
+    first, second = read(tmp_path, f'[1]\n{json.dumps(GOOD)}\n')
+    assert first.error and second.error is None
+
+
+@pytest.mark.parametrize(
+    'begins, said',
+    [(b'PK\x03\x04', 'Excel'), (b'PAR1', '.parquet'), (b'\xfd7zXZ', 'unxz')],
+)
+def test_other_kinds_of_files_are_named(tmp_path, begins, said):
+    (tmp_path / 'in.csv').write_bytes(begins + bytes(range(256)))
+    with pytest.raises(InputError, match=said):
+        list(read_records(tmp_path / 'in.csv'))
+
+
 def test_a_world_log_need_not_be_named_as_one(tmp_path):
     said = [{'text': 'hi', 'knowledge': 'K'}, {'text': 'hello'}]
     text = '\n' + json.dumps({'dialog': [said]}) + '\n'
@@ -46,6 +94,9 @@ def test_fields_that_look_like_an_input_are_named_once(tmp_path, caplog):
     (told,) = caplog.messages
     assert told.startswith('Not read: question. If that is the history')
     assert '--fields history=question' in told
+    caplog.clear()
+    read(tmp_path, 'Knowledge,Answer\nK,R\n', 'in.csv')
+    assert '--fields knowledge=Knowledge,response=Answer.' in caplog.messages[0]
     caplog.clear()
     names = {'history': 'question'}
     records = read(tmp_path, '\n'.join(lines), names=names)

@@ -68,6 +68,9 @@ def test_a_tie_leaves_the_order_whatever_the_length(texts, by):
 def test_a_tie_is_not_called_the_best_score():
     nearly = (1, 2, 0), Reason.NEARLY_BEST
     assert chosen(candidates(0.7, 0.9, 0.91), Rule(by=By.SCORE)) == nearly
+    at_the_edge = candidates(0.88, 0.9), candidates(0.87, 0.9)
+    orders = [chosen(given, Rule(by=By.SCORE))[0] for given in at_the_edge]
+    assert orders == [(0, 1), (1, 0)], 'a tie is up to 0.02, and that too'
     together = Rule(by=By.SCORE_PLUS_GENERATOR, generator_weight=0.0)
     assert chosen(candidates(0.9, 0.91), together)[1] == Reason.NEARLY_BEST
 
@@ -114,6 +117,12 @@ def test_it_abstains_when_even_the_best_is_below(below, abstains):
     ranking = choose(candidates(0.1, 0.4), Rule(abstain_below=below), KNOWN)
     assert ranking.abstain is abstains
     assert ranking.order == [1, 0]
+
+
+def test_it_abstains_by_the_score_and_not_by_what_the_guards_left_of_it():
+    copy = replace(candidate(0, 0.9), value=0.5)
+    assert not choose([copy], Rule(abstain_below=0.8), KNOWN).abstain
+    assert choose([copy], Rule(abstain_below=0.95), KNOWN).abstain
 
 
 def test_it_does_not_abstain_from_what_cannot_be_verified():

@@ -147,11 +147,22 @@ def test_where_nothing_can_be_scored_the_command_fails(tmp_path, content):
 def test_a_pipe_is_no_file_to_be_scored(tmp_path):
     pipe = tmp_path / 'in.jsonl'
     os.mkfifo(pipe)
-    for given in (pipe, tmp_path):
-        with pytest.raises(InputError, match='not a regular file. Save its contents'):
+    wrong = {pipe: 'not a regular file. Save its contents', tmp_path: 'is a folder'}
+    for given, said in wrong.items():
+        with pytest.raises(InputError, match=said):
             score_file(given, tmp_path / 'out.jsonl', load_scorer('overlap'))
     with pytest.raises(InputError, match='There is no file'):
         score_file(tmp_path / 'no', tmp_path / 'out.jsonl', load_scorer('overlap'))
+
+
+def test_what_cannot_be_written_is_refused_before_anything_is_scored(infile, tmp_path):
+    pipe = os.pipe()
+    wrong = {tmp_path / 'out.csv': 'JSON lines or', f'/dev/fd/{pipe[1]}': 'not a reg'}
+    for outfile, said in wrong.items():
+        with pytest.raises(InputError, match=said):
+            score_file(infile, outfile, load_scorer('precision'))
+    for end in pipe:
+        os.close(end)
 
 
 def test_a_run_stopped_anywhere_ends_with_the_same_file(tmp_path):
