@@ -172,7 +172,7 @@ def _candidate(place: int, given: Any) -> tuple[Candidate, Optional[str]]:
     if not is_number(score) or not is_number(tokens) or tokens < 1:
         raise InputError(
             f'candidate {place}: "score" and "tokens" must be finite numbers, and '
-            '"tokens" at least 1.'
+            '"tokens" at least 1. Leave out what is not known.'
         )
     mean = float(score) / int(tokens)
     return Candidate(given['text'], GIVEN, float(score), mean), label

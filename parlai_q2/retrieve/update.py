@@ -124,4 +124,7 @@ def _passages(
 def _document_error(name: str, error: InputError) -> DocumentError:
     if isinstance(error, DocumentError):
         return error
-    return DocumentError(name, str(error).rstrip('.'))
+    said = str(error).rstrip('.')
+    if said.startswith(f'{name} '):
+        said = f'it{said.removeprefix(name)}'
+    return DocumentError(name, said)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from parlai_q2.claims import Kind, Label, Score
+from parlai_q2.claims import Evidence, Kind, Label, Score, Stance
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.lines import (
     error_line,
@@ -41,6 +41,11 @@ def test_a_score_comes_back_from_its_line():
     assert judged.score == score
     assert (judged.example.id, judged.example.history) == ('a', ('Hi.',))
     assert judged.ranking is None
+
+
+def test_evidence_that_does_not_say_so_speaks_neither_for_nor_against():
+    fields = {'passage': 0, 'text': 'red', 'span': [0, 3]}
+    assert Evidence.from_dict(fields).stance == Stance.NEITHER
 
 
 def test_a_ranking_comes_back_from_its_line():

@@ -102,6 +102,13 @@ def test_the_coefficients_that_ship_reward_only_support(name, known):
     assert shipped.probability(copied) < 0.5
 
 
+def test_a_generic_response_is_not_rewarded_for_its_words(tmp_path):
+    path = file_of(tmp_path, {'words': 9.0}, -1.0)
+    for label, best in (('generic', NOT_VERIFIABLE_VALUE), ('neutral', 1.0)):
+        scorer = grounded({'sephora is french': label}, coefficients=path)
+        assert score(scorer, 'Sephora is French').value == pytest.approx(best, abs=0.01)
+
+
 def test_chit_chat_is_generic_and_neither_rewarded_nor_called_wrong():
     found = score(grounded({'so cool!': 'generic'}), 'So cool!')
     assert found.label == Label.GENERIC and found.value <= NOT_VERIFIABLE_VALUE
