@@ -17,14 +17,14 @@ from typing import Optional
 from parlai_q2.claims import Label
 from parlai_q2.io.turn_knowledge import Found
 from parlai_q2.rerank import Candidate, Ranking
-from parlai_q2.rerank.candidate import merge
+from parlai_q2.rerank.candidate import spoken
 from parlai_q2.rerank.choice import Reason
 from parlai_q2.retrieve.answers import AnswerReader, wants_yes_or_no
 from parlai_q2.retrieve.words import words_of
 from parlai_q2.turns import Passage, Turn
 
 # Where a candidate comes from that no generator found.
-DOCUMENT = 'document'
+DOCUMENT, COURTESY = 'document', 'courtesy'
 # The share of an answer's words that a candidate needs to say it.
 SAID = 0.8
 # "I'm not sure about that. It's two years." Generators put spaces into words, too.
@@ -37,21 +37,28 @@ def with_documents(
 ) -> list[list[Candidate]]:
     """
     Pools with what a document says where it answers their turn's question, as a
-    candidate like others, which is scored and shown with its evidence.
+    candidate like others, which is scored and shown with its evidence; or with the
+    reply to small talk.
 
     :param pools: B pools, each of at least one candidate.
     :param found: what was found for each turn.
     """
-    return [
-        merge([*pool, _of_document(known.quote, pool)]) if known.quote else list(pool)
+    more = [
+        _own(known.quote, DOCUMENT, pool)
+        if known.quote
+        else _own(known.courtesy, COURTESY, pool)
         for pool, known in zip(pools, found, strict=True)
+    ]
+    return [
+        spoken([*pool, one]) if one.text else list(pool)
+        for pool, one in zip(pools, more, strict=True)
     ]
 
 
-def _of_document(quote: str, pool: Sequence[Candidate]) -> Candidate:
+def _own(text: str, strategy: str, pool: Sequence[Candidate]) -> Candidate:
     # The generator has no record of it; its reply's text is set by said_by.
     least = min(pool, key=lambda one: one.mean_logprob)
-    return replace(least, text=quote, strategies=(DOCUMENT,), source=pool[0].source)
+    return replace(least, text=text, strategies=(strategy,), source=pool[0].source)
 
 
 def said_by(ranking: Ranking, texts: Sequence[str]) -> list[str]:
@@ -61,7 +68,7 @@ def said_by(ranking: Ranking, texts: Sequence[str]) -> list[str]:
     :param texts: what the generator's records say, in the ranking's order.
     """
     return [
-        one.text if one.strategies == (DOCUMENT,) else text
+        one.text if one.strategies in ((DOCUMENT,), (COURTESY,)) else text
         for one, text in zip(ranking.candidates, texts)
     ]
 
@@ -102,7 +109,7 @@ def to_the_point(
         if answer is not None:
             first.setdefault(number, candidate.place)
     return [
-        _led(ranking, first.get(number), known.declined)
+        _led(ranking, first.get(number), known)
         for number, (ranking, known) in enumerate(zip(rankings, found, strict=True))
     ]
 
@@ -127,13 +134,16 @@ def says(text: str, answer: str) -> bool:
     return len(words & {*words_of(text)}) >= SAID * len(words)
 
 
-def _led(ranking: Ranking, place: Optional[int], declined: bool) -> Ranking:
-    if declined:
+def _led(ranking: Ranking, place: Optional[int], known: Found) -> Ranking:
+    if known.declined:
         return replace(ranking, abstain=True, reason=Reason.DECLINED)
-    own = next((c for c in ranking.candidates if c.strategies == (DOCUMENT,)), None)
+    strategy, reason = DOCUMENT, Reason.DOCUMENT
+    if known.courtesy:
+        strategy, reason = COURTESY, Reason.COURTESY
+    own = next((c for c in ranking.candidates if c.strategies == (strategy,)), None)
     leader = next((c for c in ranking.candidates if c.place == place), own)
     if leader is None:
         return ranking
-    reason = Reason.DOCUMENT if leader is own else Reason.ANSWERS
+    reason = reason if leader is own else Reason.ANSWERS
     others = [c for c in ranking.candidates if c is not leader]
     return replace(ranking, candidates=(leader, *others), reason=reason)

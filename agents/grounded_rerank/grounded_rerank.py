@@ -246,10 +246,14 @@ class GroundedRerankAgent(ChatCommands):
             )
         finds_some, searched = self.finds_knowledge, self.knowledge.source.searched
         grounded = [bool(one.turn.knowledge) or finds_some for one in given]
-        if not all(grounded):
+        wanted = [Wanted.ALL if known else Wanted.FIRST for known in grounded]
+        wanted = [
+            Wanted.NOTHING if known.courtesy else one
+            for one, known in zip(wanted, given, strict=True)
+        ]
+        if Wanted.FIRST in wanted:
             warn_once(NONE_GIVEN if searched is None else NONE_FOUND)
         search = {'max_ts': max_ts, 'prefix_tokens': prefix_tokens, **kwargs}
-        wanted = [Wanted.ALL if known else Wanted.FIRST for known in grounded]
         until = self.opt.get('candidates_until')
         if until is None:
             found = dict(enumerate(self._found(batch, wanted, search)))
@@ -270,7 +274,7 @@ class GroundedRerankAgent(ChatCommands):
 
         :param until: the least score, in [0, 1], that leaves no doubt.
         """
-        first = self._found(batch, [Wanted.FIRST] * len(wanted), search)
+        first = self._found(batch, [one & Wanted.FIRST for one in wanted], search)
         rankings = self._ranked(batch, dict(enumerate(first)))
         clear = [_clear(ranking, until) for ranking in rankings]
         self.record_local_metric('rerank/early', list(map(AverageMetric, clear)))
@@ -290,6 +294,8 @@ class GroundedRerankAgent(ChatCommands):
         self, batch: Batch, wanted: list[Wanted], search: dict[str, Any]
     ) -> list[list[Candidate]]:
         tell(Step.FINDING)
+        if not any(wanted):
+            return [[] for _ in wanted]
         return self.candidate_pools(batch, wanted, **search)
 
     def _ranked(

@@ -39,6 +39,7 @@ class Found(NamedTuple):
     :param sentences: what answers it, the surest first.
     :param answers: the answers in them.
     :param quote: the surest answer with what its document says around it.
+    :param courtesy: the reply, if the turn is only small talk.
     :param history: the turns before the reply, oldest first, for whoever replies.
     """
 
@@ -51,6 +52,7 @@ class Found(NamedTuple):
     sentences: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     quote: str = ''
+    courtesy: str = ''
     history: tuple[str, ...] = ()
 
     @property
@@ -87,6 +89,9 @@ class Grounded(Protocol):
 
     @property
     def quote(self) -> str: ...
+
+    @property
+    def courtesy(self) -> str: ...
 
 
 class KnowledgeIndex(Protocol):
@@ -181,6 +186,7 @@ class EpisodeKnowledge:
             sentences=found.sentences,
             answers=found.answers,
             quote=found.quote,
+            courtesy=found.courtesy,
         )
 
     def end_episode(self) -> None:

@@ -57,6 +57,7 @@ class Reason(Word):
     ANSWERS = 'best score of those that answer the question'
     DOCUMENT = "the document's own words: no candidate surely answers the question"
     DECLINED = 'nothing that was found answers the question'
+    COURTESY = 'small talk, which asks nothing of the documents'
 
 
 @dataclass(frozen=True)

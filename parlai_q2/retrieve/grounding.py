@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Optional
 
 from parlai_q2.retrieve.answers import Answer, AnswerReader, asks, wants_a_way
+from parlai_q2.retrieve.courtesy import courtesy
 from parlai_q2.retrieve.found import Found, Retriever
 from parlai_q2.retrieve.presets import DEFAULT_PASSAGES
 from parlai_q2.retrieve.queries import DEFAULT_QUERY, Query, query_of
@@ -41,6 +42,7 @@ class Grounding(NamedTuple):
         surest answer first, or, if none does, all that were found.
     :param question: the last turn, if it is a question that a passage answers.
     :param sentences: those of the passages that answer it.
+    :param courtesy: the reply, if the turn is only small talk.
     :param declined: whether the turn is a question that nothing found answers.
     """
 
@@ -50,6 +52,7 @@ class Grounding(NamedTuple):
     sentences: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     quote: str = ''
+    courtesy: str = ''
 
 
 class Grounder:
@@ -85,6 +88,20 @@ class Grounder:
 
         :param histories: for each the turns before the reply, oldest first.
         """
+        if self.reader is not None:
+            polite = [courtesy(h[-1]) if h else None for h in histories]
+            if any(polite):
+                others = [
+                    h for h, one in zip(histories, polite, strict=True) if not one
+                ]
+                found = iter(self._ground(others))
+                return [
+                    Grounding((), courtesy=one) if one else next(found)
+                    for one in polite
+                ]
+        return self._ground(histories)
+
+    def _ground(self, histories: Sequence[Sequence[str]]) -> list[Grounding]:
         asked = [h[-1] if h and asks(h[-1]) else '' for h in histories]
         found = self._found(histories, asked)
         if self.reader is None:

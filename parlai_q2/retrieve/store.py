@@ -121,7 +121,11 @@ class Store:
     def _writing(self) -> Any:
         if self._writer is None:
             # One thread, so that the same documents give the same segments.
-            self._writer = self._index.writer(heap_size=HEAP, num_threads=1)
+            writer = self._index.writer(heap_size=HEAP, num_threads=1)
+            # What a run that was killed in a commit wrote and did not name would stand
+            # in the way of the same commit.
+            writer.garbage_collect_files()
+            self._writer = writer
         return self._writer
 
     def documents(self) -> dict[str, Document]:

@@ -69,7 +69,7 @@ def test_what_answers_takes_the_place_of_the_tasks_knowledge(knowledge):
 
 
 def test_the_turn_before_is_searched_for_too(knowledge):
-    found = knowledge.find({'text': 'Nice to know.'}, ['Tell me about parking.'])
+    found = knowledge.find({'text': 'We have two cars.'}, ['Tell me of parking.'])
     assert found.passages[0].source.heading == 'Shop > Parking'
 
 
@@ -145,6 +145,16 @@ def test_where_no_candidate_surely_answers_the_document_speaks(
     assert (after.chosen.text, after.reason) == (known.quote, Reason.DOCUMENT)
     # The generator has no record of what a document says.
     assert said_by(after, ['record', 'record']) == [known.quote, 'record']
+
+
+def test_small_talk_gets_a_polite_reply_in_place_of_a_quotation(index, knowledge):
+    known = knowledge.find({'text': 'Thanks a lot!'}, ['How much is breakfast?', '14.'])
+    assert not known.passages and not known.declined
+    # No generator was asked.
+    (pool,) = with_documents([[Candidate('', source='record')]], [known])
+    (after,) = to_the_point([Ranking(tuple(pool), 'first')], [known], index.reader)
+    assert (after.chosen.text, after.reason) == ("You're welcome!", Reason.COURTESY)
+    assert said_by(after, ['record']) == ["You're welcome!"] and not after.abstain
 
 
 def test_pools_stay_where_nothing_answers():

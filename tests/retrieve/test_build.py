@@ -16,7 +16,8 @@ from parlai_q2.retrieve.bm25 import Bm25
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.manifest import Settings
-from parlai_q2.retrieve.store import Store
+from parlai_q2.retrieve.store import Document, Store
+from parlai_q2.turns import Passage
 from tests.retrieve import documents
 
 
@@ -233,6 +234,27 @@ def test_a_run_that_is_stopped_late_is_made_good_by_the_next(
     assert found('pumps') == ['Pumps are green.' if update else 'Pumps are blue.']
     assert len([p for p in Path('index').iterdir() if p.is_dir()]) == 1
     Index('index', verify=True)
+
+
+def test_what_was_killed_in_a_commit_does_not_stand_in_the_way_of_the_next(tmp_path):
+    before, after, left = (tmp_path / name for name in ('before', 'after', 'left'))
+    before.mkdir()
+    store = Store(before)
+    for name in ('a', 'b'):
+        store.add(Document(name, '', 0, 0, 0, 0), [Passage(f'{name} is red.')])
+    store.finish()
+    shutil.copytree(before, after)
+    changed = Store(after)
+    changed.remove('a')
+    changed.commit()
+    # All is written but the list that names it.
+    shutil.copytree(after, left)
+    shutil.copy(before / 'meta.json', left / 'meta.json')
+    again = Store(left)
+    assert set(again.documents()) == {'a', 'b'}
+    again.remove('a')
+    again.commit()
+    assert set(again.documents()) == {'b'}
 
 
 def test_two_runs_do_not_write_one_index(folder):
