@@ -40,9 +40,6 @@ class Backend:
         is int8 on a CPU, if it can. transformers compute in fp32.
     """
 
-    # The kind of a converted model.
-    spec = ENCODER
-
     def __init__(
         self,
         config: ModelConfig,
@@ -87,7 +84,7 @@ class Backend:
     @property
     def effective_type(self) -> str:
         """What CTranslate2 computes in."""
-        return effective_type(self.compute_type, self.device, self.spec)
+        return effective_type(self.compute_type, self.device)
 
     @property
     def is_converted(self) -> bool:

@@ -66,8 +66,6 @@ class Seq2SeqQuestionGenerator(Backend):
     :raises ConfigError: if a setting is invalid.
     """
 
-    spec = SEQ2SEQ
-
     def __init__(
         self,
         config: ModelConfig,

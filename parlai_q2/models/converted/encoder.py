@@ -13,7 +13,13 @@ import numpy as np
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.batching import equal_batches
 from parlai_q2.models.converted.folder import MODEL, Converted
-from parlai_q2.models.converted.library import most_at_once, open_model, workers_for
+from parlai_q2.models.converted.library import (
+    ComputeType,
+    most_at_once,
+    open_model,
+    workers_for,
+)
+from parlai_q2.models.converted.overflow import within_16_bits
 from parlai_q2.models.folder import blaming
 
 if TYPE_CHECKING:
@@ -42,6 +48,8 @@ class ConvertedEncoder:
         )
         self.head = converted.head
         self.workers = workers_for(device)
+        if compute_type == ComputeType.INT8:
+            converted = within_16_bits(converted)
         self.encoder = open_model(
             'Encoder', converted, device, compute_type, self.workers
         )

@@ -13,8 +13,6 @@ from typing import Any
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.converted.folder import Converted
-from parlai_q2.models.converted.layout import ENCODER, SEQ2SEQ
-from parlai_q2.models.converted.probe import int8_is_exact
 from parlai_q2.models.device import is_cpu
 from parlai_q2.threads import cores, keep_freed_memory
 
@@ -30,19 +28,16 @@ class ComputeType(Word):
 
 
 @lru_cache(maxsize=None)
-def effective_type(compute_type: str, device: str, spec: str = ENCODER) -> str:
+def effective_type(compute_type: str, device: str) -> str:
     """
     What a converted model computes in on a device, unless it is told: fp32 on a GPU,
-    and on a CPU int8. Where int8 products are not exact, encoders compute in fp32:
-    their scores would differ, where questions are only chosen otherwise.
+    and on a CPU int8.
 
-    :param spec: the kind of the model.
     :raises ConfigError: if it is not one of :class:`ComputeType`.
     """
     ComputeType.check('compute_type', compute_type)
     if compute_type == ComputeType.AUTO:
-        fits = is_cpu(device) and (spec == SEQ2SEQ or int8_is_exact())
-        compute_type = ComputeType.INT8 if fits else ComputeType.FLOAT32
+        compute_type = ComputeType.INT8 if is_cpu(device) else ComputeType.FLOAT32
     if compute_type not in _supported(device):
         # Once for each device and type: the result is kept.
         _logger.warning(

@@ -1,10 +1,11 @@
-"""Older processors: what they compute in, and that they agree."""
+"""Older processors agree with this one, whose int8 sums are 32 bits wide."""
 
 import json
 import os
 import platform
 import subprocess
 import sys
+from statistics import fmean
 
 import pytest
 
@@ -43,27 +44,22 @@ def scores(scorer: str, count: int, instructions: str = '') -> list:
     return json.loads(done.stdout)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='for x86 processors')
-def test_older_processors_give_the_same_scores_as_one_another():
-    first, *others = (scores('consistency', 10, name) for name in SETS)
-    for found in others:
-        for (value, label), (own, other) in zip(first, found, strict=True):
-            assert label == other
-            assert own == pytest.approx(value, abs=1e-4)
+@pytest.mark.parametrize('instructions', SETS)
+def test_older_processors_give_nearly_the_same_scores(instructions):
+    own, other = scores('consistency', 20), scores('consistency', 20, instructions)
+    assert [label for _, label in own] == [label for _, label in other]
+    gaps = [abs(a - b) for (a, _), (b, _) in zip(own, other, strict=True)]
+    assert max(gaps) < 0.02
+    assert fmean(gaps) < 0.004
 
 
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='for x86 processors')
 @pytest.mark.parametrize('instructions', SETS)
-def test_where_int8_products_are_cut_off_encoders_compute_in_fp32(instructions):
-    code = 'from parlai_q2 import load_scorer\nprint(load_scorer("q2").signature)\n'
-    done = subprocess.run(
-        [sys.executable, '-c', code],
-        env={**os.environ, **told(instructions)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert '|qa_engine:ctranslate2-float32|' in done.stdout
-    assert '|nli_engine:ctranslate2-float32|' in done.stdout
-    assert '|qg_engine:ctranslate2-int8|' in done.stdout
+def test_the_library_adds_right_what_keeps_within_16_bits(instructions):
+    ask = [sys.executable, '-m', 'tests.models.converted.sums']
+    env = {**os.environ, **told(instructions)}
+    done = subprocess.run(ask, env=env, capture_output=True, text=True, check=True)
+    as_given, kept_within = json.loads(done.stdout)
+    assert kept_within == pytest.approx(64 * 127, rel=0.01)
+    assert as_given < 0.6 * 64 * 127  # or else there would be nothing to keep within
