@@ -26,6 +26,7 @@ from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
 from parlai_q2.scorers import backends, by_value
 from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.text.greetings import only_greets
 from parlai_q2.text.selection import SentenceIndex, index_of, pieces
 from parlai_q2.text.sentences import is_short
 from parlai_q2.turns import Example, Span
@@ -35,8 +36,9 @@ DEFAULT_KNOWLEDGE_WORDS = 60
 # A longer response is split even if the knowledge is short.
 RESPONSE_WORDS = 60
 # A text is generic from this probability on. Below it are claims in the dress of small
-# talk: "I went to Honshu, which is the home island of Honshu" (docs/training.md).
-SURE = 0.9
+# talk: "I went to Honshu, which is the home island of Honshu" (docs/training.md). A
+# greeting is if that is likelier than not.
+SURE, LIKELY = 0.9, 0.5
 # As signatures print it.
 SETTING = {'generic': f'{SURE:g}'}
 # Sentences of long knowledge that are read alone, and at most so many together.
@@ -109,6 +111,11 @@ class Piece(NamedTuple):
     span: Span = Span('', 0, 0)
     premise: Premise = Premise((), '')
 
+    @property
+    def is_generic(self) -> bool:
+        """Whether it surely states nothing: what is likelier a claim is judged."""
+        return self.reading.generic > (LIKELY if only_greets(self.text) else SURE)
+
 
 def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
     """The sentences of each example's passages; the same ones are split once."""
@@ -171,13 +178,13 @@ def _piece(
     return Piece(span.text.lower(), readings[n], span, premises[n])
 
 
-def status_of(reading: NliProbabilities, threshold: float) -> Status:
-    """What the knowledge says of a text, by the detector's reading."""
-    if is_generic(reading):
+def status_of(piece: Piece, threshold: float) -> Status:
+    """What the knowledge says of a piece, by the detector's reading."""
+    if piece.is_generic:
         return Status.GENERIC
-    if support(reading) > threshold:
+    if support(piece.reading) > threshold:
         return Status.SUPPORTED
-    contradicted = reading.contradiction > reading.neutral
+    contradicted = piece.reading.contradiction > piece.reading.neutral
     return Status.CONTRADICTED if contradicted else Status.UNSUPPORTED
 
 
@@ -191,7 +198,7 @@ def claim_of(
 
     :param words: what to mark of the piece, if not all.
     """
-    status, value = status_of(piece.reading, threshold), support(piece.reading)
+    status, value = status_of(piece, threshold), support(piece.reading)
     if status == Status.GENERIC:
         value = min(value, NOT_VERIFIABLE_VALUE)
     evidence: tuple[Evidence, ...] = ()
@@ -220,25 +227,19 @@ def support(reading: NliProbabilities) -> float:
     return min(1.0, reading.entailment / stated) if stated > 0 else 0.0
 
 
-def is_generic(reading: NliProbabilities) -> bool:
-    """Whether a text surely states nothing: what is likelier a claim is judged."""
-    return reading.generic > SURE
-
-
 def stating(found: Sequence[Piece]) -> list[Piece]:
     """The pieces that are not generic."""
-    return [piece for piece in found if not is_generic(piece.reading)]
+    return [piece for piece in found if not piece.is_generic]
 
 
-def deciding(found: Sequence[Piece]) -> NliProbabilities:
+def deciding(found: Sequence[Piece]) -> Piece:
     """
-    The reading that decides: that of the least supported statement or, if all pieces
-    are generic, of the least generic one.
+    The piece that decides: the least supported statement or, if all pieces are generic,
+    the least generic one.
     """
-    readings = [piece.reading for piece in stating(found)]
-    if readings:
-        return min(readings, key=support)
-    return min((piece.reading for piece in found), key=lambda r: r.generic)
+    if statements := stating(found):
+        return min(statements, key=lambda piece: support(piece.reading))
+    return min(found, key=lambda piece: piece.reading.generic)
 
 
 class ClassifierScorer(Scorer):
@@ -311,14 +312,14 @@ class ConsistencyScorer(ClassifierScorer):
         ]
 
     def _score(self, found: Sequence[Piece], index: SentenceIndex) -> Score:
-        reading = deciding(found)
-        value = support(reading)
+        piece = deciding(found)
+        value = support(piece.reading)
         label = label_of(value, self.threshold)
-        if is_generic(reading):
+        if piece.is_generic:
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
         return Score(
             value,
             label,
             tuple(claim_of(p, index, self.threshold) for p in found),
-            parts=reading._asdict(),
+            parts=piece.reading._asdict(),
         )

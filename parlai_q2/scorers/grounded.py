@@ -32,7 +32,6 @@ from parlai_q2.scorers.consistency import (
     claim_of,
     deciding,
     indices,
-    is_generic,
     read,
     stating,
     support,
@@ -176,10 +175,10 @@ class GroundedFastScorer(ClassifierScorer):
         parts = fast_parts(knowledge_read(index, found), whole, found)
         if q2:
             parts['q2'] = q2.value
-        reading = deciding(found)
+        piece = deciding(found)
         value = self.coefficients.probability(parts)
         label = label_of(value, self.threshold)
-        if is_generic(reading):
+        if piece.is_generic:
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
         sentences = (claim_of(p, index, DEFAULT_THRESHOLD) for p in found)
         return Score(
@@ -187,7 +186,7 @@ class GroundedFastScorer(ClassifierScorer):
             label,
             (*(q2.claims if q2 else ()), *sentences),
             q2.fallback if q2 else False,
-            {**parts, 'generic': reading.generic},
+            {**parts, 'generic': piece.reading.generic},
         ).as_judged
 
 
@@ -260,7 +259,7 @@ def fast_parts(
     """
     readings = (
         support(whole),
-        support(deciding(found)),
+        support(deciding(found).reading),
         fmean(support(piece.reading) for piece in found),
     )
     stated = ' '.join(piece.text for piece in stating(found) or found)

@@ -92,7 +92,7 @@ class SpansScorer(ConsistencyScorer):
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         scores = super().score_texts(examples)
         said = as_scored(self._sentences(examples), scores, self.threshold)
-        statuses = [status_of(one.piece.reading, self.threshold) for one in said]
+        statuses = [status_of(one.piece, self.threshold) for one in said]
         marks = iter(
             self._marks([o for o, s in zip(said, statuses, strict=True) if s in WRONG])
         )
@@ -174,7 +174,7 @@ def as_scored(
 
     :param scores: the score of each example, whose parts are the deciding reading.
     """
-    statuses = [status_of(one.piece.reading, threshold) for one in said]
+    statuses = [status_of(one.piece, threshold) for one in said]
     stating = Counter(
         one.place
         for one, status in zip(said, statuses, strict=True)

@@ -14,7 +14,6 @@ from parlai_q2.scorers.consistency import (
     Pooling,
     deciding,
     indices,
-    is_generic,
     read,
     support,
 )
@@ -41,16 +40,35 @@ def piece(entailment, neutral, contradiction, generic=0.0, text='x'):
 )
 def test_support_is_the_share_of_entailment_in_what_is_stated(reading, value, why):
     assert support(NliProbabilities(*reading)) == pytest.approx(value), why
-    # Generic is what surely states nothing.
-    assert is_generic(NliProbabilities(*reading)) is (reading[3] > 0.9)
+
+
+@pytest.mark.parametrize(
+    'text, generic, what',
+    [
+        ('the home island of honshu', 0.9, False),
+        ('the home island of honshu', 0.91, True),
+        ('hi there!', 0.51, True),
+        ('hi there!', 0.5, False),
+        ('oh, wow... thank you so much!', 0.51, True),
+        ('hello, it is honshu.', 0.89, False),
+        ('yes.', 0.89, False),
+        ('1974!', 0.89, False),
+        ('?!', 0.89, False),
+    ],
+)
+def test_what_surely_states_nothing_is_generic_and_greetings_are_more_easily(
+    text, generic, what
+):
+    reading = NliProbabilities(1 - generic, 0.0, 0.0, generic)
+    assert Piece(text, reading).is_generic is what
 
 
 def test_the_least_supported_statement_decides_and_chit_chat_does_not():
     pieces = [piece(0.9, 0.1, 0), piece(0.6, 0.4, 0), piece(0.03, 0.02, 0, 0.95)]
-    assert deciding(pieces) == pieces[1].reading
+    assert deciding(pieces) == pieces[1]
     # Of chit-chat alone, the least generic.
     pieces = [piece(0.02, 0.02, 0, 0.96), piece(0.02, 0.05, 0, 0.93)]
-    assert deciding(pieces) == pieces[1].reading
+    assert deciding(pieces) == pieces[1]
 
 
 @pytest.mark.parametrize(
