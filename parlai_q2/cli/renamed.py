@@ -50,13 +50,15 @@ SAVED = {
 
 class _Renamed(argparse.Action):
     def __call__(self, parser: Any, *args: Any, **kwargs: Any) -> None:
-        parser.error(problem(self.option_strings[0].lstrip('-').replace('-', '_')))
+        # Not parser.error(): ParlAI's prints all of the help before it.
+        name = self.option_strings[0].lstrip('-').replace('-', '_')
+        raise ConfigError(problem(name))
 
 
 def problem(name: str) -> str:
     """What to tell whoever gives an option of an earlier version."""
     instead = {**RENAMED, **COMMON}[name]
-    return f'There is no --{name.replace("_", "-")} any more. Write {instead}'
+    return f'There is no --{name.replace("_", "-")} any more. Write {instead}.'
 
 
 def add_renamed_options(group: Any, *names: str) -> None:

@@ -49,6 +49,8 @@ def test_responses_that_stand_and_fall_together_widen_the_interval():
     # sqrt(p (1 - p) / n) with n of 100 and of 10.
     assert alone.high - alone.low == pytest.approx(2 * 1.96 * 0.05, rel=0.15)
     assert together.high - together.low == pytest.approx(2 * 1.96 * 0.158, rel=0.15)
+    # As far to either side, for what is as often right as wrong.
+    assert alone.mean - alone.low == pytest.approx(alone.high - alone.mean, rel=0.15)
 
 
 @pytest.mark.parametrize('block, blocks', [(70, 29), (3, 200)])
