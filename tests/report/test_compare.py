@@ -124,6 +124,13 @@ def test_the_same_answers_can_be_compared_otherwise():
     assert change['why'] == {'comparison': 1} and not change['changed']
 
 
+@pytest.mark.parametrize('before, after', [(True, False), (False, True)])
+def test_a_run_that_compared_the_response_as_a_whole_is_named(before, after):
+    runs = (simple(1, fallback=before), simple(1, fallback=after))
+    assert change_of(*entries(*runs))['why'] == {'whole': 1}
+    assert not change_of(*entries(runs[0], runs[0]))['why']
+
+
 @pytest.mark.parametrize(
     'before, after, rows',
     [

@@ -201,6 +201,25 @@ def test_vectors_of_other_passages_with_the_same_numbers_are_not_taken(
     assert found('They have one .', by='dense')[0] == 'They have one .'
 
 
+def test_a_passage_never_gets_the_number_of_one_that_had_a_vector(
+    models, place, monkeypatch
+):
+    """A run that was stopped had dropped the last document, and kept that."""
+
+    def stop(*given):
+        raise KeyboardInterrupt
+
+    made(models / 'bare')
+    Path('docs/3.txt').unlink()
+    search, _ = preset('fused', encoder=str(models / 'bare'))
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr('parlai_q2.retrieve.build.content_of', stop)
+        build(['docs'], Path('index'), Settings(search=search))
+    Path('docs/4.txt').write_text('They have one .')
+    made(models / 'bare')
+    assert found('They have one .', by='dense')[0] == 'They have one .'
+
+
 def test_another_encoder_makes_new_vectors(models, place):
     made(models / 'bare')
     old = Index('index').manifest
