@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from parlai_q2.retrieve.answers import AnswerReader, asks
+from parlai_q2.retrieve.answers import Answer, AnswerReader, asks
 from parlai_q2.retrieve.build import build
+from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.grounding import Grounder
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.readers.block import cell_at
+from parlai_q2.turns import Passage, Span
 
 FAQS = Path(__file__).parent / 'faqs'
 QUESTIONS = [json.loads(line) for line in open(FAQS / 'questions.jsonl')]
@@ -33,6 +35,36 @@ def test_the_passage_that_answers_is_kept_alone(grounders):
     (passage,) = found.passages
     assert passage.source.heading.endswith('Can I return a pump?')
     assert not found.declined
+
+
+class Sure:
+    """Finds passages of a year each, and reads the year as surely as it is told."""
+
+    def __init__(self, *margins):
+        self.margins = margins
+
+    def search(self, queries, k):
+        found = [Passage(f'In 199{n}.') for n in range(len(self.margins))]
+        return [[Found(p, 1.0, n) for n, p in enumerate(found)] for _ in queries]
+
+    def answers(self, pairs):
+        years = [Span(p.text[3:7], 3, 7) for _, p in pairs]
+        return [*map(Answer, years, self.margins)]
+
+
+@pytest.mark.parametrize(
+    'margins, kept',
+    [
+        ((9.0, 9.0), ['1990']),  # each rank costs 5, and 4 less is no answer
+        ((9.0, 10.5), ['1990', '1991']),
+        ((9.0, 15.0), ['1991', '1990']),
+        ((9.0, 19.0), ['1991']),
+    ],
+)
+def test_the_surest_answers_are_kept_those_found_first_before(margins, kept):
+    sure = Sure(*margins)
+    (found,) = Grounder(sure, sure).ground([['When was it?']])
+    assert list(found.answers) == kept
 
 
 def test_of_how_something_is_done_the_best_passage_stays_and_speaks(grounders):

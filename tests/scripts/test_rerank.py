@@ -62,8 +62,9 @@ def test_the_shown_replies_are_explained_if_asked(tmp_path):
 
 
 def test_rates_of_labelled_pools_for_each_way_to_choose(tmp_path):
-    summary, _ = run(tmp_path, POOLS)
-    assert summary['labelled'] == len(POOLS)
+    unlabelled = {'id': 'd', 'knowledge': K, 'candidates': ['moon', 'founded']}
+    summary, _ = run(tmp_path, [*POOLS, unlabelled])
+    assert (summary['pools'], summary['labelled']) == (4, 3)
     rates = {k: v['mean'] for k, v in summary['hallucination_rate'].items()}
     expected = {'chosen': 1 / 3, 'first': 2 / 3, 'random': 2 / 3, 'oracle': 1 / 3}
     assert rates == pytest.approx(expected)
