@@ -8,6 +8,7 @@ import logging
 import os
 import select
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, Optional
 
@@ -32,6 +33,9 @@ HELP = ('-h', '--h', '--help', 'h', 'help')
 RESUMABLE = ('score', 'rerank', 'filter', 'distill', 'meta_eval')
 # The path cannot be looked up: no permission for a folder, or an impossible name.
 UNSEEN = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP)
+# A disk, such as that of the file that the output goes to, has no room.
+FULL = (errno.ENOSPC, errno.EDQUOT)
+NO_SPACE = 'No space left on a disk. Free some and run the same command again.'
 # Exit statuses. The last two follow the shell: 128 plus SIGINT or SIGPIPE.
 REFUSED, STOPPED, UNREAD = 2, 130, 141
 NO_ROOM = (
@@ -54,6 +58,14 @@ def main() -> None:
         if not drop_unread():
             raise
         status = status or UNREAD
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        with suppress(OSError):
+            sys.stderr.write(f'{NO_SPACE}\n')
+            sys.stderr.flush()
+        discard(output())
+        status = status or REFUSED
     if status:
         sys.exit(status)
 
@@ -150,12 +162,16 @@ def drop_unread() -> bool:
     :return: whether there was such an output.
     """
     unread = [stream for stream in output() if is_unread(stream)]
-    if unread:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in unread:
-            os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+    discard(unread)
     return bool(unread)
+
+
+def discard(streams: list[Any]) -> None:
+    """Let what is written to streams, and what they hold back, go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def is_unread(stream: Any) -> bool:

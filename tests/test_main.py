@@ -176,6 +176,18 @@ def test_evidence_that_nobody_reads_ends_it_quietly(tmp_path):
     assert 0 < kept(tmp_path) < RECORDS
 
 
+@pytest.mark.parametrize('word', ['--help', '--version'])
+def test_a_full_disk_under_the_output_is_one_line(word):
+    command = [sys.executable, '-m', 'parlai_q2', word]
+    with open('/dev/full', 'w') as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT
+        )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.splitlines()[-1].startswith('No space left on a disk. Free')
+    assert 'Traceback' not in done.stderr
+
+
 UNREAD = """
 import logging, sys
 from parlai_q2 import __main__ as command

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
 from parlai_q2.evaluate.statistics import correlation
-from parlai_q2.intervals import intervals, resamples
+from parlai_q2.intervals import intervals, percentiles, resamples
 
 NUMBERS = st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0])
 
@@ -49,8 +49,11 @@ def test_responses_that_stand_and_fall_together_widen_the_interval():
     # sqrt(p (1 - p) / n) with n of 100 and of 10.
     assert alone.high - alone.low == pytest.approx(2 * 1.96 * 0.05, rel=0.15)
     assert together.high - together.low == pytest.approx(2 * 1.96 * 0.158, rel=0.15)
-    # As far to either side, for what is as often right as wrong.
-    assert alone.mean - alone.low == pytest.approx(alone.high - alone.mean, rel=0.15)
+
+
+def test_an_interval_holds_the_middle_95_percent():
+    samples = np.array([*np.linspace(0, 1, 1001), np.nan])
+    assert percentiles(0.4, samples) == pytest.approx((0.4, 0.025, 0.975))
 
 
 @pytest.mark.parametrize('block, blocks', [(70, 29), (3, 200)])
