@@ -35,7 +35,7 @@ from parlai_q2.agents.hf_classifier.options import (
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.encoders import reads_segments
 from parlai_q2.parlai.classification import class_metrics, need_pair
-from parlai_q2.parlai.model_files import WeightsOnly
+from parlai_q2.parlai.model_files import WeightsOnly, expect_no_model_file
 from parlai_q2.text.class_map import map_classes, parse_class_map
 
 SEGMENTS = 'segment_vec'
@@ -61,6 +61,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         if shared:
             self.classifier, self.pair_input = shared['classifier']
         else:
+            expect_no_model_file(opt)
             opt = copy.deepcopy(opt)
             # First, because ParlAI determines here which saved model to read.
             self._get_init_model(opt, shared)

@@ -25,7 +25,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import find_knowledge
 from parlai_q2.models.prompts import fit
 from parlai_q2.parlai.generator.grounded_history import GroundedHistory
-from parlai_q2.parlai.model_files import WeightsOnly
+from parlai_q2.parlai.model_files import WeightsOnly, expect_no_model_file
 from parlai_q2.parlai.readable import readable
 
 
@@ -60,6 +60,7 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
             opt = copy.deepcopy(opt)
             opt['beam_size'] = 1
         self.prompt = prompt_from_opt(opt)
+        expect_no_model_file(opt)
         super().__init__(opt, shared)
         config = self.network.config
         self.text_truncate = _at_most(

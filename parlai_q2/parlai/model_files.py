@@ -9,17 +9,34 @@ Face model's agent, a folder ``X.hf`` with the configuration and tokenizer.
 
 import json
 import pickle
+from logging import LogRecord
 from pathlib import Path
 from typing import Any, Mapping, Optional
 
 import torch
 from parlai.core.build_data import modelzoo_path
 from parlai.core.opt import Opt
+from parlai.utils import logging
 from parlai.utils.io import PathManager
 
 from parlai_q2.errors import ConfigError, ModelError
 
 SUFFIX = '.hf'
+# What ParlAI logs of every TorchAgent without a model file.
+NO_MODEL_FILE = 'model_file unset but model has a `load` function.'
+
+
+def expect_no_model_file(opt: Mapping[str, Any]) -> None:
+    """
+    Keep ParlAI from warning that ``--model-file`` is missing where an agent has its
+    model from elsewhere: one that ships, a folder, or a server.
+    """
+    if not opt.get('model_file'):
+        logging.logger.addFilter(_is_about_something_else)
+
+
+def _is_about_something_else(record: LogRecord) -> bool:
+    return record.msg != NO_MODEL_FILE
 
 
 def saved_opt(opt: Mapping[str, Any], option: str) -> Optional[str]:

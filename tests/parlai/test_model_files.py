@@ -8,10 +8,14 @@ import sys
 
 import pytest
 import torch
+from parlai.core.agents import create_agent
 from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.utils import logging
 
 from parlai_q2.__main__ import execute
 from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.parlai.generator.agent import CandidateAgent
 from parlai_q2.parlai.model_files import WeightsOnly, read_options
 
 
@@ -88,3 +92,33 @@ def test_our_agents_load_weights_and_nothing_that_runs(tmp_path):
     with pytest.raises(ModelError, match='not a checkpoint of weights'):
         agent.load(path)
     assert not made.exists()
+
+
+class Loads(CandidateAgent):
+    """A generator whose model is no model file."""
+
+    def load(self, opt):
+        return 'a model'
+
+
+@pytest.mark.parametrize(
+    'model, told',
+    [
+        (f'{__name__}:Loads', []),
+        (
+            'parlai.agents.test_agents.unigram:UnigramAgent',
+            ['model_file unset but model has a `load` function.'],
+        ),
+    ],
+)
+def test_a_missing_model_file_is_told_only_of_agents_that_need_one(
+    model, told, monkeypatch
+):
+    said = []
+    monkeypatch.setattr(logging.logger, 'filters', [])
+    monkeypatch.setattr(logging.logger, 'handle', lambda r: said.append(r))
+    opt = ParlaiParser(True, True).parse_args(['-m', model])
+    agent = create_agent(opt, requireModelExists=True)
+    assert hasattr(agent, 'load')
+    heard = [r.msg for r in said if logging.logger.filter(r)]
+    assert [text for text in heard if 'model_file' in str(text)] == told

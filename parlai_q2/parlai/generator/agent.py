@@ -22,6 +22,7 @@ from parlai_q2.parlai.generator.candidates import (
     first_replies,
 )
 from parlai_q2.parlai.generator.chat_history import ChatHistory
+from parlai_q2.parlai.model_files import expect_no_model_file
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank.candidate import Candidate
 
@@ -48,6 +49,7 @@ class CandidateAgent(FindsCandidates, TorchAgent):
         if shared:
             self.loaded = shared['loaded']
         else:
+            expect_no_model_file(opt)
             self.loaded = self.load(opt)
             self.model = self.criterion = None
         super().__init__(opt, shared)
