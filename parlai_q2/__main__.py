@@ -29,8 +29,8 @@ from parlai_q2.threads import spin_briefly
 from parlai_q2.version import __version__
 
 HELP = ('-h', '--h', '--help', 'h', 'help')
-# The commands that keep finished work, in a file or in the score cache.
-RESUMABLE = ('score', 'rerank', 'filter', 'distill', 'meta_eval')
+# The commands that keep finished work, in files or in the score cache.
+RESUMABLE = ('score', 'rerank', 'filter', 'distill', 'meta_eval', 'index')
 # The path cannot be looked up: no permission for a folder, or an impossible name.
 UNSEEN = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP)
 # A disk, such as that of the file that the output goes to, has no room.

@@ -110,7 +110,8 @@ def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
         score = number_in(given, 'human_score', path, record.line)
         label = _label(given.get('label'), path, record.line)
         if not label and score is None:
-            problem = 'has neither a "label" nor a "human_score"'
+            problem = 'has neither a "label" nor a "human_score". Name the field that '
+            problem += 'has the label: --fields label=NAME'
             raise RecordError(str(path), record.line, problem)
         human = {} if score is None else {'human_score': score}
         responses.append(

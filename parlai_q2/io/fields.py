@@ -14,8 +14,8 @@ from parlai_q2.errors import ConfigError
 ALIKE = {
     'knowledge': ('context', 'document', 'evidence_text', 'passage', 'source'),
     'history': (
-        *('conversation', 'dialogue', 'input', 'messages', 'prompt', 'query'),
-        *('question', 'turns'),
+        *('conversation', 'dialogue', 'input', 'message', 'messages', 'prompt'),
+        *('query', 'question', 'turns'),
     ),
     'response': ('answer', 'completion', 'generated', 'output', 'prediction', 'reply'),
     'candidates': ('answers', 'completions', 'generations', 'outputs', 'replies'),
