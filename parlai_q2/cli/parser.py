@@ -32,7 +32,12 @@ class Parser(argparse.ArgumentParser):
         known, unknown = self.parse_known_args([dashed(a) for a in arguments])
         options = [o for o in unknown if o.startswith('-')]
         if options:
-            names = [n for n in self._option_string_actions if n.startswith('--')]
+            names = [
+                name
+                for name, action in self._option_string_actions.items()
+                # What is not shown is of an earlier version.
+                if name.startswith('--') and action.help != argparse.SUPPRESS
+            ]
             raise UnknownNameError('option', options[0].partition('=')[0], names)
         if unknown:
             self.error(f'unexpected argument {unknown[0]!r}')

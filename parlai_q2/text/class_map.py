@@ -55,8 +55,8 @@ _TRUTH = {
     **dict.fromkeys(('0', '0.0', 'false', 'no'), Finding.CONTRADICTION),
 }
 UNKNOWN_LABEL = (
-    'the label is {!r:.60}; expected consistent, inconsistent or generic (or another name '
-    'for one of them), or 1 or 0.'
+    'the label is {!r:.60}; expected consistent, inconsistent or generic (or another '
+    'name for one of them), or 1 or 0.'
 )
 # The names that transformers gives to classes without one.
 _UNNAMED = re.compile(r'label_\d+')

@@ -120,6 +120,7 @@ MISTAKES = [
     (['scroe'], "Did you mean 'score'"),
     (['score'], '--infile is missing'),
     (['score', '--infle', 'x'], "Did you mean '--infile'"),
+    (['retrieve', '--mst', 'x'], "no option '--mst'. Known: --held-out, --help, --in"),
     (['score', '--infile'], 'parlai_q2 score --help'),
     (['score', '--chunk-size', 'a'], "'a'"),
     (['score', '--infile', 'none', '--outfile', 'o'], 'There is no file none'),

@@ -17,6 +17,7 @@ from parlai_q2.__main__ import run
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, WorkerError
 from parlai_q2.scale.local import LocalEngine
+from tests.conftest import ROOT
 from tests.files import write_lines
 from tests.scale.nodes import (
     add_node,
@@ -28,7 +29,7 @@ from tests.scale.nodes import (
     wait_for,
 )
 from tests.scale.toy_job import ToyJob, chunks, workers
-from tests.scale.toys import K, write_records
+from tests.scale.toys import K, PatientScorer, write_records
 
 without = pytest.mark.skipif(find_spec('ray') is None, reason='ray is not installed')
 pytestmark = [pytest.mark.slow, without]
@@ -165,7 +166,12 @@ def interrupted(command, part, size=0):
     """
     slow = slowdown()
     started = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=part.parent
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=part.parent,
+        # Of one that is over in a moment, the end could come before the signal.
+        env={**os.environ, 'PYTHONPATH': str(ROOT), 'PATIENCE': '0.01'},
     )
     wait_for(lambda: part.exists() and part.stat().st_size > size)
     began = time.monotonic()
@@ -243,7 +249,8 @@ def test_ctrl_c_stops_filter_within_five_seconds_and_its_scores_are_taken_up(
     ]
     write_lines(conversations, *turns)
     files = ['-t', 'q2:grounded_file', '--jsonfile-datapath', str(conversations)]
-    options = ['--choose', 'precision', '--chunk-size', '1', '--cache', 'false']
+    scorer = f'{PatientScorer.__module__}:{PatientScorer.__name__}'
+    options = ['--choose', scorer, '--chunk-size', '1', '--cache', 'false']
     command = [sys.executable, '-m', 'parlai_q2', 'filter', *files, *options]
     command += ['--outfile', 'kept.jsonl']
     on_ray = options_for(two_nodes)
@@ -258,7 +265,10 @@ def test_ctrl_c_stops_filter_within_five_seconds_and_its_scores_are_taken_up(
     assert more.startswith(kept) and more.count(b'\n') < 2500
     assert not (stopped / 'kept.jsonl').exists()
     for folder, engine in ((stopped, on_ray), (whole, [])):
-        again = subprocess.run([*command, *engine], cwd=folder, capture_output=True)
+        env = {**os.environ, 'PYTHONPATH': str(ROOT)}
+        again = subprocess.run(
+            [*command, *engine], cwd=folder, capture_output=True, env=env
+        )
         assert again.returncode == 0, again.stderr
     for name in ('kept.jsonl', 'kept.dropped.jsonl'):
         assert (stopped / name).read_bytes() == (whole / name).read_bytes(), name

@@ -39,6 +39,14 @@ class ToyScorer(OverlapScorer):
         return super().score(examples)
 
 
+class PatientScorer(OverlapScorer):
+    """Overlap, each call as many seconds later as the environment says."""
+
+    def score_texts(self, examples):
+        time.sleep(float(os.environ.get('PATIENCE', 0)))
+        return super().score_texts(examples)
+
+
 def toy(folder, seconds, device):
     return ToyScorer(folder, seconds)
 
