@@ -18,6 +18,9 @@ from parlai_q2.scorers.backends import backend
 from parlai_q2.turns import Passage, Span, heading_of
 
 MARGIN = 6.0
+# However much the model prefers that there is none.
+ANY = 1e6
+NO_SPAN = Span('', 0, 0)
 _YES_OR_NO = frozenset(
     'is are was were do does did can could may might shall should will would has have '
     'am must'.split()
@@ -94,25 +97,32 @@ class AnswerReader:
             load_preset(preset),
             Section.QUESTION_ANSWERING,
             reading=SpanChoice.JOINT,
-            no_answer_threshold=-float(margin),
+            no_answer_threshold=ANY,
             **options,
         )
 
-    def answers(self, pairs: Sequence[tuple[str, Passage]]) -> list[Optional[Answer]]:
+    def read(self, pairs: Sequence[tuple[str, Passage]]) -> list[Answer]:
         """
-        The answer to each question in its passage.
+        The best answer to each question in its passage, however unsure.
 
         :param pairs: B questions with passages, which are read with their headings.
-        :return: B answers; None where there is none.
         """
         heads = [_head(passage) for _, passage in pairs]
         read = self._model.with_margins(
             [(q, head + p.text) for (q, p), head in zip(pairs, heads, strict=True)]
         )
         return [
-            None if span is None else Answer(_inside(span, len(head), p.text), margin)
+            Answer(_inside(span or NO_SPAN, len(head), p.text), margin)
             for (span, margin), head, (_, p) in zip(read, heads, pairs, strict=True)
         ]
+
+    def answers(self, pairs: Sequence[tuple[str, Passage]]) -> list[Optional[Answer]]:
+        """
+        The answer to each question in its passage.
+
+        :return: B answers; None where there is none.
+        """
+        return [one if one.margin >= self.margin else None for one in self.read(pairs)]
 
 
 def _head(passage: Passage) -> str:

@@ -1,36 +1,45 @@
 """
 Finds the passages that the reply to a turn should rest on.
 
-The last two turns are searched for, with names of earlier ones. If the last one is a
-question, the passages that were found are read for its answer, and those that have one
-are kept: a reply that rests on another passage would be true, and no answer.
+The last two turns are searched for, with names of earlier ones, or a question with
+those that it leans on. What is found for a question is ordered by how near it is
+(:mod:`~parlai_q2.retrieve.nearness`), and the nearest passages are read for its answer.
+How likely one answers is a logistic of the reader's margin and the nearness. Those that
+do are kept: a reply that rests on another passage would be true, and no answer.
 """
 
+import math
+import re
 from collections.abc import Sequence
 from typing import NamedTuple, Optional
 
 from parlai_q2.retrieve.answers import Answer, AnswerReader, asks, wants_a_way
 from parlai_q2.retrieve.courtesy import courtesy
 from parlai_q2.retrieve.found import Found, Retriever
+from parlai_q2.retrieve.nearness import Nearness
 from parlai_q2.retrieve.presets import DEFAULT_PASSAGES
-from parlai_q2.retrieve.queries import DEFAULT_QUERY, Query, query_of
-from parlai_q2.retrieve.readers.block import cell_at
+from parlai_q2.retrieve.queries import DEFAULT_QUERY, Query, asked_in, query_of
+from parlai_q2.retrieve.quotes import quoted
 from parlai_q2.retrieve.store import named
 from parlai_q2.text.selection import stems
-from parlai_q2.text.sentences import count_words, sentences
-from parlai_q2.turns import Passage, Span
+from parlai_q2.turns import Passage, heading_of
 
-# An entry of a FAQ, or two or three sentences.
-QUOTE_WORDS = 45
-# What is longer (a listing) is not said.
-LONGEST_QUOTE = 90
-# Of two answers, that in the passage that was found first may be less sure by so many
-# logits for each rank. On half of 1,380 questions of the model's development data, five
-# passages each, 5 puts the right one first for .339 and 0.5 for .291; on the other half
-# for .319 and .288.
-PER_RANK = 5.0
-# What is less sure than the surest answer by more logits is not one.
-LESS_SURE = 4.0
+# So many passages are found for a question, and the nearest read.
+DEEP, READ = 50, 8
+# How likely a passage answers: the logistic of these, of the reader's margin in logits
+# (within bounds) and the nearness.
+PER_LOGIT, PER_NEARNESS, CONSTANT = 0.187, 6.3, -6.18
+BOUNDS = (-10.0, 20.0)
+# How something is done often stands under a heading that says so: of such questions the
+# heading's nearness decides, too, which of the passages is said.
+PER_HEADING = 2.0
+# What is less likely does not answer.
+LEAST = 0.2
+# What is as likely as the likeliest, less so many logits, is kept, too.
+LESS_SURE = 0.8
+# Of a passage that is mostly figures, less than this share of its tokens are words.
+PROSE = 0.4
+_PROSE = re.compile(r'[^\W\d_]{2}')
 _WHY = frozenset({'why'})
 
 
@@ -39,11 +48,13 @@ class Grounding(NamedTuple):
     What a reply should rest on.
 
     :param passages: best first; of a question, only those that answer it, that with the
-        surest answer first, or, if none does, all that were found.
+        likeliest answer first, or, if none does, all that were found.
     :param question: the last turn, if it is a question that a passage answers.
-    :param sentences: those of the passages that answer it.
-    :param courtesy: the reply, if the turn is only small talk.
     :param declined: whether the turn is a question that nothing found answers.
+    :param sentences: those of the passages that answer it.
+    :param answers: the answers in them.
+    :param quote: what the document says, with the likeliest answer.
+    :param courtesy: the reply, if the turn is only small talk.
     """
 
     passages: tuple[Passage, ...]
@@ -53,6 +64,24 @@ class Grounding(NamedTuple):
     answers: tuple[str, ...] = ()
     quote: str = ''
     courtesy: str = ''
+
+
+class Read(NamedTuple):
+    """
+    A passage that was read for the answer to a question.
+
+    :param near: how near it is to the question.
+    """
+
+    passage: Passage
+    answer: Answer
+    near: float
+
+    @property
+    def logit(self) -> float:
+        """How likely it answers, as the argument of a logistic."""
+        margin = min(max(self.answer.margin, BOUNDS[0]), BOUNDS[1])
+        return PER_LOGIT * margin + PER_NEARNESS * self.near + CONSTANT
 
 
 class Grounder:
@@ -77,6 +106,7 @@ class Grounder:
     ):
         self.retriever, self.reader, self.k = retriever, reader, k
         self.made_of, self.of_questions = made_of, of_questions or retriever
+        self._nearness = Nearness()
 
     def search(self, text: str) -> list[Found]:
         """What is found for a text."""
@@ -88,84 +118,113 @@ class Grounder:
 
         :param histories: for each the turns before the reply, oldest first.
         """
-        if self.reader is not None:
-            polite = [courtesy(h[-1]) if h else None for h in histories]
-            if any(polite):
-                others = [
-                    h for h, one in zip(histories, polite, strict=True) if not one
-                ]
-                found = iter(self._ground(others))
-                return [
-                    Grounding((), courtesy=one) if one else next(found)
-                    for one in polite
-                ]
-        return self._ground(histories)
-
-    def _ground(self, histories: Sequence[Sequence[str]]) -> list[Grounding]:
-        asked = [h[-1] if h and asks(h[-1]) else '' for h in histories]
-        found = self._found(histories, asked)
         if self.reader is None:
-            return [Grounding(some) for some in found]
+            return [Grounding(some) for some in self._found(histories)]
+        grounded: list[Optional[Grounding]] = [None] * len(histories)
+        asked, others = list[int](), list[int]()
+        for n, history in enumerate(histories):
+            said = history[-1] if history else ''
+            if reply := courtesy(said):
+                grounded[n] = Grounding((), courtesy=reply)
+            else:
+                (asked if asks(said) else others).append(n)
+        some = [Grounding(one) for one in self._found([histories[n] for n in others])]
+        some += self._read([histories[n] for n in asked])
+        for n, one in zip([*others, *asked], some, strict=True):
+            grounded[n] = one
+        return [one for one in grounded if one is not None]
+
+    def _found(self, histories: Sequence[Sequence[str]]) -> list[tuple[Passage, ...]]:
+        queries = [query_of(history, self.made_of) for history in histories]
+        found = self.retriever.search(queries, self.k)
+        return [tuple(one.passage for one in some) for some in found]
+
+    def _read(self, histories: Sequence[Sequence[str]]) -> list[Grounding]:
+        """What answers the question that each history ends with."""
+        assert self.reader is not None
+        questions = [history[-1] for history in histories]
+        asked = [asked_in(history) for history in histories]
+        queries = asked
+        if self.made_of != DEFAULT_QUERY:
+            queries = [query_of(history, self.made_of) for history in histories]
+        found = self.of_questions.search(queries, DEEP)
+        nearest = [
+            self._nearest(one, some) for one, some in zip(asked, found, strict=True)
+        ]
         pairs = [
             (question, passage)
-            for question, some in zip(asked, found, strict=True)
-            for passage in some
-            if question
+            for question, some in zip(questions, nearest, strict=True)
+            for passage, _ in some
         ]
-        answers = iter(self.reader.answers(pairs))
+        answers = iter(self.reader.read(pairs))
         grounded = []
-        for question, some in zip(asked, found, strict=True):
-            if not question:
-                grounded.append(Grounding(some))
-                continue
-            read = [(passage, next(answers)) for passage in some]
-            a_way = wants_a_way(question)
-            called = {p for p in some if a_way and is_named(question, p)}
-            # A stable sort: what is called so comes first, else what was found so.
-            read.sort(key=lambda one: one[0] not in called)
-            if not called and not any(answer for _, answer in read):
-                grounded.append(Grounding(some, declined=True))
-            elif a_way:
-                grounded.append(_way(question, read))
-            else:
-                grounded.append(_answered(question, read))
+        for question, some in zip(questions, nearest, strict=True):
+            read = [Read(passage, next(answers), near) for passage, near in some]
+            grounded.append(self._grounded(question, read))
         return grounded
 
-    def _found(
-        self, histories: Sequence[Sequence[str]], asked: Sequence[str]
-    ) -> list[tuple[Passage, ...]]:
-        queries = [query_of(history, self.made_of) for history in histories]
-        asks_for = [self.of_questions if one else self.retriever for one in asked]
-        found: list[tuple[Passage, ...]] = [()] * len(queries)
-        for retriever in {id(one): one for one in asks_for}.values():
-            places = [n for n, one in enumerate(asks_for) if one is retriever]
-            some = retriever.search([queries[n] for n in places], self.k)
-            for n, passages in zip(places, some, strict=True):
-                found[n] = tuple(one.passage for one in passages)
-        return found
+    def _nearest(
+        self, question: str, found: Sequence[Found]
+    ) -> list[tuple[Passage, float]]:
+        """The passages nearest to a question, those of figures after the others."""
+        near = zip(found, self._nearness.of(question, found), strict=True)
+        ranked = sorted(
+            ((one.passage, value) for one, value in near),
+            key=lambda one: (is_figures(one[0].text), -one[1]),
+        )
+        return ranked[:READ]
+
+    def _grounded(self, question: str, read: Sequence[Read]) -> Grounding:
+        ranked = sorted(read, key=lambda one: -one.logit)
+        least = math.log(LEAST / (1 - LEAST))
+        a_way = wants_a_way(question)
+        called = [one for one in ranked if a_way and is_named(question, one.passage)]
+        if not called and (not ranked or ranked[0].logit < least):
+            nearest = tuple(one.passage for one in read[: self.k])
+            return Grounding(nearest, declined=True)
+        floor = max(least, ranked[0].logit - LESS_SURE)
+        if a_way:
+            ranked = self._by_heading(question, ranked)
+            ranked = [*called, *(one for one in ranked if one not in called)]
+        kept = [ranked[0], *(one for one in ranked[1:] if one.logit >= floor)][: self.k]
+        passages = tuple(one.passage for one in kept)
+        quote = quoted(kept[0].passage.text, kept[0].answer.span)
+        if a_way:
+            # No span says how something is done.
+            return Grounding(
+                passages, False, question, (quote,) if quote else (), (), quote
+            )
+        said = [quoted(one.passage.text, one.answer.span, 0) for one in kept]
+        spans = [one.answer.span.text for one in kept]
+        return Grounding(
+            passages,
+            False,
+            question,
+            tuple(dict.fromkeys(filter(None, said))),
+            tuple(text for text in spans if text.strip()),
+            quote,
+        )
+
+    def _by_heading(self, question: str, read: Sequence[Read]) -> list[Read]:
+        headings = [heading_of(one.passage) for one in read]
+        cosines = self._nearness.cosines(question, headings)
+        order = sorted(
+            zip(read, cosines, strict=True),
+            key=lambda one: -(one[0].logit + PER_HEADING * one[1]),
+        )
+        return [one for one, _ in order]
 
 
-Read = Sequence[tuple[Passage, Optional[Answer]]]
+def is_figures(text: str) -> bool:
+    """
+    Whether a text is mostly figures, as the rows of a table are.
 
-
-def _answered(question: str, read: Read) -> Grounding:
-    """The passages whose answers are the surest."""
-    sure = [
-        (answer.margin - PER_RANK * rank, passage, answer.span)
-        for rank, (passage, answer) in enumerate(read)
-        if answer is not None
-    ]
-    sure.sort(key=lambda one: -one[0])
-    kept = [(p, span) for margin, p, span in sure if margin >= sure[0][0] - LESS_SURE]
-    texts = [(p.text, span) for p, span in kept]
-    return Grounding(
-        tuple(passage for passage, _ in kept),
-        False,
-        question,
-        tuple(dict.fromkeys(_quote(t, s, 0) for t, s in texts)),
-        tuple(span.text for _, span in texts if span.text.strip()),
-        _short(_quote(*texts[0])),
-    )
+    >>> is_figures('q2 0.84 [.80, .87] 600'), is_figures('It opened in 1969.')
+    (True, False)
+    """
+    tokens = text.split()
+    words = sum(1 for token in tokens if _PROSE.search(token))
+    return words < PROSE * len(tokens)
 
 
 def is_named(question: str, passage: Passage) -> bool:
@@ -179,64 +238,3 @@ def is_named(question: str, passage: Passage) -> bool:
     """
     wanted = stems(question) - _WHY
     return bool(wanted) and wanted <= stems(named(passage))
-
-
-def _way(question: str, read: Read) -> Grounding:
-    """
-    The passage that fits best, with others that answer: of how something is done, the
-    reader of spans can tell that the documents say it, and not so well where.
-    """
-    (first, answer), *others = read
-    quote = _short(_quote(first.text, answer.span if answer else None))
-    kept = (first, *(passage for passage, one in others if one is not None))
-    return Grounding(kept, False, question, (quote,) if quote else (), (), quote)
-
-
-def _quote(text: str, answer: Optional[Span], words: int = QUOTE_WORDS) -> str:
-    """What a passage says at an answer; of a table's row, the cell."""
-    place = answer.start if answer and answer.text.strip() else None
-    cell = cell_at(text, place)
-    if cell is None:
-        return quote_at(text, place or 0, words)
-    return quote_at(cell.text, max(0, (place or 0) - cell.start), words)
-
-
-def quote_at(text: str, place: int, words: int = QUOTE_WORDS) -> str:
-    """
-    The sentence at a place of a text, with those after and before it that fit.
-
-    :param words: the most words, unless the sentence alone has more. Questions, as
-        those of a FAQ, are left out.
-
-    >>> quote_at('Is it blue? It is red. It hums. It is old.', 13, 9)
-    'It is red. It hums. It is old.'
-    """
-    every = sentences(text)
-    if not every:
-        return text
-    first = last = next(
-        (n for n, one in enumerate(every) if one.start <= place < one.end), 0
-    )
-
-    def fits(added: int) -> bool:
-        return (
-            0 <= added < len(every)
-            and not every[added].text.rstrip().endswith('?')
-            and _words(text, every, min(first, added), max(last, added)) <= words
-        )
-
-    while True:
-        if fits(last + 1):
-            last += 1
-        elif fits(first - 1):
-            first -= 1
-        else:
-            return text[every[first].start : every[last].end]
-
-
-def _short(quote: str) -> str:
-    return quote if count_words(quote) <= LONGEST_QUOTE else ''
-
-
-def _words(text: str, every: Sequence[Span], first: int, last: int) -> int:
-    return count_words(text[every[first].start : every[last].end])

@@ -4,16 +4,26 @@ Makes the query of a turn: what is searched for, of what was said.
 Measured on held-out dialogues (docs/documents.md): the last two turns find more than
 the last alone, and names carried on from earlier turns more than these. Names are words
 within a sentence that are capitalised.
+
+A question to documents is another matter: the reply before it quotes a passage, which
+its words would find again. It is searched for alone or, if it leans on what was asked
+before ("And abroad?"), with that.
 """
 
 import re
 from collections.abc import Callable, Sequence
 
 from parlai_q2.enums import Word
+from parlai_q2.text.selection import stems
 
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
 # So many turns before the last two may have names that are carried on.
 _BACK = 4
+_LEANS = re.compile(
+    r'\W*(and|or|but|what about|how about)\b|'
+    r'.*\b(it|its|they|them|their|he|him|his|she|her|that|this|those|these)\b',
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 class Query(Word):
@@ -69,3 +79,30 @@ def query_of(history: Sequence[str], made_of: str = DEFAULT_QUERY) -> str:
     """
     how, said = Query.named('query', made_of), [t for t in history if t.strip()]
     return _MADE[how](said) if said else ''
+
+
+def asked_in(history: Sequence[str]) -> str:
+    """
+    The question that a history ends with, after those of the same person that it leans
+    on.
+
+    >>> asked_in(['How long does it take to Rome?', 'Two days.', 'And to Oslo?'])
+    'How long does it take to Rome?\\nAnd to Oslo?'
+    >>> asked_in(['How long does it take?', 'Two days.', 'How can I pay the bill?'])
+    'How can I pay the bill?'
+    """
+    own = list(history[::-2][: 1 + _BACK // 2])
+    count = 1
+    while count < len(own) and leans(own[count - 1]):
+        count += 1
+    return '\n'.join(own[:count][::-1])
+
+
+def leans(question: str) -> bool:
+    """
+    Whether what a question is about stands before it, to judge by its words.
+
+    >>> leans('How warm is it?'), leans('How warm is the pool?')
+    (True, False)
+    """
+    return _LEANS.match(question) is not None or len(stems(question)) < 2

@@ -5,7 +5,7 @@ stated length, with a stated overlap.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from parlai_q2.errors import ConfigError
@@ -42,6 +42,8 @@ class Length:
 
 
 class _Sentence(NamedTuple):
+    """A sentence, and whether a line ends with it."""
+
     text: str
     words: int
     block: Block
@@ -88,14 +90,15 @@ def _packed(file: str, blocks: list[Block], length: Length) -> Iterator[Passage]
 
 def _sentences(blocks: list[Block], most: int) -> Iterator[_Sentence]:
     for block in blocks:
-        pieces = []
-        for sentence in sentences(block.text):
+        every = sentences(block.text)
+        for sentence, after in zip_longest(every, every[1:]):
+            # Lines, as of code, stay lines.
+            ends = after is None or '\n' in block.text[sentence.end : after.start]
             short = count_words(sentence.text) <= most
-            pieces += [sentence] if short else windows(sentence.text, most)
-        for place, piece in enumerate(pieces, 1):
-            yield _Sentence(
-                piece.text, count_words(piece.text), block, place == len(pieces)
-            )
+            pieces = [sentence] if short else windows(sentence.text, most)
+            for place, piece in enumerate(pieces, 1):
+                last = ends and place == len(pieces)
+                yield _Sentence(piece.text, count_words(piece.text), block, last)
 
 
 def _repeated(held: list[_Sentence], most: int) -> list[_Sentence]:

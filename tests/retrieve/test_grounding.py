@@ -10,7 +10,7 @@ from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.grounding import Grounder
 from parlai_q2.retrieve.index import Index
-from parlai_q2.retrieve.readers.block import cell_at
+from parlai_q2.retrieve.quotes import quoted
 from parlai_q2.turns import Passage, Span
 
 FAQS = Path(__file__).parent / 'faqs'
@@ -47,24 +47,36 @@ class Sure:
         found = [Passage(f'In 199{n}.') for n in range(len(self.margins))]
         return [[Found(p, 1.0, n) for n, p in enumerate(found)] for _ in queries]
 
-    def answers(self, pairs):
+    def read(self, pairs):
         years = [Span(p.text[3:7], 3, 7) for _, p in pairs]
         return [*map(Answer, years, self.margins)]
+
+
+class Near:
+    """All are as near."""
+
+    def of(self, question, found):
+        return [0.6] * len(found)
 
 
 @pytest.mark.parametrize(
     'margins, kept',
     [
-        ((9.0, 9.0), ['1990']),  # each rank costs 5, and 4 less is no answer
-        ((9.0, 10.5), ['1990', '1991']),
-        ((9.0, 15.0), ['1991', '1990']),
-        ((9.0, 19.0), ['1991']),
+        ((10.0, 6.0), ['1990', '1991']),  # each logit of the reader counts 0.187
+        ((6.0, 10.0), ['1991', '1990']),
+        ((10.0, 5.0), ['1990']),  # and 0.8 less is no answer
+        ((5.3, 5.0), ['1990']),  # nor is what is less likely than 0.2
+        ((5.0, 5.0), []),
+        # Surer than 20 logits is as sure.
+        ((40.0, 20.0), ['1990', '1991']),
     ],
 )
-def test_the_surest_answers_are_kept_those_found_first_before(margins, kept):
+def test_the_likeliest_answers_are_kept(monkeypatch, margins, kept):
     sure = Sure(*margins)
-    (found,) = Grounder(sure, sure).ground([['When was it?']])
-    assert list(found.answers) == kept
+    grounder = Grounder(sure, sure)
+    monkeypatch.setattr(grounder, '_nearness', Near())
+    (found,) = grounder.ground([['When was it?']])
+    assert list(found.answers) == kept and found.declined == (not kept)
 
 
 def test_of_how_something_is_done_the_best_passage_stays_and_speaks(grounders):
@@ -102,7 +114,7 @@ TABLES = {
     [
         ('faq.csv', 'Can I rent a pump?', 'Yes, for 280 euros.'),
         ('faq.csv', 'Who gives advice?', 'Our tea master Ingrid Holm, by phone.'),
-        ('marks.md', 'Which line has a red cross?', 'a wavy line'),
+        ('marks.md', 'Which line has a red cross?', 'red cross: a wavy line'),
     ],
 )
 def test_of_a_table_the_cell_is_said(tmp_path, name, question, quote):
@@ -114,11 +126,40 @@ def test_of_a_table_the_cell_is_said(tmp_path, name, question, quote):
     assert any(f'{column}: ' in found.passages[0].text for column in ('topic', 'line'))
 
 
-def test_of_a_way_in_a_table_the_longest_cell_is_said():
-    row = 'question: How do I open it? | answer: Press both ends, then turn. | n: 3'
-    assert cell_at(row, None).text == 'Press both ends, then turn.'
-    assert cell_at(row, 12).text == 'Press both ends, then turn.'
-    assert cell_at('ls | grep x', 8) is None
+@pytest.mark.parametrize(
+    'text, answer, said',
+    [
+        # Of a question the cell after it, of no answer the longest.
+        ('q: How do I open it? | a: Press both ends. | n: 3', '', 'Press both ends.'),
+        (
+            'q: How do I open it? | a: Press both ends. | n: 3',
+            'How',
+            'Press both ends.',
+        ),
+        # What the row is about goes with the cell that answers.
+        (
+            'option: --lines | says how many | for: q2',
+            'how many',
+            '--lines: says how many',
+        ),
+        (
+            'option: --lines | says how many | for: q2',
+            '--lines',
+            '--lines: says how many',
+        ),
+        # No row.
+        ('ls | grep x', 'grep', 'ls | grep x'),
+        # A line goes with what it introduces.
+        (f'{"It is red. " * 15}Type:\nmake it\nmake more', 'Type', None),
+    ],
+)
+def test_what_is_said_at_an_answer(text, answer, said):
+    start = text.index(answer)
+    quote = quoted(text, Span(answer, start, start + len(answer)))
+    if said is None:
+        assert quote.endswith('Type:\nmake it\nmake more')
+    else:
+        assert quote == said
 
 
 def test_what_no_document_answers_is_declined(grounders):
@@ -128,8 +169,33 @@ def test_what_no_document_answers_is_declined(grounders):
 
 def test_small_talk_is_not_declined(grounders):
     for said in ('Thanks!', 'Hello.', 'I see. That helps a lot'):
-        assert not ground(grounders, 'pumps', said).declined
+        found = ground(grounders, 'pumps', said)
+        assert found.courtesy and not found.declined and not found.passages
     assert ground(grounders, 'pumps').passages == ()
+
+
+def test_a_question_that_leans_on_the_one_before_is_read_with_it(grounders):
+    first = ground(grounders, 'hotel', 'How much is breakfast?').quote
+    found = ground(
+        grounders, 'hotel', 'How much is breakfast?', first, 'Is it free for children?'
+    )
+    assert 'Children under six eat free' in found.quote
+    # Another question does not find again what the reply before it quotes.
+    found = ground(
+        grounders, 'hotel', 'How much is breakfast?', first, 'Where do I park my car?'
+    )
+    assert found.passages[0].source.heading.endswith('Parking')
+
+
+def test_tables_of_figures_come_after_prose(tmp_path):
+    rows = '\n'.join(f'scorer{n}  0.{n}2  [.{n}1, .{n}3]  600' for n in range(12))
+    (tmp_path / 'a.txt').write_text(f'Scores of the scorer\n\n{rows}\n')
+    (tmp_path / 'b.md').write_text('A scorer gives a score between 0 and 1.\n')
+    build([str(tmp_path / 'a.txt'), str(tmp_path / 'b.md')], tmp_path / 'I')
+    (found,) = Grounder(Index(tmp_path / 'I'), AnswerReader()).ground(
+        [['What does a scorer give?']]
+    )
+    assert found.passages[0].source.file.endswith('b.md') and not found.declined
 
 
 def test_a_batch_is_grounded_as_one_by_one(grounders):

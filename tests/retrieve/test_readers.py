@@ -237,3 +237,42 @@ def test_a_line_that_was_wrapped_ends_no_sentence(tmp_path, read, name, text):
 def test_breaks_that_are_meant_stay(tmp_path, read, name, text):
     (block,) = read(written(tmp_path, name, text))
     assert '\n' in block.text
+
+
+def test_text_files_have_headings(tmp_path, read):
+    text = """Manual
+======
+
+Install
+-------
+Copy it.
+
+Prices of all hoses, 2026
+  size   price
+  small   4.00
+
+The end of it all
+
+One two three four five six seven eight nine.
+"""
+    found = read(written(tmp_path, 'a.txt', text))
+    assert [(one.heading, one.text, one.first) for one in found] == [
+        ('Manual > Install', 'Copy it.', 6),
+        (
+            'Manual > Install',
+            'Prices of all hoses, 2026\nsize   price\nsmall   4.00',
+            8,
+        ),
+        (
+            'Manual > Install > The end of it all',
+            'One two three four five six seven eight nine.',
+            14,
+        ),
+    ]
+
+
+def test_a_line_before_a_table_is_its_heading(tmp_path, read):
+    text = 'Prices of all hoses (2026), with tax\n\nsize   price\nsmall   4.00\n'
+    (table,) = read(written(tmp_path, 'a.txt', text))
+    assert table.heading == 'Prices of all hoses (2026), with tax'
+    assert table.text == 'size   price\nsmall   4.00'

@@ -44,6 +44,11 @@ def test_a_heading_begins_a_passage_and_names_its_place():
     assert (second.text, second.source.place) == ('Cc.', 'line 6')
 
 
+def test_lines_stay_lines():
+    (said,) = texts([Block('Type:'), Block('make it\nmake more')])
+    assert said == 'Type:\nmake it\nmake more'
+
+
 def test_rows_share_no_passage():
     rows = [Block('Aa.', alone=True), Block('Bb.', alone=True)]
     assert texts(rows) == ['Aa.', 'Bb.']

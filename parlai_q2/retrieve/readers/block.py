@@ -4,9 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Optional
 
-from parlai_q2.text.sentences import count_words
 from parlai_q2.turns import Span
 
 # Control characters mean nothing in a text and much to a terminal; line breaks and tabs
@@ -81,16 +79,13 @@ def named_cells(columns: Sequence[str], row: Sequence[str]) -> str:
     )
 
 
-def cell_at(text: str, place: Optional[int]) -> Optional[Span]:
+def cells_of(text: str) -> list[Span]:
     """
-    A cell of a row that :func:`named_cells` made, without its column's name.
+    The cells of a row that :func:`named_cells` made, without their columns' names;
+    empty if the text is no such row.
 
-    :param place: where in the text; None for the longest cell. Of a question, the cell
-        after it is meant.
-    :return: None if the text is no such row.
-
-    >>> cell_at('part: hose | price: 4 euros', 21).text
-    '4 euros'
+    >>> [one.text for one in cells_of('part: hose | price: 4 euros')]
+    ['hose', '4 euros']
     """
     cells, start = list[Span](), 0
     named = False
@@ -100,9 +95,4 @@ def cell_at(text: str, place: Optional[int]) -> Optional[Span]:
         first = start + (name.end() if name else 0)
         cells.append(Span(text[first : start + len(part)], first, start + len(part)))
         start += len(part) + len(_BETWEEN)
-    if len(cells) < 2 or not named:
-        return None
-    said = [one for one in cells if not one.text.rstrip().endswith('?')] or cells
-    if place is None:
-        return max(said, key=lambda one: count_words(one.text))
-    return next((one for one in said if place < one.end), said[-1])
+    return cells if named and len(cells) > 1 else []

@@ -1,12 +1,18 @@
-"""Reads text files: paragraphs with blank lines between them."""
+"""
+Reads text files: paragraphs with blank lines between them, under their headings.
+
+A heading is underlined, as in reStructuredText, or a short line by itself without an
+end mark, before a paragraph that is longer, or any such line before a table.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from parlai_q2.errors import DocumentError
 from parlai_q2.io.formats import open_text
-from parlai_q2.retrieve.readers.block import Block, clean
+from parlai_q2.retrieve.readers.block import Block, clean, headings, open_heading
 
 # A paragraph that ends like this introduces the next one: "How long is it?"
 _INTRODUCES = ('?', ':')
@@ -14,6 +20,12 @@ _INTRODUCES = ('?', ':')
 SHORTEST_WRAPPED = 40
 _ENDS = ('.', '!', '?', ':', ';')
 _ITEM = re.compile(r'[-*+•|]|\(?\w{1,3}[.)]\s')
+# Cells of a table that is set with spaces.
+_COLUMNS = re.compile(r'\S\s{2,}\S')
+_UNDERLINE = re.compile(r'([-=~^"#*+_])\1{2,}')
+MOST_OF_HEADING = 8
+# Below all that are underlined.
+LOWEST = 99
 NO_UTF8 = 'it is not UTF-8 text. Convert it, e.g. iconv -f latin1 -t UTF-8'
 
 
@@ -36,17 +48,55 @@ def text_of(path: Path) -> str:
 
 def read_text(path: Path) -> Iterator[Block]:
     """A block for each paragraph; a question goes with the paragraph after it."""
-    lines: list[str] = []
-    first = number = 0
-    for number, line in enumerate(text_of(path).split('\n'), 1):
+    levels: dict[int, str] = {}
+    marks: list[str] = []
+    every = [*_paragraphs(text_of(path).split('\n'))]
+    for (first, last, lines), after in zip_longest(every, every[1:]):
+        mark, heading, count = _underlined(lines)
+        if mark:
+            marks += [] if mark in marks else [mark]
+            levels = open_heading(levels, marks.index(mark), heading)
+        elif after is not None and _is_heading(lines, after[2]):
+            levels, count = open_heading(levels, LOWEST, lines[0]), 1
+        if lines[count:]:
+            text, place = unwrapped(lines[count:]), (first + count, last)
+            yield Block(text, '', headings(levels), 'line', *place, True)
+
+
+def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int, list[str]]]:
+    """The numbers of the first and last line of each paragraph, and its lines."""
+    held: list[str] = []
+    first = last = 0
+    for number, line in enumerate([*lines, ''], 1):
         if line.strip():
-            first = first or number
-            lines.append(line.strip())
-        elif lines and not lines[-1].endswith(_INTRODUCES):
-            yield Block(unwrapped(lines), '', '', 'line', first, number - 1, True)
-            lines, first = [], 0
-    if lines:
-        yield Block(unwrapped(lines), '', '', 'line', first, number, True)
+            first, last = first or number, number
+            held.append(line.strip())
+        elif held and (number > len(lines) or not held[-1].endswith(_INTRODUCES)):
+            yield first, last, held
+            held, first = [], 0
+
+
+def _underlined(lines: Sequence[str]) -> tuple[str, str, int]:
+    """
+    What a heading at the beginning of a paragraph is underlined with, the heading, and
+    how many lines both take.
+    """
+    over = len(lines) > 2 and lines[0] == lines[2]
+    heading, *below = lines[1:] if over else lines
+    if below and (line := _UNDERLINE.fullmatch(below[0])):
+        if not _UNDERLINE.fullmatch(heading) and 2 * len(below[0]) >= len(heading):
+            return 2 * line[1] if over else line[1], heading, 2 + over
+    return '', '', 0
+
+
+def _is_heading(lines: Sequence[str], after: Sequence[str]) -> bool:
+    line, words = lines[0], len(lines[0].split())
+    if len(lines) > 1 or not (line[0].isupper() or line[0].isdigit()):
+        return False
+    if 2 * sum(bool(_COLUMNS.search(one)) for one in after) > len(after):
+        return line[-1] not in _ENDS and not _COLUMNS.search(line)
+    longer = len(' '.join(after).split()) > MOST_OF_HEADING
+    return words <= MOST_OF_HEADING and line[-1].isalnum() and longer
 
 
 def unwrapped(lines: Sequence[str]) -> str:
@@ -60,6 +110,6 @@ def unwrapped(lines: Sequence[str]) -> str:
     text = lines[0]
     for before, line in zip(lines, lines[1:], strict=False):
         ends = len(before) < SHORTEST_WRAPPED or before.endswith(_ENDS)
-        text += '\n' if ends or _ITEM.match(line) else ' '
+        text += '\n' if ends or _ITEM.match(line) or _COLUMNS.search(before) else ' '
         text += line
     return text
