@@ -65,8 +65,8 @@ class Near:
         ((10.0, 6.0), ['1990', '1991']),  # each logit of the reader counts 0.187
         ((6.0, 10.0), ['1991', '1990']),
         ((10.0, 5.0), ['1990']),  # and 0.8 less is no answer
-        ((5.3, 5.0), ['1990']),  # nor is what is less likely than 0.2
-        ((5.0, 5.0), []),
+        ((5.5, 5.0), ['1990']),  # nor is what is less likely than 0.2
+        ((5.3, 5.3), []),
         # Surer than 20 logits is as sure.
         ((40.0, 20.0), ['1990', '1991']),
     ],
