@@ -5,8 +5,9 @@ document itself says. A question that no document answers is declined.
 
 All that is said may be true and no answer: "How much is breakfast?" - "It is served
 from 7 to 10." The shipped question-answering model read the passages for answers
-(:mod:`parlai_q2.retrieve.answers`); a candidate has to have most words of one of them,
-and the model has to find an answer in the candidate, too.
+(:mod:`parlai_q2.retrieve.answers`); a candidate has to have most words of one of them
+and of its sentence, as small generators leave out what an answer is about, and the
+model has to find an answer in the candidate, too.
 """
 
 import re
@@ -25,10 +26,14 @@ from parlai_q2.turns import Passage, Turn
 
 # Where a candidate comes from that no generator found.
 DOCUMENT, COURTESY = 'document', 'courtesy'
-# The share of an answer's words that a candidate needs to say it.
-SAID = 0.8
+# The share of an answer's words that a candidate needs to say it, and of those of its
+# sentence.
+SAID, OF_SENTENCE = 0.8, 0.6
 # "I'm not sure about that. It's two years." Generators put spaces into words, too.
-_HEDGES = re.compile(r"\b(not (really )?sure|do ?n ?['’]? ?t know|no idea)\b", re.I)
+_HEDGES = re.compile(
+    r"\b(not (really )?sure|do ?n ?['’]? ?t know|no idea|i (think|guess|believe))\b",
+    re.I,
+)
 _LITTLE = frozenset('a an the of in to is are it at on for'.split())
 
 
@@ -119,10 +124,14 @@ def _may_answer(candidate: Candidate, known: Found) -> bool:
         candidate.score is not None and candidate.score.label == Label.CONSISTENT
     )
     surely = consistent and not _HEDGES.search(candidate.text)
-    return surely and any(says(candidate.text, one) for one in known.answers)
+    return (
+        surely
+        and any(says(candidate.text, one) for one in known.answers)
+        and any(says(candidate.text, one, OF_SENTENCE) for one in known.sentences)
+    )
 
 
-def says(text: str, answer: str) -> bool:
+def says(text: str, answer: str, share: float = SAID) -> bool:
     """
     Whether a text has most words of an answer, whatever their form.
 
@@ -131,7 +140,7 @@ def says(text: str, answer: str) -> bool:
     """
     words = {*words_of(answer)}
     words = words - _LITTLE or words
-    return len(words & {*words_of(text)}) >= SAID * len(words)
+    return len(words & {*words_of(text)}) >= share * len(words)
 
 
 def _led(ranking: Ranking, place: Optional[int], known: Found) -> Ranking:

@@ -92,7 +92,9 @@ def ranking(*texts):
 
 
 def asked(question, answer, quote='It costs 14 euros.'):
-    return Found((), question=question, answers=(answer,), quote=quote)
+    return Found(
+        (), question=question, sentences=(quote,), answers=(answer,), quote=quote
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,8 @@ def test_a_question_that_was_read_is_not_read_again(found, text, answered):
 
 
 def test_a_candidate_that_says_the_answer_leads(index):
-    known = asked('Where can I park?', 'behind the hotel')
+    quote = 'You can park behind the hotel.'
+    known = asked('Where can I park?', 'behind the hotel', quote)
     before = ranking('I like it.', 'You can park behind the hotel.')
     (after,) = to_the_point([before], [known], index.reader)
     assert (after.order, after.reason) == ([1, 0], Reason.ANSWERS)
@@ -124,6 +127,9 @@ def test_a_candidate_that_says_the_answer_leads(index):
         # True, and no answer.
         ('How much is breakfast?', '14 euros', 'It is served daily.'),
         ('How much is breakfast?', '14 euros', "I don 't know. It costs 14 euros."),
+        ('How much is breakfast?', '14 euros', 'It costs 14 euros, I think.'),
+        # What it is about is left out.
+        ('How much is breakfast?', '14 euros', '14 euros.'),
         # Neither yes nor no can be read off a span.
         ('Is breakfast free?', '14 euros', 'Yes, it costs 14 euros.'),
     ],

@@ -11,9 +11,11 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
 
+import parlai
 from parlai.core.agents import Agent, create_agent
 from parlai.core.params import ParlaiParser
 from parlai.utils import logging
@@ -22,16 +24,48 @@ from parlai_q2.retrieve.build import build
 
 AGENT = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
 FAQS = Path(__file__).parent / 'faqs'
-# What documents are called in files of questions, where it is not their file beside.
-FOLDERS = {'docs': 'docs'}
+PARLAI = Path(parlai.__file__).parent
+# What documents are called in files of questions, where it is not their file beside:
+# ours, and others' on this machine: files, or a package whose description it is.
+DOCUMENTS = {
+    'docs': ['docs'],
+    'manuals': [
+        'sacrebleu',
+        f'{PARLAI}/chat_service/README.md',
+        f'{PARLAI}/crowdsourcing/tasks/acute_eval/README.md',
+        '/usr/share/doc/base-passwd/users-and-groups.html',  # Debian's
+    ],
+    'guides': [
+        'smart_open',
+        'rich',
+        f'{PARLAI}/agents/rag/README.md',
+        '/usr/share/doc/dpkg/spec/triggers.txt',
+    ],
+}
 
 
 def agent_of(documents: str, folder: Path, options: Sequence[str]) -> Agent:
     """The agent that replies from documents, with their index in a folder."""
-    found = FOLDERS.get(documents) or str(next(FAQS.glob(f'{documents}.[!j]*')))
-    build([found], folder)
+    paths = DOCUMENTS.get(documents) or [str(next(FAQS.glob(f'{documents}.[!j]*')))]
+    with tempfile.TemporaryDirectory() as made:
+        build([_written(one, Path(made)) for one in paths], folder)
     asked = ['-m', AGENT, '--knowledge-index', str(folder), '--explain', 'none']
     return create_agent(ParlaiParser(True, True).parse_args([*asked, *options]))
+
+
+def _written(name: str, folder: Path) -> str:
+    """The file of a document; a description is written to one."""
+    if Path(name).exists():
+        # Files called README do not say what they are about.
+        path = Path(name)
+        if path.name != 'README.md':
+            return name
+        copy = folder / f'{path.parent.name}.md'
+        copy.write_text(path.read_text(encoding='utf-8'), encoding='utf-8')
+        return str(copy)
+    copy = folder / f'{name}.md'
+    copy.write_text(str(metadata(name).get_payload()), encoding='utf-8')
+    return str(copy)
 
 
 def first_of(reply: Any) -> str:
