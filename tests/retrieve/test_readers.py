@@ -73,6 +73,20 @@ def test_html_as_a_reader_sees_it(tmp_path, read):
     assert [b.alone for b in found] == [False, True, False]
 
 
+def test_a_term_is_the_heading_of_its_definition(tmp_path, read):
+    page = (
+        '<h1>Groups</h1><dl><dt>adm</dt><dd><p>Reads logs.</p><p>Since 1998.</p></dd>'
+        '<dt>tape</dt><dd>Writes tapes.</dd></dl><p>All others are local.</p>'
+    )
+    found = read(written(tmp_path, 'a.html', page))
+    assert [(b.heading, b.text) for b in found] == [
+        ('Groups > adm', 'Reads logs.'),
+        ('Groups > adm', 'Since 1998.'),
+        ('Groups > tape', 'Writes tapes.'),
+        ('Groups', 'All others are local.'),
+    ]
+
+
 def test_pdf_by_page(tmp_path, read):
     found = read(documents.pdf(tmp_path / 'a.pdf', 'Pumps are blue.', 'Hoses bend.'))
     assert [(b.text, b.unit, b.first) for b in found] == [

@@ -24,7 +24,9 @@ BLOCKS = frozenset(
     'figure footer form h1 h2 h3 h4 h5 h6 header hr html li main ol p pre section '
     'summary table tbody td tfoot th thead tr ul'.split()
 )
-HEADINGS = {f'h{level}': level for level in range(1, 7)}
+# A term of a list of definitions is the heading of what defines it.
+TERM = 7
+HEADINGS = {**{f'h{level}': level for level in range(1, TERM)}, 'dt': TERM}
 CELLS = ('td', 'th')
 
 
@@ -72,6 +74,8 @@ class _Page(HTMLParser):
             self._in_title = False
         elif tag in BLOCKS and tag not in CELLS:
             self.flush()
+            if tag == 'dl':
+                self._levels = {n: s for n, s in self._levels.items() if n < TERM}
         if tag == 'pre' and self._out is None:
             self._kept = max(0, self._kept - 1)
 
@@ -126,7 +130,7 @@ def html_text(text: str) -> str:
 
 
 def read_html(path: Path) -> Iterator[Block]:
-    """A block for each paragraph, list item and row of a table."""
+    """A block for each paragraph, item and row of a table."""
     page = _parsed(text_of(path))
     title = ' '.join(page.title.split())
     for one in page.found:
