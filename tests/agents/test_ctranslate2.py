@@ -116,7 +116,7 @@ def test_replies_stop_where_they_are_told_to():
 
 
 def test_a_model_that_says_nothing_gets_the_answer_for_it_and_is_counted():
-    agent = make(**RERANKING, stop=['hello i'], candidate_strategies='beam:2')
+    agent = make(**RERANKING, stop=['hello i'], candidate_strategies='greedy')
     [reply] = reply_to(agent, GREETING)
     assert reply['text'] == "I'm not sure about that."
     assert reply['metrics']['rerank/empty'].value() == 1
