@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from typing import Optional
 
 from parlai_q2.enums import Word
+from parlai_q2.errors import ConfigError
 from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.turns import Passage
+from parlai_q2.typed import is_number
 
 
 class By(Word):
@@ -71,6 +73,7 @@ class Rule:
     :param tolerance: how far below the best a value may be and still tie with it.
     :param abstain_below: abstain when the chosen score is below this; None: never.
     :raises UnknownNameError: if there is no such rule.
+    :raises ConfigError: if a number is none, or out of range.
 
     >>> from parlai_q2 import Reranker
     >>> careful = Reranker('precision', Rule(abstain_below=0.5))
@@ -86,6 +89,19 @@ class Rule:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'by', By.named('rule', self.by))
+        weight = self.generator_weight
+        if not is_number(weight):
+            raise ConfigError(
+                f'Rule.generator_weight must be a number, not {weight!r}.'
+            )
+        for name in ('threshold', 'tolerance', 'abstain_below'):
+            value = getattr(self, name)
+            if name == 'abstain_below' and value is None:
+                continue
+            if not is_number(value) or not 0 <= value <= 1:
+                raise ConfigError(
+                    f'Rule.{name} must be a number in [0, 1], not {value!r}.'
+                )
 
 
 def choose(

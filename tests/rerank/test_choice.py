@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.claims import Label, Score
-from parlai_q2.errors import UnknownNameError
+from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.rerank import Candidate, Reason, Rule
 from parlai_q2.rerank.choice import By, choose
 from parlai_q2.rerank.guards import (
@@ -237,3 +237,18 @@ def test_the_value_of_a_guarded_reply(value, guard, label, expected, why):
 def test_a_rule_that_there_is_not_is_refused_with_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'threshold'"):
         Rule('treshold')
+
+
+@pytest.mark.parametrize(
+    'given',
+    [
+        {'abstain_below': '0.5'},
+        {'abstain_below': 50},
+        {'threshold': float('nan')},
+        {'tolerance': -0.1},
+        {'generator_weight': None},
+    ],
+)
+def test_a_number_out_of_range_is_refused_by_its_name(given):
+    with pytest.raises(ConfigError, match=f'Rule.{next(iter(given))} must be a number'):
+        Rule(**given)
