@@ -49,7 +49,7 @@ from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import DEFAULT_STRATEGIES, parse_strategies
 from parlai_q2.io.knowledge import as_field
-from parlai_q2.io.turn_knowledge import NOTHING
+from parlai_q2.io.turn_knowledge import NOTHING, Found
 from parlai_q2.parlai.generator.candidates import RankedBeam, Wanted, first_replies
 from parlai_q2.parlai.knowledge_options import searching_source
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
@@ -248,7 +248,7 @@ class GroundedRerankAgent(ChatCommands):
         grounded = [bool(one.turn.knowledge) or finds_some for one in given]
         wanted = [Wanted.ALL if known else Wanted.FIRST for known in grounded]
         wanted = [
-            Wanted.NOTHING if known.courtesy else one
+            Wanted.NOTHING if _needs_no_generator(known) else one
             for one, known in zip(wanted, given, strict=True)
         ]
         if Wanted.FIRST in wanted:
@@ -368,6 +368,11 @@ class GroundedRerankAgent(ChatCommands):
         if by is not None:
             # This placeholder gives way to a task's values, where a task has any.
             self.global_metrics.add(by, of_nothing())
+
+
+def _needs_no_generator(known: Found) -> bool:
+    """Whether what is said is known: small talk's reply, or that nothing was found."""
+    return bool(known.courtesy) or (known.declined and not known.passages)
 
 
 def _clear(ranking: Ranking, until: float) -> bool:

@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from parlai.core.agents import create_agent
+from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank.answering import (
     answered_by,
@@ -269,3 +271,24 @@ def test_what_is_no_text_is_to_be_indexed(tmp_path):
     path.write_bytes(b'%PDF-\xff\xfe')
     with pytest.raises(ConfigError, match='parlai_q2 index'):
         source_from_opt({'knowledge_file': str(path)})
+
+
+@pytest.mark.parametrize(
+    'said, reply',
+    [
+        ('Thanks!', "You're welcome!"),
+        # None of its words is in the documents.
+        ('Wie lange?', "I'm not sure about that."),
+    ],
+)
+def test_nothing_is_generated_where_the_reply_is_known(
+    tmp_path, monkeypatch, said, reply
+):
+    (tmp_path / 'faq.md').write_text(FAQ)
+    build([str(tmp_path / 'faq.md')], tmp_path / 'index')
+    agent = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
+    given = ['-m', agent, '--knowledge-index', str(tmp_path / 'index')]
+    chat = create_agent(ParlaiParser(True, True).parse_args(given))
+    monkeypatch.setattr(chat, 'candidate_pools', None)
+    chat.observe({'text': said, 'episode_done': False})
+    assert chat.act()['text'] == reply
