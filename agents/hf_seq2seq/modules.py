@@ -6,6 +6,7 @@ and values, so each step reads one new token: ParlAI passes the whole sequence, 
 its last token is used. Shapes: B examples (times the beam), L tokens, V words.
 """
 
+from inspect import signature
 from typing import Any, Optional, Union
 
 import torch
@@ -35,6 +36,9 @@ class HfDecoder(nn.Module):
         super().__init__()
         self._hf: list[Any] = [hf]
         self._start = start
+        # The cache's name among a model's inputs and outputs; new in transformers 5.
+        taken = signature(hf.forward).parameters
+        self._cache = 'cache' if 'cache' in taken else 'past_key_values'
 
     def forward(
         self,
@@ -60,10 +64,10 @@ class HfDecoder(nn.Module):
             encoder_outputs=BaseModelOutput(last_hidden_state=hidden),
             attention_mask=mask.long(),
             decoder_input_ids=tokens,
-            past_key_values=incr_state,
             use_cache=use_cache,
+            **{self._cache: incr_state},
         )
-        return out.logits, out.past_key_values if use_cache else None
+        return out.logits, getattr(out, self._cache) if use_cache else None
 
 
 class HfSeq2seqModel(TorchGeneratorModel):
