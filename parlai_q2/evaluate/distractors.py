@@ -30,7 +30,6 @@ from parlai_q2.turns import Example, passages_of
 if TYPE_CHECKING:
     import numpy as np
 
-CORPORA = 'wow', 'pairs'
 OTHERS, WORDS, SEED = 9, 2000, 0
 ALONE, AMONG, INSIDE = 'alone', 'among passages', 'inside a text'
 
@@ -186,16 +185,16 @@ def main(args: Optional[Sequence[str]] = None) -> None:
     """Print a table in Markdown."""
     parser = argparse.ArgumentParser(description='AUC with more knowledge')
     parser.add_argument('--infile', type=Path, required=True)
-    parser.add_argument('--scorers', nargs='+', required=True)
-    parser.add_argument('--corpora', nargs='+', default=CORPORA)
+    parser.add_argument('--scorers', required=True, help='comma-separated')
+    parser.add_argument('--corpora', default='wow', help='comma-separated')
     parser.add_argument('--preset', default=DEFAULT_PRESET)
     parser.add_argument('--most', type=int, default=0, help='examples of each corpus')
     options = parser.parse_args(args)
     titles = 'scorer', 'corpus', 'passage', 'AUC', 'change', 'right passage', 'of all'
     print(row(*titles), row(*['---'] * len(titles)), sep='\n')
-    for name in options.scorers:
+    for name in options.scorers.split(','):
         scorer = load_scorer(name, options.preset)
-        for corpus in options.corpora:
+        for corpus in options.corpora.split(','):
             examples = read_labelled(options.infile, corpus, options.most, SEED)
             for placement, found in measure(scorer, examples).items():
                 title = f'{corpus} ({len(examples)})'

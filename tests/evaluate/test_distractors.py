@@ -77,10 +77,12 @@ def test_the_right_passage_is_read_and_named(path):
 
 
 def test_the_table_has_a_line_for_each_placement(path, capsys):
-    main(['--infile', str(path), '--scorers', 'precision', '--corpora', 'wow'])
+    main(['--infile', str(path), '--scorers', 'precision,overlap'])
     rows = capsys.readouterr().out.splitlines()
-    assert [row.split(' | ')[1:3] for row in rows[2:]] == [
-        ['wow (24)', placement] for placement in (ALONE, AMONG, INSIDE)
+    assert [row.removeprefix('| ').split(' | ')[:3] for row in rows[2:]] == [
+        [scorer, 'wow (24)', placement]
+        for scorer in ('precision', 'overlap')
+        for placement in (ALONE, AMONG, INSIDE)
     ]
     # Words are counted, and no sentence is named.
     assert all(' | - | 0.000' in row for row in rows[2:])
