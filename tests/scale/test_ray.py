@@ -173,7 +173,8 @@ def interrupted(command, part, size=0):
         # Of one that is over in a moment, the end could come before the signal.
         env={**os.environ, 'PYTHONPATH': str(ROOT), 'PATIENCE': '0.01'},
     )
-    wait_for(lambda: part.exists() and part.stat().st_size > size)
+    # On a busy machine a cluster answers late.
+    wait_for(lambda: part.exists() and part.stat().st_size > size, 60 * slow)
     began = time.monotonic()
     started.send_signal(signal.SIGINT)
     said, _ = started.communicate(timeout=60)
