@@ -24,7 +24,9 @@ def cluster(*cpus):
     """
     # A path of more than a hundred characters is too long for a socket.
     folder = tempfile.mkdtemp(prefix='q2ray', dir='/tmp')
-    settings = {**QUIET, **LOOPBACK, 'RAY_TMPDIR': folder}
+    # Its processes import what tests define.
+    root = str(Path(__file__).resolve().parents[2])
+    settings = {**QUIET, **LOOPBACK, 'RAY_TMPDIR': folder, 'PYTHONPATH': root}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in settings.items():
             patch.setenv(name, value)
