@@ -288,7 +288,7 @@ def lines_of(value: Any, levels: int = 3) -> str:
 def _rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return [_rounded(value[k]) for k in ('value', 'low', 'high')]
-    return round(value, 5) if isinstance(value, float) else value
+    return round(value, 8) if isinstance(value, float) else value
 
 
 def as_text(tables: str, found: dict[str, Any]) -> str:
