@@ -107,16 +107,22 @@ class UnknownNameError(ConfigError, KeyError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]):
         known = sorted(known)
-        # Capitals tell nothing: "Q2" means q2.
-        lower = {one.lower(): one for one in known}
-        near = difflib.get_close_matches(str(name).lower(), lower, n=1)
-        hint = f' Did you mean {str(lower[near[0]])!r}?' if near else ''
+        near = nearest(name, known)
+        hint = f' Did you mean {near!r}?' if near else ''
         self.message = f'There is no {kind} {name!r}.{hint}{_listed(known)}'
         super().__init__(self.message)
 
     def __str__(self) -> str:
         # KeyError would show the repr of the message.
         return self.message
+
+
+def nearest(name: str, known: Iterable[str]) -> Optional[str]:
+    """The known name that is most like another; None if none is."""
+    # Capitals tell nothing: "Q2" means q2.
+    lower = {one.lower(): one for one in known}
+    near = difflib.get_close_matches(str(name).lower(), lower, n=1)
+    return str(lower[near[0]]) if near else None
 
 
 def _listed(known: list[str]) -> str:

@@ -245,12 +245,7 @@ class GroundedRerankAgent(ChatCommands):
                 batch, beam_size, max_ts, prefix_tokens=prefix_tokens, **kwargs
             )
         finds_some, searched = self.finds_knowledge, self.knowledge.source.searched
-        grounded = [bool(one.turn.knowledge) or finds_some for one in given]
-        wanted = [Wanted.ALL if known else Wanted.FIRST for known in grounded]
-        wanted = [
-            Wanted.NOTHING if _needs_no_generator(known) else one
-            for one, known in zip(wanted, given, strict=True)
-        ]
+        wanted = [_wanted(one, finds_some) for one in given]
         if Wanted.FIRST in wanted:
             warn_once(NONE_GIVEN if searched is None else NONE_FOUND)
         search = {'max_ts': max_ts, 'prefix_tokens': prefix_tokens, **kwargs}
@@ -370,9 +365,16 @@ class GroundedRerankAgent(ChatCommands):
             self.global_metrics.add(by, of_nothing())
 
 
-def _needs_no_generator(known: Found) -> bool:
-    """Whether what is said is known: small talk's reply, or that nothing was found."""
-    return bool(known.courtesy) or (known.declined and not known.passages)
+def _wanted(known: Found, finds_some: bool) -> Wanted:
+    """
+    What is wanted of the generator: nothing where what is said is known, small talk's
+    reply or that nothing was found; one reply where there is nothing to choose by.
+
+    :param finds_some: whether the generator finds knowledge.
+    """
+    if known.courtesy or (known.declined and not known.passages):
+        return Wanted.NOTHING
+    return Wanted.ALL if known.turn.knowledge or finds_some else Wanted.FIRST
 
 
 def _clear(ranking: Ranking, until: float) -> bool:

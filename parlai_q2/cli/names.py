@@ -3,7 +3,6 @@ Tells what was meant by a name (of a task, a teacher, an agent, a mutator, a sco
 preset or an option in a file) that there is not.
 """
 
-import difflib
 import pkgutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType, ModuleType
 from typing import Optional
 
-from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.errors import ConfigError, UnknownNameError, nearest
 from parlai_q2.presets import load_preset
 from parlai_q2.scorers.registry import scorer_names
 from parlai_q2.scorers.roles import NONE
@@ -106,11 +105,10 @@ def unknown_name(error: Exception) -> Optional[ConfigError]:
 def _no_option(
     optfile: str, key: str, opt: Mapping[str, object], **others: object
 ) -> ConfigError:
-    known = [name for name in opt if not name.startswith('_')]
-    hint = difflib.get_close_matches(key, known, n=1)
+    near = nearest(key, (name for name in opt if not name.startswith('_')))
     return ConfigError(
         f'{optfile} sets {key!r}, which is no option of this command'
-        f'{f" (is {hint[0]!r} meant?)" if hint else ""}. Remove it there, or give '
+        f'{f" (is {near!r} meant?)" if near else ""}. Remove it there, or give '
         '--allow-missing-init-opts true.'
     )
 

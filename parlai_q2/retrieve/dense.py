@@ -125,10 +125,18 @@ def summed(
     best = max((one.score for one in words), default=1.0) or 1.0
     said = {one.key: one.score / best for one in words}
     scores = {
-        key: COSINE_SHARE * cosine + (1 - COSINE_SHARE) * said.get(key, 0.0)
-        for key, cosine in cosines.items()
+        key: weighed(cosine, said.get(key, 0.0)) for key, cosine in cosines.items()
     }
     return _best_first(scores)
+
+
+def weighed(cosine: float, share: float) -> float:
+    """
+    Nearness by a vector and by words together.
+
+    :param share: of the best score of a search by words, in [0, 1].
+    """
+    return COSINE_SHARE * cosine + (1 - COSINE_SHARE) * share
 
 
 def fused(lists: Sequence[tuple[Sequence[int], float]]) -> list[tuple[int, float]]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from parlai_q2.retrieve.dense import COSINE_SHARE
+from parlai_q2.retrieve.dense import weighed
 from parlai_q2.retrieve.encoder import load_encoder
 from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.presets import SHIPPED_ENCODER
@@ -40,7 +40,7 @@ class Nearness:
         cosines = self.cosines(question, [searched(one.passage) for one in found])
         best = max((one.score for one in found), default=1.0) or 1.0
         return [
-            COSINE_SHARE * cosine + (1 - COSINE_SHARE) * one.score / best
+            weighed(cosine, one.score / best)
             for one, cosine in zip(found, cosines, strict=True)
         ]
 

@@ -33,15 +33,20 @@ def told(instructions: str) -> dict[str, str]:
     }
 
 
-def scores(scorer: str, count: int, instructions: str = '') -> list:
+def printed(*arguments: str, instructions: str = '') -> list:
+    """What Python prints as JSON, with these instructions alone."""
     done = subprocess.run(
-        [sys.executable, '-c', SCORE, scorer, str(count)],
+        [sys.executable, *arguments],
         env={**os.environ, **(told(instructions) if instructions else {})},
         capture_output=True,
         text=True,
         check=True,
     )
     return json.loads(done.stdout)
+
+
+def scores(scorer: str, count: int, instructions: str = '') -> list:
+    return printed('-c', SCORE, scorer, str(count), instructions=instructions)
 
 
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='for x86 processors')
@@ -57,9 +62,7 @@ def test_older_processors_give_nearly_the_same_scores(instructions):
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='for x86 processors')
 @pytest.mark.parametrize('instructions', SETS)
 def test_the_library_adds_right_what_keeps_within_16_bits(instructions):
-    ask = [sys.executable, '-m', 'tests.models.converted.sums']
-    env = {**os.environ, **told(instructions)}
-    done = subprocess.run(ask, env=env, capture_output=True, text=True, check=True)
-    as_given, kept_within = json.loads(done.stdout)
+    sums = printed('-m', 'tests.models.converted.sums', instructions=instructions)
+    as_given, kept_within = sums
     assert kept_within == pytest.approx(64 * 127, rel=0.01)
     assert as_given < 0.6 * 64 * 127  # or else there would be nothing to keep within
