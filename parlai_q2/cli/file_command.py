@@ -1,7 +1,6 @@
 """What the commands that work off files have in common: ``score`` and ``rerank``."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Optional
 
 from parlai_q2.cli import log
@@ -13,6 +12,9 @@ from parlai_q2.io.chunks import CHUNK_RECORDS
 from parlai_q2.scale.file_run import FileRun, Kind, Watch, run_files
 from parlai_q2.scale.job import Engine, Job
 from parlai_q2.scale.shards import Plan, check_places, planned
+
+# So many empty files are named.
+MOST_NAMED = 5
 
 
 def run_command_on_files(
@@ -88,7 +90,7 @@ def work_off(
                 f'{run.shard.infile} was not read to its end: see the last line of '
                 f'{outfile}.'
             )
-        elif not run.counts.good:
+        elif run.counts.records and not run.counts.good:
             complaints.append(
                 f'None of the {run.counts.records} {unit} in {run.shard.infile} could '
                 f'be {done}. {outfile} says what is wrong with each.'
@@ -106,14 +108,26 @@ def work_off(
 
     watch = Watch(begun, problems.add, lines, moved, finished)
     with progress:
-        run_files(plan.shards, engine, kind, format, size, watch)
+        run_files(plan.shards, engine, kind, format, size, watch, plan.sharded)
     plan.finish(engine.signature)
     if plan.sharded:
-        log.info(f'Wrote {plan.target}, with its manifest.')
-    last: Path = plan.shards[-1].outfile if plan.shards else Path(str(plan.target))
-    tell_signature(engine.signature, last)
+        log.info(f'Wrote {plan.target}, with its manifest.{_empty(plan, unit)}')
+    tell_signature(engine.signature, plan.summary)
+    if plan.sharded and not any(one['records'] for one in plan.entries.values()):
+        complaints.append(f'There are no {unit} in any of the files.')
     if complaints:
         raise InputError('\n'.join(complaints))
     if plan.sharded:
         return {'signature': engine.signature, 'shards': summaries}
     return summaries[0]
+
+
+def _empty(plan: Plan, unit: str) -> str:
+    """Which files of a plan that is worked off had nothing in them, as a sentence."""
+    entries = plan.entries.values()
+    empty = [one['infile'] for one in entries if not one['records']]
+    if not empty:
+        return ''
+    named = ', '.join(empty[:MOST_NAMED])
+    more = f' and {len(empty) - MOST_NAMED} others' if len(empty) > MOST_NAMED else ''
+    return f' {len(empty)} of {len(entries)} files have no {unit}: {named}{more}.'

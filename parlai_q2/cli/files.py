@@ -6,7 +6,6 @@ from typing import Any
 
 from parlai_q2.cli import log
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.write import meta_of
 from parlai_q2.signature import Signature, assumed
 
 
@@ -36,10 +35,10 @@ def add_fields_option(group: Any) -> None:
     )
 
 
-def tell_signature(signature: str, outfile: Path) -> None:
-    """Log how the scores in a file were made."""
+def tell_signature(signature: str, summary: Path) -> None:
+    """Log how scores were made, and which file says it in full."""
     found = Signature.from_text(signature)
-    log.info(f'Signature: {found.short}, in full in {meta_of(outfile)}')
+    log.info(f'Signature: {found.short}, in full in {summary}')
     log.debug(f'Signature in full: {signature}')
     prior = found.settings.get('prior')
     if prior and (sentence := assumed(float(prior))):

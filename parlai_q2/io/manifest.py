@@ -13,20 +13,24 @@ MANIFEST = 'manifest.json'
 
 def shards_in(folder: Location) -> Sequence[Location]:
     """
-    The files of a sharded output, as its manifest has them.
+    The files of a sharded output that have records, as its manifest has them.
 
-    :raises InputError: if there is no manifest, or a file is missing or another.
+    :raises InputError: if there is no manifest, no file has a record, or a file is
+        missing or another.
     """
     try:
         with (folder / MANIFEST).open('rb') as stream:
             manifest = json.load(stream)
-        entries = [(folder / one['file'], one['bytes']) for one in manifest['shards']]
+        filled = [one for one in manifest['shards'] if one['records']]
+        entries = [(folder / one['file'], one['bytes']) for one in filled]
     except (OSError, ValueError, LookupError, TypeError) as e:
         raise InputError(
             f'{folder} is a folder without a readable {MANIFEST}, which a run that '
             'has written all of its shards leaves there. Run the same command again '
             'to complete it.'
         ) from e
+    if not entries:
+        raise InputError(f'{folder} holds no record, as its {MANIFEST} says.')
     for path, size in entries:
         if not path.is_file() or state_of(path)['size'] != size:
             raise InputError(

@@ -23,13 +23,13 @@ class Answer(NamedTuple):
 
     :param problem: a message; empty if all went well.
     :param trace: the traceback; empty if the message says everything.
-    :param no_module: whether a module was not there.
+    :param module: the name of a module that was not there; empty for other problems.
     """
 
     value: Any
     problem: str = ''
     trace: str = ''
-    no_module: bool = False
+    module: str = ''
 
 
 class Actor:
@@ -64,11 +64,15 @@ class Actor:
         try:
             return Answer(function(*arguments))
         except Q2Error as e:
-            return Answer(None, str(e))
+            return Answer(None, str(e), module=_missing(e.__cause__))
         except Exception as e:
             if is_out_of_memory(e):
                 # End as if killed by the system; another process may have enough.
                 os._exit(errno.ENOMEM)
             problem = f'{type(e).__name__}: {e}'
-            missing = isinstance(e, ModuleNotFoundError)
-            return Answer(None, problem, traceback.format_exc(), missing)
+            return Answer(None, problem, traceback.format_exc(), _missing(e))
+
+
+def _missing(error: Optional[BaseException]) -> str:
+    """The module that an import did not find; empty if that is not what happened."""
+    return error.name or '' if isinstance(error, ModuleNotFoundError) else ''

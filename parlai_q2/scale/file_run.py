@@ -75,6 +75,7 @@ class FileRun:
     :param signature: how lines are made; a run resumes one with the same.
     :param format: of the input; None to take it from the file's ending.
     :param size: records in one call of the engine.
+    :param may_be_empty: whether an input may have no records, as one of many files.
     :raises InputError: if the output cannot be written (see
         :class:`~parlai_q2.io.write.ResumableWriter`).
     """
@@ -86,8 +87,9 @@ class FileRun:
         signature: str,
         format: Optional[str] = None,
         size: int = CHUNK_RECORDS,
+        may_be_empty: bool = False,
     ):
-        self.shard, self._kind = shard, kind
+        self.shard, self._kind, self._may_be_empty = shard, kind, may_be_empty
         self.state = state_of(shard.infile)
         place = shard.infile.resolve()
         self.identity = {
@@ -141,10 +143,11 @@ class FileRun:
         """
         Give the output its name, and write the summary beside it.
 
-        :raises InputError: if the input has changed meanwhile, or has no records.
+        :raises InputError: if the input has changed meanwhile, or has no records and
+            may not be empty.
         """
         check_unchanged(self.shard.infile, self.state)
-        if not self.counts.records:
+        if not self.counts.records and not self._may_be_empty:
             self.writer.abandon()
             raise InputError(f'{self.shard.infile} has no records.')
         self.summary = {**self.identity, **self.counts.summary()}
@@ -207,6 +210,7 @@ def run_files(
     format: Optional[str] = None,
     size: int = CHUNK_RECORDS,
     watch: Watch = Watch(),
+    may_be_empty: bool = False,
 ) -> None:
     """
     Work off files, resuming those that a stopped run began.
@@ -214,12 +218,14 @@ def run_files(
     :param format: of the inputs; None to take it from each file's ending.
     :param size: records in one call of the engine, at most.
     :param watch: is told of all that happens.
+    :param may_be_empty: whether an input without records gives an empty output; else
+        it is an error.
     :raises InputError: when an input cannot be read, has no record or changes during
         the run, or another run is writing an output.
     """
 
     def begin(shard: Shard) -> FileRun:
-        return FileRun(shard, kind, engine.signature, format, size)
+        return FileRun(shard, kind, engine.signature, format, size, may_be_empty)
 
     files = Files(shards, begin, watch)
     try:

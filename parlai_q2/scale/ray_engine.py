@@ -33,6 +33,11 @@ INSTALLED = (
     'Each node needs the same version of parlai_q2 and the same models, at the same '
     'paths.'
 )
+# A scorer of one's own, say, that this process finds and those of the nodes do not.
+NO_MODULE = (
+    'The processes of the Ray cluster cannot import {!r}. Install it on each node, or '
+    'start each with its folder on the path: PYTHONPATH=folder ray start ...'
+)
 
 
 @dataclass(frozen=True)
@@ -193,11 +198,13 @@ class RayEngine:
         except errors.RayError as e:
             self._bury(member, window, e)
             return
+        if answer.module:
+            raise WorkerError(NO_MODULE.format(answer.module))
         if answer.problem:
             if answer.trace:
                 logger.error('An actor failed:\n%s', answer.trace)
-            advice = f'. {INSTALLED}' if answer.no_module else ''
-            raise WorkerError(answer.problem + advice)
+            where = 'On the Ray cluster: ' if self._asked.address else ''
+            raise WorkerError(where + answer.problem)
         if member.loading is not None:
             member.loading, self._failed_starts = None, 0
             self.signature = self.signature or answer.value
@@ -213,6 +220,10 @@ class RayEngine:
 
     def _bury(self, member: Member, window: Optional[Window], error: Exception) -> None:
         """An actor has died; its work goes to another."""
+        if getattr(error, 'actor_init_failed', False):
+            # It cannot fail by itself: our package, or what it needs, is not there.
+            *_, cause = str(error).strip().splitlines()
+            raise WorkerError(f'{NO_MODULE.format("parlai_q2")} It says: {cause}')
         ending = ending_of(error)
         self._deaths += 1
         loaded, calls = member.loading is None, list(member.calls)

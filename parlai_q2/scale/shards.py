@@ -39,6 +39,15 @@ class Plan:
     # What is known of each shard's output, by its name.
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
 
+    @property
+    def summary(self) -> Path:
+        """The file that says how the results were made and how many there are."""
+        if self.sharded:
+            folder = self.staging or self.target
+            assert isinstance(folder, Path)
+            return folder / MANIFEST
+        return meta_of(self.shards[0].outfile)
+
     def size(self) -> int:
         """Bytes of all inputs that are still to be read."""
         return sum(state_of(shard.infile)['size'] for shard in self.shards)
@@ -78,15 +87,10 @@ class Plan:
             'bad': sum(one['bad'] for one in entries),
             'shards': entries,
         }
-        place = self._place(MANIFEST)
+        place = self.summary
         with writing(place, ANOTHER):
             write_text(place, write_json(found, indent=1) + '\n')
         self._store(place)
-
-    def _place(self, name: str) -> Path:
-        base = self.staging or self.target
-        assert isinstance(base, Path)
-        return base / name
 
     def _enter(self, shard: Shard, summary: Mapping[str, Any]) -> None:
         outfile = shard.outfile

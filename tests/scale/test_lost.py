@@ -14,6 +14,7 @@ from parlai_q2.scale.judge_job import JudgeJob
 from parlai_q2.scale.kept_scores import KeptScores
 from parlai_q2.scale.local import LocalEngine
 from parlai_q2.scale.score_job import ScoreJob
+from parlai_q2.scorers.registry import load_scorer
 from parlai_q2.scripts.score import score_file
 from tests.files import read_lines
 from tests.scale.toy_job import ToyJob
@@ -70,17 +71,24 @@ def test_a_lost_label_is_dropped(tmp_path):
 
 class Elsewhere(ToyJob):
     def load(self, device=None):
-        raise ModuleNotFoundError("No module named 'theirs'")
+        import theirs  # noqa: F401
 
 
-@pytest.mark.parametrize('job, missing', [(ToyJob, False), (Elsewhere, True)])
-def test_an_actor_says_whether_a_module_is_missing(tmp_path, monkeypatch, job, missing):
+class ByName(ToyJob):
+    def load(self, device=None):
+        return load_scorer('theirs.scorers:Mine')
+
+
+@pytest.mark.parametrize(
+    'job, module', [(ToyJob, ''), (Elsewhere, 'theirs'), (ByName, 'theirs')]
+)
+def test_an_actor_says_which_module_is_missing(tmp_path, monkeypatch, job, module):
     for name in THREAD_VARIABLES:
         monkeypatch.setenv(name, '1')
     actor = Actor(pickle.dumps(job(str(tmp_path))), None, 1)
     answer = actor.load()
-    if not missing:
+    if not module:
         answer = actor.work(['raise'])
-    error = 'ModuleNotFoundError: ' if missing else 'ZeroDivisionError: '
-    assert answer.problem.startswith(error) and 'Traceback' in answer.trace
-    assert answer.no_module is missing
+        assert answer.problem.startswith('ZeroDivisionError: ')
+        assert 'Traceback' in answer.trace
+    assert answer.module == module

@@ -79,8 +79,31 @@ def test_results_come_in_order_and_only_what_no_actor_survives_is_lost(
 def test_an_error_of_the_job_ends_the_run_with_its_message(engine):
     with pytest.raises(WorkerError, match='ZeroDivisionError: of the job'):
         results(engine(), ['1', 'raise'])
-    with pytest.raises(WorkerError, match='^The model is not there. Fetch it.$'):
+    message = '^On the Ray cluster: The model is not there. Fetch it.$'
+    with pytest.raises(WorkerError, match=message):
         engine(start='refuse')
+
+
+def test_a_module_that_the_nodes_do_not_have_ends_the_run(
+    tmp_path, monkeypatch, two_nodes
+):
+    code = 'from parlai_q2.scorers.overlap import OverlapScorer as Mine'
+    (tmp_path / 'only_here.py').write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    infile = write_records(tmp_path / 'in.jsonl', ['in 1969'])
+    with pytest.raises(WorkerError, match="'only_here'.*PYTHONPATH=folder ray start"):
+        options = {'measure': 'only_here:Mine', 'cache': False}
+        both('score', infile, tmp_path, two_nodes.address, **options)
+
+
+def test_nodes_that_cannot_import_our_package_end_the_run(
+    tmp_path, monkeypatch, engine
+):
+    (tmp_path / 'parlai_q2.py').write_text('import lacking')
+    # Ray puts it before the others on the nodes' path.
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(WorkerError, match="'parlai_q2'.*'lacking'"):
+        engine(actors=1)
 
 
 def test_actors_that_cannot_load_end_the_run(engine):
@@ -173,8 +196,13 @@ def interrupted(command, part, size=0):
         # Of one that is over in a moment, the end could come before the signal.
         env={**os.environ, 'PYTHONPATH': str(ROOT), 'PATIENCE': '0.01'},
     )
+
+    def under_way():
+        assert started.poll() is None, started.stdout.read()
+        return part.exists() and part.stat().st_size > size
+
     # On a busy machine a cluster answers late.
-    wait_for(lambda: part.exists() and part.stat().st_size > size, 60 * slow)
+    wait_for(under_way, 60 * slow)
     began = time.monotonic()
     started.send_signal(signal.SIGINT)
     said, _ = started.communicate(timeout=60)

@@ -72,6 +72,30 @@ def test_a_report_reads_the_shards(shards, tmp_path):
         run_command('report', str(out))
 
 
+@pytest.mark.parametrize('ending', ['jsonl', 'parquet'])
+def test_an_empty_file_among_many_gives_an_empty_one_and_is_named(
+    shards, tmp_path, capsys, ending
+):
+    (shards / 'b.jsonl').write_text('')
+    out = tmp_path / 'out'
+    score(shards / '*.jsonl', out, '--out-format', ending)
+    assert '1 of 3 files have no records: ' in capsys.readouterr().out
+    manifest = json.loads((out / 'manifest.json').read_text())
+    assert [one['records'] for one in manifest['shards']] == [5, 0, 2]
+    assert list(read_objects(out / f'b.{ending}')) == []
+    assert run_command('report', str(out)).read_text().count('"response"') == 7
+
+
+def test_files_that_are_all_empty_are_an_error(shards, tmp_path):
+    for name in 'abc':
+        (shards / f'{name}.jsonl').write_text('')
+    for _ in range(2):
+        with pytest.raises(InputError, match='no records in any of the files'):
+            score(shards / '*.jsonl', tmp_path / 'out')
+    with pytest.raises(InputError, match='out holds no record'):
+        run_command('report', str(tmp_path / 'out'))
+
+
 def test_many_files_do_not_fit_into_one(shards, tmp_path):
     with pytest.raises(ConfigError, match='must be a folder'):
         score(shards / '*.jsonl', tmp_path / 'out.jsonl')
