@@ -16,11 +16,12 @@ import sys
 import warnings
 from functools import lru_cache
 from importlib.resources import files
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from parlai_q2.errors import TaskDataError
-from parlai_q2.text.visible import one_line
+from parlai_q2.errors import Q2Error, TaskDataError
+from parlai_q2.text.visible import one_line, visible
 
 
 @lru_cache(maxsize=None)
@@ -31,6 +32,7 @@ def apply() -> None:
     bridge_downloads()
     bridge_plateau_scheduler()
     bridge_checkpoints()
+    bridge_errors()
 
 
 def bridge_pkg_resources() -> None:
@@ -89,6 +91,26 @@ def bridge_downloads() -> None:
             ) from e
 
     build_data.download = download
+
+
+def bridge_errors() -> None:
+    """
+    End ParlAI's own command with the message of our errors alone, as ours does: there
+    is nothing in a traceback that its user can act on. Other programs are left alone.
+    """
+    program = Path(sys.argv[0])
+    # As a script, and by python -m parlai.
+    if 'parlai' not in (program.stem, program.parent.name):
+        return
+    before = sys.excepthook
+
+    def tell(kind: Any, error: BaseException, trace: Any) -> None:
+        if isinstance(error, Q2Error):
+            sys.stderr.write(f'{visible(str(error))}\n')
+        else:
+            before(kind, error, trace)
+
+    sys.excepthook = tell
 
 
 def bridge_plateau_scheduler() -> None:

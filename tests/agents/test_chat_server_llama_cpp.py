@@ -1,15 +1,13 @@
 """
 The agent against llama.cpp's own server, with a tiny random model that is made here.
-Building it takes long, so it is no requirement: pip install 'llama-cpp-python[server]'
-gguf
+xllamacpp is llama.cpp as a library, its server included.
 """
 
-import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+import gguf
 import numpy as np
 import pytest
 
@@ -17,9 +15,6 @@ from tests.agents.protocol_server import Served
 from tests.agents.rerank_toys import reply_to
 from tests.agents.test_chat_server import RERANKING, make
 
-REASON = 'needs llama-cpp-python[server] and gguf, which are built for minutes'
-gguf = pytest.importorskip('gguf', reason=REASON)
-pytest.importorskip('llama_cpp', reason=REASON)
 pytestmark = pytest.mark.slow
 
 SPECIAL = [b'<unk>', b'<s>', b'</s>']
@@ -73,31 +68,34 @@ def write_model(path: Path) -> None:
     writer.close()
 
 
+# Takes the model's path; ends with its standard input.
+SERVER = """
+import sys
+import xllamacpp
+asked = xllamacpp.CommonParams()
+asked.model.path, asked.port, asked.n_ctx = sys.argv[1], 0, 512
+asked.cpuparams.n_threads = 1
+server = xllamacpp.Server(asked)
+print('at', server.listening_address, flush=True)
+sys.stdin.read()
+"""
+
+
 @pytest.fixture(scope='module')
 def llama(tmp_path_factory):
     """The running server."""
     folder = tmp_path_factory.mktemp('llama')
     write_model(folder / 'tiny.gguf')
-    with socket.socket() as free:
-        free.bind(('127.0.0.1', 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, '-m', 'llama_cpp.server', '--host', '127.0.0.1']
-    command += ['--port', str(port), '--model', str(folder / 'tiny.gguf')]
-    command += ['--n_ctx', '512', '--n_threads', '1', '--logits_all', 'true']
-    with open(folder / 'log', 'wb') as log:
-        server = subprocess.Popen(command, stdout=log, stderr=log)
-        try:
-            for _ in range(300):
-                try:
-                    socket.create_connection(('127.0.0.1', port)).close()
-                    break
-                except OSError:
-                    assert server.poll() is None, (folder / 'log').read_text()
-                    time.sleep(0.2)
-            yield Served(f'http://127.0.0.1:{port}/v1')
-        finally:
-            server.terminate()
-            server.wait()
+    command = [sys.executable, '-c', SERVER, str(folder / 'tiny.gguf')]
+    pipes = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE}
+    with (
+        open(folder / 'log', 'wb') as log,
+        subprocess.Popen(command, stderr=log, text=True, **pipes) as server,
+    ):
+        said = (line.split() for line in server.stdout)
+        address = next((words[1] for words in said if words[:1] == ['at']), None)
+        assert address, (folder / 'log').read_text()
+        yield Served(f'{address}/v1')
 
 
 def test_its_replies_are_reranked(llama):

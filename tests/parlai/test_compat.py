@@ -14,6 +14,7 @@ import pytest
 import torch
 from transformers import AutoTokenizer
 
+from parlai_q2.errors import ConfigError
 from parlai_q2.parlai import compat
 from tests.tiny import tiny_t5
 
@@ -138,3 +139,21 @@ def test_the_dictionary_of_parlais_t5_reads_with_a_fast_tokenizer(
         dictionary.txt2vec('when was it')
     compat.bridge_hugging_face_dictionary()
     assert len(dictionary.txt2vec('when was it formed in 1983')) == 4
+
+
+@pytest.mark.parametrize(
+    'program, told', [('/bin/parlai', True), ('/of/parlai/__main__.py', True), ('x', False)]
+)
+def test_only_parlais_own_command_ends_with_the_message_alone(
+    program, told, monkeypatch, capsys
+):
+    passed_on = []
+    hook = lambda *rest: passed_on.append(rest)  # noqa: E731
+    monkeypatch.setattr(sys, 'argv', [program])
+    monkeypatch.setattr(sys, 'excepthook', hook)
+    compat.bridge_errors()
+    for error in (ConfigError('No such scorer.'), ZeroDivisionError('of others')):
+        sys.excepthook(type(error), error, None)
+    assert capsys.readouterr().err == 'No such scorer.\n' * told
+    assert [str(error) for _, error, _ in passed_on][-1] == 'of others'
+    assert len(passed_on) == 2 - told

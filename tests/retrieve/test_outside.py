@@ -1,7 +1,6 @@
 """
 A retriever of one's own: the client of the docs, against a server that speaks
-OpenSearch's API where it is installed (``pip install osmem-server``), and otherwise
-against what that server answered to the same requests.
+OpenSearch's API.
 """
 
 import json
