@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import gguf
 import numpy as np
 import pytest
 
@@ -15,6 +14,8 @@ from tests.agents.protocol_server import Served
 from tests.agents.rerank_toys import reply_to
 from tests.agents.test_chat_server import RERANKING, make
 
+gguf = pytest.importorskip('gguf')
+pytest.importorskip('xllamacpp')
 pytestmark = pytest.mark.slow
 
 SPECIAL = [b'<unk>', b'<s>', b'</s>']

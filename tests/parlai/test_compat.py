@@ -142,7 +142,8 @@ def test_the_dictionary_of_parlais_t5_reads_with_a_fast_tokenizer(
 
 
 @pytest.mark.parametrize(
-    'program, told', [('/bin/parlai', True), ('/of/parlai/__main__.py', True), ('x', False)]
+    'program, told',
+    [('/bin/parlai', True), ('/of/parlai/__main__.py', True), ('x', False)],
 )
 def test_only_parlais_own_command_ends_with_the_message_alone(
     program, told, monkeypatch, capsys

@@ -60,7 +60,7 @@ def replaying():
 
 @contextmanager
 def running():
-    osmem = pytest.importorskip('osmem_server', reason='needs osmem-server')
+    osmem = pytest.importorskip('osmem_server')
     with osmem.OsmemServer.start(addr='127.0.0.1:0') as server:
         lines = []
         for number, document in enumerate(RECORDED['documents']):
