@@ -116,6 +116,8 @@ def test_a_missing_model_file_is_told_only_of_agents_that_need_one(
 ):
     said = []
     monkeypatch.setattr(logging.logger, 'filters', [])
+    # Whatever other tests made the level.
+    monkeypatch.setattr(logging.logger, 'isEnabledFor', lambda level: True)
     monkeypatch.setattr(logging.logger, 'handle', lambda r: said.append(r))
     opt = ParlaiParser(True, True).parse_args(['-m', model])
     agent = create_agent(opt, requireModelExists=True)
