@@ -71,6 +71,7 @@ FORMAT_OF = {
     '.tsv': Format.TSV,
     **{f'.{ending}': Format.PARQUET for ending in ENDINGS},
 }
+WORKBOOKS = ('.xlsx', '.xlsm', '.xls', '.ods')
 # The endings of files of records.
 FILES = tuple(FORMAT_OF)
 
@@ -117,6 +118,8 @@ def format_of(path: Location) -> Format:
     format = FORMAT_OF.get(path.suffix.lower())
     if format is not None:
         return format
+    if path.suffix.lower() in WORKBOOKS:
+        raise InputError(f'{path.name} is a workbook. Save its sheet as csv in UTF-8.')
     raise InputError(
         f'{path.name}: cannot tell the format from the ending. Name it .jsonl, .csv, '
         '.tsv or .parquet, or give --format.'

@@ -5,8 +5,9 @@ same turns; what changed in each, and why.
 Two entries are paired if their id, knowledge and response are equal; of the remaining
 ones, those with equal knowledge and response, since a run may lack ids. If more entries
 have equal ids, knowledge and history than that pairs, the runs are of two systems, and
-these are the pairs: what both happen to say is only a part of what they said. The
-occurrences of something that a run has several times are paired in order.
+these are the pairs: what both happen to say is only a part of what they said. Where a
+run lacks ids, knowledge and history decide. The occurrences of something that a run has
+several times are paired in order.
 """
 
 from collections import Counter, defaultdict, deque
@@ -42,7 +43,8 @@ class Pairing(NamedTuple):
 def pair_up(before: Sequence[Entry], after: Sequence[Entry]) -> Pairing:
     """Pair the entries of two runs; there are no pairs if a run is empty."""
     same = _paired(before, after, (_with_id, _texts))
-    turns = _paired(before, after, (_turn,))
+    named = _named(before) and _named(after)
+    turns = _paired(before, after, (_turn,) if named else (_turn, _context))
     return turns._replace(systems=True) if len(turns.pairs) > len(same.pairs) else same
 
 
@@ -73,7 +75,20 @@ def _texts(entry: Entry) -> tuple[str, ...]:
 
 def _turn(entry: Entry) -> tuple[Hashable, ...]:
     # The id, or the place of an entry without one.
-    return entry['id'], _texts(entry)[0], tuple(entry['history'])
+    return entry['id'], *_context(entry)
+
+
+def _context(entry: Entry) -> tuple[Hashable, ...]:
+    return _texts(entry)[0], tuple(entry['history'])
+
+
+def _named(entries: Sequence[Entry]) -> bool:
+    """Whether ids are more than places, which rise from entry to entry."""
+    ids = [entry['id'] for entry in entries]
+    if not all(map(str.isdecimal, ids)):
+        return True
+    places = list(map(int, ids))
+    return places != sorted(set(places))
 
 
 def _with_id(entry: Entry) -> tuple[str, ...]:

@@ -20,6 +20,9 @@ from parlai_q2.text.visible import one_line
 
 _logger = logging.getLogger(__name__)
 
+# If fewer turns differ, all favour the same of two equal systems in more than one case
+# of twenty, and the bootstrap cannot know.
+FEWEST = 6
 SCRIPTS = ('marks.js', 'evidence.js', *TABLE_SCRIPTS, 'changes.js')
 
 
@@ -44,7 +47,7 @@ def write_comparison(
         raise InputError(
             f'{names[0]} ({len(before):,} responses) and {names[1]} ({len(after):,}) '
             'have nothing in common: two scorings are matched by response and '
-            'knowledge, two systems by id (or place), knowledge and history.'
+            'knowledge, two systems by id, knowledge and history.'
             + (f' {ids:,} ids are in both, with other knowledge.' if ids else '')
         )
     shown = one_line(names[0]), one_line(names[1])
@@ -115,11 +118,13 @@ def verdict_of(names: tuple[str, str], overview: TwoRunOverview) -> str:
         ahead.reverse()
     (better, won), (worse, lost) = ahead
     found = f'{better} is better grounded than {worse}'
-    if interval.low <= 0 <= interval.high:
+    too_few = won + lost < FEWEST
+    if too_few or interval.low <= 0 <= interval.high:
         found = f'Which is better grounded, {better} or {worse}, cannot be told'
     return (
         f'{found}: {better} is ahead in {won:,} of {overview.count:,} turns, '
         f'{worse} in {lost:,}, and {ties:,} are ties.'
+        + (f' At least {FEWEST} must differ.' if too_few else '')
     )
 
 

@@ -22,6 +22,8 @@ from parlai_q2.typed import is_number
 
 # The strategy of a candidate that was not searched for here.
 GIVEN = ('given',)
+# The endings of files whose cells hold one text each.
+TABLES = ('.csv', '.tsv')
 HUMAN_LABELS = (Label.CONSISTENT, Label.INCONSISTENT)
 
 
@@ -112,6 +114,11 @@ def read_pools(
     :param names: as for :func:`~parlai_q2.io.read.read_records`.
     """
     name, first = path.name, True
+    if path.suffix.lower() in TABLES:
+        raise InputError(
+            f'{name}: candidates are a list, which a cell cannot hold. Give JSON lines '
+            'or Parquet: {"knowledge": "...", "candidates": ["...", "..."]}'
+        )
     for (line, fields, problem, nulled, flaw), read in read_objects(path):
         if first and fields:
             tell_unread(fields, names, RANKED)

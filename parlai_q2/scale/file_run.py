@@ -111,7 +111,10 @@ class FileRun:
             chunks = chunks_of(records, shard.infile.name, size)
             self.work: Work = go_on(chunks, self.writer, self.counts, kind.outcome_of)
         except BaseException:
-            self.writer.close()
+            if self.writer.done:
+                self.writer.close()
+            else:
+                self.writer.abandon()
             raise
         self.cut_short = self.work.cut_short
 

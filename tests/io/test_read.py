@@ -199,8 +199,12 @@ def test_the_passages_of_a_world_log_stay_apart(tmp_path, knowledge):
 
 
 def test_a_format_that_is_not_known_is_an_error(tmp_path):
-    for name in ('in.xlsx', 'in'):
-        with pytest.raises(InputError, match='--format'):
+    for name, remedy in (
+        ('in.xlsx', 'as csv'),
+        ('in.doc', '--format'),
+        ('in', '--for'),
+    ):
+        with pytest.raises(InputError, match=remedy):
             read(tmp_path, '', name)
     with pytest.raises(InputError, match="jsonl.*world_logs, not 'xml'"):
         read(tmp_path, '', format='xml')

@@ -2,6 +2,7 @@ import re
 
 import pytest
 
+from parlai_q2.claims import Label
 from parlai_q2.errors import InputError
 from parlai_q2.report.changes import change_of, different_settings, pair_up
 from parlai_q2.report.comparison import write_comparison
@@ -74,6 +75,30 @@ def test_two_systems_are_paired_by_their_turns_whatever_both_happen_to_say():
     assert not pair_up(entries(*before), entries(*moved)).systems
 
 
+def test_without_ids_two_systems_are_paired_by_knowledge_and_history_in_any_order():
+    turns = [('K.', ['a']), ('K.', ['b']), ('L.', ['a'])]
+    before, after = (
+        [
+            {
+                'knowledge': k,
+                'history': h,
+                'response': said,
+                'score': 0.9,
+                'label': Label.CONSISTENT,
+            }
+            for k, h in order
+        ]
+        for said, order in (('One.', turns), ('Two.', [*turns[::-1], ('M.', [])]))
+    )
+    pairing = pair_up(entries(*before), entries(*after))
+    assert pairing.systems and ids(pairing) == [('3', '1'), ('2', '2'), ('1', '3')]
+    assert (pairing.only_before, pairing.only_after) == (0, 1)
+    # Ids of their own say that these are other turns.
+    named = [{**one, 'id': f'r{n}'} for n, one in enumerate(before)]
+    other = [{**one, 'id': f's{n}'} for n, one in enumerate(after)]
+    assert not pair_up(entries(*named), entries(*other)).pairs
+
+
 def test_two_systems_are_compared_as_a_whole_and_in_words(tmp_path):
     page = page_of(tmp_path, *two_systems(40, 19), names=('one', 'two'))
     assert 'same signature' not in page
@@ -91,6 +116,13 @@ def test_what_cannot_be_told_is_not_claimed(tmp_path):
     page = page_of(tmp_path, before, after, names=('one', 'two'))
     assert 'Which is better grounded, one or two, cannot be told' in page
     assert 'one is ahead in 10 of 20 turns, two in 10, and 0 are ties.' in page
+
+
+@pytest.mark.parametrize('count, told', [(5, False), (6, True)])
+def test_a_handful_of_turns_tells_nothing(tmp_path, count, told):
+    page = page_of(tmp_path, *two_systems(count, 0), names=('one', 'two'))
+    assert ('one is better grounded than two' in page) is told
+    assert ('At least 6 must differ.' in page) is not told
 
 
 def test_a_headline_over_a_part_says_so(tmp_path):

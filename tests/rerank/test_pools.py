@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from parlai_q2.errors import InputError
 from parlai_q2.rerank import Candidate, read_pools
 from parlai_q2.rerank.pools import GIVEN
 from parlai_q2.turns import Passage
@@ -68,3 +69,11 @@ def test_a_pool_that_is_not_utf8_spoils_no_other(tmp_path):
     first, bad, last = read(tmp_path, good, good.replace(b'yes', b'\xe9'), good)
     assert 'pools.jsonl, line 2: is not UTF-8' in str(bad.error)
     assert first.error is last.error is None
+
+
+@pytest.mark.parametrize('ending', ['csv', 'tsv'])
+def test_a_table_is_refused_at_once(tmp_path, ending):
+    path = tmp_path / f'pools.{ending}'
+    path.write_text('knowledge;candidates\nTea is hot.;It is.\n')
+    with pytest.raises(InputError, match='candidates are a list.*JSON lines'):
+        next(read_pools(path))

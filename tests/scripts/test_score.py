@@ -200,3 +200,12 @@ def test_an_empty_file_is_an_error(tmp_path, text):
     with pytest.raises(InputError, match='no record'):
         score_file(path, tmp_path / 'out.jsonl', load_scorer('overlap'))
     assert [p.name for p in tmp_path.iterdir() if 'part' in p.name] == []
+
+
+def test_a_file_that_cannot_be_read_leaves_nothing(tmp_path):
+    (tmp_path / 'in.csv').write_bytes('knowledge,response\n'.encode('utf-16'))
+    out = tmp_path / 'out'
+    files = ['--infile', str(tmp_path / 'in.csv'), '--outfile', str(out / 'o.jsonl')]
+    with pytest.raises(InputError, match='UTF-16'):
+        run_command('score', *files, '--measure', 'precision')
+    assert list(out.iterdir()) == []
