@@ -70,7 +70,8 @@ def write_comparison(
     told = (summary, f'Mean {means[1]}, difference {difference[1]} ({difference[2]})')
     for sentence in filter(None, (*(f'{line}.' for line in told), verdict)):
         _logger.info(sentence)
-    data = {'names': shown, 'signatures': both, 'changes': changes}
+    words = ('First', 'Second') if pairing.systems else ('Before', 'After')
+    data = {'names': shown, 'words': words, 'signatures': both, 'changes': changes}
     page = render(
         'changes.html',
         ['page.css', 'changes.css'],
@@ -79,6 +80,7 @@ def write_comparison(
         summary=summary,
         verdict=verdict,
         overview=_overview_rows(overview, pairing),
+        words=words,
         labels=overview.labels,
         labels_before=sorted({old for old, _ in overview.labels}),
         labels_after=sorted({new for _, new in overview.labels}),
@@ -140,7 +142,15 @@ def _overview_rows(overview: TwoRunOverview, pairing: Pairing) -> list[Row]:
         ('Higher and lower', f'{overview.higher:,} and {overview.lower:,}', of),
     ]
     if pairing.only_before or pairing.only_after:
-        note = f'{pairing.only_before:,} only before, {pairing.only_after:,} only after'
+        ones = (
+            ('in the first', 'in the second')
+            if pairing.systems
+            else ('before', 'after')
+        )
+        counts = pairing.only_before, pairing.only_after
+        note = ', '.join(
+            f'{n:,} only {one}' for n, one in zip(counts, ones, strict=True)
+        )
         if pairing.other_text:
             note += f'; {pairing.other_text:,} ids with different texts'
         both = pairing.only_before + pairing.only_after

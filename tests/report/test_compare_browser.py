@@ -93,3 +93,18 @@ def test_marks_of_two_runs_stand_beside_each_other(browser, tmp_path):
     assert 'in 1985 → 1985 in Canada' in moved and 'not in the knowledge' in moved
     assert 'Madonna: Madonna sang.' in same and 'supported 0.90' in same
     assert browser.complaints() == []
+
+
+def test_the_replies_of_two_systems_are_read_in_the_row_and_named_in_words(
+    browser, tmp_path
+):
+    before = marks('in 1985', id='1')
+    after = marks('Canada', id='1', response=f'{before["response"]} Or not.')
+    browser.goto(written(tmp_path, [before], [{**after, 'score': 0.2}]))
+    said = browser.text('td.said')
+    assert said.index('First') < said.index('1985') < said.index('Second')
+    assert 'Or not.' in said and 'Before' not in browser.text('body')
+    # It opens where there is no table of its sentences.
+    browser.click('td.said .one-of-two:last-child .unsupported')
+    assert browser.count('.detail') == 1
+    assert browser.complaints() == []

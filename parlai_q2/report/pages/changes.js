@@ -1,5 +1,5 @@
-// Draws two runs side by side, with a row for each response that both have.
-const { names, signatures, changes } = JSON.parse(byId('data').textContent);
+// Draws two runs side by side, with a row for each response, or turn of two systems, that both have.
+const { names, words: [FIRST, SECOND], signatures, changes } = JSON.parse(byId('data').textContent);
 const CLIP = 480; // UTF-16 units of a response in its row; the detail has all of it
 const classed = changes.some((c) => c.class);
 const signed = (n, digits = 2) => (n === 0 ? '0' : `${n > 0 ? '+' : '−'}${fixed(Math.abs(n), digits)}`);
@@ -43,8 +43,8 @@ function claimsOf(change) {
       : 'These scores come without evidence.');
   }
   const some = asked([...before.claims, ...after.claims]).length > 0;
-  const titles = [...(some ? ['Question'] : []), 'In the response', `Before: ${names[0]}`,
-    `After: ${names[1]}`, 'What differs'];
+  const titles = [...(some ? ['Question'] : []), 'In the response', `${FIRST}: ${names[0]}`,
+    `${SECOND}: ${names[1]}`, 'What differs'];
   const lines = change.rows.map(([old, now, fate]) => {
     const [was, is] = [before.claims[old], after.claims[now]];
     const shown = is || was;
@@ -87,18 +87,19 @@ function detailOf(change, pick) {
     box.append(section('Response',
       scrolling('Response', marked(after.response, after.claims, pick))));
   }
-  box.append(section('Before and after', el('div', { class: 'pair' },
-    sideOf(`Before: ${names[0]}`, before, long), sideOf(`After: ${names[1]}`, after, long))));
-  box.append(section('Evidence', claimsOf(change),
-    asked(after.claims).length ? claimTable(after.claims, false) : null));
+  box.append(section(`${FIRST} and ${SECOND.toLowerCase()}`, el('div', { class: 'pair' },
+    sideOf(`${FIRST}: ${names[0]}`, before, long), sideOf(`${SECOND}: ${names[1]}`, after, long))));
+  const evidence = [claimsOf(change),
+    asked(after.claims).length ? claimTable(after.claims, false) : null].filter(Boolean);
+  if (evidence.length) box.append(section('Evidence', ...evidence));
   const marks = (side) => JSON.stringify(side.knowledge);
   if (marks(before) === marks(after)) {
     box.append(section('Knowledge', scrolling('Knowledge',
       marked(after.knowledge, after.claims, pick))));
   } else {
     box.append(section('Knowledge, with the words that answered', el('div', { class: 'pair' },
-      knowledgeOf(`Before: ${names[0]}`, before, null),
-      knowledgeOf(`After: ${names[1]}`, after, pick))));
+      knowledgeOf(`${FIRST}: ${names[0]}`, before, null),
+      knowledgeOf(`${SECOND}: ${names[1]}`, after, pick))));
   }
   if (change.history.length) {
     box.append(section('Turns before', scrolling('Turns before', el('ol', {},
@@ -118,11 +119,17 @@ function pickBoth(box, places) {
   const lines = [...box.querySelectorAll('table.evidence tbody tr')];
   const picked = lines.filter((line) => places.includes(Number(line.dataset.after)));
   lines.forEach((line) => line.classList.toggle('picked', picked.includes(line)));
-  picked[0].focus();
+  // Of two systems' replies, sentences are marked without a table of them.
+  picked[0]?.focus();
 }
 
 // --- the table
 
+const saidOf = ({ response, claims }, pick) => marked(response, claims, pick, CLIP);
+// Two systems' replies to a turn, to be read without opening the row.
+const bothSaid = ({ before, after }, pick) => [[FIRST, before, null], [SECOND, after, pick]].map(
+  ([word, one, to]) => el('div', { class: 'one-of-two' }, el('span', { class: 'note' }, word),
+    saidOf(one, to)));
 const way = (difference) => (difference > 0 ? 'higher' : difference < 0 ? 'lower' : 'level');
 const side = (name, of) => ({ name, key: (c) => of(c).score, kind: 'number side',
   cell: (c) => [scoreOf(of(c).score), labelOf(of(c).label)] });
@@ -131,10 +138,10 @@ const columns = [
   { name: 'Change', key: (c) => c.difference, kind: 'number change', cell: (c) => [
     el('span', { class: way(c.difference) }, signed(c.difference)),
     c.flip ? el('span', { class: 'badge' }, 'new label') : null] },
-  side('Before', (c) => c.before),
-  side('After', (c) => c.after),
-  { name: 'Response', kind: 'said', cell: ({ after }, pick) => (
-    marked(after.response, after.claims, pick, CLIP)) },
+  side(FIRST, (c) => c.before),
+  side(SECOND, (c) => c.after),
+  { name: 'Response', kind: 'said', cell: (c, pick) => (
+    c.other ? bothSaid(c, pick) : saidOf(c.after, pick)) },
   { name: 'Why', key: reasons, kind: 'minor why', cell: reasons },
   ...(classed ? [{ name: 'Annotation', key: (c) => c.class, kind: 'minor',
     cell: (c) => words(c.class) }] : []),
@@ -175,7 +182,8 @@ showTable({
     { id: 'class', options: choicesOf(changes.map((c) => c.class)),
       fits: (c, value) => c.class === value },
   ],
-  haystack: (c) => [c.id, plain(c.after.response), plain(c.after.knowledge), ...c.history]
+  haystack: (c) => [c.id, plain(c.before.response), plain(c.after.response),
+    plain(c.after.knowledge), ...c.history]
     .join('\n'),
   detail: detailOf,
   pickIn: pickBoth,
