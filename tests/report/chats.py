@@ -138,6 +138,11 @@ class Scripted:
             return reply_with_evidence(rerank_knowledge=[found])
         if text == 'abstain':
             return reply_with_evidence(text="I'm not sure about that.")
+        if text == 'nothing':
+            row = {'text': '', 'score': None, 'label': None, 'claims': []}
+            row |= {'chosen': True, 'first': True, 'reason': 'nothing that was found'}
+            said = {'text': "I'm not sure about that.", 'rerank_knowledge': ''}
+            return {**said, 'rerank': [row], 'rerank_signature': SIGNATURE}
         if text == 'hostile':
             reply = reply_with_evidence(text=HOSTILE, rerank_knowledge=HOSTILE)
             for row in reply['rerank']:

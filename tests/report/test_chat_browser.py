@@ -163,6 +163,13 @@ def test_a_reply_says_which_document_it_is_from(opened):
     assert opened.count(f'{LAST} .sources') == 0
 
 
+def test_no_empty_reply_is_shown_where_nothing_was_found(opened):
+    say(opened, 'nothing')
+    shown = opened.text(LAST)
+    assert "I'm not sure about that." in shown and 'nothing that was found' in shown
+    assert '(empty)' not in shown and 'candidate' not in shown
+
+
 def test_a_failure_is_told_and_what_was_typed_stays(opened):
     say(opened, 'fail')
     assert opened.text('#problem').startswith('RuntimeError: the model is broken <scr')

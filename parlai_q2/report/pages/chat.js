@@ -111,12 +111,13 @@ function replyOf(turn) {
     why.fill();
     pickLines(why, places);
   };
+  // Where nothing was found that answers, there is no reply in the place of which it is.
+  const found = chosen.response.length > 0;
   if (turn.as_chosen) {
     reply.append(marked(chosen.response, chosen.claims, pick));
   } else {
-    reply.append(marked([[turn.text]], []),
-      el('p', { class: 'note' }, 'Said instead of: ',
-        marked(chosen.response, chosen.claims, pick)));
+    reply.append(marked([[turn.text]], []), found ? el('p', { class: 'note' },
+      'Said instead of: ', marked(chosen.response, chosen.claims, pick)) : '');
   }
   reply.append(verdictOf(turn, chosen));
   if (turn.sources.length) {
@@ -128,6 +129,7 @@ function replyOf(turn) {
     reply.append(why);
   }
   const { length } = turn.candidates;
+  if (!found && length === 1) return reply;
   reply.append(folded(length === 1 ? 'The only candidate' : `All ${length} candidates`,
     () => [beforeAndAfter(turn.candidates), candidateTable(turn.candidates)]));
   return reply;
