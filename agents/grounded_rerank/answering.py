@@ -24,8 +24,12 @@ from parlai_q2.retrieve.answers import AnswerReader, wants_yes_or_no
 from parlai_q2.retrieve.words import words_of
 from parlai_q2.turns import Passage, Turn
 
-# Where a candidate comes from that no generator found.
+# Where a candidate comes from that no generator found, and why it is said.
 DOCUMENT, COURTESY = 'document', 'courtesy'
+_OWN: dict[tuple[str, ...], Reason] = {
+    (DOCUMENT,): Reason.DOCUMENT,
+    (COURTESY,): Reason.COURTESY,
+}
 # The share of an answer's words that a candidate needs to say it, and of those of its
 # sentence.
 SAID, OF_SENTENCE = 0.8, 0.6
@@ -73,7 +77,7 @@ def said_by(ranking: Ranking, texts: Sequence[str]) -> list[str]:
     :param texts: what the generator's records say, in the ranking's order.
     """
     return [
-        one.text if one.strategies in ((DOCUMENT,), (COURTESY,)) else text
+        one.text if one.strategies in _OWN else text
         for one, text in zip(ranking.candidates, texts)
     ]
 
@@ -146,13 +150,10 @@ def says(text: str, answer: str, share: float = SAID) -> bool:
 def _led(ranking: Ranking, place: Optional[int], known: Found) -> Ranking:
     if known.declined:
         return replace(ranking, abstain=True, reason=Reason.DECLINED)
-    strategy, reason = DOCUMENT, Reason.DOCUMENT
-    if known.courtesy:
-        strategy, reason = COURTESY, Reason.COURTESY
-    own = next((c for c in ranking.candidates if c.strategies == (strategy,)), None)
+    own = next((c for c in ranking.candidates if c.strategies in _OWN), None)
     leader = next((c for c in ranking.candidates if c.place == place), own)
     if leader is None:
         return ranking
-    reason = reason if leader is own else Reason.ANSWERS
+    reason = _OWN.get(leader.strategies, Reason.ANSWERS)
     others = [c for c in ranking.candidates if c is not leader]
     return replace(ranking, candidates=(leader, *others), reason=reason)

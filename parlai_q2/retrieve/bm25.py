@@ -13,7 +13,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.retrieve.chat_words import weight_of
 from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.store import Store
-from parlai_q2.retrieve.words import words_of
+from parlai_q2.retrieve.words import literals, words_of
 
 # Words that count less are looked up only where nothing else is left: they are the
 # common ones, which take the time.
@@ -43,7 +43,9 @@ class Bm25:
         if not self.weighted or self.store.language != 'english':
             weights = {word: 1.0 for word in words}
         else:
-            weights = {word: weight_of(word) for word in words}
+            # The "why" of "/why" is no word of conversation.
+            named = {*words_of(' '.join(literals(query)))}
+            weights = {w: 1.0 if w in named else weight_of(w) for w in words}
             telling = {word: w for word, w in weights.items() if w >= LEAST}
             weights = telling or weights
         if len(weights) > MOST_WORDS:
@@ -52,9 +54,7 @@ class Bm25:
         return weights
 
     def _search(self, query: str, k: int) -> list[Found]:
-        found = self.store.best(self.weights(query), k)
-        ranked = sorted(found, key=lambda one: (-one[1], one[2]))
-        return [Found(*one) for one in ranked]
+        return [Found(*one) for one in self.store.best(self.weights(query), k)]
 
 
 def check_search(queries: Sequence[str], k: int) -> None:

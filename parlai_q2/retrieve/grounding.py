@@ -19,9 +19,11 @@ from parlai_q2.retrieve.found import Found, Retriever
 from parlai_q2.retrieve.nearness import Nearness
 from parlai_q2.retrieve.presets import DEFAULT_PASSAGES
 from parlai_q2.retrieve.queries import DEFAULT_QUERY, Query, asked_in, query_of
-from parlai_q2.retrieve.quotes import quoted
+from parlai_q2.retrieve.quotes import QUOTE_WORDS, quoted
+from parlai_q2.retrieve.readers.block import cells_of
 from parlai_q2.retrieve.store import named
 from parlai_q2.text.selection import stems
+from parlai_q2.text.sentences import count_words
 from parlai_q2.turns import Passage, heading_of
 
 # So many passages are found for a question, and the nearest read.
@@ -188,7 +190,7 @@ class Grounder:
             ranked = [*called, *(one for one in ranked if one not in called)]
         kept = [ranked[0], *(one for one in ranked[1:] if one.logit >= floor)][: self.k]
         passages = tuple(one.passage for one in kept)
-        quote = quoted(kept[0].passage.text, kept[0].answer.span)
+        quote = _quote_of(kept)
         if a_way:
             # No span says how something is done.
             return Grounding(
@@ -213,6 +215,29 @@ class Grounder:
             key=lambda one: -(one[0].logit + PER_HEADING * one[1]),
         )
         return [one for one, _ in order]
+
+
+def _quote_of(kept: Sequence[Read]) -> str:
+    """
+    What the document says with the likeliest answer; of a table, with the row that is
+    nearly as likely, since rows side by side are often alike.
+    """
+    first, *others = kept
+    quote = quoted(first.passage.text, first.answer.span)
+    if not cells_of(first.passage.text):
+        return quote
+    for one in others:
+        if _table_of(one.passage) == _table_of(first.passage):
+            both = f'{quote}\n{quoted(one.passage.text, one.answer.span)}'.strip()
+            return both if count_words(both) <= QUOTE_WORDS else quote
+    return quote
+
+
+def _table_of(passage: Passage) -> Optional[tuple[str, str]]:
+    """The file and heading of a table's row; None if it is none."""
+    if passage.source is None or not cells_of(passage.text):
+        return None
+    return passage.source.file, passage.source.heading
 
 
 def is_figures(text: str) -> bool:

@@ -15,6 +15,9 @@ from parlai_q2.turns import Passage, Source
 
 DEFAULT_WORDS = 100
 DEFAULT_OVERLAP = 20
+# Code of more words stands in passages of its own, after the line that introduces it:
+# it would hide what the prose beside it is about.
+LONG_CODE = 25
 
 
 @dataclass(frozen=True)
@@ -76,16 +79,25 @@ def _packed(file: str, blocks: list[Block], length: Length) -> Iterator[Passage]
     fresh = words = 0
     for sentence in _sentences(blocks, length.words):
         full = most and fresh == most
-        if held and (full or words + sentence.words > length.words):
+        apart = held and _apart(held[-1].block, sentence.block)
+        if held and (full or apart or words + sentence.words > length.words):
             yield _passage(file, held)
             fitting = min(length.overlap, length.words - sentence.words)
-            held = [] if most else _repeated(held, fitting)
+            alone = most or (apart and not sentence.block.code)
+            held = [] if alone else _repeated(held, fitting)
             fresh, words = 0, sum(one.words for one in held)
         held.append(sentence)
         words += sentence.words
         fresh += 1
     if fresh:
         yield _passage(file, held)
+
+
+def _apart(before: Block, after: Block) -> bool:
+    """Whether one of two blocks is long code, so that they share no passage."""
+    return before is not after and any(
+        one.code and not is_short(one.text, LONG_CODE) for one in (before, after)
+    )
 
 
 def _sentences(blocks: list[Block], most: int) -> Iterator[_Sentence]:

@@ -173,7 +173,8 @@ class Store:
         The passages that fit words best, by BM25 (k1 1.2, b 0.75).
 
         :param weights: what a match of each word counts.
-        :return: at most ``k`` passages with their scores and numbers.
+        :return: at most ``k`` passages with their scores and numbers, best first, equal
+            ones by the names of their documents.
         """
         library = tantivy()
         terms = [
@@ -193,17 +194,22 @@ class Store:
             while len(hits) == wanted < MOST_EQUAL and hits[k - 1][0] == hits[-1][0]:
                 wanted = 2 * wanted
                 hits = self._ranked(query, wanted)
-            # What is certainly not among the best is not read.
-            read = [
-                (self._searcher.doc(address), score)
-                for score, address in hits
-                if len(hits) <= k or score >= hits[k - 1][0]
-            ]
-            read.sort(key=lambda one: (-one[1], one[0].get_first(KEY)))
-            return [
-                (passage_of(_json(one, BODY)), score, one.get_first(KEY))
-                for one, score in read[:k]
-            ]
+            read = []
+            for score, address in hits:
+                # What is certainly not among the best is not read.
+                if len(read) >= k and score < hits[k - 1][0]:
+                    break
+                one = self._searcher.doc(address)
+                read.append((passage_of(_json(one, BODY)), score, one.get_first(KEY)))
+        # By file: the numbers tell when a document came into the index.
+        read.sort(
+            key=lambda one: (
+                -one[1],
+                one[0].source.file if one[0].source else '',
+                one[2],
+            )
+        )
+        return read[:k]
 
     def count_with(self, word: str) -> int:
         """How many passages have a word."""

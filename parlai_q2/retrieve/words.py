@@ -25,6 +25,12 @@ _UNSPACED = re.compile(
     '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff'
     '\uf900-\ufaff\U00020000-\U0003134f]+'
 )
+# What stands in backticks, an option, a command of a chat, and a name that has an
+# underscore or a capital in it.
+_LITERAL = re.compile(
+    r'`([^`\n]+)`|(?<![\w/-])(--?[a-z][\w-]*|/[a-z][\w-]*(?![\w/])|'
+    r'[a-z]\w*_\w+|\w*[a-z][A-Z]\w*)'
+)
 
 
 @lru_cache(maxsize=None)
@@ -58,6 +64,17 @@ def words_of(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
     ['the', 'angara', 'flow', 'out', 'of', 'lake', 'baikal']
     """
     return analyzer(language).analyze(spaced(text))
+
+
+def literals(text: str) -> list[str]:
+    """
+    What a text names as it is written in code.
+
+    >>> literals('What do --fields, /why and put_data do in `parlai_q2 score`?')
+    ['--fields', '/why', 'put_data', 'parlai_q2 score']
+    """
+    found = ((match[1] or match[2]).strip() for match in _LITERAL.finditer(text))
+    return [one for one in found if one]
 
 
 def spaced(text: str) -> str:

@@ -42,6 +42,12 @@ def test_function_words_count_where_there_is_nothing_else():
     )
 
 
+def test_what_is_named_as_in_code_is_no_word_of_conversation():
+    texts = ('This shows pumps.', 'The command /why explains.')
+    assert first('What does /why show?', *texts) == texts[1]
+    assert first('Why does it show?', *texts) == texts[0]
+
+
 def test_titles_and_headings_are_searched():
     hose = Passage('They bend.', 'Hoses', Source('a.md', 'Hoses > Summer', 'line 3'))
     assert first('hoses', 'Pumps are blue.', hose) == 'They bend.'

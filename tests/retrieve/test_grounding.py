@@ -8,10 +8,10 @@ import pytest
 from parlai_q2.retrieve.answers import Answer, AnswerReader, asks
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.found import Found
-from parlai_q2.retrieve.grounding import Grounder
+from parlai_q2.retrieve.grounding import Grounder, Read
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.quotes import quoted
-from parlai_q2.turns import Passage, Span
+from parlai_q2.turns import Passage, Source, Span
 
 FAQS = Path(__file__).parent / 'faqs'
 QUESTIONS = [json.loads(line) for line in open(FAQS / 'questions.jsonl')]
@@ -124,6 +124,32 @@ def test_of_a_table_the_cell_is_said(tmp_path, name, question, quote):
     assert found.quote == quote and found.sentences[0] == quote
     # What is searched, and shown as evidence, still has the column's name.
     assert any(f'{column}: ' in found.passages[0].text for column in ('topic', 'line'))
+
+
+@pytest.mark.parametrize(
+    'margins, said',
+    [
+        ((9.0, 8.0), 'red: wavy\ngreen: straight'),
+        ((8.0, 9.0), 'green: straight\nred: wavy'),
+        ((12.0, 6.0), 'red: wavy'),
+    ],
+)
+def test_of_rows_that_are_nearly_as_likely_both_are_said(margins, said):
+    read = []
+    for (mark, line), margin in zip(
+        (('red', 'wavy'), ('green', 'straight')), margins, strict=True
+    ):
+        text = f'mark: {mark} | line: {line}'
+        place = text.index(line)
+        passage = Passage(text, source=Source('a.md', 'Marks'))
+        span = Span(line, place, place + len(line))
+        read.append(Read(passage, Answer(span, margin), 0.7))
+    grounder = Grounder(Sure(), AnswerReader())
+    assert grounder._grounded('Which line is it?', read).quote == said
+    # Those of another table stay out.
+    other = read[1].passage._replace(source=Source('b.md', 'Marks'))
+    apart = [read[0], read[1]._replace(passage=other)]
+    assert grounder._grounded('Which line is it?', apart).quote in said.split('\n')
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,32 @@ def test_what_means_the_same_is_nearer():
     assert Nearness().of('Anything?', []) == []
 
 
+def test_what_a_question_names_literally_is_nearer():
+    texts = (
+        '--wide makes it broad.',
+        '--wide-open is another.',
+        'Much is wide.',
+        'Up.',
+    )
+    found = [Found(Passage(text), 1.0, n) for n, text in enumerate(texts)]
+    question = 'What does --wide do?'
+    near, plain = (
+        Nearness().of(one, found) for one in (question, 'What does wide do?')
+    )
+    assert near[0] == max(near)
+    gained = [a - b for a, b in zip(near, plain, strict=True)]
+    assert gained[0] - max(gained[1:]) == pytest.approx(nearness.PER_LITERAL, abs=0.05)
+    # What most have, as the project's name, tells nothing.
+    shares = nearness._literal_shares(question, [texts[0], texts[0], 'Up.'])
+    assert shares == [0.0, 0.0, 0.0]
+
+
+def test_a_row_is_encoded_without_the_names_of_its_columns():
+    row = Passage('mark: red | line: wavy | meaning: wrong', 'Marks')
+    assert nearness._said(row) == 'Marks\nred: wavy; wrong'
+    assert nearness._said(Passage('Red is wrong.')) == 'Red is wrong.'
+
+
 def test_vectors_are_kept_for_a_while(monkeypatch):
     monkeypatch.setattr(nearness, 'MOST_KEPT', 2)
     near = Nearness()

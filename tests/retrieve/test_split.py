@@ -49,6 +49,21 @@ def test_lines_stay_lines():
     assert said == 'Type:\nmake it\nmake more'
 
 
+def test_long_code_stands_apart_after_what_introduces_it():
+    code = '\n'.join(f'run --step {n} --again' for n in range(9))
+    blocks = [
+        Block('It is old. Type this:'),
+        Block(code, code=True),
+        Block('Then wait.'),
+        Block('wait --now', code=True),
+    ]
+    assert texts(blocks, words=100, overlap=4) == [
+        'It is old.\nType this:'.replace('\n', ' '),
+        f'Type this:\n{code}',
+        'Then wait.\nwait --now',
+    ]
+
+
 def test_rows_share_no_passage():
     rows = [Block('Aa.', alone=True), Block('Bb.', alone=True)]
     assert texts(rows) == ['Aa.', 'Bb.']

@@ -26,6 +26,7 @@ class Block:
     :param unit: what ``first`` and ``last`` count, e.g. ``line`` or ``page``; or, with
         both 0, the place itself, e.g. an address.
     :param alone: whether it shares no passage with its neighbours.
+    :param code: whether its lines are code.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Block:
     first: int = 0
     last: int = 0
     alone: bool = False
+    code: bool = False
 
 
 def clean(text: str) -> str:

@@ -58,7 +58,8 @@ def read_markdown(path: Path) -> Iterator[Block]:
                 yield Block(text, title, headings(levels), 'line', *lines, True)
             row = []
         elif said and not _LABEL.match(said):
-            yield Block(said, title, headings(levels), 'line', *lines)
+            code = token.type in ('fence', 'code_block')
+            yield Block(said, title, headings(levels), 'line', *lines, code=code)
 
 
 def _title(tokens: Sequence[Token]) -> str:
@@ -75,7 +76,7 @@ def _text(token: Token) -> str:
         return '' if _BUILDS.match(token.info) else token.content
     if token.type == 'html_block':
         return html_text(token.content)
-    if token.type != 'inline':
+    if token.type != 'inline' or _is_badges(token):
         return ''
     parts = []
     for child in token.children or ():
@@ -89,3 +90,14 @@ def _text(token: Token) -> str:
         elif child.type == 'image':
             parts.append(''.join(_text(one) or one.content for one in [child]))
     return ''.join(parts)
+
+
+def _is_badges(token: Token) -> bool:
+    """Whether a paragraph has nothing but images in links, as a project's badges."""
+    kinds = [child.type for child in token.children or ()]
+    shown = {'image', 'link_open', 'link_close', 'softbreak', 'hardbreak'}
+    blank = all(
+        child.type in shown or not child.content.strip()
+        for child in token.children or ()
+    )
+    return blank and 'image' in kinds and 'link_open' in kinds
