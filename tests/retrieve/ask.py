@@ -35,6 +35,7 @@ DOCUMENTS = {
         f'{PARLAI}/crowdsourcing/tasks/acute_eval/README.md',
         '/usr/share/doc/base-passwd/users-and-groups.html',  # Debian's
     ],
+    'tools': ['GitPython', 'accelerate'],
     'guides': [
         'smart_open',
         'rich',
