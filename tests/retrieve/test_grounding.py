@@ -126,6 +126,20 @@ def test_of_a_table_the_cell_is_said(tmp_path, name, question, quote):
     assert any(f'{column}: ' in found.passages[0].text for column in ('topic', 'line'))
 
 
+def test_of_a_row_nearness_counts_more_than_what_is_read_in_it():
+    unsure = Answer(Span('', 0, 0), -3.0)
+    row = Read(Passage('use: a large corpus | name: fast'), unsure, 0.7)
+    prose = Read(Passage('Use it for a large corpus.'), unsure, 0.7)
+    assert row.logit == pytest.approx(-0.42 + 5.6 - 6.0)
+    assert prose.logit == pytest.approx(-0.561 + 4.41 - 6.18)
+    assert row._replace(a_way=True).logit == prose.logit
+    (kept, none) = (
+        Grounder(Sure(), AnswerReader())._grounded('Which one?', [one])
+        for one in (row, prose)
+    )
+    assert none.declined and not kept.declined
+
+
 @pytest.mark.parametrize(
     'margins, said',
     [
