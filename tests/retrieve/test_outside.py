@@ -1,5 +1,5 @@
 """
-A retriever of one's own: the client of the docs, against a server that speaks
+A retriever of one's own: the example of the docs, against a server that speaks
 OpenSearch's API.
 """
 
@@ -15,9 +15,9 @@ import pytest
 from parlai_q2.errors import ConfigError, ServerError
 from parlai_q2.parlai.knowledge_options import index_from_opt
 from parlai_q2.turns import Source
-from tests.docs.code_in_docs import code_of
+from tests.conftest import ROOT
 
-PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'documents.md'
+CODE = ROOT / 'docs' / 'examples' / 'opensearch.py'
 RECORDED = json.loads(Path(__file__).with_name('opensearch.json').read_text())
 
 
@@ -74,18 +74,14 @@ def running():
 
 
 @pytest.fixture(params=[replaying, running])
-def engine(request, tmp_path, monkeypatch):
-    """The module that the page shows, and a server for it."""
-    (code,) = [one for one in code_of(PAGE) if one.name == 'engine.py']
-    assert len(code.text.splitlines()) < 60
-    (tmp_path / 'engine.py').write_text(code.text)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    import engine
+def engine(request, monkeypatch):
+    """The module that the page names, and a server for it."""
+    monkeypatch.syspath_prepend(str(CODE.parent))
+    import opensearch
 
     with request.param() as address:
-        monkeypatch.setattr(engine, 'ADDRESS', address)
-        yield engine
-    monkeypatch.delitem(__import__('sys').modules, 'engine')
+        monkeypatch.setattr(opensearch, 'ADDRESS', address)
+        yield opensearch
 
 
 def test_the_client_of_the_page_finds_passages(engine):
@@ -112,7 +108,7 @@ def test_an_error_of_the_server_is_told(engine, monkeypatch):
 def test_the_agent_takes_a_retriever_by_name(engine):
     grounder = index_from_opt(
         {
-            'knowledge_index': 'engine:OpenSearch',
+            'knowledge_index': 'opensearch:OpenSearch',
             'knowledge_answers': False,
             'knowledge_passages': 2,
         }
