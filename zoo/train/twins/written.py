@@ -1,0 +1,131 @@
+"""
+Writes the rows that were made by reading, for a detector that has learnt the others::
+
+    python -m parlai_q2.zoo.train.twins.written --passages reply.train.jsonl.xz \
+      dial.train.jsonl.gz --replay twins.train.jsonl.gz --outdir data
+
+``written.jsonl`` has twins, a right reply in other words and a wrong one; ``read.jsonl``
+has replies of the shipped generator, each with the class that a reader gave it. Both
+name the passages of public data sets by a key (:func:`key_of`), so that they hold
+nobody else's text; passages that were made up are written out. Rows go to
+``written.train.jsonl.gz`` among old ones, so that nothing is unlearnt, and those of a
+tenth of the passages alone to ``written.valid.jsonl.gz``.
+"""
+
+import argparse
+import hashlib
+import json
+import random
+import re
+from collections import Counter
+from importlib.resources import files
+from pathlib import Path
+from typing import Iterator, Mapping, Optional, Sequence
+
+from parlai.utils import logging
+
+from parlai_q2.errors import InputError
+from parlai_q2.zoo.train.data import Row, read_rows, write_rows
+
+WRITTEN, READ = 'written.jsonl', 'read.jsonl'
+GENERIC = 3
+SEED = 9
+# Of the old rows: all with a teacher's probabilities, and so many others.
+OTHERS = 2000
+# One passage in so many is held out.
+HELD = 10
+# Right replies with words about oneself are not learnt from: how far such words count
+# is what annotators disagree about, so the detector keeps the view that it had.
+ONESELF = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|we|our|us|mine|myself)\b", re.I)
+
+
+def key_of(passage: str) -> str:
+    """The first twelve hexadecimal digits of the SHA-256 of a passage's words."""
+    text = ' '.join(passage.split())
+    return hashlib.sha256(text.encode('utf-8')).hexdigest()[:12]
+
+
+def is_held_out(passage: str) -> bool:
+    """Whether a passage's rows are for validation."""
+    return int(key_of(passage), 16) % HELD == 0
+
+
+def shipped(name: str) -> list[Row]:
+    """The lines of a file beside this module."""
+    text = (files(__package__) / name).read_text(encoding='utf-8')
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def with_passages(rows: Sequence[Row], passages: Sequence[str]) -> Iterator[Row]:
+    """
+    Rows with their passage as ``p``.
+
+    :raises InputError: when none of the passages that rows name is among those given.
+    """
+    by_key = {key_of(passage): passage for passage in passages}
+    named = [row for row in rows if 'k' in row]
+    if named and not any(row['k'] in by_key for row in named):
+        raise InputError(
+            'No passage is one that the rows were written for. Give --passages the '
+            'files reply.train and dial.train that docs/training.md names.'
+        )
+    for row in rows:
+        passage = row.get('p') or by_key.get(row['k'])
+        if passage:
+            yield {**row, 'p': ' '.join(passage.split())}
+
+
+def twins(rows: Sequence[Row]) -> Iterator[Row]:
+    """Twins as the trainer reads them, and small talk beside them."""
+    for row in rows:
+        if not ONESELF.search(row['right']):
+            made = {'p': row['p'], 'h': row['right'], 'y': 0, 'wrong': row['wrong']}
+            yield _row(made, f'written {row["kind"]}', y_wrong=row['y'])
+        if 'generic' in row:
+            made = {'p': row['p'], 'h': row['generic'], 'y': GENERIC}
+            yield _row(made, 'written generic')
+
+
+def candidates(rows: Sequence[Row]) -> Iterator[Row]:
+    """Replies of the generator with their class."""
+    for row in rows:
+        if row['y'] or not ONESELF.search(row['h']):
+            yield _row({'p': row['p'], 'h': row['h'], 'y': row['y']}, 'read')
+
+
+def replayed(rows: Sequence[Row], rng: random.Random) -> list[Row]:
+    """Old rows of :mod:`.rows` that are learnt again."""
+    taught = [row for row in rows if 'z' in row]
+    others = [row for row in rows if 'z' not in row]
+    return taught + rng.sample(others, min(OTHERS, len(others)))
+
+
+def _row(texts: Mapping[str, object], source: str, **more: object) -> Row:
+    lower = {k: v.lower() if isinstance(v, str) else v for k, v in texts.items()}
+    return {**lower, **more, 'src': source}
+
+
+def main(argv: Optional[Sequence[str]] = None) -> None:
+    """Write the rows."""
+    parser = argparse.ArgumentParser(description='Rows that were made by reading')
+    parser.add_argument('--passages', nargs='+', required=True, help='turns with k')
+    parser.add_argument('--replay', required=True, help='twins.train of rows')
+    parser.add_argument('--outdir', type=Path, required=True)
+    args = parser.parse_args(argv)
+    passages = [row['k'] for path in args.passages for row in read_rows(path)]
+    made = twins(list(with_passages(shipped(WRITTEN), passages)))
+    read = candidates(list(with_passages(shipped(READ), passages)))
+    rows = [*made, *read]
+    train = [row for row in rows if not is_held_out(row['p'])]
+    rng = random.Random(SEED)
+    train += replayed(read_rows(args.replay), rng)
+    rng.shuffle(train)
+    valid = [row for row in rows if is_held_out(row['p'])]
+    for name, part in (('train', train), ('valid', valid)):
+        path = args.outdir / f'written.{name}.jsonl.gz'
+        kinds = dict(Counter(row['src'] for row in part).most_common(8))
+        logging.info(f'{write_rows(path, part)} rows: {path}; {kinds}')
+
+
+if __name__ == '__main__':
+    main()
