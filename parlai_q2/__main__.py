@@ -227,7 +227,7 @@ def run(arguments: Optional[list[str]] = None) -> Any:
 
 def run_by_parlai(arguments: list[str]) -> Any:
     """Run a command that is a ``ParlaiScript``, ours or ParlAI's."""
-    arguments = short_names.expand_arguments(arguments)
+    arguments = short_names.expand_arguments(short_names.with_agent(arguments))
     check_scorers(arguments[1:])
     ours = find(arguments[0])
     if ours and ours.outfile and not {'-h', '--help'} & {*arguments}:

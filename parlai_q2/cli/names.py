@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from types import FrameType, ModuleType
 from typing import Optional
 
+from parlai_q2.cli.short_names import short_names
 from parlai_q2.errors import ConfigError, UnknownNameError, nearest
 from parlai_q2.presets import load_preset
 from parlai_q2.scorers.registry import scorer_names
@@ -126,7 +127,7 @@ def _no_module(name: str) -> UnknownNameError:
     before = '/'.join(inside)
     kind, registry = KINDS[place]
     names = {before + one for one in known} | {*getattr(sys.modules[LOADER], registry)}
-    return UnknownNameError(kind, before + last, names)
+    return UnknownNameError(kind, before + last, names.union(short_names(place)))
 
 
 def _no_class(module: ModuleType, name: str) -> UnknownNameError:

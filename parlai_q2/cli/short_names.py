@@ -24,9 +24,24 @@ TEACHER = 'Teacher'
 # The options whose values are agents or tasks, and their keys in an Opt: those of
 # ParlAI, and the reranking agent's --generator.
 AGENT_OPTIONS = ('-m', '--model', '--generator')
+# Where one of these is given, the agent is known, or help is asked for.
+AGENT_KNOWN = frozenset(
+    'm model mf model-file im init-model o init-opt h help helpall'.split()
+)
+CHATS = ('interactive', 'interactive_web')
+DEFAULT_AGENT = 'grounded_rerank'
 TASK_OPTIONS = ('-t', '--task', '-et', '--evaltask')
 AGENT_KEYS = ('model', 'generator')
 TASK_KEYS = ('task', 'evaltask')
+
+
+def with_agent(arguments: Sequence[str]) -> list[str]:
+    """A command with its options, and with the reranking agent if a chat names none."""
+    options = [a.partition('=')[0] for a in arguments[1:] if a.startswith('-')]
+    given = {option.lstrip('-').replace('_', '-') for option in options}
+    if arguments[0] not in CHATS or given & AGENT_KNOWN:
+        return list(arguments)
+    return [*arguments, '-m', PREFIX + DEFAULT_AGENT]
 
 
 def expand_arguments(arguments: Sequence[str]) -> list[str]:
@@ -128,6 +143,11 @@ def _expand_task(name: str) -> str:
 def camel_case(name: str) -> str:
     """A name in the form of a class's."""
     return ''.join(word[:1].upper() + word[1:] for word in name.split('_'))
+
+
+def short_names(place: str) -> list[str]:
+    """The short names of ``agents`` or ``tasks``."""
+    return _prefixed(agents() if place == 'agents' else tasks())
 
 
 def _prefixed(names: Iterable[str]) -> list[str]:

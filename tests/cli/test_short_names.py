@@ -124,3 +124,24 @@ def test_every_command_of_ours_shows_its_help(monkeypatch, capsys):
         with pytest.raises(SystemExit) as stopped:
             run([script.name, '--help'])
         assert not stopped.value.code, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    'given, expected',
+    [
+        (['interactive', '--search', 'x'], ['-m', 'q2:grounded_rerank']),
+        (['interactive_web'], ['-m', 'q2:grounded_rerank']),
+        (['interactive', '-m', 'other'], []),
+        (['interactive', '--model_file=zoo:x'], []),
+        (['interactive', '--init-opt', 'chat.opt'], []),
+        (['interactive', '-h'], []),
+        (['eval_model', '-t', 'q2:wow'], []),
+    ],
+)
+def test_a_chat_without_an_agent_is_with_ours(given, expected):
+    assert short_names.with_agent(given) == [*given, *expected]
+
+
+def test_an_agent_without_its_prefix_is_told():
+    with pytest.raises(UnknownNameError, match="mean 'q2:grounded_rerank'"):
+        run(['display_model', '-t', 'integration_tests', '-m', 'grounded_rerank'])

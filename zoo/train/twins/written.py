@@ -4,10 +4,10 @@ Writes the rows that were made by reading, for a detector that has learnt the ot
     python -m parlai_q2.zoo.train.twins.written --passages reply.train.jsonl.xz \
       dial.train.jsonl.gz --replay twins.train.jsonl.gz --outdir data
 
-``written.jsonl`` has twins, a right reply in other words and a wrong one; ``read.jsonl``
-has replies of the shipped generator, each with the class that a reader gave it. Both
-name the passages of public data sets by a key (:func:`key_of`), so that they hold
-nobody else's text; passages that were made up are written out. Rows go to
+``written.jsonl`` has twins, a right reply in other words and a wrong one;
+``read.jsonl`` has replies of the shipped generator, each with the class that a reader
+gave it. Both name the passages of public data sets by a key (:func:`key_of`), so that
+they hold nobody else's text; passages that were made up are written out. Rows go to
 ``written.train.jsonl.gz`` among old ones, so that nothing is unlearnt, and those of a
 tenth of the passages alone to ``written.valid.jsonl.gz``.
 """
