@@ -53,7 +53,7 @@ def test_rows_meet_their_passages():
 
 
 def test_passages_of_something_else_are_refused():
-    with pytest.raises(InputError, match='--passages'):
+    with pytest.raises(InputError, match='--dialogues'):
         list(written.with_passages([{'k': written.key_of(PASSAGE)}], [OTHER]))
 
 
@@ -85,14 +85,20 @@ def test_the_command_writes_rows_for_the_trainer(tmp_path, monkeypatch):
     }
     monkeypatch.setattr(written, 'shipped', files.get)
     write_rows(tmp_path / 'old.jsonl', old + others)
-    write_rows(tmp_path / 'passages.jsonl', [{'k': text} for text in texts])
+    write_rows(tmp_path / 'replies.jsonl', [{'k': text, 'r': ''} for text in texts])
+    talk = [f'The passage of the turn number {n}.' for n in range(10)]
+    turns = [{'k': text, 'h': ['Which one?'], 'r': 'Well!'} for text in talk]
+    write_rows(tmp_path / 'turns.jsonl', turns)
     written.main(
-        ['--passages', str(tmp_path / 'passages.jsonl'), '--outdir', str(tmp_path)]
+        ['--replies', str(tmp_path / 'replies.jsonl'), '--outdir', str(tmp_path)]
+        + ['--dialogues', str(tmp_path / 'turns.jsonl')]
         + ['--replay', str(tmp_path / 'old.jsonl')]
     )
     train = read_rows(tmp_path / 'written.train.jsonl.gz')
     valid = read_rows(tmp_path / 'written.valid.jsonl.gz')
-    assert len(train) + len(valid) == 60 + 1 + 4
+    assert len(train) + len(valid) == 60 + 1 + 4 + 10
+    heard = [row for row in train if row['h'] == 'well!']
+    assert len(heard) == 10 and all(len(row['z']) == 4 for row in heard)
     assert sum(row['src'] in ('old', 'far') for row in train) == 4
     held = {row['p'] for row in valid}
     assert 0 < len(held) < 20 and not held & {row['p'] for row in train}

@@ -42,10 +42,16 @@ def turns_of(rows: Sequence[Row], most: int, rng: random.Random) -> list[Row]:
     return list(by_passage.values())[:most]
 
 
-def neighbour(passage: str, turns: Sequence[Row], rng: random.Random) -> str:
-    """Of some other passages, the one that has most words in common with this one."""
+def neighbour(
+    passage: str, turns: Sequence[Row], rng: random.Random, like: str = ''
+) -> str:
+    """
+    Of some other passages, the one that has most words in common with this one.
+
+    :param like: a text that is compared in place of the passage.
+    """
     drawn = [t['k'] for t in rng.sample(list(turns), min(AMONG, len(turns)))]
-    own = words(passage)
+    own = words(like or passage)
 
     def alike(other: str) -> float:
         return len(own & words(other)) / len(own | words(other))

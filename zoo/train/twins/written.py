@@ -1,15 +1,19 @@
 """
 Writes the rows that were made by reading, for a detector that has learnt the others::
 
-    python -m parlai_q2.zoo.train.twins.written --passages reply.train.jsonl.xz \
-      dial.train.jsonl.gz --replay twins.train.jsonl.gz --outdir data
+    python -m parlai_q2.zoo.train.twins.written --replies reply.train.jsonl.xz \
+      --dialogues dial.train.jsonl.gz --replay twins.train.jsonl.gz --outdir data
 
 ``written.jsonl`` has twins, a right reply in other words and a wrong one;
 ``read.jsonl`` has replies of the shipped generator, each with the class that a reader
 gave it. Both name the passages of public data sets by a key (:func:`key_of`), so that
 they hold nobody else's text; passages that were made up are written out. Rows go to
-``written.train.jsonl.gz`` among old ones, so that nothing is unlearnt, and those of a
-tenth of the passages alone to ``written.valid.jsonl.gz``.
+``written.train.jsonl.gz``, those of a tenth of the passages to
+``written.valid.jsonl.gz``.
+
+So that nothing is unlearnt, old rows are among them, and what people said in dialogues,
+half of it under a passage of another turn that is like what they said, both with what
+the detector thought of them before.
 """
 
 import argparse
@@ -25,13 +29,19 @@ from typing import Iterator, Mapping, Optional, Sequence
 from parlai.utils import logging
 
 from parlai_q2.errors import InputError
+from parlai_q2.presets import load_preset, with_detector
+from parlai_q2.scorers import backends
 from parlai_q2.zoo.train.data import Row, read_rows, write_rows
+from parlai_q2.zoo.train.twins.candidates import LEAST_WORDS, neighbour
+from parlai_q2.zoo.train.twins.rows import CANDIDATE, is_short, taught
 
 WRITTEN, READ = 'written.jsonl', 'read.jsonl'
 GENERIC = 3
 SEED = 9
-# Of the old rows: all with a teacher's probabilities, and so many others.
-OTHERS = 2000
+# Of the old rows so many with a teacher's probabilities, and so many others.
+TAUGHT, OTHERS = 5200, 2000
+# Of what people said so much under its own passage, and as much under another.
+SAID = 2600
 # One passage in so many is held out.
 HELD = 10
 # Right replies with words about oneself are not learnt from: how far such words count
@@ -66,8 +76,8 @@ def with_passages(rows: Sequence[Row], passages: Sequence[str]) -> Iterator[Row]
     named = [row for row in rows if 'k' in row]
     if named and not any(row['k'] in by_key for row in named):
         raise InputError(
-            'No passage is one that the rows were written for. Give --passages the '
-            'files reply.train and dial.train that docs/training.md names.'
+            'No passage is one that the rows were written for. Give --replies and '
+            '--dialogues the files that docs/training.md names.'
         )
     for row in rows:
         passage = row.get('p') or by_key.get(row['k'])
@@ -97,7 +107,30 @@ def replayed(rows: Sequence[Row], rng: random.Random) -> list[Row]:
     """Old rows of :mod:`.rows` that are learnt again."""
     taught = [row for row in rows if 'z' in row]
     others = [row for row in rows if 'z' not in row]
-    return taught + rng.sample(others, min(OTHERS, len(others)))
+    return rng.sample(taught, min(TAUGHT, len(taught))) + rng.sample(
+        others, min(OTHERS, len(others))
+    )
+
+
+def said(turns: Sequence[Row], rng: random.Random) -> list[Row]:
+    """
+    What people said under a passage, without a class.
+
+    :param turns: with ``k`` (a passage), ``h`` (the turns before) and ``r`` (a reply).
+    """
+    fit = [{'k': t['k'], 'r': t['r'], 'h': t['h']} for t in turns]
+    fit = [t for t in fit if len(t['k'].split()) >= LEAST_WORDS]
+    fit = rng.sample(fit, min(2 * SAID, len(fit)))
+    rows = []
+    for number, turn in enumerate(fit):
+        passage = turn['k']
+        if number % 2:
+            talk = ' '.join([*turn['h'][-2:], turn['r']])
+            passage = neighbour(passage, fit, rng, like=talk)
+        row = {'p': passage.lower(), 'h': turn['r'].lower(), 'src': CANDIDATE}
+        if is_short(row):
+            rows.append(row)
+    return rows
 
 
 def _row(texts: Mapping[str, object], source: str, **more: object) -> Row:
@@ -108,17 +141,24 @@ def _row(texts: Mapping[str, object], source: str, **more: object) -> Row:
 def main(argv: Optional[Sequence[str]] = None) -> None:
     """Write the rows."""
     parser = argparse.ArgumentParser(description='Rows that were made by reading')
-    parser.add_argument('--passages', nargs='+', required=True, help='turns with k')
+    parser.add_argument('--replies', required=True, help='turns with k and r')
+    parser.add_argument('--dialogues', required=True, help='turns with k, h and r')
     parser.add_argument('--replay', required=True, help='twins.train of rows')
+    parser.add_argument(
+        '--teacher', default='mini', help='preset of the detector that is taught'
+    )
     parser.add_argument('--outdir', type=Path, required=True)
     args = parser.parse_args(argv)
-    passages = [row['k'] for path in args.passages for row in read_rows(path)]
+    turns = read_rows(args.dialogues)
+    passages = [row['k'] for row in [*read_rows(args.replies), *turns]]
     made = twins(list(with_passages(shipped(WRITTEN), passages)))
     read = candidates(list(with_passages(shipped(READ), passages)))
     rows = [*made, *read]
     train = [row for row in rows if not is_held_out(row['p'])]
     rng = random.Random(SEED)
     train += replayed(read_rows(args.replay), rng)
+    teacher = backends.detector(with_detector(load_preset('mini'), args.teacher))
+    train += taught(said(turns, rng), [teacher])
     rng.shuffle(train)
     valid = [row for row in rows if is_held_out(row['p'])]
     for name, part in (('train', train), ('valid', valid)):
