@@ -55,8 +55,9 @@ def test_older_processors_give_nearly_the_same_scores(instructions):
     own, other = scores('consistency', 20), scores('consistency', 20, instructions)
     assert [label for _, label in own] == [label for _, label in other]
     gaps = [abs(a - b) for (a, _), (b, _) in zip(own, other, strict=True)]
-    assert max(gaps) < 0.03
-    assert fmean(gaps) < 0.004
+    # Without AVX functions are computed another way.
+    assert max(gaps) < (0.05 if instructions == 'GENERIC' else 0.02)
+    assert fmean(gaps) < 0.006
 
 
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='for x86 processors')
