@@ -194,7 +194,7 @@ class Store:
             while len(hits) == wanted < MOST_EQUAL and hits[k - 1][0] == hits[-1][0]:
                 wanted = 2 * wanted
                 hits = self._ranked(query, wanted)
-            read = []
+            read: list[tuple[Passage, float, int]] = []
             for score, address in hits:
                 # What is certainly not among the best is not read.
                 if len(read) >= k and score < hits[k - 1][0]:

@@ -30,6 +30,13 @@ TURNS = [
      'h': [f'What did the {one} do?'], 'r': f'it chased the {other} in {year} .'}
     for one, other, year in (('cat', 'mouse', 1990), ('dog', 'fox', 1854))
 ]  # fmt: skip
+# One of the passages that the rows that ship were written about.
+WRITTEN_ABOUT = {
+    'k': 'The party is named after republicanism, a major ideology of the American '
+    'Revolution.',
+    'h': ['Which party?'],
+    'r': 'The republican one.',
+}
 
 
 @pytest.fixture(scope='module')
@@ -43,7 +50,7 @@ def place(tmp_path_factory):
         write_rows(data / f'qg.{part}', QUESTION_ROWS)
     write_rows(data / 'cons_soft.train.jsonl.gz', CLASS_ROWS)
     for name in ('dial.train.jsonl.gz', 'reply.train.jsonl.xz'):
-        write_rows(data / name, TURNS)
+        write_rows(data / name, [*TURNS, WRITTEN_ABOUT])
     return folder
 
 

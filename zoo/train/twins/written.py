@@ -88,6 +88,8 @@ def with_passages(rows: Sequence[Row], passages: Sequence[str]) -> Iterator[Row]
 def twins(rows: Sequence[Row]) -> Iterator[Row]:
     """Twins as the trainer reads them, and small talk beside them."""
     for row in rows:
+        if 'right' not in row:
+            continue
         if not ONESELF.search(row['right']):
             made = {'p': row['p'], 'h': row['right'], 'y': 0, 'wrong': row['wrong']}
             yield _row(made, f'written {row["kind"]}', y_wrong=row['y'])
@@ -99,7 +101,7 @@ def twins(rows: Sequence[Row]) -> Iterator[Row]:
 def candidates(rows: Sequence[Row]) -> Iterator[Row]:
     """Replies of the generator with their class."""
     for row in rows:
-        if row['y'] or not ONESELF.search(row['h']):
+        if 'h' in row and (row['y'] or not ONESELF.search(row['h'])):
             yield _row({'p': row['p'], 'h': row['h'], 'y': row['y']}, 'read')
 
 
@@ -151,9 +153,8 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     args = parser.parse_args(argv)
     turns = read_rows(args.dialogues)
     passages = [row['k'] for row in [*read_rows(args.replies), *turns]]
-    made = twins(list(with_passages(shipped(WRITTEN), passages)))
-    read = candidates(list(with_passages(shipped(READ), passages)))
-    rows = [*made, *read]
+    found = list(with_passages([*shipped(WRITTEN), *shipped(READ)], passages))
+    rows = [*twins(found), *candidates(found)]
     train = [row for row in rows if not is_held_out(row['p'])]
     rng = random.Random(SEED)
     train += replayed(read_rows(args.replay), rng)
