@@ -1,6 +1,6 @@
 """What the commands that work off files have in common: ``score`` and ``rerank``."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Optional
 
 from parlai_q2.cli import log
@@ -70,38 +70,16 @@ def work_off(
     progress = Progress(name, total, unit, 0, 0)
 
     def begun(run: FileRun) -> None:
-        if run.writer.started_over:
-            log.warning(
-                f'The unfinished {run.writer.part} was made from another input or '
-                'with another scorer. Starting over.'
-            )
+        _tell_begun(run, unit, done)
         if run.work.records:
-            log.info(f'Continuing after the {run.work.records} {unit} already {done}.')
             progress.skip(run.work.records, run.work.read)
 
     def finished(run: FileRun) -> None:
         summaries.append(run.summary)
         before[0] += run.state['size']
-        outfile = run.shard.outfile
-        log.info(f'Wrote {outfile}. {run.counts.sentence()}')
+        log.info(f'Wrote {run.shard.outfile}. {run.counts.sentence()}')
         plan.done(run)
-        if run.cut_short:
-            complaints.append(
-                f'{run.shard.infile} was not read to its end: see the last line of '
-                f'{outfile}.'
-            )
-        elif run.counts.records and not run.counts.good:
-            complaints.append(
-                f'None of the {run.counts.records} {unit} in {run.shard.infile} could '
-                f'be {done}. {outfile} says what is wrong with each.'
-            )
-        elif kind.bad_is_error and run.counts.good < run.counts.records:
-            bad = run.counts.records - run.counts.good
-            # The others are written; whoever goes on from here should know.
-            complaints.append(
-                f'{bad} of the {run.counts.records} {unit} in {run.shard.infile} were '
-                f'not {done}. {outfile} has the others, and what is wrong with these.'
-            )
+        complaints.extend(_complaint(run, unit, done, kind.bad_is_error))
 
     def moved(records: int, read: int) -> None:
         progress.update(records, before[0] + read)
@@ -112,14 +90,44 @@ def work_off(
     plan.finish(engine.signature)
     if plan.sharded:
         log.info(f'Wrote {plan.target}, with its manifest.{_empty(plan, unit)}')
+        if not any(one['records'] for one in plan.entries.values()):
+            complaints.append(f'There are no {unit} in any of the files.')
     tell_signature(engine.signature, plan.summary)
-    if plan.sharded and not any(one['records'] for one in plan.entries.values()):
-        complaints.append(f'There are no {unit} in any of the files.')
     if complaints:
         raise InputError('\n'.join(complaints))
     if plan.sharded:
         return {'signature': engine.signature, 'shards': summaries}
     return summaries[0]
+
+
+def _tell_begun(run: FileRun, unit: str, done: str) -> None:
+    """Log what became of what a stopped run left."""
+    if run.writer.started_over:
+        log.warning(
+            f'The unfinished {run.writer.part} was made from another input or with '
+            'another scorer. Starting over.'
+        )
+    if run.work.records:
+        log.info(f'Continuing after the {run.work.records} {unit} already {done}.')
+
+
+def _complaint(run: FileRun, unit: str, done: str, bad_is_error: bool) -> Iterator[str]:
+    """What is wrong with a file that was worked off, if anything."""
+    infile, outfile = run.shard.infile, run.shard.outfile
+    count, good = run.counts.records, run.counts.good
+    if run.cut_short:
+        yield f'{infile} was not read to its end: see the last line of {outfile}.'
+    elif count and not good:
+        yield (
+            f'None of the {count} {unit} in {infile} could be {done}. {outfile} says '
+            'what is wrong with each.'
+        )
+    elif bad_is_error and good < count:
+        # The others are written; whoever goes on from here should know.
+        yield (
+            f'{count - good} of the {count} {unit} in {infile} were not {done}. '
+            f'{outfile} has the others, and what is wrong with these.'
+        )
 
 
 def _empty(plan: Plan, unit: str) -> str:

@@ -227,6 +227,34 @@ def evaluate(
     :raises InputError: for a set without responses, or a column none of whose scores
         belongs to the set.
     """
+    _check(annotated, columns)
+    same: list[Pair] = []
+    other: list[Pair] = []
+    if other_knowledge:
+        pool = [*annotated.responses, *annotated.crossed_responses]
+        same = same_dialogue(annotated.responses, pool, seed)
+        other = random_dialogue(annotated.responses, annotated.responses, seed)
+    pairs = [*_own_pairs(annotated, seed), *same, *other]
+    measures = _measured(scorers, pairs, counting)
+    asked = []
+    for name in scorers:
+        asked.append(measures[name])
+        if name.partition('@')[0] in AGAINST_REPLIES:
+            of_replies = against_replies(name, scorers[name], annotated.responses)
+            asked += [of_replies] if of_replies.scores else []
+    asked += columns
+    own = [r.pair for r in annotated.responses]
+    varied = [
+        score_pairs(name, scorer, own, counting)
+        for name, scorer in (variants or {}).items()
+    ]
+    return Evaluation(
+        annotated, tuple(asked), tuple(varied), tuple(same), tuple(other), rounds, seed
+    )
+
+
+def _check(annotated: AnnotatedSet, columns: Sequence[Measure]) -> None:
+    """An InputError unless there is something to score, and columns belong to it."""
     if not annotated.responses:
         raise InputError(f'The set {annotated.name} has no responses.')
     for column in columns:
@@ -236,13 +264,12 @@ def evaluate(
                 f'{annotated.name}. The knowledge and responses in its file must match '
                 'those of the set exactly.'
             )
-    same: list[Pair] = []
-    other: list[Pair] = []
-    if other_knowledge:
-        pool = [*annotated.responses, *annotated.crossed_responses]
-        same = same_dialogue(annotated.responses, pool, seed)
-        other = random_dialogue(annotated.responses, annotated.responses, seed)
-    own = list(_own_pairs(annotated, seed))
+
+
+def _measured(
+    scorers: Mapping[str, Scorer], pairs: Sequence[Pair], counting: Optional[Counting]
+) -> dict[str, Measure]:
+    """The scores of pairs by each scorer; Q2 without NLI takes those of Q2."""
     measures: dict[str, Measure] = {}
     # Q2 comes first, since its scores contain those of Q2 without NLI.
     for name in sorted(scorers, key=lambda n: n.partition('@')[0] == Q2_F1):
@@ -251,22 +278,8 @@ def evaluate(
         if base == Q2_F1 and twin is not None:
             measures[name] = without_nli(twin, name, scorers[name])
         else:
-            pairs = [*own, *same, *other]
             measures[name] = score_pairs(name, scorers[name], pairs, counting)
-    asked = []
-    for name in scorers:
-        asked.append(measures[name])
-        if name.partition('@')[0] in AGAINST_REPLIES:
-            of_replies = against_replies(name, scorers[name], annotated.responses)
-            asked += [of_replies] if of_replies.scores else []
-    asked += columns
-    varied = []
-    for name, scorer in (variants or {}).items():
-        pairs = [r.pair for r in annotated.responses]
-        varied.append(score_pairs(name, scorer, pairs, counting))
-    return Evaluation(
-        annotated, tuple(asked), tuple(varied), tuple(same), tuple(other), rounds, seed
-    )
+    return measures
 
 
 def _own_pairs(annotated: AnnotatedSet, seed: int) -> Iterable[Pair]:

@@ -162,6 +162,7 @@ def write_filtered(
                     bar.skip(len(episode), len(episode))
                 else:
                     bar.update(len(episode))
+        reuse = judge.reuse
         found = summary.to_dict(
             signature=signature,
             task=opt.get('task'),
@@ -169,19 +170,26 @@ def write_filtered(
             policy=vars(policy),
             kept_file=str(outfile),
             dropped_file=str(dropped_file),
-            cache=(
-                {'hits': judge.reuse.hits, 'misses': judge.reuse.misses}
-                if judge.reuse
-                else None
-            ),
+            cache={'hits': reuse.hits, 'misses': reuse.misses} if reuse else None,
         )
-        for ending, text in (
-            (SUMMARY, write_json(found, indent=1) + '\n'),
-            (SUMMARY_TEXT, render(found)),
-        ):
-            place = outfile.with_suffix(ending)
-            with writing(place, AGAIN):
-                write_text(place, text)
+        _write_summary(found, outfile)
+    _tell(found, outfile)
+    return found
+
+
+def _write_summary(found: Mapping[str, Any], outfile: Path) -> None:
+    """Write a summary beside the kept conversations, for programs and for people."""
+    for ending, text in (
+        (SUMMARY, write_json(found, indent=1) + '\n'),
+        (SUMMARY_TEXT, render(found)),
+    ):
+        place = outfile.with_suffix(ending)
+        with writing(place, AGAIN):
+            write_text(place, text)
+
+
+def _tell(found: Mapping[str, Any], outfile: Path) -> None:
+    """Log what came of it, and where it is."""
     logging.info(f'Wrote {outfile}. {sentence(found)}')
     if not found['kept']:
         logging.warning(
@@ -189,10 +197,8 @@ def write_filtered(
             'choose another --choose-threshold or --choose.'
         )
     logging.info(f'Summary: {outfile.with_suffix(SUMMARY_TEXT)}')
-    logging.info(
-        f'Signature: {Signature.from_text(signature).short}, in full in the summary'
-    )
-    return found
+    short = Signature.from_text(found['signature']).short
+    logging.info(f'Signature: {short}, in full in the summary')
 
 
 def _places_of(path: Path) -> tuple[Path, Path]:

@@ -41,24 +41,15 @@ def write_comparison(
     :return: the page's path.
     :raises InputError: when the runs have nothing in common.
     """
-    pairing = pair_up(before, after)
-    if not pairing.pairs:
-        ids = pairing.other_text
-        raise InputError(
-            f'{names[0]} ({len(before):,} responses) and {names[1]} ({len(after):,}) '
-            'have nothing in common: two scorings are matched by response and '
-            'knowledge, two systems by id, knowledge and history.'
-            + (f' {ids:,} ids are in both, with other knowledge.' if ids else '')
-        )
+    pairing = _paired(before, after, names)
     shown = one_line(names[0]), one_line(names[1])
     one, other = signatures_of(before), signatures_of(after)
     both = list(dict.fromkeys([*one, *other]))
     changes = [change_of(*pair) for pair in pairing.pairs]
     overview = TwoRunOverview(changes)
     # None where a run's scores were not all made in one way.
-    settings = None
-    if len(one) == len(other) == 1:
-        settings = different_settings(one[0], other[0])
+    alike = len(one) == len(other) == 1
+    settings = different_settings(one[0], other[0]) if alike else None
     moved = overview.higher + overview.lower
     for side in ('before', 'after'):
         sides = numbered([change[side] for change in changes], both)
@@ -66,10 +57,8 @@ def write_comparison(
             change[side] = entry
     summary = _summary(shown, overview, pairing)
     verdict = verdict_of(shown, overview) if pairing.systems else ''
-    means, difference = _overview_rows(overview, pairing)[:2]
-    told = (summary, f'Mean {means[1]}, difference {difference[1]} ({difference[2]})')
-    for sentence in filter(None, (*(f'{line}.' for line in told), verdict)):
-        _logger.info(sentence)
+    rows = _overview_rows(overview, pairing)
+    _tell(summary, rows, verdict)
     words = ('First', 'Second') if pairing.systems else ('Before', 'After')
     data = {'names': shown, 'words': words, 'signatures': both, 'changes': changes}
     page = render(
@@ -79,7 +68,7 @@ def write_comparison(
         title=one_line(title),
         summary=summary,
         verdict=verdict,
-        overview=_overview_rows(overview, pairing),
+        overview=rows,
         words=words,
         labels=overview.labels,
         labels_before=sorted({old for old, _ in overview.labels}),
@@ -96,6 +85,31 @@ def write_comparison(
     )
     write_text(Path(path), page)
     return Path(path)
+
+
+def _paired(
+    before: Sequence[Entry], after: Sequence[Entry], names: tuple[str, str]
+) -> Pairing:
+    """What two runs have in common; an InputError where it is nothing."""
+    pairing = pair_up(before, after)
+    if not pairing.pairs:
+        ids = pairing.other_text
+        raise InputError(
+            f'{names[0]} ({len(before):,} responses) and {names[1]} ({len(after):,}) '
+            'have nothing in common: two scorings are matched by response and '
+            'knowledge, two systems by id, knowledge and history.'
+            + (f' {ids:,} ids are in both, with other knowledge.' if ids else '')
+        )
+    return pairing
+
+
+def _tell(summary: str, rows: Sequence[Row], verdict: str) -> None:
+    """Log what the page says first."""
+    means, difference = rows[:2]
+    _logger.info(f'{summary}.')
+    _logger.info(f'Mean {means[1]}, difference {difference[1]} ({difference[2]}).')
+    if verdict:
+        _logger.info(verdict)
 
 
 def _summary(names: tuple[str, str], overview: TwoRunOverview, pairing: Pairing) -> str:

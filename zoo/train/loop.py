@@ -120,67 +120,94 @@ def train(
     model.to(device).train()
     if settings.dropout is not None:
         set_dropout(model, settings.dropout)
-    weights = [p for p in model.parameters() if p.requires_grad]
-    optimizer = _optimizer(weights, settings)
     known = {
         **{n: v for n, v in asdict(settings).items() if n not in CHANGEABLE},
         'examples': len(data),
         **(identity or {}),
     }
-    checkpoint = Checkpoint(outdir, known)
-    state = checkpoint.read(model, optimizer, device)
-    step, log, recent, before = state
-    start = saved = time.time()
+    run = _Run(model, job, settings, device, Checkpoint(outdir, known))
+    batches = stream(data, settings.batch_size, rng, job.length, not settings.in_order)
+    for batch in itertools.islice(batches, run.step, settings.steps):
+        run.learn(batch)
+        if run.step < settings.steps:
+            run.note_and_save()
+    run.finish()
+    return run.log
 
-    def note(due: bool) -> None:
-        entry = {'step': step, 'train': round(sum(recent) / len(recent), 4)}
-        if due:
-            entry.update(validated(model, job, device))
-        entry['seconds'] = round(before + time.time() - start)
-        log.append(entry)
-        recent.clear()
+
+class _Run:
+    """A model in training: its steps, its log and its checkpoint."""
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        job: Job,
+        settings: LoopSettings,
+        device: str,
+        checkpoint: Checkpoint,
+    ):
+        self.model, self.job, self.settings = model, job, settings
+        self.device, self.checkpoint = device, checkpoint
+        self.weights = [p for p in model.parameters() if p.requires_grad]
+        self.optimizer = _optimizer(self.weights, settings)
+        state = checkpoint.read(model, self.optimizer, device)
+        self.step, self.log, self.recent, self.before = state
+        self.start = self.saved = time.time()
+
+    def learn(self, batch: Sequence[Any]) -> None:
+        """Take one step; a ConfigError where the loss is not a number."""
+        settings = self.settings
+        for group in self.optimizer.param_groups:
+            group['lr'] = settings.learning_rate * rate(self.step, settings)
+        tensors = moved(self.job.collate(batch), self.device)
+        with torch.autocast(torch.device(self.device).type, dtype=torch.bfloat16):
+            loss = self.job.loss(self.model, tensors)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.weights, settings.clip)
+        self.optimizer.step()
+        self.step += 1
+        self.recent.append(loss.item())
+        if not math.isfinite(self.recent[-1]):
+            raise ConfigError(
+                f'The loss is {self.recent[-1]} at step {self.step}. Lower the '
+                'learning rate.'
+            )
+
+    def note_and_save(self) -> None:
+        """Between two steps, what is due: a line of the log, a checkpoint."""
+        settings = self.settings
+        validate = self.step % settings.valid_every == 0
+        if validate or self.step % settings.log_every == 0:
+            self._note(validate)
+        minutes = settings.save_minutes
+        late = minutes and time.time() - self.saved > 60 * minutes
+        if late or settings.save_every and self.step % settings.save_every == 0:
+            self._save()
+            self.saved = time.time()
+
+    def finish(self) -> None:
+        """After the last step: its line of the log, and a checkpoint that has it."""
+        if self.recent:  # else a finished run was started again
+            self._save()  # a validation can take long
+            self._note(validate=True)
+        self._save()
+
+    def _note(self, validate: bool) -> None:
+        loss = sum(self.recent) / len(self.recent)
+        entry: dict[str, Any] = {'step': self.step, 'train': round(loss, 4)}
+        if validate:
+            entry.update(validated(self.model, self.job, self.device))
+        entry['seconds'] = round(self.before + time.time() - self.start)
+        self.log.append(entry)
+        self.recent.clear()
         logging.info(json.dumps(entry))
 
-    def keep() -> None:
-        if settings.save_every or settings.save_minutes:
-            now = State(step, log, recent, before + time.time() - start)
-            checkpoint.write(model, optimizer, now)
-
-    batches = stream(data, settings.batch_size, rng, job.length, not settings.in_order)
-    for batch in itertools.islice(batches, step, None):
-        if step >= settings.steps:
-            break
-        for group in optimizer.param_groups:
-            group['lr'] = settings.learning_rate * rate(step, settings)
-        tensors = moved(job.collate(batch), device)
-        with torch.autocast(torch.device(device).type, dtype=torch.bfloat16):
-            loss = job.loss(model, tensors)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(weights, settings.clip)
-        optimizer.step()
-        step += 1
-        recent.append(loss.item())
-        if not math.isfinite(recent[-1]):
-            raise ConfigError(
-                f'The loss is {recent[-1]} at step {step}. Lower the learning rate.'
-            )
-        if step == settings.steps:
-            break
-        due = step % settings.valid_every == 0
-        if due or step % settings.log_every == 0:
-            note(due)
-        late = (
-            settings.save_minutes and time.time() - saved > 60 * settings.save_minutes
-        )
-        if late or settings.save_every and step % settings.save_every == 0:
-            keep()
-            saved = time.time()
-    if recent:  # of the last step
-        keep()  # a validation can take long
-        note(due=True)
-    keep()
-    return log
+    def _save(self) -> None:
+        if self.settings.save_every or self.settings.save_minutes:
+            seconds = self.before + time.time() - self.start
+            now = State(self.step, self.log, self.recent, seconds)
+            self.checkpoint.write(self.model, self.optimizer, now)
 
 
 def _optimizer(
