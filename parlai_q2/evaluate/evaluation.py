@@ -2,11 +2,10 @@
 
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
 
 from parlai_q2.claims import Score
-from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.errors import InputError
 from parlai_q2.evaluate.levels import Metrics, response_level
 from parlai_q2.evaluate.measures import Measure, Scored, passages
 from parlai_q2.evaluate.published import GREEDY, GREEDY_PERSONAL
@@ -42,7 +41,7 @@ def score_pairs(
     pairs: Iterable[Pair],
     counting: Optional[Counting] = None,
 ) -> Measure:
-    """Score (knowledge, response) pairs, each once; a ConfigError unless finite."""
+    """Score (knowledge, response) pairs, each once."""
     distinct = list(dict.fromkeys(pairs))
     scores: dict[Pair, Score] = {}
     counted = counting or (lambda *_: nullcontext())
@@ -50,13 +49,7 @@ def score_pairs(
         for start in range(0, len(distinct), CHUNK):
             chunk = distinct[start : start + CHUNK]
             found = scorer.score([Example(*pair) for pair in chunk])
-            for pair, score in zip(chunk, found, strict=True):
-                if not isfinite(score.value):
-                    raise ConfigError(
-                        f'The scorer {name} gave {score.value} for the response '
-                        f'{pair[1][:60]!r}. A score must be a finite number.'
-                    )
-                scores[pair] = score
+            scores.update(zip(chunk, found, strict=True))
             if bar:
                 bar.update(len(chunk))
     return Measure(name, str(scorer.signature), scorer.threshold, scores)
@@ -73,9 +66,11 @@ def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
     by_nli = scorer.signature.settings.get('f1_fallback') == 'nli'
     scores = {}
     for pair, score in q2.scores.items():
-        # The score of an empty response, or without knowledge, has no parts.
-        value = score.parts.get('q2_f1', score.value)
-        label = label_of(value, scorer.threshold) if score.parts else score.label
+        # Of an empty text, or of one that Q2 cannot read, there is no such part.
+        value, label = score.value, score.label
+        if 'q2_f1' in score.parts:
+            value = score.parts['q2_f1']
+            label = label_of(value, scorer.threshold)
         if score.fallback and by_nli:
             label = score.label
         scores[pair] = Score(

@@ -6,7 +6,6 @@ readers use.
 
 import glob as globbing
 import io
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -154,7 +153,7 @@ def matching(given: str) -> list[Location]:
         found = place.glob()
     else:
         found = [Path(one) for one in sorted(globbing.glob(given, recursive=True))]
-    found = [one for one in found if not os.path.isdir(one)]
+    found = [one for one in found if not one.is_dir()]
     if not found:
         raise InputError(f'No file fits {given}. Check --infile.')
     return list(found)

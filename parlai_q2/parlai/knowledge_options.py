@@ -81,15 +81,24 @@ def index_from_opt(opt: Mapping[str, Any]) -> Optional[Grounder]:
     folder = opt.get('knowledge_index')
     if not folder:
         return None
-    reader, k = _reader(opt), opt.get('knowledge_passages')
+    reader = _reader(opt)
     if _CLASS.fullmatch(folder) and not Path(folder).exists():
-        return Grounder(_own_retriever(folder), reader, k or DEFAULT_PASSAGES)
-    index = Index(folder, by=opt.get('knowledge_search'), passages=k)
+        return Grounder(_own_retriever(folder), reader, _most_passages(opt))
+    passages = opt.get('knowledge_passages')
+    index = Index(folder, by=opt.get('knowledge_search'), passages=passages)
     return Grounder(index, reader, index.how.passages, index.how.query)
 
 
 def _reader(opt: Mapping[str, Any]) -> Optional[AnswerReader]:
     return AnswerReader() if opt.get('knowledge_answers', True) else None
+
+
+def _most_passages(opt: Mapping[str, Any]) -> int:
+    """``--knowledge-passages`` where no index has a number of its own."""
+    given = opt.get('knowledge_passages')
+    if given is not None and given < 1:
+        raise ConfigError(f'--knowledge-passages must be at least 1, not {given}.')
+    return DEFAULT_PASSAGES if given is None else given
 
 
 def _file_index(opt: Mapping[str, Any]) -> Optional[Grounder]:
@@ -103,7 +112,7 @@ def _file_index(opt: Mapping[str, Any]) -> Optional[Grounder]:
             f'more than {MOST_OF_FILE:,}. Make an index of it: parlai_q2 index '
             f'{opt["knowledge_file"]} --outdir INDEX'
         )
-    k = opt.get('knowledge_passages') or DEFAULT_PASSAGES
+    k = _most_passages(opt)
     words, fused = in_memory(passages)
     return Grounder(words, _reader(opt), k, of_questions=fused)
 

@@ -28,7 +28,8 @@ class Candidate:
     :param place: its place in the generator's order, from 0.
     :param score: the score of the scorer that chooses; None if there is no knowledge.
     :param value: the score's value after the guards, in [0, 1]; None like the score.
-    :param guards: in which ways it is degenerate: ``copy``, ``generic``.
+    :param guards: in which ways it is degenerate: words of
+        :class:`~parlai_q2.rerank.guards.Guard`.
     :param evidence: what the scorer that explains found, if it was asked.
 
     >>> Candidate('Bees have five eyes.').score is None

@@ -143,7 +143,8 @@ def choose(
 def _ranks(rule: Rule) -> Callable[[Candidate, float], float]:
     if rule.by == By.THRESHOLD:
         return lambda candidate, value: float(value <= rule.threshold)
-    if rule.by == By.SCORE_PLUS_GENERATOR:
+    # A weight of 0 times the log probability of what is impossible is no number.
+    if rule.by == By.SCORE_PLUS_GENERATOR and rule.generator_weight:
         return lambda c, value: -(value + rule.generator_weight * c.mean_logprob)
     return lambda candidate, value: -value
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Optional, Union
 
 from parlai_q2.claims import Label, Score
-from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.rerank.choice import Rule, choose
@@ -40,8 +40,9 @@ class Reranker:
     :param reader: tells which questions the knowledge answers; None for the shipped
         question-answering model or, where the scorer that chooses has no models, for
         nothing: short answers are then not looked for.
-    :param penalties: what each guard subtracts.
-    :raises ConfigError: if there is no such scorer, or the rule is no Rule.
+    :param penalties: what a guard subtracts, by guard, where it is not as in
+        :data:`~parlai_q2.rerank.guards.PENALTIES`.
+    :raises ConfigError: if there is no such scorer or guard, or the rule is no Rule.
 
     >>> from parlai_q2 import Reranker
     >>> replies = ['It opened in 1950.', 'It opened in 1969.']
@@ -67,13 +68,16 @@ class Reranker:
             raise ConfigError(
                 f'rule must be a Rule, such as Rule("score"), not {rule!r}.'
             )
+        for guard in penalties:
+            if guard not in tuple(Guard):
+                raise UnknownNameError('guard', guard, Guard)
         self.chooser = load_scorer(choose) if isinstance(choose, str) else choose
         self.rule = rule or Rule(threshold=self.chooser.threshold)
         self.guards = guards
         self._explain = explain
         if reader is None and guards and self.chooser.has_models:
             reader = QuestionReader()
-        self.reader, self.penalties = reader, penalties
+        self.reader, self.penalties = reader, {**PENALTIES, **penalties}
 
     @property
     def explainer(self) -> Optional[Scorer]:

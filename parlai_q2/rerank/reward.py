@@ -74,6 +74,11 @@ class GroundedReward:
                 "GroundedReward(knowledge='...')"
             )
         history = columns.get(self.history) or [()] * len(completions)
+        if len(history) != len(completions):
+            raise InputError(
+                f'There are {len(history)} values in the column {self.history!r} for '
+                f'{len(completions)} replies. Give the turns before each of them.'
+            )
         rankings = self.reranker.rank_batch(
             [
                 Pool(knowledge or '', [Candidate(_text(completion))], turns or ())

@@ -18,6 +18,7 @@ from parlai_q2.errors import InputError, RecordError
 from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.formats import READERS, format_of, open_text
 from parlai_q2.io.read import history_of
+from parlai_q2.text.normalize import passage_key
 from parlai_q2.turns import joined, passages_of
 
 CUTS = (1, 5, 10)
@@ -40,16 +41,6 @@ class Asked(NamedTuple):
             bool(self.gold)
             and hashlib.sha256(self.gold.encode()).digest()[0] < HELD_OUT
         )
-
-
-def same(text: str) -> str:
-    """
-    What makes a passage the same as another.
-
-    >>> same('It is red .') == same('it is red.')
-    True
-    """
-    return ''.join(c for c in text.lower() if c.isalnum())
 
 
 @dataclass(frozen=True)
@@ -87,8 +78,8 @@ def rank_of(gold: str, texts: Sequence[str]) -> int:
     >>> rank_of('c', ['a', 'A', 'c'])
     2
     """
-    seen = list(dict.fromkeys(same(text) for text in texts))
-    wanted = same(gold)
+    seen = list(dict.fromkeys(map(passage_key, texts)))
+    wanted = passage_key(gold)
     return seen.index(wanted) + 1 if wanted in seen else 0
 
 

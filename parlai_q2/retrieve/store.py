@@ -100,11 +100,6 @@ class Store:
         """Remove a document and its passages."""
         self._writing().delete_documents_by_term(DOCUMENT, name)
 
-    def rollback(self) -> None:
-        """Forget what was done since the last commit."""
-        if self._writer is not None:
-            self._writer.rollback()
-
     def commit(self) -> None:
         """Keep what was done, and see it."""
         if self._writer is not None:

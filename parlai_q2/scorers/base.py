@@ -150,5 +150,7 @@ class Scorer(ABC):
         :return: B scores, in order. Each is the same as if the example had been scored
             alone: bit for bit with models that compute in int8, to about 1e-7 in fp32.
         :raises InputError: if any of them is not an Example.
+        :raises ConfigError: if :meth:`score_texts` gives something else than a Score
+            with a finite value for each.
         """
         return score_all(self, examples, str(self.signature))

@@ -1,17 +1,18 @@
 """
 What happens around the scoring of a batch, in this order: the examples are checked,
 each text is taken once, what a model cannot read is set aside, known scores come from
-the cache and only the others are computed, values are calibrated, and each score gets
-its signature.
+the cache and only the others are computed and checked, values are calibrated, and each
+score gets its signature.
 """
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Optional, Protocol
 
 from parlai_q2.claims import Score, not_verifiable
-from parlai_q2.errors import InputError
+from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.turns import Example
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ def score_all(
     :param calibrated: changes a score that was computed or found.
     :return: B scores, in order.
     :raises InputError: if any of them is not an Example.
+    :raises ConfigError: if the scorer, one's own perhaps, gives something else than a
+        Score with a finite value for each.
     """
     checked = checked_examples(examples)
     texts: dict[Pair, Example] = {}
@@ -149,13 +152,41 @@ def _found(
 
 def _computed(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score]:
     found = {}
-    for example, score in zip(examples, scorer.score_texts(examples), strict=True):
+    scores = list(scorer.score_texts(examples))
+    if len(scores) != len(examples):
+        raise ConfigError(
+            f'The scorer {scorer.name} gave {len(scores)} scores for {len(examples)} '
+            'texts. score_texts() must return one for each example, in order.'
+        )
+    for example, given in zip(examples, scores, strict=True):
+        score = _checked(scorer.name, example, given)
         if share := scorer.unread(example):
             texts = example.knowledge_text, example.response
             warn_once(scorer.name, TOO_LONG, texts)
             score = replace(score, parts={**score.parts, UNREAD: share})
         found[pair_of(example)] = score
     return found
+
+
+def _checked(name: str, example: Example, given: Any) -> Score:
+    """A score in Python's own numbers, which JSON has: models often give numpy's."""
+    if not isinstance(given, Score):
+        raise ConfigError(
+            f'The scorer {name} gave {given!r:.60} for the response '
+            f'{example.response[:60]!r}. Return a Score, such as '
+            'Score(0.9, Label.CONSISTENT).'
+        )
+    if not isfinite(given.value):
+        raise ConfigError(
+            f'The scorer {name} gave {given.value} for the response '
+            f'{example.response[:60]!r}. A score must be a finite number.'
+        )
+    parts = {part: _plain(value) for part, value in given.parts.items()}
+    return replace(given, value=_plain(given.value), parts=parts)
+
+
+def _plain(value: Any) -> Any:
+    return value if type(value) in (float, int, bool) else float(value)
 
 
 def warn_once(name: str, problem: str, texts: tuple[str, str]) -> None:

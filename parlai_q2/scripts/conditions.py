@@ -32,10 +32,10 @@ from parlai_q2.parlai.knowledge_options import source_from_opt
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.manifest import Settings
-from parlai_q2.retrieve.measure import same
 from parlai_q2.retrieve.presets import PRESETS, preset
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import Role
+from parlai_q2.text.normalize import passage_key
 from parlai_q2.turns import Example, Passage, joined, passages_of
 
 GIVEN = 'given'
@@ -252,8 +252,8 @@ def measured(said: Sequence[Reply], scorer: Scorer) -> dict[str, Any]:
 
 def holds(found: Sequence[Passage], known: Sequence[Passage]) -> bool:
     """Whether what was found has a passage that is known, or is a part of it."""
-    texts = [same(one.text) for one in found]
-    wanted = [same(one.text) for one in known if one.text.strip()]
+    texts = [passage_key(one.text) for one in found]
+    wanted = [passage_key(one.text) for one in known if one.text.strip()]
     return any(
         text and (text in one or one in text) for one in wanted for text in texts
     )

@@ -1,13 +1,13 @@
 """From texts to an evaluation: what is scored, how often, and what a stop costs."""
 
-from dataclasses import replace
-
 import pytest
 
 from parlai_q2.cache import ScoreCache
-from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.claims import Label, Score
+from parlai_q2.errors import InputError
 from parlai_q2.evaluate import evaluation as running
 from parlai_q2.evaluate.evaluation import evaluate, score_pairs, without_nli
+from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.report import SetReport, to_dict, write_report
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, sampled
 from parlai_q2.q2.metric import Q2Models
@@ -180,11 +180,9 @@ def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
     assert mine == other
 
 
-def test_a_scorer_that_gives_no_number_is_named():
-    class Nan(Counting):
-        def score(self, examples):
-            found = super().score(examples)
-            return [replace(found[0], value=float('nan')), *found[1:]]
-
-    with pytest.raises(ConfigError, match='broken gave nan'):
-        evaluate(SET, {'broken': Nan()}, rounds=5)
+def test_q2_without_nli_of_what_q2_cannot_read_is_not_verifiable():
+    pair = ('Bees have five eyes.', 'q')
+    unread = Score(0.5, Label.NOT_VERIFIABLE, parts={'language': 1.0})
+    q2 = Measure('q2', 'q2|a:b', 0.6, {pair: unread})
+    found = without_nli(q2, 'q2_f1', toy_q2(False)).scores[pair]
+    assert (found.value, found.label) == (0.5, Label.NOT_VERIFIABLE)

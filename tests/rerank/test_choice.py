@@ -1,5 +1,6 @@
 """The choice among scored candidates, by hand-worked tables."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -252,3 +253,9 @@ def test_a_rule_that_there_is_not_is_refused_with_the_nearest():
 def test_a_number_out_of_range_is_refused_by_its_name(given):
     with pytest.raises(ConfigError, match=f'Rule.{next(iter(given))} .*a number'):
         Rule(**given)
+
+
+def test_a_weight_of_nothing_leaves_what_the_generator_thinks_impossible_to_the_score():
+    given = candidates(0.2, 0.9, 0.95, logprobs=[-math.inf, -1.0, -math.inf])
+    rule = Rule(By.SCORE_PLUS_GENERATOR, generator_weight=0.0, tolerance=0.0)
+    assert chosen(given, rule) == ((2, 1, 0), Reason.BEST_TOGETHER)

@@ -273,3 +273,13 @@ def test_evidence_that_names_what_is_wrong_is_left_as_it_is():
     assert Score(0.1, Label.INCONSISTENT).as_judged.claims == ()
     small_talk = Score(0.1, Label.INCONSISTENT, (chat,)).as_judged
     assert [one.status for one in small_talk.claims] == [Status.UNSUPPORTED]
+
+
+def test_penalties_replace_those_of_the_guards_that_they_name_and_of_no_others():
+    replies = ['I do not know.', 'in 1969']
+    usual = Reranker('precision').rank('It opened in 1969.', replies)
+    changed = Reranker('precision', penalties={'copy': 0.1})
+    assert changed.rank('It opened in 1969.', replies) == usual
+    assert usual.first.guards == ('generic',)
+    with pytest.raises(ConfigError, match="no guard 'copies'.*'copy'"):
+        Reranker('precision', penalties={'copies': 0.1})

@@ -75,3 +75,9 @@ def test_the_share_of_consistent_replies_is_logged():
 def test_data_without_knowledge_is_an_error_that_names_the_column(columns):
     with pytest.raises(InputError, match="column 'knowledge'"):
         GroundedReward('precision')([''], ['a'], **columns)
+
+
+def test_a_history_for_each_reply_or_an_error_that_names_the_column():
+    reward = GroundedReward('precision', history='turns')
+    with pytest.raises(InputError, match="1 values in the column 'turns' for 2"):
+        reward([''] * 2, ['a', 'b'], knowledge=['a', 'b'], turns=[[]])

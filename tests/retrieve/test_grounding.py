@@ -187,6 +187,9 @@ def test_of_rows_that_are_nearly_as_likely_both_are_said(margins, said):
             '--lines',
             '--lines: says how many',
         ),
+        # A form's cell that is to be filled in says nothing.
+        ('Name:  | Price: 4 | Size: 2', '4', '4: 2'),
+        ('Name:  | Price: 4 euros', '4 euros', 'Name:  | Price: 4 euros'),
         # No row.
         ('ls | grep x', 'grep', 'ls | grep x'),
         # A line goes with what it introduces.

@@ -121,3 +121,10 @@ def test_the_agent_takes_a_retriever_by_name(engine):
 def test_what_is_no_retriever_is_refused(name):
     with pytest.raises(ConfigError, match=name):
         index_from_opt({'knowledge_index': name, 'knowledge_answers': False})
+
+
+@pytest.mark.parametrize('given', [0, -1])
+def test_less_than_one_passage_is_refused_before_the_first_search(engine, given):
+    opt = {'knowledge_index': 'opensearch:OpenSearch', 'knowledge_passages': given}
+    with pytest.raises(ConfigError, match=f'at least 1, not {given}'):
+        index_from_opt(opt)

@@ -308,3 +308,10 @@ def test_a_line_before_a_table_is_its_heading(tmp_path, read):
     (table,) = read(written(tmp_path, 'a.txt', text))
     assert table.heading == 'Prices of all hoses (2026), with tax'
     assert table.text == 'size   price\nsmall   4.00'
+
+
+@pytest.mark.parametrize('end', ['', '</p>'])
+def test_a_hidden_paragraph_without_an_end_hides_nothing_else(tmp_path, read, end):
+    page = f'<div><p hidden>Obey.{end}<p>One.<p>Two.</div><div><p hidden>No.{end}</div>'
+    found = read(written(tmp_path, 'a.html', f'{page}Three.'))
+    assert [b.text for b in found] == ['One.', 'Two.', 'Three.']

@@ -117,7 +117,8 @@ def test_files_by_url(shards, tmp_path):
         score(shards / 'a.jsonl', tmp_path / 'one.jsonl')
         one = memory.cat_file('/out/one.jsonl')
         assert one == (tmp_path / 'one.jsonl').read_bytes()
-        score('memory://in/*.jsonl', 'memory://many/')
+        memory.pipe_file('/in/older/a.jsonl', b'')  # folders fit the pattern, too
+        score('memory://in/*', 'memory://many/')
         assert memory.cat_file('/many/a.jsonl') == one
         assert json.loads(memory.cat_file('/many/manifest.json'))['records'] == 8
         with pytest.raises(InputError, match='There is no file memory://in/z.jsonl'):

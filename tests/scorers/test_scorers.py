@@ -3,11 +3,12 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from parlai_q2 import Example, Label, Score, Scorer, load_scorer
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE
-from parlai_q2.errors import InputError
+from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
@@ -207,3 +208,43 @@ def test_what_is_not_verifiable_is_worth_a_half_at_most_by_soft_values_too():
     scorer.models = replace(scorer.models, find_spans=lambda r: [[]])
     (score,) = scorer.score([Example('Bees have five eyes.', 'wow')])
     assert (score.value, score.label) == (NOT_VERIFIABLE_VALUE, Label.NOT_VERIFIABLE)
+
+
+class GivingScorer(Scorer):
+    """A scorer of one's own that returns whatever it is told to."""
+
+    name = 'giving'
+    settings = {'of': 'nothing'}
+
+    def __init__(self, *given):
+        self.given = given
+
+    def score_texts(self, examples):
+        return self.given
+
+
+def test_numbers_of_numpy_become_those_that_json_has():
+    parts = {'of': np.float64(0.25), 'numbers': 2}
+    given = Score(np.float32(0.5), Label.INCONSISTENT, parts=parts)
+    (found,) = GivingScorer(given).score([Example('a', 'b')])
+    assert json.loads(json.dumps(found.to_dict()))['score'] == 0.5
+    assert [repr(n) for n in (found.value, *found.parts.values())] == [
+        '0.5',
+        '0.25',
+        '2',
+    ]
+
+
+@pytest.mark.parametrize(
+    'given, problem',
+    [
+        ((), 'giving gave 0 scores for 1 texts'),
+        ((0.9,), r"giving gave 0.9 for the response 'said'. Return a Score"),
+        ((Score(float('nan'), 'consistent'),), 'giving gave nan .* finite number'),
+    ],
+)
+def test_a_scorer_that_gives_something_else_than_a_score_for_each_is_named(
+    given, problem
+):
+    with pytest.raises(ConfigError, match=problem):
+        GivingScorer(*given).score([Example('known', 'said')])

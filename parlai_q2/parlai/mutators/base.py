@@ -21,6 +21,7 @@ from parlai_q2.parlai.knowledge_options import add_knowledge_options, source_fro
 from parlai_q2.parlai.mutators.ahead import in_order, upcoming, watch_teachers
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import Role
+from parlai_q2.scorers.shell import pair_of
 from parlai_q2.turns import Example
 
 # The fastest of the scorers with models, since a training set has many turns.
@@ -79,16 +80,16 @@ class ScoringMutator(ManyEpisodeMutator):
         known, the next episodes are scored in the same call.
         """
         asked = self.wanted(examples)
-        new = [example for example in asked if _key(example) not in self._scores]
+        new = [example for example in asked if pair_of(example) not in self._scores]
         if new:
             self._surprises += self._seen_ahead > 0
             together = self._ahead(new) if self._may_look() else new
             for example, score in zip(together, self.scorer.score(together)):
-                self._scores[_key(example)] = score
+                self._scores[pair_of(example)] = score
         elif self._seen_ahead:
             self._seen_ahead -= 1
             self._surprises *= self._seen_ahead > 0
-        known = [self._scores[_key(example)] for example in asked]
+        known = [self._scores[pair_of(example)] for example in asked]
         while len(self._scores) > MOST_SCORES:
             self._scores.popitem(last=False)
         return known
@@ -116,23 +117,18 @@ class ScoringMutator(ManyEpisodeMutator):
         What is wanted of the next episodes and not known, to fill a call of the scorer.
         """
         assert self._teacher is not None
-        found = {_key(example): example for example in asked}
+        found = {pair_of(example): example for example in asked}
         missing = CHUNK - len(found)
         episodes = 0
         for episode in upcoming(*self._teacher) if missing > 0 else ():
             for example in self.wanted(self.examples(episode)):
-                if _key(example) not in self._scores:
-                    found.setdefault(_key(example), example)
+                if pair_of(example) not in self._scores:
+                    found.setdefault(pair_of(example), example)
             episodes += 1
             if len(found) >= CHUNK or episodes >= MOST_EPISODES:
                 break
         self._seen_ahead = episodes if in_order(self._teacher[0]) else 0
         return list(found.values())
-
-
-def _key(example: Example) -> tuple:
-    """What a score depends on."""
-    return example.knowledge, example.response
 
 
 def mutator_scorer(opt: Opt) -> Scorer:

@@ -18,7 +18,7 @@ from parlai_q2.retrieve.readers.tables import reader
 Reader = Callable[[Path], Iterator[Block]]
 # Raised when what is made of a file, or searched of it, changes: indexes are then made
 # again.
-VERSION = 8
+VERSION = 9
 
 HERE: dict[str, Reader] = {
     '.txt': read_text,

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from parlai_q2.turns import Span
+from parlai_q2.turns import Span, without_surrogates
 
 # Control characters mean nothing in a text and much to a terminal; line breaks and tabs
 # are kept.
 _CONTROL = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f]')
-_SURROGATES = re.compile('[\ud800-\udfff]')
 # Between the cells of a row, and a column's name before a cell.
 _BETWEEN = ' | '
 _NAME = re.compile(r'[^\s:|][^:|\n]{0,39}: ')
@@ -49,7 +48,7 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     text = text.replace('\r\n', '\n').replace('\r', '\n').replace('\f', '\n')
-    return _SURROGATES.sub('\ufffd', _CONTROL.sub(' ', text))
+    return without_surrogates(_CONTROL.sub(' ', text))
 
 
 def headings(levels: dict[int, str]) -> str:
@@ -83,8 +82,8 @@ def named_cells(columns: Sequence[str], row: Sequence[str]) -> str:
 
 def cells_of(text: str) -> list[Span]:
     """
-    The cells of a row that :func:`named_cells` made, without their columns' names;
-    empty if the text is no such row.
+    The cells of a row that :func:`named_cells` made, without their columns' names and
+    none of them blank; empty if the text is no such row.
 
     >>> [one.text for one in cells_of('part: hose | price: 4 euros')]
     ['hose', '4 euros']
@@ -95,6 +94,8 @@ def cells_of(text: str) -> list[Span]:
         name = _NAME.match(part)
         named = named or name is not None
         first = start + (name.end() if name else 0)
-        cells.append(Span(text[first : start + len(part)], first, start + len(part)))
+        cell = Span(text[first : start + len(part)], first, start + len(part))
+        if cell.text.strip():  # else a form's, "Name:  | Date: ", to be filled in
+            cells.append(cell)
         start += len(part) + len(_BETWEEN)
     return cells if named and len(cells) > 1 else []

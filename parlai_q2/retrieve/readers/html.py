@@ -48,6 +48,7 @@ class _Page(HTMLParser):
         self._row = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, Optional[str]]]) -> None:
+        self._end_paragraph(tag)
         if self._out is not None:
             self._depth += tag == self._out
         elif (tag in LEFT_OUT or _hidden(dict(attrs))) and tag not in VOID:
@@ -65,7 +66,14 @@ class _Page(HTMLParser):
             self._row = tag == 'tr'
         self._kept += tag == 'pre' and self._out is None
 
+    def _end_paragraph(self, tag: str) -> None:
+        """A hidden paragraph ends where a block begins or ends, also without </p>."""
+        if self._out == 'p' and tag in BLOCKS:
+            self._out = None
+
     def handle_endtag(self, tag: str) -> None:
+        if tag != 'p':
+            self._end_paragraph(tag)
         if self._out is not None:
             self._depth -= tag == self._out
             if not self._depth:
