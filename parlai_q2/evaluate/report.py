@@ -112,10 +112,8 @@ def scores_csv(report: SetReport) -> str:
     several systems answered come last where they are not in the set; the column ``use``
     distinguishes them.
     """
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator='\n')
     fields = ('knowledge', 'response', 'label', 'corpus', 'system')
-    writer.writerow([*fields, 'use', *(m.name for m in report.measures)])
+    lines = [_csv_line([*fields, 'use', *(m.name for m in report.measures)])]
     annotated = report.evaluation.annotated
     own = {response.pair for response in annotated.responses}
     crossed = {r.pair: r for r in annotated.crossed_responses}
@@ -130,8 +128,15 @@ def scores_csv(report: SetReport) -> str:
                 for m in report.measures
             ]
             said = (getattr(response, name) for name in fields)
-            writer.writerow([*said, use, *scores])
-    return stream.getvalue()
+            lines.append(_csv_line([*said, use, *scores]))
+    return ''.join(lines)
+
+
+def _csv_line(cells: Sequence[str]) -> str:
+    stream = io.StringIO()
+    # Before Python 3.13 only what ends a line is quoted: here also a lone CR.
+    csv.writer(stream, lineterminator='\r\n').writerow(cells)
+    return stream.getvalue().removesuffix('\r\n') + '\n'
 
 
 def write_report(reports: Sequence[SetReport], folder: Path) -> list[Path]:

@@ -26,6 +26,21 @@ def file_sha256(path: Union[str, Path]) -> str:
     return digest.hexdigest()
 
 
+def reason(error: OSError) -> str:
+    """
+    Why a file cannot be used, in the system's words; those who reach other stores often
+    give none.
+
+    >>> reason(FileNotFoundError('bucket/a.jsonl'))
+    'No such file or directory'
+    """
+    if error.strerror:
+        return error.strerror
+    if isinstance(error, FileNotFoundError):
+        return os.strerror(errno.ENOENT)
+    return str(error) or type(error).__name__
+
+
 def cache_folder() -> Path:
     """
     The folder for files that can be created again, which may not exist: ``parlai_q2``

@@ -13,6 +13,7 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, Text
 from parlai_q2.enums import Word
 from parlai_q2.errors import Flaw, InputError
 from parlai_q2.io.fields import ALIKE
+from parlai_q2.io.files import reason
 from parlai_q2.io.locations import Location
 from parlai_q2.io.parquet import ENDINGS
 from parlai_q2.io.strict_json import read_json
@@ -103,7 +104,7 @@ def open_text(path: Location) -> TextIO:
         begins = file.peek(4)
     except OSError as e:
         raise InputError(
-            f'Cannot read {path}: {e.strerror}. Check that the file exists and '
+            f'Cannot read {path}: {reason(e)}. Check that the file exists and '
             'that you may read it.'
         ) from e
     for mark, (kind, remedy) in NO_TEXT.items():

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Optional
 
 from parlai_q2.errors import InputError
+from parlai_q2.io.files import reason
 from parlai_q2.io.locations import Location, state_of
 from parlai_q2.io.strict_json import read_json, write_json
 from parlai_q2.packages import check_package
@@ -82,7 +83,7 @@ def parquet_rows(path: Location) -> Iterator[Row]:
     try:
         stream, size = path.open('rb'), state_of(path)['size']
     except OSError as e:
-        raise InputError(f'Cannot read {path}: {e.strerror}.') from e
+        raise InputError(f'Cannot read {path}: {reason(e)}.') from e
     number = 0
     with stream:
         try:

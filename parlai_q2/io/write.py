@@ -29,7 +29,7 @@ from typing import (
 from filelock import FileLock, Timeout
 
 from parlai_q2.errors import InputError
-from parlai_q2.io.files import beside, lock_of
+from parlai_q2.io.files import beside, lock_of, reason
 from parlai_q2.io.strict_json import write_json
 
 _logger = logging.getLogger(__name__)
@@ -230,7 +230,7 @@ def writing(path: Path, remedy: str) -> Iterator[None]:
     try:
         yield
     except OSError as e:
-        raise InputError(f'Cannot write {path}: {e.strerror}. {remedy}') from e
+        raise InputError(f'Cannot write {path}: {reason(e)}. {remedy}') from e
 
 
 def hold(part: Path) -> FileLock:

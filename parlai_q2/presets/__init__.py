@@ -180,6 +180,11 @@ def _parse(fields: dict, path: Path, base: Preset) -> Preset:
                 f'{path}: "settings" of {section} can be "base", where there is a base '
                 f'with such a section, not {kept!r}.'
             )
+        if 'device' in settings:
+            raise ConfigError(
+                f'{path}: {section} has a "device", but that is of a run. '
+                'Give --scorer-device, or load_scorer(..., device=...).'
+            )
         same = below is not None and model in (None, below.model)
         if below is not None and (same or kept):
             settings = overlaid(below.settings, settings)

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Optional, Union
 
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.io.files import cache_folder, file_sha256
+from parlai_q2.io.files import cache_folder, file_sha256, reason
 from parlai_q2.io.locations import Location, Remote, located, matching, state_of
 from parlai_q2.io.manifest import MANIFEST
 from parlai_q2.io.parquet import check_pyarrow, is_parquet
@@ -203,7 +203,7 @@ def check_regular(infile: Location) -> None:
                 f'--infile "{infile}/*.jsonl"'
             )
     except OSError as e:
-        raise InputError(f'Cannot use {infile}: {e.strerror or e}.') from e
+        raise InputError(f'Cannot use {infile}: {reason(e)}.') from e
     raise InputError(
         f'{infile} is not a regular file. Save its contents to a file and give '
         'that as --infile: a run that was stopped has to read it again.'

@@ -7,7 +7,7 @@ from parlai_q2.claims import Label, Score
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate import evaluation as running
 from parlai_q2.evaluate.evaluation import evaluate, score_pairs, without_nli
-from parlai_q2.evaluate.measures import Measure
+from parlai_q2.evaluate.measures import Measure, read_column
 from parlai_q2.evaluate.report import SetReport, to_dict, write_report
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, sampled
 from parlai_q2.q2.metric import Q2Models
@@ -166,8 +166,6 @@ def test_a_sample_is_a_part_says_so_and_is_seeded():
 
 
 def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
-    from parlai_q2.evaluate.measures import read_column
-
     found = evaluate(SET, {'mine': Counting()}, rounds=5)
     write_report([SetReport(found)], tmp_path)
     column = read_column(f'{tmp_path}/scores_small.csv:mine')
@@ -178,6 +176,18 @@ def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
     again = evaluate(SET, {'mine': Counting()}, [column], rounds=5)
     mine, other = (again.level(m, SET.responses) for m in again.measures)
     assert mine == other
+
+
+@pytest.mark.parametrize('end', ['\r', '\n', '\r\n'])
+def test_texts_of_several_lines_can_be_read_again_too(tmp_path, end):
+    given = tuple(
+        AnnotatedResponse(f'Bees fly.{end}Ants, too.', response, label)
+        for response, label in ((f'Bees{end}fly.', GOOD), ('Ants', BAD))
+    )
+    found = evaluate(AnnotatedSet('lines', '', given), {'mine': Counting()}, rounds=5)
+    write_report([SetReport(found)], tmp_path)
+    column = read_column(f'{tmp_path}/scores_lines.csv:mine')
+    assert column.known(given) == list(given)
 
 
 def test_q2_without_nli_of_what_q2_cannot_read_is_not_verifiable():

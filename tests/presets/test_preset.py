@@ -119,6 +119,11 @@ def test_the_weights_of_grounded_go_with_the_detector_they_were_fitted_with(tmp_
             'question_answering',
         ),
         ('a: [', ConfigError, 'Cannot read'),
+        (
+            'base: mini\nnli: {device: cuda}',
+            ConfigError,
+            'nli has a "device".*--scorer',
+        ),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path, text, error, says):

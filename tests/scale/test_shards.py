@@ -9,6 +9,7 @@ import pytest
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.io.locations import Remote
 from parlai_q2.io.parquet import write_parquet
 from parlai_q2.io.read import read_objects, read_records
 from tests.files import read_lines, write_lines
@@ -125,6 +126,19 @@ def test_files_by_url(shards, tmp_path):
             score('memory://in/z.jsonl', tmp_path / 'out.jsonl')
     finally:
         memory.rm('/', recursive=True)
+
+
+@pytest.mark.parametrize('name', ['a.jsonl', 'a.parquet'])
+def test_what_a_store_has_not_or_forbids_is_said(name, monkeypatch):
+    with pytest.raises(InputError, match='No such file'):
+        next(read_records(f'memory://nowhere/{name}'))
+
+    def forbid(*_):
+        raise PermissionError('Access Denied')  # as s3fs does
+
+    monkeypatch.setattr(Remote, 'open', forbid)
+    with pytest.raises(InputError, match=f'{name}: Access Denied'):
+        next(read_records(f'memory://nowhere/{name}'))
 
 
 def test_a_store_without_its_library_says_so(tmp_path):
