@@ -177,7 +177,6 @@ def check_places(plan: Plan) -> None:
     :raises InputError: if an input is not there or no regular file, or an output cannot
         be written.
     """
-    inputs = [s.infile for s in plan.shards if isinstance(s.infile, Path)]
     for shard in plan.shards:
         check_regular(shard.infile)
         if shard.outfile.suffix.lower() in ('.csv', '.tsv'):
@@ -187,7 +186,9 @@ def check_places(plan: Plan) -> None:
             )
         if is_parquet(shard.outfile):
             check_pyarrow(f'Writing {shard.outfile}')
-        writable(shard.outfile, *inputs[:1])
+        # Two inputs never have one output, so that it could only be its own.
+        own = [shard.infile] if isinstance(shard.infile, Path) else []
+        writable(shard.outfile, *own)
 
 
 def check_regular(infile: Location) -> None:

@@ -229,7 +229,8 @@ def test_a_ranking_comes_back_from_its_values_as_it_was():
     candidates = [Candidate(t, ('beam',), -1.5, -0.3) for t in ('pigs', 'red', SKY)]
     ranking = reranker.rank(passages, candidates, explain=True)
     assert ranking.chosen.evidence.claims == ranking.chosen.shown.claims == (MARK,)
-    assert ranking.candidates[1].evidence is None or ranking.first.evidence
+    shown = [one.evidence is not None for one in ranking]
+    assert shown == [one in (ranking.chosen, ranking.first) for one in ranking]
     again = Ranking.from_dict(json.loads(json.dumps(ranking.to_dict())))
     assert again == ranking
     # Plain text, which YAML can write, too: it knows no enums.

@@ -109,6 +109,14 @@ def test_many_files_do_not_fit_into_one(shards, tmp_path):
         score(shards / '*', tmp_path / 'out')
 
 
+def test_an_input_among_the_outputs_is_refused_before_anything_is_scored(shards):
+    (shards / '0.csv').write_text('knowledge,response\nk,r\n')
+    there = sorted(shards.iterdir())
+    with pytest.raises(InputError, match='a.jsonl, .* is also an input'):
+        score(shards / '*', shards)
+    assert sorted(shards.iterdir()) == there
+
+
 def test_files_by_url(shards, tmp_path):
     memory = fsspec.filesystem('memory')
     for path in shards.iterdir():
