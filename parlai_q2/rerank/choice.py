@@ -12,6 +12,7 @@ generator's order. When nothing can be verified, the generator's first choice st
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import Optional
 
 from parlai_q2.enums import Word
@@ -143,9 +144,12 @@ def choose(
 def _ranks(rule: Rule) -> Callable[[Candidate, float], float]:
     if rule.by == By.THRESHOLD:
         return lambda candidate, value: float(value <= rule.threshold)
-    # A weight of 0 times the log probability of what is impossible is no number.
-    if rule.by == By.SCORE_PLUS_GENERATOR and rule.generator_weight:
-        return lambda c, value: -(value + rule.generator_weight * c.mean_logprob)
+    weight = rule.generator_weight
+    if rule.by == By.SCORE_PLUS_GENERATOR and weight:
+        # A generator that gives no finite number thinks a candidate impossible.
+        return lambda c, value: (
+            -(value + weight * c.mean_logprob) if isfinite(c.mean_logprob) else inf
+        )
     return lambda candidate, value: -value
 
 

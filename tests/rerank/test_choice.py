@@ -255,7 +255,11 @@ def test_a_number_out_of_range_is_refused_by_its_name(given):
         Rule(**given)
 
 
-def test_a_weight_of_nothing_leaves_what_the_generator_thinks_impossible_to_the_score():
-    given = candidates(0.2, 0.9, 0.95, logprobs=[-math.inf, -1.0, -math.inf])
-    rule = Rule(By.SCORE_PLUS_GENERATOR, generator_weight=0.0, tolerance=0.0)
-    assert chosen(given, rule) == ((2, 1, 0), Reason.BEST_TOGETHER)
+@pytest.mark.parametrize('impossible', [-math.inf, math.nan])
+@pytest.mark.parametrize('weight, order', [(0.1, (1, 0, 2)), (0.0, (2, 1, 0))])
+def test_what_the_generator_thinks_impossible_is_last_if_it_counts(
+    weight, order, impossible
+):
+    given = candidates(0.2, 0.9, 0.95, logprobs=[impossible, -1.0, impossible])
+    rule = Rule(By.SCORE_PLUS_GENERATOR, generator_weight=weight, tolerance=0.0)
+    assert chosen(given, rule) == (order, Reason.BEST_TOGETHER)

@@ -310,6 +310,23 @@ def test_a_line_before_a_table_is_its_heading(tmp_path, read):
     assert table.text == 'size   price\nsmall   4.00'
 
 
+def test_a_row_stays_one_whatever_is_around_the_text_of_its_cells(tmp_path, read):
+    page = (
+        '<table><tr><th><p>part</p></th><th><p>price</p></th></tr>'
+        '<tr>\n<td><div><p>hose</p></div></td>\n<td><p>4 <b>euros</b></p>\n</td></tr>'
+        '<tr><td><p>Long.</p><p>Of two.</p></td><td>5</td></tr></table><p>End.</p>'
+    )
+    found = read(written(tmp_path, 'a.html', page))
+    assert [(b.text, b.alone) for b in found] == [
+        ('part | price', True),
+        ('hose | 4 euros', True),
+        ('Long.', True),
+        ('Of two.', False),
+        ('5', False),
+        ('End.', False),
+    ]
+
+
 @pytest.mark.parametrize('end', ['', '</p>'])
 def test_a_hidden_paragraph_without_an_end_hides_nothing_else(tmp_path, read, end):
     page = f'<div><p hidden>Obey.{end}<p>One.<p>Two.</div><div><p hidden>No.{end}</div>'

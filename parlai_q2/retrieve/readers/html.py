@@ -28,6 +28,8 @@ BLOCKS = frozenset(
 TERM = 7
 HEADINGS = {**{f'h{level}': level for level in range(1, TERM)}, 'dt': TERM}
 CELLS = ('td', 'th')
+# What many programs write around the text of a cell.
+AROUND = ('p', 'div')
 
 
 class _Page(HTMLParser):
@@ -44,8 +46,9 @@ class _Page(HTMLParser):
         self._in_title = False
         self._heading: Optional[int] = None
         self._kept = 0
-        # Whether what is read now is a row of a table.
-        self._row = False
+        # Whether what is read now is a row of a table, and one of its cells; and
+        # whether nothing of that cell was read yet.
+        self._row = self._cell = self._new = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, Optional[str]]]) -> None:
         self._end_paragraph(tag)
@@ -60,7 +63,8 @@ class _Page(HTMLParser):
         elif tag in CELLS:
             if self._parts:
                 self._parts.append(' | ')
-        elif tag in BLOCKS:
+            self._cell = self._new = True
+        elif tag in BLOCKS and not (tag in AROUND and self._cell and self._new):
             self.flush()
             self._heading = HEADINGS.get(tag)
             self._row = tag == 'tr'
@@ -80,7 +84,9 @@ class _Page(HTMLParser):
                 self._out = None
         elif tag == 'title':
             self._in_title = False
-        elif tag in BLOCKS and tag not in CELLS:
+        elif tag in CELLS:
+            self._cell = False
+        elif tag in BLOCKS and not (tag in AROUND and self._cell):
             self.flush()
             if tag == 'dl':
                 self._levels = {n: s for n, s in self._levels.items() if n < TERM}
@@ -93,6 +99,7 @@ class _Page(HTMLParser):
         if self._in_title:
             self.title += data
         elif data.strip() or self._parts:
+            self._new = self._new and not data.strip()
             if not self._parts:
                 self._first = self.getpos()[0]
             # Outside of <pre> a line break is a space.
@@ -111,7 +118,7 @@ class _Page(HTMLParser):
             lines = ('line', self._first, self.getpos()[0])
             alone = self._row
             self.found.append(Block(text, '', headings(self._levels), *lines, alone))
-        self._row = False
+        self._row = self._cell = False
 
 
 def _hidden(attributes: dict[str, Optional[str]]) -> bool:
