@@ -58,7 +58,10 @@ class Search:
         :raises ConfigError: if it does not.
         """
         if self.passages < 1:
-            raise ConfigError(f'{self.passages} passages cannot be looked for.')
+            raise ConfigError(
+                f'At least one passage must be looked for, not {self.passages}: '
+                f'--knowledge-passages {DEFAULT_PASSAGES}'
+            )
         if self.by != By.WORDS and self.encoder is None:
             raise ConfigError(
                 f'An index without vectors cannot be searched by {self.by!r}. Make it '

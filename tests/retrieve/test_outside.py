@@ -14,6 +14,7 @@ import pytest
 
 from parlai_q2.errors import ConfigError, ServerError
 from parlai_q2.parlai.knowledge_options import index_from_opt
+from parlai_q2.retrieve.presets import Search
 from parlai_q2.turns import Source
 from tests.conftest import ROOT
 
@@ -128,3 +129,5 @@ def test_less_than_one_passage_is_refused_before_the_first_search(engine, given)
     opt = {'knowledge_index': 'opensearch:OpenSearch', 'knowledge_passages': given}
     with pytest.raises(ConfigError, match=f'at least 1, not {given}'):
         index_from_opt(opt)
+    with pytest.raises(ConfigError, match=f'not {given}: --knowledge-passages 5'):
+        Search(passages=given).check()
