@@ -59,8 +59,8 @@ def add_choice_options(parser: Any) -> Any:
         type='bool',
         default=True,
         help='lower the scores of copies of the knowledge, generic replies, '
-        'repetitions and short answers to what the knowledge does not answer, at most '
-        'to the threshold',
+        'repetitions, misspelt words of the knowledge and short answers to what it '
+        'does not answer, at most to the threshold',
     )
     return group
 

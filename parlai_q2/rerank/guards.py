@@ -1,7 +1,8 @@
 """
 Finds replies that are grounded without being good answers: verbatim copies of the
-knowledge, generic replies, repetitions of what was already said, and replies to what
-the knowledge does not answer that do not name what they are about.
+knowledge, generic replies, repetitions of what was already said, words of the knowledge
+that are misspelt, and replies to what the knowledge does not answer that do not name
+what they are about.
 
 Only the text is examined, but whether a reply is generic is for the scorer to say, by
 the label ``generic``, if it knows such replies: its score then has a part of that name.
@@ -14,6 +15,7 @@ from typing import Mapping, Sequence
 
 from parlai_q2.claims import GENERIC_PART, Label, Score
 from parlai_q2.enums import Word
+from parlai_q2.rerank.misspelt import misspelt
 from parlai_q2.text.normalize import tokens
 from parlai_q2.turns import Example
 
@@ -24,6 +26,7 @@ class Guard(Word):
     COPY = 'copy'
     GENERIC = 'generic'
     REPEAT = 'repeat'
+    MISSPELT = 'misspelt'
     ELLIPTICAL = 'elliptical'
     PRONOUN = 'pronoun'
 
@@ -32,11 +35,12 @@ class Guard(Word):
 # to a reply in other words that is as grounded: where more was taken, more of what was
 # chosen was wrong (of 225 pools of BEGIN dev .412 by .01, .430 by .02, .443 by .1; .407
 # without guards). An empty phrase or a repetition gives way to anything consistent, a
-# short answer to most of it, and a pronoun to a name.
+# misspelt word or a short answer to most of it, and a pronoun to a name.
 PENALTIES: Mapping[str, float] = {
     Guard.COPY: 0.01,
     Guard.GENERIC: 0.5,
     Guard.REPEAT: 0.5,
+    Guard.MISSPELT: 0.3,
     Guard.ELLIPTICAL: 0.3,
     Guard.PRONOUN: 0.05,
 }
@@ -87,6 +91,9 @@ def guards_of(example: Example, score: Score) -> tuple[str, ...]:
         Guard.COPY: is_copy(example.response, example.knowledge_text),
         Guard.GENERIC: generic,
         Guard.REPEAT: is_repeat(example.response, example.history),
+        Guard.MISSPELT: bool(
+            misspelt(example.response, example.knowledge_text, example.history)
+        ),
     }
     return tuple(guard for guard, holds in found.items() if holds)
 

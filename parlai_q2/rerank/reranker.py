@@ -33,8 +33,8 @@ class Reranker:
     :param choose: the scorer that chooses, or its name.
     :param rule: how to choose; None for the best score.
     :param guards: whether copies of the knowledge, generic replies, repetitions of the
-        history and short answers to what the knowledge does not answer lose some of
-        their score (:mod:`~parlai_q2.rerank.guards`).
+        history, misspelt words of the knowledge and short answers to what it does not
+        answer lose some of their score (:mod:`~parlai_q2.rerank.guards`).
     :param explain: the scorer that explains the choice when asked, or its name; None
         for what the scorer that chooses says.
     :param reader: tells which questions the knowledge answers; None for the shipped

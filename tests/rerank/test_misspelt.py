@@ -1,0 +1,50 @@
+"""Misspelt words of the knowledge: which they are, and which are no such words."""
+
+import pytest
+
+from parlai_q2 import Reranker
+from parlai_q2.rerank.guards import Guard
+from parlai_q2.rerank.misspelt import misspelt
+
+PALACE = 'The sultans lived at Topkapi; Fossati restored the Hagia Sophia in 1849.'
+
+
+@pytest.mark.parametrize(
+    'response, found',
+    [
+        ('They lived at Topkap.', ['topkap']),
+        ('fossatti restored it, and they lived at topkappi', ['fossatti', 'topkappi']),
+        ('Fossati’s men restored the Hagia Sophia.', []),
+        ('Fossatis restored it.', []),  # another form
+        ('Rossati restored it.', []),  # another name: for the scorer to see
+        ('The sultan restored it.', []),  # an English word
+        ('Topkapı, FOSSATI, Sóphia', []),
+        ('', []),
+        ('🐝 1850', []),
+    ],
+)
+def test_misspelt_words(response, found):
+    assert misspelt(response, PALACE) == found
+
+
+@pytest.mark.parametrize(
+    'knowledge, response',
+    [
+        ('Ice is less dense than water.', 'Water is the denser one.'),
+        ('It was Zhuralised in 1920.', 'Zhuralized'),
+        ('The Xanthippids ruled.', 'a Xanthippid ruled'),
+    ],
+)
+def test_forms_and_spellings_of_a_word_are_not_misspelt(knowledge, response):
+    assert misspelt(response, knowledge) == []
+
+
+def test_what_somebody_said_before_is_taken_as_it_is():
+    assert misspelt('Topkap!', PALACE, ['Tell me of Topkap.']) == []
+
+
+def test_the_reply_that_spells_a_name_right_is_chosen():
+    ranking = Reranker('precision', explain=None).rank(
+        PALACE, ['The sultans lived at Topkap.', 'The sultans lived, yes, at Topkapi.']
+    )
+    assert 'Topkapi' in ranking[0].text and ranking[1].guards == (Guard.MISSPELT,)
