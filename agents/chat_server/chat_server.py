@@ -13,11 +13,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.chat_server.client import ChatServer, Reply
-from parlai_q2.agents.chat_server.options import (
-    add_options,
-    needs_logprobs,
-    server_from_opt,
-)
+from parlai_q2.agents.chat_server.options import add_options, server_from_opt
 from parlai_q2.errors import ServerError
 from parlai_q2.generate.chat import Said, messages_of
 from parlai_q2.models.prompts import Prompt
@@ -63,18 +59,18 @@ class ChatServerAgent(CandidateAgent):
         The replies in the server's order.
 
         :raises ServerError: when the server fails, or gives no log probabilities where
-            they are needed.
+            they were asked for.
         """
         more = self.opt['server_samples'] - 1
         numbers = [
             (Wanted.FIRST in one) + more * (Wanted.MORE in one) for one in wanted
         ]
         pools = self.server.replies(contexts, numbers)
-        if needs_logprobs(self.opt):
+        if self.opt['server_logprobs']:
             if any(reply.logprob is None for pool in pools for reply in pool):
                 raise ServerError(
                     f'{self.server.url} gives no log probabilities. Leave out '
-                    '--rerank-by score_plus_generator.'
+                    '--server-logprobs.'
                 )
         return [[_candidate(reply) for reply in pool] for pool in pools]
 

@@ -53,6 +53,13 @@ OPTIONS: Sequence[tuple[str, Any, Any, str]] = (
     ),
     ('--server-concurrency', 4, 1, 'requests at a time'),
     (
+        '--server-logprobs',
+        False,
+        None,
+        'ask for log probabilities as well, which not all servers give, so that the '
+        'choice can count them',
+    ),
+    (
         '--server-key-variable',
         KEY_VARIABLE,
         None,
@@ -66,7 +73,8 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
     """Add the options to a parser with those of TorchAgent."""
     group = parser.add_argument_group('ChatServer Agent')
     for name, default, _, explanation in OPTIONS:
-        group.add_argument(name, type=type(default), default=default, help=explanation)
+        kind = 'bool' if default is False else type(default)
+        group.add_argument(name, type=kind, default=default, help=explanation)
     return parser
 
 
@@ -99,7 +107,7 @@ def server_from_opt(opt: Mapping[str, Any]) -> ChatServer:
         'top_p': opt['server_topp'],
         'max_tokens': opt['server_max_tokens'],
     }
-    if needs_logprobs(opt):
+    if opt['server_logprobs']:
         # llama-cpp-python gives none without the second field.
         settings |= {'logprobs': True, 'top_logprobs': 1}
     return ChatServer(
@@ -110,11 +118,6 @@ def server_from_opt(opt: Mapping[str, Any]) -> ChatServer:
         opt['server_retries'],
         opt['server_concurrency'],
     )
-
-
-def needs_logprobs(opt: Mapping[str, Any]) -> bool:
-    """Whether replies must come with their log probabilities."""
-    return opt.get('rerank_by') == 'score_plus_generator'
 
 
 def key_from(variable: str) -> str:

@@ -33,15 +33,17 @@ def add_choice_options(parser: Any) -> Any:
     group.add_argument(
         '--rerank-by',
         choices=tuple(By),
-        default=By.SCORE,
-        help='choose the best score, the best sum of the score and the weighted score '
-        'of the generator, or the first candidate of the generator above the threshold',
+        default=By.SCORE_PLUS_GENERATOR,
+        help='choose the best sum of the score and the weighted log probability by the '
+        'generator (the score alone where that is not known of all candidates, or '
+        'several searches found them), the best score, or the first candidate of the '
+        'generator above the threshold',
     )
     group.add_argument(
         '--generator-weight',
         type=float,
         default=DEFAULT_GENERATOR_WEIGHT,
-        help="weight of the generator's mean log probability per token, for "
+        help="weight of the generator's mean log probability of a token, for "
         'score_plus_generator',
     )
     group.add_argument(

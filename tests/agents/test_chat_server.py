@@ -131,7 +131,7 @@ def test_likelier_replies_win_where_the_generator_counts():
             for t, p in zip(texts, logprobs)
         ]
 
-    by = {'rerank_by': 'score_plus_generator', 'server_samples': 3}
+    by = {'server_logprobs': True, 'server_samples': 3}
     with serving(likely) as served:
         [reply] = reply_to(make(served, **RERANKING, **by), 'Hello?')
     assert reply['text'] == '1 2 3'
@@ -165,7 +165,7 @@ def test_a_single_reply_cannot_be_the_first_of_more():
 
 
 def test_a_server_without_log_probabilities_is_no_such_generator():
-    by = {'rerank_by': 'score_plus_generator'}
+    by = {'server_logprobs': True}
     with serving(digits) as served:
         with pytest.raises(ServerError, match='gives no log probabilities'):
             reply_to(make(served, **RERANKING, **by), 'Hello?')
@@ -185,7 +185,7 @@ def test_behind_a_server_a_model_gives_the_choice_that_it_gives_here():
         agent.observe({'text': said, 'knowledge': knowledge, 'episode_done': True})
         return [text for text, _ in agent.act()['beam_texts']]
 
-    grounded = {'model': RERANKED, 'choose': 'grounded_fast'}
+    grounded = {'model': RERANKED, 'choose': 'grounded_fast', 'rerank_by': 'score'}
     local = create_agent(
         ParlaiParser(True, True).parse_kwargs(
             **grounded, generator=AGENT, candidate_strategies='beam:4/4', no_cuda=True

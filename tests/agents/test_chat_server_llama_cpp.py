@@ -110,7 +110,7 @@ def test_its_replies_are_reranked(llama):
 
 def test_its_log_probabilities_count(llama):
     few = {'server_samples': 3, 'server_max_tokens': 8}
-    by = {'rerank_by': 'score_plus_generator'}
+    by = {'server_logprobs': True}
     [reply] = reply_to(
         make(llama, **RERANKING, **few, **by), 'How many?', knowledge='five'
     )

@@ -25,7 +25,7 @@ def shown(reply):
 
 @pytest.mark.parametrize('option', ['world_logs', 'outfile'])
 def test_replies_that_are_logged_are_explained_in_one_call_a_batch(option):
-    agent = make_agent(explain=TOY)
+    agent = make_agent(explain=TOY, rerank_by='score')
     agent.opt[option] = 'replies.jsonl'
     replies = reply_to(agent, *MESSAGES, knowledge='3 1')
     assert len(batches(agent)) == 1

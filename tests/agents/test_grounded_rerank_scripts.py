@@ -32,7 +32,7 @@ def logged(path):
 
 
 def test_eval_model_reports_the_metrics_and_logs_the_evidence(tmp_path):
-    report = evaluate(world_logs=str(tmp_path / 'one'))
+    report = evaluate(world_logs=str(tmp_path / 'one'), rerank_by='score')
     replies = logged(tmp_path / 'one')
     assert report['exs'] == len(replies) == 10
     # Three of the ten turns have no knowledge.

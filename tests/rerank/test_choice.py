@@ -79,7 +79,6 @@ def test_a_tie_is_not_called_the_best_score():
 @pytest.mark.parametrize(
     'weight, order, why',
     [
-        (0.0, (0, 1), 'no weight leaves the scores'),
         (0.1, (0, 1), '0.8 - 0.1 * 2 = 0.6 against 0.65 - 0.1 * 1 = 0.55'),
         (0.2, (1, 0), '0.8 - 0.2 * 2 = 0.4 against 0.65 - 0.2 * 1 = 0.45'),
     ],
@@ -88,6 +87,34 @@ def test_by_score_plus_generator(weight, order, why):
     rule = Rule(by=By.SCORE_PLUS_GENERATOR, generator_weight=weight)
     found = chosen(candidates(0.8, 0.65, logprobs=[-2.0, -1.0]), rule)
     assert found == (order, Reason.BEST_TOGETHER), why
+
+
+def test_by_default_the_generator_decides_between_scores_that_are_near():
+    near = candidates(0.9, 0.86, logprobs=[-0.8, -0.2])
+    assert chosen(near, Rule()) == ((1, 0), Reason.BEST_TOGETHER)
+    far = candidates(0.9, 0.6, logprobs=[-0.8, -0.2])
+    assert chosen(far, Rule()) == ((0, 1), Reason.BEST_TOGETHER)
+
+
+@pytest.mark.parametrize(
+    'logprobs, strategies, weight',
+    [
+        ([-2.0, 0.0], [('beam',), ('beam',)], 9.0),  # one is not known
+        ([-2.0, -0.1], [('beam',), ('nucleus',)], 9.0),
+        ([-2.0, -0.1], [('beam', 'nucleus'), ('nucleus',)], 9.0),
+        ([-2.0, -0.1], [('beam',), ('beam',)], 0.0),
+    ],
+)
+def test_where_the_generator_says_nothing_to_compare_the_score_decides(
+    logprobs, strategies, weight
+):
+    given = [
+        replace(one, strategies=found)
+        for one, found in zip(
+            candidates(0.9, 0.8, logprobs=logprobs), strategies, strict=True
+        )
+    ]
+    assert chosen(given, Rule(generator_weight=weight)) == ((0, 1), Reason.BEST)
 
 
 @pytest.mark.parametrize(
@@ -262,4 +289,5 @@ def test_what_the_generator_thinks_impossible_is_last_if_it_counts(
 ):
     given = candidates(0.2, 0.9, 0.95, logprobs=[impossible, -1.0, impossible])
     rule = Rule(By.SCORE_PLUS_GENERATOR, generator_weight=weight, tolerance=0.0)
-    assert chosen(given, rule) == (order, Reason.BEST_TOGETHER)
+    reason = Reason.BEST_TOGETHER if weight else Reason.BEST
+    assert chosen(given, rule) == (order, reason)
