@@ -62,6 +62,9 @@ class Store:
         with naming(folder):
             self._index = library.Index(_schema(library), folder and str(folder))
             self._index.register_tokenizer(_TOKENS, analyzer(language))
+            # Else a thread looks for commits, and writes a lock into the folder at any
+            # time, also into one that is being removed.
+            self._index.config_reader(reload_policy='Manual')
             self.refresh()
 
     def refresh(self) -> None:
