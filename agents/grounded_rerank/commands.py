@@ -27,8 +27,9 @@ SAID_OF: Mapping[str, str] = {
     Guard.COPY: 'a copy of the knowledge',
     Guard.GENERIC: 'chit-chat that states nothing',
     Guard.REPEAT: 'what was said before',
+    Guard.MISSPELT: 'a reply with a misspelt word of the knowledge',
     Guard.ELLIPTICAL: 'a short answer to what the knowledge does not answer',
-    Guard.PRONOUN: 'names nothing, and the knowledge does not answer the question',
+    Guard.PRONOUN: 'a reply that names nothing, where the knowledge has no answer',
 }
 
 # A passage that only begins with the word goes on otherwise than with white space.

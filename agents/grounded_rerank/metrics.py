@@ -15,10 +15,9 @@ def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]
 
     Scores are the scorer's, before the guards, of the candidate that now comes first,
     even where the agent abstained. A turn without anything to verify counts in
-    ``rerank/unverifiable`` and in no score. ``rerank/generic``, ``rerank/copy``,
-    ``rerank/repeat`` and ``rerank/elliptical`` are the shares of turns whose first
-    candidate is generic, a copy, a repetition or a short answer to what the knowledge
-    does not answer, ``rerank/empty`` of those for which the generator found no text.
+    ``rerank/unverifiable`` and in no score. ``rerank/copy`` and so on, one for each
+    guard, are the shares of turns whose first candidate has that guard,
+    ``rerank/empty`` of those for which the generator found no text.
     """
     chosen = [_average(r, _value(r.chosen)) for r in rankings]
     first = [_average(r, _value(r.first)) for r in rankings]
@@ -31,10 +30,7 @@ def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]
         'rerank/empty': [AverageMetric(int(not _says(r))) for r in rankings],
         'rerank/abstained': [AverageMetric(int(r.abstain)) for r in rankings],
         'rerank/unverifiable': [AverageMetric(int(not r.verifiable)) for r in rankings],
-        'rerank/generic': [_guarded(r, Guard.GENERIC) for r in rankings],
-        'rerank/copy': [_guarded(r, Guard.COPY) for r in rankings],
-        'rerank/repeat': [_guarded(r, Guard.REPEAT) for r in rankings],
-        'rerank/elliptical': [_guarded(r, Guard.ELLIPTICAL) for r in rankings],
+        **{f'rerank/{g}': [_guarded(r, g) for r in rankings] for g in Guard},
     }
 
 

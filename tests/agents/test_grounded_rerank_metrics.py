@@ -39,6 +39,8 @@ def test_metrics_are_means_over_the_turns_where_they_mean_something():
             # "red" twice, and it is shorter than a copy has to be.
             'rerank/copy': 0.0,
             'rerank/repeat': 0.0,
+            'rerank/misspelt': 0.0,
             'rerank/elliptical': 0.0,
+            'rerank/pronoun': 0.0,
         }
     )
