@@ -4,7 +4,7 @@ from typing import Any, Mapping
 
 from parlai_q2.cli.scorer_options import explainer_from_opt, scorer_from_opt
 from parlai_q2.errors import ConfigError
-from parlai_q2.rerank.choice import DEFAULT_GENERATOR_WEIGHT, By, Rule
+from parlai_q2.rerank.choice import DEFAULT_BY, DEFAULT_GENERATOR_WEIGHT, By, Rule
 from parlai_q2.rerank.reranker import Reranker
 from parlai_q2.scorers.roles import Role
 from parlai_q2.typed import is_number
@@ -33,7 +33,7 @@ def add_choice_options(parser: Any) -> Any:
     group.add_argument(
         '--rerank-by',
         choices=tuple(By),
-        default=By.SCORE_PLUS_GENERATOR,
+        default=DEFAULT_BY,
         help='choose the best sum of the score and the weighted log probability by the '
         'generator (the score alone where that is not known of all candidates, or '
         'several searches found them), the best score, or the first candidate of the '
@@ -74,7 +74,7 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
     :raises ConfigError: when an option is out of range or names something unknown.
     """
     check_ranges(opt)
-    by = opt.get('rerank_by', By.SCORE)
+    by = opt.get('rerank_by', DEFAULT_BY)
     if by not in tuple(By):
         raise ConfigError(f'--rerank-by is {by!r}; it must be one of {", ".join(By)}.')
     chooser = scorer_from_opt(opt, Role.CHOOSE)

@@ -33,6 +33,8 @@ class By(Word):
     THRESHOLD = 'threshold'
 
 
+DEFAULT_BY = By.SCORE_PLUS_GENERATOR
+
 # A mean log probability of a token is around -0.5 and a score is in [0, 1]: at this
 # weight the generator decides between candidates whose scores differ by up to about
 # 0.1. What is garbled is unlikely, which a scorer sees less well: chosen of 16 samples,
@@ -87,7 +89,7 @@ class Rule:
     True
     """
 
-    by: str = By.SCORE_PLUS_GENERATOR
+    by: str = DEFAULT_BY
     generator_weight: float = DEFAULT_GENERATOR_WEIGHT
     threshold: float = 0.5
     tolerance: float = DEFAULT_TOLERANCE

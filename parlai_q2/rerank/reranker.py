@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Optional, Union
 
 from parlai_q2.claims import Label, Score
-from parlai_q2.errors import ConfigError, InputError, UnknownNameError
+from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.rerank.choice import Rule, choose
@@ -31,7 +31,7 @@ class Reranker:
     Puts candidate replies in order by how well each is grounded in the knowledge.
 
     :param choose: the scorer that chooses, or its name.
-    :param rule: how to choose; None for the best score.
+    :param rule: how to choose; None for the default with the scorer's threshold.
     :param guards: whether copies of the knowledge, generic replies, repetitions of the
         history, misspelt words of the knowledge and short answers to what it does not
         answer lose some of their score (:mod:`~parlai_q2.rerank.guards`).
@@ -69,8 +69,7 @@ class Reranker:
                 f'rule must be a Rule, such as Rule("score"), not {rule!r}.'
             )
         for guard in penalties:
-            if guard not in tuple(Guard):
-                raise UnknownNameError('guard', guard, Guard)
+            Guard.named('guard', guard)
         self.chooser = load_scorer(choose) if isinstance(choose, str) else choose
         self.rule = rule or Rule(threshold=self.chooser.threshold)
         self.guards = guards

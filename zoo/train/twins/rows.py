@@ -15,7 +15,7 @@ import argparse
 import random
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Iterator, Optional, Sequence
+from typing import TYPE_CHECKING, Iterator, Mapping, Optional, Sequence
 
 import torch
 from parlai.utils import logging
@@ -226,6 +226,14 @@ def taught(rows: Sequence[Row], teachers: Sequence[NliModel]) -> list[Row]:
     return done
 
 
+def write_folds(outdir: Path, name: str, folds: Mapping[str, Sequence[Row]]) -> None:
+    """Write each fold to ``{name}.{fold}.jsonl.gz``, and log of which kinds it is."""
+    for fold, rows in folds.items():
+        path = outdir / f'{name}.{fold}.jsonl.gz'
+        kinds = dict(Counter(row['src'] for row in rows).most_common(12))
+        logging.info(f'{write_rows(path, rows)} rows: {path}; {kinds}')
+
+
 def main(argv: Optional[Sequence[str]] = None) -> None:
     """Write the rows."""
     from parlai_q2.presets import load_preset, with_detector
@@ -258,10 +266,7 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     pools = read_rows(args.candidates) if args.candidates else []
     others += old_rows(replies, pairs, teachers, rng, candidates_of(pools))
     rows = rng.sample([*twins, *others], len(twins) + len(others))
-    for name, part in (('train', rows), ('valid', held)):
-        path = args.outdir / f'twins.{name}.jsonl.gz'
-        kinds = dict(Counter(row['src'] for row in part).most_common(12))
-        logging.info(f'{write_rows(path, part)} rows: {path}; {kinds}')
+    write_folds(args.outdir, 'twins', {'train': rows, 'valid': held})
 
 
 if __name__ == '__main__':

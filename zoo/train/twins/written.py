@@ -21,19 +21,16 @@ import hashlib
 import json
 import random
 import re
-from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 from typing import Iterator, Mapping, Optional, Sequence
 
-from parlai.utils import logging
-
 from parlai_q2.errors import InputError
 from parlai_q2.presets import load_preset, with_detector
 from parlai_q2.scorers import backends
-from parlai_q2.zoo.train.data import Row, read_rows, write_rows
+from parlai_q2.zoo.train.data import Row, read_rows
 from parlai_q2.zoo.train.twins.candidates import LEAST_WORDS, neighbour
-from parlai_q2.zoo.train.twins.rows import CANDIDATE, is_short, taught
+from parlai_q2.zoo.train.twins.rows import CANDIDATE, is_short, taught, write_folds
 
 WRITTEN, READ = 'written.jsonl', 'read.jsonl'
 GENERIC = 3
@@ -162,10 +159,7 @@ def main(argv: Optional[Sequence[str]] = None) -> None:
     train += taught(said(turns, rng), [teacher])
     rng.shuffle(train)
     valid = [row for row in rows if is_held_out(row['p'])]
-    for name, part in (('train', train), ('valid', valid)):
-        path = args.outdir / f'written.{name}.jsonl.gz'
-        kinds = dict(Counter(row['src'] for row in part).most_common(8))
-        logging.info(f'{write_rows(path, part)} rows: {path}; {kinds}')
+    write_folds(args.outdir, 'written', {'train': train, 'valid': valid})
 
 
 if __name__ == '__main__':
