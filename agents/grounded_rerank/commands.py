@@ -28,8 +28,7 @@ SAID_OF: Mapping[str, str] = {
     Guard.GENERIC: 'chit-chat that states nothing',
     Guard.REPEAT: 'what was said before',
     Guard.MISSPELT: 'a reply with a misspelt word of the knowledge',
-    Guard.ELLIPTICAL: 'a short answer to what the knowledge does not answer',
-    Guard.PRONOUN: 'a reply that names nothing, where the knowledge has no answer',
+    Guard.UNNAMED: 'a reply that does not name what it is about',
 }
 
 # A passage that only begins with the word goes on otherwise than with white space.

@@ -61,8 +61,8 @@ def add_choice_options(parser: Any) -> Any:
         type='bool',
         default=True,
         help='lower the scores of copies of the knowledge, generic replies, '
-        'repetitions, misspelt words of the knowledge and short answers to what it '
-        'does not answer, at most to the threshold',
+        'repetitions, misspelt words of the knowledge and replies that do not '
+        'name what they are about, at most to the threshold',
     )
     return group
 

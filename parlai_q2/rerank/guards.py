@@ -1,12 +1,11 @@
 """
 Finds replies that are grounded without being good answers: verbatim copies of the
 knowledge, generic replies, repetitions of what was already said, words of the knowledge
-that are misspelt, and replies to what the knowledge does not answer that do not name
-what they are about.
+that are misspelt, and replies that do not name what they are about.
 
 Only the text is examined, but whether a reply is generic is for the scorer to say, by
 the label ``generic``, if it knows such replies: its score then has a part of that name.
-The last are found by :mod:`~parlai_q2.rerank.elliptical`.
+The last are found by :mod:`~parlai_q2.rerank.unnamed`.
 """
 
 import math
@@ -27,22 +26,20 @@ class Guard(Word):
     GENERIC = 'generic'
     REPEAT = 'repeat'
     MISSPELT = 'misspelt'
-    ELLIPTICAL = 'elliptical'
-    PRONOUN = 'pronoun'
+    UNNAMED = 'unnamed'
 
 
 # What is subtracted from the score of such a reply when one is chosen. A copy gives way
 # to a reply in other words that is as grounded: where more was taken, more of what was
 # chosen was wrong (of 225 pools of BEGIN dev .412 by .01, .430 by .02, .443 by .1; .407
 # without guards). An empty phrase or a repetition gives way to anything consistent, a
-# misspelt word or a short answer to most of it, and a pronoun to a name.
+# misspelt word and what names nothing to most of it.
 PENALTIES: Mapping[str, float] = {
     Guard.COPY: 0.01,
     Guard.GENERIC: 0.5,
     Guard.REPEAT: 0.5,
     Guard.MISSPELT: 0.3,
-    Guard.ELLIPTICAL: 0.3,
-    Guard.PRONOUN: 0.05,
+    Guard.UNNAMED: 0.3,
 }
 # The same where a generator learns from scores: it would soon find that copies pay.
 TRAINING_PENALTIES: Mapping[str, float] = {**PENALTIES, Guard.COPY: 0.1}

@@ -19,8 +19,10 @@ from parlai_q2.models.references import shipped_folder
 # Shorter words are like too many others.
 LEAST_LETTERS = 5
 # How much of two words is in common, as difflib's ratio has it: a letter more or less
-# in five, two in thirteen.
-LIKE = 0.85
+# in five, two in thirteen. Less is enough where the knowledge's word is no English word
+# either, such as a name. Of 12,821 replies of people these mark 308 and 30 more, nearly
+# all of them misspelt.
+LIKE, LIKE_RARE = 0.85, 0.7
 
 _WORD = re.compile(r'[^\W\d_]+')
 # Letters that are no letter with an accent for Unicode.
@@ -60,14 +62,16 @@ def english() -> frozenset[str]:
 
 
 def _like(word: str, other: str) -> bool:
-    if word[0] != other[0] or abs(len(word) - len(other)) > 2:
+    if word[0] != other[0]:
         return False
+    rare = len(other) >= LEAST_LETTERS and other not in english()
     # British and American.
     word, other = word.replace('z', 's'), other.replace('z', 's')
     same = len(commonprefix([word, other]))
     if _ENDINGS.fullmatch(word[same:]) and _ENDINGS.fullmatch(other[same:]):
         return False  # another form of the same word
-    return SequenceMatcher(None, word, other, autojunk=False).ratio() >= LIKE
+    ratio = SequenceMatcher(None, word, other, autojunk=False).ratio()
+    return ratio >= (LIKE_RARE if rare else LIKE)
 
 
 # All candidates of a turn are compared with the same knowledge and history.

@@ -34,8 +34,8 @@ class Pool(Turn):
 
     :param candidates: N candidates in the generator's order, each a text or a
         :class:`Candidate`.
-    :param answered: whether the knowledge answers the last turn, if it is known; by
-        default a model reads it for that.
+    :param answered: whether the knowledge answers the last turn, if it is known: an
+        answer then need not name what it is about.
 
     >>> Pool('Bees have five eyes.', ['Five!']).candidates[0].text
     'Five!'

@@ -14,16 +14,14 @@ from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.rerank.choice import Rule, choose
-from parlai_q2.rerank.elliptical import QuestionReader, Reader, Subject, subjects
 from parlai_q2.rerank.guards import PENALTIES, Guard, guarded_value, guards_of
 from parlai_q2.rerank.pools import Pool
+from parlai_q2.rerank.unnamed import is_unnamed, subjects
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
 from parlai_q2.steps import Step, tell
 from parlai_q2.turns import Example, Knowledge
-
-_GUARDS = {Subject.NONE: Guard.ELLIPTICAL, Subject.PRONOUN: Guard.PRONOUN}
 
 
 class Reranker:
@@ -33,13 +31,10 @@ class Reranker:
     :param choose: the scorer that chooses, or its name.
     :param rule: how to choose; None for the default with the scorer's threshold.
     :param guards: whether copies of the knowledge, generic replies, repetitions of the
-        history, misspelt words of the knowledge and short answers to what it does not
-        answer lose some of their score (:mod:`~parlai_q2.rerank.guards`).
+        history, misspelt words of the knowledge and replies that do not name what they
+        are about lose some of their score (:mod:`~parlai_q2.rerank.guards`).
     :param explain: the scorer that explains the choice when asked, or its name; None
         for what the scorer that chooses says.
-    :param reader: tells which questions the knowledge answers; None for the shipped
-        question-answering model or, where the scorer that chooses has no models, for
-        nothing: short answers are then not looked for.
     :param penalties: what a guard subtracts, by guard, where it is not as in
         :data:`~parlai_q2.rerank.guards.PENALTIES`.
     :raises ConfigError: if there is no such scorer or guard, or the rule is no Rule.
@@ -58,7 +53,6 @@ class Reranker:
         rule: Optional[Rule] = None,
         guards: bool = True,
         explain: Union[str, Scorer, None] = DEFAULTS[Role.EXPLAIN],
-        reader: Optional[Reader] = None,
         penalties: Mapping[str, float] = PENALTIES,
     ):
         _check_scorer('choose', choose)
@@ -74,9 +68,7 @@ class Reranker:
         self.rule = rule or Rule(threshold=self.chooser.threshold)
         self.guards = guards
         self._explain = explain
-        if reader is None and guards and self.chooser.has_models:
-            reader = QuestionReader()
-        self.reader, self.penalties = reader, {**PENALTIES, **penalties}
+        self.penalties = {**PENALTIES, **penalties}
 
     @property
     def explainer(self) -> Optional[Scorer]:
@@ -190,41 +182,35 @@ class Reranker:
         examples: Sequence[Example],
         scores: Sequence[Score],
         answered: Sequence[Optional[bool]],
-    ) -> list[Optional[str]]:
+    ) -> list[bool]:
         """
-        The guards of B replies that do not name what they are about, to what their
-        knowledge does not answer; of those that would be chosen: the consistent ones.
+        Which of B replies do not name what they are about; of those that would be
+        chosen: the consistent ones.
 
-        :param answered: as :class:`Pool` has it; what is not known is read.
+        :param answered: as :class:`Pool` has it.
         """
-        guards: list[Optional[str]] = [None] * len(examples)
-        if not self.guards or self.reader is None:
-            return guards
-        likely = [n for n, s in enumerate(scores) if s.label == Label.CONSISTENT]
-        # The reader takes each question with its passage once.
-        unread = [n for n in likely if answered[n] is None]
-        found = self.reader.unanswered([examples[n] for n in unread])
-        unanswered = {n for n, one in zip(unread, found, strict=True) if one}
-        unanswered |= {n for n in likely if answered[n] is False}
-        open_ = sorted(unanswered)
-        replies = [examples[n].response for n in open_]
-        for n, subject in zip(open_, subjects(replies), strict=True):
-            guards[n] = _GUARDS.get(subject)
-        return guards
+        unnamed = [False] * len(examples)
+        if not self.guards or not self.chooser.has_models:
+            return unnamed
+        likely = [
+            n
+            for n, score in enumerate(scores)
+            if score.label == Label.CONSISTENT and examples[n].text and not answered[n]
+        ]
+        found = subjects([examples[n].response for n in likely])
+        for n, subject in zip(likely, found, strict=True):
+            unnamed[n] = is_unnamed(subject, examples[n])
+        return unnamed
 
     def _scored(
-        self,
-        candidate: Candidate,
-        example: Example,
-        score: Score,
-        unnamed: Optional[str],
+        self, candidate: Candidate, example: Example, score: Score, unnamed: bool
     ) -> Candidate:
         """A candidate with its score, and the value that the guards leave of it."""
         if not self.guards:
             return replace(candidate, score=score, value=score.value)
         found = guards_of(example, score)
         if unnamed:
-            found = (*found, unnamed)
+            found = (*found, Guard.UNNAMED)
         value = guarded_value(score, found, self.chooser.threshold, self.penalties)
         return replace(candidate, score=score, value=value, guards=found)
 

@@ -14,6 +14,9 @@ PALACE = 'The sultans lived at Topkapi; Fossati restored the Hagia Sophia in 184
     [
         ('They lived at Topkap.', ['topkap']),
         ('fossatti restored it, and they lived at topkappi', ['fossatti', 'topkappi']),
+        ('Fosetti restored it.', ['fosetti']),
+        ('The sulltan restored it.', ['sulltan']),
+        ('They laved at Topkapi.', []),  # less like an English word
         ('Fossati’s men restored the Hagia Sophia.', []),
         ('Fossatis restored it.', []),  # another form
         ('Rossati restored it.', []),  # another name: for the scorer to see

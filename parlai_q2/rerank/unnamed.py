@@ -1,0 +1,95 @@
+"""
+Finds replies that leave what they are about to the turn before them. Such words occur
+in a passage that is about something else, so a scorer, which does not read the turn,
+supports them.
+
+A statement about "it" or "them" is heard as about what was talked of. It is likely to
+be right where the passage, too, says "it", and likely to be wrong where the passage has
+a name that the reply left out. A short answer ("apparently in 1251.") is right only
+where the passage answers the question.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from parlai_q2.enums import Word
+from parlai_q2.retrieve.answers import wants_yes_or_no
+from parlai_q2.text.pipeline import parse_all
+from parlai_q2.turns import Example
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+# "There was agreement" says all that there is to say, too.
+_SUBJECTS = frozenset({'nsubj', 'nsubjpass', 'csubj', 'csubjpass', 'expl'})
+# Subjects that stand for something said before.
+_PRONOUNS = frozenset('it they he she these those'.split())
+_PRONOUN = re.compile(rf'\b({"|".join(sorted(_PRONOUNS))})\b', re.I)
+# Clauses in a statement, which may have subjects of their own: "it is a lake that ...".
+_CLAUSES = frozenset({'relcl', 'acl', 'advcl'})
+# Subjects of small talk ("that sounds fun") and of clauses: passed over.
+_OTHERS = frozenset('you me this that who what which whom whatever'.split())
+# So are those who speak, of these verbs ("I see").
+_SELVES = frozenset({'i', 'we'})
+_CHAT = frozenset(
+    """
+    agree am 'm believe bet did do enjoy feel find found guess had have hear heard hope
+    imagine know learn learned like love mean read remember said say see suppose sure
+    talk think understand was wish wonder
+    """.split()
+)
+# "it ' s", as data sets of dialogues have it.
+_APART = re.compile(r" ' (?=(?:s|re|m|ve|d|ll|t)\b)")
+
+
+class Subject(Word):
+    """What a reply says of what it is about, the most that any statement of it says."""
+
+    NAMED = 'named'
+    # Only what stands for something said before: "it directs the church".
+    PRONOUN = 'pronoun'
+    # It states nothing: "apparently in 1251".
+    NONE = 'none'
+
+
+def subjects(replies: Sequence[str]) -> list[Subject]:
+    """
+    How each of N replies says what it is about.
+
+    >>> replies = ['yeah , 1769 . haha', "it ' s a lake .", 'Baikal is a lake.']
+    >>> [str(one) for one in subjects(replies)]
+    ['none', 'pronoun', 'named']
+    """
+    joined = [_APART.sub("'", reply) for reply in replies]
+    return [_subject(doc) for doc in parse_all(joined, dependencies_only=True)]
+
+
+def is_unnamed(subject: str, example: Example) -> bool:
+    """
+    Whether what a reply is about is for its turn to say, and the passage may be about
+    something else.
+
+    :param subject: the reply's :class:`Subject`.
+    """
+    if subject == Subject.PRONOUN:
+        return _PRONOUN.search(example.knowledge_text) is None
+    return subject == Subject.NONE and not wants_yes_or_no(example.text)
+
+
+def _subject(doc: 'Doc') -> Subject:
+    found = [t for t in doc if _tells(t)]
+    if any(token.lower_ not in _PRONOUNS for token in found):
+        return Subject.NAMED
+    return Subject.PRONOUN if found else Subject.NONE
+
+
+def _tells(token: 'Token') -> bool:
+    """Whether a token is the subject of a statement that is no small talk."""
+    word, verb = token.lower_, token.head.lower_
+    return (
+        token.dep_ in _SUBJECTS
+        and word not in _OTHERS
+        and not (word in _SELVES and verb in _CHAT)
+        and not any(head.dep_ in _CLAUSES for head in token.ancestors)
+    )
