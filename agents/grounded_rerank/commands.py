@@ -28,7 +28,8 @@ SAID_OF: Mapping[str, str] = {
     Guard.GENERIC: 'chit-chat that states nothing',
     Guard.REPEAT: 'what was said before',
     Guard.MISSPELT: 'a reply with a misspelt word of the knowledge',
-    Guard.UNNAMED: 'a reply that does not name what it is about',
+    Guard.UNNAMED: 'a reply that does not name what it is about, as the knowledge does',
+    Guard.PRONOUN: 'a reply that does not name what it is about',
 }
 
 # A passage that only begins with the word goes on otherwise than with white space.

@@ -16,7 +16,7 @@ from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.rerank.choice import Rule, choose
 from parlai_q2.rerank.guards import PENALTIES, Guard, guarded_value, guards_of
 from parlai_q2.rerank.pools import Pool
-from parlai_q2.rerank.unnamed import is_unnamed, subjects
+from parlai_q2.rerank.unnamed import guard_of, subjects
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
@@ -182,16 +182,16 @@ class Reranker:
         examples: Sequence[Example],
         scores: Sequence[Score],
         answered: Sequence[Optional[bool]],
-    ) -> list[bool]:
+    ) -> list[Optional[Guard]]:
         """
-        Which of B replies do not name what they are about; of those that would be
-        chosen: the consistent ones.
+        The guards of B replies that do not name what they are about; of those that
+        would be chosen: the consistent ones.
 
         :param answered: as :class:`Pool` has it.
         """
-        unnamed = [False] * len(examples)
+        guards: list[Optional[Guard]] = [None] * len(examples)
         if not self.guards or not self.chooser.has_models:
-            return unnamed
+            return guards
         likely = [
             n
             for n, score in enumerate(scores)
@@ -199,18 +199,22 @@ class Reranker:
         ]
         found = subjects([examples[n].response for n in likely])
         for n, subject in zip(likely, found, strict=True):
-            unnamed[n] = is_unnamed(subject, examples[n])
-        return unnamed
+            guards[n] = guard_of(subject, examples[n])
+        return guards
 
     def _scored(
-        self, candidate: Candidate, example: Example, score: Score, unnamed: bool
+        self,
+        candidate: Candidate,
+        example: Example,
+        score: Score,
+        unnamed: Optional[Guard],
     ) -> Candidate:
         """A candidate with its score, and the value that the guards leave of it."""
         if not self.guards:
             return replace(candidate, score=score, value=score.value)
         found = guards_of(example, score)
         if unnamed:
-            found = (*found, Guard.UNNAMED)
+            found = (*found, unnamed)
         value = guarded_value(score, found, self.chooser.threshold, self.penalties)
         return replace(candidate, score=score, value=value, guards=found)
 

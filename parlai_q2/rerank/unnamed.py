@@ -11,9 +11,10 @@ where the passage answers the question.
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Optional
 
 from parlai_q2.enums import Word
+from parlai_q2.rerank.guards import Guard
 from parlai_q2.retrieve.answers import wants_yes_or_no
 from parlai_q2.text.pipeline import parse_all
 from parlai_q2.turns import Example
@@ -65,16 +66,18 @@ def subjects(replies: Sequence[str]) -> list[Subject]:
     return [_subject(doc) for doc in parse_all(joined, dependencies_only=True)]
 
 
-def is_unnamed(subject: str, example: Example) -> bool:
+def guard_of(subject: str, example: Example) -> Optional[Guard]:
     """
-    Whether what a reply is about is for its turn to say, and the passage may be about
-    something else.
+    The guard of a reply that leaves what it is about to its turn.
 
     :param subject: the reply's :class:`Subject`.
     """
     if subject == Subject.PRONOUN:
-        return _PRONOUN.search(example.knowledge_text) is None
-    return subject == Subject.NONE and not wants_yes_or_no(example.text)
+        alike = _PRONOUN.search(example.knowledge_text)
+        return Guard.PRONOUN if alike else Guard.UNNAMED
+    if subject == Subject.NONE and not wants_yes_or_no(example.text):
+        return Guard.UNNAMED
+    return None
 
 
 def _subject(doc: 'Doc') -> Subject:

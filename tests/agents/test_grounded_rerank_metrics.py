@@ -41,5 +41,6 @@ def test_metrics_are_means_over_the_turns_where_they_mean_something():
             'rerank/repeat': 0.0,
             'rerank/misspelt': 0.0,
             'rerank/unnamed': 0.0,
+            'rerank/pronoun': 0.0,
         }
     )

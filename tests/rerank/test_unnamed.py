@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.rerank import Pool, Reranker
-from parlai_q2.rerank.unnamed import is_unnamed, subjects
+from parlai_q2.rerank.unnamed import guard_of, subjects
 from parlai_q2.turns import Example
 from tests.rerank.toys import ToyScorer
 
@@ -46,20 +46,20 @@ def test_a_batch_is_as_each_alone():
 
 
 @pytest.mark.parametrize(
-    'subject, knowledge, turn, unnamed',
+    'subject, knowledge, turn, guard',
     [
-        ('named', LAKE, 'Since when?', False),
-        ('pronoun', LAKE, 'Since when?', True),
-        ('pronoun', LAKE, 'I like lakes.', True),
-        ('pronoun', PRONOUNS, 'I like lakes.', False),
-        ('pronoun', [LAKE, 'They swim.'], 'I like lakes.', False),
-        ('none', PRONOUNS, 'Since when?', True),
-        ('none', LAKE, 'I like lakes.', True),
-        ('none', LAKE, 'Hello. Is it a lake?', False),
+        ('named', LAKE, 'Since when?', None),
+        ('pronoun', LAKE, 'Since when?', 'unnamed'),
+        ('pronoun', LAKE, 'I like lakes.', 'unnamed'),
+        ('pronoun', PRONOUNS, 'I like lakes.', 'pronoun'),
+        ('pronoun', [LAKE, 'They swim.'], 'I like lakes.', 'pronoun'),
+        ('none', PRONOUNS, 'Since when?', 'unnamed'),
+        ('none', LAKE, 'I like lakes.', 'unnamed'),
+        ('none', LAKE, 'Hello. Is it a lake?', None),
     ],
 )
-def test_when_a_turn_says_what_a_reply_is_about(subject, knowledge, turn, unnamed):
-    assert is_unnamed(subject, Example(knowledge, 'x', [turn])) is unnamed
+def test_when_a_turn_says_what_a_reply_is_about(subject, knowledge, turn, guard):
+    assert guard_of(subject, Example(knowledge, 'x', [turn])) == guard
 
 
 # The toy counts known words: the short answer has all, the statement three of four.
@@ -86,7 +86,9 @@ def test_a_pronoun_gives_way_to_a_name():
     ranking = reranker.rank(LAKE, replies, ['I like lakes.'])
     assert [one.text for one in ranking.candidates] == replies[::-1]
     assert ranking.candidates[1].guards == ('unnamed',)
-    assert reranker.rank(PRONOUNS, replies, ['I like lakes.']).chosen.guards == ()
+    ranking = reranker.rank(PRONOUNS, replies, ['I like lakes.'])
+    assert ranking.chosen.guards == ('pronoun',)
+    assert ranking.chosen.value == pytest.approx(0.95)
 
 
 def test_where_documents_answer_a_question_nothing_has_to_be_named():
