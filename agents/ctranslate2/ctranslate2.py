@@ -75,9 +75,12 @@ class Ctranslate2Agent(CandidateAgent):
         asked = [one.of(self.asked) for one in wanted]
         seed = self.opt.get('candidate_seed') or 0
         pools = self.loaded.writer.write(contexts, asked, seed)
-        return [[self._candidate(one) for one in pool] for pool in pools]
+        return [
+            [self._candidate(one, context) for one in pool]
+            for pool, context in zip(pools, contexts, strict=True)
+        ]
 
-    def _candidate(self, one: Written) -> Candidate:
-        text = self.loaded.text(one.tokens)
+    def _candidate(self, one: Written, context: Sequence[str]) -> Candidate:
+        text = self.loaded.text(one.tokens, context)
         source = (text, one.score)
         return Candidate(text, (one.strategy,), one.score, one.logprob, source=source)

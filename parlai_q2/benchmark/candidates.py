@@ -87,7 +87,7 @@ class CandidateBench:
         for turn, context in zip(self.turns, self._contexts, strict=True):
             begun = time.process_time()
             (written,) = self.generator.writer.write([context], [asked], 0)
-            texts = [self.generator.text(one.tokens) for one in written]
+            texts = [self.generator.text(one.tokens, context) for one in written]
             found = spoken([Candidate(text) for text in texts]) or [Candidate('')]
             searched = time.process_time()
             pool = Pool(turn.knowledge, found, turn.history)

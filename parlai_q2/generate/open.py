@@ -84,9 +84,14 @@ class Generator:
                 tokens.pop(place)
         return tokens
 
-    def text(self, tokens: Sequence[str]) -> str:
-        """The text of a reply, up to where it is to stop."""
-        text = self.words.decode(tokens)
+    def text(self, tokens: Sequence[str], context: Sequence[str] = ()) -> str:
+        """
+        The text of a reply, up to where it is to stop.
+
+        :param context: the tokens that it replies to, which have the texts of those
+            that the model does not know.
+        """
+        text = self.words.decode(tokens, context)
         for stop in self.stops:
             text = text.partition(stop)[0]
         return text.strip()

@@ -9,10 +9,12 @@ Everything is read as data from the files beside the model: ``tokenizer.json``,
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Optional
 
 from parlai_q2.errors import ModelError
+from parlai_q2.generate.unknown import restored
 from parlai_q2.models.folder import blaming, read_object
 
 TOKENIZER, SETTINGS = 'tokenizer.json', 'tokenizer_config.json'
@@ -42,11 +44,26 @@ class Words:
         """:param frame: whether to add the tokens that go around a text."""
         return self.tokenizer.encode(text, add_special_tokens=frame).tokens
 
-    def decode(self, tokens: Sequence[str]) -> str:
-        """The text of tokens, without special ones and those it does not know."""
+    def decode(self, tokens: Sequence[str], context: Sequence[str] = ()) -> str:
+        """
+        The text of tokens, without special ones and those it does not know.
+
+        :param context: what the model read, where a text for those is looked for.
+        """
+        unknown = self.special.get('unk_token', '')
+        meant = restored(tokens, context, unknown, self.knows) if unknown else []
+        if not any(meant):
+            return self._decoded(tokens, skip_special_tokens=True).strip()
+        frames = {*self.special.values()} - {unknown}
+        kept = [token for token in tokens if token not in frames]
+        between = self._decoded(kept, skip_special_tokens=False).split(unknown)
+        pieces = zip_longest(between, meant, fillvalue='')
+        return ''.join(text + own for text, own in pieces).strip()
+
+    def _decoded(self, tokens: Sequence[str], skip_special_tokens: bool) -> str:
         ids = (self.tokenizer.token_to_id(token) for token in tokens)
         known = [i for i in ids if i is not None]
-        return self.tokenizer.decode(known, skip_special_tokens=True).strip()
+        return self.tokenizer.decode(known, skip_special_tokens=skip_special_tokens)
 
     def knows(self, token: str) -> bool:
         return self.tokenizer.token_to_id(token) is not None
