@@ -38,7 +38,7 @@ class Generator:
             for context in contexts
         ]
 
-    def text(self, tokens):
+    def text(self, tokens, context):
         return ' '.join(tokens)
 
 
