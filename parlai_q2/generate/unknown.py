@@ -10,6 +10,8 @@ from itertools import takewhile
 
 # How sentencepiece writes that a word begins.
 _BEGINS = '▁'
+# Tokens on each side that are compared.
+_NEAR = 12
 
 
 def restored(
@@ -54,7 +56,8 @@ def _meant(
 
 def _sides(tokens: Sequence[str], place: int) -> tuple[list[str], list[str]]:
     """The tokens before a place, the nearest first, and those after it, as texts."""
-    return _texts(tokens[:place])[::-1], _texts(tokens[place + 1 :])
+    before = tokens[max(place - _NEAR, 0) : place]
+    return _texts(before)[::-1], _texts(tokens[place + 1 : place + 1 + _NEAR])
 
 
 def _texts(tokens: Sequence[str]) -> list[str]:
