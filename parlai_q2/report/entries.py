@@ -157,7 +157,7 @@ def notes_of(
     counted = one.value
     if one.guards and one.score and counted not in (None, one.score.value):
         names = ' and '.join(map(one_line, one.guards))
-        notes.append(f'counted as {counted:.2f}, as a {names}')
+        notes.append(f'counted as {counted:.2f}: {names}')
     unread = one.score.parts.get('unread') if one.score else None
     if unread:
         notes.append(f'{unread:.0%} of a text not read')

@@ -122,7 +122,7 @@ def test_candidates_are_shown_in_order_with_what_was_chosen_and_why():
     [
         (
             {'reason': 'best', 'score': 1.0, 'guards': ('copy',), 'value': 0.5},
-            'why: best; counted as 0.50, as a copy',
+            'why: best; counted as 0.50: copy',
         ),
         ({'reason': '', 'score': 0.2, 'guards': ('generic',), 'value': 0.2}, None),
         ({'reason': ''}, None),
