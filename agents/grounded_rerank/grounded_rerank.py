@@ -56,6 +56,8 @@ from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import spoken
+from parlai_q2.rerank.guards import Guard
+from parlai_q2.rerank.names import name_for
 from parlai_q2.steps import Step, tell
 
 # The field that carries an observation's turn, with how its knowledge was found; and a
@@ -255,6 +257,8 @@ class GroundedRerankAgent(ChatCommands):
             rankings = self._ranked(batch, found)
         else:
             rankings = self._ranked_until(until, batch, wanted, search)
+        if searched is None:
+            rankings = self._named(batch, rankings)
         self._record(rankings)
         self._rankings = rankings
         return first_replies(
@@ -283,6 +287,26 @@ class GroundedRerankAgent(ChatCommands):
             again = self._ranked(batch, pools, again=True)
             for n, ranking in zip(pools, again, strict=True):
                 rankings[n] = ranking
+        return rankings
+
+    def _named(self, batch: Batch, rankings: list[Ranking]) -> list[Ranking]:
+        """
+        Ask again where no candidate names what it is about, for replies that begin with
+        it, if the generator finds these.
+        """
+        names = {
+            n: name_for(ranking.chosen.text, ranking.passages)
+            for n, ranking in enumerate(rankings)
+            if Guard.UNNAMED in ranking.chosen.guards
+        }
+        found = self.begun(batch, {n: name for n, name in names.items() if name})
+        pools = {
+            n: sorted(rankings[n].candidates, key=lambda one: one.place) + more
+            for n, more in found.items()
+        }
+        again = self._ranked(batch, pools, again=True) if pools else []
+        for n, ranking in zip(pools, again, strict=True):
+            rankings[n] = ranking
         return rankings
 
     def _found(

@@ -22,7 +22,7 @@ from parlai_q2.generate.shipped import (
     adapted,
 )
 from parlai_q2.generate.words import Words, read_words
-from parlai_q2.generate.writer import Writer
+from parlai_q2.generate.writer import Writer, Written
 from parlai_q2.models.converted.from_adapter import has_adapter
 from parlai_q2.models.prompts import REPLY, Fitted, Prompt, Renders, fit
 from parlai_q2.models.references import shipped_folder
@@ -83,6 +83,22 @@ class Generator:
             if tokens and tokens[place] == token:
                 tokens.pop(place)
         return tokens
+
+    def begun(
+        self, contexts: Sequence[Sequence[str]], beginnings: Sequence[str], number: int
+    ) -> list[list[Written]]:
+        """
+        Candidates whose replies begin with given texts, as
+        :meth:`~parlai_q2.generate.writer.Writer.begun` finds them.
+        """
+        alone = self.writer.searches.decoder_alone
+        encoded = [
+            self.words.encode(text, frame=False)
+            if alone
+            else self.words.beginning(text)
+            for text in beginnings
+        ]
+        return self.writer.begun(contexts, encoded, number)
 
     def text(self, tokens: Sequence[str], context: Sequence[str] = ()) -> str:
         """

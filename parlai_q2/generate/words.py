@@ -44,6 +44,13 @@ class Words:
         """:param frame: whether to add the tokens that go around a text."""
         return self.tokenizer.encode(text, add_special_tokens=frame).tokens
 
+    def beginning(self, text: str) -> list[str]:
+        """The tokens with which a decoder's text begins, such as BART's ``<s>``."""
+        framed = self.encode(text)
+        plain = self.encode(text, frame=False)
+        start = framed[: framed.index(plain[0])] if plain else []
+        return [*start, *plain]
+
     def decode(self, tokens: Sequence[str], context: Sequence[str] = ()) -> str:
         """
         The text of tokens, without special ones and those it does not know.

@@ -89,6 +89,37 @@ class Writer:
             for asked, of_context in zip(strategies, found, strict=True)
         ]
 
+    def begun(
+        self,
+        contexts: Sequence[Context],
+        beginnings: Sequence[Sequence[str]],
+        number: int,
+    ) -> list[list[Written]]:
+        """
+        Find candidates by a beam whose replies begin with given tokens.
+
+        :param beginnings: the tokens for each of B contexts. They count as certain in
+            the log probabilities.
+        :param number: how many candidates to find for each context.
+        :return: B lists; none for a beginning that leaves no room.
+        """
+        strategy = Strategy(Search.BEAM, number)
+        under_way = [
+            self._threads.submit(self._begun, context, beginning, strategy)
+            for context, beginning in zip(contexts, beginnings, strict=True)
+        ]
+        return [one.result() for one in under_way]
+
+    def _begun(
+        self, context: Context, beginning: Sequence[str], strategy: Strategy
+    ) -> list[Written]:
+        if len(beginning) >= self.decoding.label_truncate:
+            return []
+        (found,) = self.searches.plain(
+            [context], prefix=beginning, **self._beam(strategy), **self._limits()
+        )
+        return self._written(found, strategy, Found(tuple(beginning), 0.0, False))
+
     def _search(
         self, rows: Sequence[Context], strategy: Strategy, seed: int
     ) -> list[list[Written]]:

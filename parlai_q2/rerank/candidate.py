@@ -16,6 +16,10 @@ from parlai_q2.typed import is_number, list_in, mapping, text_in
 SHOWN, WIDTH = 8, 66
 
 
+# The search that begins with a name, where what was found has none.
+NAMED = 'named'
+
+
 @dataclass(frozen=True)
 class Candidate:
     """

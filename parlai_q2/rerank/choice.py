@@ -4,7 +4,7 @@ Chooses among scored candidates, by one of three rules:
 - ``score_plus_generator``: the best sum of the score and the weighted mean log
   probability of a token under the generator, the default; by the score alone where the
   generator does not say it of all candidates, or several searches found them, whose
-  probabilities cannot be compared;
+  probabilities cannot be compared (a beam that begins with a name is none of these);
 - ``score``: the most grounded candidate;
 - ``threshold``: the first in the generator's order that passes the scorer's threshold.
 
@@ -20,7 +20,7 @@ from typing import Optional
 
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
-from parlai_q2.rerank.candidate import Candidate, Ranking
+from parlai_q2.rerank.candidate import NAMED, Candidate, Ranking
 from parlai_q2.turns import Passage
 from parlai_q2.typed import is_number
 
@@ -154,7 +154,8 @@ def _known(rule: Rule, candidates: Sequence[Candidate]) -> Rule:
     """The rule, without the generator where it says nothing that can be compared."""
     if rule.by != By.SCORE_PLUS_GENERATOR:
         return rule
-    one_search = len({candidate.strategies for candidate in candidates}) == 1
+    searches = {tuple(s for s in c.strategies if s != NAMED) for c in candidates}
+    one_search = len(searches - {()}) == 1
     said = all(candidate.mean_logprob for candidate in candidates)
     if one_search and said and rule.generator_weight:
         return rule

@@ -40,7 +40,6 @@ _CHAT = frozenset(
     talk think understand was wish wonder
     """.split()
 )
-# "it ' s", as data sets of dialogues have it.
 _APART = re.compile(r" ' (?=(?:s|re|m|ve|d|ll|t)\b)")
 
 
@@ -62,8 +61,19 @@ def subjects(replies: Sequence[str]) -> list[Subject]:
     >>> [str(one) for one in subjects(replies)]
     ['none', 'pronoun', 'named']
     """
-    joined = [_APART.sub("'", reply) for reply in replies]
-    return [_subject(doc) for doc in parse_all(joined, dependencies_only=True)]
+    parsed = parse_all(list(map(joined, replies)), dependencies_only=True)
+    return [_subject(doc) for doc in parsed]
+
+
+def joined(text: str) -> str:
+    """A text with "it ' s", as data sets of dialogues have it, as "it's"."""
+    return _APART.sub("'", text)
+
+
+def names(token: 'Token') -> bool:
+    """Whether a token is the subject of a statement and says what that is about."""
+    others = _PRONOUNS | _SELVES
+    return _tells(token) and token.lower_ not in others and token.dep_ != 'expl'
 
 
 def guard_of(subject: str, example: Example) -> Optional[Guard]:

@@ -10,6 +10,7 @@ from parlai.core.params import ParlaiParser
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.generate.chat import USER
 from parlai_q2.generate.writer import Written
 from parlai_q2.parlai.generator.agent import CONTEXT
 from tests.agents.rerank_toys import AGENT as RERANKED
@@ -76,6 +77,21 @@ def test_candidates_depend_on_the_context_and_the_seed_alone(family):
     other = make(family, **RERANKING, **asked, candidate_seed=7)
     [found] = [reply['rerank'] for reply in reply_to(other, texts[3])]
     assert [(r['text'], r['generator_score']) for r in found] != together[3]
+
+
+@pytest.mark.parametrize('family', FAMILIES)
+def test_replies_that_begin_with_given_words(family):
+    generator = make(family).loaded
+    contexts = [generator.context([(USER, GREETING)], '')[0]] * 3
+    begun = ['the dog', 'hello i', 'the ' * 12]
+    found = generator.begun(contexts, begun, 2)
+    assert [len(one) for one in found] == [2, 2, 0]  # no room after the last
+    for beginning, pool, context in zip(begun, found, contexts):
+        texts = [generator.text(one.tokens, context) for one in pool]
+        assert all(text.startswith(beginning) for text in texts)
+        assert all(one.logprob <= 0 and len(one.tokens) <= 12 for one in pool)
+    [alone] = generator.begun(contexts[:1], ['hello i'], 2)
+    assert alone == found[1]
 
 
 def test_a_chat_template_gets_the_knowledge_and_who_said_what():

@@ -4,7 +4,7 @@ ParlAI's own generators, the reranking agent puts an adapter that has it.
 """
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from parlai.core.torch_agent import Batch
@@ -68,6 +68,17 @@ class FindsCandidates:
             be among them; the caller leaves them out.
         """
         raise NotImplementedError
+
+    def begun(
+        self, batch: Batch, beginnings: Mapping[int, str]
+    ) -> dict[int, list[Candidate]]:
+        """
+        Find candidates that begin with given texts, if it can.
+
+        :param beginnings: a text by the example's place in the batch.
+        :return: what it found, by place; places may lack.
+        """
+        return {}
 
     def knowledge_found(self, count: int) -> list[tuple[Passage, ...]]:
         """The documents it found last, for each of ``count`` examples."""

@@ -1,0 +1,48 @@
+"""Where no candidate names what it is about, some are found that begin with it."""
+
+import pytest
+from parlai.core.agents import create_agent
+from parlai.core.params import ParlaiParser
+
+from tests.agents.rerank_toys import AGENT, reply_to
+
+GAME = 'Legend of the 9 is a samurai game for the Xbox 360 developed by Genki.'
+TURN = 'Hello, do you like football?'
+
+
+@pytest.fixture(scope='module')
+def reply():
+    def said(*texts, **options):
+        opt = {'model': AGENT, 'no_cuda': True, 'explain': 'none', **options}
+        agent = create_agent(ParlaiParser(True, True).parse_kwargs(**opt))
+        return reply_to(agent, *texts, knowledge=GAME)
+
+    return said
+
+
+def strategies(reply):
+    return [row['strategies'] for row in reply['rerank']]
+
+
+def test_a_reply_that_begins_with_the_name_is_said(reply):
+    [said] = reply(TURN)
+    assert said['text'].startswith('Legend of the 9 is a samurai game')
+    assert strategies(said)[0] == ['named'] and strategies(said).count(['beam']) == 10
+    # The generator's first is still the beam's.
+    [first] = [row for row in said['rerank'] if row['first']]
+    assert first['text'].startswith('It is') and first['guards']
+    assert first['guards'][-1] == 'unnamed'
+
+
+def test_in_a_batch_only_the_turns_that_need_it_are_asked_again(reply):
+    together = reply(TURN, 'Have you heard of Legend of the 9?', TURN)
+    alone = [reply(TURN)[0], reply('Have you heard of Legend of the 9?')[0]]
+    texts = [one['text'] for one in together]
+    assert texts == [alone[0]['text'], alone[1]['text'], alone[0]['text']]
+    assert [['named'] in strategies(one) for one in together] == [True, False, True]
+
+
+@pytest.mark.parametrize('options', [{'guards': False}, {'choose': 'precision'}])
+def test_without_the_guard_there_is_none(reply, options):
+    [said] = reply(TURN, **options)
+    assert ['named'] not in strategies(said)
