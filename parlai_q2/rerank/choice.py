@@ -154,8 +154,13 @@ def _known(rule: Rule, candidates: Sequence[Candidate]) -> Rule:
     """The rule, without the generator where it says nothing that can be compared."""
     if rule.by != By.SCORE_PLUS_GENERATOR:
         return rule
-    searches = {tuple(s for s in c.strategies if s != NAMED) for c in candidates}
-    one_search = len(searches - {()}) == 1
+    one_search = 1 == len(
+        {
+            tuple(name for name in candidate.strategies if name != NAMED)
+            for candidate in candidates
+            if candidate.strategies != (NAMED,)
+        }
+    )
     said = all(candidate.mean_logprob for candidate in candidates)
     if one_search and said and rule.generator_weight:
         return rule

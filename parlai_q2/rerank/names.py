@@ -5,9 +5,10 @@ asked for a reply that begins with it.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Optional
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, Optional
 
-from parlai_q2.rerank.unnamed import joined, names
+from parlai_q2.rerank.subjects import joined, names
 from parlai_q2.text.normalize import tokens
 from parlai_q2.text.pipeline import parse_all
 from parlai_q2.text.sentences import sentences
@@ -36,20 +37,41 @@ def name_for(reply: str, passages: Sequence[Passage]) -> Optional[str]:
     """
     own = set(tokens(reply))
     said = [one.text for passage in passages for one in sentences(passage.text)]
-    shared = [len(own & set(tokens(text))) for text in said]
+    shared = [len(own.intersection(_words(text))) for text in said]
     if max(shared, default=0) < LEAST_SHARED:
         return None
-    (doc,) = parse_all([joined(said[shared.index(max(shared))])])
+    found = _clauses(said[shared.index(max(shared))])
+    # Of a clause and one inside it, the inner one.
+    best = max(
+        found, key=lambda one: (len(own & one.words), -len(one.words)), default=None
+    )
+    return best.name if best else None
+
+
+class _Clause(NamedTuple):
+    """A clause of a sentence: its words, and its subject, if that can be said."""
+
+    words: frozenset[str]
+    name: Optional[str]
+
+
+# All candidates of a turn are compared with the same sentences.
+@lru_cache(maxsize=256)
+def _clauses(sentence: str) -> tuple[_Clause, ...]:
+    (doc,) = parse_all([joined(sentence)])
     found = [t for t in doc if names(t) and t.pos_ in _NOUNS]
-    if not found:
-        return None
+    return tuple(
+        _Clause(
+            frozenset(tokens(' '.join(token.text for token in t.head.subtree))),
+            _phrase(doc, t),
+        )
+        for t in found
+    )
 
-    def shared_by(subject: 'Token') -> tuple[int, int]:
-        # Of a clause and one inside it, the inner one.
-        words = tokens(' '.join(token.text for token in subject.head.subtree))
-        return len(own & set(words)), -len(words)
 
-    return _phrase(doc, max(found, key=shared_by))
+@lru_cache(maxsize=256)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(tokens(text))
 
 
 def _phrase(doc: 'Doc', noun: 'Token') -> Optional[str]:

@@ -16,7 +16,8 @@ from parlai_q2.rerank.candidate import Candidate, Ranking
 from parlai_q2.rerank.choice import Rule, choose
 from parlai_q2.rerank.guards import PENALTIES, Guard, guarded_value, guards_of
 from parlai_q2.rerank.pools import Pool
-from parlai_q2.rerank.unnamed import guard_of, subjects
+from parlai_q2.rerank.subjects import subjects
+from parlai_q2.rerank.unnamed import guard_of
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role

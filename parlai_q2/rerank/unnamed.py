@@ -4,76 +4,22 @@ in a passage that is about something else, so a scorer, which does not read the 
 supports them.
 
 A statement about "it" or "them" is heard as about what was talked of. It is likely to
-be right where the passage, too, says "it", and likely to be wrong where the passage has
-a name that the reply left out. A short answer ("apparently in 1251.") is right only
-where the passage answers the question.
+be right where the passage, too, says "it", or what the passage names was talked of; and
+likely to be wrong where the reply left a name out that nobody said. A short answer
+("apparently in 1251.") is right only where the passage answers the question.
 """
 
-import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Optional
+from typing import Optional
 
-from parlai_q2.enums import Word
 from parlai_q2.rerank.guards import Guard
+from parlai_q2.rerank.names import name_for
+from parlai_q2.rerank.subjects import Subject, has_pronoun
 from parlai_q2.retrieve.answers import wants_yes_or_no
-from parlai_q2.text.pipeline import parse_all
+from parlai_q2.text.normalize import tokens
 from parlai_q2.turns import Example
 
-if TYPE_CHECKING:
-    from spacy.tokens import Doc, Token
-
-# "There was agreement" says all that there is to say, too.
-_SUBJECTS = frozenset({'nsubj', 'nsubjpass', 'csubj', 'csubjpass', 'expl'})
-# Subjects that stand for something said before.
-_PRONOUNS = frozenset('it they he she these those'.split())
-_PRONOUN = re.compile(rf'\b({"|".join(sorted(_PRONOUNS))})\b', re.I)
-# Clauses in a statement, which may have subjects of their own: "it is a lake that ...".
-_CLAUSES = frozenset({'relcl', 'acl', 'advcl'})
-# Subjects of small talk ("that sounds fun") and of clauses: passed over.
-_OTHERS = frozenset('you me this that who what which whom whatever'.split())
-# So are those who speak, of these verbs ("I see").
-_SELVES = frozenset({'i', 'we'})
-_CHAT = frozenset(
-    """
-    agree am 'm believe bet did do enjoy feel find found guess had have hear heard hope
-    imagine know learn learned like love mean read remember said say see suppose sure
-    talk think understand was wish wonder
-    """.split()
-)
-_APART = re.compile(r" ' (?=(?:s|re|m|ve|d|ll|t)\b)")
-
-
-class Subject(Word):
-    """What a reply says of what it is about, the most that any statement of it says."""
-
-    NAMED = 'named'
-    # Only what stands for something said before: "it directs the church".
-    PRONOUN = 'pronoun'
-    # It states nothing: "apparently in 1251".
-    NONE = 'none'
-
-
-def subjects(replies: Sequence[str]) -> list[Subject]:
-    """
-    How each of N replies says what it is about.
-
-    >>> replies = ['yeah , 1769 . haha', "it ' s a lake .", 'Baikal is a lake.']
-    >>> [str(one) for one in subjects(replies)]
-    ['none', 'pronoun', 'named']
-    """
-    parsed = parse_all(list(map(joined, replies)), dependencies_only=True)
-    return [_subject(doc) for doc in parsed]
-
-
-def joined(text: str) -> str:
-    """A text with "it ' s", as data sets of dialogues have it, as "it's"."""
-    return _APART.sub("'", text)
-
-
-def names(token: 'Token') -> bool:
-    """Whether a token is the subject of a statement and says what that is about."""
-    others = _PRONOUNS | _SELVES
-    return _tells(token) and token.lower_ not in others and token.dep_ != 'expl'
+# What "it" stands for is looked for in so many turns: a question, and what it is about.
+TURNS = 2
 
 
 def guard_of(subject: str, example: Example) -> Optional[Guard]:
@@ -83,26 +29,16 @@ def guard_of(subject: str, example: Example) -> Optional[Guard]:
     :param subject: the reply's :class:`Subject`.
     """
     if subject == Subject.PRONOUN:
-        alike = _PRONOUN.search(example.knowledge_text)
-        return Guard.PRONOUN if alike else Guard.UNNAMED
+        if has_pronoun(example.knowledge_text):
+            return Guard.PRONOUN
+        return None if _was_named(example) else Guard.UNNAMED
     if subject == Subject.NONE and not wants_yes_or_no(example.text):
         return Guard.UNNAMED
     return None
 
 
-def _subject(doc: 'Doc') -> Subject:
-    found = [t for t in doc if _tells(t)]
-    if any(token.lower_ not in _PRONOUNS for token in found):
-        return Subject.NAMED
-    return Subject.PRONOUN if found else Subject.NONE
-
-
-def _tells(token: 'Token') -> bool:
-    """Whether a token is the subject of a statement that is no small talk."""
-    word, verb = token.lower_, token.head.lower_
-    return (
-        token.dep_ in _SUBJECTS
-        and word not in _OTHERS
-        and not (word in _SELVES and verb in _CHAT)
-        and not any(head.dep_ in _CLAUSES for head in token.ancestors)
-    )
+def _was_named(example: Example) -> bool:
+    """Whether all words of the name that a reply leaves out were said just before."""
+    name = name_for(example.response, example.knowledge)
+    said = set(tokens(' '.join(example.history[-TURNS:])))
+    return name is not None and said.issuperset(tokens(name))

@@ -3,7 +3,8 @@
 import pytest
 
 from parlai_q2.rerank import Pool, Reranker
-from parlai_q2.rerank.unnamed import guard_of, subjects
+from parlai_q2.rerank.subjects import subjects
+from parlai_q2.rerank.unnamed import guard_of
 from parlai_q2.turns import Example
 from tests.rerank.toys import ToyScorer
 
