@@ -35,7 +35,7 @@ class Guard(Word):
 # chosen was wrong (of 225 pools of BEGIN dev .412 by .01, .430 by .02, .443 by .1; .407
 # without guards). An empty phrase or a repetition gives way to anything consistent, a
 # misspelt word and what names nothing to most of it, and a pronoun to a name. Of 790
-# replies that were called consistent and read, .54 of the unnamed were wrong, .25 of
+# replies that were called consistent and read, .65 of the unnamed were wrong, .25 of
 # those with a pronoun like the knowledge's, and .14 of the others (docs/training.md).
 PENALTIES: Mapping[str, float] = {
     Guard.COPY: 0.01,
