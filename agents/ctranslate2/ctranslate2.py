@@ -6,13 +6,11 @@ Alone it says the first reply that ``--inference`` finds. Under the reranking ag
 gives the candidates of ``--candidate-strategies``.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any, Optional
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
-from parlai.core.torch_agent import Batch
 from parlai.utils.misc import warn_once
 
 from parlai_q2.agents.ctranslate2.options import (
@@ -24,9 +22,9 @@ from parlai_q2.generate.chat import Said
 from parlai_q2.generate.open import Generator
 from parlai_q2.generate.strategies import parse_strategies
 from parlai_q2.generate.writer import Written
-from parlai_q2.parlai.generator.agent import CONTEXT, CandidateAgent
+from parlai_q2.parlai.generator.agent import CandidateAgent
 from parlai_q2.parlai.generator.candidates import Wanted
-from parlai_q2.rerank.candidate import NAMED, Candidate
+from parlai_q2.rerank.candidate import Candidate
 
 # How many replies that begin with a name are looked for.
 BEGUN = 2
@@ -80,23 +78,22 @@ class Ctranslate2Agent(CandidateAgent):
         asked = [one.of(self.asked) for one in wanted]
         seed = self.opt.get('candidate_seed') or 0
         pools = self.loaded.writer.write(contexts, asked, seed)
+        return self._candidates(pools, contexts)
+
+    def begin(
+        self, contexts: Sequence[list[str]], beginnings: Sequence[str]
+    ) -> list[list[Candidate]]:
+        """What a beam of :data:`BEGUN` finds."""
+        pools = self.loaded.begun(contexts, beginnings, BEGUN)
+        return self._candidates(pools, contexts)
+
+    def _candidates(
+        self, pools: Sequence[Sequence[Written]], contexts: Sequence[Sequence[str]]
+    ) -> list[list[Candidate]]:
         return [
             [self._candidate(one, context) for one in pool]
             for pool, context in zip(pools, contexts, strict=True)
         ]
-
-    def begun(
-        self, batch: Batch, beginnings: Mapping[int, str]
-    ) -> dict[int, list[Candidate]]:
-        contexts = [batch[CONTEXT][n] for n in beginnings]
-        pools = self.loaded.begun(contexts, list(beginnings.values()), BEGUN)
-        return {
-            n: [
-                replace(self._candidate(one, context), strategies=(NAMED,))
-                for one in pool
-            ]
-            for n, pool, context in zip(beginnings, pools, contexts, strict=True)
-        }
 
     def _candidate(self, one: Written, context: Sequence[str]) -> Candidate:
         text = self.loaded.text(one.tokens, context)

@@ -55,7 +55,7 @@ from parlai_q2.parlai.knowledge_options import searching_source
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
-from parlai_q2.rerank.candidate import spoken
+from parlai_q2.rerank.candidate import NAMED, spoken
 from parlai_q2.rerank.guards import Guard
 from parlai_q2.rerank.names import name_for
 from parlai_q2.steps import Step, tell
@@ -301,8 +301,10 @@ class GroundedRerankAgent(ChatCommands):
         }
         found = self.begun(batch, {n: name for n, name in names.items() if name})
         pools = {
-            n: sorted(rankings[n].candidates, key=lambda one: one.place) + more
+            n: sorted(rankings[n].candidates, key=lambda one: one.place)
+            + [replace(one, strategies=(NAMED,)) for one in more]
             for n, more in found.items()
+            if more
         }
         again = self._ranked(batch, pools, again=True) if pools else []
         for n, ranking in zip(pools, again, strict=True):

@@ -46,10 +46,9 @@ class Words:
 
     def beginning(self, text: str) -> list[str]:
         """The tokens with which a decoder's text begins, such as BART's ``<s>``."""
-        framed = self.encode(text)
-        plain = self.encode(text, frame=False)
-        start = framed[: framed.index(plain[0])] if plain else []
-        return [*start, *plain]
+        framed, plain = self.encode(text), self.encode(text, frame=False)
+        known = plain and plain[0] in framed
+        return [*framed[: framed.index(plain[0])], *plain] if known else plain
 
     def decode(self, tokens: Sequence[str], context: Sequence[str] = ()) -> str:
         """

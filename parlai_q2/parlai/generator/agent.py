@@ -5,7 +5,7 @@ runs, or that a server has.
 A subclass says what its model reads for a turn, and what it replies; the rest is here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from parlai.core.message import Message
@@ -76,6 +76,23 @@ class CandidateAgent(FindsCandidates, TorchAgent):
             :meth:`~parlai_q2.parlai.generator.candidates.FindsCandidates.candidate_pools`.
         """
         raise NotImplementedError
+
+    def begin(
+        self, contexts: Sequence[Any], beginnings: Sequence[str]
+    ) -> list[list[Candidate]]:
+        """
+        Candidates that begin with given texts, for B contexts; none where the model
+        cannot be asked for that.
+        """
+        return [[] for _ in contexts]
+
+    def begun(
+        self, batch: Batch, beginnings: Mapping[int, str]
+    ) -> dict[int, list[Candidate]]:
+        """What :meth:`begin` finds."""
+        contexts = [batch[CONTEXT][n] for n in beginnings]
+        found = self.begin(contexts, list(beginnings.values()))
+        return dict(zip(beginnings, found, strict=True))
 
     def candidate_pools(
         self, batch: Batch, wanted: Sequence[Wanted], **search: Any
