@@ -20,14 +20,11 @@ from parlai_q2.agents.ctranslate2.options import (
 )
 from parlai_q2.generate.chat import Said
 from parlai_q2.generate.open import Generator
-from parlai_q2.generate.strategies import parse_strategies
+from parlai_q2.generate.strategies import BEGUN, parse_strategies
 from parlai_q2.generate.writer import Written
 from parlai_q2.parlai.generator.agent import CandidateAgent
 from parlai_q2.parlai.generator.candidates import Wanted
 from parlai_q2.rerank.candidate import Candidate
-
-# How many replies that begin with a name are looked for.
-BEGUN = 2
 
 
 class Ctranslate2Agent(CandidateAgent):
@@ -83,7 +80,7 @@ class Ctranslate2Agent(CandidateAgent):
     def begin(
         self, contexts: Sequence[list[str]], beginnings: Sequence[str]
     ) -> list[list[Candidate]]:
-        """What a beam of :data:`BEGUN` finds."""
+        """What a beam of :data:`~parlai_q2.generate.strategies.BEGUN` finds."""
         pools = self.loaded.begun(contexts, beginnings, BEGUN)
         return self._candidates(pools, contexts)
 

@@ -258,7 +258,7 @@ class GroundedRerankAgent(ChatCommands):
         else:
             rankings = self._ranked_until(until, batch, wanted, search)
         if searched is None:
-            rankings = self._named(batch, rankings)
+            rankings = self._named(batch, rankings, search)
         self._record(rankings)
         self._rankings = rankings
         return first_replies(
@@ -289,7 +289,9 @@ class GroundedRerankAgent(ChatCommands):
                 rankings[n] = ranking
         return rankings
 
-    def _named(self, batch: Batch, rankings: list[Ranking]) -> list[Ranking]:
+    def _named(
+        self, batch: Batch, rankings: list[Ranking], search: dict[str, Any]
+    ) -> list[Ranking]:
         """
         Ask again where no candidate names what it is about, for replies that begin with
         it, if the generator finds these.
@@ -299,7 +301,8 @@ class GroundedRerankAgent(ChatCommands):
             for n, ranking in enumerate(rankings)
             if Guard.UNNAMED in ranking.chosen.guards
         }
-        found = self.begun(batch, {n: name for n, name in names.items() if name})
+        named = {n: name for n, name in names.items() if name}
+        found = self.begun(batch, named, **search) if named else {}
         pools = {
             n: sorted(rankings[n].candidates, key=lambda one: one.place)
             + [replace(one, strategies=(NAMED,)) for one in more]

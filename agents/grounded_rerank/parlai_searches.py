@@ -4,7 +4,7 @@ and pools what they find.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
 import torch
@@ -24,7 +24,7 @@ from parlai_q2.agents.grounded_rerank.side_by_side import (
     search_side_by_side,
 )
 from parlai_q2.errors import ConfigError
-from parlai_q2.generate.strategies import Strategy
+from parlai_q2.generate.strategies import BEGUN, Search, Strategy
 from parlai_q2.parlai.generator.candidates import FindsCandidates, Wanted
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Passage
@@ -90,12 +90,8 @@ class ParlaiSearches(FindsCandidates, _Generator):
         """
         asked = _asked(self.strategies, wanted)
         seed = self.opt.get('candidate_seed') or 0
-        generate: Callable[..., Any] = super()._generate
-        if self.generator_class._generate.__module__ in NOT_PARLAI_SEARCH:
-            generate = TorchGeneratorAgent._generate.__get__(self)
-        loop = getattr(generate, '__func__', None)
-        parlai_searches = loop is TorchGeneratorAgent._generate
-        if parlai_searches and not search and few_rows(batch, asked):
+        generate = self._searching
+        if self._searches_as_parlai and not search and few_rows(batch, asked):
             found = search_side_by_side(self, batch, asked, seed, max_ts, prefix_tokens)
         else:
             found = search_one_by_one(
@@ -113,10 +109,63 @@ class ParlaiSearches(FindsCandidates, _Generator):
                 pools[example] += collect(self, own, strategy)
         return pools
 
+    def begun(
+        self,
+        batch: Batch,
+        beginnings: Mapping[int, str],
+        max_ts: int = 0,
+        prefix_tokens: Optional[torch.Tensor] = None,
+        **search: Any,
+    ) -> dict[int, list[Candidate]]:
+        """
+        What a beam finds whose tokens are given at first; nothing where the generator
+        has a loop of its own.
+        """
+        found: dict[int, list[Candidate]] = {}
+        if not self._searches_as_parlai or search or prefix_tokens is not None:
+            return found
+        seed = self.opt.get('candidate_seed') or 0
+        beam = Strategy(Search.BEAM, BEGUN)
+        for n, text in beginnings.items():
+            tokens = beginning_tokens(self.dict, text)
+            asked: Asked = [(beam, [n])]
+            if 0 < len(tokens) < max_ts and few_rows(batch, asked):
+                begin = batch.text_vec.new_tensor([tokens] * batch.batchsize)
+                [[searches]] = search_side_by_side(
+                    self, batch, asked, seed, max_ts, begin
+                )
+                found[n] = collect(self, searches, beam)
+        return found
+
+    @property
+    def _searching(self) -> Callable[..., Any]:
+        """The loop that searches: the generator's own, or ParlAI's in its place."""
+        if self.generator_class._generate.__module__ in NOT_PARLAI_SEARCH:
+            return TorchGeneratorAgent._generate.__get__(self)
+        return super()._generate
+
+    @property
+    def _searches_as_parlai(self) -> bool:
+        loop = getattr(self._searching, '__func__', None)
+        return loop is TorchGeneratorAgent._generate
+
     def _treesearch_factory(self, device: Any, verbose: bool = False) -> Any:
         """The generator's search, seeded if ``--candidate-seed`` asks for it."""
         search = super()._treesearch_factory(device, verbose=verbose)
         return self.search_seeds.give(search) if self.search_seeds else search
+
+
+def beginning_tokens(words: Any, text: str) -> list[int]:
+    """
+    The tokens with which a reply begins that begins with a text, by a generator's
+    dictionary; none where that does not know one of them.
+    """
+    own = [int(token) for token in words.txt2vec(text)]
+    if not own or words.tok2ind.get(words.unk_token) in own:
+        return []
+    # A Hugging Face dictionary puts BART's start token before a label.
+    framed = words.frame_label(own) if hasattr(words, 'frame_label') else own
+    return [*framed[: framed.index(own[0])], *own]
 
 
 def search_one_by_one(

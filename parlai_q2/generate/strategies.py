@@ -39,6 +39,9 @@ DELAY = 5
 # What all strategies together may follow at a time; their memory grows with it.
 MOST_CANDIDATES = 200
 
+# How many replies that begin with a name a beam looks for, where the others have none.
+BEGUN = 2
+
 # How the settings are written after a slash, and which strategies have them.
 SETTINGS = {
     'p': (Search.NUCLEUS,),

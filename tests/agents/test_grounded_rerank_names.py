@@ -4,7 +4,10 @@ import pytest
 from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 
-from tests.agents.rerank_toys import AGENT, reply_to
+from parlai_q2.agents.grounded_rerank.parlai_searches import beginning_tokens
+from tests.agents.hf_models import AGENT as HF
+from tests.agents.hf_models import LESSONS, checkpoint
+from tests.agents.rerank_toys import AGENT, make_agent, reply_to
 
 GAME = 'Legend of the 9 is a samurai game for the Xbox 360 developed by Genki.'
 TURN = 'Hello, do you like football?'
@@ -46,3 +49,32 @@ def test_in_a_batch_only_the_turns_that_need_it_are_asked_again(reply):
 def test_without_the_guard_there_is_none(reply, options):
     [said] = reply(TURN, **options)
     assert ['named'] not in strategies(said)
+
+
+@pytest.mark.parametrize('family', ['parlai', 't5', 'bart'])
+def test_parlais_generators_begin_with_a_name(family, monkeypatch, tmp_path):
+    name, said = (
+        ('1 2', '4 3 2') if family == 'parlai' else ('the dog', 'what is your name ?')
+    )
+    monkeypatch.setattr(
+        'parlai_q2.agents.grounded_rerank.grounded_rerank.name_for', lambda *_: name
+    )
+    own = {'beam_min_length': 1, 'candidate_strategies': 'beam:3', 'guards': True}
+    if family != 'parlai':
+        own |= {'generator': HF, 'hf_model': checkpoint(family, tmp_path / family)}
+        own |= {'label_truncate': 12}
+    agent = make_agent(**own)
+    # All that it says is in the knowledge, and states nothing.
+    found = reply_to(agent, said, said, knowledge=f'1 2 3 4 5 6 {LESSONS} the dog')
+    for reply in found:
+        rows = [row for row in reply['rerank'] if 'named' in row['strategies']]
+        assert rows and all(row['text'].startswith(name) for row in rows)
+        assert all(row['mean_logprob'] < 0 for row in rows)
+    assert found[0]['rerank'] == found[1]['rerank']
+
+
+def test_a_name_that_a_dictionary_does_not_know_is_not_begun_with():
+    agent = make_agent()
+    assert beginning_tokens(agent.dict, '1 2') == agent.dict.txt2vec('1 2')
+    assert beginning_tokens(agent.dict, '1 Baikal') == []
+    assert beginning_tokens(agent.dict, '') == []

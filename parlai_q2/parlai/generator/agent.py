@@ -87,7 +87,7 @@ class CandidateAgent(FindsCandidates, TorchAgent):
         return [[] for _ in contexts]
 
     def begun(
-        self, batch: Batch, beginnings: Mapping[int, str]
+        self, batch: Batch, beginnings: Mapping[int, str], **search: Any
     ) -> dict[int, list[Candidate]]:
         """What :meth:`begin` finds."""
         contexts = [batch[CONTEXT][n] for n in beginnings]

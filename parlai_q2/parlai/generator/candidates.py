@@ -70,12 +70,13 @@ class FindsCandidates:
         raise NotImplementedError
 
     def begun(
-        self, batch: Batch, beginnings: Mapping[int, str]
+        self, batch: Batch, beginnings: Mapping[int, str], **search: Any
     ) -> dict[int, list[Candidate]]:
         """
         Find candidates that begin with given texts, if it can.
 
         :param beginnings: a text by the example's place in the batch.
+        :param search: as for :meth:`candidate_pools`.
         :return: what it found, by place; places may lack.
         """
         return {}
