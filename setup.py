@@ -3,8 +3,8 @@ Packaging of parlai_q2.
 
 The top-level folders agents/, tasks/ and zoo/ are installed as parlai_q2.agents,
 parlai_q2.tasks and parlai_q2.zoo, so that a clone named ``parlai_internal`` is what
-ParlAI expects of such a folder. In a checkout, links in parlai_q2/ give them the same
-names to Python, mypy and editors.
+ParlAI expects of such a folder. In a checkout, parlai_q2/__init__.py gives them these
+names, and .ci/typing does so for mypy.
 """
 
 from pathlib import Path

@@ -10,6 +10,7 @@ chatbot's candidate replies by that score.
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parlai_q2.version import __version__
@@ -43,6 +44,11 @@ if TYPE_CHECKING:
     from parlai_q2.scorers import Scorer, load_scorer, release_models, scorer_names
     from parlai_q2.signature import Signature
     from parlai_q2.turns import Example, Passage, Source, Span, Turn
+
+# In a checkout, the folders agents, tasks and zoo are beside this one, not in it.
+_CHECKOUT = Path(__file__).resolve().parent.parent
+if (_CHECKOUT / 'setup.py').is_file():
+    __path__.append(str(_CHECKOUT))
 
 # Maps each public name to its module. Modules are imported on first use, to keep
 # "import parlai_q2" fast.

@@ -267,7 +267,6 @@ def filtering(opt: Mapping[str, Any]) -> dict[str, Any]:
 
 def sample() -> list[dict[str, Any]]:
     """The records of the evaluation turns of the sample that ships."""
-    # Read by its path, since its package knows ParlAI.
-    path = files('parlai_q2') / 'tasks' / 'grounded_sample' / 'sample.jsonl'
+    path = files('parlai_q2.tasks.grounded_sample') / 'sample.jsonl'
     lines = path.read_text(encoding='utf-8').splitlines()
     return [fields for fields in map(json.loads, lines) if fields['fold'] == 'eval']
