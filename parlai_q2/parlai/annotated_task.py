@@ -1,16 +1,16 @@
 """
-Teachers for tasks whose responses are annotated, with three views of the same turns. A
-view is a mixin. List it before the class that reads a task's turns::
+Teachers of tasks whose responses are annotated. Each task has three views of the same
+turns, which :func:`make_teachers` makes from the task's reader::
 
-    class AnnotatedTeacher(AnnotatedView, BeginTeacher): ...
+    DialogueTeacher, AnnotatedTeacher, ClassificationTeacher = make_teachers(reader)
 
-Two of the views score a model's responses. Field names are those of Wizard of
-Wikipedia, so that its models can be evaluated.
+Field names are those of Wizard of Wikipedia, so that its models can be evaluated.
 """
 
 import copy
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
-from typing import Any, Iterator, Mapping, Optional, Sequence
+from typing import Any
 
 from parlai.core.message import Message
 from parlai.core.metrics import SumMetric
@@ -29,33 +29,22 @@ from parlai_q2.parlai.task_strings import task_arguments
 
 # Retrieval baselines choose among this many labels, including the true one.
 NUM_CANDIDATES = 20
-
-
-class DialogueView(Q2TeacherMixin):
-    """The text is the person's message, the label is the reference reply."""
-
-    view = View.DIALOGUE
-
-
-class AnnotatedView(Q2TeacherMixin):
-    """The text is the person's message, the label is the annotated response."""
-
-    view = View.ANNOTATED
-
-
-class ClassificationView:
-    """The text is the knowledge and the response, the label is the class."""
-
-    view = View.CLASSIFICATION
+VIEWS = {
+    View.DIALOGUE: "The person's message is the text, the reference reply the label.",
+    View.ANNOTATED: "The person's message is the text, the annotated response the "
+    'label, with its class in ``q2_label``.',
+    View.CLASSIFICATION: 'Knowledge and response are the text, the class is the label.',
+}
 
 
 class AnnotatedTaskTeacher(DialogTeacher):
     """
-    Shows annotated turns in the view of its subclass, which declares ``classes`` and
-    ``reader``, and the other attributes where they differ.
+    Shows annotated turns in one view. Subclasses, such as those of
+    :func:`make_teachers`, set the attributes.
     """
 
     view: View = View.DIALOGUE
+    # The classes of responses.
     classes: Sequence[str] = ()
     # The task's module with ``read_part(datapath, words)`` and ``GROUPS``: what words
     # can select, e.g. a corpus, and the words for it. It may have ``ALIASES``: further
@@ -66,19 +55,43 @@ class AnnotatedTaskTeacher(DialogTeacher):
     folds: Mapping[str, str] = {}
     # Words that select a part of the set, before those of the task string.
     words: tuple[str, ...] = ()
+    # Of a set in which several systems answered one context: the fields of a turn's
+    # ``more`` that belong to the context. The dialogue view then shows each context
+    # once, without what belongs to the annotated response, and knowledge without a
+    # title has no marker of Wizard of Wikipedia.
+    context_fields: tuple[str, ...] | None = None
+    # The field of ``more`` with the published label, and all published labels, where
+    # they differ from ours.
+    published_field: str = ''
+    published_classes: Sequence[str] = ()
 
-    def __init__(self, opt: Opt, shared: Optional[dict] = None):
+    @classmethod
+    def add_cmdline_args(
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
+    ) -> ParlaiParser:
+        """Add ``--published-labels`` to the classification view."""
+        super().add_cmdline_args(parser, partial_opt)
+        if cls.view == View.CLASSIFICATION and cls.published_field:
+            parser.add_argument_group('Annotated set').add_argument(
+                '--published-labels',
+                type='bool',
+                default=False,
+                help='use the labels as published '
+                f'({", ".join(cls.published_classes)}) instead of '
+                f'{", ".join(cls.classes)}',
+            )
+        return parser
+
+    def __init__(self, opt: Opt, shared: dict | None = None):
+        self._as_published = opt.get('published_labels', False)
         # Whether the last turn shown awaits an answer and has no label.
         self._unlabelled = False
         self.turns: list[AnnotatedResponse] = (
             shared['turns'] if shared else self.load_turns(opt)
         )
         training = not shared and DatatypeHelper.is_training(opt['datatype'])
-        if (
-            training
-            and self.view == View.DIALOGUE
-            and not any(t.gold for t in self.turns)
-        ):
+        dialogue = self.view == View.DIALOGUE
+        if training and dialogue and not any(turn.gold for turn in self.turns):
             warn_once(
                 f'No turn of {opt.get("task")} has a label, so a model cannot learn '
                 'from it. AnnotatedTeacher and ClassificationTeacher of the same task '
@@ -93,19 +106,20 @@ class AnnotatedTaskTeacher(DialogTeacher):
         Read the turns that the task string selects; those of a conversation are
         consecutive.
         """
-        reader, folds = self.reader, self.folds
         words = task_arguments(opt.get('task', ''))
-        words = spelt_out(words, getattr(reader, 'ALIASES', {}))
-        words = narrowed(type(self).__name__, self.words, words, reader.GROUPS)
-        datatype = opt['datatype']
-        own = folds and folds['train'] != folds['valid']
-        if DatatypeHelper.is_training(datatype) and not own:
+        words = spelt_out(words, getattr(self.reader, 'ALIASES', {}))
+        words = narrowed(type(self).__name__, self.words, words, self.reader.GROUPS)
+        fold = DatatypeHelper.fold(opt['datatype'])
+        has_training = self.folds and self.folds['train'] != self.folds['valid']
+        if DatatypeHelper.is_training(opt['datatype']) and not has_training:
             warn_once(
                 f'{opt.get("task")} is for evaluation: it has no training turns, and '
                 'train shows those of valid.'
             )
-        fold = [folds[DatatypeHelper.fold(datatype)]] if folds else []
-        return reader.read_part(opt['datapath'], words, *fold)
+        folds = [self.folds[fold]] if self.folds else []
+        turns = self.reader.read_part(opt['datapath'], words, *folds)
+        once = self.context_fields is not None and self.view == View.DIALOGUE
+        return _distinct_contexts(turns) if once else turns
 
     def share(self) -> dict:
         return {**super().share(), 'turns': self.turns}
@@ -126,25 +140,33 @@ class AnnotatedTaskTeacher(DialogTeacher):
 
     def setup_data(self, datafile: str) -> Iterator[tuple[Message, bool]]:
         messages = [self.message(turn) for turn in self.turns]
-        labels = [m.get('labels', [''])[0] for m in messages]
+        labels = [message.get('labels', [''])[0] for message in messages]
         episode = None
-        for i, (turn, message) in enumerate(zip(self.turns, messages)):
+        for index, (turn, message) in enumerate(zip(self.turns, messages)):
             if self.view != View.CLASSIFICATION and 'labels' in message:
-                message['label_candidates'] = _candidates_near(labels, i)
+                message['label_candidates'] = _candidates_near(labels, index)
             yield message, turn.episode != episode
             episode = turn.episode
 
     def message(self, turn: AnnotatedResponse) -> Message:
         """The message of a turn in this view."""
-        fields = _common_fields(turn)
+        fields = _message_fields(turn)
+        if self.context_fields is not None and not turn.topic:
+            fields['knowledge'] = '\n'.join(turn.passage or (turn.knowledge,))
         if self.view == View.CLASSIFICATION:
+            label, classes = turn.label, self.classes
+            if self._as_published:
+                label, classes = turn.more[self.published_field], self.published_classes
             fields['text'] = f'{turn.knowledge}\n{turn.response}'
-            fields['labels'] = [turn.label]
-            fields['label_candidates'] = list(self.classes)
+            fields['labels'], fields['label_candidates'] = [label], list(classes)
         elif self.view == View.ANNOTATED:
             fields['labels'] = [turn.response]
         elif turn.gold:
             fields['labels'] = [turn.gold]
+        if self.context_fields is not None and self.view == View.DIALOGUE:
+            for name in ('response', 'q2_label', *turn.more):
+                if name not in self.context_fields:
+                    fields.pop(name, None)
         return Message(plain(fields))
 
     # To count a stream, ParlAI writes a file beside the data; a package is read-only.
@@ -158,73 +180,54 @@ class AnnotatedTaskTeacher(DialogTeacher):
         return sum(a != b for a, b in zip([None, *names], names))
 
 
-class AnnotatedSetTeacher(AnnotatedTaskTeacher):
+def make_teachers(
+    reader: ModuleType,
+    folds: Mapping[str, str] | None = None,
+    mixin: type = Q2TeacherMixin,
+    **attributes: Any,
+) -> tuple[Any, Any, Any]:
     """
-    Shows an annotated set in which several systems answered the same context. Its views
-    differ in this:
+    Make the teachers of a task, one for each view.
 
-    - the dialogue view shows each context once, and omits the fields that belong to the
-      annotated response, since the model that replies is another one;
-    - the classification view can ask for the labels as they were published, where they
-      differ from ours: ``--published-labels true``;
-    - knowledge without a title is shown without Wizard of Wikipedia's marker.
+    :param reader: the task's module with ``read_part``, ``GROUPS`` and ``CLASSES``.
+    :param folds: the reader's fold for each of ParlAI's; None where all folds show the
+        same turns.
+    :param mixin: scores a model's responses, in the two views that have some.
+    :param attributes: further attributes of :class:`AnnotatedTaskTeacher`.
+    :return: the dialogue, the annotated and the classification teacher.
     """
+    attributes = {
+        'reader': reader,
+        'classes': reader.CLASSES,
+        'folds': folds or {},
+        '__module__': reader.__name__.replace('.reader', '.agents'),
+        **attributes,
+    }
 
-    # Fields of a turn's ``more`` that belong to its context, not to its response.
-    context_fields: tuple[str, ...] = ()
-    # The field of ``more`` with the published label, and all published labels.
-    published_field: str = ''
-    published_classes: Sequence[str] = ()
+    def make(view: View) -> type:
+        mixins = () if view == View.CLASSIFICATION else (mixin,)
+        name = f'{view.value.capitalize()}Teacher'
+        described = {'view': view, '__doc__': VIEWS[view], **attributes}
+        return type(name, (*mixins, AnnotatedTaskTeacher), described)
 
-    @classmethod
-    def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
-    ) -> ParlaiParser:
-        """Add ``--published-labels`` to the classification view."""
-        super().add_cmdline_args(parser, partial_opt)
-        if cls.view == View.CLASSIFICATION and cls.published_field:
-            parser.add_argument_group('Annotated set').add_argument(
-                '--published-labels',
-                type='bool',
-                default=False,
-                help='use the labels as published '
-                f'({", ".join(cls.published_classes)}) instead of '
-                f'{", ".join(cls.classes)}',
-            )
-        return parser
-
-    def __init__(self, opt: Opt, shared: Optional[dict] = None):
-        self._as_published = opt.get('published_labels', False)
-        super().__init__(opt, shared)
-
-    def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
-        turns = super().load_turns(opt)
-        return _distinct_contexts(turns) if self.view == View.DIALOGUE else turns
-
-    def message(self, turn: AnnotatedResponse) -> Message:
-        message = super().message(turn)
-        if not turn.topic:
-            message.force_set('knowledge', '\n'.join(turn.passage or (turn.knowledge,)))
-        if self.view == View.DIALOGUE:
-            for name in ('response', 'q2_label', *turn.more):
-                if name not in self.context_fields:
-                    message.pop(name, None)
-        elif self.view == View.CLASSIFICATION and self._as_published:
-            message.force_set('labels', [turn.more[self.published_field]])
-            message.force_set('label_candidates', list(self.published_classes))
-        return message
+    return make(View.DIALOGUE), make(View.ANNOTATED), make(View.CLASSIFICATION)
 
 
-def _common_fields(turn: AnnotatedResponse) -> dict[str, Any]:
+def narrow(teacher: Any, name: str, *words: str) -> Any:
+    """A teacher of the given name that shows only the part that words select."""
+    return type(name, (teacher,), {'words': words, '__module__': teacher.__module__})
+
+
+def _message_fields(turn: AnnotatedResponse) -> dict[str, Any]:
     """The fields of a turn that all views share, without its label."""
     sentences = turn.passage or (turn.knowledge,)
-    passage = [f'{turn.topic} {TOKEN_KNOWLEDGE} {s}' for s in sentences]
+    marker = f'{turn.topic} {TOKEN_KNOWLEDGE} '
     return {
         # If the system opens the conversation, WoW shows it the topic.
         'text': turn.text or turn.topic,
         'chosen_topic': turn.topic,
         'title': turn.topic,
-        'knowledge': '\n'.join(passage),
+        'knowledge': '\n'.join(marker + sentence for sentence in sentences),
         'checked_sentence': turn.knowledge,
         'gold': turn.gold,
         'response': turn.response,
@@ -235,22 +238,22 @@ def _common_fields(turn: AnnotatedResponse) -> dict[str, Any]:
 
 def _candidates_near(labels: Sequence[str], index: int) -> list[str]:
     """The distinct labels of a turn and of those after it, in alphabetical order."""
-    found: dict[str, None] = {}
+    candidates: dict[str, None] = {}
     for place in range(index, index + len(labels)):
         label = labels[place % len(labels)]
         if label:
-            found.setdefault(label)
-        if len(found) == NUM_CANDIDATES:
+            candidates.setdefault(label)
+        if len(candidates) == NUM_CANDIDATES:
             break
-    return sorted(found)
+    return sorted(candidates)
 
 
 def _distinct_contexts(turns: Sequence[AnnotatedResponse]) -> list[AnnotatedResponse]:
     """For each context, the first turn that has a human reply, else the first."""
-    found: dict[tuple[str, str, str], AnnotatedResponse] = {}
+    by_context: dict[tuple[str, str, str], AnnotatedResponse] = {}
     for turn in turns:
         context = (turn.text, turn.topic, turn.knowledge)
-        kept = found.get(context)
-        if kept is None or (turn.gold and not kept.gold):
-            found[context] = turn
-    return list(found.values())
+        first = by_context.get(context)
+        if first is None or (turn.gold and not first.gold):
+            by_context[context] = turn
+    return list(by_context.values())

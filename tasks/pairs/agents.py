@@ -1,7 +1,7 @@
 """Reads labelled pairs of knowledge and response from your own files."""
 
 from pathlib import Path
-from typing import Optional, Sequence
+from typing import Sequence
 
 from parlai.core.message import Message
 from parlai.core.opt import Opt
@@ -10,19 +10,22 @@ from parlai.utils import logging
 from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.evaluate.find import View
 from parlai_q2.evaluate.sets import AnnotatedResponse
-from parlai_q2.parlai.annotated_task import AnnotatedTaskTeacher, ClassificationView
+from parlai_q2.parlai.annotated_task import AnnotatedTaskTeacher
 from parlai_q2.tasks.pairs.reader import parse_labels, read_pairs
 
 FOLD = '{fold}'
 
 
-class ClassificationTeacher(ClassificationView, AnnotatedTaskTeacher):
+class ClassificationTeacher(AnnotatedTaskTeacher):
     """Shows knowledge and response; the label is the pair's own."""
+
+    view = View.CLASSIFICATION
 
     @classmethod
     def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
     ) -> ParlaiParser:
         """Add ``--pairs-file`` and ``--pairs-labels``."""
         super().add_cmdline_args(parser, partial_opt)
@@ -54,7 +57,7 @@ class ClassificationTeacher(ClassificationView, AnnotatedTaskTeacher):
             return list(dict.fromkeys(filter(None, self._labels.values())))
         return sorted({turn.label for turn in self.turns})
 
-    def __init__(self, opt: Opt, shared: Optional[dict] = None):
+    def __init__(self, opt: Opt, shared: dict | None = None):
         # Set before ParlAI's constructor, which makes messages.
         self._labels = parse_labels(opt.get('pairs_labels'))
         super().__init__(opt, shared)
