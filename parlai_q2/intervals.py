@@ -8,6 +8,7 @@ bootstrap, Field and Welsh 2007). A resample is represented by weights, the numb
 times each response was drawn: one vectorised function computes the statistic of all.
 """
 
+import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Optional
 
@@ -22,6 +23,10 @@ SEED = 0
 LEVEL = 0.95
 # The most weights held in memory at once; larger jobs are done in several blocks.
 BLOCK = 2_000_000
+
+
+# The normal quantile of a 95 % interval.
+Z = 1.96
 
 
 class Interval(NamedTuple):
@@ -67,6 +72,26 @@ def mean_interval(
     )
     assert interval is not None
     return interval
+
+
+def share_interval(count: int, total: int) -> Interval:
+    """
+    A share with its 95 % interval (Wilson 1927), within [0, 1].
+
+    :param count: how many of ``total`` count, from 0 to ``total``.
+    :raises ValueError: if ``total`` is 0.
+
+    >>> print(share_interval(8, 10))
+    0.800 [0.490, 0.943]
+    """
+    if not total:
+        raise ValueError('There is no share of nothing.')
+    share, squared = count / total, Z * Z
+    middle = (share + squared / (2 * total)) / (1 + squared / total)
+    spread = share * (1 - share) / total + squared / (4 * total * total)
+    half = Z * math.sqrt(spread) / (1 + squared / total)
+    low, high = min(middle - half, share), max(middle + half, share)
+    return Interval(share, max(0.0, low), min(1.0, high))
 
 
 def intervals(

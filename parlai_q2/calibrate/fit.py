@@ -17,9 +17,9 @@ from parlai_q2.calibrate.logistic import Fit, even_weights, fit, folds_of
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.evaluate.statistics import roc_auc
 from parlai_q2.intervals import ROUNDS, SEED, Interval, percentiles, resamples
 from parlai_q2.scorers.calibrated import shifted
+from parlai_q2.sweep import roc_auc
 from parlai_q2.text.normalize import passage_key
 
 FOLDS = 10

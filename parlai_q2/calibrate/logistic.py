@@ -7,7 +7,7 @@ from typing import NamedTuple, Sequence
 
 import numpy as np
 
-from parlai_q2.evaluate.statistics import roc_auc
+from parlai_q2.sweep import roc_auc
 
 ECE_BINS = 10
 FOLD_SEED = 0

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple, Optional
 from parlai_q2.claims import Label, Score, Status
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.sets import BINARY
-from parlai_q2.evaluate.statistics import Sweep
 from parlai_q2.intervals import Interval, intervals, mean_interval
 from parlai_q2.io.read import read_records
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer
+from parlai_q2.sweep import Sweep
 from parlai_q2.text.normalize import passage_key
 from parlai_q2.text.sentences import count_words
 from parlai_q2.turns import Example, passages_of

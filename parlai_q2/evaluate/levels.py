@@ -12,7 +12,6 @@ from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse
 from parlai_q2.evaluate.statistics import (
     CLASS_METRICS,
     MACRO,
-    Sweep,
     macro_metrics,
     nli_class,
     pearson,
@@ -20,6 +19,7 @@ from parlai_q2.evaluate.statistics import (
     threshold_metrics,
 )
 from parlai_q2.intervals import ROUNDS, SEED, Interval, intervals, percentiles
+from parlai_q2.sweep import Sweep
 
 if TYPE_CHECKING:
     import numpy as np

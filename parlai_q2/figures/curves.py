@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 from parlai_q2.figures.style import COLOURS, GREY, LINES, MARKERS
+from parlai_q2.sweep import Sweep
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,25 +34,22 @@ class Ranked:
     area: Optional[float] = None
 
 
-def _found(
+def _counts(
     values: 'np.ndarray', positive: 'np.ndarray'
 ) -> tuple['np.ndarray', 'np.ndarray']:
     """Positives and negatives among the highest values, at each distinct value: [K]."""
     import numpy as np
 
-    order = np.argsort(-values, kind='stable')
-    ordered = values[order]
-    ends = np.flatnonzero(np.r_[ordered[1:] != ordered[:-1], True])
-    hits = positive[order].astype(float)
-    return np.cumsum(hits)[ends], np.cumsum(1 - hits)[ends]
+    hits, alarms = Sweep(values, positive).counts(np.ones((1, len(values))))
+    return hits[0], alarms[0]
 
 
 def precision_recall(
     values: 'np.ndarray', positive: 'np.ndarray'
 ) -> tuple['np.ndarray', 'np.ndarray']:
     """Recall and precision at each distinct value, the highest first: [K] each."""
-    found, alarms = _found(values, positive)
-    return found / found[-1], found / (found + alarms)
+    hits, alarms = _counts(values, positive)
+    return hits / hits[-1], hits / (hits + alarms)
 
 
 def roc(
@@ -60,8 +58,8 @@ def roc(
     """The shares of negatives and of positives found, from (0, 0) to (1, 1)."""
     import numpy as np
 
-    found, alarms = _found(values, positive)
-    return np.r_[0, alarms / alarms[-1]], np.r_[0, found / found[-1]]
+    hits, alarms = _counts(values, positive)
+    return np.r_[0, alarms / alarms[-1]], np.r_[0, hits / hits[-1]]
 
 
 def draw_precision_recall(

@@ -4,17 +4,16 @@ Reliability diagrams: is a value of 0.8 right 80 % of the time? (DeGroot and Fie
 of the values (Naeini et al. 2015).
 """
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence
 
 from parlai_q2.figures.curves import Ranked
 from parlai_q2.figures.style import BLUE, GREY
+from parlai_q2.intervals import share_interval
 
 if TYPE_CHECKING:
     import numpy as np
 
 BINS = 10
-Z = 1.96  # of a 95 % interval
 
 
 class Bin(NamedTuple):
@@ -45,19 +44,9 @@ def bins(values: 'np.ndarray', consistent: 'np.ndarray') -> list[Bin]:
         if inside.any():
             right = int(consistent[inside].sum())
             count = int(inside.sum())
-            low, high = wilson(right, count)
             mean = float(values[inside].mean())
-            found.append(Bin(count, mean, right / count, low, high))
+            found.append(Bin(count, mean, *share_interval(right, count)))
     return found
-
-
-def wilson(right: int, count: int) -> tuple[float, float]:
-    """The 95 % interval of a share, within [0, 1]; ``count`` is at least 1."""
-    share, z2 = right / count, Z * Z
-    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
-    spread = share * (1 - share) / count + z2 / (4 * count * count)
-    half = Z * math.sqrt(spread) / (1 + z2 / count)
-    return max(0.0, min(middle - half, share)), min(1.0, max(middle + half, share))
 
 
 def calibration_error(found: Sequence[Bin]) -> Optional[float]:

@@ -6,6 +6,7 @@ from typing import Any, Mapping, Optional
 
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedLabel, JudgedTurn
 from parlai_q2.report.overview import BINS, bin_of
+from parlai_q2.signature import Signature
 
 # How many of the most and least grounded responses are shown, each.
 SHOWN = 10
@@ -132,9 +133,11 @@ def sentence(summary: Mapping[str, Any]) -> str:
     if not summary['turns']:
         return 'There were no turns.'
     whole, gone = summary['episodes_kept_whole'], summary['episodes_dropped_whole']
+    scorer = Signature.from_text(summary.get('signature') or '').scorer
     return (
         f'Kept {summary["kept"]:,} of {summary["turns"]:,} turns '
-        f'({summary["kept_share"]:.1%}); {whole:,} of {summary["episodes"]:,} '
+        f'({summary["kept_share"]:.1%}) and dropped {summary["dropped"]:,}'
+        f'{f" by {scorer}" if scorer else ""}; {whole:,} of {summary["episodes"]:,} '
         f'episodes kept whole, {gone:,} dropped whole.'
     )
 

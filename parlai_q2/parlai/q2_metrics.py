@@ -11,6 +11,7 @@ from typing import Any, Iterable, Mapping, Optional
 from parlai.core.metrics import ALL_METRICS, AverageMetric, GlobalAverageMetric, Metric
 
 from parlai_q2.claims import GENERIC_PART, Comparison, Label, Score
+from parlai_q2.intervals import Interval, share_interval
 from parlai_q2.turns import Example
 
 # Further parts of scorers that ask questions: Q2 without NLI, and end-to-end NLI.
@@ -18,7 +19,10 @@ Q2_PARTS = ('q2_f1', 'nli')
 # Reported for every response, scored or not.
 UNVERIFIABLE = 'unverifiable'
 # The metrics that score_metrics may return for scored responses, besides the score.
-OF_SCORED = (*Q2_PARTS, 'generic', 'coverage', 'questions', 'no_answer')
+OF_SCORED = (
+    *(*Q2_PARTS, 'generic', 'coverage', 'questions', 'no_answer'),
+    *('consistent_rate', 'consistent_rate_low', 'consistent_rate_high'),
+)
 # ParlAI's own metrics of a response against its label, including some it does not list.
 PARLAI_METRICS = ALL_METRICS | {'precision', 'recall', 'exs'}
 
@@ -29,6 +33,34 @@ def metric_name(scorer: str) -> str:
     if ParlAI has a metric of that name.
     """
     return f'knowledge_{scorer}' if scorer in PARLAI_METRICS else scorer
+
+
+class LowerBound(AverageMetric):
+    """The lower end of the 95 % interval of a share."""
+
+    def value(self) -> float:
+        return _interval_of(self).low
+
+
+class UpperBound(AverageMetric):
+    """The upper end of the 95 % interval of a share."""
+
+    def value(self) -> float:
+        return _interval_of(self).high
+
+
+def _interval_of(metric: AverageMetric) -> Interval:
+    total = round(float(metric._denom))
+    return share_interval(round(float(metric._numer)), total) if total else NO_INTERVAL
+
+
+BOUNDS = ('consistent_rate_low', 'consistent_rate_high')
+NO_INTERVAL = Interval(0.0, 0.0, 0.0)
+# The share of consistent responses among the verifiable ones, with its interval.
+RATE: Mapping[str, type[AverageMetric]] = {
+    'consistent_rate': AverageMetric,
+    **dict(zip(BOUNDS, (LowerBound, UpperBound))),
+}
 
 
 class _Nothing(GlobalAverageMetric):
@@ -69,7 +101,13 @@ def score_metrics(
     :return: metrics by name. An example without knowledge or with a blank response has
         no value to average; it only counts as unverifiable.
     """
-    metrics = {UNVERIFIABLE: AverageMetric(int(not score.verifiable))}
+    metrics: dict[str, AverageMetric] = {
+        UNVERIFIABLE: AverageMetric(int(not score.verifiable))
+    }
+    if score.verifiable:
+        consistent = int(score.label == Label.CONSISTENT)
+        for name, metric in RATE.items():
+            metrics[name] = metric(consistent)
     if example.knowledge_text.strip() and example.response.strip():
         if asks:
             for part in Q2_PARTS:

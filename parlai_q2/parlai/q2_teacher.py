@@ -27,6 +27,7 @@ from parlai_q2.io.knowledge import passages_in
 from parlai_q2.io.turn_knowledge import EpisodeKnowledge
 from parlai_q2.parlai.knowledge_options import add_knowledge_options, source_from_opt
 from parlai_q2.parlai.q2_metrics import (
+    BOUNDS,
     OF_SCORED,
     UNVERIFIABLE,
     metric_name,
@@ -135,7 +136,10 @@ class ResponseQueue:
             metrics = score_metrics(self.name, response.example, score, asks)
             for name, metric in metrics.items():
                 response.totals.add(name, metric)
-            response.metrics.update(metrics)
+            # The bounds of an interval are of many responses.
+            response.metrics.update(
+                {name: m for name, m in metrics.items() if name not in BOUNDS}
+            )
             response.evidence.update(score.to_dict())
 
 

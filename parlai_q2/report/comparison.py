@@ -15,7 +15,15 @@ from parlai_q2.report.changes import (
 )
 from parlai_q2.report.entries import Entry
 from parlai_q2.report.overview import TwoRunOverview
-from parlai_q2.report.page import TABLE_SCRIPTS, Row, embed, numbered, render, three
+from parlai_q2.report.page import (
+    TABLE_SCRIPTS,
+    Row,
+    counted,
+    embed,
+    numbered,
+    render,
+    three,
+)
 from parlai_q2.text.visible import one_line
 
 _logger = logging.getLogger(__name__)
@@ -30,13 +38,14 @@ def write_comparison(
     before: Sequence[Entry],
     after: Sequence[Entry],
     path: Union[str, Path],
-    title: str = 'Two runs compared',
+    title: str = '',
     names: tuple[str, str] = ('before', 'after'),
 ) -> Path:
     """
     Write a page that compares two runs.
 
     :param path: the page's file, which is replaced completely or not at all.
+    :param title: the page's title; empty for what was compared.
     :param names: the names of the runs.
     :return: the page's path.
     :raises InputError: when the runs have nothing in common.
@@ -57,6 +66,11 @@ def write_comparison(
             change[side] = entry
     summary = _summary(shown, overview, pairing)
     verdict = verdict_of(shown, overview) if pairing.systems else ''
+    if not title:
+        what = f'Two scorings of {counted(overview.count, "response")}'
+        if pairing.systems:
+            what = f'Two systems on {counted(overview.count, "turn")}'
+        title = what
     rows = _overview_rows(overview, pairing)
     _tell(summary, rows, verdict)
     words = ('First', 'Second') if pairing.systems else ('Before', 'After')

@@ -4,6 +4,7 @@ because spans count characters, which a browser counts differently.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Optional
 
 from parlai_q2.claims import Claim, Score
@@ -17,6 +18,7 @@ from parlai_q2.turns import Passage
 from parlai_q2.typed import is_number
 
 Entry = dict[str, Any]
+PERSON_LABELS = ('given_label', 'q2_label')
 
 
 def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
@@ -31,7 +33,21 @@ def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
     :param place: its place among the records, from 1; replaces a missing id.
     :raises InputError: when a field, which is named, cannot be shown.
     """
-    return entry_of(read_line(record), place)
+    judged = read_line(record)
+    label = person_label(record) or judged.annotation
+    return entry_of(replace(judged, annotation=label), place)
+
+
+def person_label(record: Mapping[str, Any], field: str = '') -> str:
+    """
+    What a person called a response; empty if nobody did.
+
+    :param field: the record's field that says it. Empty for ``label``, which the score
+        command writes as ``given_label`` since its own label has that name, or for
+        ``q2_label``, which tasks have.
+    """
+    values = (record.get(name) for name in ([field] if field else PERSON_LABELS))
+    return next((str(value) for value in values if value not in (None, '')), '')
 
 
 def entry_of(judged: Judged, place: int = 1) -> Entry:

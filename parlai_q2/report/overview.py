@@ -6,6 +6,7 @@ from typing import Mapping, NamedTuple, Sequence
 
 from parlai_q2.claims import Comparison, Label
 from parlai_q2.intervals import mean_interval
+from parlai_q2.report.agreement import measure_group
 from parlai_q2.report.changes import signatures_of
 from parlai_q2.report.entries import before_and_after
 
@@ -23,7 +24,7 @@ class Overview:
 
     def __init__(self, entries: Sequence[Mapping]):
         self.count = len(entries)
-        self.score = fmean(entry['score'] for entry in entries)
+        self.whole = measure_group('all', entries)
         self.labels = Counter(entry['label'] for entry in entries)
         # The scores by human label.
         self.classes: dict[str, list[float]] = {}

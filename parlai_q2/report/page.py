@@ -19,7 +19,9 @@ from typing import Any, Iterable, Mapping, Sequence, Union
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from parlai_q2.errors import InputError
+from parlai_q2.intervals import Interval
 from parlai_q2.io.write import write_text
+from parlai_q2.report.agreement import Agreement, Group, break_down
 from parlai_q2.report.entries import Entry, read_entry
 from parlai_q2.report.overview import Overview, score_chart
 from parlai_q2.signature import Signature, assumed
@@ -58,8 +60,21 @@ def write_report(
     return write_page(entries, path, title)
 
 
-def write_page(entries: list[Entry], path: Union[str, Path], title: str) -> Path:
-    """Like :func:`write_report`, for entries that have already been read."""
+def write_page(
+    entries: list[Entry],
+    path: Union[str, Path],
+    title: str,
+    source: str = '',
+    fields: Sequence[str] = (),
+) -> Path:
+    """
+    Like :func:`write_report`, for entries that have already been read.
+
+    :param title: the page's title; empty for what was judged and by which scorer.
+    :param source: where the responses come from, which the page says.
+    :param fields: the figures are broken down by each of these; entries have their
+        values in ``fields``.
+    """
     if not entries:
         raise InputError(
             'There are no scored records to report. Score some first: '
@@ -67,14 +82,16 @@ def write_page(entries: list[Entry], path: Union[str, Path], title: str) -> Path
         )
     overview = Overview(entries)
     signatures = overview.signatures
+    title = title or judged_title(overview)
     data = {'signatures': signatures, 'entries': numbered(entries, signatures)}
     page = render(
         'responses.html',
         ['page.css'],
         SCRIPTS,
         title=one_line(title),
-        summary=_summary(overview),
+        summary=_summary(overview) + (f', from {one_line(source)}' if source else ''),
         overview=_overview_rows(overview),
+        breakdowns=[(name, *_breakdown(break_down(entries, name))) for name in fields],
         classes=[
             (name, f'{len(scores):,}', three(fmean(scores)))
             for name, scores in sorted(overview.classes.items())
@@ -148,20 +165,96 @@ def _assumed(signature: str) -> str:
 def numbered(entries: Sequence[Entry], signatures: list[str]) -> list[Entry]:
     """Entries that refer to signatures by index, since most share one; -1 for none."""
     places = {signature: place for place, signature in enumerate(signatures)}
-    return [{**e, 'signature': places.get(e['signature'], -1)} for e in entries]
+    shown = [{k: v for k, v in entry.items() if k != 'fields'} for entry in entries]
+    return [{**e, 'signature': places.get(e['signature'], -1)} for e in shown]
+
+
+def judged_title(overview: Overview) -> str:
+    """What was judged, and by which scorer: ``12 responses judged by q2``."""
+    names = {Signature.from_text(text).scorer for text in overview.signatures}
+    text = counted(overview.count, 'response')
+    if not names:
+        return f'Scores of {text}'
+    return f'{text} judged by {names.pop() if len(names) == 1 else "several scorers"}'
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun: ``1 response``, ``1,200 responses``."""
+    return f'{count:,} {noun}{"" if count == 1 else "s"}'
 
 
 def _summary(overview: Overview) -> str:
-    count = overview.count
-    text = f'{count:,} {"response" if count == 1 else "responses"}'
+    text = counted(overview.count, 'response')
     if overview.reranked:
         text += f', {overview.reranked:,} of them chosen from several candidates'
     return text
 
 
+def describe_agreement(agreement: Agreement) -> str:
+    """Accuracy and AUC with their intervals, as text."""
+    left_out = f', {agreement.left_out:,} left out' if agreement.left_out else ''
+    return (
+        f'accuracy {agreement.accuracy}, AUC {agreement.auc or "not defined"}, of '
+        f'{agreement.count:,} with a verdict from a person and the scorer{left_out}'
+    )
+
+
+def describe_rate(group: Group) -> str:
+    """The rate of consistent responses with its interval, as text."""
+    if group.rate is None:
+        return 'none of the responses is verifiable'
+    left_out = group.count - group.verifiable
+    return (
+        f'{percent(group.rate)} of the {group.verifiable:,} verifiable responses are '
+        f'consistent; {left_out:,} left out as generic or not verifiable'
+    )
+
+
+def percent(rate: Interval) -> str:
+    """A share and its interval in percent: ``80.0 % [49.0, 94.3]``."""
+    mean, low, high = (f'{100 * value:.1f}' for value in rate)
+    return f'{mean} % [{low}, {high}]'
+
+
+def _rate_rows(group: Group) -> list[Row]:
+    left_out = group.count - group.verifiable
+    note = f'of {group.verifiable:,} verifiable responses, 95 % interval'
+    if left_out:
+        note += f'; {left_out:,} left out as generic or not verifiable'
+    rows = [('Consistent rate', percent(group.rate) if group.rate else 'none', note)]
+    if group.agreement:
+        agreement = group.agreement
+        note = f'of {agreement.count:,} responses that a person judged too'
+        if agreement.left_out:
+            note += f'; {agreement.left_out:,} generic or not verifiable left out'
+        rows.append(('Accuracy', str(agreement.accuracy), note))
+        if agreement.auc:
+            rows.append(('AUC', str(agreement.auc), 'of the same responses'))
+    return rows
+
+
+def _breakdown(groups: Sequence[Group]) -> tuple[list[str], list[list[str]]]:
+    """The headings and the rows of a table with one row for each group."""
+    heads = ['Value', 'Responses', 'Verifiable', 'Consistent rate', 'Mean score']
+    labelled = any(group.agreement for group in groups)
+    heads += ['Accuracy', 'AUC'] if labelled else []
+    rows = []
+    for group in groups:
+        rate = percent(group.rate) if group.rate else '-'
+        row = [one_line(group.name), f'{group.count:,}', f'{group.verifiable:,}']
+        row += [rate, three(group.score)]
+        if labelled:
+            agreement = group.agreement
+            row.append(str(agreement.accuracy) if agreement else '-')
+            row.append(str(agreement.auc) if agreement and agreement.auc else '-')
+        rows.append(row)
+    return heads, rows
+
+
 def _overview_rows(overview: Overview) -> list[Row]:
     count = overview.count
-    rows = [('Mean score', three(overview.score), '1 means grounded')]
+    rows = _rate_rows(overview.whole)
+    rows.append(('Mean score', three(overview.whole.score), 'of all; 1 means grounded'))
     for label, number in sorted(overview.labels.items()):
         name = label.replace('_', ' ').capitalize()
         rows.append((name, f'{number / count:.1%}', f'{number:,} of {count:,}'))

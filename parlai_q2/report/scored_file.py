@@ -7,7 +7,7 @@ Messages of world logs have ``q2_evidence`` (what the Q2 teacher found) or ``rer
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import TextIOWrapper
 from typing import Any, NamedTuple, Union
@@ -19,7 +19,8 @@ from parlai_q2.io.manifest import shards_in
 from parlai_q2.io.parquet import is_parquet
 from parlai_q2.io.read import Record, read_records
 from parlai_q2.lines import Judged, read_line, read_logged_turn
-from parlai_q2.report.entries import Entry, entry_of
+from parlai_q2.report.entries import Entry, entry_of, person_label
+from parlai_q2.text.visible import one_line
 
 
 class Scored(NamedTuple):
@@ -40,19 +41,37 @@ class Scored(NamedTuple):
     judged: Judged
 
 
-def read_scored_file(path: Location) -> Iterator[Union[Entry, RecordError]]:
+def read_scored_file(
+    path: Location, label: str = '', fields: Sequence[str] = ()
+) -> Iterator[Union[Entry, RecordError]]:
     """
     Read the entries of a file, in order. A bad record gives an error in its place;
-    parameters and errors as for :func:`read_scored`.
+    errors as for :func:`read_scored`.
+
+    :param label: the field with a person's label, as for
+        :func:`~parlai_q2.report.entries.person_label`.
+    :param fields: further fields, whose values entries have in ``fields``.
     """
-    for found in read_scored(path):
-        if isinstance(found, RecordError):
-            yield found
+    for record in read_scored(path):
+        if isinstance(record, RecordError):
+            yield record
             continue
+        judged = record.judged
+        annotation = person_label(record.fields, label)
+        if annotation or label:
+            judged = replace(judged, annotation=annotation)
         try:
-            yield entry_of(found.judged, found.place)
+            entry = entry_of(judged, record.place)
         except InputError as e:
-            yield RecordError(found.source, found.line, str(e))
+            yield RecordError(record.source, record.line, str(e))
+            continue
+        if fields:
+            values = {name: record.fields.get(name) for name in fields}
+            entry['fields'] = {
+                name: '' if value is None else one_line(str(value))
+                for name, value in values.items()
+            }
+        yield entry
 
 
 def read_scored(path: Location) -> Iterator[Union[Scored, RecordError]]:

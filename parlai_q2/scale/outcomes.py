@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional, Protocol
 
 from parlai_q2.claims import Label
+from parlai_q2.intervals import Interval, share_interval
 from parlai_q2.scorers.shell import LANGUAGE
 
 
@@ -78,23 +79,51 @@ class Tally:
             self.total += score
 
     @property
+    def verifiable(self) -> int:
+        """How many records are consistent or inconsistent."""
+        return self.labels[Label.CONSISTENT] + self.labels[Label.INCONSISTENT]
+
+    @property
+    def rate(self) -> Optional[Interval]:
+        """
+        The share of consistent records among the verifiable ones with its 95 %
+        interval; None without any.
+        """
+        if not self.verifiable:
+            return None
+        return share_interval(self.labels[Label.CONSISTENT], self.verifiable)
+
+    @property
     def good(self) -> int:
         """The number of records with a score."""
         return self.records - self.bad
 
     def summary(self) -> dict[str, Any]:
-        """The counts and the mean score; the mean is None if nothing was scored."""
+        """
+        The counts, the mean score (None if nothing was scored) and the rate of
+        consistent records among the verifiable ones.
+        """
         mean = self.total / self.good if self.good else None
-        found = {'records': self.records, 'bad': self.bad, 'mean': mean, **self.labels}
+        found: dict[str, Any] = {'records': self.records, 'bad': self.bad, 'mean': mean}
+        found['rate'] = self.rate and self.rate._asdict()
+        found |= {'verifiable': self.verifiable, **self.labels}
         more = {LANGUAGE: self.foreign, 'nulled': self.nulled}
         return {**found, **{name: value for name, value in more.items() if value}}
+
+    def _rate_sentence(self) -> str:
+        if self.rate is None:
+            return ''
+        mean, low, high = (f'{100 * value:.1f}' for value in self.rate)
+        text = f' Of {self.verifiable} verifiable, {mean} % [{low}, {high}] consistent'
+        left_out = self.good - self.verifiable
+        return f'{text}; {left_out} left out.' if left_out else f'{text}.'
 
     def sentence(self) -> str:
         """The counts and the mean score, as text for people."""
         counts = ', '.join(f'{n} {label}' for label, n in self.labels.items())
         mean = f' Mean score {self.total / self.good:.3f}.' if self.good else ''
         bad = f' {self.bad} could not be scored; see their "error".' if self.bad else ''
-        told = f'{self.records} records: {counts}.{mean}{bad}'
+        told = f'{self.records} records: {counts}.{self._rate_sentence()}{mean}{bad}'
         if self.foreign:
             told += f' {self.foreign} are not in English, which the models read.'
         if self.nulled:

@@ -17,7 +17,7 @@ from parlai_q2.cli.scorer_options import (
     with_cache,
 )
 from parlai_q2.errors import ConfigError
-from parlai_q2.evaluate.evaluation import VARIANTS, evaluate
+from parlai_q2.evaluate.evaluation import MULTI, VARIANTS, evaluate
 from parlai_q2.evaluate.figures import all_figures
 from parlai_q2.evaluate.find import read_set
 from parlai_q2.evaluate.measures import Measure, read_column
@@ -80,6 +80,13 @@ def add_options(parser: Any) -> None:
         default=True,
         help='for q2_wow: also score with other settings of q2 (Tables 8 and 9), '
         'each of which takes as long again as q2',
+    )
+    group.add_argument(
+        '--multi',
+        type='bool',
+        default=False,
+        help='with --ablations, also score with all valid questions of each span, '
+        'which takes several times as long as q2',
     )
     group.add_argument(
         '--random-knowledge',
@@ -222,12 +229,12 @@ def variants_from_opt(opt: Mapping[str, Any]) -> dict[str, Scorer]:
     if not opt['ablations'] or 'q2' not in split_names(opt.get('scorers')):
         return {}
     options = model_options(opt, 'q2')
-    return {
-        name: with_cache(
-            opt, load_scorer('q2', opt['preset'], **options, **setting), default=True
-        )
-        for name, setting in VARIANTS.items()
-    }
+    settings = {**VARIANTS, **MULTI} if opt.get('multi') else VARIANTS
+    variants = {}
+    for name, setting in settings.items():
+        scorer = load_scorer('q2', opt['preset'], **options, **setting)
+        variants[name] = with_cache(opt, scorer, default=True)
+    return variants
 
 
 def columns_from_opt(opt: Mapping[str, Any]) -> list[Measure]:

@@ -3,16 +3,20 @@
 or of world logs; or a page that compares two such files.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any
 
 from parlai_q2.cli import log
-from parlai_q2.errors import InputError, RecordError
+from parlai_q2.errors import ConfigError, InputError, RecordError
+from parlai_q2.io.fields import read_fields
 from parlai_q2.io.locations import Location, located
 from parlai_q2.io.write import ANOTHER, writing
+from parlai_q2.options import split_names
+from parlai_q2.report.agreement import measure_group
 from parlai_q2.report.comparison import write_comparison
 from parlai_q2.report.entries import Entry
-from parlai_q2.report.page import write_page
+from parlai_q2.report.page import describe_agreement, describe_rate, write_page
 from parlai_q2.report.scored_file import read_scored_file
 
 
@@ -34,6 +38,16 @@ def add_options(parser: Any) -> None:
         '--outfile',
         help="the page to write; default: the input's name with .html, or, for two "
         'inputs, FIRST_to_SECOND.html beside the second',
+    )
+    parser.add_argument(
+        '--fields',
+        help="the field that has a person's label, as label=NAME; default: label, "
+        'which parlai_q2 score writes as given_label, or q2_label, which tasks have',
+    )
+    parser.add_argument(
+        '--by',
+        help='comma-separated fields of the records, such as system: for each, a table '
+        'of the figures by its values',
     )
 
 
@@ -62,26 +76,45 @@ def run(opt: Mapping[str, Any]) -> Path:
                 f'The page would overwrite its input {infile}. Choose another '
                 '--outfile.'
             )
-    runs = [_read(infile) for infile in infiles]
+    names = read_fields(opt['fields'])
+    label = names.pop('label', '')
+    if names:
+        raise ConfigError(f'Of --fields, report reads label=NAME alone, not {names}.')
+    fields = split_names(opt['by'])
+    if fields and len(infiles) > 1:
+        raise ConfigError('--by breaks down the figures of one file. Give one.')
+    runs = [_read(infile, label, fields) for infile in infiles]
     with writing(outfile, ANOTHER):
         if len(runs) == 1:
-            write_page(runs[0], outfile, infiles[0].name)
+            write_page(runs[0], outfile, '', infiles[0].name, fields)
+            whole = measure_group('all', runs[0])
+            log.info(f'{sentence(describe_rate(whole))}')
+            if whole.agreement:
+                log.info(sentence(describe_agreement(whole.agreement)))
         else:
             before, after = map(str, infiles)
             if infiles[0].name != infiles[1].name:
                 before, after = infiles[0].name, infiles[1].name
-            title = f'{before} and {after}'
-            write_comparison(runs[0], runs[1], outfile, title, (before, after))
+            write_comparison(runs[0], runs[1], outfile, '', (before, after))
     counts = ' and '.join(f'{len(entries):,}' for entries in runs)
     log.info(f'Wrote {outfile}: {counts} responses.')
     return outfile
 
 
-def _read(infile: Location) -> list[Entry]:
-    """Read a file's entries, at least one, and count the records left out."""
+def sentence(text: str) -> str:
+    """A text with a capital at its beginning and a full stop."""
+    return f'{text[0].upper()}{text[1:]}.'
+
+
+def _read(infile: Location, label: str, fields: Sequence[str]) -> list[Entry]:
+    """
+    Read a file's entries, at least one, and count the records left out.
+
+    :raises UnknownNameError: when no record has one of the fields.
+    """
     entries: list[Entry] = []
     left_out = log.Named('Left out')
-    for entry in read_scored_file(infile):
+    for entry in read_scored_file(infile, label, fields):
         if isinstance(entry, RecordError):
             left_out.add(entry)
         else:
@@ -90,5 +123,15 @@ def _read(infile: Location) -> list[Entry]:
         raise InputError(
             f'None of the {left_out.count} records in {infile} can be shown; see the '
             'errors above.'
+        )
+    for name in fields:
+        if not any(entry['fields'][name] for entry in entries):
+            raise InputError(
+                f'No record in {infile} has a value in the field {name!r}, by which '
+                'the figures are to be broken down. Check --by.'
+            )
+    if label and not any(entry['class'] for entry in entries):
+        raise InputError(
+            f'No record in {infile} has a label in the field {label!r}. Check --fields.'
         )
     return entries

@@ -21,9 +21,16 @@ CHEAP = 'content_overlap,overlap'
 def meta_eval(placed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    def command(*words, task='q2_wow', scorers=CHEAP, figures='false'):
+    def command(*words, task='q2_wow', scorers=CHEAP, figures='false', multi='false'):
         options = ['--task', task, '--datapath', str(placed), '--scorers', scorers]
-        options += ['--figures', figures, '--outdir', str(tmp_path / 'out')]
+        options += [
+            '--multi',
+            multi,
+            '--figures',
+            figures,
+            '--outdir',
+            str(tmp_path / 'out'),
+        ]
         return run(['meta_eval', '--rounds', '20', *options, *words])
 
     return command
@@ -153,7 +160,8 @@ def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
     scorers = scorers_from_opt(opt, 'q2_wow')
     assert isinstance(scorers['q2'], ExtendedScorer)
     assert not isinstance(scorers['overlap'], ExtendedScorer)
-    assert len(variants_from_opt(opt)) == 3
+    assert len(variants_from_opt(opt)) == 2
+    assert len(variants_from_opt({**opt, 'multi': True})) == 3
     assert variants_from_opt({**opt, 'ablations': False}) == {}
     bare = scorers_from_opt({**opt, 'cache': False}, 'q2_wow')
     assert not isinstance(bare['q2'], ExtendedScorer)
@@ -161,7 +169,7 @@ def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
 
 @pytest.mark.slow
 def test_the_shipped_q2_makes_all_tables_of_its_paper(meta_eval):
-    tables = meta_eval(scorers='q2,q2_f1,nli,consistency')
+    tables = meta_eval(scorers='q2,q2_f1,nli,consistency', multi='true')
     names = {t['name'] for t in tables['sets']['q2_wow']['tables']}
     wanted = {f'q2_wow_table_{number}' for number in ('2', '3', '4', '8', '9', '10')}
     assert wanted <= names

@@ -13,8 +13,8 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from parlai_q2.evaluate.statistics import Sweep, roc_auc
 from parlai_q2.figures.curves import precision_recall, roc
+from parlai_q2.sweep import Sweep, roc_auc
 
 # Few values, so that ties are the rule.
 SCORES = st.lists(

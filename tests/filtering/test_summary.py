@@ -59,7 +59,8 @@ def test_it_is_json_and_reads_well():
     assert json.loads(json.dumps(found)) == found
     lines = render(found).splitlines()
     assert lines[0] == (
-        'Kept 1 of 4 turns (25.0%); 1 of 2 episodes kept whole, 1 dropped whole.'
+        'Kept 1 of 4 turns (25.0%) and dropped 3 by signed; 1 of 2 episodes kept '
+        'whole, 1 dropped whole.'
     )
     assert '  dropped         1  another turn of its episode goes' in lines
     assert '  0.9 to 1.0         2  ' + '#' * 20 + '-' * 20 in lines

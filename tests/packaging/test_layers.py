@@ -15,7 +15,7 @@ FLOORS = (
     ('version', 'errors', 'threads'),
     ('enums',),
     ('steps', 'turns', 'signature', 'packages', 'options', 'intervals', 'presets'),
-    ('typed',),
+    ('typed', 'sweep'),
     ('claims',),
     ('text', 'io', 'earlier'),
     ('models', 'perturb'),

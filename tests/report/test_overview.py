@@ -16,7 +16,9 @@ def test_means_and_counts_are_over_all_responses():
         simple(2, 0.6, q2_label='consistent', fallback=True),
         simple(3, 0.5, label='not_verifiable', q2_label='generic'),
     )
-    assert overview.score == pytest.approx((1 / 3 + 1.0 + 0.6 + 0.5) / 4, abs=1e-4)
+    assert overview.whole.score == pytest.approx(
+        (1 / 3 + 1.0 + 0.6 + 0.5) / 4, abs=1e-4
+    )
     assert overview.labels == {'inconsistent': 1, 'consistent': 2, 'not_verifiable': 1}
     assert overview.classes['consistent'] == [1.0, 0.6]
     assert overview.questions == 3 and overview.with_questions == 1

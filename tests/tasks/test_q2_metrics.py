@@ -51,14 +51,21 @@ def test_scores_are_averaged_over_responses_and_no_answer_over_questions():
             'questions': 2,
             'no_answer': 1 / 6,
             'unverifiable': 1 / 3,
-        }
+            # Of two verifiable responses one is consistent.
+            'consistent_rate': 0.5,
+            'consistent_rate_low': 0.0945,
+            'consistent_rate_high': 0.9055,
+        },
+        abs=1e-4,
     )
 
 
 def test_a_scorer_without_questions_reports_its_value_alone():
     score = Score(0.25, Label.INCONSISTENT, parts={'f1': 0.25, 'precision': 1.0})
     report = values(score, scorer='overlap', asks=False)
-    assert report == {'overlap': 0.25, 'unverifiable': 0}
+    rate = {'consistent_rate': 0, 'consistent_rate_low': 0}
+    assert report.pop('consistent_rate_high') == pytest.approx(0.7935, abs=1e-4)
+    assert report == {'overlap': 0.25, 'unverifiable': 0, **rate}
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 """``--mutators q2_filter``: trains only on the grounded turns."""
 
+import weakref
 from collections.abc import Sequence
 from typing import Optional
 
+import parlai.utils.logging as logging
 from parlai.core.message import Message
 from parlai.core.mutators import register_mutator
 from parlai.core.opt import Opt
@@ -11,9 +13,9 @@ from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.conversation import split_at_gaps
-from parlai_q2.filtering.judge import judge_episode
+from parlai_q2.filtering.judge import judge_episode, labels_of
 from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
-from parlai_q2.parlai.mutators.base import ScoringMutator
+from parlai_q2.parlai.mutators.base import DEFAULT_SCORER, ScoringMutator
 from parlai_q2.scorers.roles import Role
 from parlai_q2.turns import Example
 
@@ -43,6 +45,9 @@ class FilterMutator(ScoringMutator):
     def __init__(self, opt: Opt):
         super().__init__(opt)
         self._empty = 0
+        # Whether each distinct turn is kept; told when the program ends.
+        self._kept: dict[int, bool] = {}
+        weakref.finalize(self, tell, self._kept, self.opt)
 
     def wanted(self, examples: Sequence[Sequence[Example]]) -> list[Example]:
         """All labels are scored."""
@@ -56,6 +61,9 @@ class FilterMutator(ScoringMutator):
         examples = self.examples(episode)
         scores = iter(self.scores(examples))
         judged = judge_episode(episode, examples, scores, policy, self.source)
+        for message, turn in zip(episode, judged):
+            key = hash((str(message.get('text')), turn.knowledge, *labels_of(message)))
+            self._kept[key] = turn.decision.kept
         staying = iter([turn for turn in judged if turn.decision.kept])
         parts = split_at_gaps(episode, [turn.decision.kept for turn in judged])
         self._empty = 0 if parts else self._empty + 1
@@ -77,3 +85,13 @@ class FilterMutator(ScoringMutator):
                 messages.append(Message(message))
             found.append(messages)
         return found
+
+
+def tell(kept: dict[int, bool], opt: Opt) -> None:
+    """Log how many distinct turns were kept and dropped, and by which scorer."""
+    if kept:
+        count, scorer = sum(kept.values()), opt.get('choose') or DEFAULT_SCORER
+        logging.info(
+            f'q2_filter kept {count:,} of {len(kept):,} turns that were read, and '
+            f'dropped {len(kept) - count:,}, by {scorer}.'
+        )

