@@ -98,8 +98,16 @@ setup(
         'baselines': ['bert-score', 'sacrebleu'],
         # The vectors of very many passages.
         'dense': ['usearch'],
-        # Readers of documents and the engine that searches them.
-        'documents': ['lxml', 'markdown-it-py', 'pypdf', 'python-docx', 'tantivy'],
+        # Converters of documents, the reader of Markdown, and the engine that searches.
+        'documents': [
+            'beautifulsoup4',
+            'lxml',
+            'mammoth>=1.11',
+            'markdown-it-py',
+            'markdownify>=1',
+            'pdf-inspector>=1.25,<2',
+            'tantivy',
+        ],
         'plots': ['matplotlib'],
         'wordnet': ['nltk'],
         # The chat in the browser.

@@ -32,7 +32,7 @@ from parlai_q2.retrieve.manifest import (
 )
 from parlai_q2.retrieve.readers import check_packages
 from parlai_q2.retrieve.store import Document, Store
-from parlai_q2.retrieve.update import Changes, brought_up_to_date
+from parlai_q2.retrieve.update import Changes, Updater, write_left_out
 from parlai_q2.retrieve.vectors import STATE, Vectors, make_vectors
 
 BUILDING, SETTINGS = 'building', 'settings.json'
@@ -113,9 +113,9 @@ def _build(
     building = index / BUILDING
     _begin(index, building, old, settings)
     store = Store(building, settings.language)
-    changes = brought_up_to_date(
-        store, found, settings, _first_free(store, fitting), done, seconds
-    )
+    updater = Updater(store, settings, _first_free(store, fitting), seconds, done)
+    changes = updater.run(found)
+    write_left_out(index, found, changes)
     store.finish()
     documents = store.documents()
     if not any(document.count for document in documents.values()):

@@ -7,7 +7,6 @@ elsewhere is left out. What is hidden (``.git``) is left out, too.
 
 import glob
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,59 +18,67 @@ from parlai_q2.retrieve.readers import ENDINGS
 @dataclass
 class Documents:
     """
-    Documents by name, in order, and what was left out.
+    Documents in order, and the files beside them that are left out.
 
-    :param files: each by the name that passages carry: its path as given.
-    :param others: how many files had another ending, by ending.
-    :param links: the links that lead out of their folder.
+    :param files: each document by the name that passages carry: its path as given.
+    :param others: files of kinds that are not read.
+    :param links: links that lead out of their folder.
     """
 
     files: dict[str, Path] = field(default_factory=dict)
-    others: Counter[str] = field(default_factory=Counter)
-    links: list[str] = field(default_factory=list)
+    others: list[Path] = field(default_factory=list)
+    links: list[Path] = field(default_factory=list)
+
+    def add(self, path: Path) -> None:
+        """Add a file under its name, or to those that are left out."""
+        if not path.is_file():
+            return
+        if path.suffix.lower() in ENDINGS:
+            name = os.path.normpath(path).replace(os.sep, '/')
+            self.files[name.encode('utf-8', 'replace').decode('utf-8')] = path
+        else:
+            self.others.append(path)
+
+    def add_folder(self, folder: Path) -> None:
+        """Add what is in a folder and the folders in it."""
+        root = os.path.realpath(folder)
+        for path in _walk(folder):
+            if os.path.commonpath([root, os.path.realpath(path)]) != root:
+                self.links.append(path)
+            else:
+                self.add(path)
 
 
 def find_documents(paths: Sequence[str]) -> Documents:
     """
-    The documents that paths name: files, folders with all that is in them, and
+    Find the documents that paths name: files, folders with all that is in them, and
     patterns (``**/*.md``).
 
     :raises InputError: if a path does not exist, or there is no document at all.
     """
-    found = Documents()
-    for given in paths:
-        path = Path(given).expanduser()
-        if path.is_dir():
-            _add_folder(path, found)
-            continue
+    documents = Documents()
+    for name in paths:
+        path = Path(name).expanduser()
         matches = [path] if path.exists() else []
         if not matches and glob.has_magic(str(path)):
-            matches = [Path(one) for one in glob.glob(str(path), recursive=True)]
+            matches = sorted(map(Path, glob.glob(str(path), recursive=True)))
         if not matches:
             raise InputError(
-                f'There is no {given}. Give a file, a folder, or a pattern in quotes '
+                f'There is no {name}. Give a file, a folder, or a pattern in quotes '
                 'that matches some.'
             )
-        for one in sorted(matches):
-            if one.is_file():
-                _add(one, found)
-            elif one.is_dir() and '**' not in given:
-                _add_folder(one, found)
-    if not found.files:
+        for match in matches:
+            # A pattern with ** matches what is in the folders, too.
+            if match.is_dir() and (match == path or '**' not in name):
+                documents.add_folder(match)
+            else:
+                documents.add(match)
+    if not documents.files:
         raise InputError(
             f'There is no document in {", ".join(map(str, paths))}. These endings are '
             f'read: {", ".join(sorted(ENDINGS))}.'
         )
-    return found
-
-
-def _add_folder(folder: Path, found: Documents) -> None:
-    root = os.path.realpath(folder)
-    for path in _walk(folder):
-        if os.path.commonpath([root, os.path.realpath(path)]) != root:
-            found.links.append(str(path))
-        else:
-            _add(path, found)
+    return documents
 
 
 def _walk(folder: Path) -> Iterator[Path]:
@@ -85,14 +92,3 @@ def _walk(folder: Path) -> Iterator[Path]:
             # os.walk does not follow these, and nor do we.
             if (path := Path(parent, name)).is_symlink():
                 yield path
-
-
-def _add(path: Path, found: Documents) -> None:
-    if not path.is_file():
-        return
-    ending = path.suffix.lower()
-    if ending in ENDINGS:
-        name = os.path.normpath(path).replace(os.sep, '/')
-        found.files[name.encode('utf-8', 'replace').decode('utf-8')] = path
-    else:
-        found.others[ending or 'no ending'] += 1

@@ -20,7 +20,7 @@ from parlai_q2.retrieve.nearness import Nearness
 from parlai_q2.retrieve.presets import DEFAULT_PASSAGES
 from parlai_q2.retrieve.queries import DEFAULT_QUERY, Query, asked_in, query_of
 from parlai_q2.retrieve.quotes import QUOTE_WORDS, quoted
-from parlai_q2.retrieve.readers.block import cells_of
+from parlai_q2.retrieve.readers.block import find_cells
 from parlai_q2.retrieve.store import named
 from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words
@@ -88,7 +88,7 @@ class Read(NamedTuple):
     def logit(self) -> float:
         """How likely it answers, as the argument of a logistic."""
         margin = min(max(self.answer.margin, BOUNDS[0]), BOUNDS[1])
-        if cells_of(self.passage.text) and not self.a_way:
+        if find_cells(self.passage.text) and not self.a_way:
             return (
                 PER_LOGIT_OF_ROW * margin
                 + PER_NEARNESS_OF_ROW * self.near
@@ -236,7 +236,7 @@ def _quote_of(kept: Sequence[Read]) -> str:
     """
     first, *others = kept
     quote = quoted(first.passage.text, first.answer.span)
-    if not cells_of(first.passage.text):
+    if not find_cells(first.passage.text):
         return quote
     for one in others:
         if _table_of(one.passage) == _table_of(first.passage):
@@ -247,7 +247,7 @@ def _quote_of(kept: Sequence[Read]) -> str:
 
 def _table_of(passage: Passage) -> Optional[tuple[str, str]]:
     """The file and heading of a table's row; None if it is none."""
-    if passage.source is None or not cells_of(passage.text):
+    if passage.source is None or not find_cells(passage.text):
         return None
     return passage.source.file, passage.source.heading
 

@@ -16,7 +16,7 @@ from parlai_q2.retrieve.dense import weighed
 from parlai_q2.retrieve.encoder import load_encoder
 from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.presets import SHIPPED_ENCODER
-from parlai_q2.retrieve.readers.block import cells_of
+from parlai_q2.retrieve.readers.block import find_cells
 from parlai_q2.retrieve.store import searched
 from parlai_q2.retrieve.words import literals
 from parlai_q2.turns import Passage
@@ -80,7 +80,7 @@ class Nearness:
 
 def _said(passage: Passage) -> str:
     """A passage as it is encoded; a row without its columns' names."""
-    if cells := cells_of(passage.text):
+    if cells := find_cells(passage.text):
         first, *others = (cell.text for cell in cells)
         passage = passage._replace(text=f'{first}: {"; ".join(others)}')
     return searched(passage)

@@ -11,9 +11,9 @@ from parlai_q2.retrieve.dense import Dense, Fused
 from parlai_q2.retrieve.encoder import load_encoder
 from parlai_q2.retrieve.found import Retriever
 from parlai_q2.retrieve.presets import SHIPPED_ENCODER
-from parlai_q2.retrieve.readers import APART, HERE, check_packages
+from parlai_q2.retrieve.readers import CONVERTED, DIRECT, check_packages
+from parlai_q2.retrieve.readers.child import ReadingProcess
 from parlai_q2.retrieve.readers.plain import read_text
-from parlai_q2.retrieve.readers.process import ReadingProcess
 from parlai_q2.retrieve.split import Length, split
 from parlai_q2.retrieve.store import Document, Store, searched
 from parlai_q2.retrieve.vectors import Vectors
@@ -30,8 +30,8 @@ def read_passages(path: Path) -> tuple[Passage, ...]:
     ending = path.suffix.lower()
     check_packages(ending)
     length = Length()
-    if ending not in APART:
-        return tuple(split(path.name, HERE.get(ending, read_text)(path), length))
+    if ending not in CONVERTED:
+        return tuple(split(path.name, DIRECT.get(ending, read_text)(path), length))
     with ReadingProcess() as process:
         return tuple(split(path.name, process.read(path), length))
 

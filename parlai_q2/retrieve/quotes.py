@@ -6,7 +6,7 @@ cell, with what the row is about.
 
 from collections.abc import Sequence
 
-from parlai_q2.retrieve.readers.block import cells_of
+from parlai_q2.retrieve.readers.block import find_cells
 from parlai_q2.text.sentences import count_words, sentences
 from parlai_q2.turns import Span
 
@@ -29,7 +29,7 @@ def quoted(text: str, answer: Span, words: int = QUOTE_WORDS) -> str:
     >>> quoted('mark: red cross | line: wavy', Span('wavy', 24, 28))
     'red cross: wavy'
     """
-    cells = cells_of(text)
+    cells = find_cells(text)
     quote = (
         _of_row(cells, answer, words) if cells else quote_at(text, answer.start, words)
     )

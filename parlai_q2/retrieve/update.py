@@ -3,18 +3,20 @@ Brings the passages of an index up to date with documents: reads what is new or 
 changed, and drops what is not there any more.
 """
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.errors import DocumentError, InputError
 from parlai_q2.io.files import file_sha256
+from parlai_q2.io.write import write_text
 from parlai_q2.retrieve.files import Documents
 from parlai_q2.retrieve.manifest import Settings
-from parlai_q2.retrieve.readers import APART, HERE
-from parlai_q2.retrieve.readers.process import ReadingProcess
+from parlai_q2.retrieve.readers import CONVERTED, DIRECT
+from parlai_q2.retrieve.readers.child import ReadingProcess
 from parlai_q2.retrieve.split import split
 from parlai_q2.retrieve.store import Document, Store
 from parlai_q2.turns import Passage
@@ -24,6 +26,8 @@ COMMIT_SECONDS = 30.0
 # Larger documents are refused, except those that are read line by line.
 LARGEST = 200_000_000
 LINE_BY_LINE = ('.csv', '.tsv', '.jsonl', '.ndjson')
+# In the index's folder: each file that is not in the index, with the reason.
+LEFT_OUT = 'left_out.jsonl'
 
 
 @dataclass
@@ -44,62 +48,82 @@ class Changes:
         return bool(self.added or self.changed or self.removed)
 
 
-def brought_up_to_date(
-    store: Store,
-    found: Documents,
-    settings: Settings,
-    following: int,
-    done: Callable[[str], Any],
-    seconds: Optional[float],
-) -> Changes:
+@dataclass
+class Updater:
     """
-    Bring a store up to date with the documents that were found.
+    Brings a store up to date.
 
-    :param following: the number of the next passage.
+    :param next_key: the number of the next passage.
+    :param seconds: how long one document may take to read; None: as long as by default.
+    :param report: called with each document's name when it is done.
     """
-    known, changes = store.documents(), Changes()
-    for name in known.keys() - found.files.keys():
-        store.remove(name)
-        changes.removed.append(name)
-    committed = time.monotonic()
-    with ReadingProcess(**({'seconds': seconds} if seconds else {})) as process:
-        for name, path in found.files.items():
-            try:
-                document = _looked_at(name, path, known.get(name), following)
-                if document is None:
-                    changes.unchanged += 1
-                    done(name)
-                    continue
-                passages = _passages(name, path, settings, process)
-                # Read as a whole before anything is changed, unless it may be huge.
-                if path.suffix.lower() not in LINE_BY_LINE:
-                    passages = iter(list(passages))
-                if name in known:
-                    store.remove(name)
-                count = store.add(document, passages)
-                if not count:
-                    raise DocumentError(name, 'it has no text')
-                following += count
-                (changes.changed if name in known else changes.added).append(name)
-            except InputError as e:
-                changes.refused.append(_document_error(name, e))
-                if name in known:
-                    store.remove(name)
-                    changes.removed.append(name)
-            done(name)
-            if time.monotonic() - committed > COMMIT_SECONDS:
-                store.commit()
-                committed = time.monotonic()
-    return changes
+
+    store: Store
+    settings: Settings
+    next_key: int
+    seconds: float | None = None
+    report: Callable[[str], Any] = lambda name: None
+
+    def run(self, documents: Documents) -> Changes:
+        """Add, change and remove what has to be."""
+        stored, changes = self.store.documents(), Changes()
+        for name in stored.keys() - documents.files.keys():
+            self.store.remove(name)
+            changes.removed.append(name)
+        committed = time.monotonic()
+        limits = {} if self.seconds is None else {'seconds': self.seconds}
+        with ReadingProcess(**limits) as process:
+            for name, path in documents.files.items():
+                try:
+                    self._update(name, path, stored.get(name), process, changes)
+                except InputError as e:
+                    changes.refused.append(_document_error(name, e))
+                    if name in stored:
+                        self.store.remove(name)
+                        changes.removed.append(name)
+                self.report(name)
+                if time.monotonic() - committed > COMMIT_SECONDS:
+                    self.store.commit()
+                    committed = time.monotonic()
+        return changes
+
+    def _update(
+        self,
+        name: str,
+        path: Path,
+        stored: Document | None,
+        process: ReadingProcess,
+        changes: Changes,
+    ) -> None:
+        document = _examine(name, path, stored, self.next_key)
+        if document is None:
+            changes.unchanged += 1
+            return
+        ending = path.suffix.lower()
+        read = process.read if ending in CONVERTED else DIRECT[ending]
+        passages: Iterator[Passage] = split(name, read(path), self.settings.length)
+        # Read as a whole before anything is changed, unless it may be huge.
+        if ending not in LINE_BY_LINE:
+            passages = iter(list(passages))
+        if stored is not None:
+            self.store.remove(name)
+        count = self.store.add(document, passages)
+        if not count:
+            raise DocumentError(name, 'it has no text')
+        self.next_key += count
+        (changes.added if stored is None else changes.changed).append(name)
 
 
-def _looked_at(
-    name: str, path: Path, known: Optional[Document], first: int
-) -> Optional[Document]:
+def _examine(
+    name: str, path: Path, stored: Document | None, first: int
+) -> Document | None:
     """The document as it is now; None if it has not changed."""
     try:
         state = path.stat()
-        if known and (known.size, known.changed) == (state.st_size, state.st_mtime_ns):
+        if stored and (stored.size, stored.changed) == (
+            state.st_size,
+            state.st_mtime_ns,
+        ):
             return None
         if state.st_size > LARGEST and path.suffix.lower() not in LINE_BY_LINE:
             raise DocumentError(
@@ -108,23 +132,42 @@ def _looked_at(
         sha256 = file_sha256(path)
     except OSError as e:
         raise DocumentError(name, f'it cannot be read: {e.strerror}') from e
-    if known and known.sha256 == sha256:
+    if stored and stored.sha256 == sha256:
         return None
-    return Document(name, sha256, state.st_size, state.st_mtime_ns, first, 0)
-
-
-def _passages(
-    name: str, path: Path, settings: Settings, process: ReadingProcess
-) -> Iterator[Passage]:
-    ending = path.suffix.lower()
-    read = process.read if ending in APART else HERE[ending]
-    yield from split(name, read(path), settings.length)
+    return Document(
+        name,
+        sha256,
+        size=state.st_size,
+        changed=state.st_mtime_ns,
+        first=first,
+        count=0,
+    )
 
 
 def _document_error(name: str, error: InputError) -> DocumentError:
     if isinstance(error, DocumentError):
         return error
-    said = str(error).rstrip('.')
-    if said.startswith(f'{name} '):
-        said = f'it{said.removeprefix(name)}'
-    return DocumentError(name, said)
+    problem = str(error).rstrip('.')
+    if problem.startswith(f'{name} '):
+        problem = f'it{problem.removeprefix(name)}'
+    return DocumentError(name, problem)
+
+
+def write_left_out(folder: Path, documents: Documents, changes: Changes) -> None:
+    """
+    Write the list :data:`LEFT_OUT` of all files that are not in the index, as JSON
+    lines with ``file`` and ``reason``; remove it if there are none.
+    """
+    reasons = {error.path: error.problem for error in changes.refused}
+    reasons |= {str(link): 'it leads out of its folder' for link in documents.links}
+    reasons |= {
+        str(path): 'files of its kind are not read' for path in documents.others
+    }
+    lines = [
+        json.dumps({'file': name, 'reason': reason}, ensure_ascii=True) + '\n'
+        for name, reason in sorted(reasons.items())
+    ]
+    if lines:
+        write_text(folder / LEFT_OUT, ''.join(lines))
+    else:
+        (folder / LEFT_OUT).unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 to date.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,9 +21,10 @@ from parlai_q2.retrieve.manifest import Manifest, Settings
 from parlai_q2.retrieve.presets import PRESETS, preset
 from parlai_q2.retrieve.readers import ENDINGS
 from parlai_q2.retrieve.split import DEFAULT_OVERLAP, DEFAULT_WORDS
+from parlai_q2.retrieve.update import LEFT_OUT
 from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, LANGUAGES
 
-MOST_ENDINGS = 5
+MAX_ENDINGS = 5
 
 
 def add_options(parser: Any) -> None:
@@ -100,9 +102,12 @@ def run(opt: Mapping[str, Any]) -> Manifest:
     for link in found.links:
         log.warning(f'{link} leads out of its folder. Left out.')
     if found.others:
-        endings = found.others.most_common(MOST_ENDINGS)
-        named = ', '.join(f'{count} {ending}' for ending, count in endings)
-        log.info(f'{found.others.total()} files of other kinds were left out: {named}.')
+        endings = Counter(path.suffix.lower() or 'no ending' for path in found.others)
+        counts = [f'{n} {ending}' for ending, n in endings.most_common(MAX_ENDINGS)]
+        log.info(
+            f'{len(found.others)} files of other kinds were left out: '
+            f'{", ".join(counts)}.'
+        )
     with ExitStack() as bars:
         read = bars.enter_context(Progress('index', len(found.files), 'documents'))
         encoded: list[Progress] = []
@@ -132,6 +137,8 @@ def run(opt: Mapping[str, Any]) -> Manifest:
         f'{len(changes.removed)} removed, {changes.unchanged} unchanged, '
         f'{len(changes.refused)} left out).'
     )
+    if (index / LEFT_OUT).exists():
+        log.info(f'All files that were left out, with the reasons: {index / LEFT_OUT}')
     return manifest
 
 

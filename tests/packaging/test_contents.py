@@ -24,10 +24,11 @@ PARLAI = '../parlai_q2/parlai/requirements.txt'
 
 # Where a package is imported by another name than it is installed by.
 INSTALLED_AS = {
-    'docx': 'python-docx',
+    'bs4': 'beautifulsoup4',
     'git': 'gitpython',
     'google': 'protobuf',
     'markdown_it': 'markdown-it-py',
+    'pdf_inspector': 'pdf-inspector',
     'yaml': 'pyyaml',
 }
 

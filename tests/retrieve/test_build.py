@@ -1,5 +1,6 @@
 """An index follows its documents: what changed is read, what is gone leaves it."""
 
+import json
 import os
 import shutil
 import signal
@@ -54,7 +55,7 @@ def test_passages_say_where_they_stand(folder):
 def test_only_what_changed_is_read(folder, monkeypatch):
     built()
     read = []
-    monkeypatch.setitem(update.HERE, '.txt', spied(update.HERE['.txt'], read))
+    monkeypatch.setitem(update.DIRECT, '.txt', spied(update.DIRECT['.txt'], read))
     put('a.txt', 'Pumps are green.')
     put('c.txt', 'Valves hiss.')
     os.remove('docs/sub/b.md')
@@ -125,6 +126,27 @@ def test_a_broken_document_is_named_and_the_others_are_read(folder):
     (problem,) = built().refused
     assert str(problem).startswith('docs/bad.pdf: it is no PDF')
     assert found('valves') == ['Valves hiss.']
+
+
+def test_every_file_that_is_left_out_is_listed(folder, tmp_path_factory):
+    Path('docs/bad.pdf').write_bytes(b'%PDF-1.4 oh')
+    Path('docs/photo.png').write_bytes(b'x')
+    elsewhere = tmp_path_factory.mktemp('elsewhere') / 'secret.txt'
+    elsewhere.write_text('The password is swordfish.')
+    os.symlink(elsewhere, 'docs/link.txt')
+    for n in range(30):
+        put(f'empty{n}.txt', '')
+    built()
+    listed = [json.loads(line) for line in open('index/left_out.jsonl')]
+    reasons = {row['file']: row['reason'] for row in listed}
+    assert len(reasons) == 33 and reasons['docs/empty29.txt'] == 'it has no text'
+    assert reasons['docs/bad.pdf'].startswith('it is no PDF')
+    assert reasons['docs/photo.png'] == 'files of its kind are not read'
+    assert reasons['docs/link.txt'] == 'it leads out of its folder'
+    shutil.rmtree('docs')
+    put('a.txt', 'Pumps are green.')
+    built()
+    assert not Path('index/left_out.jsonl').exists()
 
 
 def test_a_document_that_broke_leaves_the_index(folder):

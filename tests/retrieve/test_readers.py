@@ -3,8 +3,9 @@
 import pytest
 
 from parlai_q2.errors import DocumentError
-from parlai_q2.retrieve.readers import HERE
-from parlai_q2.retrieve.readers.process import ReadingProcess
+from parlai_q2.retrieve.readers import DIRECT
+from parlai_q2.retrieve.readers.child import ReadingProcess
+from parlai_q2.retrieve.readers.pdf import join_pages
 from tests.retrieve import documents
 
 
@@ -13,8 +14,8 @@ def read():
     with ReadingProcess(30) as process:
 
         def reading(path):
-            here = HERE.get(path.suffix)
-            return list(here(path) if here else process.read(path))
+            direct = DIRECT.get(path.suffix)
+            return list(direct(path) if direct else process.read(path))
 
         yield reading
 
@@ -76,19 +77,43 @@ def test_front_matter_gives_the_title_and_keeps_the_lines_right(tmp_path, read):
 def test_html_as_a_reader_sees_it(tmp_path, read):
     page = (
         '<html><head><title>Our\nshop</title><style>p{}</style></head><body>'
-        '<nav>Home</nav><h1>Hours</h1><p>Open <b>daily</b>&nbsp;from 3&#32;pm.'
-        '<script>document.write("no")</script></p><p hidden>Ignore all.</p>'
-        '<p style="display: none">Obey.</p><h2>Away</h2><table><tr><th>Day<td>Hour</tr>'
+        '<nav>Home</nav><h1>Hours</h1><p>Open <b>daily</b>&nbsp;from 3&#32;pm, '
+        'a_b * 2 &lt; 3.<script>document.write("no")</script></p>'
+        '<h2>Away</h2><table><tr><td>Day<td>Hour</tr></table>'
+        '<table><tr><th>Day<th>Hour</tr><tr><td><p>Mon</p><td><p>9</p><p>10</p></tr>'
         '</table><div>Left open'
     )
-    found = read(written(tmp_path, 'a.html', page))
-    assert [(b.heading, b.text) for b in found] == [
-        ('Hours', 'Open daily from 3 pm.'),
-        ('Hours > Away', 'Day | Hour'),
-        ('Hours > Away', 'Left open'),
+    blocks = read(written(tmp_path, 'a.html', page))
+    assert [(b.heading, b.text, b.alone) for b in blocks] == [
+        ('Hours', 'Open daily from 3 pm, a_b * 2 < 3.', False),
+        ('Hours > Away', 'Day | Hour', True),
+        ('Hours > Away', 'Day: Mon | Hour: 9 10', True),
+        ('Hours > Away', 'Left open', False),
     ]
-    assert found[0].title == 'Our shop'
-    assert [b.alone for b in found] == [False, True, False]
+    assert blocks[0].title == 'Our shop'
+    assert [(b.unit, b.first) for b in blocks[:2]] == [
+        ('paragraph', 1),
+        ('paragraph', 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    'hidden',
+    [
+        '<p hidden>Obey.</p>',
+        '<p hidden>Obey.<p>',  # without an end
+        '<p style="DISPLAY : none">Obey.</p>',
+        '<div style="visibility:hidden"><p>Obey.</div>',
+        '<p aria-hidden="true">Obey.</p>',
+        '<template>Obey.</template><noscript>Obey.</noscript>',
+        '<svg><text>Obey.</text></svg><select><option>Obey.</select>',
+        '<!-- Obey. --><script>Obey.</script><iframe>Obey.</iframe>',
+    ],
+)
+def test_what_is_hidden_is_not_read(tmp_path, read, hidden):
+    page = f'<div>{hidden}</div><p>One.<div>{hidden}</div>Two.'
+    blocks = read(written(tmp_path, 'a.html', page))
+    assert [b.text for b in blocks] == ['One.', 'Two.']
 
 
 def test_a_term_is_the_heading_of_its_definition(tmp_path, read):
@@ -96,8 +121,8 @@ def test_a_term_is_the_heading_of_its_definition(tmp_path, read):
         '<h1>Groups</h1><dl><dt>adm</dt><dd><p>Reads logs.</p><p>Since 1998.</p></dd>'
         '<dt>tape</dt><dd>Writes tapes.</dd></dl><p>All others are local.</p>'
     )
-    found = read(written(tmp_path, 'a.html', page))
-    assert [(b.heading, b.text) for b in found] == [
+    blocks = read(written(tmp_path, 'a.html', page))
+    assert [(b.heading, b.text) for b in blocks] == [
         ('Groups > adm', 'Reads logs.'),
         ('Groups > adm', 'Since 1998.'),
         ('Groups > tape', 'Writes tapes.'),
@@ -106,20 +131,94 @@ def test_a_term_is_the_heading_of_its_definition(tmp_path, read):
 
 
 def test_pdf_by_page(tmp_path, read):
-    found = read(documents.pdf(tmp_path / 'a.pdf', 'Pumps are blue.', 'Hoses bend.'))
-    assert [(b.text, b.unit, b.first) for b in found] == [
+    blocks = read(documents.pdf(tmp_path / 'a.pdf', 'Pumps are blue.', 'Hoses bend.'))
+    assert [(b.text, b.unit, b.first) for b in blocks] == [
         ('Pumps are blue.', 'page', 1),
         ('Hoses bend.', 'page', 2),
     ]
 
 
-def test_word_by_its_styles_and_tables(tmp_path, read):
+MINUTES = (
+    'The committee reviewed the annual report on Monday. Members noted that attendance '
+    'at the reading room rose by eleven percent in the spring. The chair thanked the '
+    'volunteers for their patience during the renovation of the east wing. '
+    'The board approved the budget for the coming year without any change. It sets '
+    'aside forty thousand euros for new shelves and nine thousand for the roof.'
+)
+
+
+def broken_lines(text, width=34):
+    """A text in lines, some of which end within a word."""
+    lines, line = [], ''
+    for word in text.split():
+        if len(line) + len(word) > width:
+            cut = len(word) // 2 if len(word) > 6 else 0
+            lines.append(f'{line}{word[:cut]}-' if cut else line.strip())
+            line, word = '', word[cut:]
+        line += f'{word} '
+    return [*lines, line.strip()]
+
+
+@pytest.mark.parametrize('height', [13, 32])
+@pytest.mark.parametrize('times', [2, 5])
+def test_columns_headers_and_broken_words_of_a_pdf(tmp_path, read, times, height):
+    lines = broken_lines(' '.join([MINUTES] * times))
+    quarter = -(-len(lines) // 4)
+    parts = [lines[n * quarter : (n + 1) * quarter] for n in range(4)]
+    if height * quarter > 600:
+        pytest.skip('does not fit the page')
+    path = documents.columns(tmp_path / 'a.pdf', [parts[:2], parts[2:]], height)
+    assert ' '.join(b.text for b in read(path)) == ' '.join([MINUTES] * times)
+
+
+def test_what_is_set_as_headings_alone_is_read(tmp_path, read):
+    (block,) = read(written(tmp_path, 'a.md', '# Closed on Sundays'))
+    assert block.text == 'Closed on Sundays'
+
+
+def test_a_table_of_a_pdf_has_rows(tmp_path, read):
+    rows = [('Model', 'Flow', 'Price'), ('P-100', '40', '210'), ('P-200', '75', '280')]
+    lines = [(50, 760, 'Models')]
+    for n, row in enumerate(rows):
+        lines += [(50 + 120 * k, 700 - 18 * n, cell) for k, cell in enumerate(row)]
+    blocks = read(documents.pdf(tmp_path / 'a.pdf', lines))
+    assert [(b.heading, b.text) for b in blocks] == [
+        ('Models', 'Model: P-100 | Flow: 40 | Price: 210'),
+        ('Models', 'Model: P-200 | Flow: 75 | Price: 280'),
+    ]
+
+
+@pytest.mark.parametrize(
+    'pages, text',
+    [
+        ([['It is'], ['red.']], 'It is red.'),
+        ([['It is corre-'], ['spondence.']], 'It is correspondence.'),
+        (
+            [['An iden- tifier, two- and three-day.']],
+            'An identifier, two- and three-day.',
+        ),
+        ([['It ends.'], ['it begins']], 'It ends.\n\nit begins'),
+        ([['# Heading'], ['small letters']], '# Heading\n\nsmall letters'),
+        ([['an item'], ['- another']], 'an item\n\n- another'),
+    ],
+)
+def test_paragraphs_and_words_over_pages(pages, text):
+    assert join_pages(pages)[0] == text
+
+
+@pytest.mark.parametrize('title', ['', 'Post & rates'])
+def test_word_by_its_styles_and_tables(tmp_path, read, title):
     path = documents.word(
-        tmp_path / 'a.docx', ('Heading 1', 'Post'), ('Normal', 'We post daily.')
+        tmp_path / 'a.docx',
+        ('Title', 'Our <post>'),
+        ('Heading 1', 'Daily'),
+        ('Normal', 'We post * 2 daily.'),
+        title=title,
     )
-    assert [(b.heading, b.text) for b in read(path)] == [
-        ('Post', 'We post daily.'),
-        ('Post', 'Postage | four euros'),
+    blocks = read(path)
+    assert [(b.title, b.heading, b.text, b.first) for b in blocks] == [
+        (title or 'Our <post>', 'Our <post> > Daily', 'We post * 2 daily.', 1),
+        (title or 'Our <post>', 'Our <post> > Daily', 'Postage | four euros', 2),
     ]
 
 
@@ -212,32 +311,30 @@ def test_zip_bombs_are_refused(tmp_path, read):
 
 
 def test_deep_nesting_ends_nothing(tmp_path, read):
-    deep = written(tmp_path, 'deep.html', '<div>' * 200_000 + 'deep down')
-    assert [b.text for b in read(deep)] == ['deep down']
-    quotes = written(tmp_path, 'deep.md', '>' * 5000 + ' deep')
-    try:
-        read(quotes)
-    except DocumentError as e:
-        assert 'nested' in str(e) or 'fails' in str(e)
+    with pytest.raises(DocumentError, match='nested too deep'):
+        read(written(tmp_path, 'deep.html', '<div>' * 20_000 + 'deep down'))
+    read(written(tmp_path, 'deep.md', '>' * 5000 + ' deep'))
     assert read(written(tmp_path, 'after.md', 'Still here.'))[0].text == 'Still here.'
+
+
+@pytest.mark.parametrize(
+    'text',
+    ['<!-- ' * 500_000, '<a x="' * 300_000, '&' * 1_000_000, '<![CDATA[' * 200_000],
+)
+def test_hostile_pages_take_no_time(tmp_path, read, text):
+    read(written(tmp_path, 'a.html', f'<p>Quick.</p>{text}'))
 
 
 def test_a_document_that_takes_too_long_is_left_and_the_next_is_read(tmp_path):
     slow = written(tmp_path, 'slow.html', '<p>x' * 2_000_000)
-    with ReadingProcess(0.8) as process:
-        with pytest.raises(DocumentError, match='more than 0.8 seconds'):
-            list(process.read(slow))
-        process.seconds = 30
-        fast = written(tmp_path, 'fast.html', '<p>quick')
-        assert [b.text for b in process.read(fast)] == ['quick']
-
-
-def test_a_document_that_is_left_half_read_does_not_mix_with_the_next(tmp_path):
-    first = written(tmp_path, 'a.html', '<p>one<p>two<p>three')
+    fast = written(tmp_path, 'fast.html', '<p>quick')
     with ReadingProcess(30) as process:
-        assert next(process.read(first)).text == 'one'
-        second = written(tmp_path, 'b.html', '<p>other')
-        assert [b.text for b in process.read(second)] == ['other']
+        process.read(fast)
+        process.seconds = 0.5
+        with pytest.raises(DocumentError, match='more than 0.5 seconds'):
+            process.read(slow)
+        process.seconds = 30
+        assert [b.text for b in process.read(fast)] == ['quick']
 
 
 @pytest.mark.parametrize(
@@ -308,27 +405,3 @@ def test_a_line_before_a_table_is_its_heading(tmp_path, read):
     (table,) = read(written(tmp_path, 'a.txt', text))
     assert table.heading == 'Prices of all hoses (2026), with tax'
     assert table.text == 'size   price\nsmall   4.00'
-
-
-def test_a_row_stays_one_whatever_is_around_the_text_of_its_cells(tmp_path, read):
-    page = (
-        '<table><tr><th><p>part</p></th><th><p>price</p></th></tr>'
-        '<tr>\n<td><div><p>hose</p></div></td>\n<td><p>4 <b>euros</b></p>\n</td></tr>'
-        '<tr><td><p>Long.</p><p>Of two.</p></td><td>5</td></tr></table><p>End.</p>'
-    )
-    found = read(written(tmp_path, 'a.html', page))
-    assert [(b.text, b.alone) for b in found] == [
-        ('part | price', True),
-        ('hose | 4 euros', True),
-        ('Long.', True),
-        ('Of two.', False),
-        ('5', False),
-        ('End.', False),
-    ]
-
-
-@pytest.mark.parametrize('end', ['', '</p>'])
-def test_a_hidden_paragraph_without_an_end_hides_nothing_else(tmp_path, read, end):
-    page = f'<div><p hidden>Obey.{end}<p>One.<p>Two.</div><div><p hidden>No.{end}</div>'
-    found = read(written(tmp_path, 'a.html', f'{page}Three.'))
-    assert [b.text for b in found] == ['One.', 'Two.', 'Three.']

@@ -1,7 +1,7 @@
 """What readers make of a document: its text in blocks, each with its place."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -10,15 +10,14 @@ from parlai_q2.turns import Span, without_surrogates
 # Control characters mean nothing in a text and much to a terminal; line breaks and tabs
 # are kept.
 _CONTROL = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f]')
-# Between the cells of a row, and a column's name before a cell.
-_BETWEEN = ' | '
-_NAME = re.compile(r'[^\s:|][^:|\n]{0,39}: ')
+CELL_SEPARATOR = ' | '
+_COLUMN_NAME = re.compile(r'[^\s:|][^:|\n]{0,39}: ')
 
 
 @dataclass(frozen=True)
 class Block:
     """
-    A paragraph, list, table row or page.
+    A paragraph, list item, table row or listing of a document.
 
     :param title: the document's title; empty if it has none.
     :param heading: the headings above it, the outermost first, with ``>`` between.
@@ -40,7 +39,7 @@ class Block:
 
 def clean(text: str) -> str:
     """
-    A text without control characters and lone surrogates, line breaks unified.
+    Remove control characters and lone surrogates, and unify line breaks.
 
     >>> clean('red\\x1b[31m ink\\r\\n')
     'red [31m ink\\n'
@@ -51,51 +50,52 @@ def clean(text: str) -> str:
     return without_surrogates(_CONTROL.sub(' ', text))
 
 
-def headings(levels: dict[int, str]) -> str:
+def heading_path(levels: Mapping[int, str]) -> str:
     """
-    The headings that are open, as one line.
+    Join the open headings to one line.
 
-    >>> headings({1: 'Manual', 2: 'Install'})
+    >>> heading_path({1: 'Manual', 2: 'Install'})
     'Manual > Install'
     """
     return ' > '.join(levels[level] for level in sorted(levels))
 
 
-def open_heading(levels: dict[int, str], level: int, text: str) -> dict[int, str]:
-    """The headings that are open after another: deeper ones are closed."""
+def open_heading(levels: Mapping[int, str], level: int, text: str) -> dict[int, str]:
+    """Close the headings from a level down, and open one there unless it is blank."""
     kept = {n: name for n, name in levels.items() if n < level}
     return {**kept, level: ' '.join(text.split())} if text.strip() else kept
 
 
-def named_cells(columns: Sequence[str], row: Sequence[str]) -> str:
+def join_cells(columns: Sequence[str], row: Sequence[str]) -> str:
     """
-    A row of a table as a text.
+    Write a row of a table as a text.
 
-    >>> named_cells(['part', '', 'price'], ['hose', 'red', '4'])
+    >>> join_cells(['part', '', 'price'], ['hose', 'red', '4'])
     'part: hose | red | price: 4'
     """
     pairs = zip_longest(columns, row, fillvalue='')
-    return _BETWEEN.join(
+    return CELL_SEPARATOR.join(
         f'{name}: {cell}' if name else cell for name, cell in pairs if cell
     )
 
 
-def cells_of(text: str) -> list[Span]:
+def find_cells(text: str) -> list[Span]:
     """
-    The cells of a row that :func:`named_cells` made, without their columns' names and
-    none of them blank; empty if the text is no such row.
+    Find the cells of a row that :func:`join_cells` wrote, without their columns' names.
 
-    >>> [one.text for one in cells_of('part: hose | price: 4 euros')]
+    :return: the cells that are not blank; none if the text is no such row.
+
+    >>> [cell.text for cell in find_cells('part: hose | price: 4 euros')]
     ['hose', '4 euros']
     """
     cells, start = list[Span](), 0
-    named = False
-    for part in text.split(_BETWEEN):
-        name = _NAME.match(part)
-        named = named or name is not None
+    has_names = False
+    for part in text.split(CELL_SEPARATOR):
+        name = _COLUMN_NAME.match(part)
+        has_names = has_names or name is not None
         first = start + (name.end() if name else 0)
         cell = Span(text[first : start + len(part)], first, start + len(part))
         if cell.text.strip():  # else a form's, "Name:  | Date: ", to be filled in
             cells.append(cell)
-        start += len(part) + len(_BETWEEN)
-    return cells if named and len(cells) > 1 else []
+        start += len(part) + len(CELL_SEPARATOR)
+    return cells if has_names and len(cells) > 1 else []

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from parlai_q2.errors import DocumentError
 from parlai_q2.io.formats import open_text
-from parlai_q2.retrieve.readers.block import Block, clean, headings, open_heading
+from parlai_q2.retrieve.readers.block import Block, clean, heading_path, open_heading
 
 # A paragraph that ends like this introduces the next one: "How long is it?"
 _INTRODUCES = ('?', ':')
@@ -29,7 +29,7 @@ LOWEST = 99
 NO_UTF8 = 'it is not UTF-8 text. Convert it, e.g. iconv -f latin1 -t UTF-8'
 
 
-def text_of(path: Path) -> str:
+def read_utf8(path: Path) -> str:
     """
     The text of a file.
 
@@ -50,7 +50,7 @@ def read_text(path: Path) -> Iterator[Block]:
     """A block for each paragraph; a question goes with the paragraph after it."""
     levels: dict[int, str] = {}
     marks: list[str] = []
-    every = [*_paragraphs(text_of(path).split('\n'))]
+    every = [*_paragraphs(read_utf8(path).split('\n'))]
     for (first, last, lines), after in zip_longest(every, every[1:]):
         mark, heading, count = _underlined(lines)
         if mark:
@@ -60,7 +60,7 @@ def read_text(path: Path) -> Iterator[Block]:
             levels, count = open_heading(levels, LOWEST, lines[0]), 1
         if lines[count:]:
             text, place = unwrapped(lines[count:]), (first + count, last)
-            yield Block(text, '', headings(levels), 'line', *place, True)
+            yield Block(text, '', heading_path(levels), 'line', *place, True)
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int, list[str]]]:

@@ -14,7 +14,7 @@ from typing import Any, Optional
 
 from parlai_q2.errors import DocumentError
 from parlai_q2.io.formats import READERS, open_text
-from parlai_q2.retrieve.readers.block import Block, clean, named_cells
+from parlai_q2.retrieve.readers.block import Block, clean, join_cells
 
 _logger = logging.getLogger(__name__)
 MOST_NAMED = 5
@@ -23,7 +23,7 @@ _QUESTION = frozenset('question q frage pregunta domanda'.split())
 _ANSWER = frozenset('answer a antwort réponse reponse respuesta risposta'.split())
 
 
-def reader(format: str) -> Callable[[Path], Iterator[Block]]:
+def table_reader(format: str) -> Callable[[Path], Iterator[Block]]:
     """A reader of files of a format of :data:`~parlai_q2.io.formats.READERS`."""
     of_json = format == 'jsonl'
     lacks = 'has no "text".' if of_json else 'has no text.'
@@ -69,10 +69,10 @@ def _block(fields: Mapping[str, Any], number: int, any_row: bool) -> Optional[Bl
         others = [one for one in others if one not in (question, answer)]
         if text := cells[answer]:
             more = [cells[one] for one in others] if any_row else []
-            text = named_cells(['', *others], [text, *more])
+            text = join_cells(['', *others], [text, *more])
     elif any_row:
         names = others if len(cells) > 1 else ['']
-        text = named_cells(names, [cells[one] for one in others])
+        text = join_cells(names, [cells[one] for one in others])
     if not text:
         return None
     place = (url, 0, 0) if url else ('line', number, number)

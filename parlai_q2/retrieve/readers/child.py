@@ -1,0 +1,151 @@
+"""
+Converts documents in a child process: one that takes too long or too much memory, or
+crashes its converter, is refused by name, and the others are read.
+
+The child is sent a path a line, and answers each with one line of JSON: the blocks, or
+what is wrong.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import astuple
+from pathlib import Path
+from threading import Event, Timer
+from typing import Any
+
+from parlai_q2.errors import DocumentError, Q2Error
+from parlai_q2.retrieve.readers import convert_blocks
+from parlai_q2.retrieve.readers.block import Block
+
+SECONDS = 120.0
+# What the child may take, in bytes of address space.
+MEMORY = 4_000_000_000
+# How much text one document may have.
+MAX_CHARACTERS = 100_000_000
+_START = (
+    'import sys; sys.path[:] = {path!r}; '
+    'from parlai_q2.retrieve.readers.child import answer_paths; answer_paths()'
+)
+
+
+class ReadingProcess:
+    """
+    A child process that reads documents, started with the first and after a crash.
+
+    :param seconds: how long one document may take.
+    """
+
+    def __init__(self, seconds: float = SECONDS):
+        self.seconds = seconds
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> 'ReadingProcess':
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the child."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def read(self, path: Path) -> list[Block]:
+        """
+        Read the blocks of a document.
+
+        :raises DocumentError: if it cannot be read.
+        """
+        process = self._process = self._process or _start()
+        is_late = Event()
+
+        def stop() -> None:
+            is_late.set()
+            process.kill()
+
+        timer = Timer(self.seconds, stop)
+        timer.daemon = True
+        timer.start()
+        try:
+            answer = _ask(process, path)
+        except (EOFError, OSError, ValueError):
+            self.close()
+            problem = 'it crashes its reader'
+            if is_late.is_set():
+                problem = f'it takes more than {self.seconds:g} seconds to read'
+            raise DocumentError(path, problem) from None
+        except BaseException:
+            # Ctrl-C: the answer would be taken for that to the next document.
+            self.close()
+            raise
+        finally:
+            timer.cancel()
+        if isinstance(answer, str):
+            raise DocumentError(path, answer)
+        return [Block(*fields) for fields in answer]
+
+
+def _start() -> 'subprocess.Popen[bytes]':
+    # Isolated, so that no module of the current folder is imported; the path is this
+    # process's own.
+    code = _START.format(path=[folder for folder in sys.path if folder])
+    return subprocess.Popen(
+        [sys.executable, '-I', '-c', code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _ask(process: 'subprocess.Popen[bytes]', path: Path) -> Any:
+    assert process.stdin and process.stdout
+    process.stdin.write(json.dumps(str(path.absolute())).encode() + b'\n')
+    process.stdin.flush()
+    line = process.stdout.readline()
+    if not line.endswith(b'\n'):
+        raise EOFError
+    return json.loads(line)
+
+
+def answer_paths() -> None:
+    """Read the documents that the standard input names: the child's whole life."""
+    _limit_memory()
+    # What converters print goes nowhere.
+    out, sys.stdout = sys.stdout, sys.stderr
+    for line in sys.stdin:
+        out.write(json.dumps(_read_or_explain(Path(json.loads(line)))) + '\n')
+        out.flush()
+
+
+def _read_or_explain(path: Path) -> Sequence[Any] | str:
+    """The fields of a document's blocks, or why it cannot be read."""
+    try:
+        blocks = [astuple(block) for block in convert_blocks(path)]
+        if sum(len(fields[0]) for fields in blocks) > MAX_CHARACTERS:
+            return f'it has more than {MAX_CHARACTERS:,} characters of text'
+        return blocks
+    except DocumentError as e:
+        return e.problem
+    except Q2Error as e:
+        return str(e)
+    except MemoryError:
+        return f'it takes more than {MEMORY:,} bytes of memory to read'
+    except RecursionError:
+        return 'it is nested too deep'
+    # Whatever a converter stumbles over, also a panic of one in Rust, the file is what
+    # is wrong.
+    except BaseException as e:
+        return f'its reader fails: {type(e).__name__}: {e}'
+
+
+def _limit_memory() -> None:
+    # Windows has no such limits.
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
