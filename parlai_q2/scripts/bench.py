@@ -2,34 +2,23 @@
 ``parlai_q2 bench``: times Q2 in batches, by stage, and one question at a time; and what
 reranking adds to a turn, which needs ParlAI. Where asked, also what a record of a large
 file costs in one process and with Ray, what more candidates give, and what filtering by
-a mutator costs.
+a mutator costs: these parts are in the folder benchmarks of a checkout.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Mapping
+from importlib import import_module
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
-from statistics import fmean, median
-from tempfile import TemporaryDirectory
+from statistics import fmean
+from types import ModuleType
 from typing import Any
 
+import parlai_q2
 from parlai_q2.benchmark import metric as metrics
-from parlai_q2.benchmark.candidates import (
-    CASES,
-    CandidateBench,
-    describe_candidates,
-    turns_of,
-)
 from parlai_q2.benchmark.clock import machine, peak_memory_mb
 from parlai_q2.benchmark.reranking import describe_reranking, measure_reranking
-from parlai_q2.benchmark.scale import (
-    WARM_CHUNKS,
-    cases,
-    describe_scale,
-    measure_scale,
-    write_records,
-)
 from parlai_q2.cli import log
 from parlai_q2.cli.host import check_parlai
 from parlai_q2.cli.scorer_options import (
@@ -38,24 +27,18 @@ from parlai_q2.cli.scorer_options import (
     limit_from_opt,
     scorer_device,
 )
-from parlai_q2.errors import ConfigError, InputError, Q2Error, UnknownNameError
-from parlai_q2.figures.candidates import draw_candidates
-from parlai_q2.figures.costs import draw_costs
-from parlai_q2.figures.style import check_matplotlib, new_figure, save
-from parlai_q2.generate.open import open_shipped
+from parlai_q2.errors import InputError, Q2Error, UnknownNameError
 from parlai_q2.io.write import writable, write_text
 from parlai_q2.options import split_names
 from parlai_q2.presets import load_preset
-from parlai_q2.rerank import Reranker
 from parlai_q2.scorers import load_scorer
 from parlai_q2.turns import Example
 
 RERANKERS = ('grounded_fast', 'grounded', 'q2')
 # What is measured by default; the loop takes by far the longest.
 PARTS = ('metric', 'loop', 'reranking')
-# Only if asked for.
-SCALE, CANDIDATES, FILTERING = 'scale', 'candidates', 'filtering'
-JUDGE = 'q2'  # of candidates: it does not choose
+# Only if asked for: modules of the folder benchmarks, which a checkout has.
+BESIDE = ('scale', 'candidates', 'filtering')
 TURNS = 10  # that are reranked
 
 
@@ -103,7 +86,7 @@ def add_options(parser: Any) -> None:
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     """Measure, print and write; return what was written."""
     parts = split_names(opt['parts'])
-    known = (*PARTS, SCALE, CANDIDATES, FILTERING)
+    known = (*PARTS, *BESIDE)
     unknown = sorted(set(parts) - set(known))
     if unknown:
         raise UnknownNameError('part of the benchmark', unknown[0], known)
@@ -127,13 +110,9 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         log.info(f'Peak memory of batched scoring: {report["peak_memory_gb"]} GB')
     if 'reranking' in parts:
         report['reranking'] = {name: rerank(name, opt) for name in RERANKERS}
-    if SCALE in parts:
-        report[SCALE] = scale(opt)
-        draw(report[SCALE], outfile)
-    if CANDIDATES in parts:
-        report[CANDIDATES] = candidates(opt, outfile.parent)
-    if FILTERING in parts:
-        report[FILTERING] = filtering(opt)
+    for part in BESIDE:
+        if part in parts:
+            report[part] = benchmark_beside(part).run(opt, outfile)
     write_text(outfile, json.dumps(report, indent=1) + '\n')
     log.info(f'Wrote {outfile}')
     if apart > metrics.TOLERANCE:
@@ -188,81 +167,22 @@ def rerank(scorer: str, opt: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def scale(opt: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Time the score command on files of several lengths; a row for each run."""
-    scorer, chunk = opt['measure'], opt['chunk_size']
-    lengths = [int(length) for length in split_names(opt['records'])]
-    if min(lengths) < 2 * WARM_CHUNKS * chunk:
-        raise ConfigError(
-            f'--records must be at least {2 * WARM_CHUNKS * chunk}: the first '
-            f'{WARM_CHUNKS} chunks of {chunk} are start-up. Or give less '
-            '--chunk-size.'
+def benchmark_beside(name: str) -> ModuleType:
+    """
+    A module of the folder ``benchmarks``.
+
+    :raises Q2Error: where the package stands alone, without the project's other
+        folders.
+    """
+    root = Path(parlai_q2.__file__).resolve().parent.parent
+    if not (root / 'benchmarks').is_dir():
+        raise Q2Error(
+            f'The part {name} of the benchmark needs a checkout of the project, with '
+            f'its folder benchmarks. The parts {", ".join(PARTS)} do not.'
         )
-    ray = find_spec('ray') is not None
-    if not ray:
-        log.warning('Ray is not installed, so one process alone is measured.')
-    rows: list[dict[str, Any]] = []
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        infile, cache = folder / 'in.jsonl', folder / 'scores.sqlite'
-        for length in lengths:
-            distinct = min(opt['distinct'] or length, length)
-            write_records(infile, sample(), length, distinct)
-            cached = cache if opt['distinct'] else None
-            for _ in range(opt['rounds']):
-                for case in cases(opt['ray_actors'], cached, ray):
-                    cache.unlink(missing_ok=True)
-                    outfile = folder / 'out.jsonl'
-                    row = measure_scale(case, infile, outfile, scorer, chunk)
-                    rows.append({'distinct': distinct, **row})
-                    log.info(describe_scale(scorer, rows[-1:]))
-    log.info(describe_scale(scorer, rows))
-    return rows
-
-
-def draw(rows: Sequence[Mapping[str, Any]], outfile: Path) -> None:
-    """Draw what a record costs, beside the output, where matplotlib is installed."""
-    if find_spec('matplotlib') is None:
-        return
-    costs: dict[str, list[tuple[int, float]]] = {}
-    for key in sorted({(row['case'], row['records']) for row in rows}):
-        name, records = key
-        each = [r['each'] for r in rows if (r['case'], r['records']) == key]
-        costs.setdefault(name, []).append((records, median(each)))
-    with new_figure(2.6) as figure:
-        draw_costs(figure.subplots(), costs)
-        for path in save(figure, outfile.parent, f'{outfile.stem}_scale'):
-            log.info(f'Wrote {path}')
-
-
-def candidates(opt: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
-    """Measure what more candidates of the shipped reply model give, and draw it."""
-    check_matplotlib()
-    turns = turns_of(sample())[: opt['responses']]
-    judge = load_scorer(JUDGE, opt['preset'], device=scorer_device(opt))
-    bench = CandidateBench(open_shipped(), Reranker(), judge, turns)
-    rows = []
-    for strategy, number in CASES:
-        rows.append(bench.measure(strategy, number))
-        # It takes long enough for each to be worth seeing.
-        head, row = describe_candidates(rows[-1:]).splitlines()
-        log.info(f'{head}\n{row}' if len(rows) == 1 else row)
-    for path in draw_candidates(rows, folder):
-        log.info(f'Wrote {path}')
-    return rows
-
-
-def filtering(opt: Mapping[str, Any]) -> dict[str, Any]:
-    """Time ``--mutators q2_filter`` and ``parlai_q2 filter`` on the same turns."""
-    check_parlai('Timing a mutator')
-    from parlai_q2.parlai import compat
-
-    compat.apply()  # before ParlAI is imported
-    from parlai_q2.parlai.mutator_bench import describe_filtering, measure_filtering
-
-    found = measure_filtering(opt['rounds'], opt['preset'])
-    log.info(describe_filtering(found))
-    return found
+    if str(root) not in sys.path:
+        sys.path.append(str(root))
+    return import_module(f'benchmarks.{name}')
 
 
 def sample() -> list[dict[str, Any]]:

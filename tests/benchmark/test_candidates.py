@@ -4,13 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from parlai_q2.benchmark.candidates import (
+from benchmarks.candidates import (
     CandidateBench,
     describe_candidates,
+    draw_candidates,
     searches,
     turns_of,
 )
-from parlai_q2.figures.candidates import draw_candidates
 from parlai_q2.generate.strategies import parse_strategies
 from parlai_q2.generate.writer import Written
 from parlai_q2.rerank import Reranker

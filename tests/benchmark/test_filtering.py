@@ -5,7 +5,7 @@ import pytest
 
 @pytest.mark.slow
 def test_both_ways_of_filtering_are_timed_and_keep_the_same():
-    from parlai_q2.parlai.mutator_bench import describe_filtering, measure_filtering
+    from benchmarks.filtering import describe_filtering, measure_filtering
 
     found = measure_filtering(1, 'mini')
     assert (found['turns'], found['episodes']) == (107, 32)

@@ -11,11 +11,11 @@ from importlib.util import find_spec
 
 import pytest
 
+from benchmarks import scale
+from benchmarks.scale import _processor, cases, write_records
 from parlai_q2.benchmark.clock import processor_seconds
-from parlai_q2.benchmark.scale import _processor, cases, write_records
 from parlai_q2.cli.commands import find, parser_of, run_command
 from parlai_q2.errors import ConfigError, Q2Error
-from parlai_q2.scripts import bench
 from tests.conftest import ROOT
 from tests.files import read_lines
 
@@ -70,7 +70,7 @@ def test_ways_to_run():
 @pytest.mark.slow
 def test_the_command_times_whole_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        bench, 'find_spec', lambda n: None if n == 'ray' else find_spec(n)
+        scale, 'find_spec', lambda n: None if n == 'ray' else find_spec(n)
     )
     out = tmp_path / 'bench.json'
     options = '--parts scale --records 3000 --distinct 50 --chunk-size 4 --rounds 1'
@@ -91,7 +91,7 @@ def test_the_documented_commands_are_read():
         parser_of(find('bench')).with_values(shlex.split(command))
         for command in re.findall(r'^parlai_q2 bench (.*)$', page, re.MULTILINE)
     ]
-    assert [opt['parts'] for opt in found] == [bench.SCALE] * 2
+    assert [opt['parts'] for opt in found] == ['scale'] * 2
     assert [opt['chunk_size'] for opt in found] == [32, 256]
 
 

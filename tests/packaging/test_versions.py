@@ -90,7 +90,7 @@ def test_what_is_pinned_for_a_python_runs_on_it():
 def test_every_extra_that_is_named_exists(setup):
     extras = set(setup['extras_require'])
     named = {}
-    for folder in ('docs', 'parlai_q2', 'agents', 'tasks', 'zoo'):
+    for folder in ('docs', 'parlai_q2', 'agents', 'benchmarks', 'tasks', 'zoo'):
         for ending in ('md', 'py'):
             for path in (ROOT / folder).rglob(f'*.{ending}'):
                 text = path.read_text('utf-8')

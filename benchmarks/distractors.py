@@ -1,7 +1,7 @@
 """
 How well scorers find the right passage among others.
 
-    python -m parlai_q2.evaluate.distractors --infile examples.jsonl --scorers grounded
+    python -m benchmarks.distractors --infile examples.jsonl --scorers grounded
 
 Each response is scored with its passage alone; among nine passages of other examples of
 its corpus, or fewer once they have 2,000 words; and inside one text of that many. The

@@ -11,11 +11,18 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any, Optional
 
 from parlai_q2.benchmark.clock import processor_seconds
-from parlai_q2.errors import Q2Error
+from parlai_q2.cli import log
+from parlai_q2.errors import ConfigError, Q2Error
+from parlai_q2.figures.style import COLOURS, LINES, MARKERS, new_figure, save
+from parlai_q2.options import split_names
+from parlai_q2.scripts.bench import sample
 
 # Seconds between two looks at what a command has written.
 EVERY = 0.005
@@ -189,3 +196,80 @@ def describe_scale(scorer: str, rows: Sequence[Mapping[str, Any]]) -> str:
         )
         lines.append('  '.join(['', first, *rest]))
     return '\n'.join(lines)
+
+
+def run(opt: Mapping[str, Any], outfile: Path) -> list[dict[str, Any]]:
+    """
+    Time the score command on files of several lengths, and draw what a record costs
+    beside the output.
+
+    :return: a row for each run.
+    """
+    scorer, chunk = opt['measure'], opt['chunk_size']
+    lengths = [int(length) for length in split_names(opt['records'])]
+    if min(lengths) < 2 * WARM_CHUNKS * chunk:
+        raise ConfigError(
+            f'--records must be at least {2 * WARM_CHUNKS * chunk}: the first '
+            f'{WARM_CHUNKS} chunks of {chunk} are start-up. Or give less '
+            '--chunk-size.'
+        )
+    ray = find_spec('ray') is not None
+    if not ray:
+        log.warning('Ray is not installed, so one process alone is measured.')
+    rows: list[dict[str, Any]] = []
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        infile, cache = folder / 'in.jsonl', folder / 'scores.sqlite'
+        for length in lengths:
+            distinct = min(opt['distinct'] or length, length)
+            write_records(infile, sample(), length, distinct)
+            cached = cache if opt['distinct'] else None
+            for _ in range(opt['rounds']):
+                for case in cases(opt['ray_actors'], cached, ray):
+                    cache.unlink(missing_ok=True)
+                    outfile = folder / 'out.jsonl'
+                    row = measure_scale(case, infile, outfile, scorer, chunk)
+                    rows.append({'distinct': distinct, **row})
+                    log.info(describe_scale(scorer, rows[-1:]))
+    log.info(describe_scale(scorer, rows))
+    draw(rows, outfile)
+    draw(rows, outfile)
+    return rows
+
+
+def draw(rows: Sequence[Mapping[str, Any]], outfile: Path) -> None:
+    """Draw what a record costs, beside the output, where matplotlib is installed."""
+    if find_spec('matplotlib') is None:
+        return
+    costs: dict[str, list[tuple[int, float]]] = {}
+    for key in sorted({(row['case'], row['records']) for row in rows}):
+        name, records = key
+        each = [r['each'] for r in rows if (r['case'], r['records']) == key]
+        costs.setdefault(name, []).append((records, median(each)))
+    with new_figure(2.6) as figure:
+        draw_costs(figure.subplots(), costs)
+        for path in save(figure, outfile.parent, f'{outfile.stem}_scale'):
+            log.info(f'Wrote {path}')
+
+
+def draw_costs(axes: Any, costs: Mapping[str, Sequence[tuple[int, float]]]) -> None:
+    """
+    Draw a line for each way to work.
+
+    :param costs: of each, by its name, pairs of a number of records and what each of
+        them cost, in milliseconds.
+    """
+    for n, (name, points) in enumerate(costs.items()):
+        axes.plot(
+            *zip(*points),
+            color=COLOURS[n % len(COLOURS)],
+            linestyle=LINES[n % len(LINES)],
+            marker=MARKERS[n % len(MARKERS)],
+            markersize=4,
+            label=name,
+        )
+    axes.set_xscale('log')
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel('Records')
+    axes.set_ylabel('Milliseconds a record')
+    axes.legend()

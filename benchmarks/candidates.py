@@ -8,20 +8,35 @@ together, since other programs disturb them least.
 
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
 from parlai_q2.claims import Label, Score
+from parlai_q2.cli import log
+from parlai_q2.cli.scorer_options import scorer_device
+from parlai_q2.figures.style import (
+    COLOURS,
+    LINES,
+    MARKERS,
+    check_matplotlib,
+    new_figure,
+    panels,
+    save,
+)
 from parlai_q2.generate.chat import USER
-from parlai_q2.generate.open import Generator
+from parlai_q2.generate.open import Generator, open_shipped
 from parlai_q2.generate.strategies import Search, parse_strategies
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import spoken
+from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.base import Scorer
+from parlai_q2.scripts.bench import sample
 from parlai_q2.turns import Example, Turn
 
 NUMBERS = (5, 10, 20, 40)
 MIXED = 'mixed'
+JUDGE = 'q2'  # it does not choose
 STRATEGIES = (Search.BEAM, Search.NUCLEUS, Search.DELAYED, Search.TOPK, MIXED)
 # What is measured: first what a single candidate gives, the likeliest at each step.
 CASES = ((Search.GREEDY, 1), *((name, n) for n in NUMBERS for name in STRATEGIES))
@@ -152,3 +167,58 @@ def turns_of(records: Sequence[Mapping[str, Any]]) -> list[Turn]:
 
 def _wrong(score: Score) -> bool:
     return score.label == Label.INCONSISTENT
+
+
+HEIGHT = 2.4  # inches
+
+
+def draw_candidates(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
+    """
+    Write the figure ``candidates`` as PNG and SVG.
+
+    :param rows: as :class:`CandidateBench` measures them.
+    """
+    strategies = list(dict.fromkeys(row['strategy'] for row in rows))
+    numbers = sorted({row['candidates'] for row in rows})
+    with new_figure(HEIGHT) as figure:
+        wrong, time = panels(figure, 2)
+        for n, strategy in enumerate(strategies):
+            own = [row for row in rows if row['strategy'] == strategy]
+            own.sort(key=lambda row: row['candidates'])
+            asked = [row['candidates'] for row in own]
+            style: dict[str, Any] = {
+                'color': COLOURS[n],
+                'linestyle': LINES[n],
+                'marker': MARKERS[n],
+                'markersize': 3,
+                'label': strategy,
+            }
+            shares = [100 * row['wrong'] / row['turns'] for row in own]
+            wrong.plot(asked, shares, **style)
+            time.plot(asked, [row['find'] + row['choose'] for row in own], **style)
+        for axes in (wrong, time):
+            axes.set_xscale('log', base=2)
+            axes.set_xticks(numbers, [str(number) for number in numbers])
+            axes.set_xlabel('candidates asked for')
+            axes.set_ylim(bottom=0)
+        wrong.set_ylabel('% of turns with a wrong choice')
+        time.set_ylabel('processor seconds a turn')
+        wrong.legend()
+        return save(figure, folder, 'candidates')
+
+
+def run(opt: Mapping[str, Any], outfile: Path) -> list[dict[str, Any]]:
+    """Measure what more candidates of the shipped reply model give, and draw it."""
+    check_matplotlib()
+    turns = turns_of(sample())[: opt['responses']]
+    judge = load_scorer(JUDGE, opt['preset'], device=scorer_device(opt))
+    bench = CandidateBench(open_shipped(), Reranker(), judge, turns)
+    rows = []
+    for strategy, number in CASES:
+        rows.append(bench.measure(strategy, number))
+        # It takes long enough for each to be worth seeing.
+        head, row = describe_candidates(rows[-1:]).splitlines()
+        log.info(f'{head}\n{row}' if len(rows) == 1 else row)
+    for path in draw_candidates(rows, outfile.parent):
+        log.info(f'Wrote {path}')
+    return rows

@@ -5,8 +5,7 @@ import random
 
 import pytest
 
-from parlai_q2.errors import InputError
-from parlai_q2.evaluate.distractors import (
+from benchmarks.distractors import (
     ALONE,
     AMONG,
     INSIDE,
@@ -17,6 +16,7 @@ from parlai_q2.evaluate.distractors import (
     placed,
     read_labelled,
 )
+from parlai_q2.errors import InputError
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.scorers.consistency import ConsistencyScorer
 

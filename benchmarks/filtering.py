@@ -2,16 +2,13 @@
 
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from statistics import median
 from typing import Any
 
-from parlai.core.opt import Opt
-from parlai.core.params import ParlaiParser
-
+from parlai_q2.cli import log
+from parlai_q2.cli.host import check_parlai
 from parlai_q2.filtering.judge import judge_episodes
-from parlai_q2.parlai.filter_options import policy_from_opt
-from parlai_q2.parlai.mutators.base import mutator_scorer
-from parlai_q2.parlai.task_episodes import TaskEpisodes
 from parlai_q2.scorers.roles import Role
 
 TASK = 'parlai_q2.tasks.grounded_sample.agents:AnnotatedTeacher:all'
@@ -25,6 +22,17 @@ def measure_filtering(rounds: int, preset: str) -> dict[str, Any]:
     :return: ``turns``, ``episodes``, the seconds of each round (``filter`` and
         ``mutator``), and the median ``ratio`` of a mutator's time to the filter's.
     """
+    check_parlai('Timing a mutator')
+    from parlai_q2.parlai import compat
+
+    compat.apply()  # before ParlAI is imported
+    from parlai.core.opt import Opt
+    from parlai.core.params import ParlaiParser
+
+    from parlai_q2.parlai.filter_options import policy_from_opt
+    from parlai_q2.parlai.mutators.base import mutator_scorer
+    from parlai_q2.parlai.task_episodes import TaskEpisodes
+
     opt = ParlaiParser(True, True).parse_kwargs(
         task=TASK, datatype='train:evalmode', mutators=MUTATOR, preset=preset,
         cache=False, loglevel='error',
@@ -62,3 +70,10 @@ def describe_filtering(found: Mapping[str, Any]) -> str:
         f'  --mutators q2_filter    {median(found["mutator"]):.2f} s, '
         f'{found["ratio"]:.2f} times as long'
     )
+
+
+def run(opt: Mapping[str, Any], outfile: Path) -> dict[str, Any]:
+    """Time ``--mutators q2_filter`` and ``parlai_q2 filter`` on the same turns."""
+    times = measure_filtering(opt['rounds'], opt['preset'])
+    log.info(describe_filtering(times))
+    return times
