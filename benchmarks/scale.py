@@ -227,12 +227,11 @@ def run(opt: Mapping[str, Any], outfile: Path) -> list[dict[str, Any]]:
             for _ in range(opt['rounds']):
                 for case in cases(opt['ray_actors'], cached, ray):
                     cache.unlink(missing_ok=True)
-                    outfile = folder / 'out.jsonl'
-                    row = measure_scale(case, infile, outfile, scorer, chunk)
+                    scored = folder / 'out.jsonl'
+                    row = measure_scale(case, infile, scored, scorer, chunk)
                     rows.append({'distinct': distinct, **row})
                     log.info(describe_scale(scorer, rows[-1:]))
     log.info(describe_scale(scorer, rows))
-    draw(rows, outfile)
     draw(rows, outfile)
     return rows
 
