@@ -218,7 +218,7 @@ def run(opt: Mapping[str, Any], outfile: Path) -> list[dict[str, Any]]:
         rows.append(bench.measure(strategy, number))
         # It takes long enough for each to be worth seeing.
         head, row = describe_candidates(rows[-1:]).splitlines()
-        log.info(f'{head}\n{row}' if len(rows) == 1 else row)
+        log.show_result(f'{head}\n{row}' if len(rows) == 1 else row)
     for path in draw_candidates(rows, outfile.parent):
         log.info(f'Wrote {path}')
     return rows

@@ -75,5 +75,5 @@ def describe_filtering(found: Mapping[str, Any]) -> str:
 def run(opt: Mapping[str, Any], outfile: Path) -> dict[str, Any]:
     """Time ``--mutators q2_filter`` and ``parlai_q2 filter`` on the same turns."""
     times = measure_filtering(opt['rounds'], opt['preset'])
-    log.info(describe_filtering(times))
+    log.show_result(describe_filtering(times))
     return times

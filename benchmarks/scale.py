@@ -230,8 +230,8 @@ def run(opt: Mapping[str, Any], outfile: Path) -> list[dict[str, Any]]:
                     scored = folder / 'out.jsonl'
                     row = measure_scale(case, infile, scored, scorer, chunk)
                     rows.append({'distinct': distinct, **row})
-                    log.info(describe_scale(scorer, rows[-1:]))
-    log.info(describe_scale(scorer, rows))
+                    log.show_result(describe_scale(scorer, rows[-1:]))
+    log.show_result(describe_scale(scorer, rows))
     draw(rows, outfile)
     return rows
 

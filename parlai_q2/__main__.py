@@ -6,11 +6,10 @@ the commands in ``parlai_q2/scripts``.
 import errno
 import logging
 import os
-import select
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.cli import short_names
 from parlai_q2.cli.commands import COMMANDS, find, module_of, run_command
@@ -23,7 +22,7 @@ from parlai_q2.cli.host import (
 )
 from parlai_q2.cli.log import show_log
 from parlai_q2.cli.names import check_given, check_scorers, suggesting
-from parlai_q2.errors import Q2Error, is_out_of_memory
+from parlai_q2.errors import Q2Error, UnscoredError, is_out_of_memory
 from parlai_q2.text.visible import visible, visible_but_colours
 from parlai_q2.threads import spin_briefly
 from parlai_q2.version import __version__
@@ -36,8 +35,9 @@ UNSEEN = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP)
 # A disk, such as that of the file that the output goes to, has no room.
 FULL = (errno.ENOSPC, errno.EDQUOT)
 NO_SPACE = 'No space left on a disk. Free some and run the same command again.'
-# Exit statuses. The last two follow the shell: 128 plus SIGINT or SIGPIPE.
-REFUSED, STOPPED, UNREAD = 2, 130, 141
+# Exit statuses. With UNSCORED the output is complete; --allow-errors prevents it. The
+# last two follow the shell: 128 plus SIGINT or SIGPIPE.
+REFUSED, UNSCORED, STOPPED, UNREAD = 2, 3, 130, 141
 NO_ROOM = (
     'Out of memory. Give a smaller --scorer-batch-size, --batchsize or --chunk-size.'
 )
@@ -55,8 +55,9 @@ def main() -> None:
         for stream in output():
             stream.flush()
     except BrokenPipeError:
-        if not drop_unread():
-            raise
+        # Nobody reads the output any more, as with "| head".
+        logging.getLogger('parlai_q2').debug('A pipe is closed.', exc_info=True)
+        discard(output())
         status = status or UNREAD
     except OSError as error:
         if error.errno not in FULL:
@@ -86,7 +87,7 @@ def execute(arguments: list[str]) -> Any:
         run(arguments)
     except Q2Error as error:
         sys.stderr.write(f'{visible(str(error))}\n')
-        return REFUSED
+        return UNSCORED if isinstance(error, UnscoredError) else REFUSED
     except OSError as error:
         # Report only these as a problem with a path that the user gave.
         if error.errno not in UNSEEN or error.filename is None:
@@ -155,37 +156,12 @@ class VisibleRecord(logging.LogRecord):
         return visible_but_colours(super().getMessage())
 
 
-def drop_unread() -> bool:
-    """
-    Discard further writes to any output whose reader has gone.
-
-    :return: whether there was such an output.
-    """
-    unread = [stream for stream in output() if is_unread(stream)]
-    discard(unread)
-    return bool(unread)
-
-
 def discard(streams: list[Any]) -> None:
     """Let what is written to streams, and what they hold back, go nowhere."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in streams:
         os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
-
-
-def is_unread(stream: Any) -> bool:
-    """Whether an output is a pipe whose other end is closed."""
-    try:
-        poll = select.poll()
-        # An event mask of 0 still reports errors and hang-ups.
-        poll.register(stream.fileno(), 0)
-        return any(
-            event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0)
-        )
-    except (AttributeError, OSError, ValueError):
-        # The stream is not a file, or the system has no poll.
-        return False
 
 
 def version() -> str:
@@ -202,7 +178,7 @@ def version() -> str:
     return ', '.join(names)
 
 
-def run(arguments: Optional[list[str]] = None) -> Any:
+def run(arguments: list[str] | None = None) -> Any:
     """
     Run one command.
 
@@ -258,7 +234,7 @@ def run_by_parlai(arguments: list[str]) -> Any:
     # ParlAI would now import all its commands, and what each of them needs: seconds.
     imports_all, script.setup_script_registry = script.setup_script_registry, _nothing
     try:
-        with suggesting():
+        with suggesting(arguments[1:]):
             return script.superscript_main(arguments)
     finally:
         script.setup_script_registry = imports_all

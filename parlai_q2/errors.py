@@ -4,6 +4,7 @@ All exceptions that parlai_q2 raises on purpose.
     Q2Error
       +- InputError        the input to score is not valid
       |    +- RecordError  a record in a file is invalid; names file, line and remedy
+      |    +- UnscoredError  a run is complete, but some records have errors
       |    +- DocumentError  a document cannot be read; names it and says why
       +- ConfigError       a preset, an option or a name is wrong
       |    +- UnknownNameError   the name is not registered; suggests the nearest one
@@ -54,7 +55,6 @@ class InputError(Q2Error, ValueError):
 class Flaw(Enum):
     """What is wrong with a record beyond itself, for those who read on."""
 
-    ENDS_FILE = 'ends file'  # nothing after it was read
     TOO_DEEP = 'too deep'  # nested deeper than JSON is read
 
 
@@ -85,6 +85,10 @@ class RecordError(InputError):
     def __reduce__(self) -> tuple:
         # By default, pickle would call __init__ with the message as only argument.
         return type(self), (self.source, self.line, self.problem, self.flaw)
+
+
+class UnscoredError(InputError):
+    """Some records could not be scored; the output names them and has all others."""
 
 
 class DocumentError(InputError):

@@ -11,7 +11,6 @@ import os
 import sys
 from functools import lru_cache
 from pathlib import Path
-from typing import Optional
 
 SPIN_COUNT = 'GOMP_SPINCOUNT'
 # Iterations of the spin loop: a few microseconds, enough for the next layer to start.
@@ -45,7 +44,7 @@ def cores() -> int:
     The number of cores to compute on: those that this process may use, or as many as
     ``OMP_NUM_THREADS`` allows.
     """
-    said = threads_said(LIMIT)
+    said = read_threads(LIMIT)
     return usable_cores() if said is None else said
 
 
@@ -92,7 +91,7 @@ def _quotas() -> list[float]:
     return [quota for place in folders if (quota := _quota(*place))]
 
 
-def _quota(folder: Path, name: str) -> Optional[float]:
+def _quota(folder: Path, name: str) -> float | None:
     try:
         # Microseconds of CPU time, or "max", or -1; and of each period.
         time, *period = (folder / name).read_text().split()
@@ -125,7 +124,7 @@ def keep_freed_memory() -> bool:
     )
 
 
-def threads_said(name: str) -> Optional[int]:
+def read_threads(name: str) -> int | None:
     """
     The number of threads that an environment variable sets; None if it is not set.
 

@@ -188,52 +188,6 @@ def test_a_full_disk_under_the_output_is_one_line(word):
     assert 'Traceback' not in done.stderr
 
 
-UNREAD = """
-import logging, sys
-from parlai_q2 import __main__ as command
-
-def run(arguments):
-    logging.basicConfig(stream=sys.stdout, level=logging.INFO, format='%(message)s')
-    print('first', flush=True)
-    sys.stdin.readline()
-    for n in range(1000):
-        logging.info('a line of the log')
-    sys.stderr.write('at its end\\n')
-    sys.stdout.write('held back' if arguments else '')
-
-command.run = run
-command.main()
-"""
-
-
-@pytest.mark.parametrize('arguments, status', [([], 0), (['score'], 141)])
-def test_a_log_that_nobody_reads_ends_nothing(arguments, status):
-    process = subprocess.Popen(
-        [sys.executable, '-c', UNREAD, *arguments],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None and process.stdout.readline() == 'first\n'
-    process.stdout.close()
-    # communicate() would read what is closed.
-    assert process.stdin is not None and process.stderr is not None
-    process.stdin.write('\n')
-    process.stdin.close()
-    assert process.stderr.read() == 'at its end\n'
-    assert process.wait(60) == status
-
-
-def test_another_pipe_that_breaks_is_an_error(main):
-    def broken(arguments):
-        raise BrokenPipeError('of a worker')
-
-    with pytest.raises(BrokenPipeError, match='of a worker'):
-        main(broken)
-
-
 @pytest.mark.parametrize('errors', ['strict', 'surrogateescape'])
 def test_what_an_encoding_does_not_have_is_shown_as_an_escape(
     main, monkeypatch, errors

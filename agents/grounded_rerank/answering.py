@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Optional
 
 from parlai_q2.claims import Label
-from parlai_q2.io.turn_knowledge import Found
+from parlai_q2.io.turn_knowledge import TurnKnowledge
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.candidate import spoken
 from parlai_q2.rerank.choice import Reason
@@ -42,7 +42,7 @@ _LITTLE = frozenset('a an the of in to is are it at on for'.split())
 
 
 def with_documents(
-    pools: Sequence[Sequence[Candidate]], found: Sequence[Found]
+    pools: Sequence[Sequence[Candidate]], found: Sequence[TurnKnowledge]
 ) -> list[list[Candidate]]:
     """
     Pools with what a document says where it answers their turn's question, as a
@@ -82,7 +82,7 @@ def said_by(ranking: Ranking, texts: Sequence[str]) -> list[str]:
     ]
 
 
-def answered_by(found: Found, turn: Turn) -> Optional[bool]:
+def answered_by(found: TurnKnowledge, turn: Turn) -> Optional[bool]:
     """
     Whether what was found for a turn answers it; None if it was not read for that, or
     if yes or no is asked for, which a span does not tell.
@@ -93,7 +93,9 @@ def answered_by(found: Found, turn: Turn) -> Optional[bool]:
 
 
 def to_the_point(
-    rankings: Sequence[Ranking], found: Sequence[Found], reader: Optional[AnswerReader]
+    rankings: Sequence[Ranking],
+    found: Sequence[TurnKnowledge],
+    reader: Optional[AnswerReader],
 ) -> list[Ranking]:
     """
     Rankings with that candidate first that answers its turn's question.
@@ -123,7 +125,7 @@ def to_the_point(
     ]
 
 
-def _may_answer(candidate: Candidate, known: Found) -> bool:
+def _may_answer(candidate: Candidate, known: TurnKnowledge) -> bool:
     consistent = (
         candidate.score is not None and candidate.score.label == Label.CONSISTENT
     )
@@ -147,7 +149,7 @@ def says(text: str, answer: str, share: float = SAID) -> bool:
     return len(words & {*words_of(text)}) >= share * len(words)
 
 
-def _led(ranking: Ranking, place: Optional[int], known: Found) -> Ranking:
+def _led(ranking: Ranking, place: Optional[int], known: TurnKnowledge) -> Ranking:
     if known.declined:
         return replace(ranking, abstain=True, reason=Reason.DECLINED)
     own = next((c for c in ranking.candidates if c.strategies in _OWN), None)

@@ -63,7 +63,7 @@ def generator_class(name: str) -> type[TorchAgent]:
         is not a generator.
     """
     try:
-        with suggesting():
+        with suggesting([name]):
             found = load_agent_module(name)
     except (ImportError, AttributeError, IndexError) as e:
         raise ConfigError(

@@ -49,7 +49,7 @@ from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import DEFAULT_STRATEGIES, parse_strategies
 from parlai_q2.io.knowledge import as_field
-from parlai_q2.io.turn_knowledge import NOTHING, Found
+from parlai_q2.io.turn_knowledge import NOTHING, TurnKnowledge
 from parlai_q2.parlai.generator.candidates import RankedBeam, Wanted, first_replies
 from parlai_q2.parlai.knowledge_options import searching_source
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
@@ -394,7 +394,7 @@ class GroundedRerankAgent(ChatCommands):
             self.global_metrics.add(by, of_nothing())
 
 
-def _wanted(known: Found, finds_some: bool) -> Wanted:
+def _wanted(known: TurnKnowledge, finds_some: bool) -> Wanted:
     """
     What is wanted of the generator: nothing where what is said is known, small talk's
     reply or that nothing was found; one reply where there is nothing to choose by.

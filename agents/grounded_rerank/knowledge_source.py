@@ -11,7 +11,7 @@ from typing import Any, Optional
 from parlai.core.message import Message
 
 from parlai_q2.io.knowledge import FIELDS, TOKEN_KNOWLEDGE, as_text, passages_in
-from parlai_q2.io.turn_knowledge import EpisodeKnowledge, Found, KnowledgeSource
+from parlai_q2.io.turn_knowledge import EpisodeKnowledge, KnowledgeSource, TurnKnowledge
 from parlai_q2.turns import Passage
 
 # Of the sentences that answer a question, the generator is shown so many.
@@ -35,7 +35,7 @@ class AgentKnowledge(EpisodeKnowledge):
         super().__init__(source)
         self._written: Optional[str] = None
 
-    def give(self, message: Mapping[str, Any], found: Found) -> Message:
+    def give(self, message: Mapping[str, Any], found: TurnKnowledge) -> Message:
         """
         A message with the knowledge that it does not carry in its field ``knowledge``.
         If a delimiter is set, a passage that is new in this episode is also put before

@@ -5,7 +5,6 @@ from typing import Any
 
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.cli.renamed import RENAMED, renew
 from parlai_q2.cli.rerank_options import add_choice_options
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import ConfigError
@@ -60,10 +59,7 @@ def forget_others_options(opt: dict[str, Any]) -> None:
     """
     asked_for = {name for name, *_ in getattr(opt, 'history', ())}
     if 'candidate_strategies' in opt.keys() - asked_for:
-        renew(opt)
         return
-    for name in RENAMED:
-        opt.pop(name, None)
     parser = ParlaiParser(False, False)
     add_rerank_options(parser)
     for action in parser._actions:

@@ -8,7 +8,7 @@ before it loads a model. One that needs ParlAI is a ``ParlaiScript``.
 
 from dataclasses import dataclass
 from importlib import import_module
-from logging import DEBUG, INFO
+from logging import CRITICAL, DEBUG, INFO
 from typing import Any, Optional
 
 from parlai_q2.cli.log import show_log
@@ -103,7 +103,7 @@ def run_command(name: str, *arguments: str, **values: Any) -> Any:
         plain = [c.name for c in COMMANDS.values() if not c.needs_parlai]
         raise UnknownNameError('command without ParlAI', name, plain)
     opt = parser_of(command).with_values(arguments, **values)
-    show_log(DEBUG if opt['verbose'] else INFO)
+    show_log(CRITICAL if opt['quiet'] else DEBUG if opt['verbose'] else INFO)
     return module_of(command).run(opt)
 
 

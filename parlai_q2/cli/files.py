@@ -35,11 +35,12 @@ def add_fields_option(group: Any) -> None:
     )
 
 
-def tell_signature(signature: str, summary: Path) -> None:
-    """Log how scores were made, and which file says it in full."""
-    found = Signature.from_text(signature)
-    log.info(f'Signature: {found.short}, in full in {summary}')
+def report_signature(signature: str, summary: Path | None) -> None:
+    """Log how scores were made, and which file says it in full, if one does."""
+    parsed = Signature.from_text(signature)
+    where = f', in full in {summary}' if summary else ''
+    log.info(f'Signature: {parsed.short}{where}')
     log.debug(f'Signature in full: {signature}')
-    prior = found.settings.get('prior')
+    prior = parsed.settings.get('prior')
     if prior and (sentence := assumed(float(prior))):
         log.info(sentence)

@@ -6,38 +6,38 @@ The commands' log. Where ParlAI is loaded, messages go through its log and follo
 import logging
 import sys
 import time
-from typing import Callable
+from collections.abc import Callable
 
 from parlai_q2.errors import Q2Error
 
 logger = logging.getLogger('parlai_q2')
 debug, info, warning, error = logger.debug, logger.info, logger.warning, logger.error
 # How many problems are logged one by one.
-MOST = 20
+MAX_LOGGED = 20
 
 
-class Named:
+class Problems:
     """
-    Logs problems, at most :data:`MOST`, and each kind in full once; the rest are only
-    counted.
+    Logs problems, at most :data:`MAX_LOGGED`, and each kind in full once; the rest are
+    only counted.
 
     :param what: stands before each, e.g. ``Not scored``.
     """
 
     def __init__(self, what: str):
         self.what, self.count = what, 0
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
 
     def add(self, problem: object) -> None:
         """Log one problem."""
         self.count += 1
         place, problem_text = _split(problem)
-        if self.count <= MOST and problem_text in self._told:
+        if self.count <= MAX_LOGGED and problem_text in self._logged:
             error(f'{self.what}: {place}: the same')
-        elif self.count <= MOST:
-            self._told.add(problem_text)
+        elif self.count <= MAX_LOGGED:
+            self._logged.add(problem_text)
             error(f'{self.what}: {problem}')
-        elif self.count == MOST + 1:
+        elif self.count == MAX_LOGGED + 1:
             error('Further bad records are only counted.')
 
 
@@ -50,7 +50,8 @@ def _split(problem: object) -> tuple[str, str]:
 
 class CommandHandler(logging.Handler):
     """
-    Prints messages on the standard output, as ParlAI does, or through ParlAI's log.
+    Prints messages on the standard error, or through ParlAI's log where that is loaded.
+    The standard output is for results.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -62,11 +63,17 @@ class CommandHandler(logging.Handler):
             return
         try:
             clock = time.strftime('%H:%M:%S', time.localtime(record.created))
-            sys.stdout.write(f'{clock} | {record.getMessage()}\n')
-            sys.stdout.flush()
+            sys.stderr.write(f'{clock} | {record.getMessage()}\n')
+            sys.stderr.flush()
         except Exception:
             # A log that nobody reads ends no run.
             self.handleError(record)
+
+
+def show_result(text: str) -> None:
+    """Print what a command was asked for on the standard output."""
+    sys.stdout.write(f'{text}\n')
+    sys.stdout.flush()
 
 
 def run_module(main: Callable[[], object]) -> None:

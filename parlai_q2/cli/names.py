@@ -1,14 +1,14 @@
 """
-Tells what was meant by a name (of a task, a teacher, an agent, a mutator, a scorer, a
-preset or an option in a file) that there is not.
+Says what was meant by a name (of a task, a teacher, an agent, a mutator, a scorer, a
+preset or an option in a file) that does not exist.
 """
 
 import pkgutil
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import FrameType, ModuleType
-from typing import Optional
+from types import ModuleType
 
 from parlai_q2.cli.short_names import short_names
 from parlai_q2.errors import ConfigError, UnknownNameError, nearest
@@ -22,6 +22,11 @@ PRESET_OPTIONS = ('--preset', *(f'{name}-preset' for name in SCORER_OPTIONS))
 KINDS = {'tasks': ('task', 'TEACHER_REGISTRY'), 'agents': ('agent', 'AGENT_REGISTRY')}
 LOADER, MUTATORS = 'parlai.core.loader', 'parlai.core.mutators'
 PARAMS = 'parlai.core.params'
+# Where ParlAI looks for tasks and agents.
+PLACES = re.compile(r'parlai(_q2|_internal)?\.(tasks|agents)\.')
+CLASSES = ('Teacher', 'Agent')
+# What ParlAI says of a key in an option file that is no option.
+NO_OPTION = 'Trying to set opt from file that does not exist: '
 
 
 def check_scorers(arguments: Sequence[str]) -> None:
@@ -45,8 +50,8 @@ def check_given(arguments: Sequence[str], option: str, example: str) -> None:
 
     :raises ConfigError: when it is not.
     """
-    given = {name for name, _ in options_of(arguments)}
-    if not given & {option, '-o', '--init-opt'}:
+    names = {name for name, _ in options_of(arguments)}
+    if not names & {option, '-o', '--init-opt'}:
         raise ConfigError(f'{option} is missing. Give a file: {option} {example}')
 
 
@@ -61,52 +66,51 @@ def options_of(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 @contextmanager
-def suggesting() -> Iterator[None]:
+def suggesting(arguments: Sequence[str]) -> Iterator[None]:
     """
     Suggest the nearest name where ParlAI finds none.
 
+    :param arguments: what the user typed, with names of tasks and agents among it.
     :raises ConfigError: in place of ParlAI's error.
     """
     try:
         yield
     except (ImportError, AttributeError, KeyError, RuntimeError) as error:
-        found = unknown_name(error)
-        if found is None:
+        explained = explain_name(error, arguments)
+        if explained is None:
             raise
-        raise found from error
+        raise explained from error
 
 
-def unknown_name(error: Exception) -> Optional[ConfigError]:
+def explain_name(error: Exception, arguments: Sequence[str]) -> ConfigError | None:
     """
     What an error says of a name that ParlAI looked for; None if it is another error,
     such as that of a module that was found and lacks a package.
     """
-    frames = list(_frames(error))
-    last = frames[-1] if frames else None
+    typed = {name for a in arguments for name in re.split(r'[,+:=\s]', a)}
     if isinstance(error, ModuleNotFoundError) and error.name:
-        wanted = [
-            str(frame.f_locals.get('module_name'))
-            for frame in frames
-            if frame.f_globals.get('__name__') == LOADER
-        ]
-        if any(f'{name}.'.startswith(f'{error.name}.') for name in wanted):
+        is_typed = any(f'{name}.'.startswith(f'{error.name}.') for name in typed)
+        if is_typed or PLACES.match(error.name):
             return _no_module(error.name)
-    elif last and isinstance(error, AttributeError) and _is_of(last, LOADER):
-        if isinstance(error.obj, ModuleType):
+    elif isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
+        if error.name in typed or str(error.name).endswith(CLASSES):
             return _no_class(error.obj, str(error.name))
-    elif last and isinstance(error, KeyError) and _is_of(last, MUTATORS):
-        known = last.f_globals['MUTATOR_REGISTRY']
-        return UnknownNameError('mutator', str(error.args[0]), known)
-    elif last and isinstance(error, RuntimeError) and _is_of(last, PARAMS):
-        if last.f_code.co_name == '_load_opts':
-            return _no_option(**last.f_locals)
+    elif isinstance(error, KeyError) and error.args and MUTATORS in sys.modules:
+        known = sys.modules[MUTATORS].MUTATOR_REGISTRY
+        if error.args[0] in typed and error.args[0] not in known:
+            return UnknownNameError('mutator', str(error.args[0]), known)
+    elif isinstance(error, RuntimeError) and str(error).startswith(NO_OPTION):
+        return _no_option(
+            str(error).removeprefix(NO_OPTION), dict(options_of(arguments))
+        )
     return None
 
 
-def _no_option(
-    optfile: str, key: str, opt: Mapping[str, object], **others: object
-) -> ConfigError:
-    near = nearest(key, (name for name in opt if not name.startswith('_')))
+def _no_option(key: str, options: dict[str, str]) -> ConfigError:
+    optfile = options.get('--init-opt', options.get('-o', 'The option file'))
+    # It is there: it has just complained.
+    parser = sys.modules[PARAMS].ParlaiParser(True, True)
+    near = nearest(key, (action.dest for action in parser._actions))
     return ConfigError(
         f'{optfile} sets {key!r}, which is no option of this command'
         f'{f" (is {near!r} meant?)" if near else ""}. Remove it there, or give '
@@ -116,34 +120,25 @@ def _no_option(
 
 def _no_module(name: str) -> UnknownNameError:
     folder, _, last = name.rpartition('.')
-    there = sys.modules.get(folder)
-    if there is None:
+    parent = sys.modules.get(folder)
+    if parent is None:
         return UnknownNameError('module', name, [])
-    known = {found.name for found in pkgutil.iter_modules(there.__path__)}
+    known = {module.name for module in pkgutil.iter_modules(parent.__path__)}
     _, place, *inside = [*folder.split('.'), '']
     if place not in KINDS:
         return UnknownNameError(f'module in {folder}', last, known)
     # "transformer/generator" is parlai.agents.transformer.generator.
     before = '/'.join(inside)
     kind, registry = KINDS[place]
-    names = {before + one for one in known} | {*getattr(sys.modules[LOADER], registry)}
-    return UnknownNameError(kind, before + last, names.union(short_names(place)))
+    names = {before + module for module in known}
+    names |= {*getattr(sys.modules[LOADER], registry), *short_names(place)}
+    return UnknownNameError(kind, before + last, names)
 
 
 def _no_class(module: ModuleType, name: str) -> UnknownNameError:
-    for kind in ('Teacher', 'Agent'):
-        if name.endswith(kind):
-            known = [one for one in vars(module) if one.endswith(kind)]
-            return UnknownNameError(f'{kind.lower()} of {module.__name__}', name, known)
-    return UnknownNameError(f'class of {module.__name__}', name, vars(module))
-
-
-def _frames(error: Exception) -> Iterator[FrameType]:
-    trace = error.__traceback__
-    while trace is not None:
-        yield trace.tb_frame
-        trace = trace.tb_next
-
-
-def _is_of(frame: FrameType, module: str) -> bool:
-    return frame.f_globals.get('__name__') == module
+    known: Iterable[str] = vars(module)
+    kind = next((kind for kind in CLASSES if name.endswith(kind)), '')
+    if kind:
+        known = [attribute for attribute in known if attribute.endswith(kind)]
+    kind = kind.lower() or 'class'
+    return UnknownNameError(f'{kind} of {module.__name__}', name, known)

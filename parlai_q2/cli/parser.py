@@ -22,6 +22,12 @@ class Parser(argparse.ArgumentParser):
         self.add_argument(
             '-v', '--verbose', action='store_true', help='also log the details'
         )
+        self.add_argument(
+            '-q',
+            '--quiet',
+            action='store_true',
+            help='log nothing and show no progress; an error is still reported',
+        )
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
         """
@@ -32,12 +38,7 @@ class Parser(argparse.ArgumentParser):
         known, unknown = self.parse_known_args([dashed(a) for a in arguments])
         options = [o for o in unknown if o.startswith('-')]
         if options:
-            names = [
-                name
-                for name, action in self._option_string_actions.items()
-                # What is not shown is of an earlier version.
-                if name.startswith('--') and action.help != argparse.SUPPRESS
-            ]
+            names = [n for n in self._option_string_actions if n.startswith('--')]
             raise UnknownNameError('option', options[0].partition('=')[0], names)
         if unknown:
             self.error(f'unexpected argument {unknown[0]!r}')

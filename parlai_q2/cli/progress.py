@@ -3,6 +3,7 @@ Shows how far a command is: by a bar on a terminal, elsewhere (a log, a cluster 
 a line from time to time.
 """
 
+import logging
 import sys
 import time
 from datetime import timedelta
@@ -48,7 +49,7 @@ class Progress:
         # not include starting and loading models.
         self._since: Optional[tuple[float, int, int]] = None
         self._bar: Optional[tqdm] = None
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and log.logger.isEnabledFor(logging.INFO):
             self._bar = tqdm(total=total, bar_format=BAR if total else '{desc}')
             self._draw(self._bar)
 

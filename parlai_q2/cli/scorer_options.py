@@ -10,7 +10,6 @@ the same for all.
 from typing import Any, Mapping, Optional
 
 from parlai_q2.cache import ScoreCache
-from parlai_q2.cli.renamed import add_renamed_options, check_renamed
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.device import gpus
 from parlai_q2.presets import Preset, load_preset, preset_names, with_detector
@@ -108,7 +107,6 @@ def add_scorer_options(parser: Any, *roles: Role, default: Optional[str] = None)
             f'{name}-calibration', help='a file that parlai_q2 calibrate wrote for it'
         )
     add_model_options(group)
-    add_renamed_options(group)
     return add_cache_options(parser)
 
 
@@ -143,7 +141,6 @@ def scorer_from_opt(
     :return: the scorer; its models are loaded when it first scores.
     :raises ConfigError: when an option is wrong, or one that is no more.
     """
-    check_renamed(opt)
     key = role.value
     name = opt.get(key) or default or DEFAULTS[role]
     # Read before a scorer's class is imported, and torch with it.

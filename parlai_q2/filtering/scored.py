@@ -14,13 +14,13 @@ from parlai_q2.filtering.policy import Policy
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.io.locations import Location
 from parlai_q2.io.manifest import records_in
-from parlai_q2.lines import OURS, RANKING_FIELDS, Judged
+from parlai_q2.lines import OUR_FIELDS, Judged
 from parlai_q2.report.scored_file import read_scored
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.signature import Signature
 
 # What a record has besides its turn.
-NO_PART = (*OURS, *RANKING_FIELDS, 'candidates', 'history', 'response', 'id')
+NO_PART = OUR_FIELDS | {'candidates', 'history', 'response', 'id'}
 
 
 class ScoredTurns:

@@ -4,12 +4,12 @@ a conversation of one turn.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
-from typing import Union
 
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.io.fields import NO_NAMES, renamed, tell_unread
-from parlai_q2.io.formats import READERS, format_of, json_lines, open_text
+from parlai_q2.io.fields import NO_NAMES, rename_fields, report_unread
+from parlai_q2.io.formats import READERS, infer_format, json_lines, open_text
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.io.read import example_of
 from parlai_q2.turns import Example
@@ -22,7 +22,7 @@ NO_CONVERSATION = (
 
 def read_conversations(
     path: Path, names: Mapping[str, str] = NO_NAMES
-) -> Iterator[Union[list[dict], RecordError]]:
+) -> Iterator[list[dict] | RecordError]:
     """
     The messages of each conversation of a file, in order: of JSON lines in ParlAI's
     format, or of records as :func:`~parlai_q2.io.read.read_records` reads them. A bad
@@ -33,8 +33,8 @@ def read_conversations(
     """
     with open_text(path) as stream:
         tabular = path.suffix.lower() in ('.csv', '.tsv')
-        lines = READERS[format_of(path)](stream) if tabular else json_lines(stream)
-        told = False
+        lines = READERS[infer_format(path)](stream) if tabular else json_lines(stream)
+        is_first = True
         for number, value, problem, *_ in lines:
             if problem or not isinstance(value, dict) or not value:
                 yield RecordError(path.name, number, problem or NO_CONVERSATION)
@@ -44,15 +44,16 @@ def read_conversations(
                 yield RecordError(path.name, number, NO_CONVERSATION)
                 continue
             if dialog is None:
-                if not told:
-                    tell_unread(value, names)
-                    told = True
+                if is_first:
+                    report_unread(value, names)
+                    is_first = False
                 try:
-                    yield _one_turn(example_of(renamed(value, names)))
+                    yield _one_turn(example_of(rename_fields(value, names)))
                 except InputError as e:
                     yield RecordError(path.name, number, f'{NO_CONVERSATION} It {e}')
                 continue
-            messages = [m for said in dialog if isinstance(said, list) for m in said]
+            turns = (turn for turn in dialog if isinstance(turn, list))
+            messages = list(chain.from_iterable(turns))
             if all(isinstance(m, dict) for m in messages):
                 yield messages
             else:
@@ -61,12 +62,12 @@ def read_conversations(
 
 
 def _one_turn(example: Example) -> list[dict]:
-    """A record as what was said before, with its knowledge, and the reply."""
-    asked = {
+    """A record as the turns before the reply, with its knowledge, and the reply."""
+    question = {
         'id': 'person',
         'text': '\n'.join(example.history),
         'knowledge': as_field(example.knowledge),
     }
     if example.id is not None:
-        asked['turn_id'] = example.id
-    return [asked, {'id': 'model', 'text': example.response}]
+        question['turn_id'] = example.id
+    return [question, {'id': 'model', 'text': example.response}]

@@ -3,15 +3,17 @@ The names of a record's fields: other names for those that are read, and fields 
 look as if they were meant to be read.
 """
 
+import csv
+import json
 import logging
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.errors import ConfigError
 
 # The fields that scorers and rerankers read, each with what others call it.
-ALIKE = {
+ALIASES = {
     'knowledge': ('context', 'document', 'evidence_text', 'passage', 'source'),
     'history': (
         *('conversation', 'dialogue', 'input', 'message', 'messages', 'prompt'),
@@ -24,64 +26,91 @@ ALIKE = {
 }
 # Every field has the name that it is read by.
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
-# What a record of a file to score has, and one of a pool to choose from.
-SCORED = ('knowledge', 'history', 'response', 'id')
-RANKED = ('knowledge', 'history', 'candidates', 'id')
+# What a record to score has, and a pool of candidates to choose from.
+EXAMPLE_FIELDS = ('knowledge', 'history', 'response', 'id')
+POOL_FIELDS = ('knowledge', 'history', 'candidates', 'id')
 NOT_READ = (
-    'Not read: {found}. If that is the {meant}, say so: --fields {pairs}. It is copied '
-    'to the output as it is.'
+    'Not read: {names}. If that is the {fields}, say so: --fields {option}. It is '
+    'copied to the output as it is.'
+)
+WRONG_FIELDS = (
+    '--fields takes pairs such as history=question, each of {} once, not {!r}. Quote a '
+    'pair whose name has a comma: --fields \'"knowledge=Context, long"\''
 )
 
 _logger = logging.getLogger(__name__)
 
 
-def read_fields(text: Optional[str]) -> dict[str, str]:
+def read_fields(text: str | None) -> dict[str, str]:
     """
-    Read what ``--fields`` gives: ``history=question,response=answer``.
+    Parse the value of ``--fields``.
 
     :return: for a field that is read, the name that it has in the file.
     :raises ConfigError: if it is anything else.
+
+    >>> read_fields('history=question,"knowledge=Context, long"')
+    {'history': 'question', 'knowledge': 'Context, long'}
     """
-    found = {}
-    for pair in filter(None, (part.strip() for part in (text or '').split(','))):
-        name, equals, given = (part.strip() for part in pair.partition('='))
-        if not equals or name not in ALIKE or not given or name in found:
-            raise ConfigError(
-                f'--fields takes pairs such as history=question, each of '
-                f'{", ".join(ALIKE)} once, not {pair!r}.'
-            )
-        found[name] = given
-    return found
+    names: dict[str, str] = {}
+    (pairs,) = csv.reader([text or ''], skipinitialspace=True) if text else ([],)
+    for pair in filter(str.strip, pairs):
+        field, equals, name = (part.strip() for part in pair.partition('='))
+        if not equals or field not in ALIASES or not name or field in names:
+            raise ConfigError(WRONG_FIELDS.format(', '.join(ALIASES), pair))
+        names[field] = name
+    return names
 
 
-def renamed(fields: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """A record's fields, those with another name also under the one that is read."""
-    more = {name: fields[given] for name, given in names.items() if given in fields}
-    return {**fields, **more}
+def rename_fields(
+    fields: Mapping[str, Any], names: Mapping[str, str]
+) -> dict[str, Any]:
+    """
+    A record's fields, those with another name also under the one that is read. A field
+    that had that name already is kept with ``given_`` before it.
+
+    >>> rename_fields({'answer': 'Five.', 'response': 200}, {'response': 'answer'})
+    {'answer': 'Five.', 'response': 'Five.', 'given_response': 200}
+    """
+    renamed = dict(fields)
+    for field, name in names.items():
+        if name in fields:
+            if field in fields and field != name:
+                renamed[free_name(field, renamed)] = fields[field]
+            renamed[field] = fields[name]
+    return renamed
 
 
-def tell_unread(
-    fields: Collection[str], names: Mapping[str, str], read: Collection[str] = SCORED
+def free_name(name: str, taken: Collection[str]) -> str:
+    """A name for a field whose own one is needed: ``given_`` and that one."""
+    name = f'given_{name}'
+    while name in taken:
+        name = f'given_{name}'
+    return name
+
+
+def report_unread(
+    fields: Collection[str],
+    names: Mapping[str, str],
+    expected: Collection[str] = EXAMPLE_FIELDS,
 ) -> None:
     """
-    Say which fields of a file's first record look as if they should be read.
+    Warn of fields in a file's first record that look as if they should be read.
 
-    :param read: the fields that are read of such a file.
+    :param expected: the fields that are read of such a file.
     """
     pairs = [
-        (meant, found)
-        for meant in read
-        if meant not in fields and meant not in names
-        for found in fields
-        if found.lower() in (meant, *ALIKE[meant]) and found not in names.values()
+        (field, name)
+        for field in expected
+        if field not in fields and field not in names
+        for name in fields
+        if name.lower() in (field, *ALIASES[field]) and name not in names.values()
     ]
     if pairs:
+        option = (f'{field}={name}' for field, name in dict(pairs).items())
         _logger.warning(
             NOT_READ.format(
-                found=', '.join(found for _, found in pairs),
-                meant=', '.join(meant for meant, _ in pairs),
-                pairs=','.join(
-                    f'{meant}={found}' for meant, found in dict(pairs).items()
-                ),
+                names=', '.join(name for _, name in pairs),
+                fields=', '.join(field for field, _ in pairs),
+                option=','.join(json.dumps(p) if ',' in p else p for p in option),
             )
         )

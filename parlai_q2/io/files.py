@@ -26,12 +26,12 @@ def file_sha256(path: Union[str, Path]) -> str:
     return digest.hexdigest()
 
 
-def reason(error: OSError) -> str:
+def explain(error: OSError) -> str:
     """
     Why a file cannot be used, in the system's words; those who reach other stores often
     give none.
 
-    >>> reason(FileNotFoundError('bucket/a.jsonl'))
+    >>> explain(FileNotFoundError('bucket/a.jsonl'))
     'No such file or directory'
     """
     if error.strerror:

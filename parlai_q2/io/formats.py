@@ -1,32 +1,34 @@
 """
-The formats of files of records, and readers of those that are text: JSON lines, csv,
-tsv and ParlAI world logs. Each gives what stands on a line, or what is wrong with it.
+The formats of files of records, and readers of those that are text: JSON lines, CSV,
+TSV and ParlAI world logs. A reader yields what is on each line, or what is wrong there.
 """
 
 import csv
 import logging
 import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader, TextIOWrapper
-from itertools import chain, islice
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, TextIO, cast
+from itertools import chain
+from typing import Any, NamedTuple, TextIO, cast
 
 from parlai_q2.enums import Word
 from parlai_q2.errors import Flaw, InputError
-from parlai_q2.io.fields import ALIKE
-from parlai_q2.io.files import reason
+from parlai_q2.io.fields import ALIASES
+from parlai_q2.io.files import explain
 from parlai_q2.io.locations import Location
 from parlai_q2.io.parquet import ENDINGS
 from parlai_q2.io.strict_json import read_json
-from parlai_q2.io.world_logs import LEFT_OUT, turns_of
+from parlai_q2.io.world_logs import COMMANDS_SKIPPED, read_turns
 
-# A csv cell may hold a long passage; Python's default limit is 128 kB.
+# A CSV cell may hold a long passage; Python's default limit is 128 kB.
 CSV_FIELD_LIMIT = 16 * 1024 * 1024
-# The most lines that a cell may span; a longer cell means that a quote was left open.
-CELL_LINES = 100
+# A row with more lines than this has a quote that was left open.
+MAX_ROW_LINES = 1000
 
-# The first bytes of files that are no text. UTF-32 must come before UTF-16, because
+# The first bytes of files that are not text. UTF-32 must come before UTF-16, because
 # its mark begins with that of UTF-16.
-NO_TEXT = {
+NOT_TEXT = {
     b'\xff\xfe\x00\x00': ('UTF-32', 'Convert it: iconv -f UTF-32 -t UTF-8.'),
     b'\x00\x00\xfe\xff': ('UTF-32', 'Convert it: iconv -f UTF-32 -t UTF-8.'),
     b'\xff\xfe': ('UTF-16', 'Convert it: iconv -f UTF-16 -t UTF-8.'),
@@ -37,19 +39,25 @@ NO_TEXT = {
     b'BZh9': ('compressed with bzip2', 'Decompress it: bunzip2.'),
     b'PK\x03\x04': (
         'a zip archive or an Excel workbook',
-        'Unpack it, or save the sheet as csv in UTF-8.',
+        'Unpack it, or save the sheet as CSV in UTF-8.',
     ),
     b'PAR1': ('a Parquet file', 'Name it .parquet.'),
     b'%PDF': ('a PDF', 'Give its text.'),
 }
 NO_DIALOG = 'has no "dialog" list; is it a ParlAI world log?'
 NOT_UTF8 = 'is not UTF-8. Convert the file, e.g. iconv -f latin1 -t UTF-8.'
-QUOTES = 'Close every quote, and double the quotes inside a quoted cell.'
-LINE_END = re.compile('\r\n?|\n')
+BAD_ROW = (
+    'cannot be read as {!r}-separated ({}). Close every quote, and double the quotes '
+    'inside a quoted cell. Only this line was left out.'
+)
+TOO_MANY_LINES = f'a cell that begins here does not end within {MAX_ROW_LINES} lines'
+TOO_MANY_CELLS = (
+    'has {} columns, but the header has {}. Quote texts that contain the separator.'
+)
 # How Excel names the separator, on a line before the header.
 SEPARATOR = re.compile('"?sep=(.)"?', re.IGNORECASE)
 ONE_DOCUMENT = (
-    'begins a JSON document over the whole file, and records are read one a line. '
+    'begins a JSON document over the whole file, but each line must be a record. '
     'Convert it, e.g. jq -c {!r} IN.json > OUT.jsonl'
 )
 
@@ -66,7 +74,7 @@ class Format(Word):
     WORLD_LOGS = 'world_logs'
 
 
-FORMAT_OF = {
+FORMAT_BY_SUFFIX = {
     **dict.fromkeys(('.jsonl', '.json', '.ndjson'), Format.JSONL),
     '.csv': Format.CSV,
     '.tsv': Format.TSV,
@@ -74,21 +82,25 @@ FORMAT_OF = {
 }
 WORKBOOKS = ('.xlsx', '.xlsm', '.xls', '.ods')
 # The endings of files of records.
-FILES = tuple(FORMAT_OF)
+FILES = tuple(FORMAT_BY_SUFFIX)
 
 
 class Line(NamedTuple):
     """
-    A line of a file, as a reader understands it: its number, from 1, what it holds (a
-    record's fields, or any JSON), what is wrong with it, ``nulled`` as for
-    :class:`Record`, and what is wrong beyond it.
+    A line of a file, as a reader understands it.
+
+    :param number: its number, from 1.
+    :param value: what it holds: a record's fields, or any JSON.
+    :param problem: what is wrong with it; None if nothing is.
+    :param nulled: the fields that had NaN or Infinity, which are null now.
+    :param flaw: what is wrong beyond this line.
     """
 
     number: int
     value: Any
-    problem: Optional[str]
+    problem: str | None = None
     nulled: tuple[str, ...] = ()
-    flaw: Optional[Flaw] = None
+    flaw: Flaw | None = None
 
 
 def open_text(path: Location) -> TextIO:
@@ -101,26 +113,30 @@ def open_text(path: Location) -> TextIO:
     try:
         file = cast(BufferedReader, path.open('rb'))
         # peek, not read: it consumes nothing, which matters for a pipe.
-        begins = file.peek(4)
+        start = file.peek(4)
     except OSError as e:
         raise InputError(
-            f'Cannot read {path}: {reason(e)}. Check that the file exists and '
+            f'Cannot read {path}: {explain(e)}. Check that the file exists and '
             'that you may read it.'
         ) from e
-    for mark, (kind, remedy) in NO_TEXT.items():
-        if begins.startswith(mark):
+    for mark, (kind, remedy) in NOT_TEXT.items():
+        if start.startswith(mark):
             file.close()
             raise InputError(f'{path} is {kind}, not UTF-8 text. {remedy}')
     return TextIOWrapper(file, 'utf-8-sig', errors='surrogateescape', newline='')
 
 
-def format_of(path: Location) -> Format:
-    """The format of a file, from its extension, which must be a known one."""
-    format = FORMAT_OF.get(path.suffix.lower())
+def infer_format(path: Location) -> Format:
+    """
+    The format of a file, from its ending.
+
+    :raises InputError: if the ending is not known.
+    """
+    format = FORMAT_BY_SUFFIX.get(path.suffix.lower())
     if format is not None:
         return format
     if path.suffix.lower() in WORKBOOKS:
-        raise InputError(f'{path.name} is a workbook. Save its sheet as csv in UTF-8.')
+        raise InputError(f'{path.name} is a workbook. Save its sheet as CSV in UTF-8.')
     raise InputError(
         f'{path.name}: cannot tell the format from the ending. Name it .jsonl, .csv, '
         '.tsv or .parquet, or give --format.'
@@ -142,9 +158,9 @@ def json_lines(stream: Iterable[str]) -> Iterator[Line]:
     for number, line in enumerate(stream, start=1):
         if not line.strip():
             continue
-        if first and (converting := _converting(line)):
-            problem = ONE_DOCUMENT.format(converting)
-            yield Line(number, None, problem, (), Flaw.ENDS_FILE)
+        if first and (jq_filter := _find_jq_filter(line)):
+            problem = ONE_DOCUMENT.format(jq_filter)
+            yield Line(number, None, problem)
             return
         first = False
         if not _is_utf8(line):
@@ -160,7 +176,7 @@ def json_lines(stream: Iterable[str]) -> Iterator[Line]:
             yield Line(number, None, problem, (), flaw)
 
 
-def _converting(line: str) -> str:
+def _find_jq_filter(line: str) -> str:
     """
     The jq filter that makes lines of a document, by its first line; empty for a line
     that is a record.
@@ -174,7 +190,7 @@ def _converting(line: str) -> str:
         value, _ = read_json(text)
     except (ValueError, RecursionError):
         return '.[]' if text in ('[', '[{') or text.startswith('[{') else ''
-    return '.[]' if value and all(isinstance(one, dict) for one in value) else ''
+    return '.[]' if value and all(isinstance(item, dict) for item in value) else ''
 
 
 def _read_json(stream: TextIO) -> Iterator[Line]:
@@ -210,92 +226,111 @@ def json_objects(stream: Iterable[str]) -> Iterator[Line]:
         yield Line(number, fields, problem, nulled, flaw)
 
 
-def _delimiter_of(header: str) -> str:
-    """What separates the cells of a csv file: in many countries Excel writes ";"."""
-    found = {
+def _find_delimiter(header: str) -> str:
+    """What separates the cells of a CSV file: in many countries Excel writes ";"."""
+    names = {
         mark: {cell.strip('"\r\n ') for cell in header.split(mark)} for mark in ',;\t'
     }
-    known = [mark for mark in found if 'response' in found[mark]]
-    return max(known or found, key=lambda mark: len(found[mark]))
+    marks = [mark for mark in names if 'response' in names[mark]]
+    return max(marks or names, key=lambda mark: len(names[mark]))
 
 
-def _read_delimited(given: Optional[str]) -> Callable[[TextIO], Iterator[Line]]:
+class _Lines:
+    """
+    The lines of a table, which can be taken back after the first of a row that turns
+    out to be damaged.
+
+    :ivar row: the lines that the current row has taken so far.
+    :ivar number: the number of the row's first line, from 1.
+    """
+
+    def __init__(self, stream: Iterable[str]):
+        # In some Python versions, the csv module stops at a null byte.
+        self._stream = (line.replace('\0', '\ufffd') for line in stream)
+        self._taken_back: deque[str] = deque()
+        self.row: list[str] = []
+        self.number = 1
+
+    def __iter__(self) -> '_Lines':
+        return self
+
+    def __next__(self) -> str:
+        if len(self.row) > MAX_ROW_LINES:
+            raise csv.Error(TOO_MANY_LINES)
+        line = self._taken_back.popleft() if self._taken_back else next(self._stream)
+        self.row.append(line)
+        return line
+
+    def take_back(self, keep: int) -> None:
+        """Leave only the first lines to this row; the others are read again."""
+        self._taken_back.extendleft(reversed(self.row[keep:]))
+        del self.row[keep:]
+
+    def end_row(self) -> None:
+        """Begin the next row."""
+        self.number += len(self.row)
+        self.row = []
+
+
+def _read_delimited(default: str | None) -> Callable[[TextIO], Iterator[Line]]:
+    """Make a reader of tables with a separator; None to find it in the header."""
+
     def read(stream: TextIO) -> Iterator[Line]:
         csv.field_size_limit(CSV_FIELD_LIMIT)
-        # In some Python versions, the csv module stops at a null byte.
-        lines: Iterator[str] = (line.replace('\0', '\ufffd') for line in stream)
-        head = ''.join(islice(lines, 1))
-        said = SEPARATOR.fullmatch(head.rstrip('\r\n'))
-        if said:
-            head = ''.join(islice(lines, 1))
-        delimiter = said[1] if said else given or _delimiter_of(head)
-        rows = csv.reader(
-            chain([head], lines),
-            delimiter=delimiter,
-            skipinitialspace=f'{delimiter} ' in head,
+        lines = _Lines(stream)
+        first = next(lines, '')
+        delimiter = default
+        if separator := SEPARATOR.fullmatch(first.rstrip('\r\n')):
+            delimiter = separator[1]
+            lines.end_row()
+            first = next(lines, '')
+        delimiter = delimiter or _find_delimiter(first)
+        lines.take_back(keep=0)
+        dialect: dict[str, Any] = {
+            'delimiter': delimiter,
+            'skipinitialspace': f'{delimiter} ' in first,
             # Else an open quote would silently swallow the rest of the file.
-            strict=True,
-        )
+            'strict': True,
+        }
         header: list[str] = []
         while True:
-            start = rows.line_num + 1 + bool(said)
-            try:
-                row = next(rows)
-            except StopIteration:
+            row, problem = _read_row(lines, header, dialect)
+            if not lines.row:
                 return
-            except csv.Error as e:
-                problem = (
-                    f'cannot be read as {delimiter!r}-separated ({e}). {QUOTES} The '
-                    'rows after it were not read.'
-                )
-                yield Line(start, {}, problem, (), Flaw.ENDS_FILE)
-                return
-            # A blank line gives an empty row.
-            if not row:
-                continue
-            damage = _damage(row, start, rows.line_num + bool(said))
-            if header:
-                yield Line(start, *_fields(header, row, damage))
-                continue
-            header = [cell.strip() for cell in row]
-            twice = next((n for n in ALIKE if header.count(n) > 1), None)
-            if twice:
-                damage = damage or f'names {twice!r} twice. Rename one.'
-            if damage:
-                problem = f'{damage} This is the header, so no row was read.'
-                yield Line(start, {}, problem)
-                return
+            if not row and problem is None:  # a blank line
+                pass
+            elif header:
+                yield Line(lines.number, dict(zip(header, row)), problem)
+            else:
+                header = [cell.strip() for cell in row]
+                twice = next((n for n in ALIASES if header.count(n) > 1), None)
+                if twice:
+                    problem = problem or f'names {twice!r} twice. Rename one.'
+                if problem:
+                    problem = f'{problem} This is the header, so no row was read.'
+                    yield Line(lines.number, {}, problem)
+                    return
+            lines.end_row()
 
     return read
 
 
-def _damage(row: list[str], start: int, end: int) -> Optional[str]:
-    if not _is_utf8(''.join(row)):
-        return NOT_UTF8
-    if end - start < CELL_LINES:
-        return None
-    lines = max(len(LINE_END.findall(cell)) + 1 for cell in row)
-    if lines <= CELL_LINES:
-        return None
-    return (
-        f'has a cell of {lines} lines, up to line {end}, so a quote was left '
-        f'open. {QUOTES} The rows up to there were not read. If a text really has '
-        f'more than {CELL_LINES} lines, give it as JSON lines.'
-    )
-
-
-def _fields(
-    header: list[str], row: list[str], damage: Optional[str]
-) -> tuple[dict[str, Any], Optional[str]]:
-    if damage is not None:
-        return {}, damage
-    problem = None
-    if len(row) > len(header):
-        problem = (
-            f'has {len(row)} columns, but the header has {len(header)}. Quote '
-            'texts that contain the separator.'
-        )
-    return dict(zip(header, row)), problem
+def _read_row(
+    lines: _Lines, header: list[str], dialect: dict[str, Any]
+) -> tuple[list[str], str | None]:
+    """The cells of the next row, and what is wrong with it."""
+    try:
+        cells = next(csv.reader(lines, **dialect), [])
+    except csv.Error as e:
+        lines.take_back(keep=1)
+        return [], BAD_ROW.format(dialect['delimiter'], e)
+    if not _is_utf8(''.join(cells)):
+        return [], NOT_UTF8
+    if header and len(cells) > len(header):
+        # Of several lines, the later ones may be rows that an open quote swallowed.
+        lines.take_back(keep=1)
+        return cells, TOO_MANY_CELLS.format(len(cells), len(header))
+    return cells, None
 
 
 def _read_world_logs(stream: Iterable[str]) -> Iterator[Line]:
@@ -305,7 +340,7 @@ def _read_world_logs(stream: Iterable[str]) -> Iterator[Line]:
         if problem or not isinstance(dialog, list):
             yield Line(number, {}, problem or NO_DIALOG, (), flaw)
             continue
-        for turn, fields in turns_of(dialog):
+        for turn, fields in read_turns(dialog):
             if fields is None:
                 commands += 1
             else:
@@ -314,13 +349,13 @@ def _read_world_logs(stream: Iterable[str]) -> Iterator[Line]:
                 # Named once, with the first turn of the conversation.
                 nulled = ()
     if commands:
-        _logger.warning(LEFT_OUT.format(commands))
+        _logger.warning(COMMANDS_SKIPPED.format(commands))
 
 
 # Of text; keyed by words, which are equal to their texts.
 READERS: dict[str, Callable[[TextIO], Iterator[Line]]] = {
     Format.JSONL: _read_json,
-    # None: told by the header.
+    # None: the header shows the separator.
     Format.CSV: _read_delimited(None),
     Format.TSV: _read_delimited('\t'),
     Format.WORLD_LOGS: _read_world_logs,

@@ -1,18 +1,21 @@
 """
-Files by path or by URL. A URL (``s3://…``, ``gs://…``, ``memory://…``) is read as far
-as fsspec and what is installed beside it can; it has the few methods of a path that
-readers use.
+Files by path or by URL, and the standard input. A URL (``s3://…``, ``gs://…``,
+``memory://…``) is read as far as fsspec and what is installed beside it can; it has the
+few methods of a path that readers use.
 """
 
 import glob as globbing
 import io
-from collections.abc import Sequence
-from dataclasses import dataclass
+import sys
+import time
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, Union
+from typing import Any, ClassVar
 
 from parlai_q2.errors import ConfigError, InputError, MissingPackageError
 
+# How the standard input is named.
+STDIN = ('-', '/dev/stdin')
 # What may tell that a remote file is another than before; not every store has all.
 STATES = (
     'mtime',
@@ -83,8 +86,8 @@ class Remote:
     def state(self) -> dict[str, Any]:
         """Its size, and what else may tell that it has changed."""
         info = self._call('info')
-        found = [f'{name} {info[name]}' for name in STATES if name in info]
-        return {'size': info['size'], 'modified': '; '.join(found)}
+        states = [f'{name} {info[name]}' for name in STATES if name in info]
+        return {'size': info['size'], 'modified': '; '.join(states)}
 
     def put(self, local: Path) -> None:
         """
@@ -100,7 +103,7 @@ class Remote:
         """The files that this pattern fits, by name."""
         system, path = self._system()
         return [
-            Remote(system.unstrip_protocol(one)) for one in sorted(system.glob(path))
+            Remote(system.unstrip_protocol(name)) for name in sorted(system.glob(path))
         ]
 
     def _call(self, name: str) -> Any:
@@ -119,41 +122,81 @@ class Remote:
             raise ConfigError(f'{self.url}: {e}. Is {scheme}:// meant?') from e
 
 
-Location = Union[Path, Remote]
+@dataclass(frozen=True)
+class Stdin:
+    """
+    The standard input, as JSON lines unless another format is given. It is read once.
+
+    :param opened: tells it from the input of any other run.
+    """
+
+    opened: int = field(default_factory=time.time_ns)
+    name: ClassVar[str] = 'stdin'
+    suffix: ClassVar[str] = '.jsonl'
+
+    def __str__(self) -> str:
+        return 'the standard input'
+
+    def resolve(self) -> 'Stdin':
+        """Itself."""
+        return self
+
+    def exists(self) -> bool:
+        """It is always there."""
+        return True
+
+    is_file = exists
+
+    def is_dir(self) -> bool:
+        """It is no folder."""
+        return False
+
+    def open(self, mode: str = 'rb') -> io.BufferedReader:
+        """The stream."""
+        return io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
+
+    def state(self) -> dict[str, Any]:
+        """What no other input has. Its size is not known."""
+        return {'size': 0, 'modified': self.opened}
 
 
-def located(given: Union[str, Path, Remote]) -> Location:
-    """The file of a path or a URL; ``file://`` is a path."""
-    if not isinstance(given, str):
-        return given
-    if given.startswith('file://'):
-        return Path(given.removeprefix('file://'))
-    return Remote(given) if '://' in given else Path(given)
+Location = Path | Remote | Stdin
 
 
-def state_of(infile: Location) -> dict[str, Any]:
+def locate(name: str | Location) -> Location:
+    """The file of a path or a URL; ``file://`` is a path, ``-`` the standard input."""
+    if not isinstance(name, str):
+        return name
+    if name in STDIN:
+        return Stdin()
+    if name.startswith('file://'):
+        return Path(name.removeprefix('file://'))
+    return Remote(name) if '://' in name else Path(name)
+
+
+def read_state(infile: Location) -> dict[str, Any]:
     """The state of a file, from which a change can be recognised."""
-    if isinstance(infile, Remote):
+    if not isinstance(infile, Path):
         return infile.state()
     state = infile.stat()
     return {'size': state.st_size, 'modified': state.st_mtime_ns}
 
 
-def matching(given: str) -> list[Location]:
+def expand_pattern(pattern: str) -> list[Location]:
     """
     The files of a pattern (``in/*.jsonl``), sorted by name; or of a name, just that.
 
     :raises InputError: if no file has such a name.
     """
-    place = located(given)
-    if not globbing.has_magic(given) or isinstance(place, Path) and place.exists():
+    place = locate(pattern)
+    if not globbing.has_magic(pattern) or isinstance(place, Path) and place.exists():
         return [place]
-    found: Sequence[Location]
     if isinstance(place, Remote):
-        found = place.glob()
+        paths: list[Location] = [*place.glob()]
     else:
-        found = [Path(one) for one in sorted(globbing.glob(given, recursive=True))]
-    found = [one for one in found if not one.is_dir()]
-    if not found:
-        raise InputError(f'No file fits {given}. Check --infile.')
-    return list(found)
+        names = sorted(globbing.glob(pattern, recursive=True))
+        paths = [Path(name) for name in names]
+    files = [path for path in paths if not path.is_dir()]
+    if not files:
+        raise InputError(f'No file fits {pattern}. Check --infile.')
+    return files

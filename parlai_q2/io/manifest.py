@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from typing import Optional
 
 from parlai_q2.errors import InputError
-from parlai_q2.io.locations import Location, located, state_of
+from parlai_q2.io.locations import Location, Stdin, locate, read_state
 from parlai_q2.io.write import META
 
 MANIFEST = 'manifest.json'
@@ -18,6 +17,7 @@ def shards_in(folder: Location) -> Sequence[Location]:
     :raises InputError: if there is no manifest, no file has a record, or a file is
         missing or another.
     """
+    assert not isinstance(folder, Stdin), 'it is no folder'
     try:
         with (folder / MANIFEST).open('rb') as stream:
             manifest = json.load(stream)
@@ -32,7 +32,7 @@ def shards_in(folder: Location) -> Sequence[Location]:
     if not entries:
         raise InputError(f'{folder} holds no record, as its {MANIFEST} says.')
     for path, size in entries:
-        if not path.is_file() or state_of(path)['size'] != size:
+        if not path.is_file() or read_state(path)['size'] != size:
             raise InputError(
                 f'{path} is not the file that {MANIFEST} lists. Run the same command '
                 'that wrote it again.'
@@ -40,15 +40,18 @@ def shards_in(folder: Location) -> Sequence[Location]:
     return [path for path, _ in entries]
 
 
-def records_in(path: Location) -> Optional[int]:
+def records_in(path: Location) -> int | None:
     """
     How many records a file or a folder of files has, by the summary beside it or the
     manifest in it; None if there is none.
     """
+    if isinstance(path, Stdin):
+        return None
+    summary: Location
     if path.is_dir():
         summary = path / MANIFEST
     else:
-        summary = located(f'{path}{META}')
+        summary = locate(f'{path}{META}')
     try:
         with summary.open('rb') as stream:
             found = json.load(stream)

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from parlai_q2.errors import InputError
-from parlai_q2.io.files import reason
-from parlai_q2.io.locations import Location, state_of
+from parlai_q2.io.files import explain
+from parlai_q2.io.locations import Location, read_state
 from parlai_q2.io.strict_json import read_json, write_json
 from parlai_q2.packages import check_package
 from parlai_q2.turns import without_surrogates
@@ -42,7 +42,7 @@ class Column(Enum):
 
 
 # The kinds of column that hold the values of two others, and nothing is lost.
-BOTH = {
+COMMON_KINDS = {
     frozenset({Column.EXACT, Column.WHOLE}): Column.WHOLE,
     frozenset({Column.EXACT, Column.NUMBER}): Column.NUMBER,
 }
@@ -70,7 +70,7 @@ def check_pyarrow(what: str) -> None:
     check_package('pyarrow', 'pyarrow', 'parquet', what)
 
 
-def parquet_rows(path: Location) -> Iterator[Row]:
+def read_rows(path: Location) -> Iterator[Row]:
     """
     The rows of a file, in order.
 
@@ -81,9 +81,9 @@ def parquet_rows(path: Location) -> Iterator[Row]:
     from pyarrow import parquet
 
     try:
-        stream, size = path.open('rb'), state_of(path)['size']
+        stream, size = path.open('rb'), read_state(path)['size']
     except OSError as e:
-        raise InputError(f'Cannot read {path}: {reason(e)}.') from e
+        raise InputError(f'Cannot read {path}: {explain(e)}.') from e
     number = 0
     with stream:
         try:
@@ -124,16 +124,16 @@ def write_parquet(
     from pyarrow import parquet
 
     # None where no line has said yet.
-    kinds: dict[str, Optional[Column]] = {}
+    kinds: dict[str, Column | None] = {}
     for fields in _objects(lines):
         for name, value in fields.items():
             if value is not None:
-                kind = _kind_of(value)
-                kinds[name] = _kind_of_both(kinds.get(name, kind), kind)
+                kind = _infer_kind(value)
+                kinds[name] = _merge_kinds(kinds.get(name, kind), kind)
             else:
                 kinds.setdefault(name, None)
     for name, kind in columns.items():
-        kinds[name] = _kind_of_both(kinds.get(name), kind)
+        kinds[name] = _merge_kinds(kinds.get(name), kind)
     types = {
         Column.TEXT: pyarrow.string(),
         Column.TEXTS: pyarrow.list_(pyarrow.string()),
@@ -182,7 +182,7 @@ def _column(pyarrow: Any, values: list[Any], kind: Any) -> Any:
     return pyarrow.ExtensionArray.from_storage(kind, pyarrow.array(texts, 'string'))
 
 
-def _kind_of(value: Any) -> Column:
+def _infer_kind(value: Any) -> Column:
     if isinstance(value, bool):
         return Column.TRUTH
     if isinstance(value, int):
@@ -195,16 +195,16 @@ def _kind_of(value: Any) -> Column:
     if isinstance(value, str):
         return Column.TEXT if _is_text(value) else Column.JSON
     if isinstance(value, list) and all(
-        isinstance(one, str) and _is_text(one) for one in value
+        isinstance(item, str) and _is_text(item) for item in value
     ):
         return Column.TEXTS
     return Column.JSON
 
 
-def _kind_of_both(one: Optional[Column], other: Column) -> Column:
-    if one is None or one == other:
-        return other
-    return BOTH.get(frozenset({one, other}), Column.JSON)
+def _merge_kinds(first: Column | None, second: Column) -> Column:
+    if first is None or first == second:
+        return second
+    return COMMON_KINDS.get(frozenset({first, second}), Column.JSON)
 
 
 def _is_text(value: str) -> bool:

@@ -1,64 +1,65 @@
 """
-Reads the records to score from JSON lines, csv, tsv, Parquet or ParlAI world logs, one
-at a time.
+Reads records from JSON lines, CSV, TSV, Parquet or ParlAI world logs, one at a time.
 
 A record has ``knowledge`` and ``response``, and may have ``history`` (a list of turns)
 and ``id``; other fields pass through to the output. A bad record does not stop reading:
-it gives a :class:`~parlai_q2.errors.RecordError` in its place. Reading stops early only
-if a csv or tsv file can no longer be split into rows; the last error then says so.
+it has a :class:`~parlai_q2.errors.RecordError` in its place.
 """
 
 import json
-from typing import Any, Iterator, Mapping, NamedTuple, Optional, Union
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from parlai_q2.errors import InputError, RecordError, place_of
-from parlai_q2.io.fields import NO_NAMES, renamed, tell_unread
-from parlai_q2.io.formats import (
-    READERS,
-    Format,
-    Line,
-    format_of,
-    json_objects,
-    open_text,
-)
-from parlai_q2.io.locations import Location, located
-from parlai_q2.io.parquet import is_parquet, parquet_rows
+from parlai_q2.io.fields import EXAMPLE_FIELDS, NO_NAMES, rename_fields, report_unread
+from parlai_q2.io.formats import READERS, Format, Line, infer_format, open_text
+from parlai_q2.io.locations import Location, locate
+from parlai_q2.io.parquet import read_rows
 from parlai_q2.turns import Example, Passage, passages_of
 
 
-class Record(NamedTuple):
+@dataclass(frozen=True)
+class FileRecord:
     """
-    One record of a file: all its fields, and the example to score or the error.
+    One record of a file: all its fields, or the error.
 
-    :param line: its line number, from 1; in csv, the line it begins on.
+    :param line: its line number, from 1; in CSV, the line it begins on.
     :param read: how many bytes of the file have been read so far, including what is
         buffered; used to show progress.
-    :param nulled: the fields that had NaN or Infinity, and have null now.
+    :param nulled: the fields that had NaN or Infinity, which are null now.
     :param source: the file's name.
     """
 
     line: int
     fields: dict[str, Any]
-    example: Optional[Example]
-    error: Optional[RecordError]
+    error: RecordError | None = None
     read: int = 0
     nulled: tuple[str, ...] = ()
     source: str = ''
 
     @property
     def place(self) -> str:
-        """Where it stands, for messages: ``pairs.jsonl, line 3``."""
+        """Where it is, for messages: ``pairs.jsonl, line 3``."""
         return place_of(self.source, self.line)
 
-    def without(self, error: RecordError) -> 'Record':
+    def without_content(self, error: RecordError) -> 'FileRecord':
         """The record with an error in place of all that it holds."""
-        return self._replace(fields={}, example=None, error=error, nulled=())
+        return FileRecord(self.line, {}, error, self.read, (), self.source)
+
+
+@dataclass(frozen=True)
+class Record(FileRecord):
+    """A record of a file of responses, with the example to score unless it is bad."""
+
+    example: Example | None = None
+
+
+T = TypeVar('T')
 
 
 def read_records(
-    path: Union[str, Location],
-    format: Optional[str] = None,
-    names: Mapping[str, str] = NO_NAMES,
+    path: str | Location, format: str | None = None, names: Mapping[str, str] = NO_NAMES
 ) -> Iterator[Record]:
     """
     Read the records of a file, in order, without loading the whole file into memory.
@@ -68,44 +69,81 @@ def read_records(
     :param names: the names that fields have in the file, by those they are read by.
     :raises InputError: if the file cannot be read at all.
     """
-    path = located(path)
-    format = format or format_of(path)
-    if format == Format.PARQUET:
-        for number, fields, nulled, read in parquet_rows(path):
-            if number == 1:
-                tell_unread(fields, names)
-            fields = renamed(fields, names)
-            yield _record(path.name, Line(number, fields, None, nulled), read)
-        return
-    reader = READERS.get(format)
-    if reader is None:
+    parsed = parse_lines(locate(path), format, names, EXAMPLE_FIELDS, example_of)
+    for common, example in parsed:
+        yield Record(**common, example=example)
+
+
+def parse_lines(
+    path: Location,
+    format: str | None,
+    names: Mapping[str, str],
+    expected: Collection[str],
+    parse: Callable[[dict[str, Any]], T],
+) -> Iterator[tuple[dict[str, Any], T | None]]:
+    """
+    Read the records of a file; parameters as for :func:`read_lines`.
+
+    :param parse: makes an object of a record's fields, or raises an InputError.
+    :return: for each record the values of a :class:`FileRecord` by name, and what was
+        parsed; None for a bad one.
+    """
+    for line, read in read_lines(path, format, names, expected):
+        error, value = None, None
+        try:
+            if line.problem is not None:
+                raise InputError(line.problem)
+            value = parse(line.value)
+        except InputError as e:
+            error = RecordError(path.name, line.number, str(e), line.flaw)
+        common = {
+            'line': line.number,
+            'fields': line.value,
+            'error': error,
+            'read': read,
+            'nulled': line.nulled,
+            'source': path.name,
+        }
+        yield common, value
+
+
+def read_lines(
+    path: Location,
+    format: str | None = None,
+    names: Mapping[str, str] = NO_NAMES,
+    expected: Collection[str] = (),
+) -> Iterator[tuple[Line, int]]:
+    """
+    Read the objects of a file of any format, each with how many bytes were read.
+
+    :param expected: the fields that are read, to warn if the file has other names.
+    :raises InputError: if the file cannot be read at all.
+    """
+    format = format or infer_format(path)
+    if format not in tuple(Format):
         raise InputError(
             f'The format must be one of {", ".join(Format)}, not {format!r}.'
         )
-    with open_text(path) as stream:
-        first = True
-        for line in reader(stream):
-            if first and line.value:
-                tell_unread(line.value, names)
-                first = False
-            line = line._replace(value=renamed(line.value, names)) if names else line
-            yield _record(path.name, line, stream.buffer.tell())
+    first = True
+    for line, read in _read_any(path, format):
+        if first and line.value and expected:
+            report_unread(line.value, names, expected)
+            first = False
+        if names:
+            line = line._replace(value=rename_fields(line.value, names))
+        yield line, read
 
 
-def read_objects(path: Location) -> Iterator[tuple[Line, int]]:
-    """
-    The objects of a file of JSON lines or, by its ending, Parquet, each with how many
-    bytes of the file were read.
-
-    :raises InputError: if the file cannot be read at all.
-    """
-    if is_parquet(path):
-        for number, fields, nulled, read in parquet_rows(path):
+def _read_any(path: Location, format: str) -> Iterator[tuple[Line, int]]:
+    if format == Format.PARQUET:
+        for number, fields, nulled, read in read_rows(path):
             yield Line(number, fields, None, nulled), read
         return
     with open_text(path) as stream:
-        for line in json_objects(stream):
-            yield line, stream.buffer.tell()
+        # How far a pipe was read is not known.
+        buffer = stream.buffer if stream.buffer.seekable() else None
+        for line in READERS[format](stream):
+            yield line, buffer.tell() if buffer else 0
 
 
 def example_of(fields: Mapping[str, Any]) -> Example:
@@ -141,7 +179,7 @@ def example_of(fields: Mapping[str, Any]) -> Example:
     )
 
 
-def knowledge_of(fields: Mapping[str, Any]) -> Union[str, tuple[Passage, ...]]:
+def knowledge_of(fields: Mapping[str, Any]) -> str | tuple[Passage, ...]:
     """
     The knowledge of a record: a text, or passages if it is a list.
 
@@ -166,15 +204,3 @@ def history_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
     if not isinstance(history, list) or not all(isinstance(t, str) for t in history):
         raise InputError('"history" must be a list of strings, oldest turn first.')
     return tuple(history)
-
-
-def _record(source: str, line: Line, read: int) -> Record:
-    number, fields, problem, nulled, flaw = line
-    if problem is None:
-        try:
-            example = example_of(fields)
-            return Record(number, fields, example, None, read, nulled, source)
-        except InputError as e:
-            problem = str(e)
-    error = RecordError(source, number, problem, flaw)
-    return Record(number, fields, None, error, read, nulled, source)

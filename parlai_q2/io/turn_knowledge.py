@@ -18,7 +18,7 @@ that has a file.
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Optional, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import as_text, find_passages
@@ -26,13 +26,14 @@ from parlai_q2.options import line_ends
 from parlai_q2.turns import Passage, Turn, joined
 
 
-class Found(NamedTuple):
+class TurnKnowledge(NamedTuple):
     """
     The knowledge of a turn, and where it was found.
 
+    :param passages: best first; empty if there are none.
     :param in_fields: whether it came in a field of the message, where a generator that
-        reads knowledge finds it too.
-    :param in_text: whether it stands in the text of this message or an earlier one.
+        reads knowledge finds it, too.
+    :param in_text: whether it is in the text of this message or an earlier one.
     :param searched: whether documents were searched for it.
     :param declined: whether the turn is a question that nothing in them answers.
     :param question: the turn, if it is one that something answers.
@@ -66,32 +67,7 @@ class Found(NamedTuple):
         return joined(self.passages)
 
 
-NOTHING = Found(())
-
-
-class Grounded(Protocol):
-    """What an index finds for a turn (:mod:`parlai_q2.retrieve.grounding`)."""
-
-    @property
-    def passages(self) -> tuple[Passage, ...]: ...
-
-    @property
-    def declined(self) -> bool: ...
-
-    @property
-    def question(self) -> str: ...
-
-    @property
-    def sentences(self) -> tuple[str, ...]: ...
-
-    @property
-    def answers(self) -> tuple[str, ...]: ...
-
-    @property
-    def quote(self) -> str: ...
-
-    @property
-    def courtesy(self) -> str: ...
+NOTHING = TurnKnowledge(())
 
 
 class KnowledgeIndex(Protocol):
@@ -103,7 +79,7 @@ class KnowledgeIndex(Protocol):
 
     reader: Any
 
-    def ground(self, histories: Sequence[Sequence[str]]) -> Sequence[Grounded]: ...
+    def ground(self, histories: Sequence[Sequence[str]]) -> Sequence[TurnKnowledge]: ...
 
     def search(self, text: str) -> Sequence[Any]: ...
 
@@ -120,17 +96,17 @@ class KnowledgeSource:
 
     def __init__(
         self,
-        delimiter: Optional[str] = None,
-        file: Optional[str] = None,
-        index: Optional[KnowledgeIndex] = None,
+        delimiter: str | None = None,
+        file: str | None = None,
+        index: KnowledgeIndex | None = None,
     ):
         self.delimiter = line_ends(delimiter) if delimiter else None
         self.passages = read_passage(file) if file else ()
         self.index = index
-        self.file_index: Optional[KnowledgeIndex] = None
+        self.file_index: KnowledgeIndex | None = None
 
     @property
-    def searched(self) -> Optional[KnowledgeIndex]:
+    def searched(self) -> KnowledgeIndex | None:
         """What is searched for knowledge; None if nothing is."""
         return self.index or self.file_index
 
@@ -148,9 +124,11 @@ class EpisodeKnowledge:
     def __init__(self, source: KnowledgeSource):
         self.source = source
         self.typed: tuple[Passage, ...] = ()
-        self._earlier: tuple[Passage, ...] = ()
+        self._in_text: tuple[Passage, ...] = ()
 
-    def find(self, message: Mapping[str, Any], earlier: Sequence[str] = ()) -> Found:
+    def find(
+        self, message: Mapping[str, Any], earlier: Sequence[str] = ()
+    ) -> TurnKnowledge:
         """
         The knowledge of the next message; empty if there is none.
 
@@ -159,39 +137,30 @@ class EpisodeKnowledge:
         text = as_text(message.get('text'))
         if self.source.index is not None:
             if self.typed:
-                return Found(self.typed)
+                return TurnKnowledge(self.typed)
             return self._searched(self.source.index, [*earlier, text])
-        own = find_passages(message)
-        if own:
-            return Found(own, in_fields=True)
-        new = find_passages({'text': text}, self.source.delimiter)
-        self._earlier = new or self._earlier
-        if self._earlier:
-            return Found(self._earlier, in_text=True)
+        in_fields = find_passages(message)
+        if in_fields:
+            return TurnKnowledge(in_fields, in_fields=True)
+        in_text = find_passages({'text': text}, self.source.delimiter)
+        self._in_text = in_text or self._in_text
+        if self._in_text:
+            return TurnKnowledge(self._in_text, in_text=True)
         if self.source.file_index is not None and not self.typed:
             return self._searched(self.source.file_index, [*earlier, text])
         passages = self.typed or self.source.passages
-        return Found(passages) if passages else NOTHING
+        return TurnKnowledge(passages) if passages else NOTHING
 
-    def _searched(self, index: KnowledgeIndex, history: Sequence[str]) -> Found:
+    def _searched(self, index: KnowledgeIndex, history: Sequence[str]) -> TurnKnowledge:
         if self.source.delimiter:
             # The generator was shown what was found for earlier turns before them.
             history = [turn.rpartition(self.source.delimiter)[2] for turn in history]
-        (found,) = index.ground([history])
-        return Found(
-            found.passages,
-            searched=True,
-            declined=found.declined,
-            question=found.question,
-            sentences=found.sentences,
-            answers=found.answers,
-            quote=found.quote,
-            courtesy=found.courtesy,
-        )
+        (knowledge,) = index.ground([history])
+        return knowledge
 
     def end_episode(self) -> None:
         """Forget a passage from an earlier turn's text; keep what was typed."""
-        self._earlier = ()
+        self._in_text = ()
 
     def reset(self) -> None:
         """Forget everything."""

@@ -14,7 +14,7 @@ from parlai_q2.io.knowledge import as_field, find_knowledge, find_passages
 # The field of a reply that answers a command; its value is the command's name.
 COMMAND = 'rerank_command'
 # The warning about commands that were skipped.
-LEFT_OUT = 'Skipped {} chat commands such as /why, which are not turns.'
+COMMANDS_SKIPPED = 'Skipped {} chat commands such as /why, which are not turns.'
 # The field with the knowledge that the reranking agent judged a reply by.
 RERANK_KNOWLEDGE = 'rerank_knowledge'
 # Fields that pass through to a record: evidence and human judgements.
@@ -49,7 +49,7 @@ def without_commands(messages: Sequence[dict]) -> list[dict]:
     ]
 
 
-def turns_of(dialog: Sequence[Any]) -> Iterator[tuple[int, Optional[dict[str, Any]]]]:
+def read_turns(dialog: Sequence[Any]) -> Iterator[tuple[int, Optional[dict[str, Any]]]]:
     """
     The turns of a conversation, as records to score.
 

@@ -12,24 +12,19 @@ import glob
 import json
 import logging
 import os
+import sys
+import tempfile
 import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import (
-    Any,
-    Callable,
-    ContextManager,
-    Generator,
-    Iterable,
-    Iterator,
-    Optional,
-)
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from parlai_q2.errors import InputError
-from parlai_q2.io.files import beside, lock_of, reason
+from parlai_q2.io.files import beside, explain, lock_of
 from parlai_q2.io.strict_json import write_json
 
 _logger = logging.getLogger(__name__)
@@ -44,6 +39,14 @@ ENDINGS = (PART, CLAIM, META, '.part.lock')
 # The advice when a file cannot be written: before any work is done, and afterwards.
 ANOTHER = 'Choose another --outfile.'
 AGAIN = 'Free some disk space and run the same command again.'
+CONTINUE = (
+    'What was written so far is kept. Free some disk space and run the same command '
+    'again to continue.'
+)
+DELETED = (
+    '{} was deleted while it was being written. Run the same command again; it will '
+    'start over.'
+)
 
 
 def writable(outfile: Path, *infiles: Path) -> Path:
@@ -58,27 +61,24 @@ def writable(outfile: Path, *infiles: Path) -> Path:
     """
     with writing(outfile, ANOTHER):
         place = Path(os.path.realpath(outfile))
-        written = [place, *(beside(place, ending) for ending in ENDINGS)]
-        # A pipe that is named, such as /dev/stdout, has no real path.
-        for path in (outfile, *written):
+        outputs = [place, *(beside(place, ending) for ending in ENDINGS)]
+        # A pipe that is named, such as /dev/fd/3, has no real path.
+        for path in (outfile, *outputs):
             if path.exists() and not path.is_file():
                 kind = 'a folder' if path.is_dir() else 'not a regular file'
                 name = outfile if path == place else path
                 raise InputError(f'{name} is {kind}. {ANOTHER}')
-        read = {os.path.realpath(one) for one in infiles}
-        if read & set(map(str, written)):
+        inputs = {os.path.realpath(infile) for infile in infiles}
+        if inputs & set(map(str, outputs)):
             raise InputError(
                 f'{outfile}, or a file written beside it, is also an input. {ANOTHER}'
             )
         if not place.parent.exists():
             place.parent.mkdir(parents=True, exist_ok=True)
             _logger.info(f'Made the folder {place.parent}')
-        right = os.access(place.parent, os.W_OK)
-    if not right:
-        raise InputError(
-            f'Cannot write {outfile}: you may not write in its folder. {ANOTHER}'
-        )
-    return place
+        # Some folders, such as /proc, allow no files although they look writable.
+        with tempfile.TemporaryFile(dir=place.parent):
+            return place
 
 
 def meta_of(outfile: Path) -> Path:
@@ -93,30 +93,34 @@ class ResumableWriter:
     :param run: what identifies a run: the signature, the input, its size and time. A
         run resumes an earlier one only if these are equal.
     :param infiles: the input files, which must not be overwritten.
+    :ivar done: how many whole lines an earlier run left.
+    :ivar started_over: whether lines of a different run were discarded.
     :raises InputError: if the file cannot be written (see :func:`writable`), or another
         run is writing it.
     """
 
-    def __init__(self, outfile: Path, run: dict[str, Any], *infiles: Path):
+    def __init__(self, outfile: Path, run: Mapping[str, Any], *infiles: Path):
         outfile = self.outfile = writable(outfile, *infiles)
         self.part, self._claim = beside(outfile, PART), beside(outfile, CLAIM)
         self.meta = meta_of(outfile)
-        # How many whole lines an earlier run left, and whether lines were discarded
-        # because they were of a different run.
         self.done = 0
         self.started_over = False
         self._synced = time.monotonic()
-        with writing(outfile, ANOTHER):
+        with writing(self.part, ANOTHER):
             self._lock = hold(self.part)
-            self._stream = open(self.part, 'ab')
+            self._stream = open(self.part, 'ab')  # noqa: SIM115
             try:
                 self._take_over(run)
             except BaseException:
                 self.close()
                 raise
 
-    def _take_over(self, run: dict[str, Any]) -> None:
-        if self._same_run(run):
+    def _take_over(self, run: Mapping[str, Any]) -> None:
+        try:
+            is_same = json.loads(self._claim.read_text(encoding='utf-8')) == run
+        except (OSError, ValueError):
+            is_same = False
+        if is_same:
             self.done = drop_cut_line(self.part)
             return
         self.started_over = self.part.stat().st_size > 0
@@ -124,13 +128,7 @@ class ResumableWriter:
         self._stream.truncate(0)
         write_text(self._claim, json.dumps(run, indent=1))
 
-    def _same_run(self, run: dict[str, Any]) -> bool:
-        try:
-            return json.loads(self._claim.read_text(encoding='utf-8')) == run
-        except (OSError, ValueError):
-            return False
-
-    def write(self, records: Iterable[dict[str, Any]]) -> None:
+    def write(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Append records, one line each."""
         self.write_lines(b''.join(map(encode_line, records)))
 
@@ -141,7 +139,7 @@ class ResumableWriter:
         :raises InputError: if they cannot be written, e.g. because the disk is full;
             what was written before is kept.
         """
-        with self._writing():
+        with writing(self.part, CONTINUE):
             self._stream.write(lines)
             self._stream.flush()
             if time.monotonic() - self._synced >= SYNC_SECONDS:
@@ -157,21 +155,25 @@ class ResumableWriter:
             yield from islice(stream, self.done)
 
     def keep(self, size: int) -> None:
-        """Keep only the first part of what an earlier run wrote."""
+        """Keep only the first bytes of what an earlier run wrote."""
         self._stream.truncate(size)
 
     def finish(
         self,
-        summary: dict[str, Any],
-        make: Optional[Callable[[Path, Path], None]] = None,
+        summary: Mapping[str, Any],
+        convert: Callable[[Path, Path], None] | None = None,
     ) -> None:
         """
         Give the file its final name, and write the summary next to it.
 
-        :param make: makes the final file of the lines, if it is to have another format:
-            takes their path and that to write to.
+        :param convert: makes the final file of the lines, if it is to have another
+            format: takes their path and that to write to.
+        :raises InputError: if they cannot be written; the part file is kept.
         """
-        with self._writing():
+        if not self.part.exists():
+            self.close()
+            raise InputError(DELETED.format(self.part))
+        with writing(self.part, CONTINUE):
             self._sync()
             with whole_file(self.meta) as unfinished:
                 text = write_json(summary, indent=1) + '\n'
@@ -179,21 +181,19 @@ class ResumableWriter:
                 # Remove the old summary first, so that it is never next to the output
                 # of another run. Rename while holding the lock, so that no other run
                 # can come in between.
-                if make is None:
+                if convert is None:
                     self.meta.unlink(missing_ok=True)
                     os.replace(self.part, self.outfile)
                 else:
-                    with whole_file(self.outfile) as whole:
-                        make(self.part, whole)
+                    with whole_file(self.outfile) as converted:
+                        convert(self.part, converted)
                         self.meta.unlink(missing_ok=True)
-            self.part.unlink(missing_ok=True)
-        self._claim.unlink(missing_ok=True)
         for path in (self._claim, self.meta, self.outfile):
             drop_unfinished(path)
-        self.close()
+        self.abandon()
 
     def abandon(self) -> None:
-        """Stop and delete everything that was written."""
+        """Stop and delete the part file."""
         self.part.unlink(missing_ok=True)
         self._claim.unlink(missing_ok=True)
         self.close()
@@ -205,19 +205,37 @@ class ResumableWriter:
             self._stream.close()
         let_go(self._lock)
 
-    def _writing(self) -> ContextManager[None]:
-        return writing(
-            self.part,
-            'What was written so far is kept. Free some disk space and run the '
-            'same command again to continue.',
-        )
-
     def _sync(self) -> None:
         os.fsync(self._stream.fileno())
         self._synced = time.monotonic()
 
 
-def encode_line(record: dict[str, Any]) -> bytes:
+class StdoutWriter:
+    """Writes JSON lines to the standard output. Nothing of it can be resumed."""
+
+    done = 0
+    started_over = False
+
+    def write_lines(self, lines: bytes) -> None:
+        """Write whole lines and flush them."""
+        sys.stdout.flush()
+        sys.stdout.buffer.write(lines)
+        sys.stdout.buffer.flush()
+
+    def raw_lines(self) -> Generator[bytes, None, None]:
+        """There are no lines of an earlier run."""
+        yield from ()
+
+    def keep(self, size: int) -> None:
+        """There is nothing to keep."""
+
+    def finish(self, summary: Mapping[str, Any], convert: Any = None) -> None:
+        """There is no file that needs a name, and none for the summary."""
+
+    abandon = close = lambda self: None
+
+
+def encode_line(record: Mapping[str, Any]) -> bytes:
     """A record as a line of JSON."""
     line = write_json(record, ensure_ascii=False) + '\n'
     # UTF-8 cannot encode a lone surrogate from a JSON escape; keep it as an escape.
@@ -230,7 +248,7 @@ def writing(path: Path, remedy: str) -> Iterator[None]:
     try:
         yield
     except OSError as e:
-        raise InputError(f'Cannot write {path}: {reason(e)}. {remedy}') from e
+        raise InputError(f'Cannot write {path}: {explain(e)}. {remedy}') from e
 
 
 def hold(part: Path) -> FileLock:

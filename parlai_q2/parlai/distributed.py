@@ -1,218 +1,141 @@
 """
-Lets ParlAI evaluate in several processes on a CPU, and count every example once.
+Evaluates in several processes, on a CPU, too, and counts every example once.
 
-ParlAI 1.7.2 asks for the ``nccl`` backend and for a GPU in ``distributed_context``,
-``all_gather_list``, ``fsdp_join`` and ``DistributedDataParallel``; and only its
-``DialogTeacher`` divides its episodes among the processes, so that the counts of any
-other teacher are multiplied. :func:`bridged` mends both in the processes of a run.
+ParlAI's own ``multiprocessing_eval`` (1.7.2) asks for a GPU and the ``nccl`` backend,
+and only its ``DialogTeacher`` and ``ChunkTeacher`` divide their episodes among the
+processes, so that the counts of any other teacher are multiplied. Here, each process
+evaluates its share of the episodes alone, and the reports are merged in the end.
 """
 
-import contextlib
-import copy
-import sys
-from typing import Any, Iterator, Optional
+import multiprocessing
+from concurrent.futures import FIRST_EXCEPTION, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
 
-import parlai.utils.distributed as distributed
+import parlai.core.teachers as teachers
+import parlai.scripts.eval_model as eval_model
 import torch
-import torch.distributed as dist
+from parlai.core.agents import create_agent
+from parlai.core.metrics import aggregate_named_reports, aggregate_unnamed_reports
 from parlai.core.opt import Opt
-from parlai.core.teachers import ChunkTeacher, DialogTeacher, FixedDialogTeacher
 from parlai.utils.data import DatatypeHelper
+from parlai.utils.distributed import override_print
+from parlai.utils.misc import nice_report
 
 from parlai_q2.errors import ConfigError, Q2Error, WorkerError
 from parlai_q2.parlai.task_strings import register
 from parlai_q2.threads import cores
 
-POLL_SECONDS = 0.1
+Report = dict[str, Any]
+KILLED = (
+    'A process of the evaluation was killed. It has often run out of memory: run it '
+    'again with a smaller --distributed-world-size or --batchsize.'
+)
 
 
-def evaluate_in_processes(opt: Opt, port: int) -> Any:
+def evaluate_in_processes(opt: Opt) -> Report:
     """
-    Evaluate in ``--distributed-world-size`` processes, all of them spawned, so that if
-    one fails, the others end at once.
+    Evaluate in ``--distributed-world-size`` processes; if one fails, the others end.
 
-    :param port: a free port of this machine.
     :return: the report over all processes.
-    :raises ConfigError: when the number of processes is missing or below 1.
-    :raises WorkerError: when a process ends early.
+    :raises ConfigError: when the number of processes is missing or below 1, or the data
+        are for training.
+    :raises WorkerError: when a process fails or is killed.
     """
     size = opt['distributed_world_size']
     if not size or size < 1:
         raise ConfigError(f'--distributed-world-size must be at least 1, not {size}.')
-    answers = torch.multiprocessing.get_context('spawn').SimpleQueue()
-    workers = torch.multiprocessing.start_processes(
-        _work,
-        (opt, port, answers),
-        nprocs=size,
-        join=False,
-        daemon=True,
-        start_method='spawn',
+    if DatatypeHelper.is_training(opt['datatype']):
+        raise ConfigError('To evaluate on training data, give -dt train:evalmode.')
+    reports = merge_reports(opt, _evaluate_shares(opt, size))
+    print(nice_report(reports))
+    eval_model._save_eval_stats(opt, reports)
+    tensorboard, fold = eval_model.prepare_tb_logger(opt)
+    if tensorboard:
+        tensorboard.log_metrics(fold, eval_model.get_n_parleys(opt), reports)
+        tensorboard.flush()
+    return reports
+
+
+def merge_reports(opt: Opt, shares: list[list[Report]]) -> Report:
+    """
+    One report of those of all processes.
+
+    :param shares: for each process, the report of each task.
+    """
+    tasks = opt['task'].split(',')
+    merged = [aggregate_unnamed_reports(reports) for reports in zip(*shares)]
+    return aggregate_named_reports(
+        dict(zip(tasks, merged)), micro_average=opt.get('aggregate_micro', False)
     )
-    answer = None
-    try:
-        while True:
-            try:
-                ended = workers.join(timeout=POLL_SECONDS)
-            finally:
-                # Read while they run, since a large report does not fit into the pipe.
-                if not answers.empty():
-                    answer = answers.get()
-                # The errors of the others, which have lost their peer, say less.
-                if isinstance(answer, Q2Error):
-                    raise answer
-            if ended:
-                return answer
-    except torch.multiprocessing.ProcessExitedException as e:
-        code = f'with exit code {e.exit_code}'
-        how = f'by {e.signal_name}' if e.signal_name else code
-        raise WorkerError(
-            f'Process {e.error_index} of the evaluation ended {how}. A killed '
-            'process has often run out of memory: run it again with a smaller '
-            '--distributed-world-size or --batchsize.'
-        ) from e
-    finally:
-        for process in workers.processes:
-            process.terminate()
 
 
-def _work(rank: int, opt: Opt, port: int, answers: Any) -> None:
-    from parlai.scripts.multiprocessing_eval import multiprocess_eval
+def _evaluate_shares(opt: Opt, size: int) -> list[list[Report]]:
+    # A forked process can hang in what its parent's threads held.
+    context = multiprocessing.get_context('spawn')
+    with ProcessPoolExecutor(size, mp_context=context) as pool:
+        futures: list[Future] = [
+            pool.submit(evaluate_share, opt, rank, size) for rank in range(size)
+        ]
+        try:
+            done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+            for future in done:
+                future.result()
+            return [future.result() for future in futures]
+        except BrokenProcessPool as e:
+            raise WorkerError(KILLED) from e
+        except BaseException:
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
 
+
+def evaluate_share(opt: Opt, rank: int, size: int) -> list[Report]:
+    """
+    Evaluate a share of each task, in a process that does nothing else.
+
+    :param rank: the share's number, below ``size``.
+    :return: a report for each task.
+    """
     register()
+    share_episodes(rank, size)
+    device: dict[str, Any] = {'no_cuda': True, 'gpu': -1}
+    if torch.cuda.is_available():
+        device = {'gpu': rank % torch.cuda.device_count()}
+    else:
+        torch.set_num_threads(max(1, cores() // size))
+    # A model's own options may name another device.
+    opt = Opt({**opt, **device, 'override': {**(opt.get('override') or {}), **device}})
     try:
-        with bridged(opt, rank) as own_opt:
-            if not torch.cuda.is_available():
-                share = max(1, cores() // opt['distributed_world_size'])
-                torch.set_num_threads(share)
-            answer = multiprocess_eval(rank, own_opt, port)
+        with override_print(rank != 0):
+            agent = create_agent(opt, requireModelExists=True)
+            return [
+                eval_model._eval_single_world(opt, agent, task)
+                for task in opt['task'].split(',')
+            ]
     except Q2Error as e:
         # Only the message is passed on, since not every error can be pickled.
-        return answers.put(WorkerError(str(e)))
-    if rank == 0:
-        answers.put(answer)
+        raise WorkerError(str(e)) from None
 
 
-@contextlib.contextmanager
-def bridged(opt: Opt, rank: int) -> Iterator[Opt]:
-    """
-    Mend ParlAI's distributed evaluation in this process.
+def share_episodes(rank: int, size: int) -> None:
+    """Let the teachers of this process read only each ``size``-th episode."""
+    # ParlAI asks these functions which episodes are its own, and names world logs.
+    for module in (teachers, eval_model):
+        module.is_distributed = lambda: True
+        module.get_rank = lambda: rank
+    teachers.num_workers = lambda: size
+    init = teachers.FixedDialogTeacher.__init__
 
-    :param rank: which of the run's processes this is.
-    :return: the options for this process.
-    """
-    opt = copy.deepcopy(opt)
-    if rank != 0:
-        # ParlAI's check for that lacks the parentheses of a call, so all would write.
-        opt['report_filename'] = ''
-    with contextlib.ExitStack() as mended:
-        mended.enter_context(_replaced(FixedDialogTeacher, '__init__', _share_out))
-        if not torch.cuda.is_available():
-            _without_gpu(mended)
-        yield opt
-
-
-def _without_gpu(mended: contextlib.ExitStack) -> None:
-    """Let ParlAI's distributed functions work on a CPU, until the stack is closed."""
-    import parlai.utils.fsdp as fsdp
-
-    mended.enter_context(
-        _replaced(distributed, 'distributed_context', lambda _: _context)
-    )
-    # Scripts have imported it by name.
-    gather = distributed.all_gather_list
-    for name, module in list(sys.modules.items()):
-        if name.startswith('parlai') and vars(module).get('all_gather_list') is gather:
-            mended.enter_context(
-                _replaced(module, 'all_gather_list', lambda _: _gather)
-            )
-    device = property(lambda self: torch.device('cpu'))
-    mended.enter_context(
-        _replaced(fsdp.JoinableEvaluator, 'join_device', lambda _: device)
-    )
-    mended.enter_context(
-        _replaced(torch.nn.parallel, 'DistributedDataParallel', _any_device)
-    )
-
-
-@contextlib.contextmanager
-def _replaced(owner: Any, name: str, replace: Any) -> Iterator[None]:
-    """Replace an attribute by ``replace(attribute)`` for a while."""
-    before = getattr(owner, name)
-    setattr(owner, name, replace(before))
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)
-
-
-@contextlib.contextmanager
-def _context(
-    rank: int,
-    opt: Opt,
-    rank_offset: int = 0,
-    gpu: Optional[int] = None,
-    init_method: str = 'tcp://localhost:61337',
-) -> Iterator[Opt]:
-    """ParlAI's ``distributed_context`` for a CPU, with the backend ``gloo``."""
-    opt = copy.deepcopy(opt)
-    rank += rank_offset
-    opt['rank'], opt['gpu'], opt['no_cuda'] = rank, -1, True
-    opt['override'] = {**(opt.get('override') or {}), 'gpu': -1, 'no_cuda': True}
-    loud = bool(opt.get('verbose'))
-    prefix = f'rank:{rank:3d} |' if loud or rank != 0 else None
-    with distributed.override_print(not loud and rank != 0, prefix):
-        dist.init_process_group(
-            backend='gloo',
-            init_method=init_method,
-            world_size=opt['distributed_world_size'],
-            rank=rank,
-        )
-        try:
-            torch.manual_seed(42)
-            distributed.sync_object(None)
-            yield opt
-        finally:
-            dist.destroy_process_group()
-
-
-def _gather(data: Any) -> list[Any]:
-    """ParlAI's ``all_gather_list``, for any device."""
-    if not distributed.is_distributed():
-        return [data]
-    gathered: list[Any] = [None] * dist.get_world_size()
-    dist.all_gather_object(gathered, data)
-    return gathered
-
-
-def _any_device(parallel: type) -> type:
-    class AnyDevice(parallel):
-        """Ignores the GPU that ParlAI's agents pass."""
-
-        def __init__(self, module: Any, device_ids: Any = None, **options: Any):
-            super().__init__(module, **options)
-
-    return AnyDevice
-
-
-def _share_out(init: Any) -> Any:
-    """A teacher's ``__init__`` that leaves it with only the episodes of its process."""
-
-    def __init__(self: Any, opt: Opt, shared: Optional[dict] = None) -> None:
+    def init_share(self: Any, opt: Opt, shared: dict | None = None) -> None:
         init(self, opt, shared)
-        training = DatatypeHelper.is_training(opt['datatype'])
         # These teachers divide their episodes themselves.
-        divides = isinstance(self, (DialogTeacher, ChunkTeacher))
-        if training or divides or not distributed.is_distributed():
+        if isinstance(self, (teachers.DialogTeacher, teachers.ChunkTeacher)):
             return
-        rank, size = distributed.get_rank(), distributed.num_workers()
-        all_episodes, get = self.num_episodes, self.get
+        count_all, get = self.num_episodes, self.get
+        self.num_episodes = lambda: len(range(rank, count_all(), size))
+        self.get = lambda episode_idx, *args, **kwargs: get(
+            episode_idx * size + rank, *args, **kwargs
+        )
 
-        def num_episodes() -> int:
-            return len(range(rank, all_episodes(), size))
-
-        def get_own(episode_idx: int, *arguments: Any, **options: Any) -> Any:
-            return get(episode_idx * size + rank, *arguments, **options)
-
-        self.num_episodes, self.get = num_episodes, get_own
-
-    return __init__
+    teachers.FixedDialogTeacher.__init__ = init_share

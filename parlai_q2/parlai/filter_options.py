@@ -4,7 +4,6 @@ from typing import Any, Mapping
 
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.cli.renamed import add_renamed_options
 from parlai_q2.filtering.policy import Fate, Policy, Unit
 from parlai_q2.parlai.knowledge_options import add_knowledge_options
 from parlai_q2.scorers.roles import Role
@@ -20,8 +19,6 @@ def add_filter_options(
     :param prefix: put before each option's name, to avoid clashes with other options.
     """
     group = parser.add_argument_group('What stays')
-    if not prefix:
-        add_renamed_options(group, 'threshold')
     for name, what in (
         ('generic', 'labels that make no statement to check'),
         ('unverifiable', 'labels in which the scorer could verify nothing'),

@@ -6,12 +6,13 @@ that TRL's DPO trainer reads: ``prompt``, ``chosen`` and ``rejected``.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Optional
 
-from parlai_q2.claims import Label
+from parlai_q2.claims import Kind, Label
 from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.formats import Format
 from parlai_q2.io.locations import Location
 from parlai_q2.io.manifest import shards_in
-from parlai_q2.io.read import history_of, knowledge_of, read_objects
-from parlai_q2.io.world_logs import turns_of
+from parlai_q2.io.parquet import is_parquet
+from parlai_q2.io.read import history_of, knowledge_of, read_lines
 from parlai_q2.models.prompts import Prompt
 from parlai_q2.turns import joined, passages_of
 
@@ -88,14 +89,11 @@ def ranked_turns(
         for shard in shards_in(path):
             yield from ranked_turns(shard)
         return
-    for (line, value, problem, *_), _ in read_objects(path):
-        if problem is not None:
-            yield {}, RecordError(path.name, line, problem)
-        elif 'error' in value and 'rerank' not in value:
-            yield {}, RecordError(path.name, line, str(value['error']))
-        elif not isinstance(value.get('dialog'), list):
-            yield value, None
+    format = Format.PARQUET if is_parquet(path) else Format.JSONL
+    for line, _ in read_lines(path, format):
+        if line.problem is not None:
+            yield {}, RecordError(path.name, line.number, line.problem)
+        elif line.value.get('kind') == Kind.ERROR:
+            yield {}, RecordError(path.name, line.number, str(line.value['error']))
         else:
-            turns = (fields for _, fields in turns_of(value['dialog']))
-            # A command is no turn.
-            yield from ((fields, None) for fields in turns if fields is not None)
+            yield line.value, None

@@ -9,13 +9,15 @@ and, optionally, ``score`` (the log probability that its generator gave it), ``t
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, Optional, Union
 
 from parlai_q2.claims import Label
-from parlai_q2.errors import InputError, RecordError, place_of
-from parlai_q2.io.fields import NO_NAMES, RANKED, renamed, tell_unread
+from parlai_q2.errors import InputError
+from parlai_q2.io.fields import NO_NAMES, POOL_FIELDS
+from parlai_q2.io.formats import Format
 from parlai_q2.io.locations import Location
-from parlai_q2.io.read import history_of, knowledge_of, read_objects
+from parlai_q2.io.parquet import is_parquet
+from parlai_q2.io.read import FileRecord, history_of, knowledge_of, parse_lines
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Knowledge, Turn
 from parlai_q2.typed import is_number
@@ -72,36 +74,11 @@ def _candidates(given: Any) -> tuple[Candidate, ...]:
     return found
 
 
-class PoolRecord(NamedTuple):
-    """
-    One record of a file of pools: its line and all its fields, and the pool or the
-    error, like :class:`~parlai_q2.io.read.Record`, which has the rest, too.
+@dataclass(frozen=True)
+class PoolRecord(FileRecord):
+    """A record of a file of pools, with the pool unless it is bad."""
 
-    :param labels: a human judgement for each candidate, or None.
-    """
-
-    line: int
-    fields: dict[str, Any]
-    pool: Optional[Pool]
-    error: Optional[RecordError]
-    labels: tuple[Optional[str], ...] = ()
-    nulled: tuple[str, ...] = ()
-    read: int = 0
-    source: str = ''
-
-    @property
-    def labelled(self) -> bool:
-        """Whether every candidate has a human judgement."""
-        return bool(self.labels) and all(self.labels)
-
-    @property
-    def place(self) -> str:
-        """Where it stands, for messages: ``pools.jsonl, line 3``."""
-        return place_of(self.source, self.line)
-
-    def without(self, error: RecordError) -> 'PoolRecord':
-        """The record with an error in place of all that it holds."""
-        return self._replace(fields={}, pool=None, error=error, labels=(), nulled=())
+    pool: Pool | None = None
 
 
 def read_pools(
@@ -113,30 +90,19 @@ def read_pools(
 
     :param names: as for :func:`~parlai_q2.io.read.read_records`.
     """
-    name, first = path.name, True
     if path.suffix.lower() in TABLES:
         raise InputError(
-            f'{name}: candidates are a list, which a cell cannot hold. Give JSON lines '
-            'or Parquet: {"knowledge": "...", "candidates": ["...", "..."]}'
+            f'{path.name}: candidates are a list, which a cell cannot hold. Give JSON '
+            'lines or Parquet: {"knowledge": "...", "candidates": ["...", "..."]}'
         )
-    for (line, fields, problem, nulled, flaw), read in read_objects(path):
-        if first and fields:
-            tell_unread(fields, names, RANKED)
-            first = False
-        fields = renamed(fields, names)
-        try:
-            if problem is not None:
-                raise InputError(problem)
-            pool, labels = pool_of(fields)
-            yield PoolRecord(line, fields, pool, None, labels, nulled, read, name)
-        except InputError as e:
-            error = RecordError(name, line, str(e), flaw)
-            yield PoolRecord(line, fields, None, error, (), nulled, read, name)
+    format = Format.PARQUET if is_parquet(path) else Format.JSONL
+    for common, pool in parse_lines(path, format, names, POOL_FIELDS, parse_pool):
+        yield PoolRecord(**common, pool=pool)
 
 
-def pool_of(fields: dict[str, Any]) -> tuple[Pool, tuple[Optional[str], ...]]:
+def parse_pool(fields: Mapping[str, Any]) -> Pool:
     """
-    The pool that a record's fields describe, and the human judgements in it.
+    The pool that a record's fields describe.
 
     :raises InputError: if a field is missing or has the wrong type.
     """
@@ -150,36 +116,34 @@ def pool_of(fields: dict[str, Any]) -> tuple[Pool, tuple[Optional[str], ...]]:
         raise InputError(
             f'needs "candidates", a list of at least one candidate.{remedy}'
         )
-    given = [_candidate(n, one) for n, one in enumerate(candidates)]
-    pool = Pool(
+    return Pool(
         knowledge_of(fields) if 'knowledge' in fields else '',
-        [candidate for candidate, _ in given],
+        [_parse_candidate(n, value) for n, value in enumerate(candidates)],
         history_of(fields),
         None if fields.get('id') is None else str(fields['id']),
     )
-    return pool, tuple(label for _, label in given)
 
 
-def _candidate(place: int, given: Any) -> tuple[Candidate, Optional[str]]:
-    if isinstance(given, str):
-        return Candidate(given, GIVEN), None
-    if not isinstance(given, dict) or not isinstance(given.get('text'), str):
-        shown = json.dumps(given, default=str)[:40]
+def _parse_candidate(place: int, value: Any) -> Candidate:
+    if isinstance(value, str):
+        return Candidate(value, GIVEN)
+    if not isinstance(value, dict) or not isinstance(value.get('text'), str):
+        shown = json.dumps(value, default=str)[:40]
         raise InputError(
             f'candidate {place} is neither a string nor an object with a string as '
             f'"text": {shown}'
         )
-    label = given.get('label')
+    label = value.get('label')
     if label not in (None, *HUMAN_LABELS):
         raise InputError(
             f'candidate {place} has the label {label!r}; it must be '
             f'{" or ".join(HUMAN_LABELS)}.'
         )
-    score, tokens = given.get('score', 0.0), given.get('tokens', 1)
+    score, tokens = value.get('score', 0.0), value.get('tokens', 1)
     if not is_number(score) or not is_number(tokens) or tokens < 1:
         raise InputError(
             f'candidate {place}: "score" and "tokens" must be finite numbers, and '
             '"tokens" at least 1. Leave out what is not known.'
         )
     mean = float(score) / int(tokens)
-    return Candidate(given['text'], GIVEN, float(score), mean), label
+    return Candidate(value['text'], GIVEN, float(score), mean)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, Optional
 
+from parlai_q2.io.turn_knowledge import TurnKnowledge
 from parlai_q2.retrieve.answers import Answer, AnswerReader, asks, wants_a_way
 from parlai_q2.retrieve.courtesy import courtesy
 from parlai_q2.retrieve.found import Found, Retriever
@@ -45,29 +46,6 @@ LESS_SURE = 0.8
 PROSE = 0.4
 _PROSE = re.compile(r'[^\W\d_]{2}')
 _WHY = frozenset({'why'})
-
-
-class Grounding(NamedTuple):
-    """
-    What a reply should rest on.
-
-    :param passages: best first; of a question, only those that answer it, that with the
-        likeliest answer first, or, if none does, all that were found.
-    :param question: the last turn, if it is a question that a passage answers.
-    :param declined: whether the turn is a question that nothing found answers.
-    :param sentences: those of the passages that answer it.
-    :param answers: the answers in them.
-    :param quote: what the document says, with the likeliest answer.
-    :param courtesy: the reply, if the turn is only small talk.
-    """
-
-    passages: tuple[Passage, ...]
-    declined: bool = False
-    question: str = ''
-    sentences: tuple[str, ...] = ()
-    answers: tuple[str, ...] = ()
-    quote: str = ''
-    courtesy: str = ''
 
 
 class Read(NamedTuple):
@@ -125,23 +103,27 @@ class Grounder:
         """What is found for a text."""
         return self.retriever.search([text], self.k)[0]
 
-    def ground(self, histories: Sequence[Sequence[str]]) -> list[Grounding]:
+    def ground(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
         """
         What the reply to each conversation should rest on.
 
         :param histories: for each the turns before the reply, oldest first.
         """
         if self.reader is None:
-            return [Grounding(some) for some in self._found(histories)]
-        grounded: list[Optional[Grounding]] = [None] * len(histories)
+            return [
+                TurnKnowledge(passages, searched=True)
+                for passages in self._found(histories)
+            ]
+        grounded: list[Optional[TurnKnowledge]] = [None] * len(histories)
         asked, others = list[int](), list[int]()
         for n, history in enumerate(histories):
             said = history[-1] if history else ''
             if reply := courtesy(said):
-                grounded[n] = Grounding((), courtesy=reply)
+                grounded[n] = TurnKnowledge((), searched=True, courtesy=reply)
             else:
                 (asked if asks(said) else others).append(n)
-        some = [Grounding(one) for one in self._found([histories[n] for n in others])]
+        found = self._found([histories[n] for n in others])
+        some = [TurnKnowledge(passages, searched=True) for passages in found]
         some += self._read([histories[n] for n in asked])
         for n, one in zip([*others, *asked], some, strict=True):
             grounded[n] = one
@@ -152,7 +134,7 @@ class Grounder:
         found = self.retriever.search(queries, self.k)
         return [tuple(one.passage for one in some) for some in found]
 
-    def _read(self, histories: Sequence[Sequence[str]]) -> list[Grounding]:
+    def _read(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
         """What answers the question that each history ends with."""
         assert self.reader is not None
         questions = [history[-1] for history in histories]
@@ -188,14 +170,14 @@ class Grounder:
         )
         return ranked[:READ]
 
-    def _grounded(self, question: str, read: Sequence[Read]) -> Grounding:
+    def _grounded(self, question: str, read: Sequence[Read]) -> TurnKnowledge:
         ranked = sorted(read, key=lambda one: -one.logit)
         least = math.log(LEAST / (1 - LEAST))
         a_way = wants_a_way(question)
         called = [one for one in ranked if a_way and is_named(question, one.passage)]
         if not called and (not ranked or ranked[0].logit < least):
             nearest = tuple(one.passage for one in read[: self.k])
-            return Grounding(nearest, declined=True)
+            return TurnKnowledge(nearest, searched=True, declined=True)
         floor = max(least, ranked[0].logit - LESS_SURE)
         if a_way:
             ranked = self._by_heading(question, ranked)
@@ -205,18 +187,22 @@ class Grounder:
         quote = _quote_of(kept)
         if a_way:
             # No span says how something is done.
-            return Grounding(
-                passages, False, question, (quote,) if quote else (), (), quote
+            return TurnKnowledge(
+                passages,
+                searched=True,
+                question=question,
+                sentences=(quote,) if quote else (),
+                quote=quote,
             )
         said = [quoted(one.passage.text, one.answer.span, 0) for one in kept]
         spans = [one.answer.span.text for one in kept]
-        return Grounding(
+        return TurnKnowledge(
             passages,
-            False,
-            question,
-            tuple(dict.fromkeys(filter(None, said))),
-            tuple(text for text in spans if text.strip()),
-            quote,
+            searched=True,
+            question=question,
+            sentences=tuple(dict.fromkeys(filter(None, said))),
+            answers=tuple(text for text in spans if text.strip()),
+            quote=quote,
         )
 
     def _by_heading(self, question: str, read: Sequence[Read]) -> list[Read]:

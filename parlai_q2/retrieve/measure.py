@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TextIO
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.intervals import Interval, mean_interval
-from parlai_q2.io.formats import READERS, format_of, open_text
+from parlai_q2.io.formats import READERS, infer_format, open_text
 from parlai_q2.io.read import history_of
 from parlai_q2.text.normalize import passage_key
 from parlai_q2.turns import joined, passages_of
@@ -121,4 +121,4 @@ def _opened(path: Path) -> TextIO:
 
 
 def _format(path: Path) -> str:
-    return format_of(path.with_suffix('') if path.suffix in _PACKED else path)
+    return infer_format(path.with_suffix('') if path.suffix in _PACKED else path)

@@ -1,5 +1,5 @@
 """
-What runs in a process of Ray: it holds one loaded job and works off the items that it
+What runs in a process of Ray: it holds one loaded job and processes the items that it
 is sent. It keeps nothing else, so it can be killed at any time.
 """
 
@@ -7,11 +7,10 @@ import errno
 import os
 import pickle
 import traceback
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from parlai_q2.errors import Q2Error, is_out_of_memory
-from parlai_q2.scale.job import Work
 
 # torch's libraries and the tokenizers read their number of threads from these.
 THREAD_VARIABLES = ('OMP_NUM_THREADS', 'MKL_NUM_THREADS', 'RAYON_NUM_THREADS')
@@ -19,9 +18,9 @@ THREAD_VARIABLES = ('OMP_NUM_THREADS', 'MKL_NUM_THREADS', 'RAYON_NUM_THREADS')
 
 class Answer(NamedTuple):
     """
-    What a call gave: a value, or what went wrong.
+    The outcome of a call: a value, or what went wrong.
 
-    :param problem: a message; empty if all went well.
+    :param problem: a message; empty if nothing did.
     :param trace: the traceback; empty if the message says everything.
     :param module: the name of a module that was not there; empty for other problems.
     """
@@ -41,11 +40,11 @@ class Actor:
     :param threads: of the process, unless the user set one of the variables.
     """
 
-    def __init__(self, job: bytes, device: Optional[str], threads: int):
+    def __init__(self, job: bytes, device: str | None, threads: int):
         for name in THREAD_VARIABLES:
             os.environ[name] = str(threads)
         self._job, self._device = job, device
-        self._work: Optional[Work] = None
+        self._process: Callable[[Sequence[Any]], list[Any]] | None = None
 
     def load(self) -> Answer:
         """Load the job; return its signature."""
@@ -53,26 +52,28 @@ class Actor:
 
     def work(self, items: Sequence[Any]) -> Answer:
         """The result of each item."""
-        assert self._work is not None, 'load() comes first'
-        return self._answer(self._work, items)
+        assert self._process is not None, 'load() comes first'
+        return self._answer(self._process, items)
 
     def _load(self) -> str:
-        self._work = pickle.loads(self._job).load(self._device)
-        return self._work.signature
+        signature, self._process = pickle.loads(self._job).load(self._device)
+        return signature
 
     def _answer(self, function: Any, *arguments: Any) -> Answer:
         try:
             return Answer(function(*arguments))
         except Q2Error as e:
-            return Answer(None, str(e), module=_missing(e.__cause__))
+            return Answer(None, str(e), module=_find_missing_module(e.__cause__))
         except Exception as e:
             if is_out_of_memory(e):
                 # End as if killed by the system; another process may have enough.
                 os._exit(errno.ENOMEM)
             problem = f'{type(e).__name__}: {e}'
-            return Answer(None, problem, traceback.format_exc(), _missing(e))
+            return Answer(
+                None, problem, traceback.format_exc(), _find_missing_module(e)
+            )
 
 
-def _missing(error: Optional[BaseException]) -> str:
+def _find_missing_module(error: BaseException | None) -> str:
     """The module that an import did not find; empty if that is not what happened."""
     return error.name or '' if isinstance(error, ModuleNotFoundError) else ''

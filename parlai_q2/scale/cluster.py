@@ -7,15 +7,16 @@ usage, and writes its logs to one folder.
 """
 
 import logging
+import math
 import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.errors import ConfigError, WorkerError
 from parlai_q2.packages import import_package
-from parlai_q2.threads import LIMIT, threads_said
+from parlai_q2.threads import LIMIT, read_threads
 
 logger = logging.getLogger(__name__)
 
@@ -39,11 +40,11 @@ NO_CLUSTER = (
 
 
 @contextmanager
-def connected(
-    address: Optional[str] = None,
-    cpus: Optional[int] = None,
-    gpus: Optional[int] = None,
-    folder: Optional[str] = None,
+def connect(
+    address: str | None = None,
+    cpus: int | None = None,
+    gpus: int | None = None,
+    folder: str | None = None,
 ) -> Iterator[Any]:
     """
     Connect to a cluster, or start one on this machine, and leave it as it was.
@@ -80,8 +81,9 @@ def connected(
             # It may have started some of its processes.
             ray.shutdown()
             if address is None:
-                said = f'Ray could not be started on this machine: {e}'
-                raise WorkerError(said) from e
+                raise WorkerError(
+                    f'Ray could not be started on this machine: {e}'
+                ) from e
             raise ConfigError(NO_CLUSTER.format(address, e)) from e
         try:
             logger.debug('Logs of the actors: %s', log_folder(ray))
@@ -124,22 +126,39 @@ def log_folder(ray: Any) -> str:
     return ray._private.worker._global_node.get_logs_dir_path()
 
 
-def capacity(ray: Any, cpus: float, gpus: float) -> int:
-    """How many actors of so many CPUs and GPUs the cluster can hold by now."""
+def count_actors(ray: Any, cpus: float, gpus: float) -> int:
+    """
+    How many actors of so many CPUs and GPUs the cluster can hold by now.
+
+    :raises ConfigError: if it cannot hold one.
+    """
     there = ray.cluster_resources()
     fits = [
         int(there.get(name, 0) / needed)
         for name, needed in (('CPU', cpus), ('GPU', gpus))
         if needed
     ]
+    if not min(fits, default=1):
+        raise ConfigError(
+            f'The cluster has {there}, too little for one actor of {cpus:g} CPUs and '
+            f'{gpus:g} GPUs. Ask for less by --ray-cpus and --ray-gpus, or give '
+            '--ray-actors to wait for nodes.'
+        )
     return min(fits, default=1)
 
 
-def dead_nodes(ray: Any) -> frozenset[str]:
+def share_resources(actors: int | None, each: float) -> int | None:
+    """What a cluster on this machine needs for so many actors; None for all it has."""
+    if actors is None:
+        return None
+    return max(1, math.ceil(actors * each)) if each else 0
+
+
+def find_dead_nodes(ray: Any) -> frozenset[str]:
     """The nodes of the cluster that are known to be dead."""
-    return frozenset(one['NodeID'] for one in ray.nodes() if not one['Alive'])
+    return frozenset(node['NodeID'] for node in ray.nodes() if not node['Alive'])
 
 
-def threads_of(cpus: float) -> int:
+def count_threads(cpus: float) -> int:
     """How many threads an actor has; what the user set counts first."""
-    return threads_said(LIMIT) or max(1, int(cpus))
+    return read_threads(LIMIT) or max(1, int(cpus))

@@ -106,7 +106,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         report['peak_memory_gb'] = round(peak_memory_mb() / 1000, 2)
         if 'loop' in parts:
             apart = add_loops(metric, opt, scorer, asked, batched)
-        log.info(metrics.describe_metric(metric))
+        log.show_result(metrics.describe_metric(metric))
         log.info(f'Peak memory of batched scoring: {report["peak_memory_gb"]} GB')
     if 'reranking' in parts:
         report['reranking'] = {name: rerank(name, opt) for name in RERANKERS}
@@ -163,7 +163,7 @@ def rerank(scorer: str, opt: Mapping[str, Any]) -> dict[str, Any]:
     )
     turns = [(f['knowledge'], f['message']) for f in sample()[:TURNS]]
     found = measure_reranking(agent, turns)
-    log.info(describe_reranking(scorer, found))
+    log.show_result(describe_reranking(scorer, found))
     return found
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from parlai_q2.cli import log
 from parlai_q2.cli.files import add_fields_option, given_files
-from parlai_q2.cli.renamed import add_renamed_options
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.fields import read_fields
@@ -31,7 +30,6 @@ def add_options(parser: Any) -> None:
     )
     group.add_argument('--format', choices=tuple(Format), help="the input's format")
     add_fields_option(group)
-    add_renamed_options(group, 'label')
     group.add_argument(
         '--target',
         default='accuracy',
@@ -83,7 +81,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     found = calibrate(scorer, examples, consistent, target, opt['refit'])
     written = found.written
     write_text(outfile, json.dumps(written, indent=1) + '\n')
-    log.info(describe(written))
+    log.show_result(describe(written))
     log.info(f'Wrote {outfile}. To use it: --measure-calibration {outfile}')
     if opt['outdir']:
         folder = Path(opt['outdir'])

@@ -15,18 +15,22 @@ from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.cli import log
 from parlai_q2.cli.files import given_file
-from parlai_q2.cli.judge_engine import judging_from_opt
-from parlai_q2.cli.scale_options import On, add_scale_options, check_scale
+from parlai_q2.cli.scale_options import (
+    EngineName,
+    add_scale_options,
+    check_scale,
+    label_engine_from_opt,
+)
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.judge import CHUNK, batches_of, judge_batches
 from parlai_q2.filtering.scored import ScoredTurns
-from parlai_q2.io.locations import located
+from parlai_q2.io.locations import locate
 from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
 from parlai_q2.parlai.filtered_files import SCORES, Judge, check_places, write_filtered
 from parlai_q2.parlai.knowledge_options import source_from_opt
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
-from parlai_q2.scale.kept_scores import KeptScores
+from parlai_q2.runs.label_scores import KeptScores
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.scorers.roles import Role
 
@@ -78,16 +82,16 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> dict[str, Any]:
     :param size: the least number of labels in one call of the scorer.
     """
     source, tasks = source_from_opt(opt), tasks_from_opt(opt)
-    judging = judging_from_opt(opt, Role.CHOOSE, JUDGE)
-    problems = log.Named('Not scored')
+    labelling = label_engine_from_opt(opt, Role.CHOOSE, JUDGE)
+    problems = log.Problems('Not scored')
     # With Ray there is no score cache, so the scores stay in their file.
-    stay = opt.get('engine') == On.RAY
+    stay = opt.get('engine') == EngineName.RAY
     path = outfile.with_suffix(SCORES)
-    with judging.engine as engine:
-        policy = policy_from_opt(opt, judging.threshold, Role.CHOOSE)
+    with labelling.engine as engine:
+        policy = policy_from_opt(opt, labelling.threshold, Role.CHOOSE)
         judge = Judge(opt['choose'], engine.signature)
-        if judging.scorer is not None:
-            judge = Judge.of(judging.scorer)
+        if labelling.scorer is not None:
+            judge = Judge.of(labelling.scorer)
         batches = batches_of(chain.from_iterable(tasks), source, size)
         with (
             KeptScores(path, engine, stay, problems.add) as kept,
@@ -100,13 +104,13 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> dict[str, Any]:
                 policy,
                 opt,
                 sum(map(len, tasks)),
-                lambda: not kept.made,
+                lambda: not kept.added,
             )
 
 
 def check_alone(opt: Opt) -> None:
     """A ConfigError for what has no effect on a file that is scored already."""
-    given = {'-t': opt.get('task'), '--engine ray': opt.get('engine') == On.RAY}
+    given = {'-t': opt.get('task'), '--engine ray': opt.get('engine') == EngineName.RAY}
     for name in ('knowledge_file', 'knowledge_delimiter'):
         given[f'--{name.replace("_", "-")}'] = opt.get(name)
     for name, value in given.items():
@@ -119,8 +123,8 @@ def check_alone(opt: Opt) -> None:
 
 def filter_scored(opt: Opt, outfile: Path) -> dict[str, Any]:
     """Write what is kept of turns that are scored already; return the summary."""
-    problems = log.Named('Left out')
-    turns = ScoredTurns(located(opt['infile']), problems.add)
+    problems = log.Problems('Left out')
+    turns = ScoredTurns(locate(opt['infile']), problems.add)
     policy = policy_from_opt(opt, turns.threshold, Role.CHOOSE)
     judge = Judge(turns.scorer, turns.signature)
     judged, total = turns.judged(policy), turns.total

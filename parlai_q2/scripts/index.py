@@ -12,7 +12,6 @@ from typing import Any
 from parlai_q2.cli import log
 from parlai_q2.cli.files import given_file
 from parlai_q2.cli.progress import Progress
-from parlai_q2.cli.renamed import add_renamed_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.files import find_documents
@@ -79,7 +78,6 @@ def add_options(parser: Any) -> None:
         default=DEFAULT_LANGUAGE,
         help='the language whose words are stemmed',
     )
-    add_renamed_options(group, 'document_seconds')
 
 
 def run(opt: Mapping[str, Any]) -> Manifest:
@@ -128,7 +126,7 @@ def run(opt: Mapping[str, Any]) -> Manifest:
             found,
             encoded=show,
         )
-    refused = log.Named('Left out')
+    refused = log.Problems('Left out')
     for problem in changes.refused:
         refused.add(problem)
     log.info(

@@ -154,7 +154,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         )
         reports.append(SetReport(evaluation))
     # Printed first, since writing to the folder may fail.
-    log.info('\n' + to_text(reports))
+    log.show_result(to_text(reports))
     written = write_report(reports, folder)
     sections = []
     for report in reports:

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from parlai.core.script import ParlaiScript, register_script
 from parlai.scripts import multiprocessing_eval
-from parlai.utils.distributed import find_free_port
 
 # The default number of processes if there are no GPUs to count.
 PROCESSES = 2
@@ -30,4 +29,4 @@ class MultiprocessingEvalScript(ParlaiScript):
         # Imported late: it imports ParlAI's scripts, which would register here.
         from parlai_q2.parlai.distributed import evaluate_in_processes
 
-        return evaluate_in_processes(self.opt, find_free_port())
+        return evaluate_in_processes(self.opt)

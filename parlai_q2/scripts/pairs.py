@@ -48,7 +48,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, int]:
         raise ConfigError(f'--margin is {margin}; it must be in (0, 1].')
     prompt = Prompt(line_ends(opt['prompt_template']))
     found, judged, turns = 0, 0, 0
-    problems = log.Named('No pair')
+    problems = log.Problems('No pair')
     with (
         writing(outfile, AGAIN),
         whole_file(outfile) as unfinished,

@@ -10,7 +10,7 @@ from typing import Any
 from parlai_q2.cli import log
 from parlai_q2.errors import ConfigError, InputError, RecordError
 from parlai_q2.io.fields import read_fields
-from parlai_q2.io.locations import Location, located
+from parlai_q2.io.locations import Location, locate
 from parlai_q2.io.write import ANOTHER, writing
 from parlai_q2.options import split_names
 from parlai_q2.report.agreement import measure_group
@@ -59,7 +59,7 @@ def run(opt: Mapping[str, Any]) -> Path:
     :raises InputError: when an input cannot be read, no record in it can be shown, or
         two inputs have no response in common.
     """
-    infiles = [located(name) for name in (opt['scores'], opt['other']) if name]
+    infiles = [locate(name) for name in (opt['scores'], opt['other']) if name]
     if not infiles:
         raise InputError(
             'Which scores? Give a file: parlai_q2 report scores.jsonl '
@@ -113,7 +113,7 @@ def _read(infile: Location, label: str, fields: Sequence[str]) -> list[Entry]:
     :raises UnknownNameError: when no record has one of the fields.
     """
     entries: list[Entry] = []
-    left_out = log.Named('Left out')
+    left_out = log.Problems('Left out')
     for entry in read_scored_file(infile, label, fields):
         if isinstance(entry, RecordError):
             left_out.add(entry)

@@ -5,10 +5,10 @@ each is in its knowledge and, if they are labelled, reports how much that helps.
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.cli import log
-from parlai_q2.cli.file_command import run_command_on_files
+from parlai_q2.cli.file_command import Words, add_file_options, run_command_on_files
 from parlai_q2.cli.files import add_fields_option
 from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
 from parlai_q2.cli.scale_options import add_out_format, add_scale_options, with_device
@@ -16,31 +16,27 @@ from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.locations import Location
 from parlai_q2.rerank import PoolRecord, Reranker, read_pools
-from parlai_q2.scale.file_run import Kind
-from parlai_q2.scale.rerank_job import COLUMNS, RerankCounts, RerankJob, choice_of
+from parlai_q2.runs.file_run import Task
+from parlai_q2.runs.rerank_job import COLUMNS, RerankJob, RerankTally
 from parlai_q2.scorers.roles import Role
 
 # Pools in one call of the scorer.
-CHUNK = 16
+CHUNK_POOLS = 16
 
 
 def read(
-    path: Location, format: Optional[str], names: Mapping[str, str]
+    path: Location, format: str | None, names: Mapping[str, str]
 ) -> Iterator[PoolRecord]:
-    """The pools of a file; there is one format."""
+    """The pools of a file; its ending tells the format."""
     return read_pools(path, names)
 
 
-def kind_of(names: Mapping[str, str]) -> Kind:
+def make_task(names: Mapping[str, str]) -> Task:
     """What is read and written; ``names`` as for :func:`read_pools`."""
-    identity = {'fields': dict(names)} if names else {}
-    reader = partial(read, names=names)
-    return Kind(
-        reader,
-        choice_of,
-        RerankCounts,
-        identity=identity,
-        bad_is_error=True,
+    return Task(
+        partial(read, names=names),
+        RerankTally,
+        identity={'fields': dict(names)} if names else {},
         columns=COLUMNS,
     )
 
@@ -48,29 +44,25 @@ def kind_of(names: Mapping[str, str]) -> Kind:
 def add_options(parser: Any) -> None:
     """Add the command's options."""
     group = parser.add_argument_group('Reranking a file')
-    group.add_argument(
-        '--infile',
-        help='JSON lines file with knowledge, candidates and, optionally, history and '
-        'id; a path, a URL, or a pattern such as "in/*.jsonl" for many files',
-    )
-    group.add_argument(
-        '--outfile',
-        help='file to write, JSON lines or Parquet by its ending, or a folder for many',
+    add_file_options(
+        group,
+        'JSON lines or Parquet file with knowledge, candidates and, optionally, '
+        'history and id',
     )
     add_out_format(group)
     add_fields_option(group)
     add_choice_options(parser)
     add_scorer_options(parser, Role.CHOOSE, Role.EXPLAIN)
-    add_scale_options(parser, CHUNK)
+    add_scale_options(parser, CHUNK_POOLS)
 
 
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     """Rerank the files that options name; return the summary written beside them."""
     make = partial(make_reranker, with_device(opt, None))
     job = RerankJob(make, opt['abstain_text'])
-    words = (opt['choose'], 'pools', 'reranked')
-    kind = kind_of(read_fields(opt['fields']))
-    summary = run_command_on_files(opt, job, kind, words)
+    words = Words(opt['choose'], 'pools', 'reranked')
+    task = make_task(read_fields(opt['fields']))
+    summary = run_command_on_files(opt, job, task, words)
     if rates := summary.get('hallucination_rate'):
         log.info(f'Hallucination rate over {summary["labelled"]} labelled pools:')
         for policy, rate in rates.items():
@@ -79,6 +71,6 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     return summary
 
 
-def make_reranker(opt: Mapping[str, Any], device: Optional[str]) -> Reranker:
+def make_reranker(opt: Mapping[str, Any], device: str | None) -> Reranker:
     """A process's reranker, on its device or that of ``opt``."""
     return reranker_from_opt(with_device(opt, device))

@@ -10,7 +10,6 @@ from typing import Any, Optional
 
 from parlai_q2.cli import log
 from parlai_q2.cli.progress import Progress
-from parlai_q2.cli.renamed import add_renamed_options
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import (
@@ -72,7 +71,6 @@ def add_options(parser: Any) -> None:
     parser.add_argument(
         '--num-examples', type=int, default=-1, help='use so many turns; -1: all'
     )
-    add_renamed_options(parser, 'most')
 
 
 def run(opt: Mapping[str, Any]) -> Any:
@@ -102,7 +100,7 @@ def run(opt: Mapping[str, Any]) -> Any:
     if opt['query']:
         query = ' '.join(opt['query'])
         (found,) = index.search([query], k)
-        log.info(
+        log.show_result(
             render_passages(
                 [one.passage for one in found], [one.score for one in found]
             )
@@ -145,8 +143,8 @@ def _of_turns(
     recall = measured(ranks) if ranks else None
     if recall is not None:
         for cut, interval in recall.recall.items():
-            log.info(f'recall@{cut:<3} {interval}')
-        log.info(
+            log.show_result(f'recall@{cut:<3} {interval}')
+        log.show_result(
             f'MRR@{DEEP}   {recall.mrr}  '
             f'({recall.count:,} turns, {how.by}, query: {how.query})'
         )

@@ -21,7 +21,7 @@ from parlai_q2.io.conversations import read_conversations
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.world_logs import (
     COMMAND,
-    LEFT_OUT,
+    COMMANDS_SKIPPED,
     logged_message,
     text_of,
     without_commands,
@@ -73,7 +73,7 @@ class GroundedFileTeacher(JsonTeacher):
                     turn.pop('episode_done', None)
                     yield turn, n == 0
         if self._commands:
-            logging.warning(LEFT_OUT.format(self._commands))
+            logging.warning(COMMANDS_SKIPPED.format(self._commands))
         if turn is None:
             if bad:
                 raise InputError(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Mapping, NamedTuple, Optional
 
 from parlai_q2.errors import InputError, RecordError, TaskDataError
-from parlai_q2.io.formats import READERS, Format, format_of, open_text
+from parlai_q2.io.formats import READERS, Format, infer_format, open_text
 from parlai_q2.io.read import example_of
 from parlai_q2.options import split_pairs
 
@@ -50,7 +50,7 @@ def read_pairs(
             f'There is no file {path}. --pairs-file is a path in which {{fold}} stands '
             'for train, valid or test.'
         )
-    format = format_of(path)
+    format = infer_format(path)
     if format not in FORMATS:
         raise TaskDataError(
             f'{path.name} is not in one of the formats {", ".join(FORMATS)}.'

@@ -8,10 +8,8 @@ from parlai.core.agents import create_agent_from_shared
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.agents.grounded_rerank import AGENT
 from parlai_q2.agents.grounded_rerank.grounded_rerank import FOUND
-from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
-from parlai_q2.errors import ConfigError
+from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT
 from tests.agents.rerank_toys import MADE, make_agent, reply_to, trained_generator
 
 OUT_OF_RANGE = [
@@ -204,21 +202,6 @@ def test_it_abstains_below_the_score_asked_for():
     clone.observe({'text': '5 5 5 5', 'knowledge': '1', 'episode_done': False})
     clone.act()
     assert clone.history.history_raw_strings[-1] == DEFAULT_ABSTAIN_TEXT
-
-
-def test_an_option_of_an_earlier_version_says_what_to_write_instead(capsys):
-    parser = ParlaiParser(True, True)
-    for words, instead in (
-        (['--scorer', 'overlap'], '--choose'),
-        (['--rerank-scorer', 'q2'], '--choose'),
-        (['--copy-penalty', '0'], '--guards'),
-        (['--prefilter', 'q2'], 'nothing'),
-    ):
-        with pytest.raises(ConfigError, match=f'Write {instead}'):
-            parser.parse_args(['-m', AGENT, *words])
-        assert capsys.readouterr() == ('', ''), 'one line, not all of the help'
-    with pytest.raises(ConfigError, match='no --scorer any more. Write --choose'):
-        reranker_from_opt({'scorer': 'q2'})
 
 
 def test_options_out_of_range_are_told_so():

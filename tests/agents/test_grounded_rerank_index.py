@@ -19,7 +19,7 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
 )
 from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.turn_knowledge import Found
+from parlai_q2.io.turn_knowledge import TurnKnowledge
 from parlai_q2.parlai import knowledge_options
 from parlai_q2.parlai.knowledge_options import (
     index_from_opt,
@@ -83,7 +83,7 @@ def test_what_was_typed_comes_first(knowledge):
 def test_nothing_of_the_task_is_left_where_nothing_is_found(knowledge):
     found = knowledge.find({**GOLD, 'text': 'Is there a gym?'})
     assert found.declined and not found.question
-    given = knowledge.give(GOLD, Found((), declined=True))
+    given = knowledge.give(GOLD, TurnKnowledge((), declined=True))
     assert 'knowledge' not in given and 'checked_sentence' not in given
 
 
@@ -94,7 +94,7 @@ def ranking(*texts):
 
 
 def asked(question, answer, quote='It costs 14 euros.'):
-    return Found(
+    return TurnKnowledge(
         (), question=question, sentences=(quote,), answers=(answer,), quote=quote
     )
 
@@ -102,11 +102,11 @@ def asked(question, answer, quote='It costs 14 euros.'):
 @pytest.mark.parametrize(
     'found, text, answered',
     [
-        (Found((), question='Where?'), 'Where?', True),
-        (Found((), declined=True), 'Where?', False),
+        (TurnKnowledge((), question='Where?'), 'Where?', True),
+        (TurnKnowledge((), declined=True), 'Where?', False),
         # Neither yes nor no can be read off a span.
-        (Found((), declined=True), 'Is it far?', None),
-        (Found(()), 'I like it.', None),
+        (TurnKnowledge((), declined=True), 'Is it far?', None),
+        (TurnKnowledge(()), 'I like it.', None),
     ],
 )
 def test_a_question_that_was_read_is_not_read_again(found, text, answered):
@@ -119,7 +119,7 @@ def test_a_candidate_that_says_the_answer_leads(index):
     before = ranking('I like it.', 'You can park behind the hotel.')
     (after,) = to_the_point([before], [known], index.reader)
     assert (after.order, after.reason) == ([1, 0], Reason.ANSWERS)
-    assert to_the_point([before], [Found(())], index.reader) == [before]
+    assert to_the_point([before], [TurnKnowledge(())], index.reader) == [before]
     assert to_the_point([before], [known], None) == [before]
 
 
@@ -167,7 +167,7 @@ def test_small_talk_gets_a_polite_reply_in_place_of_a_quotation(index, knowledge
 
 def test_pools_stay_where_nothing_answers():
     pool = [Candidate('Hello.')]
-    assert with_documents([pool], [Found(())]) == [pool]
+    assert with_documents([pool], [TurnKnowledge(())]) == [pool]
 
 
 def test_a_document_is_quoted_around_its_answer(knowledge):
@@ -178,7 +178,7 @@ def test_a_document_is_quoted_around_its_answer(knowledge):
 
 
 def test_a_question_that_nothing_answers_is_declined(index):
-    declined = Found((), declined=True)
+    declined = TurnKnowledge((), declined=True)
     (after,) = to_the_point([ranking('It costs 14 euros.')], [declined], index.reader)
     assert after.abstain and after.reason == Reason.DECLINED
 
@@ -240,7 +240,9 @@ def test_a_file_of_one_passage_is_given_whole(tmp_path):
     path = tmp_path / 'one.txt'
     path.write_text('Bees have\nfive eyes. ')
     knowledge = of_file(str(path))
-    assert knowledge.find({'text': 'Hi.'}) == Found((Passage('Bees have\nfive eyes.'),))
+    assert knowledge.find({'text': 'Hi.'}) == TurnKnowledge(
+        (Passage('Bees have\nfive eyes.'),)
+    )
     assert 'several passages' in answer(Command('search', 'x'), knowledge, None)
 
 

@@ -8,8 +8,8 @@ from parlai.tasks.wizard_of_internet import constants
 
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     AgentKnowledge,
-    Found,
     KnowledgeSource,
+    TurnKnowledge,
     retrieved,
 )
 from parlai_q2.errors import ConfigError
@@ -30,28 +30,33 @@ def passage(tmp_path):
         (
             {'checked_sentence': 'C.', 'knowledge': 'K.', 'text': 'P.|hi'},
             'T.',
-            Found(passages_in('C.'), in_fields=True),
+            TurnKnowledge(passages_in('C.'), in_fields=True),
             'the sentence the wizard checked',
         ),
         (
             {'knowledge': 'K.', 'text': 'P.|hi'},
             'T.',
-            Found(passages_in('K.'), in_fields=True),
+            TurnKnowledge(passages_in('K.'), in_fields=True),
             'then all that was shown',
         ),
         (
             {'text': 'P.|hi'},
             'T.',
-            Found(passages_in('P.'), in_text=True),
+            TurnKnowledge(passages_in('P.'), in_text=True),
             'then a passage in the text',
         ),
         (
             {'text': 'hi'},
             'T.',
-            Found(passages_in('T.')),
+            TurnKnowledge(passages_in('T.')),
             'then what was typed, in place of the file',
         ),
-        ({'text': 'hi'}, None, Found(passages_in('From the file.')), 'then the file'),
+        (
+            {'text': 'hi'},
+            None,
+            TurnKnowledge(passages_in('From the file.')),
+            'then the file',
+        ),
     ],
 )
 def test_the_order_in_which_knowledge_is_looked_for(
@@ -126,7 +131,7 @@ def test_what_a_search_found_is_knowledge_with_its_titles():
     documents = [('Tea', ['Tea is hot.', 'It is old.']), ('Cha', ['A dance.'])]
     knowledge = AgentKnowledge(KnowledgeSource())
     found = knowledge.find(wizard(*documents))
-    assert found == Found(
+    assert found == TurnKnowledge(
         (Passage('Tea is hot.\nIt is old.', 'Tea'), Passage('A dance.', 'Cha')), True
     )
     # Like the sentence that a wizard of Wikipedia checked.

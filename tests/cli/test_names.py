@@ -35,7 +35,7 @@ MUTATORS = Mutator.load_mutator_types
     ],
 )
 def test_a_mistyped_name_is_refused_with_the_nearest(load, name, nearest):
-    with pytest.raises(UnknownNameError) as error, suggesting():
+    with pytest.raises(UnknownNameError) as error, suggesting([str(name)]):
         load(name)
     message = str(error.value)
     assert f"Did you mean '{nearest}'" in message and '\n' not in message
@@ -56,8 +56,9 @@ def test_a_command_tells_the_nearest(words, nearest):
 
 
 def test_a_module_that_is_not_there_is_refused():
-    with pytest.raises(UnknownNameError, match='no module'), suggesting():
-        load_agent_module('modul_nowhere:Agent')
+    name = 'modul_nowhere:Agent'
+    with pytest.raises(UnknownNameError, match='no module'), suggesting([name]):
+        load_agent_module(name)
 
 
 @pytest.mark.parametrize(
@@ -74,6 +75,7 @@ def test_an_error_inside_a_module_that_was_found_stays_as_it_is(
 ):
     (tmp_path / 'my_agent_module.py').write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(error) as raised, suggesting():
-        load_agent_module('my_agent_module:Agent')
+    name = 'my_agent_module:Agent'
+    with pytest.raises(error) as raised, suggesting([name]):
+        load_agent_module(name)
     assert not isinstance(raised.value, UnknownNameError)

@@ -15,7 +15,7 @@ ROW = re.compile(r'^\| `(--[a-z-]+)`[^|]*\| (\w+)', re.MULTILINE)
 # What the table calls the types of values.
 KINDS = {None: 'text', 'str': 'text', 'int': 'count', 'float': 'number', 'bool': 'true'}
 # The host's own.
-SWITCHES = {'--help', '--h', '--verbose', '--n'}
+SWITCHES = {'--help', '--h', '--verbose', '--quiet', '--n'}
 # Commands of ours that are ParlAI's scripts, with its options besides ours.
 ON_PARLAI = ('filter', 'distill', 'conditions')
 

@@ -7,13 +7,12 @@ import pytest
 
 from parlai_q2.__main__ import run
 from parlai_q2.cli.commands import run_command
+from parlai_q2.cli.scale_options import FixedScorer
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.filtering.judge import batches_of, judge_batches
 from parlai_q2.filtering.policy import Policy, Reason
-from parlai_q2.scale.by_scorer import Same
-from parlai_q2.scale.judge_job import JudgeJob
-from parlai_q2.scale.kept_scores import KeptScores
-from parlai_q2.scale.local import LocalEngine
+from parlai_q2.runs.job import LocalEngine
+from parlai_q2.runs.label_scores import KeptScores, LabelJob
 from tests.files import read_lines, write_lines
 from tests.filtering.toys import SCORER, TASK, WordScorer, episode, said
 
@@ -24,7 +23,7 @@ OUTPUTS = ('kept.jsonl', 'kept.dropped.jsonl', 'kept.summary.txt')
 
 
 def kept_scores(path, scorer, stay=True):
-    return KeptScores(path, LocalEngine(JudgeJob(Same(scorer))), stay)
+    return KeptScores(path, LocalEngine(LabelJob(FixedScorer(scorer))), stay)
 
 
 def judged(kept, episodes=EPISODES, chunk=4):
@@ -56,7 +55,7 @@ def test_what_a_stopped_run_scored_is_not_scored_again(tmp_path):
     scorer, again = WordScorer(), None
     again = kept_scores(path, scorer)
     assert judged(again) == whole
-    assert (again.found, again.made) == (4, 14)
+    assert (again.reused, again.added) == (4, 14)
     assert path.read_bytes() == (tmp_path / 'whole.jsonl').read_bytes()
     # Complete, it serves another run without any scoring.
     third = WordScorer()
@@ -72,10 +71,10 @@ def test_other_data_and_another_scorer_are_scored_anew(tmp_path):
     other = [*EPISODES[:4], episode(('new', 'a b c', 'a')), *EPISODES[5:]]
     again = kept_scores(path, scorer)
     assert judged(again, other) == judged(kept_scores(tmp_path / 'b', scorer), other)
-    assert again.found == 8
+    assert again.reused == 8
     stricter = kept_scores(path, WordScorer(threshold=0.9))
     judged(stricter)
-    assert stricter.found == 0
+    assert stricter.reused == 0
 
 
 def test_nothing_is_left_where_nothing_was_scored_or_nothing_is_to_stay(tmp_path):
@@ -93,10 +92,10 @@ def test_a_label_without_a_score_is_named_and_dropped(tmp_path):
         signature = 'toy'
 
         def run(self, chunks):
-            job = JudgeJob(Same(WordScorer()))
+            job = LabelJob(FixedScorer(WordScorer()))
             for chunk in chunks:
-                made = job.load()(chunk.items)
-                made[1] = job.lost(chunk.items[1], 'a process died of it')
+                made = job.load().process(chunk.items)
+                made[1] = job.report_lost(chunk.items[1], 'a process died of it')
                 yield chunk, made
 
     for _ in range(2):
@@ -111,13 +110,13 @@ def test_a_label_without_a_score_is_named_and_dropped(tmp_path):
 
 
 def test_the_scores_stay_where_there_is_no_cache(tmp_path, monkeypatch):
-    from parlai_q2.cli import judge_engine
+    from parlai_q2.cli import scale_options
 
     def local(opt, job):
         return LocalEngine(job)
 
     # What Ray's engine does is tested elsewhere; here, what the command does with it.
-    monkeypatch.setattr(judge_engine, 'engine_from_opt', local)
+    monkeypatch.setattr(scale_options, 'engine_from_opt', local)
     words = ['filter', '-t', TASK, '--choose', SCORER, '--engine', 'ray']
     words += ['--outfile', str(tmp_path / 'kept.jsonl')]
     WordScorer.made.clear()
@@ -130,8 +129,6 @@ def test_the_scores_stay_where_there_is_no_cache(tmp_path, monkeypatch):
     assert sum(len(scorer.scored) for scorer in WordScorer.made) == 0
     with pytest.raises(ConfigError, match='With --engine ray there is no score cache'):
         run([*words, '--cache', 'true'])
-    with pytest.raises(ConfigError, match='--engine ray --ray-actors N'):
-        run([*words, '--workers', '4'])
 
 
 @pytest.fixture
@@ -149,7 +146,7 @@ def scored(tmp_path):
 
 def score(scored, out, *options):
     files = ['--infile', str(scored / '*.jsonl'), '--outfile', str(scored / out)]
-    run_command('score', *files, '--measure', 'precision', *options)
+    run_command('score', *files, '--measure', 'precision', '--allow-errors', *options)
     return scored / out
 
 

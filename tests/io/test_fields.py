@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from parlai_q2.errors import ConfigError, Flaw, InputError
+from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.read import read_records
 from parlai_q2.rerank.pools import read_pools
@@ -59,7 +59,6 @@ def test_a_document_over_many_lines_is_one_error_that_says_how_to_convert_it(
 ):
     for records in (read(tmp_path, text), list(read_pools(tmp_path / 'in.jsonl'))):
         (record,) = records
-        assert record.error.flaw == Flaw.ENDS_FILE
         assert f"jq -c '{filter_}' IN.json > OUT.jsonl" in str(record.error)
 
 
@@ -139,8 +138,19 @@ def test_names_that_are_no_pairs_are_refused(given):
 
 
 def test_names_are_read_in_any_order():
+    header = '"knowledge=Context, long", response=A'
+    assert read_fields(header) == {'knowledge': 'Context, long', 'response': 'A'}
     assert read_fields(' response = answer, history=question ') == {
         'history': 'question',
         'response': 'answer',
     }
     assert read_fields(None) == read_fields('') == {}
+
+
+def test_a_header_with_a_comma_is_named_by_the_warning_and_the_option(tmp_path, caplog):
+    text = '"Answer, short",answer,knowledge,response\nR,A,K,200\n'
+    names = read_fields('"response=Answer, short"')
+    (record,) = read(tmp_path, text, 'in.csv', names=names)
+    assert record.example.response == 'R'
+    # The user's own field of that name is not lost.
+    assert record.fields['given_response'] == '200'

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.io.formats import CELL_LINES
+from parlai_q2.io.formats import MAX_ROW_LINES
 from parlai_q2.io.read import read_records
-from parlai_q2.io.world_logs import LEFT_OUT, RERANK_KNOWLEDGE
+from parlai_q2.io.world_logs import COMMANDS_SKIPPED, RERANK_KNOWLEDGE
 
 GOOD = {'knowledge': 'It opened in 1969.', 'response': 'in 1969', 'id': 'a', 'extra': 1}
 
@@ -116,42 +116,40 @@ def test_csv_with_quoted_line_breaks_and_commas(tmp_path):
 
 @pytest.mark.parametrize('name, mark', [('in.csv', ','), ('in.tsv', '\t')])
 @pytest.mark.parametrize(
-    'rows, line',
+    'rows, bad',
     [
-        # A quote left open, in which the other rows would disappear.
-        (['Bees dance.|"Bees dance.', 'Foo bar baz.|qux', 'k|r'], 2),
-        (['k|r', '', 'Bees dance.|"Bees dance.', 'k|r'], 4),
+        # A quote that is left open.
+        (['Bees dance.|"Bees dance.', 'k|r', 'k|r'], [2]),
+        (['k|r', '', 'Bees dance.|"Bees dance.', 'k|r'], [4]),
         # Text after the quote that closes.
-        (['"Bees" dance.|r', 'k|r'], 2),
-        (['k|"r', 's" t', 'k|r'], 2),
+        (['"Bees" dance.|r', 'k|r'], [2]),
         # The next quote that opens closes it.
-        (['k|"r', 'k|"r"', 'k|r'], 2),
+        (['k|"r', 'k|"r"', 'k|r'], [2]),
+        (['k|r', 'k|"r', '"k"|"r"', 'k|"r'], [3, 5]),
+        (['k|"r', 's" t', 'k|r'], [2, 3]),
     ],
 )
-def test_a_quote_that_is_not_closed_is_an_error_where_its_record_began(
-    tmp_path, name, mark, rows, line
-):
-    text = ''.join(
-        row.replace('|', mark) + '\n' for row in ['knowledge|response', *rows]
-    )
-    *good, bad = read(tmp_path, text, name)
-    assert all(r.example.response == 'r' for r in good)
-    assert f'{name}, line {line}: cannot be read' in str(bad.error)
-    assert 'Close every quote' in str(bad.error) and bad.fields == {}
-    assert 'The rows after it were not read' in str(bad.error)
+def test_an_open_quote_drops_only_its_line(tmp_path, name, mark, rows, bad):
+    lines = [row.replace('|', mark) for row in ['knowledge|response', *rows]]
+    records = read(tmp_path, '\n'.join(lines) + '\n', name)
+    assert [record.line for record in records if record.error] == bad
+    good = [record.example.response for record in records if record.example]
+    assert good == ['r'] * (len([row for row in rows if row]) - len(bad))
+    first = next(record.error for record in records if record.error)
+    assert f'{name}, line {bad[0]}: cannot be read' in str(first)
+    assert 'Close every quote' in str(first)
 
 
 @pytest.mark.parametrize('end', ['\n', '\r\n', '\r'])
-def test_a_cell_of_more_lines_than_a_text_has_is_an_open_quote(tmp_path, end):
-    most = end.join(['x'] * CELL_LINES)
-    rows = ['knowledge,response', f'"{most}","{most}"', f'"{most}{end}y",r', 'k,r']
-    first, long, last = read(tmp_path, end.join(rows), 'in.csv')
-    assert first.example.knowledge_text == first.example.response == most
-    line = 2 + 2 * CELL_LINES - 1
-    assert long.line == line and long.fields == {}
-    cell = f'a cell of {CELL_LINES + 1} lines, up to line {line + CELL_LINES}'
-    assert cell in str(long.error) and 'were not read' in str(long.error)
-    assert last.example.knowledge_text == 'k'
+def test_a_cell_of_many_lines_is_read_and_one_without_end_is_an_open_quote(
+    tmp_path, end
+):
+    most = end.join(['x'] * (MAX_ROW_LINES // 2))
+    rows = ['knowledge,response', f'"{most}","{most}"', f'"{most}', 'k,r']
+    records = read(tmp_path, end.join(rows), 'in.csv')
+    assert records[0].example.knowledge_text == records[0].example.response == most
+    assert 'cannot be read' in str(records[1].error)
+    assert records[-1].example.knowledge_text == 'k'
 
 
 def test_tsv_and_null_bytes(tmp_path):
@@ -200,7 +198,7 @@ def test_the_passages_of_a_world_log_stay_apart(tmp_path, knowledge):
 
 def test_a_format_that_is_not_known_is_an_error(tmp_path):
     for name, remedy in (
-        ('in.xlsx', 'as csv'),
+        ('in.xlsx', 'as CSV'),
         ('in.doc', '--format'),
         ('in', '--for'),
     ):
@@ -210,15 +208,15 @@ def test_a_format_that_is_not_known_is_an_error(tmp_path):
         read(tmp_path, '', format='xml')
 
 
-def test_csv_that_cannot_be_parsed_ends_with_an_error_of_its_line(
+def test_csv_that_cannot_be_parsed_is_an_error_of_its_line(
     tmp_path, monkeypatch, request
 ):
     limit = csv.field_size_limit()
     request.addfinalizer(lambda: csv.field_size_limit(limit))
     monkeypatch.setattr('parlai_q2.io.formats.CSV_FIELD_LIMIT', 20)
     text = f'knowledge,response\nk,r\n{"x" * 30},r\nk,r\n'
-    good, bad = read(tmp_path, text, 'in.csv')
-    assert good.example.knowledge_text == 'k'
+    good, bad, last = read(tmp_path, text, 'in.csv')
+    assert good.example.knowledge_text == last.example.knowledge_text == 'k'
     assert 'in.csv, line 3' in str(bad.error) and 'cannot be read' in str(bad.error)
     assert 'field limit (20)' in str(bad.error)
 
@@ -231,7 +229,7 @@ def test_commands_of_a_chat_are_no_turns_and_are_counted(tmp_path, caplog):
     records = read(tmp_path, text * 2, format='world_logs')
     assert [r.fields['id'] for r in records] == ['1.1', '1.3', '2.1', '2.3']
     assert records[1].example.history == ('/r/aww', 'r1', 'hi')
-    assert caplog.messages == [LEFT_OUT.format(4)]
+    assert caplog.messages == [COMMANDS_SKIPPED.format(4)]
 
 
 def test_what_is_no_world_log_is_an_error_of_its_line(tmp_path):

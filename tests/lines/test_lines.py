@@ -1,10 +1,6 @@
-"""
-The lines that runs write, and that earlier releases wrote: what comes back is what a
-scorer found.
-"""
+"""The lines that runs write: what comes back is what a scorer found."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -12,20 +8,17 @@ from parlai_q2.claims import Evidence, Kind, Label, Score, Stance
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.lines import (
     error_line,
-    kind_of,
+    find_kind,
+    keep_own_fields,
     ranking_line,
     read_line,
     read_logged_turn,
     score_line,
 )
-from parlai_q2.report.scored_file import read_scored_file
 from parlai_q2.rerank import Reranker
-from tests.files import read_lines
 from tests.report.samples import scored
 from tests.rerank.toys import ToyScorer
 
-EARLIER = Path(__file__).parent / 'earlier'
-BOTH = ('0.5', '0.6')
 RECORD = {'id': 'a', 'knowledge': 'red blue', 'response': 'red', 'history': ['Hi.']}
 
 
@@ -36,7 +29,7 @@ def through_json(line):
 def test_a_score_comes_back_from_its_line():
     score = Score.from_dict(scored())
     line = through_json(score_line(RECORD, score))
-    assert kind_of(line) == line['kind'] == Kind.SCORE
+    assert find_kind(line) == line['kind'] == Kind.SCORE
     judged = read_line({**line, 'signature': score.signature})
     assert judged.score == score
     assert (judged.example.id, judged.example.history) == ('a', ('Hi.',))
@@ -52,7 +45,7 @@ def test_a_ranking_comes_back_from_its_line():
     ranking = Reranker(ToyScorer()).rank('red blue', ['green', 'red'])
     fields = {'id': 'p', 'knowledge': ' red blue ', 'candidates': ['green', 'red']}
     line = through_json(ranking_line(fields, ranking, 'red', ranking.signature))
-    assert kind_of(line) == Kind.RANKING
+    assert find_kind(line) == Kind.RANKING
     judged = read_line(line)
     assert judged.score == ranking.chosen.score
     assert [one.text for one in judged.ranking.candidates] == ['red', 'green']
@@ -65,7 +58,7 @@ def test_a_ranking_comes_back_from_its_line():
 def test_an_error_is_no_score(kind):
     problem = RecordError('in.jsonl', 3, 'is broken')
     line = error_line({'id': 'x', 'label': 'mine'}, 3, problem, kind)
-    assert kind_of(line) == Kind.ERROR
+    assert find_kind(line) == Kind.ERROR
     with pytest.raises(InputError, match='was not scored: in.jsonl, line 3: is broken'):
         read_line(line)
 
@@ -93,55 +86,55 @@ def test_a_word_that_there_is_not_is_refused(field, wrong):
         Score.from_dict(line)
 
 
-def earlier(version, name):
-    return [read_line(line) for line in read_lines(EARLIER / f'{version}.{name}.jsonl')]
+RANKED = {'text': 'a', 'order': [0], 'rerank': [{'text': 'a', 'chosen': True}]}
+RANKING = {
+    **dict.fromkeys(('reason', 'abstained', 'grounded', 'rerank_knowledge'), 'x'),
+    **{'kind': 'ranking', **RANKED},
+}
+SCORED = {
+    **dict.fromkeys(('score', 'label', 'fallback', 'claims', 'parts'), 'x'),
+    'kind': 'score',
+}
 
 
-@pytest.mark.parametrize('version', BOTH)
-def test_questions_of_earlier_releases_are_read(version):
-    wrong, right = earlier(version, 'q2')
-    assert [c.question for c in wrong.score.claims] == [
-        'Where was it founded?',
-        'When was it founded?',
-    ]
-    where, when = wrong.score.claims
-    assert (where.span.text, where.status, where.answer.stance) == (
-        'Paris',
-        'contradicted',
-        'against',
-    )
-    assert (when.answer.span.text, when.answer.passage) == ('1969', 0)
-    assert when.comparison == 'exact' and when.support == 1
-    assert wrong.example.knowledge[0].title == 'Sephora'
-    assert right.score.verifiable
+@pytest.mark.parametrize(
+    'fields, kind, kept',
+    [
+        # The fields of a user that have our names are renamed, behind the others.
+        (
+            {'label': 1, 'knowledge': 'k', 'score': 2, 'response': 'r'},
+            Kind.SCORE,
+            {'knowledge': 'k', 'response': 'r', 'given_label': 1, 'given_score': 2},
+        ),
+        ({'text': 1, 'kind': 'x'}, Kind.SCORE, {'text': 1, 'given_kind': 'x'}),
+        (
+            {'text': 1, 'rerank': 'x', 'error': 2, 'label': 3},
+            Kind.RANKING,
+            {'label': 3, 'given_text': 1, 'given_rerank': 'x', 'given_error': 2},
+        ),
+        (
+            {'label': 1, 'given_label': 2},
+            Kind.SCORE,
+            {'given_label': 2, 'given_given_label': 1},
+        ),
+        ({'rerank': ['mine']}, Kind.SCORE, {'given_rerank': ['mine']}),
+        # A turn of a world log keeps its candidates.
+        ({'rerank': RANKED['rerank']}, Kind.SCORE, {'rerank': RANKED['rerank']}),
+        # What an earlier run wrote is replaced.
+        ({**SCORED, 'signature': 's', 'n': 1}, Kind.SCORE, {'n': 1}),
+        ({**RANKING, 'rerank_signature': 's', 'n': 1}, Kind.RANKING, {'n': 1}),
+        ({'kind': 'error', 'line': 1, 'error': 'e', 'n': 1}, Kind.SCORE, {'n': 1}),
+        # A record that only looks like one of ours is the user's.
+        ({'kind': 'score', 'label': 'x'}, Kind.SCORE,
+         {'given_kind': 'score', 'given_label': 'x'}),
+    ],
+)  # fmt: skip
+def test_no_field_of_a_user_is_lost(fields, kind, kept):
+    found = keep_own_fields(fields, kind)
+    assert list(found.items()) == list(kept.items())
 
 
-@pytest.mark.parametrize('version', BOTH)
-def test_sentences_of_earlier_releases_are_read_beside_questions(version):
-    wrong, right = earlier(version, 'grounded')
-    assert len(wrong.score.asked) == 2 and len(wrong.score.claims) == 3
-    assert wrong.score.claims[-1].status == 'unsupported'
-    generic, stated = right.score.claims[-2:]
-    assert (generic.status, stated.status) == ('generic', 'supported')
-    assert stated.evidence[0].stance == 'for'
-
-
-@pytest.mark.parametrize('version', BOTH)
-def test_marked_words_of_earlier_releases_stand_for_their_sentences(version):
-    wrong, right = earlier(version, 'spans')
-    (mark,) = wrong.score.claims
-    assert 'Paris' in mark.span.text and mark.status == 'contradicted'
-    assert [claim.status for claim in right.score.claims] == ['supported']
-
-
-@pytest.mark.parametrize('version', BOTH)
-def test_rankings_of_earlier_releases_are_read_and_shown(version):
-    ranked, nothing = earlier(version, 'ranked')
-    assert (ranked.score.label, ranked.annotation) == ('consistent', 'consistent')
-    assert ranked.ranking.chosen.text == 'It was founded in Limoges.'
-    assert ranked.ranking.chosen.evidence is not None
-    assert {c.status for c in ranked.ranking.first.shown.marks} == {'contradicted'}
-    assert nothing.score.label == 'not_verifiable'
-    shown = list(read_scored_file(EARLIER / f'{version}.ranked.jsonl'))
-    assert [entry['id'] for entry in shown] == ['pool', 'none']
-    assert any(piece[1:] for piece in shown[0]['response'])
+def test_a_field_called_rerank_that_is_no_ranking_hides_no_score():
+    line = {**RECORD, 'score': 0.9, 'label': 'consistent', 'rerank': ['of the user']}
+    judged = read_line(line)
+    assert (judged.score.value, judged.ranking) == (0.9, None)

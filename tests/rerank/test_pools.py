@@ -28,7 +28,7 @@ def test_a_candidate_is_a_text_or_an_object(tmp_path):
         Candidate('yes', GIVEN),
         Candidate('no', GIVEN, -3.0, -3.0),
     )
-    assert record.error is None and not record.labelled
+    assert record.error is None
 
 
 def test_knowledge_may_be_a_list_of_passages(tmp_path):

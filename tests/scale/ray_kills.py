@@ -22,14 +22,13 @@ from pathlib import Path
 
 from parlai_q2.filtering.judge import batches_of, judge_batches
 from parlai_q2.filtering.policy import Policy
-from parlai_q2.scale.judge_job import JudgeJob
-from parlai_q2.scale.kept_scores import KeptScores
-from parlai_q2.scale.local import LocalEngine
-from parlai_q2.scale.score_job import ScoreJob
+from parlai_q2.runs.job import LocalEngine
+from parlai_q2.runs.label_scores import KeptScores, LabelJob
+from parlai_q2.runs.score_job import ScoreJob
 from parlai_q2.scripts.score import score_file
 from tests.conftest import ROOT
+from tests.runs.toys import ToyScorer, maker, write_records
 from tests.scale.nodes import add_node, children, cluster, kill_node
-from tests.scale.toys import ToyScorer, maker, write_records
 
 KINDS = ('actors', 'nodes', 'drivers')
 # Records of a call, and seconds that it takes.
@@ -106,7 +105,7 @@ def episodes(infile):
             ]
 
 
-COMMANDS = {'score': (score, ScoreJob), 'filter': (filter_, JudgeJob)}
+COMMANDS = {'score': (score, ScoreJob), 'filter': (filter_, LabelJob)}
 # What they write, apart from when and how long.
 WRITTEN = {
     'score': ['out.jsonl'],

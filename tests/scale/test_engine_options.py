@@ -6,7 +6,7 @@ import pytest
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, MissingPackageError
-from tests.scale.toys import write_records
+from tests.runs.toys import write_records
 
 ROLE = {'score': '--measure', 'rerank': '--choose'}
 
@@ -14,8 +14,6 @@ ROLE = {'score': '--measure', 'rerank': '--choose'}
 @pytest.mark.parametrize(
     'option, told',
     [
-        (['--workers', '4'], '--engine ray --ray-actors N'),
-        (['--devices', 'cuda:0,cuda:1'], '--engine ray --ray-gpus 1'),
         (['--ray-actors', '2'], '--ray-actors has no effect without --engine ray'),
         (['--ray-cpus', '2'], '--ray-cpus has no effect'),
         (['--engine', 'ray', '--ray-actors', '0'], 'must be at least 1'),

@@ -9,16 +9,15 @@ import pytest
 
 from parlai_q2.filtering.judge import batches_of, judge_batches
 from parlai_q2.filtering.policy import Policy
+from parlai_q2.runs.job import LocalEngine
+from parlai_q2.runs.label_scores import KeptScores, LabelJob
+from parlai_q2.runs.score_job import ScoreJob
 from parlai_q2.scale.actor import THREAD_VARIABLES, Actor
-from parlai_q2.scale.judge_job import JudgeJob
-from parlai_q2.scale.kept_scores import KeptScores
-from parlai_q2.scale.local import LocalEngine
-from parlai_q2.scale.score_job import ScoreJob
 from parlai_q2.scorers.registry import load_scorer
 from parlai_q2.scripts.score import score_file
 from tests.files import read_lines
+from tests.runs.toys import K, ToyScorer, maker, write_records
 from tests.scale.toy_job import ToyJob
-from tests.scale.toys import K, ToyScorer, maker, write_records
 
 
 class Losing(LocalEngine):
@@ -26,7 +25,7 @@ class Losing(LocalEngine):
 
     def __init__(self, job):
         super().__init__(job)
-        self._job = job
+        self._job, self._work = job, job.load().process
 
     def run(self, chunks):
         for chunk in chunks:
@@ -34,7 +33,7 @@ class Losing(LocalEngine):
 
     def _of(self, item):
         if 'die always' in item.example.response:
-            return self._job.lost(item, 'a process died of it 3 times')
+            return self._job.report_lost(item, 'a process died of it 3 times')
         return self._work([item])[0]
 
 
@@ -60,7 +59,7 @@ def test_a_lost_record_has_an_error_in_its_place(tmp_path):
 def test_a_lost_label_is_dropped(tmp_path):
     turns = [{'text': '', 'knowledge': K, 'labels': [one]} for one in responses()]
     problems = []
-    engine = Losing(JudgeJob(maker(tmp_path)))
+    engine = Losing(LabelJob(maker(tmp_path)))
     with KeptScores(tmp_path / 'kept.jsonl', engine, True, problems.append) as kept:
         batches = batches_of(([turn] for turn in turns), chunk=8)
         judged = list(judge_batches(kept.scores(batches), Policy()))

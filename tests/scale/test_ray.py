@@ -16,9 +16,10 @@ import pytest
 from parlai_q2.__main__ import run
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, WorkerError
-from parlai_q2.scale.local import LocalEngine
+from parlai_q2.runs.job import LocalEngine
 from tests.conftest import ROOT
 from tests.files import write_lines
+from tests.runs.toys import K, PatientScorer, write_records
 from tests.scale.nodes import (
     add_node,
     children,
@@ -29,7 +30,6 @@ from tests.scale.nodes import (
     wait_for,
 )
 from tests.scale.toy_job import ToyJob, chunks, workers
-from tests.scale.toys import K, PatientScorer, write_records
 
 without = pytest.mark.skipif(find_spec('ray') is None, reason='ray is not installed')
 pytestmark = [pytest.mark.slow, without]
@@ -217,7 +217,7 @@ def test_score_writes_the_same_with_the_shipped_detector(tmp_path, two_nodes):
     infile = write_records(tmp_path / 'in.jsonl', responses)
     with open(infile, 'a') as stream:
         stream.write('not json\n{"knowledge": 3, "response": ""}\n')
-    options = {'measure': 'consistency', 'chunk_size': 4}
+    options = {'measure': 'consistency', 'chunk_size': 4, 'allow_errors': True}
     local, ray = both('score', infile, tmp_path, two_nodes.address, **options)
     assert local == ray
     assert len(local) == 2 and local['out.jsonl'].count(b'\n') == 32

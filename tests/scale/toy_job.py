@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from parlai_q2.errors import ModelError
+from parlai_q2.runs.job import Loaded
 
 
 class ToyItem(str):
@@ -29,8 +30,8 @@ def chunks(items, size=4):
 
 
 class ToyWork:
-    def __init__(self, folder, seconds, signature):
-        self.folder, self.seconds, self.signature = Path(folder), seconds, signature
+    def __init__(self, folder, seconds):
+        self.folder, self.seconds = Path(folder), seconds
         (self.folder / f'worker.{os.getpid()}').write_text('')
 
     def __call__(self, items):
@@ -82,9 +83,9 @@ class ToyJob:
         signature = self.signature
         if self.start == 'differ':
             signature += f' {os.getpid()}'
-        return ToyWork(self.folder, self.seconds, signature)
+        return Loaded(signature, ToyWork(self.folder, self.seconds))
 
-    def lost(self, item, problem):
+    def report_lost(self, item, problem):
         return f'{item} is lost: {problem}'
 
 

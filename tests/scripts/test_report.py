@@ -46,7 +46,7 @@ def test_bad_lines_are_named_by_number_and_left_out(tmp_path, warnings):
         '{not json',
         '',
         simple(2, score=1.0, label=None),
-        {'knowledge': 'K.', 'response': 7, 'error': 'no string', 'line': 5},
+        {'knowledge': 'K.', 'response': 7, 'error': 'no string', 'kind': 'error'},
         '[1, 2]',
         '{"knowledge": "K", "response": "R", "label": "consistent", "score": NaN}',
         simple(3),

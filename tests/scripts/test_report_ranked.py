@@ -58,6 +58,7 @@ def pool_of(**fields):
     turn = reranked()
     rows = turn['rerank']
     return {
+        'kind': 'ranking',
         'knowledge': turn['knowledge'],
         'candidates': [row['text'] for row in reversed(rows)],
         'text': rows[0]['text'],
@@ -124,7 +125,7 @@ def test_spans_of_the_knowledge_count_from_where_it_was_read(tmp_path):
 
 
 def test_a_reranked_reply_that_was_scored_anew_has_the_new_score(tmp_path):
-    record = {**pool_of(), **scored(), 'text': scored()['response']}
+    record = {**pool_of(), **scored(), 'kind': 'score', 'text': scored()['response']}
     unnamed = {k: v for k, v in record.items() if k != 'text'}
     path = write_lines(tmp_path / 'scores.jsonl', record, unnamed)
     for entry in read_scored_file(path):

@@ -83,13 +83,13 @@ def test_a_reply_to_changed_knowledge_is_judged_by_the_knowledge_as_it_was(kind)
 
 
 def test_a_reply_without_the_change_can_be_left_out():
-    class Same(Copies):
+    class FixedScorer(Copies):
         def replies(self, asked):
             return [CURIE for _ in asked]
 
-    maker = Adversarial(TURNS, Same())
+    maker = Adversarial(TURNS, FixedScorer())
     assert [one.kind for one in maker.make(['antonym'])] == ['antonym']
-    assert not list(Adversarial(TURNS, Same(), arrived=True).make(['antonym']))
+    assert not list(Adversarial(TURNS, FixedScorer(), arrived=True).make(['antonym']))
     assert made('antonym', arrived=True)
 
 

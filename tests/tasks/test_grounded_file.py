@@ -6,7 +6,7 @@ import parlai.utils.logging as logging
 import pytest
 
 from parlai_q2.errors import InputError
-from parlai_q2.io.world_logs import LEFT_OUT
+from parlai_q2.io.world_logs import COMMANDS_SKIPPED
 from tests.tasks.evaluating import SAMPLE, evaluate, make_world
 from tests.tasks.recording import NAME
 
@@ -67,7 +67,7 @@ def test_commands_of_a_chat_are_no_turns(tmp_path, monkeypatch, label_turns, exp
     said = [[{'text': 'hi'}, {'text': 'oh'}], [{'text': 'bye'}, {'text': 'ok'}]]
     dialog = [why, said[0], why, said[1], why]
     assert turns_of(tmp_path, dialog, label_turns) == expected
-    assert warned == [LEFT_OUT.format(3)]
+    assert warned == [COMMANDS_SKIPPED.format(3)]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from parlai_q2.scale.work import MOST_LEVELS
+from parlai_q2.runs.job import MAX_DEPTH
 from parlai_q2.scorers.overlap import OverlapScorer
 
 K = 'Sephora is a French chain of shops founded in 1969 in Limoges.'
@@ -73,7 +73,7 @@ def write_nested(path):
     """
     good = {'knowledge': K, 'response': 'in 1969'}
     with open(path, 'w') as stream:
-        for levels in (1, MOST_LEVELS, MOST_LEVELS + 1, 600, 5000):
+        for levels in (1, MAX_DEPTH, MAX_DEPTH + 1, 600, 5000):
             tree = '[' * levels + ']' * levels
             stream.write(json.dumps(good)[:-1] + f', "tree": {tree}}}\n')
     return path

@@ -11,11 +11,12 @@ from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.locations import Remote
 from parlai_q2.io.parquet import write_parquet
-from parlai_q2.io.read import read_objects, read_records
+from parlai_q2.io.read import read_lines as read_file
+from parlai_q2.io.read import read_records
 from tests.files import read_lines, write_lines
-from tests.scale.toys import K, write_records
+from tests.runs.toys import K, write_records
 
-SCORE = ('score', '--measure', 'precision', '--chunk-size', '2')
+SCORE = ('score', '--measure', 'precision', '--chunk-size', '2', '--allow-errors')
 
 
 @pytest.fixture
@@ -81,11 +82,11 @@ def test_an_empty_file_among_many_gives_an_empty_one_and_is_named(
     out = tmp_path / 'out'
     score(shards / '*.jsonl', out, '--out-format', ending)
     # Where it goes depends on whether ParlAI is loaded.
-    said = capsys.readouterr().out + caplog.text
+    said = capsys.readouterr().err + caplog.text
     assert '1 of 3 files have no records: ' in said
     manifest = json.loads((out / 'manifest.json').read_text())
     assert [one['records'] for one in manifest['shards']] == [5, 0, 2]
-    assert list(read_objects(out / f'b.{ending}')) == []
+    assert list(read_file(out / f'b.{ending}')) == []
     assert run_command('report', str(out)).read_text().count('"response"') == 7
 
 
@@ -210,7 +211,7 @@ def test_parquet_holds_what_json_lines_hold(shards, tmp_path):
 def test_a_parquet_file_is_made_of_a_run_that_was_stopped(
     shards, tmp_path, monkeypatch
 ):
-    from parlai_q2.scale import file_run
+    from parlai_q2.runs import file_run
 
     out = tmp_path / 'out.parquet'
     score(shards / 'a.jsonl', out)
@@ -251,7 +252,7 @@ def test_pools_are_read_from_parquet_and_written_to_it(tmp_path):
             str(tmp_path / target),
         ]
         run_command('rerank', *files, '--choose', 'precision', '--explain', 'none')
-        found.append([fields.value for fields, _ in read_objects(tmp_path / target)])
+        found.append([fields.value for fields, _ in read_file(tmp_path / target)])
     assert found[0] == found[1]
 
 

@@ -13,8 +13,8 @@ import pytest
 from parlai_q2.scripts.filter import FilterScript
 from parlai_q2.scripts.score import score_file
 from tests.filtering import toys as filter_toys
-from tests.scale.killing import Forked, lines_of, spread, tear
-from tests.scale.toys import K, ToyScorer, write_records
+from tests.runs.killing import Forked, lines_of, spread, tear
+from tests.runs.toys import K, ToyScorer, write_records
 
 KILLED = -9
 RESPONSES = [f'a chain of shops founded in {n}' for n in range(60)]

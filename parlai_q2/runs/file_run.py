@@ -1,0 +1,263 @@
+"""
+The way of a file through a command: read a chunk, process it, append the lines, and in
+the end give the output its name. A run that was stopped resumes after the last chunk
+that was written whole.
+"""
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain, islice
+from typing import Any, NamedTuple, Protocol
+
+from parlai_q2.errors import InputError
+from parlai_q2.io.locations import Location, read_state
+from parlai_q2.io.parquet import Column, is_parquet, write_parquet
+from parlai_q2.io.read import FileRecord
+from parlai_q2.io.write import ResumableWriter, StdoutWriter, encode_line
+from parlai_q2.runs.job import CHUNK_RECORDS, Chunk, Engine, cut_chunks
+from parlai_q2.runs.outputs import FilePair, identify
+
+Line = dict[str, Any]
+
+
+class Tally(Protocol):
+    """Counts what became of records, by their lines, in the order of the file."""
+
+    records: int
+
+    @property
+    def good(self) -> int:
+        """How many records have no error."""
+
+    def add(self, lines: Iterable[Line], nulled: Iterable[str] = ()) -> None:
+        """Add the lines of records, and the fields of theirs that had NaN."""
+
+    def summary(self) -> dict[str, Any]:
+        """The counts by name."""
+
+    def describe(self) -> str:
+        """The counts as text for people."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """
+    What a command reads and writes.
+
+    :param read: yields the records of a file, by its place and its format.
+    :param make_tally: makes what counts the lines.
+    :param identity: what else a run must have in common with one that it resumes.
+    :param signature_field: the field of the first good line that has the signature, if
+        not every line has it.
+    :param columns: those of each Parquet file, with their kinds.
+    """
+
+    read: Callable[[Location, str | None], Iterator[FileRecord]]
+    make_tally: Callable[[], Tally]
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    signature_field: str | None = None
+    columns: Mapping[str, Column] = field(default_factory=dict)
+
+
+class Listener:
+    """Is told how a run proceeds; does nothing."""
+
+    def begin(self, run: 'FileRun') -> None:
+        """A file was opened, and perhaps a part of it was done before."""
+
+    def write(self, run: 'FileRun', lines: list[Line], end: int) -> None:
+        """Lines were written; so many bytes of the input have been read."""
+
+    def finish(self, run: 'FileRun') -> None:
+        """The output of a file is complete."""
+
+
+class FileRun:
+    """
+    One file of a run.
+
+    :param signature: how lines are made; a run resumes one with the same.
+    :param format: of the input; None to take it from the file's ending.
+    :param size: the most records in one call of the engine.
+    :ivar resumed: how many records an earlier run has done.
+    :ivar resumed_end: how many bytes of the file these took.
+    :raises InputError: if the output cannot be written (see
+        :class:`~parlai_q2.io.write.ResumableWriter`).
+    """
+
+    def __init__(
+        self,
+        files: FilePair,
+        task: Task,
+        signature: str,
+        format: str | None = None,
+        size: int = CHUNK_RECORDS,
+    ):
+        self.files, self.task = files, task
+        self.state = read_state(files.infile)
+        self.identity = identify(files.infile, signature, format, task.identity)
+        self.writer: ResumableWriter | StdoutWriter = StdoutWriter()
+        if files.outfile is not None:
+            self.writer = ResumableWriter(files.outfile, self.identity, *files.inputs)
+        self.tally = task.make_tally()
+        self.summary: dict[str, Any] = {}
+        self.resumed_end = 0
+        # Chunks that were read, but not written yet.
+        self.pending = 0
+        self.read_all = False
+        try:
+            records = task.read(files.infile, format)
+            self._chunks = self._skip_written(cut_chunks(records, size))
+        except BaseException:
+            if self.writer.done:
+                self.writer.close()
+            else:
+                self.writer.abandon()
+            raise
+        self.resumed = self.tally.records
+
+    def _skip_written(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+        """
+        Count the chunks that an earlier run has written; return the others. If some
+        lines of a chunk are missing, the whole chunk is processed again, so that a
+        scorer sees the same records together as in a run that was never stopped.
+        """
+        written = self.writer.raw_lines()
+        kept = 0
+        for chunk in chunks:
+            raw = list(islice(written, len(chunk.items)))
+            if not self._count_written(raw, chunk):
+                chunks = chain([chunk], chunks)
+                break
+            kept += sum(map(len, raw))
+            self.resumed_end = chunk.end
+        self.writer.keep(kept)
+        return chunks
+
+    def _count_written(self, raw: Sequence[bytes], chunk: Chunk) -> bool:
+        """Count the lines of a chunk; False if they are not whole."""
+        if len(raw) < len(chunk.items):
+            return False
+        try:
+            lines = [json.loads(line) for line in raw]
+            self.tally.add(lines, chunk.nulled)
+        except (ValueError, TypeError, KeyError):
+            # After a power cut, a file can have a hole.
+            return False
+        return True
+
+    def chunks(self) -> Iterator['OpenChunk']:
+        """The chunks that are still to be processed."""
+        for chunk in self._chunks:
+            self.pending += 1
+            yield OpenChunk(self, chunk)
+        self.read_all = True
+
+    def write(self, chunk: Chunk, lines: list[Line]) -> None:
+        """Append the lines of the next chunk."""
+        if self.task.signature_field and not self.tally.good:
+            good = (line for line in lines if 'error' not in line)
+            for line in islice(good, 1):
+                line[self.task.signature_field] = self.identity['signature']
+        self.writer.write_lines(b''.join(map(encode_line, lines)))
+        self.tally.add(lines, chunk.nulled)
+        self.pending -= 1
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the whole file was read, and all of it written."""
+        return self.read_all and not self.pending
+
+    def finish(self, may_be_empty: bool) -> None:
+        """
+        Give the output its name, and write the summary beside it.
+
+        :raises InputError: if the input has changed meanwhile, or has no records and
+            may not be empty.
+        """
+        check_unchanged(self.files.infile, self.state)
+        if not self.tally.records and not may_be_empty:
+            self.writer.abandon()
+            raise InputError(f'{self.files.infile} has no records.')
+        self.summary = {**self.identity, **self.tally.summary()}
+        convert = None
+        if self.files.outfile is not None and is_parquet(self.files.outfile):
+            convert = partial(write_parquet, columns=self.task.columns)
+        self.writer.finish(self.summary, convert)
+
+
+class OpenChunk(NamedTuple):
+    """A chunk that an engine has, and the file that it is of."""
+
+    run: FileRun
+    chunk: Chunk
+
+    @property
+    def items(self) -> Sequence[FileRecord]:
+        """The records."""
+        return self.chunk.items
+
+
+def run_files(
+    files: Sequence[FilePair],
+    engine: Engine,
+    task: Task,
+    format: str | None = None,
+    size: int = CHUNK_RECORDS,
+    listener: Listener | None = None,
+    may_be_empty: bool = False,
+) -> None:
+    """
+    Process files, resuming those that a stopped run began. They are one stream to the
+    engine, which does not run dry between two of them.
+
+    :param format: of the inputs; None to take it from each file's ending.
+    :param size: the most records in one call of the engine.
+    :param may_be_empty: whether an input without records gives an empty output; else
+        it is an error.
+    :raises InputError: when an input cannot be read, has no record or changes during
+        the run, or another run is writing an output.
+    """
+    listener = listener or Listener()
+    runs: deque[FileRun] = deque()
+
+    def open_chunks() -> Iterator[OpenChunk]:
+        for pair in files:
+            run = FileRun(pair, task, engine.signature, format, size)
+            runs.append(run)
+            listener.begin(run)
+            yield from run.chunks()
+
+    def finish_complete() -> None:
+        while runs and runs[0].is_complete:
+            runs[0].finish(may_be_empty)
+            listener.finish(runs.popleft())
+
+    try:
+        with closing(engine.run(open_chunks())) as results:
+            for (run, chunk), lines in results:
+                run.write(chunk, lines)
+                listener.write(run, lines, chunk.end)
+                finish_complete()
+        finish_complete()
+    except BaseException:
+        for run in runs:
+            run.writer.close()
+        raise
+
+
+def check_unchanged(infile: Location, state: Mapping[str, Any]) -> None:
+    """Check that a file is as it was: else the output may mix two versions of it."""
+    try:
+        now = read_state(infile)
+    except OSError:
+        now = {}
+    if now != state:
+        raise InputError(
+            f'{infile} changed while it was being read. Run the same command again '
+            'once nothing writes to it any more; it will start over.'
+        )

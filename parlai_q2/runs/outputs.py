@@ -1,0 +1,282 @@
+"""
+The files of a run: one in and one out; or many in, and a folder with as many out, whose
+manifest lists what is in each. Outputs may be URLs: they are written to a folder on
+this machine, where a stopped run resumes, and stored when complete.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from glob import has_magic
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.io.files import cache_folder, explain, file_sha256
+from parlai_q2.io.locations import (
+    Location,
+    Remote,
+    Stdin,
+    expand_pattern,
+    locate,
+    read_state,
+)
+from parlai_q2.io.manifest import MANIFEST
+from parlai_q2.io.parquet import check_pyarrow, is_parquet
+from parlai_q2.io.strict_json import write_json
+from parlai_q2.io.write import ANOTHER, meta_of, writable, write_text, writing
+
+STDOUT = ('-', '/dev/stdout')
+
+
+class FilePair(NamedTuple):
+    """
+    A file to read, and the one to write: JSON lines, or by its name Parquet.
+
+    :param outfile: None for the standard output.
+    """
+
+    infile: Location
+    outfile: Path | None
+
+    @property
+    def inputs(self) -> list[Path]:
+        """The input, if it is a file of this machine."""
+        return [self.infile] if isinstance(self.infile, Path) else []
+
+
+@dataclass
+class Outputs:
+    """
+    What a run reads and writes.
+
+    :param target: the output: a file, or with ``is_folder`` a folder; None for the
+        standard output.
+    :param staging: where files are written before they are stored, if the target is a
+        URL.
+    :ivar entries: what is known of each output in a folder, by its name.
+    """
+
+    files: list[FilePair]
+    target: Location | None
+    is_folder: bool = False
+    staging: Path | None = None
+    entries: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> Path | None:
+        """The file that says how the results were made and how many there are."""
+        if self.is_folder:
+            folder = self.staging or self.target
+            assert isinstance(folder, Path)
+            return folder / MANIFEST
+        (pair,) = self.files
+        return meta_of(pair.outfile) if pair.outfile else None
+
+    def check(self) -> None:
+        """
+        Check inputs and outputs before any work is done.
+
+        :raises InputError: if an input is not there or no regular file, or an output
+            cannot be written.
+        """
+        for pair in self.files:
+            check_regular(pair.infile)
+            if pair.outfile is None:
+                continue
+            if pair.outfile.suffix.lower() in ('.csv', '.tsv'):
+                raise InputError(
+                    f'{pair.outfile}: the output is JSON lines or Parquet. Name it '
+                    '.jsonl or .parquet.'
+                )
+            if is_parquet(pair.outfile):
+                check_pyarrow(f'Writing {pair.outfile}')
+            # Two inputs never have one output, so it could only be its own.
+            writable(pair.outfile, *pair.inputs)
+
+    def skip_finished(
+        self, signature: str, format: str | None, more: Mapping[str, Any]
+    ) -> int:
+        """Leave out what an earlier run has finished in a folder; return how many."""
+        if not self.is_folder:
+            return 0
+        left = []
+        for pair in self.files:
+            identity = identify(pair.infile, signature, format, more)
+            summary = _read_finished(pair, identity)
+            if summary is None:
+                left.append(pair)
+            else:
+                self._enter(pair, summary)
+        skipped = len(self.files) - len(left)
+        self.files = left
+        return skipped
+
+    def complete(self, pair: FilePair, summary: Mapping[str, Any]) -> None:
+        """Store a finished output, if it goes elsewhere, and note what is in it."""
+        if pair.outfile is None:
+            return
+        if self.is_folder:
+            self._enter(pair, summary)
+        self._store(pair.outfile)
+        self._store(meta_of(pair.outfile))
+
+    def write_manifest(self, signature: str) -> None:
+        """Write the manifest of an output that is a folder."""
+        if self.summary is None or not self.is_folder:
+            return
+        entries = [self.entries[name] for name in sorted(self.entries)]
+        manifest = {
+            'signature': signature,
+            'records': sum(entry['records'] for entry in entries),
+            'bad': sum(entry['bad'] for entry in entries),
+            'shards': entries,
+        }
+        with writing(self.summary, ANOTHER):
+            write_text(self.summary, write_json(manifest, indent=1) + '\n')
+        self._store(self.summary)
+
+    def _enter(self, pair: FilePair, summary: Mapping[str, Any]) -> None:
+        assert pair.outfile is not None
+        self.entries[pair.outfile.name] = {
+            'file': pair.outfile.name,
+            'infile': str(pair.infile),
+            'records': summary.get('records', summary.get('pools')),
+            'bad': summary['bad'],
+            'bytes': pair.outfile.stat().st_size,
+            'sha256': file_sha256(pair.outfile),
+        }
+
+    def _store(self, path: Path) -> None:
+        if not isinstance(self.target, Remote):
+            return
+        url = self.target.url
+        if self.is_folder:
+            url = f'{url.rstrip("/")}/{path.name}'
+        elif path.name != self.target.name:
+            url = f'{url.rpartition("/")[0]}/{path.name}'
+        try:
+            Remote(url).put(path)
+        except OSError as e:
+            raise InputError(
+                f'Cannot write {url}: {e}. It is complete at {path}; run the same '
+                'command again to store it, or copy it yourself.'
+            ) from e
+
+
+def plan_outputs(infile: str, outfile: str, ending: str | None = None) -> Outputs:
+    """
+    The files that two options describe.
+
+    :param infile: a file, a URL, or a pattern of either, such as ``in/*.jsonl``; ``-``
+        for the standard input.
+    :param outfile: a file or a URL; for a pattern, a folder; ``-`` for the standard
+        output.
+    :param ending: of the files in a folder: ``jsonl`` or ``parquet``.
+    :raises ConfigError: if many inputs would go to one file, or two to one name.
+    """
+    is_pattern = has_magic(infile) and not Path(infile).exists()
+    if outfile in STDOUT:
+        if is_pattern or ending:
+            raise ConfigError(
+                f'--outfile {outfile} takes the JSON lines of one file. Give a folder '
+                'for a pattern or --out-format.'
+            )
+        return Outputs([FilePair(locate(infile), None)], None)
+    target = locate(outfile)
+    assert not isinstance(target, Stdin)
+    is_folder = outfile.endswith('/') or isinstance(target, Path) and target.is_dir()
+    if is_pattern and not is_folder and target.suffix:
+        raise ConfigError(
+            f'--infile {infile} may fit many files, so --outfile must be a folder, not '
+            f'{outfile}. Write {outfile.removesuffix(target.suffix)}/'
+        )
+    inputs = expand_pattern(infile)
+    staging = None
+    if isinstance(target, Remote):
+        # The same for the same target, so that a stopped run is found again.
+        key = hashlib.sha256(target.url.encode()).hexdigest()[:16]
+        staging = cache_folder() / 'outputs' / key
+        staging.mkdir(parents=True, exist_ok=True)
+    if is_pattern or is_folder:
+        folder = staging or target
+        assert isinstance(folder, Path)
+        names = [output_name(path.name, ending) for path in inputs]
+        _check_names(names, infile)
+        pairs = zip(inputs, names, strict=True)
+        files = [FilePair(path, folder / name) for path, name in pairs]
+        return Outputs(files, target, True, staging)
+    if ending and target.suffix.lstrip('.') != ending:
+        raise ConfigError(
+            f'--out-format {ending} is for the files in a folder, and a file says its '
+            f'own by its name. Write --outfile {target.name}.{ending}'
+        )
+    out = staging / target.name if staging else target
+    assert isinstance(out, Path)
+    return Outputs([FilePair(inputs[0], out)], target, False, staging)
+
+
+def _check_names(names: list[str], pattern: str) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(
+                f'Two inputs of {pattern} would be written to {name}. Give them '
+                'different names, or process them one folder at a time.'
+            )
+
+
+def check_regular(infile: Location) -> None:
+    """Check that a file is there and can be read twice; else an InputError."""
+    try:
+        if not infile.exists():
+            raise InputError(f'There is no file {infile}. Check --infile.')
+        if infile.is_file():
+            return
+        if infile.is_dir():
+            raise InputError(
+                f'{infile} is a folder. Give a file or, in quotes, a pattern for many: '
+                f'--infile "{infile}/*.jsonl"'
+            )
+    except OSError as e:
+        raise InputError(f'Cannot use {infile}: {explain(e)}.') from e
+    raise InputError(
+        f'{infile} is not a regular file, and a run that was stopped has to read it '
+        'again. Save its contents to a file, or give the standard input: --infile -'
+    )
+
+
+def output_name(name: str, ending: str | None = None) -> str:
+    """
+    The name of the output of one of many files.
+
+    >>> output_name('part-0.csv'), output_name('part-1.jsonl', 'parquet')
+    ('part-0.jsonl', 'part-1.parquet')
+    """
+    return str(PurePosixPath(name).with_suffix(f'.{ending or "jsonl"}'))
+
+
+def identify(
+    infile: Location, signature: str, format: str | None, more: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a run must have in common with one that it resumes."""
+    return {
+        'signature': signature,
+        'infile': str(infile.resolve()),
+        'format': format,
+        **read_state(infile),
+        **more,
+    }
+
+
+def _read_finished(
+    pair: FilePair, identity: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """The summary of an output that an earlier run has finished; None if it has not."""
+    assert pair.outfile is not None
+    try:
+        summary = json.loads(meta_of(pair.outfile).read_text(encoding='utf-8'))
+        is_same = {name: summary.get(name) for name in identity} == identity
+    except (OSError, ValueError, AttributeError):
+        return None
+    return summary if is_same and pair.outfile.is_file() else None

@@ -1,0 +1,192 @@
+"""Reranks pools: what a process does with the pools that it is sent."""
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from parlai_q2.claims import Kind, Label
+from parlai_q2.enums import Word
+from parlai_q2.intervals import Interval, mean_interval
+from parlai_q2.io.parquet import Column
+from parlai_q2.io.read import FileRecord
+from parlai_q2.lines import error_line, ranking_line
+from parlai_q2.rerank import PoolRecord, Reranker
+from parlai_q2.runs.job import Loaded
+from parlai_q2.runs.score_job import lost_line
+
+# The kinds of columns in Parquet.
+COLUMNS = {
+    **dict.fromkeys(('knowledge', 'history', 'candidates'), Column.JSON),
+    **dict.fromkeys(
+        ('kind', 'text', 'reason', 'rerank_signature', 'error'), Column.TEXT
+    ),
+    **dict.fromkeys(('order', 'rerank', 'rerank_knowledge'), Column.JSON),
+    **dict.fromkeys(('abstained', 'grounded'), Column.TRUTH),
+    'line': Column.WHOLE,
+}
+
+
+class Policy(Word):
+    """Ways of choosing, whose wrong choices are counted."""
+
+    CHOSEN = 'chosen'  # the reranker's, which says nothing where it abstains
+    FIRST = 'first'
+    RANDOM = 'random'  # in expectation
+    ORACLE = 'oracle'  # the best possible
+
+
+# Makes a reranker for a torch device (None for its default).
+MakeReranker = Callable[[str | None], Reranker]
+
+
+@dataclass(frozen=True)
+class RerankJob:
+    """
+    Reranks pools; see :class:`~parlai_q2.runs.job.Job`.
+
+    :param make_reranker: must be picklable for Ray.
+    :param abstain_text: the reply in place of one that is not grounded.
+    """
+
+    make_reranker: MakeReranker
+    abstain_text: str
+
+    def load(self, device: str | None = None) -> Loaded:
+        """Make the reranker."""
+        reranker = self.make_reranker(device)
+        signature = str(reranker.chooser.signature)
+        return Loaded(
+            signature, partial(rerank_pools, reranker, self.abstain_text, signature)
+        )
+
+    def report_lost(self, item: FileRecord, problem: str) -> dict[str, Any]:
+        """The line of a pool that no process survives."""
+        return lost_line(item, problem, Kind.RANKING)
+
+
+def rerank_pools(
+    reranker: Reranker, abstain_text: str, signature: str, records: Sequence[FileRecord]
+) -> list[dict[str, Any]]:
+    """The line of each pool, all ranked together."""
+    pools = [r.pool for r in records if isinstance(r, PoolRecord) and r.pool]
+    rankings = iter(reranker.explained(reranker.rank_batch(pools)))
+    lines = []
+    for record in records:
+        if record.error is not None:
+            line = error_line(record.fields, record.line, record.error, Kind.RANKING)
+        else:
+            ranking = next(rankings)
+            text = abstain_text if ranking.abstain else ranking.chosen.text
+            line = ranking_line(record.fields, ranking, text, signature)
+        lines.append(line)
+    return lines
+
+
+class Outcome(NamedTuple):
+    """
+    What is counted of a pool.
+
+    :param changed: whether the choice is another than the generator's first.
+    :param nothing_grounded: whether there is knowledge, and no candidate is consistent
+        with it.
+    :param wrong: where every candidate has a label, how often each of :class:`Policy`
+        gives an inconsistent response, in [0, 1]; else empty.
+    """
+
+    changed: bool
+    nothing_grounded: bool
+    wrong: tuple[float, ...] = ()
+
+
+def read_outcome(line: Mapping[str, Any]) -> Outcome:
+    """What is counted of a pool, from its line."""
+    # As for the reranker, the generator's order is that of the file.
+    order, rows = line['order'], line['rerank']
+    labels = [
+        candidate.get('label') if isinstance(candidate, dict) else None
+        for candidate in line['candidates']
+    ]
+    chosen = next(n for n, row in zip(order, rows) if row['chosen'])
+    first = next(n for n, row in zip(order, rows) if row['first'])
+    nothing_grounded = bool(line['rerank_knowledge']) and not line['grounded']
+    if not all(labels):
+        return Outcome(chosen != first, nothing_grounded)
+    wrong = [float(label == Label.INCONSISTENT) for label in labels]
+    wrong_choice = 0.0 if line['abstained'] else wrong[chosen]
+    rates = (wrong_choice, wrong[0], sum(wrong) / len(wrong), min(wrong))
+    return Outcome(chosen != first, nothing_grounded, rates)
+
+
+class RerankTally:
+    """Counts pools, and where people labelled their candidates, wrong choices."""
+
+    def __init__(self) -> None:
+        self.records = self.good = self.changed = self.nothing_grounded = 0
+        self.nulled: Counter[str] = Counter()
+        # Eight bytes for each labelled pool.
+        self._wrong = {policy: array('d') for policy in Policy}
+
+    def add(self, lines: Iterable[dict[str, Any]], nulled: Iterable[str] = ()) -> None:
+        """Add the lines of pools, and the fields of theirs that had NaN."""
+        # All are read before any is counted: a resumed run may find a damaged line.
+        outcomes = [
+            None if line['kind'] == Kind.ERROR else read_outcome(line) for line in lines
+        ]
+        self.nulled.update(nulled)
+        for outcome in outcomes:
+            self.records += 1
+            if outcome is None:
+                continue
+            self.good += 1
+            self.changed += outcome.changed
+            self.nothing_grounded += outcome.nothing_grounded
+            for policy, value in zip(Policy, outcome.wrong):
+                self._wrong[policy].append(value)
+
+    def rates(self) -> dict[str, Interval]:
+        """
+        How often each policy gives an inconsistent response, by the labels of pools,
+        with its 95 % interval over pools; empty where none is labelled.
+        """
+        return {
+            str(policy): mean_interval(values)
+            for policy, values in self._wrong.items()
+            if values
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """The counts and rates."""
+        counts: dict[str, Any] = {
+            'pools': self.records,
+            'bad': self.records - self.good,
+            'changed': self.changed,
+            'nothing_grounded': self.nothing_grounded,
+        }
+        if self.nulled:
+            counts['nulled'] = dict(self.nulled)
+        if rates := self.rates():
+            counts['labelled'] = len(self._wrong[Policy.CHOSEN])
+            counts['hallucination_rate'] = {
+                policy: rate._asdict() for policy, rate in rates.items()
+            }
+        return counts
+
+    def describe(self) -> str:
+        """The counts, as text for people."""
+        text = (
+            f'{self.good} reranked, {self.changed} of them with a different first '
+            f'choice; {self.records - self.good} not reranked.'
+        )
+        if self.nothing_grounded:
+            text += (
+                f' Nothing grounded in {self.nothing_grounded} of them: no candidate '
+                'is consistent with its knowledge ("grounded": false).'
+            )
+        if self.nulled:
+            text += (
+                f' Null was written for NaN or Infinity in: {", ".join(self.nulled)}.'
+            )
+        return text

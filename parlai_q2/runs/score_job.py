@@ -1,0 +1,176 @@
+"""Scores records: what a process does with the records that it is sent."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from parlai_q2.claims import Kind, Label
+from parlai_q2.errors import RecordError
+from parlai_q2.intervals import Interval, share_interval
+from parlai_q2.io.parquet import Column
+from parlai_q2.io.read import FileRecord, Record
+from parlai_q2.lines import error_line, score_line
+from parlai_q2.runs.job import Loaded
+from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.shell import LANGUAGE
+
+# The kinds of columns in Parquet.
+COLUMNS = {
+    'kind': Column.TEXT,
+    'score': Column.NUMBER,
+    'label': Column.TEXT,
+    'fallback': Column.TRUTH,
+    **dict.fromkeys(('claims', 'parts'), Column.JSON),
+    'signature': Column.TEXT,
+    'line': Column.WHOLE,
+    'error': Column.TEXT,
+}
+# Makes a scorer for a torch device (None for its default), in the process that uses it.
+MakeScorer = Callable[[str | None], Scorer]
+
+
+@dataclass(frozen=True)
+class ScoreJob:
+    """
+    Scores records; see :class:`~parlai_q2.runs.job.Job`.
+
+    :param make_scorer: must be picklable for Ray.
+    """
+
+    make_scorer: MakeScorer
+
+    def load(self, device: str | None = None) -> Loaded:
+        """Make the scorer."""
+        scorer = self.make_scorer(device)
+        return Loaded(str(scorer.signature), partial(score_records, scorer))
+
+    def report_lost(self, item: FileRecord, problem: str) -> dict[str, Any]:
+        """The line of a record that no process survives."""
+        return lost_line(item, problem, Kind.SCORE)
+
+
+def score_records(
+    scorer: Scorer, records: Sequence[FileRecord]
+) -> list[dict[str, Any]]:
+    """The line of each record, all scored in one call."""
+    examples = [r.example for r in records if isinstance(r, Record) and r.example]
+    scores = iter(scorer.score(examples))
+    return [
+        score_line(record.fields, next(scores))
+        if record.error is None
+        else error_line(record.fields, record.line, record.error, Kind.SCORE)
+        for record in records
+    ]
+
+
+def lost_line(record: FileRecord, problem: str, kind: Kind) -> dict[str, Any]:
+    """The line of a record that no process survives."""
+    problem = f'could not be done: {problem}'
+    error = RecordError(record.source, record.line, problem)
+    return error_line(record.fields, record.line, error, kind)
+
+
+class ScoreTally:
+    """
+    Counts records and adds up their scores. Scores are added in the file's order, so
+    that the sum is the same to the last bit however the run was stopped or distributed.
+    """
+
+    def __init__(self) -> None:
+        self.records = self.bad = 0
+        # How many records had NaN or Infinity in a field, where null was written.
+        self.nulled: dict[str, int] = {}
+        self.labels: dict[str, int] = {
+            Label.CONSISTENT: 0,
+            Label.INCONSISTENT: 0,
+            Label.NOT_VERIFIABLE: 0,
+            Label.GENERIC: 0,
+        }
+        self.total = 0.0
+        # Of those that are not verifiable, how many for their language.
+        self.foreign = 0
+
+    def add(self, lines: Iterable[dict[str, Any]], nulled: Iterable[str] = ()) -> None:
+        """Add the lines of records, and the fields of theirs that had NaN."""
+        # All are read before any is counted: a resumed run may find a damaged line.
+        counted = [
+            None
+            if line['kind'] == Kind.ERROR
+            else (str(line['label']), float(line['score']), _is_foreign(line))
+            for line in lines
+        ]
+        for name in nulled:
+            self.nulled[name] = self.nulled.get(name, 0) + 1
+        for entry in counted:
+            self.records += 1
+            if entry is None:
+                self.bad += 1
+                continue
+            label, score, is_foreign = entry
+            self.foreign += is_foreign
+            self.labels[label] = self.labels.get(label, 0) + 1
+            self.total += score
+
+    @property
+    def good(self) -> int:
+        """The number of records with a score."""
+        return self.records - self.bad
+
+    @property
+    def verifiable(self) -> int:
+        """How many records are consistent or inconsistent."""
+        return self.labels[Label.CONSISTENT] + self.labels[Label.INCONSISTENT]
+
+    @property
+    def rate(self) -> Interval | None:
+        """
+        The share of consistent records among the verifiable ones with its 95 %
+        interval; None without any.
+        """
+        if not self.verifiable:
+            return None
+        return share_interval(self.labels[Label.CONSISTENT], self.verifiable)
+
+    def summary(self) -> dict[str, Any]:
+        """
+        The counts, the mean score (None if nothing was scored) and the rate of
+        consistent records among the verifiable ones.
+        """
+        rare = {LANGUAGE: self.foreign, 'nulled': self.nulled}
+        return {
+            'records': self.records,
+            'bad': self.bad,
+            'mean': self.total / self.good if self.good else None,
+            'rate': self.rate and self.rate._asdict(),
+            'verifiable': self.verifiable,
+            **self.labels,
+            **{name: value for name, value in rare.items() if value},
+        }
+
+    def describe(self) -> str:
+        """The counts and the mean score, as text for people."""
+        counts = ', '.join(f'{n} {label}' for label, n in self.labels.items())
+        text = f'{self.records} records: {counts}.{self._describe_rate()}'
+        if self.good:
+            text += f' Mean score {self.total / self.good:.3f}.'
+        if self.bad:
+            text += f' {self.bad} could not be scored; see their "error".'
+        if self.foreign:
+            text += f' {self.foreign} are not in English, which the models read.'
+        if self.nulled:
+            names = ', '.join(f'{name} ({n})' for name, n in self.nulled.items())
+            text += f' Null was written for NaN or Infinity in: {names}.'
+        return text
+
+    def _describe_rate(self) -> str:
+        if self.rate is None:
+            return ''
+        mean, low, high = (f'{100 * value:.1f}' for value in self.rate)
+        text = f' Of {self.verifiable} verifiable, {mean} % [{low}, {high}] consistent'
+        left_out = self.good - self.verifiable
+        return f'{text}; {left_out} left out.' if left_out else f'{text}.'
+
+
+def _is_foreign(line: dict[str, Any]) -> bool:
+    return LANGUAGE in (line.get('parts') or ())
