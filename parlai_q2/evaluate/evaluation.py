@@ -8,7 +8,6 @@ from parlai_q2.claims import Score
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.levels import Metrics, response_level
 from parlai_q2.evaluate.measures import Measure, Scored, passages
-from parlai_q2.evaluate.published import GREEDY, GREEDY_PERSONAL
 from parlai_q2.evaluate.sets import (
     AnnotatedResponse,
     AnnotatedSet,
@@ -83,8 +82,11 @@ def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
 # paper's ablations, the second on top of the first. To evaluate smaller models, name
 # their preset as a scorer of its own: q2@PRESET.
 VARIANTS: dict[str, dict[str, Any]] = {
-    GREEDY: {'decoding': 'greedy'},
-    GREEDY_PERSONAL: {'decoding': 'greedy', 'personal_filter': False},
+    '-top-n: greedy questions': {'decoding': 'greedy'},
+    '-filter personal: greedy, personal questions kept': {
+        'decoding': 'greedy',
+        'personal_filter': False,
+    },
 }
 # All valid questions of a span, which the paper does not evaluate; takes long.
 MULTI: dict[str, dict[str, Any]] = {'all valid questions (multi)': {'variant': 'multi'}}
@@ -105,12 +107,6 @@ class Evaluation:
     rounds: int = ROUNDS
     seed: int = SEED
     _levels: dict[Any, Metrics] = field(default_factory=dict, compare=False, repr=False)
-
-    def title(self, what: str, table: str) -> str:
-        """A table's title. It names the paper's table where the data are the same."""
-        papers = table and self.annotated.paper == 'q2_wow'
-        cited = f' (Q2, {table})' if papers else ''
-        return f'{what}, {self.annotated.title}{cited}'
 
     def notes_on_fit(self) -> list[str]:
         """

@@ -14,7 +14,6 @@ from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.pools import AnnotatedPool, pools_of
-from parlai_q2.evaluate.published_rome import DECODINGS, KNOWLEDGE, SIZES
 from parlai_q2.evaluate.sets import (
     BINARY,
     CLASSES,
@@ -23,7 +22,13 @@ from parlai_q2.evaluate.sets import (
     density_of,
 )
 from parlai_q2.evaluate.tables import Table
-from parlai_q2.evaluate.tables.generators import cells_table, generators_table
+from parlai_q2.evaluate.tables.generators import (
+    DECODINGS,
+    KNOWLEDGE,
+    SIZES,
+    cells_table,
+    generators_table,
+)
 from parlai_q2.evaluate.tables.groups import f1_table
 from parlai_q2.figures.boxes import BETWEEN, draw_box, draw_points
 from parlai_q2.figures.curves import Ranked, draw_precision_recall, draw_roc

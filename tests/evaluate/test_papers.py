@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.claims import Score
-from parlai_q2.evaluate import published
 from parlai_q2.evaluate.evaluation import Evaluation, evaluate
 from parlai_q2.evaluate.find import read_set
 from parlai_q2.evaluate.levels import three_way
+from parlai_q2.evaluate.papers import Block, cite, find_blocks, merge
 from parlai_q2.evaluate.report import all_tables
 from parlai_q2.evaluate.sets import AnnotatedSet
 from parlai_q2.evaluate.statistics import nli_class
@@ -99,7 +99,9 @@ def test_table_11_has_the_lengths():
     table = lengths_table(Evaluation(given, ()))
     (row,) = rows(table, system='one', responses=GOOD)
     assert (row['count'], row['characters'], row['tokens']) == (2, 10, 2)
-    assert published.TABLE_11['dodeca', BAD] == (70.84, 15.79)
+    (block,) = find_blocks('q2_wow', 'table_11')
+    row = {'system': 'dodeca', 'responses': BAD, 'characters': 70.84, 'tokens': 15.79}
+    assert block.rows[0] == row
 
 
 # Fleiss 1971's table as in the textbooks: 14 annotators, 5 categories.
@@ -200,3 +202,43 @@ def test_uses_knowledge_has_the_papers_significance_and_the_annotators_agreement
     (agreed,) = rows(agreement_table(found), question='uses_knowledge')
     assert agreed['count'] == 260 and 0.4 < agreed['alpha'] < 1
     assert all_tables(found)
+
+
+OURS = [{'a': 'x', 'b': '1', 'n': 0}, {'a': 'x', 'b': '2'}, {'a': 'y_Z', 'b': '1'}]
+
+
+@pytest.mark.parametrize(
+    'place, needs, paper, expected',
+    [
+        ('after', '', [('x', '2'), ('x', '9')], ['x1', 'x2', 'x2 paper', 'y_Z1']),
+        ('after', 'n', [('x', '1'), ('x', '2')], ['x1', 'x1 paper', 'x2', 'y_Z1']),
+        ('with_first_key', '', [('y z', '5')], ['x1', 'x2', 'y_Z1', 'y_Z5 paper']),
+        ('end', '', [('q', '1')], ['x1', 'x2', 'y_Z1', 'q1 paper']),
+        ('always', '', [('q', '1')], ['x1', 'x2', 'y_Z1', 'q1 paper']),
+        ('own', '', [('x', '1')], ['x1', 'x2', 'y_Z1']),
+    ],
+)
+def test_a_papers_rows_have_their_place_among_ours(place, needs, paper, expected):
+    rows = tuple({'a': a, 'b': b, 'paper': True} for a, b in paper)
+    block = Block('t', ('*',), (), place, ('a', 'b'), rows, needs, 'Note.')
+    merged, notes = merge(OURS, [block], ('a', 'b'))
+    assert [f'{r["a"]}{r["b"]}{" paper" * ("paper" in r)}' for r in merged] == expected
+    assert notes == ['Note.'] * (len(merged) > 3)
+    alone, _ = merge([], [block], ('a', 'b'))
+    assert len(alone) == (place == 'always')
+
+
+@pytest.mark.parametrize(
+    'name, table, count, title',
+    [
+        ('q2_wow', 'table_4', 2, 'Q2, Tables 4 and 7'),
+        ('q2_wow_dodeca', 'table_4', 0, ''),
+        ('begin', 'three_way', 1, ''),
+        ('begin_wow_test', 'three_way', 1, ''),
+        ('rome_expert', 'table_3', 1, ''),
+        ('', 'table_3', 0, ''),
+    ],
+)
+def test_a_block_belongs_to_its_sets(name, table, count, title):
+    assert len(find_blocks(name, table)) == count
+    assert cite(name, table) == title

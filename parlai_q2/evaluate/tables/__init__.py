@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from parlai_q2.evaluate.evaluation import Evaluation
+from parlai_q2.evaluate.papers import cite, find_blocks, merge
 from parlai_q2.intervals import Interval
 
 Cell = Union[str, int, float, Interval, None]
@@ -78,15 +79,8 @@ class Rows(list[dict[str, Cell]]):
 
     def ours(self, /, *names: str, **cells: Cell) -> None:
         """Add a row of our numbers, with its cells in the identifying columns."""
-        self._add(OURS, names, cells)
-
-    def paper(self, /, *names: str, **cells: Cell) -> None:
-        """Add a row that is copied from a paper."""
-        self._add(PAPER, names, cells)
-
-    def _add(self, source: str, names: Sequence[str], cells: Mapping[str, Cell]):
         named = dict(zip(self.keys, names, strict=True))
-        self.append({**named, 'source': source, **cells})
+        self.append({**named, 'source': OURS, **cells})
 
     def table(
         self,
@@ -95,24 +89,27 @@ class Rows(list[dict[str, Cell]]):
         what: str,
         columns: Sequence[Column],
         *notes: str,
-        cited: str = '',
     ) -> Optional[Table]:
         """
-        The table of the rows; None if there are none.
+        The table of the rows, and of what papers have in their place; None if there are
+        neither.
 
         :param name: its name, without that of the set.
         :param what: its title, without that of the set.
         :param columns: those beside the identifying ones.
-        :param cited: the table of the Q2 paper that it is on the paper's own data.
         """
-        if not self:
+        annotated = evaluation.annotated
+        blocks = find_blocks(annotated.paper, name)
+        rows, more_notes = merge(self, blocks, self.keys)
+        if not rows:
             return None
+        cited = cite(annotated.paper, name)
         return Table(
-            f'{evaluation.annotated.name}_{name}',
-            evaluation.title(what, cited),
+            f'{annotated.name}_{name}',
+            f'{what}, {annotated.title}{f" ({cited})" if cited else ""}',
             (*(Column(key, key, repeated=True) for key in self.keys), *columns),
-            tuple(self),
-            notes,
+            tuple({'source': PAPER, **row} for row in rows),
+            (*notes, *more_notes),
         )
 
 

@@ -9,8 +9,6 @@ from statistics import fmean
 from typing import Optional, Sequence
 
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.published import BEGIN_ALPHA, KAPPA, TABLE_11
-from parlai_q2.evaluate.published_rome import AGREEMENT
 from parlai_q2.evaluate.sets import by_system_and_class
 from parlai_q2.evaluate.tables import Column, Rows, Table
 
@@ -75,15 +73,6 @@ def agreement_table(evaluation: Evaluation) -> Optional[Table]:
             alpha=krippendorff_alpha(ratings),
             kappa=fleiss_kappa(ratings),
         )
-    paper = evaluation.annotated.paper
-    if paper.startswith('begin'):
-        rows.paper('class', alpha=BEGIN_ALPHA)
-    elif paper.startswith('q2_wow'):
-        rows.paper('class', count=100, kappa=KAPPA)
-    elif paper.startswith('rome'):
-        for annotators, alphas in AGREEMENT.items():
-            both = ', '.join(f'{alpha:.2f}' for alpha in alphas)
-            rows.paper(f'{annotators}, both questions', alpha=both)
     columns = [
         Column('count', 'n'),
         Column('alpha', "Krippendorff's alpha"),
@@ -110,11 +99,8 @@ def lengths_table(evaluation: Evaluation) -> Optional[Table]:
                 characters=fmean(map(len, texts)),
                 tokens=fmean(len(text.split()) for text in texts),
             )
-            if annotated.paper == 'q2_wow' and (system, name) in TABLE_11:
-                characters, tokens = TABLE_11[system, name]
-                rows.paper(system, name, characters=characters, tokens=tokens)
     columns = [Column('count', 'n')]
     columns += [Column(name, name, 2) for name in ('characters', 'tokens')]
     note = 'Tokens: what white space separates; the responses are tokenised.'
     what = 'Length of responses'
-    return rows.table(evaluation, 'table_11', what, columns, note, cited='Table 11')
+    return rows.table(evaluation, 'table_11', what, columns, note)

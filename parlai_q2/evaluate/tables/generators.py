@@ -5,28 +5,25 @@ responses of each generator that are consistent and inconsistent (Tables 4, 6 an
 12).
 """
 
-from typing import Mapping, Optional, Sequence
+from typing import Optional, Sequence
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import passages
-from parlai_q2.evaluate.published_rome import (
-    DECODINGS,
-    DETECTORS,
-    GENERATORS,
-    KNOWLEDGE,
-    SIZES,
-    Cell,
-)
+from parlai_q2.evaluate.papers import find_blocks, merge
 from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse
-from parlai_q2.evaluate.tables import BRACKETS, Column, Rows, Table
-from parlai_q2.evaluate.tables import Cell as Shown
+from parlai_q2.evaluate.tables import BRACKETS, PAPER, Cell, Column, Rows, Table
 from parlai_q2.intervals import mean_interval
 
+# Knowledge, decoding and size of GPT-2.
+Generator = tuple[str, str, str]
+KNOWLEDGE = ('gt', 'knn', 'dpr')
+DECODINGS = ('beam', 'nucleus', 'delayed')
+SIZES = ('small', 'medium', 'large', 'xlarge')
 ALL = 'all'
 KEYS = ('knowledge', 'decoding', 'size')
 SHORT: dict[str, str] = {Label.CONSISTENT: 'cons.', Label.INCONSISTENT: 'incons.'}
-Groups = dict[Cell, list[AnnotatedResponse]]
+Groups = dict[Generator, list[AnnotatedResponse]]
 
 
 def by_generator(responses: Sequence[AnnotatedResponse]) -> Groups:
@@ -43,7 +40,7 @@ def by_generator(responses: Sequence[AnnotatedResponse]) -> Groups:
                 found.setdefault((one.corpus, ALL, ALL), []).append(one)
     order = (*KNOWLEDGE, *DECODINGS, *SIZES, ALL)
 
-    def place(cell: Cell) -> tuple:
+    def place(cell: Generator) -> tuple:
         numbers = [order.index(n) if n in order else -1 for n in cell]
         return (cell[1] == ALL, *numbers, cell)
 
@@ -53,8 +50,6 @@ def by_generator(responses: Sequence[AnnotatedResponse]) -> Groups:
 def generators_table(evaluation: Evaluation) -> Optional[Table]:
     """How factual each generator's responses are, and how many make something up."""
     rows = Rows(*KEYS)
-    published = evaluation.annotated.paper.startswith('rome')
-    total = 0
     for cell, members in by_generator(evaluation.annotated.responses).items():
         told = [one for one in members if one.more.get('verifiable') is not None]
         verifiable = [one for one in told if one.more['verifiable']]
@@ -67,16 +62,6 @@ def generators_table(evaluation: Evaluation) -> Optional[Table]:
             factual=_mean(evaluation, verifiable, 'factual'),
             hallucination=_mean(evaluation, verifiable, 'hallucination'),
         )
-        if published and cell in GENERATORS:
-            theirs = GENERATORS[cell]
-            total += theirs.responses
-            rows.paper(
-                *cell,
-                count=theirs.responses,
-                factual=theirs.factual,
-                hallucination=theirs.hallucination,
-                appropriate=theirs.appropriateness,
-            )
     columns = [
         Column('count', 'n'),
         Column('verifiable', 'verifiable %', 1, 100),
@@ -88,7 +73,9 @@ def generators_table(evaluation: Evaluation) -> Optional[Table]:
         'n: verifiable responses. F: their mean factual correctness. H: the share of '
         'them that most annotators say makes something up.'
     ]
-    if total:
+    blocks = find_blocks(evaluation.annotated.paper, 'generators')
+    merged, _ = merge(rows, blocks, KEYS)
+    if total := sum(row['count'] for row in merged if 'source' not in row):
         notes.append(
             f"A: mean appropriateness; not in the files. The paper's n is that of its "
             f'Table 7, F, H and A those of Table 2; its n add up to {total:,} here.'
@@ -99,7 +86,7 @@ def generators_table(evaluation: Evaluation) -> Optional[Table]:
 
 def _mean(
     evaluation: Evaluation, responses: Sequence[AnnotatedResponse], name: str
-) -> Shown:
+) -> Cell:
     known = [r for r in responses if r.more.get(name) is not None]
     if not known:
         return None
@@ -120,7 +107,7 @@ def cells_table(evaluation: Evaluation) -> Optional[Table]:
     rows = Rows(*KEYS)
     for cell, members in groups.items() if measures else ():
         counts = [sum(r.label == label for r in members) for label in BINARY]
-        cells: dict[str, Shown] = {'count': '/'.join(map(str, counts))}
+        cells: dict[str, Cell] = {'count': '/'.join(map(str, counts))}
         for measure in measures:
             level = evaluation.level(measure, members)
             for label in BINARY:
@@ -146,28 +133,27 @@ def papers_cells_table(evaluation: Evaluation) -> Optional[Table]:
     """The paper's detectors on the same generators, by the numbers of its tables."""
     groups = by_generator(evaluation.annotated.of_classes())
     rows = Rows(*KEYS)
-    for cell in groups if evaluation.annotated.paper.startswith('rome') else ():
-        if cell in GENERATORS:
-            rows.paper(*cell, **_published(cell))
-    columns = [
-        Column(f'{table} {label}', f'{table} {SHORT[label]}', 2)
-        for table in DETECTORS
-        for label in BINARY
-    ]
+    columns: dict[str, Column] = {}
+    for block in find_blocks(evaluation.annotated.paper, 'cells_paper'):
+        for row in block.rows:
+            if tuple(row[key] for key in KEYS) in groups:
+                rows.append({**row, 'source': PAPER})
+                for name in row.keys() - {*KEYS}:
+                    table, label = name.split()
+                    columns[name] = Column(name, f'{table} {SHORT[label]}', 2)
+    order = sorted(columns, key=_table_and_label)
     return rows.table(
         evaluation,
         'cells_paper',
         'F1 of both classes by generator, the detectors of the paper',
-        columns,
+        [columns[name] for name in order],
         "Columns: the paper's tables, 4, 6 and 8 to 12, of one detector each. 4 and 6 "
         'are of the same one, and differ for xlarge: with knn, the numbers of nucleus '
         'and delayed are exchanged; with dpr and delayed, 4 has .25 where 6 has .52.',
     )
 
 
-def _published(cell: Cell) -> Mapping[str, Shown]:
-    return {
-        f'{table} {label}': value
-        for table, by_cell in DETECTORS.items()
-        for label, value in zip(BINARY, by_cell[cell], strict=True)
-    }
+def _table_and_label(name: str) -> tuple[int, int]:
+    """Sorts ``6 inconsistent`` by the paper's table, then the label."""
+    table, label = name.split()
+    return int(table), BINARY.index(label)

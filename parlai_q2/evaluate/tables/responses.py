@@ -7,16 +7,6 @@ from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.levels import response_level, three_way
 from parlai_q2.evaluate.measures import by_likeliest_class, likeliest, questions
-from parlai_q2.evaluate.published import (
-    ACCURACY,
-    BEGIN_HUMAN,
-    BEGIN_TABLE_2,
-    TABLE_2,
-    TABLE_2_COLUMNS,
-    TABLE_3,
-    TABLE_6,
-)
-from parlai_q2.evaluate.published_rome import EXPERT, NOT_ENOUGH_INFO
 from parlai_q2.evaluate.sets import (
     BINARY,
     CLASSES,
@@ -44,9 +34,6 @@ def means_table(evaluation: Evaluation) -> Optional[Table]:
         # A mean over part of the random sample would be that of another sample.
         cells = _cells(evaluation, responses, whole=name == RANDOM)
         rows.ours(system, name, **cells)
-        paper = TABLE_2.get((system, name))
-        if paper and evaluation.annotated.paper == 'q2_wow':
-            rows.paper(system, name, **dict(zip(TABLE_2_COLUMNS, paper)))
         if name == RANDOM:
             drawn = drawn or len(responses)
     columns = [Column('count', 'n')]
@@ -66,7 +53,7 @@ def means_table(evaluation: Evaluation) -> Optional[Table]:
             "systems. The responses of the paper's own sample are not published."
         )
     what = 'Mean scores by class'
-    return rows.table(evaluation, 'table_2', what, columns, *notes, cited='Table 2')
+    return rows.table(evaluation, 'table_2', what, columns, *notes)
 
 
 def _cells(
@@ -94,8 +81,6 @@ LIKELIEST = {
     Finding.CONTRADICTION: 'refuted',
 }
 
-# Honovich et al. 2021, Table 3.
-PAPERS_THRESHOLD = 0.5
 AT_THRESHOLD = (
     'A score of at most the threshold in the signature (0.5 unless it says otherwise) '
     'is inconsistent.'
@@ -106,7 +91,6 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
     """Precision, recall and F1 at the fixed threshold."""
     annotated = evaluation.annotated.of_classes()
     rows, names = Rows('scorer', 'class'), ('precision', 'recall', 'f1')
-    expert = evaluation.annotated.paper.startswith('rome_expert')
     rome = evaluation.annotated.paper.startswith('rome')
     merged = map(by_likeliest_class, evaluation.measures) if rome else ()
     for measure in (*evaluation.measures, *filter(None, merged)):
@@ -116,13 +100,6 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
         for label in reversed(BINARY):
             metrics = {name: level[f'{label}_{name}'] for name in names}
             rows.ours(measure.name, label, threshold=measure.threshold, **metrics)
-            paper = TABLE_3.get((measure.name, label))
-            if paper and evaluation.annotated.paper == 'q2_wow':
-                cells = dict(zip(names, paper))
-                rows.paper(measure.name, label, threshold=PAPERS_THRESHOLD, **cells)
-    for detector, by_class in EXPERT.items() if expert and rows else ():
-        for label, values in by_class.items():
-            rows.paper(detector, label, **values)
     columns = [Column('threshold', 'at', decimals=2)]
     columns += [Column(n, n.replace('f1', 'F1')) for n in names]
     at = 'At: a score of at most this is inconsistent.'
@@ -140,7 +117,6 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
         *evaluation.notes_on_missing(annotated),
         BRACKETS,
         *evaluation.notes_on_fit(),
-        cited='Table 3',
     )
 
 
@@ -167,8 +143,6 @@ def likeliest_table(evaluation: Evaluation) -> Optional[Table]:
                 merged=found[Finding.NEUTRAL] / merged if merged else None,
                 **{str(f): found[f] / len(members) for f in LIKELIEST},
             )
-    if rows:
-        rows.paper('its NLI models', 'all', neutral=NOT_ENOUGH_INFO)
     columns = [Column('count', 'n')]
     columns += [Column(f, f'{head} %', 1, 100) for f, head in LIKELIEST.items()]
     columns.append(Column('merged', 'of the last two, not enough info %', 1, 100))
@@ -207,16 +181,6 @@ def three_way_table(evaluation: Evaluation) -> Optional[Table]:
     ]
     if without:
         notes.append(f'Scorers of two classes, left out: {", ".join(without)}.')
-    if rows and evaluation.annotated.paper.startswith('begin'):
-        fold = 'test' if evaluation.annotated.title.startswith('BEGIN test') else 'dev'
-        for classifier, by_fold in BEGIN_TABLE_2.items():
-            metrics = zip(('macro_precision', 'macro_recall', 'macro'), by_fold[fold])
-            rows.paper(classifier, **dict(metrics))
-        rows.paper('human', macro_precision=BEGIN_HUMAN[fold])
-        notes.append(
-            f"The paper's rows are of its {fold} set, all three corpora (Dziri et al. "
-            '2022, Table 2).'
-        )
     heads = {
         **{c: f'F1 {c}' for c in CLASSES},
         'macro_precision': 'macro P',
@@ -234,8 +198,6 @@ RANKING = {
     'inconsistent_ap': 'AP inconsistent',
     'consistent_ap': 'AP consistent',
 }
-# By the name of the set.
-PUBLISHED_ACCURACY = {'q2_wow': ACCURACY, 'dialogue_nli_gold': TABLE_6}
 
 
 def ranking_table(evaluation: Evaluation) -> Optional[Table]:
@@ -243,17 +205,10 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
     annotated = evaluation.annotated.of_classes()
     if not annotated:
         return None
-    published = PUBLISHED_ACCURACY.get(evaluation.annotated.paper, {})
     rows = Rows('scorer')
     for measure in evaluation.measures:
         level = evaluation.level(measure, annotated)
         rows.ours(measure.name, **{name: level[name] for name in RANKING})
-        if measure.name in published:
-            rows.paper(measure.name, accuracy=published[measure.name])
-    for name in published:
-        # The paper's methods that are not scorers here.
-        if ' ' in name:
-            rows.paper(name, accuracy=published[name])
     count = Counter(r.label for r in annotated)
     notes = [
         f'{count[Label.CONSISTENT]} consistent and '

@@ -7,15 +7,6 @@ from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.levels import PROPORTIONS, RESPONSES, system_level
 from parlai_q2.evaluate.measures import Measure, Scored, passages, questions
-from parlai_q2.evaluate.published import (
-    TABLE_4,
-    TABLE_5,
-    TABLE_5_RATING,
-    TABLE_7,
-    TABLE_8,
-    TABLE_9,
-    TABLE_10,
-)
 from parlai_q2.evaluate.sets import (
     RANDOM_DIALOGUE,
     SAME_DIALOGUE,
@@ -24,7 +15,7 @@ from parlai_q2.evaluate.sets import (
     contrasts,
 )
 from parlai_q2.evaluate.statistics import correlation
-from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
+from parlai_q2.evaluate.tables import BRACKETS, PAPER, Cell, Column, Rows, Table
 
 
 def systems_table(evaluation: Evaluation) -> Optional[Table]:
@@ -32,7 +23,7 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
     The mean rho of each scorer that has scored all contexts of two systems; over fewer,
     other systems would be simulated.
     """
-    rows, published = Rows('scorer'), evaluation.annotated.paper == 'q2_wow'
+    rows = Rows('scorer')
     crossed = contrasts(evaluation.annotated.crossed)
     responses = [response for contrast in crossed for response in contrast]
     absent = []
@@ -53,11 +44,6 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
             undefined=level.undefined,
             **dict(zip(map(_share, PROPORTIONS), level.means, strict=True)),
         )
-        if measure.name in TABLE_4 and published:
-            rows.paper(measure.name, spearman=TABLE_4[measure.name])
-    if rows and published:
-        for name, smaller in TABLE_7.items():
-            rows.paper(name, spearman=smaller)
     notes = []
     if absent:
         notes.append(
@@ -81,7 +67,6 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
         'middle 95 % of the rounds. Undefined: rounds in which all five '
         'scores were equal, which are left out.',
         *notes,
-        cited='Tables 4 and 7',
     )
 
 
@@ -91,7 +76,7 @@ def _share(proportion: float) -> str:
 
 def ratings_table(evaluation: Evaluation) -> Optional[Table]:
     """One row for each rating and scorer."""
-    rows, cited = Rows('rating', 'scorer'), False
+    rows = Rows('rating', 'scorer')
     responses = evaluation.annotated.responses
     for rating in sorted({name for r in responses for name in r.human}):
         rated = [r for r in responses if rating in r.human]
@@ -113,10 +98,6 @@ def ratings_table(evaluation: Evaluation) -> Optional[Table]:
                 pearson=found.pearson,
                 pearson_p=_p(found.pearson_p),
             )
-        if rating.replace('_', ' ').lower() == TABLE_5_RATING.lower():
-            cited = True
-            for name, (spearman, pearson) in TABLE_5.items():
-                rows.paper(rating, name, spearman=spearman, pearson=pearson)
     table = rows.table(
         evaluation,
         'table_5',
@@ -128,11 +109,10 @@ def ratings_table(evaluation: Evaluation) -> Optional[Table]:
             Column('pearson', 'Pearson'),
             Column('pearson_p', 'p'),
         ],
-        'p: of no correlation, two-sided'
-        + ('; in the paper all are below 0.001.' if cited else '.'),
+        'p: of no correlation, two-sided.',
         BRACKETS,
     )
-    if table and cited:
+    if table and any(row['source'] == PAPER for row in table.rows):
         table = replace(table, title=f'{table.title} (Q2, Table 5)')
     return table
 
@@ -166,11 +146,6 @@ def coverage_table(evaluation: Evaluation) -> Optional[Table]:
                     q2=evaluation.mean(measure, known),
                     q2_f1=_mean_without_nli(measure, known),
                 )
-    published = {**TABLE_8, **TABLE_9} if rows and annotated.paper == 'q2_wow' else {}
-    for setting, by_group in published.items():
-        for (system, label), (coverage, *means) in by_group.items():
-            cells = dict(zip(('q2', 'q2_f1'), means))
-            rows.paper(system, label, setting, coverage=coverage, **cells)
     return rows.table(
         evaluation,
         'table_8',
@@ -184,7 +159,6 @@ def coverage_table(evaluation: Evaluation) -> Optional[Table]:
         ],
         'Coverage: the share of responses that have a valid question. Settings are '
         'named by how they differ from q2.',
-        cited='Tables 8 and 9',
     )
 
 
@@ -220,7 +194,7 @@ def ablations_table(evaluation: Evaluation) -> Optional[Table]:
     columns += [Column(name, name, bounds=False) for name in groups]
     note = 'Rows are named by how they differ from q2. Class columns: mean scores.'
     what = 'Ablations of Q2'
-    return rows.table(evaluation, 'table_9', what, columns, note, cited='Table 9')
+    return rows.table(evaluation, 'table_9', what, columns, note)
 
 
 def _settings(evaluation: Evaluation) -> list[Measure]:
@@ -259,13 +233,10 @@ def random_knowledge_table(evaluation: Evaluation) -> Optional[Table]:
             if measure.name == Q2:
                 cells['no_answer'] = questions(measure, known[Q2]).no_answer
         rows.ours(kind, **cells)
-        if kind in TABLE_10 and 'no_answer' in cells:
-            mean, no_answer = TABLE_10[kind]
-            rows.paper(kind, **{Q2: mean, 'no_answer': no_answer})
     columns = [Column('count', 'n')]
     for measure in measures:
         columns.append(Column(measure.name, measure.name, bounds=False))
         if measure.name == Q2:
             columns.append(Column('no_answer', 'no answer %', 1, 100))
     what = 'Mean score with other knowledge'
-    return rows.table(evaluation, 'table_10', what, columns, *notes, cited='Table 10')
+    return rows.table(evaluation, 'table_10', what, columns, *notes)

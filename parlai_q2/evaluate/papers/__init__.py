@@ -1,0 +1,145 @@
+"""
+The papers' numbers, which tables print beside our own and never instead of them: a YAML
+file for each paper, with blocks of rows.
+
+A block has the ``table`` that it belongs to; the ``sets`` whose tables show it, as
+patterns for their names, without those of ``except``; its ``keys`` and ``cells``, which
+name the values of each row in this order; and a ``place``:
+
+- ``after``: each row follows our row with the same keys, if there is one, and if that
+  has the cell that the block ``needs``;
+- ``with_first_key``: all follow the last of our rows with the same first key;
+- ``end``: all follow our rows, if there are any;
+- ``always``: at the end, with or without our rows;
+- ``own``: the table's builder places them.
+
+A ``note`` is printed below a table that shows the block.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from parlai_q2.intervals import Interval
+
+PAPERS = ('q2', 'begin', 'rome')
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of a paper's table, as the module's text describes them."""
+
+    table: str
+    sets: tuple[str, ...]
+    exceptions: tuple[str, ...]
+    place: str
+    keys: tuple[str, ...]
+    rows: tuple[Row, ...]
+    needs: str = ''
+    note: str = ''
+
+    def is_of(self, name: str, table: str) -> bool:
+        """Whether the table of a set, by the set's name, shows the block."""
+
+        def fits(patterns: Sequence[str]) -> bool:
+            return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+        return table == self.table and fits(self.sets) and not fits(self.exceptions)
+
+
+def find_blocks(name: str, table: str) -> list[Block]:
+    """
+    The blocks of a table.
+
+    :param name: the name of the set, empty for one that is no paper's.
+    :param table: e.g. ``table_3``.
+    """
+    return [block for block in _blocks() if block.is_of(name, table)]
+
+
+def cite(name: str, table: str) -> str:
+    """What the title of a table of a set cites: ``Q2, Table 3``; empty for nothing."""
+    for paper in map(_load, PAPERS):
+        cited = paper.get('cited', {})
+        if name and name == cited.get('set') and table in cited:
+            return f'{paper["paper"]}, {cited[table]}'
+    return ''
+
+
+def merge(
+    rows: Sequence[Row], blocks: Sequence[Block], keys: Sequence[str]
+) -> tuple[list[Row], list[str]]:
+    """
+    Put a paper's rows among ours.
+
+    :param rows: ours.
+    :param blocks: those of the table.
+    :param keys: the columns that identify a row.
+    :return: all rows, and the notes of the blocks that are shown.
+    """
+    merged: list[Row] = []
+    shown: list[Block] = []
+
+    def add(block: Block, additions: Sequence[Row]) -> None:
+        merged.extend(additions)
+        if additions and block not in shown:
+            shown.append(block)
+
+    for place, row in enumerate(rows):
+        merged.append(row)
+        first = keys[0]
+        is_last = place + 1 == len(rows) or rows[place + 1][first] != row[first]
+        for block in blocks:
+            if block.place == 'after' and (not block.needs or block.needs in row):
+                add(block, [r for r in block.rows if all(r[k] == row[k] for k in keys)])
+            elif block.place == 'with_first_key' and is_last:
+                same = [r for r in block.rows if plain(r[first]) == plain(row[first])]
+                add(block, [{**r, first: row[first]} for r in same])
+    for block in blocks:
+        if block.place == 'always' or (block.place == 'end' and rows):
+            add(block, block.rows)
+    return merged, [block.note for block in shown if block.note]
+
+
+def plain(name: str) -> str:
+    """A name as people compare it: ``Uses_Knowledge`` is ``uses knowledge``."""
+    return name.replace('_', ' ').lower()
+
+
+@lru_cache(maxsize=None)
+def _load(paper: str) -> dict[str, Any]:
+    text = files(__name__).joinpath(f'{paper}.yaml').read_text(encoding='utf-8')
+    return yaml.safe_load(text)
+
+
+@lru_cache(maxsize=1)
+def _blocks() -> tuple[Block, ...]:
+    return tuple(
+        Block(
+            table=block['table'],
+            sets=tuple(block['sets']),
+            exceptions=tuple(block.get('except', ())),
+            place=block['place'],
+            keys=tuple(block['keys']),
+            rows=tuple(_row(block, values) for values in block['rows']),
+            needs=block.get('needs', ''),
+            note=block.get('note', ''),
+        )
+        for paper in map(_load, PAPERS)
+        for block in paper['tables']
+    )
+
+
+def _row(block: dict[str, Any], values: Sequence[Any]) -> Row:
+    named = zip((*block['keys'], *block['cells']), values, strict=True)
+    cells = {name: value for name, value in named if value is not None}
+    return {
+        name: Interval(*value) if isinstance(value, list) else value
+        for name, value in cells.items()
+    }
