@@ -30,31 +30,44 @@ FEATURES_OF = {GROUNDED: FEATURES, GROUNDED_FAST: FAST_FEATURES}
 DIGITS = 4
 
 
+class Labelled(NamedTuple):
+    """
+    N labelled pairs.
+
+    :param examples: [N].
+    :param consistent: whether people found each consistent, [N].
+    :param generic: how many more they found generic, which are left out.
+    """
+
+    examples: list[Example]
+    consistent: list[bool]
+    generic: int = 0
+
+
 def read_labelled(
     path: Path, format: Optional[str] = None, names: Mapping[str, str] = NO_NAMES
-) -> tuple[list[Example], list[bool]]:
+) -> Labelled:
     """
-    Read N examples, and whether each is labelled consistent; generic pairs and those
-    without a text are left out.
+    Read labelled pairs; generic ones and those without a text are left out.
 
     :param names: as for :func:`~parlai_q2.io.read.read_records`.
     :raises RecordError: for a record that cannot be read, or whose label is unknown.
     """
-    examples, consistent = [], []
+    examples, consistent, generic = [], [], 0
     for record in read_records(path, format, names):
         if record.error is not None:
             raise record.error
         label = label_of(record, path.name)
         example = record.example
         assert example is not None
-        if (
-            label is not None
-            and example.knowledge_text.strip()
-            and example.response.strip()
-        ):
+        if not (example.knowledge_text.strip() and example.response.strip()):
+            continue
+        if label is None:
+            generic += 1
+        else:
             examples.append(example)
             consistent.append(label)
-    return examples, consistent
+    return Labelled(examples, consistent, generic)
 
 
 def label_of(record: Record, file: str) -> Optional[bool]:
@@ -95,11 +108,16 @@ def calibrate(
     consistent: Sequence[bool],
     target: Target,
     refit: bool = False,
+    generic: int = 0,
 ) -> Calibrated:
     """
-    Fit a scorer's prior, threshold and perhaps weights to labelled pairs.
+    Fit a scorer's prior, threshold and perhaps weights to labelled pairs. As in
+    reports, a pair that the scorer calls generic or not verifiable has no verdict: it
+    is left out of the fit and of all measures, and counted.
 
-    :param consistent: whether people found each of N examples consistent.
+    :param consistent: whether people found each example consistent.
+    :param generic: how many pairs were left out before, since people found them
+        generic.
     :param refit: whether to fit the weights of ``grounded`` or ``grounded_fast``, too.
     :raises ConfigError: if a scorer without weights is to be refitted.
     :raises InputError: if there are too few pairs of a class.
@@ -109,8 +127,19 @@ def calibrate(
             f'--refit is for {" and ".join(FEATURES_OF)}; {scorer.name} has no weights.'
         )
     features = FEATURES_OF[scorer.name] if refit else ()
-    scores = scorer.score(examples)
-    pairs = pairs_of(scores, consistent, [e.knowledge_text for e in examples], features)
+    judged = [
+        (example, label, score)
+        for example, label, score in zip(
+            examples, consistent, scorer.score(examples), strict=True
+        )
+        if score.verifiable
+    ]
+    pairs = pairs_of(
+        [score for _, _, score in judged],
+        [label for _, label, _ in judged],
+        [example.knowledge_text for example, _, _ in judged],
+        features,
+    )
     probabilities = scorer.prior is not None
     fitted = fit_pairs(pairs, target, probabilities)
     threshold = interval_of(pairs, fitted, target, probabilities)
@@ -132,6 +161,10 @@ def calibrate(
         'pairs': {
             Label.CONSISTENT: int(pairs.consistent.sum()),
             Label.INCONSISTENT: int((~pairs.consistent).sum()),
+        },
+        'left_out': {
+            'generic_by_people': generic,
+            'no_verdict_by_scorer': len(examples) - len(judged),
         },
         'held_out': rounded(metrics(values, pairs.consistent, called)),
         'before': rounded(metrics(pairs.values, pairs.consistent, before)),
@@ -159,9 +192,12 @@ def describe(written: dict[str, Any]) -> str:
     """What :func:`calibrate` found, as text."""
     found, pairs = written['calibration'], written['pairs']
     low, high = written['threshold_interval']
+    people, scorer = written['left_out'].values()
     lines = [
         f'{pairs[Label.CONSISTENT]} consistent and {pairs[Label.INCONSISTENT]} '
         f'inconsistent pairs, target {written["target"]}',
+        f'left out: {people} that people call generic, {scorer} that the scorer calls '
+        'generic or not verifiable',
         f'threshold {found["threshold"]:.3f}; 95 % of resamples put it between '
         f'{low:.3f} and {high:.3f}',
     ]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Optional, Sequence
 import numpy as np
 
 from parlai_q2.calibrate.logistic import Fit, even_weights, fit, folds_of
-from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
+from parlai_q2.claims import Score
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.intervals import ROUNDS, SEED, Interval, percentiles, resamples
@@ -25,7 +25,7 @@ from parlai_q2.text.normalize import passage_key
 FOLDS = 10
 RIDGE = 0.003  # that of the shipped weights
 LEAST = 5  # pairs of each class
-FARTHEST, HALVINGS = 30.0, 60  # of the search for a shift of log-odds
+FARTHEST = 30.0  # the largest shift of log-odds
 # Of a logistic regression: the ridge on its slope, the number of steps, and how near to
 # 0 and 1 a probability may be.
 SLOPE_RIDGE, NEWTON_STEPS, EDGE = 1e-3, 40, 1e-6
@@ -74,14 +74,12 @@ class Pairs:
     N labelled pairs: their scores, whether people found each consistent, and passages.
 
     :param features: the features [N, F] to fit weights to; None keeps the scorer's.
-    :param generic: which the scorer calls generic, [N]; their values stay at most 0.5.
     """
 
     values: np.ndarray
     consistent: np.ndarray
     passages: np.ndarray
     features: Optional[np.ndarray]
-    generic: np.ndarray
 
     def only(self, chosen: np.ndarray) -> 'Pairs':
         """The pairs that a mask chooses."""
@@ -119,7 +117,6 @@ def pairs_of(
         labels,
         keys,
         np.array(parts) if features else None,
-        np.array([score.label == Label.GENERIC for score in scores]),
     )
 
 
@@ -146,8 +143,7 @@ def own_values(pairs: Pairs, weights: Optional[Fit]) -> np.ndarray:
     if weights is None:
         return pairs.values
     assert pairs.features is not None
-    values = weights.probability(pairs.features)
-    return np.where(pairs.generic, np.minimum(values, NOT_VERIFIABLE_VALUE), values)
+    return weights.probability(pairs.features)
 
 
 def fit_pairs(pairs: Pairs, target: Target, probabilities: bool) -> Fitted:
@@ -185,14 +181,19 @@ def moved(values: np.ndarray, shift: Optional[float]) -> np.ndarray:
 
 def fit_shift(values: np.ndarray, consistent: np.ndarray) -> float:
     """The shift of log-odds at which the values' mean is the consistent share."""
-    low, high, share = -FARTHEST, FARTHEST, float(consistent.mean())
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if moved(values, middle).mean() < share:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
+    from scipy.optimize import brentq
+
+    share = float(consistent.mean())
+
+    def excess(shift: float) -> float:
+        return float(moved(values, shift).mean()) - share
+
+    # Values of 0 and 1 stay, so that the share may be out of reach.
+    if excess(-FARTHEST) >= 0:
+        return -FARTHEST
+    if excess(FARTHEST) <= 0:
+        return FARTHEST
+    return float(brentq(excess, -FARTHEST, FARTHEST))
 
 
 def best_thresholds(
@@ -239,6 +240,7 @@ def even_points(
     Where logistic regressions on the scores (of probabilities, their log-odds) give
     both classes the same probability, for each of R resamples. Where higher scores do
     not speak for a response, all are called by the more frequent class: 0 or 1.
+    Newton's method takes all resamples at once; a minimiser for each takes minutes.
     """
     x = np.clip(values, EDGE, 1 - EDGE)
     x = np.log(x / (1 - x)) if probabilities else values

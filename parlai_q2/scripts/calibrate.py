@@ -72,13 +72,15 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         check_matplotlib()
         with writing(Path(opt['outdir']), 'Check --outdir.'):
             Path(opt['outdir']).mkdir(parents=True, exist_ok=True)
-    examples, consistent = read_labelled(
+    examples, consistent, generic = read_labelled(
         infile, opt['format'], read_fields(opt['fields'])
     )
     log.info(f'Scoring {len(examples)} labelled pairs.')
     scorer = scorer_from_opt(opt, cache=True)
     before = scorer.threshold
-    found = calibrate(scorer, examples, consistent, target, opt['refit'])
+    found = calibrate(
+        scorer, examples, consistent, target, refit=opt['refit'], generic=generic
+    )
     written = found.written
     write_text(outfile, json.dumps(written, indent=1) + '\n')
     log.show_result(describe(written))

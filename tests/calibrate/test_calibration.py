@@ -130,6 +130,21 @@ def test_probabilities_assume_the_prior_of_the_pairs(mine):
     assert assumed(None) == ''
 
 
+def test_pairs_without_a_verdict_are_left_out_and_counted():
+    examples, truth = guesses()
+    target = read_target('accuracy')
+    alone = calibrate(Guess(), examples, truth, target).written
+    more = [Example(f'More {n}.', f'wow {n} 0.4') for n in range(7)]
+    told = [*truth, *[True] * 7]
+    found = calibrate(Guess(), [*examples, *more], told, target, generic=3).written
+    left_out = {'generic_by_people': 3, 'no_verdict_by_scorer': 7}
+    assert found.pop('left_out') == left_out
+    assert alone.pop('left_out') == dict.fromkeys(left_out, 0)
+    assert found == alone
+    text = describe({**found, 'left_out': left_out})
+    assert 'left out: 3 that people call generic, 7 that the scorer calls' in text
+
+
 def test_labels_follow_the_threshold_and_generic_ones_stay(mine):
     path, written = mine
     shift, at = (written['calibration'][n] for n in ('shift', 'threshold'))
@@ -182,9 +197,9 @@ def test_labels_have_many_names(tmp_path):
     generic = {'knowledge': 'k', 'response': 'wow', 'mine': 'Generic'}
     path = tmp_path / 'x.jsonl'
     write_lines(path, *lines, generic, {**generic, 'response': ' ', 'mine': 'no'})
-    examples, consistent = read_labelled(path, names={'label': 'mine'})
+    examples, consistent, generic = read_labelled(path, names={'label': 'mine'})
     assert consistent == [True] * 4 + [False] * 3
-    assert len(examples) == 7
+    assert (len(examples), generic) == (7, 1)
     write_lines(path, {'knowledge': 'k', 'response': 'r', 'mine': 0.5})
     with pytest.raises(RecordError, match='line 1.*the label is 0.5'):
         read_labelled(path, names={'label': 'mine'})

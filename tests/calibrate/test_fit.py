@@ -83,7 +83,7 @@ def drawn(count, seed=1):
     odds = rng.normal(np.where(truth, 1.0, -1.0), 1.0)
     values = 1 / (1 + np.exp(-2 * odds))
     passages = np.array([f'k{n // 2}' for n in range(count)])
-    return Pairs(values, truth, passages, None, np.zeros(count, dtype=bool))
+    return Pairs(values, truth, passages, None)
 
 
 def test_of_more_pairs_the_threshold_is_surer_and_the_prior_is_found():
