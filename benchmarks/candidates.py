@@ -28,7 +28,7 @@ from parlai_q2.generate.chat import USER
 from parlai_q2.generate.open import Generator, open_shipped
 from parlai_q2.generate.strategies import Search, parse_strategies
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
-from parlai_q2.rerank.candidate import spoken
+from parlai_q2.rerank.candidate import distinct_candidates
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scripts.bench import sample
@@ -103,7 +103,9 @@ class CandidateBench:
             begun = time.process_time()
             (written,) = self.generator.writer.write([context], [asked], 0)
             texts = [self.generator.text(one.tokens, context) for one in written]
-            found = spoken([Candidate(text) for text in texts]) or [Candidate('')]
+            found = distinct_candidates([Candidate(text) for text in texts]) or [
+                Candidate('')
+            ]
             searched = time.process_time()
             pool = Pool(turn.knowledge, found, turn.history)
             rankings += self.reranker.rank_batch([pool])

@@ -20,7 +20,7 @@ from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.fields import free_name
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.io.read import history_of
-from parlai_q2.rerank.candidate import Ranking
+from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.turns import Example, Passage, passages_of
 from parlai_q2.typed import is_number, mapping, text_in
 
@@ -31,7 +31,7 @@ FIELDS: Mapping[Kind, tuple[str, ...]] = {
     ),
     Kind.RANKING: (
         *('kind', 'text', 'order', 'reason', 'abstained', 'grounded'),
-        *('rerank', 'rerank_knowledge', 'rerank_signature'),
+        *('rerank', 'rerank_knowledge', 'rerank_turn', 'rerank_signature'),
     ),
     Kind.ERROR: ('kind', 'line', 'error'),
 }
@@ -202,15 +202,9 @@ def _read_pool(fields: Mapping[str, Any]) -> Judged:
             "'candidates', 'order' and 'rerank' do not match each other. Rerank "
             'the pools again: parlai_q2 rerank'
         ) from e
-    candidates, labels = [], []
-    for candidate, value in pairs:
-        own = value if isinstance(value, Mapping) else {}
-        # The row itself has 0 for a missing generator's score.
-        score: Any = own.get('score')
-        score = float(score) if is_number(score) else float('-inf')
-        candidates.append(replace(candidate, generator_score=score))
-        labels.append(own.get('label'))
-    ranking = replace(ranking, candidates=tuple(candidates))
+    labels = [
+        value.get('label') if isinstance(value, Mapping) else None for _, value in pairs
+    ]
     annotation = '' if ranking.abstain else str(labels[0] or '')
     judged = _judge_choice(example, ranking, annotation)
     return replace(judged, annotations=labels)

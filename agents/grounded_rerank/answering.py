@@ -18,11 +18,12 @@ from typing import Optional
 from parlai_q2.claims import Label
 from parlai_q2.io.turn_knowledge import TurnKnowledge
 from parlai_q2.rerank import Candidate, Ranking
-from parlai_q2.rerank.candidate import spoken
+from parlai_q2.rerank.candidate import distinct_candidates
 from parlai_q2.rerank.choice import Reason
-from parlai_q2.retrieve.answers import AnswerReader, wants_yes_or_no
+from parlai_q2.retrieve.answers import AnswerReader
 from parlai_q2.retrieve.words import words_of
-from parlai_q2.turns import Passage, Turn
+from parlai_q2.text.questions import is_yes_no_question
+from parlai_q2.turns import Passage
 
 # Where a candidate comes from that no generator found, and why it is said.
 DOCUMENT, COURTESY = 'document', 'courtesy'
@@ -41,8 +42,8 @@ _HEDGES = re.compile(
 _LITTLE = frozenset('a an the of in to is are it at on for'.split())
 
 
-def with_documents(
-    pools: Sequence[Sequence[Candidate]], found: Sequence[TurnKnowledge]
+def add_document_replies(
+    pools: Sequence[Sequence[Candidate]], found: Sequence[TurnKnowledge], empty: Candidate
 ) -> list[list[Candidate]]:
     """
     Pools with what a document says where it answers their turn's question, as a
@@ -51,45 +52,19 @@ def with_documents(
 
     :param pools: B pools, each of at least one candidate.
     :param found: what was found for each turn.
-    """
-    more = [
-        _own(known.quote, DOCUMENT, pool)
-        if known.quote
-        else _own(known.courtesy, COURTESY, pool)
-        for pool, known in zip(pools, found, strict=True)
-    ]
-    return [
-        spoken([*pool, one]) if one.text else list(pool)
-        for pool, one in zip(pools, more, strict=True)
-    ]
-
-
-def _own(text: str, strategy: str, pool: Sequence[Candidate]) -> Candidate:
-    # The generator has no record of it; its reply's text is set by said_by.
-    least = min(pool, key=lambda one: one.mean_logprob)
-    return replace(least, text=text, strategies=(strategy,), source=pool[0].source)
-
-
-def said_by(ranking: Ranking, texts: Sequence[str]) -> list[str]:
-    """
-    What the candidates of a ranking say.
-
-    :param texts: what the generator's records say, in the ranking's order.
+    :param empty: the generator's candidate without a text.
     """
     return [
-        one.text if one.strategies in _OWN else text
-        for one, text in zip(ranking.candidates, texts)
+        distinct_candidates([*pool, *_document_replies(knowledge, empty)]) or [*pool]
+        for pool, knowledge in zip(pools, found, strict=True)
     ]
 
 
-def answered_by(found: TurnKnowledge, turn: Turn) -> Optional[bool]:
-    """
-    Whether what was found for a turn answers it; None if it was not read for that, or
-    if yes or no is asked for, which a span does not tell.
-    """
-    if found.question:
-        return True
-    return False if found.declined and not wants_yes_or_no(turn.text) else None
+def _document_replies(knowledge: TurnKnowledge, empty: Candidate) -> list[Candidate]:
+    text, strategy = knowledge.quote, DOCUMENT
+    if not text:
+        text, strategy = knowledge.courtesy, COURTESY
+    return [replace(empty, text=text, strategies=(strategy,))] if text else []
 
 
 def to_the_point(
@@ -110,7 +85,7 @@ def to_the_point(
         (number, candidate)
         for number, (ranking, known) in enumerate(zip(rankings, found, strict=True))
         # A span that answers does not tell yes from no.
-        if known.question and not wants_yes_or_no(known.question)
+        if known.question and not is_yes_no_question(known.question)
         for candidate in ranking.candidates
         if _may_answer(candidate, known)
     ]

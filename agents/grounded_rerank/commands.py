@@ -9,7 +9,7 @@ from parlai_q2.errors import UnknownNameError
 from parlai_q2.report.entries import sources_of
 from parlai_q2.report.terminal import render_candidates, render_score
 from parlai_q2.rerank import Ranking
-from parlai_q2.rerank.guards import Guard
+from parlai_q2.rerank.guards import find_guard
 from parlai_q2.retrieve.show import render_passages
 from parlai_q2.turns import Passage
 
@@ -22,16 +22,6 @@ HELP = """\
 /why                   the evidence for the last reply
 /candidates            all candidates of the last turn, best first
 /help                  this list"""
-# How each guard describes a reply.
-SAID_OF: Mapping[str, str] = {
-    Guard.COPY: 'a copy of the knowledge',
-    Guard.GENERIC: 'chit-chat that states nothing',
-    Guard.REPEAT: 'what was said before',
-    Guard.MISSPELT: 'a reply with a misspelt word of the knowledge',
-    Guard.UNNAMED: 'a reply that does not name what it is about, as the knowledge does',
-    Guard.PRONOUN: 'a reply that does not name what it is about',
-}
-
 # A passage that only begins with the word goes on otherwise than with white space.
 _ADD = re.compile(r'add\s+(?=\S)', re.IGNORECASE)
 _COMMAND = re.compile(r'\s*/([A-Za-z]+)(?:\s+(.*))?\s*$', re.DOTALL)
@@ -134,8 +124,9 @@ def _why(ranking: Ranking, said: str, colour: bool, width: int) -> str:
     if said != chosen.text:
         lines.append(f'Said instead: {said}')
     if chosen.guards:
-        guards = ' and '.join(SAID_OF[guard] for guard in chosen.guards)
-        lines.append(f'Counted as {chosen.value:.2f}: it is {guards}.')
+        guards = [(name, find_guard(name)) for name in chosen.guards]
+        messages = [guard.message if guard else name for name, guard in guards]
+        lines.append(f'Counted as {chosen.value:.2f}: it is {" and ".join(messages)}.')
     if said == chosen.text:
         lines += [f'From: {source}' for source in sources_of(ranking)]
     shown = render_score(chosen.shown, chosen.text, ranking.passages, colour, width)

@@ -22,10 +22,8 @@ from parlai.utils import logging
 from parlai.utils.misc import warn_once
 
 from parlai_q2.agents.grounded_rerank.answering import (
-    answered_by,
-    said_by,
+    add_document_replies,
     to_the_point,
-    with_documents,
 )
 from parlai_q2.agents.grounded_rerank.chat import ChatCommands
 from parlai_q2.agents.grounded_rerank.generator import (
@@ -55,9 +53,9 @@ from parlai_q2.parlai.knowledge_options import searching_source
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
-from parlai_q2.rerank.candidate import NAMED, spoken
-from parlai_q2.rerank.guards import Guard
-from parlai_q2.rerank.names import name_for
+from parlai_q2.rerank.candidate import NAMED, distinct_candidates
+from parlai_q2.rerank.guards import UnnamedGuard
+from parlai_q2.rerank.subject_names import find_subject_name
 from parlai_q2.steps import Step, tell
 
 # The field that carries an observation's turn, with how its knowledge was found; and a
@@ -71,11 +69,11 @@ UPGRADE_LATER = 'rerank_upgrade_later'
 
 class GroundedRerankAgent(ChatCommands):
     """
-    A generator that says the most grounded of its candidates.
+    A generator that replies with the best grounded of its candidates that answers.
 
     Its replies carry ``beam_texts`` in the new order, with the generator's own scores.
     They also carry the evidence: ``rerank`` (a row for each candidate, see
-    :meth:`~parlai_q2.rerank.Ranking.rows`), ``rerank_knowledge`` and
+    :meth:`~parlai_q2.rerank.Ranking.rows`), ``rerank_knowledge``, ``rerank_turn`` and
     ``rerank_signature``.
     """
 
@@ -187,18 +185,17 @@ class GroundedRerankAgent(ChatCommands):
         output.rerank = [r.rows() for r in rankings]
         output.rerank_knowledge = [as_field(r.passages) for r in rankings]
         output.rerank_signature = [signature] * len(rankings)
+        output.rerank_turn = [r.turn for r in rankings]
+        # A reply that quotes a document has no record of the generator's.
         if output.beam_texts:
             output.beam_texts = [
-                [*zip(said_by(r, [t for t, _ in row]), [s for _, s in row])]
+                [(c.text, score) for c, (_, score) in zip(r.candidates, row)]
                 for r, row in zip(rankings, output.beam_texts, strict=True)
             ]
-        output.text = [
-            said_by(r, [text])[0] for r, text in zip(rankings, output.text, strict=True)
-        ]
         abstain_text = self.opt.get('abstain_text', DEFAULT_ABSTAIN_TEXT)
         output.text = [
-            abstain_text if r.abstain or not text.strip() else text
-            for r, text in zip(rankings, output.text, strict=True)
+            abstain_text if r.abstain or not r.chosen.text.strip() else r.chosen.text
+            for r in rankings
         ]
         return output
 
@@ -297,9 +294,9 @@ class GroundedRerankAgent(ChatCommands):
         it, if the generator finds these.
         """
         names = {
-            n: name_for(ranking.chosen.text, ranking.passages)
+            n: find_subject_name(ranking.chosen.text, ranking.passages)
             for n, ranking in enumerate(rankings)
-            if Guard.UNNAMED in ranking.chosen.guards
+            if UnnamedGuard.name in ranking.chosen.guards
         }
         named = {n: name for n, name in names.items() if name}
         found = self.begun(batch, named, **search) if named else {}
@@ -344,19 +341,16 @@ class GroundedRerankAgent(ChatCommands):
                 turn if turn.knowledge else replace(turn, knowledge=documents[n])
                 for turn, n in zip(turns, pools_found, strict=True)
             ]
-        pools = [spoken(pool) or [self.nothing] for pool in pools_found.values()]
+        pools = [
+            distinct_candidates(pool) or [self.nothing] for pool in pools_found.values()
+        ]
         if searched is not None:
-            pools = with_documents(pools, given)
+            pools = add_document_replies(pools, given, self.nothing)
         began = time.perf_counter()
         rankings = self.reranker.rank_batch(
             [
-                Pool(
-                    turn.knowledge,
-                    pool,
-                    turn.history,
-                    answered=answered_by(known, turn),
-                )
-                for turn, pool, known in zip(turns, pools, given, strict=True)
+                Pool(turn.knowledge, pool, turn.history)
+                for turn, pool in zip(turns, pools, strict=True)
             ]
         )
         if searched is not None:

@@ -5,8 +5,8 @@ from typing import Optional
 from parlai.core.metrics import AverageMetric
 
 from parlai_q2.rerank import Candidate, Ranking
-from parlai_q2.rerank.candidate import spoken
-from parlai_q2.rerank.guards import Guard
+from parlai_q2.rerank.candidate import distinct_candidates
+from parlai_q2.rerank.guards import GUARD_NAMES
 
 
 def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]:
@@ -26,11 +26,13 @@ def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]
         'rerank/first': first,
         'rerank/gain': [_average(r, _gain(r)) for r in rankings],
         'rerank/oracle': [_average(r, _best(r)) for r in rankings],
-        'rerank/distinct': [AverageMetric(len(spoken(r.candidates))) for r in rankings],
+        'rerank/distinct': [
+            AverageMetric(len(distinct_candidates(r.candidates))) for r in rankings
+        ],
         'rerank/empty': [AverageMetric(int(not _says(r))) for r in rankings],
         'rerank/abstained': [AverageMetric(int(r.abstain)) for r in rankings],
         'rerank/unverifiable': [AverageMetric(int(not r.verifiable)) for r in rankings],
-        **{f'rerank/{g}': [_guarded(r, g) for r in rankings] for g in Guard},
+        **{f'rerank/{g}': [_guarded(r, g) for r in rankings] for g in GUARD_NAMES},
     }
 
 

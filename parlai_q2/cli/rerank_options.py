@@ -4,7 +4,12 @@ from typing import Any, Mapping
 
 from parlai_q2.cli.scorer_options import explainer_from_opt, scorer_from_opt
 from parlai_q2.errors import ConfigError
-from parlai_q2.rerank.choice import DEFAULT_BY, DEFAULT_GENERATOR_WEIGHT, By, Rule
+from parlai_q2.rerank.choice import (
+    DEFAULT_GENERATOR_WEIGHT,
+    DEFAULT_RERANK_BY,
+    RerankBy,
+    Rule,
+)
 from parlai_q2.rerank.reranker import Reranker
 from parlai_q2.scorers.roles import Role
 from parlai_q2.typed import is_number
@@ -32,29 +37,38 @@ def add_choice_options(parser: Any) -> Any:
     group = parser.add_argument_group('Reranking: choice')
     group.add_argument(
         '--rerank-by',
-        choices=tuple(By),
-        default=DEFAULT_BY,
-        help='choose the best sum of the score and the weighted log probability by the '
-        'generator (the score alone where that is not known of all candidates, or '
-        'several searches found them), the best score, or the first candidate of the '
-        'generator above the threshold',
+        choices=tuple(RerankBy),
+        default=DEFAULT_RERANK_BY,
+        help='combined: groundedness, relevance to the turn and the weighted log '
+        'probability under the generator (left out unless one search returned all '
+        'candidates with it); score_plus_generator: the same without relevance; score: '
+        'the highest score; threshold: the first candidate above the threshold',
     )
     group.add_argument(
         '--generator-weight',
         type=float,
         default=DEFAULT_GENERATOR_WEIGHT,
         help="weight of the generator's mean log probability of a token, for "
-        'score_plus_generator',
+        'combined and score_plus_generator',
     )
     group.add_argument(
         '--abstain-below',
         type=float,
-        help='say --abstain-text if the chosen candidate scores below this, in [0, 1]',
+        help='reply --abstain-text unless the chosen candidate was verified, scores at '
+        'least this, in [0, 1], and answers the turn; greetings and replies that say '
+        'they have no answer pass',
+    )
+    group.add_argument(
+        '--abstain-unverified',
+        type='bool',
+        default=True,
+        help='with --abstain-below, also abstain if there is no knowledge or the reply '
+        "could not be verified; false: the generator's first reply stands",
     )
     group.add_argument(
         '--abstain-text',
         default=DEFAULT_ABSTAIN_TEXT,
-        help='what to say instead of a reply that is not grounded',
+        help='the reply when it abstains',
     )
     group.add_argument(
         '--guards',
@@ -62,7 +76,7 @@ def add_choice_options(parser: Any) -> Any:
         default=True,
         help='lower the scores of copies of the knowledge, generic replies, '
         'repetitions, misspelt words of the knowledge and replies that do not '
-        'name what they are about, at most to the threshold',
+        'name their subject, at most to the threshold',
     )
     return group
 
@@ -74,15 +88,18 @@ def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
     :raises ConfigError: when an option is out of range or names something unknown.
     """
     check_ranges(opt)
-    by = opt.get('rerank_by', DEFAULT_BY)
-    if by not in tuple(By):
-        raise ConfigError(f'--rerank-by is {by!r}; it must be one of {", ".join(By)}.')
+    by = opt.get('rerank_by', DEFAULT_RERANK_BY)
+    if by not in tuple(RerankBy):
+        raise ConfigError(
+            f'--rerank-by is {by!r}; it must be one of {", ".join(RerankBy)}.'
+        )
     chooser = scorer_from_opt(opt, Role.CHOOSE)
     rule = Rule(
         by=by,
         generator_weight=opt.get('generator_weight', DEFAULT_GENERATOR_WEIGHT),
         threshold=chooser.threshold,
         abstain_below=opt.get('abstain_below'),
+        abstain_unverified=bool(opt.get('abstain_unverified', True)),
     )
     guards = opt.get('guards')
     return Reranker(

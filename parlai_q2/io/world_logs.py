@@ -18,7 +18,13 @@ COMMANDS_SKIPPED = 'Skipped {} chat commands such as /why, which are not turns.'
 # The field with the knowledge that the reranking agent judged a reply by.
 RERANK_KNOWLEDGE = 'rerank_knowledge'
 # Fields that pass through to a record: evidence and human judgements.
-FROM_MODEL = ('q2_evidence', 'rerank', RERANK_KNOWLEDGE, 'rerank_signature')
+FROM_MODEL = (
+    'q2_evidence',
+    'rerank',
+    RERANK_KNOWLEDGE,
+    'rerank_turn',
+    'rerank_signature',
+)
 FROM_TEACHER = ('q2_label',)
 
 

@@ -124,9 +124,11 @@ def sources_of(ranking: Ranking) -> list[str]:
     return [*dict.fromkeys(filter(None, (source_line(p.source) for p in kept)))]
 
 
-def _number(value: float) -> Optional[float]:
+def _number(value: Optional[float]) -> Optional[float]:
     """A finite number, rounded for display; None for anything else."""
-    return round(float(value), 4) if is_number(value) else None
+    if value is None or not is_number(value):
+        return None
+    return round(float(value), 4)
 
 
 def _unit(value: float) -> float:
@@ -174,12 +176,35 @@ def notes_of(
     if one.guards and one.score and counted not in (None, one.score.value):
         names = ' and '.join(map(one_line, one.guards))
         notes.append(f'counted as {counted:.2f}: {names}')
+    if one.relevance is not None:
+        notes.append(f'relevance to the turn {one.relevance:.2f}')
+    if one.answer is not None:
+        notes.append(describe_answer(one.answer))
     unread = one.score.parts.get('unread') if one.score else None
     if unread:
         notes.append(f'{unread:.0%} of a text not read')
     if annotation:
         notes.append(f'annotation {one_line(annotation)}')
     return notes
+
+
+def describe_answer(claim: Claim) -> str:
+    """
+    How the knowledge and a reply answer the question of the turn, in one line.
+
+    :param claim: the question with both answers
+        (:attr:`~parlai_q2.rerank.Candidate.answer`).
+    """
+    known = claim.evidence[0].span.text if claim.evidence else ''
+    texts = [one_line(text) for text in (claim.question, known, claim.span.text)]
+    question, known, reply = texts
+    if not known:
+        return f'asked "{question}", which the knowledge does not answer'
+    reply_part = f'the reply "{reply}"' if reply else 'the reply nothing'
+    comparison = f' ({one_line(claim.comparison or "")})' if reply else ''
+    return (
+        f'asked "{question}", the knowledge answers "{known}", {reply_part}{comparison}'
+    )
 
 
 def before_and_after(

@@ -255,7 +255,7 @@ def _candidate_block(lines: Lines, rank: int, one: Candidate, ranking: Ranking) 
     score, chosen = one.shown, one is ranking.chosen
     head: list[Run] = [] if score is None else [(f'{score.value:.2f} ', 'bold')]
     head += _label(score.label if score else None)
-    if isfinite(one.generator_score):
+    if one.generator_score is not None and isfinite(one.generator_score):
         head.append((f' | generator {one.generator_score:.2f}', 'dim'))
     if sources := ', '.join(map(one_line, one.strategies)):
         head.append((f' | {sources}', 'dim'))

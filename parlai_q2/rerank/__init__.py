@@ -4,9 +4,10 @@ Chooses among candidate replies by how well each is grounded in the knowledge.
 Nothing here needs ParlAI, and nothing loads torch before a scorer with a model scores.
 """
 
-from parlai_q2.rerank.candidate import Candidate, Ranking
-from parlai_q2.rerank.choice import Reason, Rule
+from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.choice import Reason, RerankBy, Rule
 from parlai_q2.rerank.pools import Pool, PoolRecord, read_pools
+from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.rerank.reranker import Reranker
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     'PoolRecord',
     'Ranking',
     'Reason',
+    'RerankBy',
     'Reranker',
     'Rule',
     'read_pools',

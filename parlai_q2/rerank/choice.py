@@ -1,49 +1,50 @@
 """
-Chooses among scored candidates, by one of three rules:
+Chooses among scored candidates, by one of four rules:
 
-- ``score_plus_generator``: the best sum of the score and the weighted mean log
-  probability of a token under the generator, the default; by the score alone where the
-  generator does not say it of all candidates, or several searches found them, whose
-  probabilities cannot be compared (a beam that begins with a name is none of these);
-- ``score``: the most grounded candidate;
-- ``threshold``: the first in the generator's order that passes the scorer's threshold.
+- ``combined``, the default: the best combination of groundedness (the score after the
+  guards), relevance to the turn and, where it is known of all candidates and one search
+  returned them, their likelihood under the generator;
+- ``score_plus_generator``: the score and the weighted mean log probability of a token;
+- ``score``: the highest score after the guards;
+- ``threshold``: the first in the generator's order that passes the threshold.
 
-By the score alone, candidates within a tolerance of the best are tied with it, and ties
-follow the generator's order. When nothing can be verified, the generator's first choice
-stands.
+Equal candidates keep the generator's order. If nothing can be verified, the generator's
+first choice stands, unless the rule abstains.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, isfinite
-from typing import Optional
 
+from parlai_q2.claims import Label
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
-from parlai_q2.rerank.candidate import NAMED, Candidate, Ranking
+from parlai_q2.rerank.candidate import NAMED, Candidate
+from parlai_q2.rerank.ranking import Ranking
+from parlai_q2.text.greetings import only_greets
+from parlai_q2.text.questions import is_decline, wants_answer
 from parlai_q2.turns import Passage
 from parlai_q2.typed import is_number
 
 
-class By(Word):
-    """What a choice goes by; see the module."""
+class RerankBy(Word):
+    """The rules of a choice; see the module."""
 
+    COMBINED = 'combined'
     SCORE = 'score'
     SCORE_PLUS_GENERATOR = 'score_plus_generator'
     THRESHOLD = 'threshold'
 
 
-DEFAULT_BY = By.SCORE_PLUS_GENERATOR
+DEFAULT_RERANK_BY = RerankBy.COMBINED
 
 # A mean log probability of a token is around -0.5 and a score is in [0, 1]: at this
-# weight the generator decides between candidates whose scores differ by up to about
-# 0.1. What is garbled is unlikely, which a scorer sees less well: chosen of 16 samples,
-# .13 were wrong in place of .17, of 10 beams .18 in place of .195 (docs/training.md).
+# weight the generator decides between candidates whose values differ by up to about
+# 0.1. Garbled text is unlikely, which a scorer sees less well.
 DEFAULT_GENERATOR_WEIGHT = 0.3
-
-# Candidates this close to the best count as equally good.
-DEFAULT_TOLERANCE = 0.02
-# Digits that count when scores are compared: batching changes the last digits.
+# A reply answers its turn if that is likelier than not.
+MIN_RELEVANCE = 0.5
+# Digits that count when values are compared: batching changes the last digits.
 _DIGITS = 6
 
 
@@ -56,16 +57,21 @@ class Reason(Word):
     """
 
     BEST = 'best score'
-    BEST_TOGETHER = 'best score and likelihood'
-    NEARLY_BEST = "as good as the best, and the generator's favourite"
+    BEST_AFTER_GUARDS = 'best score after the guards'
+    BEST_RELEVANCE = 'best score and relevance to the turn'
+    BEST_LIKELIHOOD = 'best score and likelihood'
+    BEST_COMBINED = 'best score, relevance and likelihood'
     FIRST_ABOVE = 'first above the threshold'
     NONE_ABOVE = "none above the threshold: the generator's first"
     UNVERIFIABLE = "nothing to verify: the generator's first"
     NO_KNOWLEDGE = "no knowledge: the generator's first"
     ABSTAINED = 'best score is below --abstain-below'
+    ABSTAINED_RELEVANCE = 'abstained: no grounded reply answers the turn'
+    ABSTAINED_UNVERIFIABLE = 'abstained: the best reply could not be verified'
+    ABSTAINED_NO_KNOWLEDGE = 'abstained: there is no knowledge to verify replies with'
     ANSWERS = 'best score of those that answer the question'
     DOCUMENT = "the document's own words: no candidate surely answers the question"
-    DECLINED = 'nothing that was found answers the question'
+    DECLINED = 'nothing in the documents answers the question'
     COURTESY = 'small talk, which asks nothing of the documents'
 
 
@@ -74,12 +80,15 @@ class Rule:
     """
     How to choose.
 
-    :param by: one of :class:`By`.
+    :param by: one of :class:`RerankBy`.
     :param generator_weight: the weight of the mean log probability of a token.
     :param threshold: a value must be above this, in [0, 1], to pass.
-    :param tolerance: how far below the best a value may be and still tie with it,
-        where the generator's probability is not in the sum.
-    :param abstain_below: abstain when the chosen score is below this; None: never.
+    :param abstain_below: abstain unless the chosen reply was verified, scores at least
+        this, in [0, 1], and answers the turn if that asks something. Greetings pass,
+        and replies that say they have no answer. None: never abstain.
+    :param abstain_unverified: with ``abstain_below``, whether to abstain, too, if there
+        is no knowledge or the reply could not be verified. If not, the generator's
+        first reply stands.
     :raises UnknownNameError: if there is no such rule.
     :raises ConfigError: if a number is none, or out of range.
 
@@ -89,20 +98,20 @@ class Rule:
     True
     """
 
-    by: str = DEFAULT_BY
+    by: str = DEFAULT_RERANK_BY
     generator_weight: float = DEFAULT_GENERATOR_WEIGHT
     threshold: float = 0.5
-    tolerance: float = DEFAULT_TOLERANCE
-    abstain_below: Optional[float] = None
+    abstain_below: float | None = None
+    abstain_unverified: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, 'by', By.named('rule', self.by))
+        object.__setattr__(self, 'by', RerankBy.named('rule', self.by))
         weight = self.generator_weight
         if not is_number(weight):
             raise ConfigError(
                 f'Rule.generator_weight must be a number, not {weight!r}.'
             )
-        for name in ('threshold', 'tolerance', 'abstain_below'):
+        for name in ('threshold', 'abstain_below'):
             value = getattr(self, name)
             if name == 'abstain_below' and value is None:
                 continue
@@ -112,85 +121,173 @@ class Rule:
                 )
 
 
+# What a candidate is worth by a rule, or by the first part of it; larger is better.
+Utility = Callable[[Candidate], float]
+
+
+def combine(value: float, relevance: float | None, support: float | None) -> float:
+    """
+    Groundedness and relevance as one number.
+
+    :param value: the score after the guards, in [0, 1].
+    :param relevance: whether the reply answers the turn, in [0, 1]; None: not read.
+    :param support: whether the knowledge supports it in the light of the turn.
+    """
+    if relevance is None or support is None:
+        return value
+    return value + relevance
+
+
 def choose(
-    candidates: Sequence[Candidate], rule: Rule, passages: tuple[Passage, ...]
+    candidates: Sequence[Candidate],
+    rule: Rule,
+    passages: tuple[Passage, ...],
+    turn_text: str = '',
 ) -> Ranking:
     """
     Put candidates in order.
 
     :param candidates: N scored candidates in the generator's order, at least one.
     :param passages: the knowledge they were scored against; empty if there is none.
+    :param turn_text: the last turn; empty if there is none.
     :return: the ranking.
     """
     if not passages:
-        return Ranking(tuple(candidates), Reason.NO_KNOWLEDGE)
-    if not any(candidate.verifiable for candidate in candidates):
-        return Ranking(tuple(candidates), Reason.UNVERIFIABLE, passages=passages)
-    rule = _known(rule, candidates)
-    rank = _ranks(rule)
-
-    def key(place: int) -> float:
-        candidate = candidates[place]
-        assert candidate.value is not None
-        return round(rank(candidate, candidate.value), _DIGITS)
-
-    order = sorted(range(len(candidates)), key=key)
-    # A key is a rank, so smaller is better.
-    tolerance = 0.0 if rule.by == By.SCORE_PLUS_GENERATOR else rule.tolerance
-    nearly = round(key(order[0]) + tolerance, _DIGITS)
-    tied = [place for place in order if key(place) <= nearly]
-    as_good = key(min(tied)) != key(order[0])
-    order.remove(first := min(tied))
-    order.insert(0, first)
-    ordered = tuple(candidates[place] for place in order)
-    best = ordered[0]
-    if _abstains(best, rule):
-        return Ranking(ordered, Reason.ABSTAINED, abstain=True, passages=passages)
-    reason = Reason.NEARLY_BEST if as_good else _reason(best, rule)
-    return Ranking(ordered, reason, passages=passages)
+        ordered, reason = tuple(candidates), str(Reason.NO_KNOWLEDGE)
+    elif not any(candidate.verifiable for candidate in candidates) and not any(
+        candidate.relevance is not None for candidate in candidates
+    ):
+        ordered, reason = tuple(candidates), Reason.UNVERIFIABLE
+    else:
+        ordered, reason = _order(candidates, rule)
+    failure = _find_failure(ordered[0], rule, bool(passages), turn_text)
+    if failure is not None:
+        return Ranking(ordered, failure, True, passages, turn_text)
+    return Ranking(ordered, reason, False, passages, turn_text)
 
 
-def _known(rule: Rule, candidates: Sequence[Candidate]) -> Rule:
-    """The rule, without the generator where it says nothing that can be compared."""
-    if rule.by != By.SCORE_PLUS_GENERATOR:
-        return rule
-    one_search = 1 == len(
-        {
-            tuple(name for name in candidate.strategies if name != NAMED)
-            for candidate in candidates
-            if candidate.strategies != (NAMED,)
-        }
-    )
-    said = all(candidate.mean_logprob for candidate in candidates)
-    if one_search and said and rule.generator_weight:
-        return rule
-    return replace(rule, by=By.SCORE)
+def find_contenders(candidates: Sequence[Candidate]) -> list[int]:
+    """
+    The indices of the candidates whose relevance is worth reading: those that it can
+    still lift to the first place.
+    """
+    return list(range(len(candidates)))
 
 
-def _ranks(rule: Rule) -> Callable[[Candidate, float], float]:
-    if rule.by == By.THRESHOLD:
-        return lambda candidate, value: float(value <= rule.threshold)
+def has_comparable_likelihoods(candidates: Sequence[Candidate]) -> bool:
+    """
+    Whether the generator gave every candidate a likelihood, in one search; those of
+    several searches cannot be compared. (A beam that begins with a name is part of the
+    first search.)
+    """
+    searches = {
+        tuple(name for name in candidate.strategies if name != NAMED)
+        for candidate in candidates
+        if candidate.strategies != (NAMED,)
+    }
+    return len(searches) == 1 and all(c.mean_logprob is not None for c in candidates)
+
+
+def _order(
+    candidates: Sequence[Candidate], rule: Rule
+) -> tuple[tuple[Candidate, ...], str]:
+    """The candidates, best first, and why the first one is."""
+    stages = _stages(candidates, rule)
+    _, utility = stages[-1]
+    order = _sort(candidates, utility)
+    best = order[0]
+    if rule.by == RerankBy.THRESHOLD:
+        passes = _value(candidates[best]) > rule.threshold
+        reason = Reason.FIRST_ABOVE if passes else Reason.NONE_ABOVE
+    else:
+        reason = _explain(candidates, stages, best)
+    return tuple(candidates[index] for index in order), reason
+
+
+def _stages(
+    candidates: Sequence[Candidate], rule: Rule
+) -> list[tuple[Reason, Utility]]:
+    """The utilities that a rule is built from, the last one being the whole rule."""
+    if rule.by == RerankBy.THRESHOLD:
+        return [(Reason.FIRST_ABOVE, lambda c: float(_value(c) > rule.threshold))]
+    stages: list[tuple[Reason, Utility]] = [
+        (Reason.BEST, lambda c: c.score.value if c.score else 0.0),
+        (Reason.BEST_AFTER_GUARDS, _value),
+    ]
+    base: Utility = _value
+    likelihood_reason = Reason.BEST_LIKELIHOOD
+    if rule.by == RerankBy.COMBINED and any(
+        candidate.relevance is not None for candidate in candidates
+    ):
+        base = _combined_value
+        stages.append((Reason.BEST_RELEVANCE, base))
+        likelihood_reason = Reason.BEST_COMBINED
     weight = rule.generator_weight
-    if rule.by == By.SCORE_PLUS_GENERATOR:
-        # A generator that gives no finite number thinks a candidate impossible.
-        return lambda c, value: (
-            -(value + weight * c.mean_logprob) if isfinite(c.mean_logprob) else inf
-        )
-    return lambda candidate, value: -value
+    if rule.by != RerankBy.SCORE and weight and has_comparable_likelihoods(candidates):
+
+        def with_likelihood(candidate: Candidate) -> float:
+            logprob = candidate.mean_logprob
+            if logprob is None or not isfinite(logprob):
+                return -inf
+            return base(candidate) + weight * logprob
+
+        stages.append((likelihood_reason, with_likelihood))
+    return stages
 
 
-def _abstains(best: Candidate, rule: Rule) -> bool:
-    # What cannot be verified is not a hallucination, so it is no reason to abstain.
-    return (
-        rule.abstain_below is not None
-        and best.score is not None
-        and best.verifiable
-        and best.score.value < rule.abstain_below
+def _explain(
+    candidates: Sequence[Candidate], stages: Sequence[tuple[Reason, Utility]], best: int
+) -> Reason:
+    """The first stage from which on the chosen candidate leads."""
+    reason = stages[-1][0]
+    for name, utility in reversed(stages):
+        if _sort(candidates, utility)[0] != best:
+            break
+        reason = name
+    return reason
+
+
+def _sort(candidates: Sequence[Candidate], utility: Utility) -> list[int]:
+    return sorted(
+        range(len(candidates)), key=lambda i: -round(utility(candidates[i]), _DIGITS)
     )
 
 
-def _reason(best: Candidate, rule: Rule) -> str:
-    if rule.by == By.THRESHOLD:
-        above = best.value is not None and best.value > rule.threshold
-        return Reason.FIRST_ABOVE if above else Reason.NONE_ABOVE
-    return Reason.BEST_TOGETHER if rule.by == By.SCORE_PLUS_GENERATOR else Reason.BEST
+def _value(candidate: Candidate) -> float:
+    return 0.0 if candidate.value is None else candidate.value
+
+
+def _combined_value(candidate: Candidate) -> float:
+    if candidate.relevance is None:
+        # Not a contender: behind those that were read.
+        return _value(candidate) - 10.0
+    return combine(_value(candidate), candidate.relevance, candidate.turn_support)
+
+
+def _find_failure(
+    best: Candidate, rule: Rule, has_knowledge: bool, turn_text: str
+) -> Reason | None:
+    """The condition for a reply that the best candidate fails; None if it passes."""
+    if rule.abstain_below is None or is_safe(best):
+        return None
+    if not has_knowledge:
+        return Reason.ABSTAINED_NO_KNOWLEDGE if rule.abstain_unverified else None
+    if best.score is None or best.score.label == Label.NOT_VERIFIABLE:
+        return Reason.ABSTAINED_UNVERIFIABLE if rule.abstain_unverified else None
+    if best.score.value < rule.abstain_below:
+        return Reason.ABSTAINED
+    if (
+        best.relevance is not None
+        and best.relevance < MIN_RELEVANCE
+        and wants_answer(turn_text)
+    ):
+        return Reason.ABSTAINED_RELEVANCE
+    return None
+
+
+def is_safe(candidate: Candidate) -> bool:
+    """Whether a reply claims nothing and only greets or says it has no answer."""
+    if only_greets(candidate.text):
+        return True
+    claims_nothing = candidate.score is None or not candidate.verifiable
+    return claims_nothing and is_decline(candidate.text)

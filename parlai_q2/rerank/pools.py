@@ -36,15 +36,12 @@ class Pool(Turn):
 
     :param candidates: N candidates in the generator's order, each a text or a
         :class:`Candidate`.
-    :param answered: whether the knowledge answers the last turn, if it is known: an
-        answer then need not name what it is about.
 
     >>> Pool('Bees have five eyes.', ['Five!']).candidates[0].text
     'Five!'
     """
 
     candidates: tuple[Candidate, ...] = ()
-    answered: Optional[bool] = None
 
     def __init__(
         self,
@@ -52,11 +49,9 @@ class Pool(Turn):
         candidates: Iterable[Union[str, Candidate]] = (),
         history: Sequence[str] = (),
         id: Optional[str] = None,
-        answered: Optional[bool] = None,
     ):
         super().__init__(knowledge, history, id)
         object.__setattr__(self, 'candidates', _candidates(candidates))
-        object.__setattr__(self, 'answered', answered)
 
 
 def _candidates(given: Any) -> tuple[Candidate, ...]:
@@ -145,5 +140,7 @@ def _parse_candidate(place: int, value: Any) -> Candidate:
             f'candidate {place}: "score" and "tokens" must be finite numbers, and '
             '"tokens" at least 1. Leave out what is not known.'
         )
+    if 'score' not in value:
+        return Candidate(value['text'], GIVEN), label
     mean = float(score) / int(tokens)
     return Candidate(value['text'], GIVEN, float(score), mean)

@@ -1,43 +1,60 @@
 """
 Scores candidates against their knowledge, puts them in order and explains the choice.
 
-The scorer that chooses sees all candidates of a batch in one call; the scorer that
-explains sees only the replies that people see, also in one call.
+The scorer that chooses sees all candidates of a batch in one call, and so do the guards
+and the model that reads relevance. What explains sees only the replies that people see,
+also in one call.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Optional, Union
+from typing import Any
 
-from parlai_q2.claims import Label, Score
-from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.claims import Score
+from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.knowledge import stripped
-from parlai_q2.rerank.candidate import Candidate, Ranking
-from parlai_q2.rerank.choice import Rule, choose
-from parlai_q2.rerank.guards import PENALTIES, Guard, guarded_value, guards_of
+from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders
+from parlai_q2.rerank.guards import (
+    GUARDS,
+    Guard,
+    ScoredReply,
+    apply_penalties,
+    detect_guards,
+)
 from parlai_q2.rerank.pools import Pool
-from parlai_q2.rerank.subjects import subjects
-from parlai_q2.rerank.unnamed import guard_of
+from parlai_q2.rerank.ranking import Ranking
+from parlai_q2.rerank.relevance import (
+    AnswerComparer,
+    RelevanceReader,
+    add_relevance,
+    wants_span,
+)
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
 from parlai_q2.steps import Step, tell
-from parlai_q2.turns import Example, Knowledge
+from parlai_q2.turns import Example, Knowledge, Turn
+
+# The preset whose model reads relevance.
+DEFAULT_RELEVANCE = 'mini'
 
 
 class Reranker:
     """
-    Puts candidate replies in order by how well each is grounded in the knowledge.
+    Puts candidate replies in order by how well each is grounded in the knowledge and
+    answers its turn.
 
-    :param choose: the scorer that chooses, or its name.
+    :param choose: the scorer that measures groundedness for the choice, or its name.
     :param rule: how to choose; None for the default with the scorer's threshold.
-    :param guards: whether copies of the knowledge, generic replies, repetitions of the
-        history, misspelt words of the knowledge and replies that do not name what they
-        are about lose some of their score (:mod:`~parlai_q2.rerank.guards`).
+    :param guards: the guards that apply; True for all of
+        :data:`~parlai_q2.rerank.guards.GUARDS`, False for none.
     :param explain: the scorer that explains the choice when asked, or its name; None
-        for what the scorer that chooses says.
-    :param penalties: what a guard subtracts, by guard, where it is not as in
-        :data:`~parlai_q2.rerank.guards.PENALTIES`.
+        for the claims of the scorer that chooses.
+    :param penalties: what guards subtract, by name, where it is not their own penalty.
+    :param relevance: reads whether replies answer their turn, or the name of the preset
+        whose model does; None: relevance does not count. Only the rule ``combined``
+        reads it, and only for pools with a turn.
     :raises ConfigError: if there is no such scorer or guard, or the rule is no Rule.
 
     >>> from parlai_q2 import Reranker
@@ -50,11 +67,12 @@ class Reranker:
 
     def __init__(
         self,
-        choose: Union[str, Scorer] = DEFAULTS[Role.CHOOSE],
-        rule: Optional[Rule] = None,
-        guards: bool = True,
-        explain: Union[str, Scorer, None] = DEFAULTS[Role.EXPLAIN],
-        penalties: Mapping[str, float] = PENALTIES,
+        choose: str | Scorer = DEFAULTS[Role.CHOOSE],
+        rule: Rule | None = None,
+        guards: bool | Sequence[Guard] = True,
+        explain: str | Scorer | None = DEFAULTS[Role.EXPLAIN],
+        penalties: Mapping[str, float] | None = None,
+        relevance: str | RelevanceReader | None = DEFAULT_RELEVANCE,
     ):
         _check_scorer('choose', choose)
         if explain is not None:
@@ -63,25 +81,48 @@ class Reranker:
             raise ConfigError(
                 f'rule must be a Rule, such as Rule("score"), not {rule!r}.'
             )
-        for guard in penalties:
-            Guard.named('guard', guard)
         self.chooser = load_scorer(choose) if isinstance(choose, str) else choose
         self.rule = rule or Rule(threshold=self.chooser.threshold)
-        self.guards = guards
+        if isinstance(guards, bool):
+            guards = GUARDS if guards else ()
+        self.guards = tuple(guards)
+        self.penalties = {guard.name: guard.penalty for guard in GUARDS + self.guards}
+        for name in penalties or ():
+            if name not in self.penalties:
+                raise UnknownNameError('guard', name, self.penalties)
+        self.penalties.update(penalties or {})
         self._explain = explain
-        self.penalties = {**PENALTIES, **penalties}
+        self._relevance = relevance
+        self._answer_comparer: AnswerComparer | None = None
 
     @property
-    def explainer(self) -> Optional[Scorer]:
+    def explainer(self) -> Scorer | None:
         """The scorer that explains, loaded when it is first asked for; or None."""
         if isinstance(self._explain, str):
             self._explain = load_scorer(self._explain)
         return self._explain
 
+    @property
+    def relevance_reader(self) -> RelevanceReader | None:
+        """What reads relevance, loaded when it is first asked for; or None."""
+        reader = self._relevance
+        if isinstance(reader, str):
+            from parlai_q2.models.relevance import RelevanceModel
+
+            reader = self._relevance = RelevanceModel.from_preset(reader)
+        return reader
+
+    @property
+    def answer_comparer(self) -> AnswerComparer:
+        """Compares the answers of knowledge and reply, loaded when first asked for."""
+        if self._answer_comparer is None:
+            self._answer_comparer = AnswerComparer()
+        return self._answer_comparer
+
     def rank(
         self,
-        knowledge: Optional[Knowledge],
-        candidates: Sequence[Union[str, Candidate]],
+        knowledge: Knowledge | None,
+        candidates: Sequence[str | Candidate],
         history: Sequence[str] = (),
         explain: bool = False,
     ) -> Ranking:
@@ -92,151 +133,203 @@ class Reranker:
             passages (:func:`~parlai_q2.turns.passages_of`); None or blank if there is
             nothing, in which case the given order stands.
         :param candidates: at least one, in the generator's order, which decides ties.
-        :param history: the turns before the reply, oldest first.
+        :param history: the turns before the reply, oldest first. The last one is the
+            turn that the reply should answer.
         :param explain: whether to add evidence, as :meth:`explained` does.
         :raises InputError: if there is no candidate, or one of these is something else.
         """
-        known = '' if knowledge is None else knowledge
-        ranked = self.rank_batch([Pool(known, candidates, history)])
-        return (self.explained(ranked) if explain else ranked)[0]
+        pool = Pool('' if knowledge is None else knowledge, candidates, history)
+        rankings = self.rank_batch([pool])
+        return (self.explained(rankings) if explain else rankings)[0]
 
     def rank_batch(self, pools: Sequence[Pool]) -> list[Ranking]:
         """
-        Put the candidates of every pool in order, with one call of the scorer.
+        Put the candidates of every pool in order, with one call of each model.
 
         :param pools: B pools, each of at least one candidate.
         :return: B rankings, the same as if each pool had been ranked alone.
         :raises InputError: if they are something else, or one has no candidate.
         """
-        _check_all(pools, Pool, 'rank_batch')
+        _check_list(pools, Pool, 'rank_batch')
         if not all(pool.candidates for pool in pools):
             raise InputError('There is no candidate to rank. Give at least one.')
-        known = [stripped(pool.knowledge) for pool in pools]
-        examples = [
-            Example(passages, candidate.text, pool.history)
-            for pool, passages in zip(pools, known, strict=True)
-            for candidate in (pool.candidates if passages else ())
-        ]
-        answered = [
-            pool.answered
-            for pool, passages in zip(pools, known, strict=True)
-            for _ in (pool.candidates if passages else ())
-        ]
-        number = sum(len(pool.candidates) for pool in pools)
-        tell(Step.JUDGING, number)
-        scores = self.chooser.score(examples) if examples else []
-        tell(Step.CHOOSING, number)
-        unnamed = iter(self._unnamed(examples, scores, answered))
-        found = iter(zip(examples, scores, strict=True))
+        turns = [Turn(stripped(pool.knowledge), pool.history) for pool in pools]
+        count = sum(len(pool.candidates) for pool in pools)
+        tell(Step.JUDGING, count)
+        scored = self._score(pools, turns)
+        tell(Step.CHOOSING, count)
+        self._read_relevance(scored, turns)
         return [
-            choose(
-                [
-                    self._scored(replace(c, place=n), *next(found), next(unnamed))
-                    if passages
-                    else replace(c, place=n)
-                    for n, c in enumerate(pool.candidates)
-                ],
-                self.rule,
-                passages,
-            )
-            for pool, passages in zip(pools, known, strict=True)
+            choose(candidates, self.rule, turn.knowledge, turn.text)
+            for candidates, turn in zip(scored, turns, strict=True)
         ]
 
     def explained(self, rankings: Sequence[Ranking]) -> list[Ranking]:
         """
         Add evidence to the chosen candidates and the generator's first, in one call of
         the scorer that explains. Choosing needs a score for every candidate, but people
-        see only these. Those that have evidence or no score are left alone, and so are
-        scores with questions, or with claims of the scorer that explains.
+        see only these. Candidates that have evidence or no score are left alone, and so
+        are scores with questions, or with claims of the scorer that explains.
 
         :param rankings: B rankings.
         :return: the same with ``Candidate.evidence``.
         :raises InputError: if they are something else, such as a single ranking.
         """
-        _check_all(rankings, Ranking, 'explained')
-        explainer = self.explainer
-        if explainer is None:
+        _check_list(rankings, Ranking, 'explained')
+        if self.explainer is None:
             return list(rankings)
-        own = str(explainer.signature)
+        explained = [list(ranking.candidates) for ranking in rankings]
         shown = [
             (b, n)
             for b, ranking in enumerate(rankings)
-            for n, one in enumerate(ranking.candidates)
-            if (n == 0 or one is ranking.first)
-            and one.score is not None
-            and not one.score.asked
-            and not (one.score.claims and one.score.signature == own)
-            and one.evidence is None
+            for n in {0, ranking.candidates.index(ranking.first)}
         ]
-        found = [list(ranking.candidates) for ranking in rankings]
-        examples = [Example(rankings[b].passages, found[b][n].text) for b, n in shown]
-        evidence = explainer.score(examples) if examples else []
-        for (b, n), score in zip(shown, evidence, strict=True):
-            found[b][n] = replace(found[b][n], evidence=score)
+        self._add_evidence(explained, shown, rankings)
+        self._compare_answers(explained, shown, rankings)
         return [
             replace(ranking, candidates=tuple(candidates))
-            for ranking, candidates in zip(rankings, found, strict=True)
+            for ranking, candidates in zip(rankings, explained, strict=True)
         ]
 
-    def _unnamed(
+    def _add_evidence(
         self,
-        examples: Sequence[Example],
-        scores: Sequence[Score],
-        answered: Sequence[Optional[bool]],
-    ) -> list[Optional[Guard]]:
-        """
-        The guards of B replies that do not name what they are about; of those that
-        would be chosen: the consistent ones.
-
-        :param answered: as :class:`Pool` has it.
-        """
-        guards: list[Optional[Guard]] = [None] * len(examples)
-        if not self.guards or not self.chooser.has_models:
-            return guards
-        likely = [
-            n
-            for n, score in enumerate(scores)
-            if score.label == Label.CONSISTENT and examples[n].text and not answered[n]
+        candidates: Sequence[list[Candidate]],
+        shown: Sequence[tuple[int, int]],
+        rankings: Sequence[Ranking],
+    ) -> None:
+        """Add what the explainer says of the candidates at some places."""
+        explainer = self.explainer
+        assert explainer is not None
+        signature = str(explainer.signature)
+        places = [
+            (b, n) for b, n in shown if _lacks_evidence(candidates[b][n], signature)
         ]
-        found = subjects([examples[n].response for n in likely])
-        for n, subject in zip(likely, found, strict=True):
-            guards[n] = guard_of(subject, examples[n])
-        return guards
+        examples = [
+            Example(rankings[b].passages, candidates[b][n].text) for b, n in places
+        ]
+        evidence = explainer.score(examples) if examples else []
+        for (b, n), score in zip(places, evidence, strict=True):
+            candidates[b][n] = replace(candidates[b][n], evidence=score)
 
-    def _scored(
+    def _compare_answers(
         self,
-        candidate: Candidate,
-        example: Example,
-        score: Score,
-        unnamed: Optional[Guard],
-    ) -> Candidate:
-        """A candidate with its score, and the value that the guards leave of it."""
+        candidates: Sequence[list[Candidate]],
+        shown: Sequence[tuple[int, int]],
+        rankings: Sequence[Ranking],
+    ) -> None:
+        """Add the answers to the turn's question, where relevance was read."""
+        places = [
+            (b, n)
+            for b, n in shown
+            if candidates[b][n].relevance is not None
+            and candidates[b][n].answer is None
+            and wants_span(rankings[b].turn)
+        ]
+        if not places:
+            return
+        turns = [Turn(r.passages, [r.turn]) for r in rankings]
+        pairs = [(turns[b], candidates[b][n].text) for b, n in places]
+        answers = self.answer_comparer.compare(pairs)
+        for (b, n), answer in zip(places, answers, strict=True):
+            candidates[b][n] = replace(candidates[b][n], answer=answer)
+
+    def _score(
+        self, pools: Sequence[Pool], turns: Sequence[Turn]
+    ) -> list[list[Candidate]]:
+        """
+        The candidates of each pool, scored and guarded where there is knowledge.
+        """
+        placed = [
+            [replace(candidate, place=n) for n, candidate in enumerate(pool.candidates)]
+            for pool in pools
+        ]
+        examples = [
+            Example(turn.knowledge, candidate.text, turn.history)
+            for candidates, turn in zip(placed, turns, strict=True)
+            if turn.knowledge
+            for candidate in candidates
+        ]
+        scores = self.chooser.score(examples) if examples else []
+        scored = iter(self._apply_guards(examples, scores))
+        return [
+            [replace(c, **next(scored)) for c in candidates]
+            if turn.knowledge
+            else candidates
+            for candidates, turn in zip(placed, turns, strict=True)
+        ]
+
+    def _apply_guards(
+        self, examples: Sequence[Example], scores: Sequence[Score]
+    ) -> list[dict[str, Any]]:
+        """The fields ``score``, ``value`` and ``guards`` of each scored reply."""
+        threshold, has_models = self.chooser.threshold, self.chooser.has_models
         if not self.guards:
-            return replace(candidate, score=score, value=score.value)
-        found = guards_of(example, score)
-        if unnamed:
-            found = (*found, unnamed)
-        value = guarded_value(score, found, self.chooser.threshold, self.penalties)
-        return replace(candidate, score=score, value=value, guards=found)
+            return [{'score': score, 'value': score.value} for score in scores]
+        replies = [
+            ScoredReply(example, score, threshold, has_models)
+            for example, score in zip(examples, scores, strict=True)
+        ]
+        return [
+            {
+                'score': reply.score,
+                'value': apply_penalties(reply, names, self.penalties),
+                'guards': names,
+            }
+            for reply, names in zip(
+                replies, detect_guards(replies, self.guards), strict=True
+            )
+        ]
+
+    def _read_relevance(
+        self, scored: Sequence[list[Candidate]], turns: Sequence[Turn]
+    ) -> None:
+        """Read the relevance of the contenders, and put it into the candidates."""
+        if self.rule.by != RerankBy.COMBINED or self._relevance is None:
+            return
+        places = [
+            (b, n)
+            for b, (candidates, turn) in enumerate(zip(scored, turns, strict=True))
+            if turn.knowledge and turn.text.strip()
+            for n in find_contenders(candidates)
+        ]
+        reader = self.relevance_reader if places else None
+        if reader is None:
+            return
+        read = add_relevance(reader, [(turns[b], scored[b][n]) for b, n in places])
+        for (b, n), candidate in zip(places, read, strict=True):
+            scored[b][n] = candidate
 
 
-def _check_scorer(role: str, given: Any) -> None:
-    if isinstance(given, str):
-        scorer_class(given)
-    elif not isinstance(given, Scorer):
-        raise ConfigError(f'{role} must be a scorer or the name of one, not {given!r}.')
+def _lacks_evidence(candidate: Candidate, signature: str) -> bool:
+    """Whether a candidate needs the scorer with this signature to explain it."""
+    score = candidate.score
+    return (
+        score is not None
+        and candidate.evidence is None
+        and not score.asked
+        and not (score.claims and score.signature == signature)
+    )
 
 
-def _check_all(given: Any, kind: type, method: str) -> None:
-    """Check that all of a list are of a kind; an InputError says what to write."""
-    if isinstance(given, kind) or not isinstance(given, Sequence):
+def _check_scorer(role: str, scorer: Any) -> None:
+    if isinstance(scorer, str):
+        scorer_class(scorer)
+    elif not isinstance(scorer, Scorer):
+        raise ConfigError(
+            f'{role} must be a scorer or the name of one, not {scorer!r}.'
+        )
+
+
+def _check_list(values: Any, kind: type, method: str) -> None:
+    """Check that all of a list are of a kind; the InputError says what to write."""
+    if isinstance(values, kind) or not isinstance(values, Sequence):
         raise InputError(
             f'{method}() takes a list of {kind.__name__}, not one. Write '
             f'{method}([{kind.__name__.lower()}]).'
         )
-    for one in given:
-        if not isinstance(one, kind):
+    for value in values:
+        if not isinstance(value, kind):
             raise InputError(
                 f'{method}() takes a list of {kind.__name__}, but there is a '
-                f'{type(one).__name__} in it.'
+                f'{type(value).__name__} in it.'
             )

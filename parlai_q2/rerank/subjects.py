@@ -1,10 +1,11 @@
 """
-Finds what statements are about, their subjects, in a spaCy parse: whether a reply names
-it, or leaves it to what was said before.
+Finds what statements are about, their grammatical subjects, in a spaCy parse: whether a
+reply names its subject, or leaves it to an earlier turn.
 """
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from parlai_q2.enums import Word
@@ -13,63 +14,75 @@ from parlai_q2.text.pipeline import parse_all
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-# "There was agreement" says all that there is to say, too.
-_SUBJECTS = frozenset({'nsubj', 'nsubjpass', 'csubj', 'csubjpass', 'expl'})
-# Subjects that stand for something said before.
+# Dependencies of subjects. "There was agreement" (expl) is a whole statement, too.
+_SUBJECT_DEPENDENCIES = frozenset({'nsubj', 'nsubjpass', 'csubj', 'csubjpass', 'expl'})
+# Subjects that stand for something mentioned before.
 _PRONOUNS = frozenset('it they he she these those'.split())
 _PRONOUN = re.compile(rf'\b({"|".join(sorted(_PRONOUNS))})\b', re.I)
-# Clauses in a statement, which may have subjects of their own: "it is a lake that ...".
-_CLAUSES = frozenset({'relcl', 'acl', 'advcl'})
-# Subjects of small talk ("that sounds fun") and of clauses: passed over.
-_OTHERS = frozenset('you me this that who what which whom whatever'.split())
-# So are those who speak, of these verbs ("I see").
-_SELVES = frozenset({'i', 'we'})
-_CHAT = frozenset(
+# Clauses in a statement may have subjects of their own: "it is a lake that ...".
+_CLAUSE_DEPENDENCIES = frozenset({'relcl', 'acl', 'advcl'})
+# Subjects of small talk ("that sounds fun") and of clauses do not count.
+_IGNORED_SUBJECTS = frozenset('you me this that who what which whom whatever'.split())
+# Nor do the speakers with one of these verbs ("I see").
+_SPEAKERS = frozenset({'i', 'we'})
+_CHAT_VERBS = frozenset(
     """
     agree am 'm believe bet did do enjoy feel find found guess had have hear heard hope
     imagine know learn learned like love mean read remember said say see suppose sure
     talk think understand was wish wonder
     """.split()
 )
-_APART = re.compile(r" ' (?=(?:s|re|m|ve|d|ll|t)\b)")
+_SPACED_APOSTROPHE = re.compile(r" ' (?=(?:s|re|m|ve|d|ll|t)\b)")
 
 
-class Subject(Word):
-    """What a reply says of what it is about, the most that any statement of it says."""
+class SubjectKind(Word):
+    """How a reply names its subject; of several statements, the most explicit one."""
 
     NAMED = 'named'
-    # Only what stands for something said before: "it directs the church".
+    # Only by a pronoun for something mentioned before: "it directs the church".
     PRONOUN = 'pronoun'
-    # It states nothing: "apparently in 1251".
+    # It makes no statement: "apparently in 1251".
     NONE = 'none'
 
 
-def subjects(replies: Sequence[str]) -> list[Subject]:
+def find_subject_kinds(replies: Sequence[str]) -> list[SubjectKind]:
     """
-    How each of N replies says what it is about.
+    How each of N replies names its subject.
 
     >>> replies = ['yeah , 1769 . haha', "it ' s a lake .", 'Baikal is a lake.']
-    >>> [str(one) for one in subjects(replies)]
+    >>> [str(kind) for kind in find_subject_kinds(replies)]
     ['none', 'pronoun', 'named']
     """
-    parsed = parse_all(list(map(joined, replies)), dependencies_only=True)
-    return [_subject(doc) for doc in parsed]
+    kinds = {reply: _CACHE.get(reply) for reply in replies}
+    new = [reply for reply, kind in kinds.items() if kind is None]
+    docs = parse_all([join_apostrophes(r) for r in new], dependencies_only=True)
+    for reply, doc in zip(new, docs, strict=True):
+        kinds[reply] = _CACHE[reply] = _classify(doc)
+    if len(_CACHE) > _CACHE_SIZE:
+        _CACHE.clear()
+    return [kind for reply in replies if (kind := kinds[reply]) is not None]
 
 
-def joined(text: str) -> str:
-    """A text with "it ' s", as data sets of dialogues have it, as "it's"."""
-    return _APART.sub("'", text)
+# Two guards ask for the subjects of the same replies.
+_CACHE: dict[str, SubjectKind] = {}
+_CACHE_SIZE = 4096
 
 
-def names(token: 'Token') -> bool:
-    """Whether a token is the subject of a statement and says what that is about."""
-    others = _PRONOUNS | _SELVES
-    return _tells(token) and token.lower_ not in others and token.dep_ != 'expl'
+def join_apostrophes(text: str) -> str:
+    """A text with "it ' s", as dialogue data sets write it, as "it's"."""
+    return _SPACED_APOSTROPHE.sub("'", text)
 
 
+def is_naming_subject(token: 'Token') -> bool:
+    """Whether a token is the subject of a statement and names what that is about."""
+    unnamed = _PRONOUNS | _SPEAKERS
+    return _is_subject(token) and token.lower_ not in unnamed and token.dep_ != 'expl'
+
+
+@lru_cache(maxsize=256)
 def has_pronoun(text: str) -> bool:
     """
-    Whether "it" or the like is in a text, for whatever it stands.
+    Whether "it" or a similar pronoun is in a text.
 
     >>> has_pronoun('They dance.'), has_pronoun('Bees dance.')
     (True, False)
@@ -77,19 +90,19 @@ def has_pronoun(text: str) -> bool:
     return _PRONOUN.search(text) is not None
 
 
-def _subject(doc: 'Doc') -> Subject:
-    found = [t for t in doc if _tells(t)]
-    if any(token.lower_ not in _PRONOUNS for token in found):
-        return Subject.NAMED
-    return Subject.PRONOUN if found else Subject.NONE
+def _classify(doc: 'Doc') -> SubjectKind:
+    subjects = [token for token in doc if _is_subject(token)]
+    if any(token.lower_ not in _PRONOUNS for token in subjects):
+        return SubjectKind.NAMED
+    return SubjectKind.PRONOUN if subjects else SubjectKind.NONE
 
 
-def _tells(token: 'Token') -> bool:
-    """Whether a token is the subject of a statement that is no small talk."""
+def _is_subject(token: 'Token') -> bool:
+    """Whether a token is the subject of a statement that is not small talk."""
     word, verb = token.lower_, token.head.lower_
     return (
-        token.dep_ in _SUBJECTS
-        and word not in _OTHERS
-        and not (word in _SELVES and verb in _CHAT)
-        and not any(head.dep_ in _CLAUSES for head in token.ancestors)
+        token.dep_ in _SUBJECT_DEPENDENCIES
+        and word not in _IGNORED_SUBJECTS
+        and not (word in _SPEAKERS and verb in _CHAT_VERBS)
+        and not any(head.dep_ in _CLAUSE_DEPENDENCIES for head in token.ancestors)
     )

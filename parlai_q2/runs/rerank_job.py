@@ -21,7 +21,8 @@ from parlai_q2.runs.score_job import lost_line
 COLUMNS = {
     **dict.fromkeys(('knowledge', 'history', 'candidates'), Column.JSON),
     **dict.fromkeys(
-        ('kind', 'text', 'reason', 'rerank_signature', 'error'), Column.TEXT
+        ('kind', 'text', 'reason', 'rerank_turn', 'rerank_signature', 'error'),
+        Column.TEXT,
     ),
     **dict.fromkeys(('order', 'rerank', 'rerank_knowledge'), Column.JSON),
     **dict.fromkeys(('abstained', 'grounded'), Column.TRUTH),

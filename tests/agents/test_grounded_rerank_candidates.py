@@ -9,7 +9,7 @@ from parlai_q2.agents.grounded_rerank.parlai_searches import collect, mean_logpr
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import Strategy, parse_strategies
 from parlai_q2.parlai.generator.candidates import RankedBeam
-from parlai_q2.rerank.candidate import Candidate, merge
+from parlai_q2.rerank.candidate import Candidate, merge_duplicates
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,9 @@ def test_duplicates_are_merged_and_keep_their_sources():
         Candidate('a  b ', ('nucleus',), -0.5),
         Candidate('a b', ('nucleus',), -0.5),
     ]
-    assert [(c.text, c.strategies, c.generator_score) for c in merge(pool)] == [
-        ('a b', ('beam', 'nucleus'), -1.0),
-        ('c', ('beam',), -2.0),
-    ]
+    assert [
+        (c.text, c.strategies, c.generator_score) for c in merge_duplicates(pool)
+    ] == [('a b', ('beam', 'nucleus'), -1.0), ('c', ('beam',), -2.0)]
 
 
 def test_a_search_gives_no_more_than_was_asked_for():

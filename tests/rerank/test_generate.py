@@ -5,7 +5,6 @@ import pytest
 from parlai_q2 import Reranker
 from parlai_q2.models.loading import load_seq2seq, load_tokenizer
 from parlai_q2.models.prompts import reply_prompt
-from parlai_q2.rerank.choice import DEFAULT_TOLERANCE
 
 KNOWLEDGE = 'The Eiffel Tower in Paris was opened in 1889.'
 
@@ -22,4 +21,4 @@ def test_the_replies_of_the_shipped_model():
     assert sorted(ranking.order) == [0, 1, 2, 3]
     assert '1889' in ranking.chosen.text
     best = max(candidate.value for candidate in ranking.candidates)
-    assert ranking.chosen.value >= best - DEFAULT_TOLERANCE
+    assert ranking.chosen.value >= best

@@ -1,4 +1,6 @@
-"""A scorer that counts its calls, and pools for it."""
+"""A scorer and a relevance reader that count their calls, and pools for them."""
+
+from typing import NamedTuple
 
 from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.rerank import Candidate, Pool
@@ -41,6 +43,28 @@ class ToyScorer(Scorer):
         value = sum(word in known for word in words) / max(len(words), 1)
         label = Label.CONSISTENT if value > self.threshold else Label.INCONSISTENT
         return Score(value, label, signature=str(self.signature))
+
+
+class ToyPrediction(NamedTuple):
+    relevance: float
+    support: float
+
+
+class ToyRelevance:
+    """The share of the last turn's words that a reply has, counting every call."""
+
+    settings: dict = {}
+
+    def __init__(self) -> None:
+        self.batches: list = []
+
+    def predict(self, inputs):
+        self.batches.append(list(inputs))
+        return [ToyPrediction(self._share(t, reply), 0.9) for _, t, reply in inputs]
+
+    def _share(self, turns, reply):
+        words = set(tokens(turns[-1]))
+        return len(words & set(tokens(reply))) / max(len(words), 1)
 
 
 def pool(knowledge, *texts):

@@ -3,8 +3,7 @@
 import pytest
 
 from parlai_q2 import Reranker
-from parlai_q2.rerank.guards import Guard
-from parlai_q2.rerank.misspelt import misspelt
+from parlai_q2.rerank.guards.misspelling import find_misspellings
 
 PALACE = 'The sultans lived at Topkapi; Fossati restored the Hagia Sophia in 1849.'
 
@@ -27,7 +26,7 @@ PALACE = 'The sultans lived at Topkapi; Fossati restored the Hagia Sophia in 184
     ],
 )
 def test_misspelt_words(response, found):
-    assert misspelt(response, PALACE) == found
+    assert find_misspellings(response, PALACE) == found
 
 
 @pytest.mark.parametrize(
@@ -38,16 +37,16 @@ def test_misspelt_words(response, found):
         ('The Xanthippids ruled.', 'a Xanthippid ruled'),
     ],
 )
-def test_forms_and_spellings_of_a_word_are_not_misspelt(knowledge, response):
-    assert misspelt(response, knowledge) == []
+def test_forms_and_spellings_of_a_word_are_not_find_misspellings(knowledge, response):
+    assert find_misspellings(response, knowledge) == []
 
 
 def test_what_somebody_said_before_is_taken_as_it_is():
-    assert misspelt('Topkap!', PALACE, ['Tell me of Topkap.']) == []
+    assert find_misspellings('Topkap!', PALACE, ['Tell me of Topkap.']) == []
 
 
 def test_the_reply_that_spells_a_name_right_is_chosen():
     ranking = Reranker('precision', explain=None).rank(
         PALACE, ['The sultans lived at Topkap.', 'The sultans lived, yes, at Topkapi.']
     )
-    assert 'Topkapi' in ranking[0].text and ranking[1].guards == (Guard.MISSPELT,)
+    assert 'Topkapi' in ranking[0].text and ranking[1].guards == ('misspelt',)

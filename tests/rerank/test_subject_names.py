@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.rerank.names import name_for
+from parlai_q2.rerank.subject_names import find_subject_name
 from parlai_q2.turns import passages_of
 
 GAME = 'Legend of the 9 is a samurai game for the Xbox 360 developed by Genki.'
@@ -39,4 +39,4 @@ FORMS = 'Part 1 was released in May, and Part 2 was nominated for an award in Ju
     ],
 )
 def test_which_name_a_reply_leaves_out(reply, knowledge, name):
-    assert name_for(reply, passages_of(knowledge)) == name
+    assert find_subject_name(reply, passages_of(knowledge)) == name

@@ -1,0 +1,89 @@
+"""
+Guards find replies that are grounded without being good replies. Each guard is one
+object with its detection, its penalty and its message, and :data:`GUARDS` lists them.
+
+To add a guard, write a subclass of :class:`~parlai_q2.rerank.guards.base.Guard` in a
+module of its own and add an instance to :data:`GUARDS`. Commands, chat and metrics then
+know it. To try one without editing the package, pass it:
+``Reranker(guards=[*GUARDS, MyGuard()])``.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from parlai_q2.claims import Label
+from parlai_q2.rerank.guards.base import Guard, ScoredReply
+from parlai_q2.rerank.guards.copying import CopyGuard
+from parlai_q2.rerank.guards.generic import GenericGuard
+from parlai_q2.rerank.guards.misspelling import MisspellingGuard
+from parlai_q2.rerank.guards.repetition import RepetitionGuard
+from parlai_q2.rerank.guards.subject import PronounGuard, UnnamedGuard
+
+GUARDS: tuple[Guard, ...] = (
+    CopyGuard(),
+    GenericGuard(),
+    RepetitionGuard(),
+    MisspellingGuard(),
+    UnnamedGuard(),
+    PronounGuard(),
+)
+GUARD_NAMES = tuple(guard.name for guard in GUARDS)
+# What each guard subtracts where a generator learns from scores.
+TRAINING_PENALTIES: Mapping[str, float] = {
+    guard.name: guard.training_penalty or guard.penalty for guard in GUARDS
+}
+
+# A reply with the label ``generic`` counts at least this much. With as much as the
+# threshold it would win over right replies that the scorer doubts: on BEGIN dev the
+# share of wrong choices rose from 0.405 to 0.444.
+MIN_GENERIC_VALUE = 0.2
+
+
+def detect_guards(
+    replies: Sequence[ScoredReply], guards: Sequence[Guard] = GUARDS
+) -> list[tuple[str, ...]]:
+    """
+    The names of the guards that hold for each of N scored replies, usually none.
+    """
+    detections = [guard.detect_batch(replies) for guard in guards]
+    return [
+        tuple(guard.name for guard, row in zip(guards, detections) if row[index])
+        for index in range(len(replies))
+    ]
+
+
+def apply_penalties(
+    reply: ScoredReply, detected: Sequence[str], penalties: Mapping[str, float]
+) -> float:
+    """
+    The value of a reply's score after the guards, in [0, 1].
+
+    Penalties lower a value to the threshold at most. A guarded reply thus loses to
+    every reply that the scorer calls consistent, and still wins over an inconsistent
+    one. A reply with the label ``generic`` counts as :data:`MIN_GENERIC_VALUE` at least
+    and as the threshold at most: saying nothing is better than saying what is wrong.
+
+    :param detected: the names of the guards that hold.
+    :param penalties: what each guard subtracts, by its name.
+    """
+    value, threshold = reply.score.value, reply.threshold
+    if reply.score.label == Label.GENERIC:
+        return min(max(value, MIN_GENERIC_VALUE), threshold)
+    penalty = sum(penalties[name] for name in detected)
+    return max(value - penalty, min(value, threshold))
+
+
+def find_guard(name: str) -> Guard | None:
+    """The guard of a name; None if there is none, such as one that was passed in."""
+    return next((guard for guard in GUARDS if guard.name == name), None)
+
+
+__all__ = [
+    'GUARDS',
+    'GUARD_NAMES',
+    'TRAINING_PENALTIES',
+    'Guard',
+    'ScoredReply',
+    'apply_penalties',
+    'detect_guards',
+    'find_guard',
+]

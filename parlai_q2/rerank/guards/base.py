@@ -1,0 +1,52 @@
+"""What a guard is."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from parlai_q2.claims import Score
+from parlai_q2.turns import Example
+
+
+class ScoredReply(NamedTuple):
+    """
+    A candidate reply with its turn and its score.
+
+    :param example: the reply (``response``) with its knowledge and history.
+    :param threshold: a value of at most this, in [0, 1], is inconsistent.
+    :param has_models: whether the scorer reads with models. Guards that need a parser
+        leave the replies of scorers that do not alone, which are chosen for speed.
+    """
+
+    example: Example
+    score: Score
+    threshold: float = 0.5
+    has_models: bool = True
+
+
+class Guard:
+    """
+    Detects one way in which a grounded reply can be a bad reply.
+
+    :cvar name: one word, which stands in rows, metrics (``rerank/<name>``) and
+        ``Reranker(penalties={name: ...})``.
+    :cvar penalty: what it subtracts from the score when a reply is chosen, in [0, 1].
+    :cvar training_penalty: the same where a generator learns from scores; None: the
+        same number.
+    :cvar message: what such a reply is, to complete the sentence "It is ...".
+    """
+
+    name: str
+    penalty: float
+    training_penalty: float | None = None
+    message: str
+
+    def detect(self, reply: ScoredReply) -> bool:
+        """Whether the guard holds for a reply."""
+        raise NotImplementedError
+
+    def detect_batch(self, replies: Sequence[ScoredReply]) -> list[bool]:
+        """Whether it holds for each of N replies, the same as one at a time."""
+        return [self.detect(reply) for reply in replies]
+
+    def __repr__(self) -> str:
+        return f'{type(self).__name__}({self.name}, {self.penalty:g})'

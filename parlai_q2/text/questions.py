@@ -1,0 +1,96 @@
+"""
+Tells what a turn asks for, by its words: a question or not, yes or no, a way to do
+something; and whether a reply declines to answer.
+"""
+
+import re
+
+_AUXILIARIES = frozenset(
+    'is are was were do does did can could may might shall should will would has have '
+    'am must'.split()
+)
+_QUESTION_WORDS = _AUXILIARIES | frozenset(
+    'what which who whom whose when where why how'.split()
+)
+# Requests are answered like questions.
+_REQUEST = re.compile(
+    r'\W*(please\s+)?(tell|explain|describe|give|show|list|name|summari[sz]e)\b', re.I
+)
+_HOW_OR_WHY = re.compile(
+    r'\W*(why|how\s+(do|does|did|can|could|should|would|to|is|are)\b)'
+)
+_WORD = re.compile(r"[a-z']+")
+_SENTENCE_END = re.compile(r'[.!?]\s')
+
+# What a reply cannot do when it has no answer: "I do not know", "it doesn't mention".
+_NEGATION = r"(?:n\s?['’]?\s?t|not|cannot|unable\s+to|not\s+able\s+to)"
+_KNOWING = (
+    r'(?:know|sure|certain|say|tell|find|mention(?:ed)?|state|specify|cover|answer'
+    r'|have\s+(?:(?:any|that|the|enough|more)\s+)?(?:information|info|details))'
+)
+_DECLINES = re.compile(
+    rf'{_NEGATION}\s+(?:\w+\s+){{0,2}}?{_KNOWING}\b'
+    r'|\bno\s+(?:idea|information|mention|details)\b',
+    re.I,
+)
+
+
+def is_question(text: str) -> bool:
+    """
+    Whether a turn asks something; small talk does not.
+
+    >>> is_question('How long is the warranty?'), is_question('Thanks, that helps!')
+    (True, False)
+    """
+    if '?' in text:
+        return True
+    last = re.split(r'[.!]\s', text.strip())[-1]
+    first = _WORD.search(last.lower())
+    return first is not None and first[0] in _QUESTION_WORDS
+
+
+def wants_answer(text: str) -> bool:
+    """
+    Whether a turn is a question or a request for information.
+
+    >>> wants_answer('Tell me about the museum.'), wants_answer('I like museums.')
+    (True, False)
+    """
+    return is_question(text) or _REQUEST.match(text) is not None
+
+
+def is_yes_no_question(text: str) -> bool:
+    """
+    Whether a turn ends with a question that may be answered by yes or no.
+
+    >>> is_yes_no_question('Hello. Can I return it?'), is_yes_no_question('How long?')
+    (True, False)
+    """
+    first = _WORD.search(_last_sentence(text).lower())
+    return first is not None and first[0] in _AUXILIARIES
+
+
+def asks_how_or_why(text: str) -> bool:
+    """
+    Whether a turn ends with a question about how something is done, or why: a passage
+    answers it, a short span does not.
+
+    >>> asks_how_or_why('How do I return it?'), asks_how_or_why('How long is it?')
+    (True, False)
+    """
+    return _HOW_OR_WHY.match(_last_sentence(text).lower()) is not None
+
+
+def is_decline(text: str) -> bool:
+    """
+    Whether a reply says that it has no answer.
+
+    >>> is_decline("Sorry, I don't know."), is_decline('It has two floors.')
+    (True, False)
+    """
+    return _DECLINES.search(text) is not None
+
+
+def _last_sentence(text: str) -> str:
+    sentences = [part for part in _SENTENCE_END.split(text.strip()) if part.strip()]
+    return sentences[-1] if sentences else ''
