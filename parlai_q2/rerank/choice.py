@@ -268,7 +268,7 @@ def _find_failure(
     best: Candidate, rule: Rule, has_knowledge: bool, turn_text: str
 ) -> Reason | None:
     """The condition for a reply that the best candidate fails; None if it passes."""
-    if rule.abstain_below is None or is_safe(best):
+    if rule.abstain_below is None or is_safe(best, turn_text):
         return None
     if not has_knowledge:
         return Reason.ABSTAINED_NO_KNOWLEDGE if rule.abstain_unverified else None
@@ -285,9 +285,12 @@ def _find_failure(
     return None
 
 
-def is_safe(candidate: Candidate) -> bool:
-    """Whether a reply claims nothing and only greets or says it has no answer."""
+def is_safe(candidate: Candidate, turn_text: str) -> bool:
+    """
+    Whether a reply needs no grounding: a greeting after a turn that asks nothing, or a
+    reply that says it has no answer and claims nothing else.
+    """
     if only_greets(candidate.text):
-        return True
+        return not wants_answer(turn_text)
     claims_nothing = candidate.score is None or not candidate.verifiable
     return claims_nothing and is_decline(candidate.text)

@@ -141,6 +141,6 @@ def _parse_candidate(place: int, value: Any) -> Candidate:
             '"tokens" at least 1. Leave out what is not known.'
         )
     if 'score' not in value:
-        return Candidate(value['text'], GIVEN), label
+        return Candidate(value['text'], GIVEN)
     mean = float(score) / int(tokens)
     return Candidate(value['text'], GIVEN, float(score), mean)

@@ -13,6 +13,7 @@ from typing import Any
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.knowledge import stripped
+from parlai_q2.presets import load_preset
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders
 from parlai_q2.rerank.guards import (
@@ -30,6 +31,7 @@ from parlai_q2.rerank.relevance import (
     add_relevance,
     wants_span,
 )
+from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
@@ -37,7 +39,7 @@ from parlai_q2.steps import Step, tell
 from parlai_q2.turns import Example, Knowledge, Turn
 
 # The preset whose model reads relevance.
-DEFAULT_RELEVANCE = 'mini'
+DEFAULT_RELEVANCE: str | None = None
 
 
 class Reranker:
@@ -107,9 +109,8 @@ class Reranker:
         """What reads relevance, loaded when it is first asked for; or None."""
         reader = self._relevance
         if isinstance(reader, str):
-            from parlai_q2.models.relevance import RelevanceModel
-
-            reader = self._relevance = RelevanceModel.from_preset(reader)
+            reader = backends.relevance(load_preset(reader))  # type: ignore[attr-defined]
+            self._relevance = reader
         return reader
 
     @property

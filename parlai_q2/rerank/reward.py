@@ -45,7 +45,11 @@ class GroundedReward:
         history: str = 'history',
     ):
         self.reranker = Reranker(
-            choose, guards=guards, explain=None, penalties=TRAINING_PENALTIES
+            choose,
+            guards=guards,
+            explain=None,
+            penalties=TRAINING_PENALTIES,
+            relevance=None,
         )
         self.knowledge, self.history = knowledge, history
         # TRL calls its logged columns by it.

@@ -2,18 +2,12 @@
 
 import pytest
 
-from parlai_q2.agents.grounded_rerank.commands import (
-    SAID_OF,
-    Command,
-    answer,
-    read_command,
-)
+from parlai_q2.agents.grounded_rerank.commands import Command, answer, read_command
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     EpisodeKnowledge,
     KnowledgeSource,
 )
 from parlai_q2.rerank import Reranker
-from parlai_q2.rerank.guards import Guard
 from parlai_q2.turns import Passage
 from tests.rerank.toys import ToyScorer
 
@@ -106,7 +100,3 @@ def test_why_says_when_the_agent_abstained_or_a_guard_was_at_work(knowledge):
     assert 'a reply with a misspelt word of the knowledge' in answer(
         Command('why', ''), knowledge, misspelt
     )
-
-
-def test_each_guard_has_words():
-    assert set(SAID_OF) == set(Guard)

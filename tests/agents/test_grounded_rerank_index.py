@@ -7,10 +7,8 @@ from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank.answering import (
-    answered_by,
-    said_by,
+    add_document_replies,
     to_the_point,
-    with_documents,
 )
 from parlai_q2.agents.grounded_rerank.commands import Command, answer
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
@@ -29,7 +27,7 @@ from parlai_q2.parlai.knowledge_options import (
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.choice import Reason
 from parlai_q2.retrieve.build import build
-from parlai_q2.turns import Passage, Source, Turn
+from parlai_q2.turns import Passage, Source
 
 FAQ = """# Shop
 
@@ -93,24 +91,14 @@ def ranking(*texts):
     return Ranking(candidates, Reason.BEST, passages=(Passage('It costs 14 euros.'),))
 
 
+# A generator's candidate without a text.
+NO_TEXT = Candidate('', source='')
+
+
 def asked(question, answer, quote='It costs 14 euros.'):
     return TurnKnowledge(
         (), question=question, sentences=(quote,), answers=(answer,), quote=quote
     )
-
-
-@pytest.mark.parametrize(
-    'found, text, answered',
-    [
-        (TurnKnowledge((), question='Where?'), 'Where?', True),
-        (TurnKnowledge((), declined=True), 'Where?', False),
-        # Neither yes nor no can be read off a span.
-        (TurnKnowledge((), declined=True), 'Is it far?', None),
-        (TurnKnowledge(()), 'I like it.', None),
-    ],
-)
-def test_a_question_that_was_read_is_not_read_again(found, text, answered):
-    assert answered_by(found, Turn((), [text])) is answered
 
 
 def test_a_candidate_that_says_the_answer_leads(index):
@@ -140,7 +128,9 @@ def test_where_no_candidate_surely_answers_the_document_speaks(
     index, question, answer, said
 ):
     known = asked(question, answer)
-    (pool,) = with_documents([[Candidate(said, ('beam',), source='record')]], [known])
+    (pool,) = add_document_replies(
+        [[Candidate(said, ('beam',), source='record')]], [known], NO_TEXT
+    )
     assert [one.text for one in pool] == [said, known.quote]
     ranked = replace(
         ranking(said),
@@ -151,23 +141,23 @@ def test_where_no_candidate_surely_answers_the_document_speaks(
     )
     (after,) = to_the_point([ranked], [known], index.reader)
     assert (after.chosen.text, after.reason) == (known.quote, Reason.DOCUMENT)
-    # The generator has no record of what a document says.
-    assert said_by(after, ['record', 'record']) == [known.quote, 'record']
+    # The generator has no record of what a document says, and no likelihood.
+    assert after.chosen.source == '' and after.chosen.mean_logprob is None
 
 
 def test_small_talk_gets_a_polite_reply_in_place_of_a_quotation(index, knowledge):
     known = knowledge.find({'text': 'Thanks a lot!'}, ['How much is breakfast?', '14.'])
     assert not known.passages and not known.declined
     # No generator was asked.
-    (pool,) = with_documents([[Candidate('', source='record')]], [known])
+    (pool,) = add_document_replies([[Candidate('', source='record')]], [known], NO_TEXT)
     (after,) = to_the_point([Ranking(tuple(pool), 'first')], [known], index.reader)
     assert (after.chosen.text, after.reason) == ("You're welcome!", Reason.COURTESY)
-    assert said_by(after, ['record']) == ["You're welcome!"] and not after.abstain
+    assert not after.abstain
 
 
 def test_pools_stay_where_nothing_answers():
     pool = [Candidate('Hello.')]
-    assert with_documents([pool], [TurnKnowledge(())]) == [pool]
+    assert add_document_replies([pool], [TurnKnowledge(())], NO_TEXT) == [pool]
 
 
 def test_a_document_is_quoted_around_its_answer(knowledge):

@@ -23,7 +23,10 @@ def test_metrics_are_means_over_the_turns_where_they_mean_something():
     found = metrics(Reranker(ToyScorer(), Rule(abstain_below=0.2)).rank_batch(pools))
     assert {len(values) for values in found.values()} == {4}
     assert [v is None for v in found['rerank/chosen']] == [False, False, True, True]
-    means = {name: total(values).value() for name, values in found.items()}
+    # Relevance was not read, so its metrics have no values.
+    sums = {name: total(values) for name, values in found.items()}
+    means = {name: value.value() for name, value in sums.items() if value is not None}
+    assert sums.keys() - means.keys() == {'rerank/relevance', 'rerank/answers'}
     assert means == pytest.approx(
         {
             'rerank/chosen': 1.0,
@@ -32,7 +35,8 @@ def test_metrics_are_means_over_the_turns_where_they_mean_something():
             'rerank/oracle': 1.0,
             'rerank/distinct': (3 + 2 + 2 + 1) / 4,
             'rerank/empty': 0.0,
-            'rerank/abstained': 0.0,
+            # Only a greeting passes where nothing can be verified.
+            'rerank/abstained': 0.25,
             'rerank/unverifiable': 0.5,
             # Of three turns with knowledge, one has nothing but greetings.
             'rerank/generic': 1 / 3,

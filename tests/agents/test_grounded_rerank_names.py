@@ -5,6 +5,7 @@ from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank.parlai_searches import beginning_tokens
+from parlai_q2.rerank.guards.subject import UnnamedGuard
 from tests.agents.hf_models import AGENT as HF
 from tests.agents.hf_models import LESSONS, checkpoint
 from tests.agents.rerank_toys import AGENT, make_agent, reply_to
@@ -30,7 +31,7 @@ def strategies(reply):
 def test_a_reply_that_begins_with_the_name_is_said(reply):
     [said] = reply(TURN)
     assert said['text'].startswith('Legend of the 9 is a samurai game')
-    assert strategies(said)[0] == ['named'] and strategies(said).count(['beam']) == 10
+    assert strategies(said)[0] == ['named'] and strategies(said).count(['beam']) == 8
     # The generator's first is still the beam's.
     [first] = [row for row in said['rerank'] if row['first']]
     assert first['text'].startswith('It is') and first['guards']
@@ -57,14 +58,17 @@ def test_parlais_generators_begin_with_a_name(family, monkeypatch, tmp_path):
         ('1 2', '4 3 2') if family == 'parlai' else ('the dog', 'what is your name ?')
     )
     monkeypatch.setattr(
-        'parlai_q2.agents.grounded_rerank.grounded_rerank.name_for', lambda *_: name
+        'parlai_q2.agents.grounded_rerank.grounded_rerank.find_subject_name',
+        lambda *_: name,
     )
+    # Whatever it replies with needs a name.
+    monkeypatch.setattr(UnnamedGuard, 'detect_kind', lambda *_: True)
     own = {'beam_min_length': 1, 'candidate_strategies': 'beam:3', 'guards': True}
     if family != 'parlai':
         own |= {'generator': HF, 'hf_model': checkpoint(family, tmp_path / family)}
         own |= {'label_truncate': 12}
     agent = make_agent(**own)
-    # All that it says is in the knowledge, and states nothing.
+    # All words of its replies are in the knowledge, so they are consistent.
     found = reply_to(agent, said, said, knowledge=f'1 2 3 4 5 6 {LESSONS} the dog')
     for reply in found:
         rows = [row for row in reply['rerank'] if 'named' in row['strategies']]

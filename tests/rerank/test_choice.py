@@ -176,8 +176,6 @@ UNREAD = Label.NOT_VERIFIABLE
             'it is grounded, and no answer',
         ),
         (reply('In 1969.', 0.9, relevance=0.8), KNOWLEDGE, None, 'it answers'),
-        (reply('Hello!', 0.4, Label.GENERIC), KNOWLEDGE, None, 'a greeting'),
-        (Candidate('Hello!'), (), None, 'a greeting without knowledge'),
         (reply("Sorry, I don't know.", 0.3, Label.GENERIC), KNOWLEDGE, None, 'decline'),
         (Candidate("Sorry, I don't know."), (), None, 'declines without knowledge'),
         (
@@ -204,6 +202,21 @@ def test_abstention_fails_closed(best, knowledge, reason, why):
 def test_what_cannot_be_verified_may_stand_if_the_rule_says_so(best, knowledge):
     rule = Rule(abstain_below=0.5, abstain_unverified=False)
     assert not choose([best], rule, knowledge, ASKED).abstain
+
+
+@pytest.mark.parametrize(
+    'turn, knowledge, reason',
+    [
+        ('Hi there!', KNOWLEDGE, None),
+        ('Hi there!', (), None),
+        (ASKED, KNOWLEDGE, Reason.ABSTAINED),
+        (ASKED, (), Reason.ABSTAINED_NO_KNOWLEDGE),
+    ],
+)
+def test_a_greeting_passes_where_nothing_is_asked(turn, knowledge, reason):
+    greeting = reply('Hello!', 0.4, Label.GENERIC)
+    ranking = choose([greeting], Rule(abstain_below=0.5), knowledge, turn)
+    assert (ranking.reason if ranking.abstain else None) == reason
 
 
 def test_a_statement_asks_for_no_answer():

@@ -103,6 +103,6 @@ def test_a_scorer_without_models_loads_no_parser(monkeypatch):
     def loaded(*_):
         raise AssertionError
 
-    monkeypatch.setattr('parlai_q2.rerank.reranker.subjects', loaded)
+    monkeypatch.setattr('parlai_q2.rerank.guards.subject.find_subject_kinds', loaded)
     reranker = Reranker('precision', relevance=None)
     assert reranker.rank(LAKE, ['In 1996.'], ['Since when?']).chosen

@@ -37,8 +37,10 @@ class _SubjectGuard(Guard):
             and reply.score.label == Label.CONSISTENT
             and reply.example.text
         ]
-        kinds = find_subject_kinds([replies[i].example.response for i in eligible])
         detected = [False] * len(replies)
+        if not eligible:
+            return detected
+        kinds = find_subject_kinds([replies[i].example.response for i in eligible])
         for index, kind in zip(eligible, kinds, strict=True):
             detected[index] = self.detect_kind(kind, replies[index].example)
         return detected
