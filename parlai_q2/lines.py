@@ -22,7 +22,7 @@ from parlai_q2.io.knowledge import stripped
 from parlai_q2.io.read import history_of
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.turns import Example, Passage, passages_of
-from parlai_q2.typed import is_number, mapping, text_in
+from parlai_q2.typed import mapping, text_in
 
 # The fields that each kind of line has besides those of its record.
 FIELDS: Mapping[Kind, tuple[str, ...]] = {

@@ -43,7 +43,9 @@ _LITTLE = frozenset('a an the of in to is are it at on for'.split())
 
 
 def add_document_replies(
-    pools: Sequence[Sequence[Candidate]], found: Sequence[TurnKnowledge], empty: Candidate
+    pools: Sequence[Sequence[Candidate]],
+    found: Sequence[TurnKnowledge],
+    empty: Candidate,
 ) -> list[list[Candidate]]:
     """
     Pools with what a document says where it answers their turn's question, as a
