@@ -1,6 +1,6 @@
 """
-A retriever of one's own: an index of OpenSearch, whose documents have the fields text,
-title and file. Beside it,
+A custom retriever: an index of OpenSearch, whose documents have the fields text, title
+and file. In its folder, run
 
     PYTHONPATH=. parlai_q2 interactive -m q2:grounded_rerank \\
         --knowledge-index opensearch:OpenSearch
@@ -10,7 +10,7 @@ import json
 from urllib.request import Request, urlopen
 
 from parlai_q2.errors import ServerError
-from parlai_q2.retrieve.found import Found
+from parlai_q2.retrieve.retriever import Hit
 from parlai_q2.turns import Passage, Source
 
 ADDRESS, INDEX = 'http://localhost:9200', 'passages'
@@ -29,16 +29,16 @@ class OpenSearch:
         request = Request(f'{ADDRESS}/_msearch', body, KIND)
         try:
             with urlopen(request, timeout=30) as answer:
-                found = json.load(answer)['responses']
+                responses = json.load(answer)['responses']
         except OSError as e:
             raise ServerError(f'{ADDRESS}: {e}') from e
-        for one in found:
-            if 'error' in one:
-                raise ServerError(f'{ADDRESS}: {one["error"]["reason"]}')
-        return [[self.passage(hit) for hit in one['hits']['hits']] for one in found]
+        for response in responses:
+            if 'error' in response:
+                raise ServerError(f'{ADDRESS}: {response["error"]["reason"]}')
+        return [list(map(self.hit, r['hits']['hits'])) for r in responses]
 
-    def passage(self, hit):
-        fields = hit['_source']
+    def hit(self, entry):
+        fields = entry['_source']
         source = Source(fields.get('file', ''))
         passage = Passage(fields['text'], fields.get('title', ''), source)
-        return Found(passage, hit['_score'], int(hit['_id']))
+        return Hit(passage, entry['_score'], int(entry['_id']))

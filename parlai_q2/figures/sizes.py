@@ -18,7 +18,7 @@ def draw_sizes(rows: Sequence[Mapping[str, float]], folder: Path) -> list[Path]:
     """
     Write the figure ``sizes`` as PNG and SVG, both axes logarithmic.
 
-    :param rows: as :func:`parlai_q2.retrieve.sizes.measure` gives them.
+    :param rows: as ``benchmarks.index_sizes.measure`` gives them.
     """
     with new_figure(HEIGHT) as figure:
         drawn = panels(figure, len(PANELS))

@@ -9,11 +9,11 @@ from typing import Any, Optional
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.turn_knowledge import KnowledgeSource
 from parlai_q2.retrieve.answers import AnswerReader
-from parlai_q2.retrieve.found import Retriever
 from parlai_q2.retrieve.grounding import Grounder
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.one_file import in_memory, read_passages
 from parlai_q2.retrieve.presets import DEFAULT_PASSAGES, By
+from parlai_q2.retrieve.retriever import Retriever
 
 # A file of more passages is to be indexed: its vectors would be made at every start, in
 # some 3 ms each.
@@ -114,7 +114,7 @@ def _file_index(opt: Mapping[str, Any]) -> Optional[Grounder]:
         )
     k = _most_passages(opt)
     words, fused = in_memory(passages)
-    return Grounder(words, _reader(opt), k, of_questions=fused)
+    return Grounder(words, _reader(opt), k, question_retriever=fused)
 
 
 def _own_retriever(name: str) -> Retriever:

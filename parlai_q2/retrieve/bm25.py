@@ -2,24 +2,21 @@
 Finds passages by their words: BM25 (Robertson and Zaragoza 2009).
 
 A turn of a conversation is not a list of keywords: "hello, do you want to talk about
-Leighton?". How much each common word of conversation tells of the passage that the
-reply rests on was measured (:mod:`~parlai_q2.retrieve.chat_words`), and such words
-count less. Function words count only where a query has nothing else.
+Leighton?". Words of conversation count less, and only where a query has nothing else do
+those that tell least.
 """
 
 from collections.abc import Sequence
 
-from parlai_q2.errors import InputError
-from parlai_q2.retrieve.chat_words import weight_of
-from parlai_q2.retrieve.found import Found
+from parlai_q2.retrieve.retriever import Hit, check_search
 from parlai_q2.retrieve.store import Store
-from parlai_q2.retrieve.words import literals, words_of
+from parlai_q2.retrieve.words import chat_weight, find_literals, words_of
 
 # Words that count less are looked up only where nothing else is left: they are the
 # common ones, which take the time.
-LEAST = 0.15
+LEAST_WEIGHT = 0.15
 # More words than these make a search slow and not better: the rarest are kept.
-MOST_WORDS = 64
+MAX_WORDS = 64
 
 
 class Bm25:
@@ -32,39 +29,22 @@ class Bm25:
     def __init__(self, store: Store, weighted: bool = True):
         self.store, self.weighted = store, weighted
 
-    def search(self, queries: Sequence[str], k: int) -> list[list[Found]]:
-        """As :meth:`~parlai_q2.retrieve.found.Retriever.search`."""
+    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """As :meth:`~parlai_q2.retrieve.retriever.Retriever.search`."""
         check_search(queries, k)
-        return [self._search(query, k) for query in queries]
+        return [self.store.best(self.weights(query), k) for query in queries]
 
     def weights(self, query: str) -> dict[str, float]:
         """What each word of a query counts."""
         words = dict.fromkeys(words_of(query, self.store.language))
-        if not self.weighted or self.store.language != 'english':
-            weights = {word: 1.0 for word in words}
-        else:
+        weights = dict.fromkeys(words, 1.0)
+        if self.weighted and self.store.language == 'english':
             # The "why" of "/why" is no word of conversation.
-            named = {*words_of(' '.join(literals(query)))}
-            weights = {w: 1.0 if w in named else weight_of(w) for w in words}
-            telling = {word: w for word, w in weights.items() if w >= LEAST}
+            literal_words = set(words_of(' '.join(find_literals(query))))
+            weights |= {w: chat_weight(w) for w in words if w not in literal_words}
+            telling = {w: x for w, x in weights.items() if x >= LEAST_WEIGHT}
             weights = telling or weights
-        if len(weights) > MOST_WORDS:
-            rarest = sorted(weights, key=self.store.count_with)[:MOST_WORDS]
-            weights = {word: w for word, w in weights.items() if word in set(rarest)}
+        if len(weights) > MAX_WORDS:
+            rarest = set(sorted(weights, key=self.store.count_with)[:MAX_WORDS])
+            weights = {word: w for word, w in weights.items() if word in rarest}
         return weights
-
-    def _search(self, query: str, k: int) -> list[Found]:
-        return [Found(*one) for one in self.store.best(self.weights(query), k)]
-
-
-def check_search(queries: Sequence[str], k: int) -> None:
-    """
-    Refuse what cannot be searched for.
-
-    :raises InputError: if queries are one text or hold something else, or ``k`` is
-        below 1.
-    """
-    if isinstance(queries, str) or not all(isinstance(one, str) for one in queries):
-        raise InputError('search() takes a list of texts: search(["How long?"], k=5).')
-    if k < 1:
-        raise InputError(f'k must be at least 1, not {k}.')

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.files import locked
@@ -21,72 +21,76 @@ from parlai_q2.io.write import writing
 from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
 from parlai_q2.retrieve.files import Documents, find_documents
 from parlai_q2.retrieve.manifest import (
+    Checksum,
     Manifest,
     Settings,
-    Sum,
-    check,
-    content_of,
+    check_files,
+    checksums,
+    content_digest,
     read_manifest,
-    sums_of,
     write_manifest,
 )
 from parlai_q2.retrieve.readers import check_packages
 from parlai_q2.retrieve.store import Document, Store
-from parlai_q2.retrieve.update import Changes, Updater, write_left_out
+from parlai_q2.retrieve.update import LEFT_OUT, Changes, Updater, write_left_out
 from parlai_q2.retrieve.vectors import STATE, Vectors, make_vectors
 
 BUILDING, SETTINGS = 'building', 'settings.json'
 BUILDING_VECTORS = 'vectors-building'
-DEFAULT = Settings()
-DISK = 'Free some disk space, or choose another --outdir.'
+REMEDY = 'Free some disk space, or choose another --outdir.'
+Progress = Callable[[int, int], Any]
 
 
 def build(
     paths: Sequence[str],
     index: Path,
-    settings: Settings = DEFAULT,
-    done: Callable[[str], Any] = lambda name: None,
-    found: Optional[Documents] = None,
-    seconds: Optional[float] = None,
-    encoded: Callable[[int, int], Any] = lambda done, of: None,
+    settings: Settings | None = None,
+    *,
+    documents: Documents | None = None,
+    seconds: float | None = None,
+    report_document: Callable[[str], Any] = lambda name: None,
+    report_vectors: Progress = lambda done, total: None,
 ) -> tuple[Manifest, Changes]:
     """
     Make an index of the documents under paths, or bring one up to date: what is not
     under them any more leaves it.
 
     :param index: its folder.
-    :param done: called with each document's name when it is done.
-    :param found: the documents, if they were looked for before.
+    :param documents: the documents, if they were looked for before.
     :param seconds: how long one document may take to read.
-    :param encoded: called with how many passages have their vectors, and of how many.
+    :param report_document: called with each document's name when it is done.
+    :param report_vectors: called with how many passages have their vectors, and of how
+        many.
     :raises InputError: if there is no document that can be read, or the folder has
         something else or cannot be written.
     """
+    settings = settings or Settings()
     settings.check()
-    search = settings.search
+    name = settings.search.encoder
     # Before hours are spent: whether the model is here.
-    encoder = load_encoder(search.encoder) if search.encoder else None
-    found = found or find_documents(paths)
-    for ending in sorted({path.suffix.lower() for path in found.files.values()}):
+    encoder = load_encoder(name) if name else None
+    documents = documents or find_documents(paths)
+    for ending in sorted({path.suffix.lower() for path in documents.files.values()}):
         check_packages(ending)
-    with writing(index, DISK):
+    with writing(index, REMEDY):
         _check_folder(index)
         index.mkdir(parents=True, exist_ok=True)
-        with _held(index):
-            return _build(found, index, settings, done, seconds, encoder, encoded)
+        with _hold(index):
+            builder = _Builder(index, settings, encoder)
+            return builder.build(documents, seconds, report_document, report_vectors)
 
 
 def _check_folder(index: Path) -> None:
     if index.exists() and not index.is_dir():
         raise InputError(f'{index} is not a folder. Choose another --outdir.')
-    ours = ('index.json', BUILDING, '.lock')
+    endings = ('index.json', BUILDING, '.lock', LEFT_OUT)
     if index.is_dir() and (names := os.listdir(index)):
-        if not any(name.endswith(ours) for name in names):
+        if not any(name.endswith(endings) for name in names):
             raise InputError(f'{index} has other files. Choose another --outdir.')
 
 
 @contextmanager
-def _held(index: Path) -> Iterator[None]:
+def _hold(index: Path) -> Iterator[None]:
     try:
         with locked(index / 'index', 0.1, needed=False):
             yield
@@ -96,136 +100,133 @@ def _held(index: Path) -> Iterator[None]:
         ) from None
 
 
-def _build(
-    found: Documents,
-    index: Path,
-    settings: Settings,
-    done: Callable[[str], Any],
-    seconds: Optional[float],
-    encoder: Optional[TextEncoder],
-    encoded: Callable[[int, int], Any],
-) -> tuple[Manifest, Changes]:
-    old = read_manifest(index)
-    if old is not None:
-        # What is built on it would be damaged, too.
-        check(index, old, whole=True)
-    fitting = _vectors_of(index, old, settings, encoder)
-    building = index / BUILDING
-    _begin(index, building, old, settings)
-    store = Store(building, settings.language)
-    updater = Updater(store, settings, _first_free(store, fitting), seconds, done)
-    changes = updater.run(found)
-    write_left_out(index, found, changes)
-    store.finish()
-    documents = store.documents()
-    if not any(document.count for document in documents.values()):
-        shutil.rmtree(building)
-        why = f': {changes.refused[0]}' if changes.refused else '.'
-        raise InputError(f'None of the documents could be read{why}')
-    # Not whether this run changed anything: one before it, that was stopped, may have.
-    content = content_of(settings, documents.values())
-    same = old is not None and old.content == content
-    if old is not None and same and (fitting is not None) == (encoder is not None):
-        shutil.rmtree(building)
-        _drop_others(index, old)
-        return old, changes
-    if encoder is not None:
-        make_vectors(index / BUILDING_VECTORS, store, encoder, fitting, encoded)
-    return _put_in_place(index, settings, content, documents, encoder), changes
+class _Builder:
+    """Builds an index, of which ``old`` is the manifest; None if there is none."""
+
+    def __init__(self, index: Path, settings: Settings, encoder: TextEncoder | None):
+        self.index, self.settings, self.encoder = index, settings, encoder
+        self.building = index / BUILDING
+        self.old = read_manifest(index)
+        if self.old is not None:
+            # What is built on it would be damaged, too.
+            check_files(index, self.old, whole=True)
+
+    def build(
+        self,
+        documents: Documents,
+        seconds: float | None,
+        report_document: Callable[[str], Any],
+        report_vectors: Progress,
+    ) -> tuple[Manifest, Changes]:
+        old_vectors = self._usable_vectors()
+        self._begin()
+        store = Store(self.building, self.settings.language)
+        next_key = _next_key(store, old_vectors)
+        updater = Updater(store, self.settings, next_key, seconds, report_document)
+        changes = updater.run(documents)
+        write_left_out(self.index, documents, changes)
+        store.finish()
+        stored = store.documents()
+        if not any(document.count for document in stored.values()):
+            shutil.rmtree(self.building)
+            why = f': {changes.refused[0]}' if changes.refused else '.'
+            raise InputError(f'None of the documents could be read{why}')
+        # Not whether this run changed anything: one before it, that was stopped, may
+        # have.
+        content = content_digest(self.settings, stored.values())
+        has_same_vectors = (old_vectors is not None) == (self.encoder is not None)
+        if self.old is not None and self.old.content == content and has_same_vectors:
+            shutil.rmtree(self.building)
+            _drop_others(self.index, self.old)
+            return self.old, changes
+        if self.encoder is not None:
+            folder = self.index / BUILDING_VECTORS
+            make_vectors(folder, store, self.encoder, old_vectors, report_vectors)
+        return self._put_in_place(content, stored), changes
+
+    def _usable_vectors(self) -> Path | None:
+        """The folder of vectors that the same encoder made of the same passages."""
+        old, encoder = self.old, self.encoder
+        if old is None or encoder is None or old.vectors is None:
+            return None
+        is_usable = old.encoder == encoder.identity and old.settings.same_passages(
+            self.settings
+        )
+        return self.index / old.vectors if is_usable else None
+
+    def _begin(self) -> None:
+        """Go on with what a stopped run left, with the index as it is, or afresh."""
+        old, written = self.old, self.building / SETTINGS
+        state = {**asdict(self.settings), 'base': old.folder if old else None}
+        with suppress(OSError, ValueError):
+            if json.loads(written.read_text(encoding='utf-8')) == state:
+                for lock in self.building.glob('.tantivy-*.lock'):
+                    lock.unlink()
+                return
+        # Vectors of passages that were split otherwise are of no use, either.
+        for rest in (self.building, self.index / BUILDING_VECTORS):
+            shutil.rmtree(rest, ignore_errors=True)
+        self.building.mkdir()
+        if old is not None and old.settings.same_passages(self.settings):
+            for path in (self.index / old.folder).iterdir():
+                if not path.name.endswith('.lock'):
+                    _link(path, self.building / path.name)
+        written.write_text(json.dumps(state), encoding='utf-8')
+
+    def _put_in_place(
+        self, content: str, documents: Mapping[str, Document]
+    ) -> Manifest:
+        """Give what was built its place, and write the manifest that names it."""
+        # Folders as they are built, the file of each that lets a stopped run go on, and
+        # what they will be called.
+        number = 1 + max(map(_number, self.index.glob('*-*')), default=0)
+        parts = [(self.building, SETTINGS, f'words-{number}')]
+        if self.encoder is not None:
+            folder = self.index / BUILDING_VECTORS
+            parts.append((folder, STATE, f'vectors-{number}'))
+        sums: dict[str, Checksum] = {}
+        for folder, state, name in parts:
+            sums |= checksums(folder, name, state)
+        manifest = Manifest(
+            settings=self.settings,
+            folder=parts[0][2],
+            content=content,
+            passages=sum(document.count for document in documents.values()),
+            documents=len(documents),
+            sums=sums,
+            vectors=parts[1][2] if self.encoder else None,
+            encoder=self.encoder.identity if self.encoder else None,
+        )
+        # From here on a run that is stopped loses its work, so nothing here takes long.
+        for folder, state, name in parts:
+            (folder / state).unlink()
+            os.replace(folder, self.index / name)
+        write_manifest(self.index, manifest)
+        _drop_others(self.index, manifest)
+        return manifest
 
 
-def _first_free(store: Store, vectors: Optional[Path]) -> int:
+def _next_key(store: Store, vectors: Path | None) -> int:
     """The number of the next passage: none may get that of one that has a vector."""
-    known = store.documents().values()
-    following = max((d.first + d.count for d in known), default=0)
+    documents = store.documents().values()
+    next_key = max((d.first + d.count for d in documents), default=0)
     if vectors is None:
-        return following
-    return max(following, int(max(Vectors(vectors).keys, default=-1)) + 1)
+        return next_key
+    return max(next_key, int(max(Vectors.open(vectors).keys, default=-1)) + 1)
 
 
-def _put_in_place(
-    index: Path,
-    settings: Settings,
-    content: str,
-    documents: Mapping[str, Document],
-    encoder: Optional[TextEncoder],
-) -> Manifest:
-    """Give what was built its place, and write the manifest that names it."""
-    # Folders as they are built, the file of each that lets a stopped run go on, and
-    # what they will be called.
-    number = 1 + max(map(_number_of, index.glob('*-*')), default=0)
-    parts = [(index / BUILDING, SETTINGS, f'words-{number}')]
-    if encoder is not None:
-        parts.append((index / BUILDING_VECTORS, STATE, f'vectors-{number}'))
-    sums: dict[str, Sum] = {}
-    for folder, state, name in parts:
-        sums.update(sums_of(folder, name, state))
-    manifest = Manifest(
-        settings,
-        parts[0][2],
-        content,
-        sum(document.count for document in documents.values()),
-        len(documents),
-        sums,
-        parts[1][2] if encoder else None,
-        encoder.identity if encoder else None,
-    )
-    # From here on a run that is stopped loses its work, so nothing here takes long.
-    for folder, state, name in parts:
-        (folder / state).unlink()
-        os.replace(folder, index / name)
-    write_manifest(index, manifest)
-    _drop_others(index, manifest)
-    return manifest
-
-
-def _number_of(path: Path) -> int:
+def _number(path: Path) -> int:
     number = path.name.rpartition('-')[2]
     return int(number) if number.isdigit() else 0
 
 
-def _vectors_of(
-    index: Path,
-    old: Optional[Manifest],
-    settings: Settings,
-    encoder: Optional[TextEncoder],
-) -> Optional[Path]:
-    """The folder of vectors that the same encoder made of the same passages."""
-    if old is None or encoder is None or old.vectors is None:
-        return None
-    fits = old.encoder == encoder.identity and old.settings.same_passages(settings)
-    return index / old.vectors if fits else None
-
-
-def _begin(
-    index: Path, building: Path, old: Optional[Manifest], settings: Settings
-) -> None:
-    """Go on with what a stopped run left, with the index as it is, or with nothing."""
-    written = building / SETTINGS
-    wanted = {**asdict(settings), 'base': old.folder if old else None}
-    with suppress(OSError, ValueError):
-        if json.loads(written.read_text(encoding='utf-8')) == wanted:
-            for lock in building.glob('.tantivy-*.lock'):
-                lock.unlink()
-            return
-    # Vectors of passages that were split otherwise are of no use, either.
-    for left in (building, index / BUILDING_VECTORS):
-        shutil.rmtree(left, ignore_errors=True)
-    building.mkdir()
-    if old is not None and old.settings.same_passages(settings):
-        for path in (index / old.folder).iterdir():
-            if not path.name.endswith('.lock'):
-                _linked(path, building / path.name)
-    written.write_text(json.dumps(wanted), encoding='utf-8')
-
-
-def _linked(path: Path, other: Path) -> None:
+def _link(path: Path, copy: Path) -> None:
     # Segments are never changed, so that a second name is as good as a copy; the lists
     # of segments are replaced, but by rename.
     try:
-        os.link(path, other)
+        os.link(path, copy)
     except OSError:
-        shutil.copyfile(path, other)
+        shutil.copyfile(path, copy)
 
 
 def _drop_others(index: Path, manifest: Manifest) -> None:

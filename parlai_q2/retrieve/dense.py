@@ -7,19 +7,18 @@ Clarke and Büttcher 2009).
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Optional
 
 import numpy as np
 
-from parlai_q2.retrieve.bm25 import Bm25, check_search
+from parlai_q2.retrieve.bm25 import Bm25
 from parlai_q2.retrieve.encoder import TextEncoder
-from parlai_q2.retrieve.found import Found
+from parlai_q2.retrieve.retriever import Hit, check_search
 from parlai_q2.retrieve.store import Store
 from parlai_q2.retrieve.vectors import Vectors
 
 # The paper's constant, and how much of each list is looked at.
 RANK_CONSTANT = 60
-DEEP = 100
+DEPTH = 100
 # Fitted to 900 turns of the training dialogues, others than those that recall is
 # measured on: 0.7 found 36.0 % among the first five, reciprocal rank 34.7 %.
 COSINE_SHARE, RANK_SHARE = 0.7, 0.5
@@ -45,36 +44,35 @@ class Dense:
         self.store, self.vectors, self.encoder = store, vectors, encoder
         self.each_turn = each_turn
 
-    def search(self, queries: Sequence[str], k: int) -> list[list[Found]]:
-        """As :meth:`~parlai_q2.retrieve.found.Retriever.search`."""
-        return [self.store.found(near) for near in self.nearest(queries, k)]
+    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """As :meth:`~parlai_q2.retrieve.retriever.Retriever.search`."""
+        return [self.store.hits(near) for near in self.nearest(queries, k)]
 
     def nearest(self, queries: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
         """The numbers of the passages nearest to each query, with their products."""
         check_search(queries, k)
         return [
-            [] if query is None else next(self.vectors.nearest(query[None], k))
-            for query in self.encoded(queries)
+            [] if vector is None else self.vectors.nearest(vector, k)
+            for vector in self.encode(queries)
         ]
 
-    def encoded(self, queries: Sequence[str]) -> list[Optional[np.ndarray]]:
+    def encode(self, queries: Sequence[str]) -> list[np.ndarray | None]:
         """The vector of each query, [M]; None for one without a word."""
-        asked = [n for n, query in enumerate(queries) if query.strip()]
-        found: list[Optional[np.ndarray]] = [None] * len(queries)
-        if asked:
-            vectors = self._encoded([queries[n] for n in asked])
-            for n, vector in zip(asked, vectors, strict=True):
-                found[n] = vector
-        return found
+        places = [n for n, query in enumerate(queries) if query.strip()]
+        encoded: list[np.ndarray | None] = [None] * len(queries)
+        if places:
+            vectors = self._encode([queries[place] for place in places])
+            for place, vector in zip(places, vectors, strict=True):
+                encoded[place] = vector
+        return encoded
 
-    def _encoded(self, queries: Sequence[str]) -> np.ndarray:
+    def _encode(self, queries: Sequence[str]) -> np.ndarray:
         if not self.each_turn:
             return self.encoder.queries(queries)
         turns = [[t for t in q.splitlines() if t.strip()] for q in queries]
-        flat = self.encoder.queries([turn for some in turns for turn in some])
+        vectors = self.encoder.queries(sum(turns, []))
         ends = np.cumsum([len(some) for some in turns])
-        parts = np.split(flat, ends[:-1])
-        return np.stack([part.mean(0) for part in parts])
+        return np.stack([part.mean(0) for part in np.split(vectors, ends[:-1])])
 
 
 class Fused:
@@ -88,49 +86,46 @@ class Fused:
     def __init__(self, words: Bm25, dense: Dense):
         self.words, self.dense = words, dense
 
-    def search(self, queries: Sequence[str], k: int) -> list[list[Found]]:
-        """As :meth:`~parlai_q2.retrieve.found.Retriever.search`."""
-        deep = max(k, DEEP)
-        by_words = self.words.search(queries, deep)
-        asked = self.dense.encoded(queries)
-        store, found = self.dense.store, []
-        for words, query in zip(by_words, asked, strict=True):
-            if query is None:
-                found.append(words[:k])
-                continue
-            (near,) = self.dense.vectors.nearest(query[None], deep)
-            if self.dense.encoder.unit:
-                keys = [one.key for one in words]
-                own = self.dense.vectors.products(query, keys)
-                ranked = summed(words, {**dict(near), **dict(zip(keys, own))})
-            else:
-                ranked = fused(
-                    (
-                        ([one.key for one in words], 1 - RANK_SHARE),
-                        ([key for key, _ in near], RANK_SHARE),
-                    )
-                )
-            found.append(store.found(ranked[:k]))
-        return found
+    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """As :meth:`~parlai_q2.retrieve.retriever.Retriever.search`."""
+        depth = max(k, DEPTH)
+        results = []
+        by_words = self.words.search(queries, depth)
+        for hits, vector in zip(by_words, self.dense.encode(queries), strict=True):
+            if vector is not None:
+                ranked = self._fuse(hits, vector, depth)
+                hits = self.dense.store.hits(ranked[:k])
+            results.append(hits[:k])
+        return results
+
+    def _fuse(
+        self, hits: Sequence[Hit], vector: np.ndarray, depth: int
+    ) -> list[tuple[int, float]]:
+        vectors, keys = self.dense.vectors, [hit.key for hit in hits]
+        nearest = vectors.nearest(vector, depth)
+        if self.dense.encoder.unit:
+            products = zip(keys, vectors.products(vector, keys), strict=True)
+            return fuse_scores(hits, {**dict(nearest), **dict(products)})
+        near_keys = [key for key, _ in nearest]
+        return fuse_ranks([(keys, 1 - RANK_SHARE), (near_keys, RANK_SHARE)])
 
 
-def summed(
-    words: Sequence[Found], cosines: Mapping[int, float]
+def fuse_scores(
+    hits: Sequence[Hit], cosines: Mapping[int, float]
 ) -> list[tuple[int, float]]:
     """
-    What was found by words and by vectors as one list, best first.
+    Put what was found by words and by vectors into one list, best first.
 
     :param cosines: of all passages that either found.
     """
-    best = max((one.score for one in words), default=1.0) or 1.0
-    said = {one.key: one.score / best for one in words}
-    scores = {
-        key: weighed(cosine, said.get(key, 0.0)) for key, cosine in cosines.items()
-    }
-    return _best_first(scores)
+    best = max((hit.score for hit in hits), default=1.0) or 1.0
+    shares = {hit.key: hit.score / best for hit in hits}
+    return _best_first(
+        {key: mix(cosine, shares.get(key, 0.0)) for key, cosine in cosines.items()}
+    )
 
 
-def weighed(cosine: float, share: float) -> float:
+def mix(cosine: float, share: float) -> float:
     """
     Nearness by a vector and by words together.
 
@@ -139,13 +134,13 @@ def weighed(cosine: float, share: float) -> float:
     return COSINE_SHARE * cosine + (1 - COSINE_SHARE) * share
 
 
-def fused(lists: Sequence[tuple[Sequence[int], float]]) -> list[tuple[int, float]]:
+def fuse_ranks(lists: Sequence[tuple[Sequence[int], float]]) -> list[tuple[int, float]]:
     """
-    Ranked lists as one: the sum of ``weight / (60 + rank)``.
+    Fuse ranked lists: the sum of ``weight / (60 + rank)``.
 
     :param lists: each with its weight.
 
-    >>> [key for key, _ in fused([([1, 2, 3], 0.5), ([3, 2], 0.5)])]
+    >>> [key for key, _ in fuse_ranks([([1, 2, 3], 0.5), ([3, 2], 0.5)])]
     [3, 2, 1]
     """
     scores: dict[int, float] = defaultdict(float)
@@ -156,4 +151,4 @@ def fused(lists: Sequence[tuple[Sequence[int], float]]) -> list[tuple[int, float
 
 
 def _best_first(scores: Mapping[int, float]) -> list[tuple[int, float]]:
-    return sorted(scores.items(), key=lambda one: (-one[1], one[0]))
+    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))

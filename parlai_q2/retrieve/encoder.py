@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -62,22 +62,22 @@ class TextEncoder:
         self.pooling, self.unit = Pooling.MEAN, True
         folder = stored_folder(reference)
         converted = folder and read_any(folder, ENCODER)
-        self._converted: Optional[ConvertedEncoder] = None
+        self._converted: ConvertedEncoder | None = None
         if converted:
             kind = effective_type(ComputeType.AUTO, device)
             self._converted = ConvertedEncoder(converted, device, kind, BATCH_SIZE)
             self._tokens = read_tokens(converted.tokenizer)
-            self._most = self._converted.most
+            self._max_length = self._converted.most
             self.engine = f'ctranslate2-{kind}'
             return
         self.engine = 'transformers-float32'
-        self.pooling, self.unit = _pooling_of(reference)
+        self.pooling, self.unit = _read_pooling(reference)
         self._model = load_model(reference, self._class(), device)
         tokenizer = load_tokenizer(reference)
         self._tokens = Tokens.of_transformers(tokenizer, reference)
         self._padding = tokenizer.pad_token_id or 0
         positions = getattr(self._model.config, 'max_position_embeddings', None)
-        self._most = min(tokenizer.model_max_length, positions or PASSAGE_TOKENS)
+        self._max_length = min(tokenizer.model_max_length, positions or PASSAGE_TOKENS)
 
     def _class(self) -> Any:
         import transformers
@@ -91,7 +91,7 @@ class TextEncoder:
             raise not_loaded(self.reference, place, e) from e
         name = (config.architectures or [''])[0]
         if name in _DPR:
-            # Both have the same model type, so that AutoModel takes one for the other.
+            # Both have the same model type, so that AutoModel confuses them.
             self.pooling, self.unit = Pooling.POOLED, False
             return getattr(transformers, name)
         if getattr(config, 'is_encoder_decoder', False):
@@ -116,22 +116,25 @@ class TextEncoder:
         return self._encode(texts, QUERY_TOKENS, True)
 
     def _encode(self, texts: Sequence[str], most: int, keep_end: bool) -> np.ndarray:
-        inputs = self._tokens.texts(texts, min(most, self._most), keep_end)
+        inputs = self._tokens.texts(texts, min(most, self._max_length), keep_end)
         if not inputs:
             return np.zeros((0, 0), np.float32)
         if self._converted is not None:
             rows = self._converted.means(inputs)
         else:
             rows = self._read(inputs)
-        found = np.stack(rows).astype(np.float32)
+        vectors = np.stack(rows).astype(np.float32)
         if self.unit:
-            found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
-        return found
+            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+            vectors /= np.maximum(norms, 1e-9)
+        return vectors
 
     def _read(self, inputs: Sequence[Any]) -> list[np.ndarray]:
         rows: list[Any] = [None] * len(inputs)
         device = self._model.device
-        for batch in length_batches([len(one.ids) for one in inputs], self.batch_size):
+        for batch in length_batches(
+            [len(text.ids) for text in inputs], self.batch_size
+        ):
             ids = padded([inputs[i].ids for i in batch], self._padding).to(device)
             masks = [inputs[i].attention_mask for i in batch]
             mask = padded(masks, 0).to(device)  # [B, L]
@@ -155,23 +158,23 @@ def load_encoder(reference: str, device: str = 'cpu') -> TextEncoder:
     return TextEncoder(reference, device)
 
 
-def _pooling_of(reference: str) -> tuple[Pooling, bool]:
+def _read_pooling(reference: str) -> tuple[Pooling, bool]:
     """How vectors are made of hidden states, and whether they have length 1."""
-    modules = _beside(reference, 'modules.json')
+    modules = _read_json(reference, 'modules.json')
     if not isinstance(modules, list):
         return Pooling.MEAN, True
-    kinds = [str(one.get('type', '')).rpartition('.')[2] for one in modules]
+    kinds = [str(m.get('type', '')).rpartition('.')[2] for m in modules]
     unknown = set(kinds) - {'Transformer', 'Pooling', 'Normalize'}
     if unknown:
         raise ModelError(
             f'{reference} has parts that are not known here: '
             f'{", ".join(sorted(unknown))}.'
         )
-    pooling = _beside(reference, '1_Pooling/config.json')
-    said: Mapping[str, Any] = pooling if isinstance(pooling, Mapping) else {}
+    pooling = _read_json(reference, '1_Pooling/config.json')
+    modes: Mapping[str, Any] = pooling if isinstance(pooling, Mapping) else {}
     wanted = {
         name.removeprefix('pooling_mode_')
-        for name, value in said.items()
+        for name, value in modes.items()
         if name.startswith('pooling_mode_') and value is True
     }
     if not wanted <= {'mean_tokens', 'cls_token'} or len(wanted) > 1:
@@ -183,13 +186,11 @@ def _pooling_of(reference: str) -> tuple[Pooling, bool]:
     return pooling, 'Normalize' in kinds
 
 
-def _beside(reference: str, name: str) -> Any:
+def _read_json(reference: str, name: str) -> Any:
     """A JSON file of a model; None if it has none."""
     place = resolve(reference)
-    path: Optional[Any]
-    if isinstance(place, Path):
-        path = place / name
-    else:
+    path: Any = place / name if isinstance(place, Path) else None
+    if path is None:
         from transformers.utils import cached_file
 
         path = cached_file(

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from parlai_q2.errors import InputError
 from parlai_q2.packages import import_package
@@ -19,7 +19,7 @@ def tantivy() -> ModuleType:
 
 
 @contextmanager
-def naming(folder: Any) -> Iterator[None]:
+def naming(folder: Path | None) -> Iterator[None]:
     """
     Name the index where the engine, or what it has stored, cannot be read. The sampled
     checksums that an index is opened with do not see all of a large file.
@@ -33,11 +33,11 @@ def naming(folder: Any) -> Iterator[None]:
     # The engine is Rust: it panics at some damage, which is no Exception to Python, and
     # has no name that could be imported.
     except BaseException as e:
-        panic = type(e).__name__ == 'PanicException'
-        if not panic and not isinstance(e, (ValueError, TypeError, OSError)):
+        is_panic = type(e).__name__ == 'PanicException'
+        if not is_panic and not isinstance(e, (ValueError, TypeError, OSError)):
             raise
-        said = str(e).strip().partition('\n')[0][:200]
+        problem = str(e).strip().partition('\n')[0][:200]
         raise InputError(
-            f'The index in {folder} is damaged ({said}). Delete it and make it again: '
-            'parlai_q2 index DOCUMENTS --outdir INDEX'
+            f'The index in {folder} is damaged ({problem}). Delete it and make it '
+            'again: parlai_q2 index DOCUMENTS --outdir INDEX'
         ) from e

@@ -3,76 +3,98 @@ Finds the passages that the reply to a turn should rest on.
 
 The last two turns are searched for, with names of earlier ones, or a question with
 those that it leans on. What is found for a question is ordered by how near it is
-(:mod:`~parlai_q2.retrieve.nearness`), and the nearest passages are read for its answer.
-How likely one answers is a logistic of the reader's margin and the nearness. Those that
-do are kept: a reply that rests on another passage would be true, and no answer.
+(:mod:`~parlai_q2.retrieve.nearness`), and the nearest passages are read for its answer,
+without the orders that they give. How likely one answers is a logistic of the reader's
+margin and the nearness (``answering.yaml``). Those that do are kept: a reply that rests
+on another passage would be true, and no answer.
 """
 
 import math
 import re
-from collections.abc import Sequence
-from typing import NamedTuple, Optional
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
 
 from parlai_q2.io.turn_knowledge import TurnKnowledge
 from parlai_q2.retrieve.answers import Answer, AnswerReader, asks, wants_a_way
 from parlai_q2.retrieve.courtesy import courtesy
-from parlai_q2.retrieve.found import Found, Retriever
 from parlai_q2.retrieve.nearness import Nearness
+from parlai_q2.retrieve.orders import mask_orders
 from parlai_q2.retrieve.presets import DEFAULT_PASSAGES
-from parlai_q2.retrieve.queries import DEFAULT_QUERY, Query, asked_in, query_of
-from parlai_q2.retrieve.quotes import QUOTE_WORDS, quoted
+from parlai_q2.retrieve.queries import DEFAULT_QUERY, Query, find_question, make_query
+from parlai_q2.retrieve.quotes import QUOTE_WORDS, quote_answer
 from parlai_q2.retrieve.readers.block import find_cells
-from parlai_q2.retrieve.store import named
+from parlai_q2.retrieve.retriever import Hit, Retriever
+from parlai_q2.retrieve.store import name_of
 from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words
 from parlai_q2.turns import Passage, heading_of
 
 # So many passages are found for a question, and the nearest read.
-DEEP, READ = 50, 8
-# How likely a passage answers: the logistic of these, of the reader's margin in logits
-# (within bounds) and the nearness.
-PER_LOGIT, PER_NEARNESS, CONSTANT = 0.187, 6.3, -6.18
-# The same of a table's row: it is no sentence, and the reader finds less in it.
-PER_LOGIT_OF_ROW, PER_NEARNESS_OF_ROW, CONSTANT_OF_ROW = 0.14, 8.0, -6.0
-BOUNDS = (-10.0, 20.0)
-# How something is done often stands under a heading that says so: of such questions the
-# heading's nearness decides, too, which of the passages is said.
-PER_HEADING = 2.0
-# What is less likely does not answer.
-LEAST = 0.2
-# What is as likely as the likeliest, less so many logits, is kept, too.
-LESS_SURE = 0.8
+DEPTH, MAX_READ = 50, 8
 # Of a passage that is mostly figures, less than this share of its tokens are words.
 PROSE = 0.4
-_PROSE = re.compile(r'[^\W\d_]{2}')
+_TWO_LETTERS = re.compile(r'[^\W\d_]{2}')
 _WHY = frozenset({'why'})
 
 
-class Read(NamedTuple):
+@lru_cache(maxsize=1)
+def load_rule() -> Mapping[str, Any]:
+    """When a passage answers a question: what ``answering.yaml`` says."""
+    text = files('parlai_q2.retrieve').joinpath('answering.yaml').read_text('utf-8')
+    return yaml.safe_load(text)
+
+
+@dataclass(frozen=True)
+class Reading:
     """
     A passage that was read for the answer to a question.
 
-    :param near: how near it is to the question.
-    :param a_way: whether the question asks how something is done, which a row tells as
-        seldom as it seems.
+    :param text: of the passage, as it was read: without orders.
+    :param nearness: how near the passage is to the question.
+    :param wants_a_way: whether the question asks how something is done, which a row
+        tells as seldom as it seems.
     """
 
     passage: Passage
+    text: str
     answer: Answer
-    near: float
-    a_way: bool = False
+    nearness: float
+    wants_a_way: bool = False
+
+    @property
+    def is_row(self) -> bool:
+        """Whether the passage is a table's row."""
+        return bool(find_cells(self.text))
 
     @property
     def logit(self) -> float:
         """How likely it answers, as the argument of a logistic."""
-        margin = min(max(self.answer.margin, BOUNDS[0]), BOUNDS[1])
-        if find_cells(self.passage.text) and not self.a_way:
-            return (
-                PER_LOGIT_OF_ROW * margin
-                + PER_NEARNESS_OF_ROW * self.near
-                + CONSTANT_OF_ROW
-            )
-        return PER_LOGIT * margin + PER_NEARNESS * self.near + CONSTANT
+        rule = load_rule()
+        weights = rule['row' if self.is_row and not self.wants_a_way else 'prose']
+        least, most = rule['margin_bounds']
+        margin = min(max(self.answer.margin, least), most)
+        return (
+            weights['margin'] * margin
+            + weights['nearness'] * self.nearness
+            + weights['constant']
+        )
+
+    @property
+    def table(self) -> tuple[str, str] | None:
+        """The file and heading of a table's row; None if it is none."""
+        source = self.passage.source
+        if source is None or not self.is_row:
+            return None
+        return source.file, source.heading
+
+    def quote(self, words: int = QUOTE_WORDS) -> str:
+        """What the document says at the answer."""
+        return quote_answer(self.text, self.answer.span, words)
 
 
 class Grounder:
@@ -81,161 +103,162 @@ class Grounder:
 
     :param reader: reads passages for answers; None: all that is found is kept.
     :param k: the most passages of a turn.
-    :param of_questions: finds passages for questions, where that is another: what is
-        no question is to find nothing that has none of its words.
-    :param made_of: what queries are made of, see
-        :func:`~parlai_q2.retrieve.queries.query_of`.
+    :param query: what queries are made of, see
+        :func:`~parlai_q2.retrieve.queries.make_query`.
+    :param question_retriever: finds passages for questions, where that is another: what
+        is no question is to find nothing that has none of its words.
     """
 
     def __init__(
         self,
         retriever: Retriever,
-        reader: Optional[AnswerReader] = None,
+        reader: AnswerReader | None = None,
         k: int = DEFAULT_PASSAGES,
-        made_of: Query = DEFAULT_QUERY,
-        of_questions: Optional[Retriever] = None,
+        query: Query = DEFAULT_QUERY,
+        question_retriever: Retriever | None = None,
     ):
-        self.retriever, self.reader, self.k = retriever, reader, k
-        self.made_of, self.of_questions = made_of, of_questions or retriever
+        self.retriever, self.reader, self.k, self.query = retriever, reader, k, query
+        self.question_retriever = question_retriever or retriever
         self._nearness = Nearness()
 
-    def search(self, text: str) -> list[Found]:
-        """What is found for a text."""
+    def search(self, text: str) -> list[Hit]:
+        """Find passages for a text."""
         return self.retriever.search([text], self.k)[0]
 
     def ground(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
         """
-        What the reply to each conversation should rest on.
+        Find what the reply to each conversation should rest on.
 
         :param histories: for each the turns before the reply, oldest first.
+        :return: for each the passages: of a question, only those that answer it, that
+            with the likeliest answer first, or, if none does, all that were found.
         """
-        if self.reader is None:
-            return [
-                TurnKnowledge(passages, searched=True)
-                for passages in self._found(histories)
-            ]
-        grounded: list[Optional[TurnKnowledge]] = [None] * len(histories)
-        asked, others = list[int](), list[int]()
-        for n, history in enumerate(histories):
-            said = history[-1] if history else ''
-            if reply := courtesy(said):
-                grounded[n] = TurnKnowledge((), searched=True, courtesy=reply)
+        grounded: dict[int, TurnKnowledge] = {}
+        questions, others = list[int](), list[int]()
+        for place, history in enumerate(histories):
+            turn = history[-1] if history else ''
+            if self.reader is not None and (reply := courtesy(turn)):
+                grounded[place] = TurnKnowledge((), searched=True, courtesy=reply)
+            elif self.reader is not None and asks(turn):
+                questions.append(place)
             else:
-                (asked if asks(said) else others).append(n)
-        found = self._found([histories[n] for n in others])
-        some = [TurnKnowledge(passages, searched=True) for passages in found]
-        some += self._read([histories[n] for n in asked])
-        for n, one in zip([*others, *asked], some, strict=True):
-            grounded[n] = one
-        return [one for one in grounded if one is not None]
+                others.append(place)
+        for places, find in ((others, self._find), (questions, self._answer)):
+            if places:
+                found = find([histories[place] for place in places])
+                grounded |= dict(zip(places, found, strict=True))
+        return [grounded[place] for place in range(len(histories))]
 
-    def _found(self, histories: Sequence[Sequence[str]]) -> list[tuple[Passage, ...]]:
-        queries = [query_of(history, self.made_of) for history in histories]
-        found = self.retriever.search(queries, self.k)
-        return [tuple(one.passage for one in some) for some in found]
+    def _find(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
+        queries = [make_query(history, self.query) for history in histories]
+        return [
+            TurnKnowledge(tuple(hit.passage for hit in hits), searched=True)
+            for hits in self.retriever.search(queries, self.k)
+        ]
 
-    def _read(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
-        """What answers the question that each history ends with."""
-        assert self.reader is not None
-        questions = [history[-1] for history in histories]
-        asked = [asked_in(history) for history in histories]
-        queries = asked
-        if self.made_of != DEFAULT_QUERY:
-            queries = [query_of(history, self.made_of) for history in histories]
-        found = self.of_questions.search(queries, DEEP)
+    def _answer(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
+        """Find what answers the question that each history ends with."""
+        questions = [find_question(history) for history in histories]
+        queries = questions
+        if self.query != DEFAULT_QUERY:
+            queries = [make_query(history, self.query) for history in histories]
+        hits = self.question_retriever.search(queries, DEPTH)
         nearest = [
-            self._nearest(one, some) for one, some in zip(asked, found, strict=True)
+            self._find_nearest(question, history[-1], some)
+            for question, history, some in zip(questions, histories, hits, strict=True)
         ]
         pairs = [
-            (question, passage)
-            for question, some in zip(questions, nearest, strict=True)
-            for passage, _ in some
+            (history[-1], passage._replace(text=text))
+            for history, some in zip(histories, nearest, strict=True)
+            for passage, text, _ in some
         ]
-        answers = iter(self.reader.read(pairs))
+        answers = iter(self.reader.read(pairs) if self.reader else ())
         grounded = []
-        for question, some in zip(questions, nearest, strict=True):
-            a_way = wants_a_way(question)
-            read = [Read(passage, next(answers), near, a_way) for passage, near in some]
-            grounded.append(self._grounded(question, read))
+        for history, some in zip(histories, nearest, strict=True):
+            readings = [
+                Reading(passage, text, next(answers), near, wants_a_way(history[-1]))
+                for passage, text, near in some
+            ]
+            grounded.append(self.choose(history[-1], readings))
         return grounded
 
-    def _nearest(
-        self, question: str, found: Sequence[Found]
-    ) -> list[tuple[Passage, float]]:
-        """The passages nearest to a question, those of figures after the others."""
-        near = zip(found, self._nearness.of(question, found), strict=True)
+    def _find_nearest(
+        self, question: str, last: str, hits: Sequence[Hit]
+    ) -> list[tuple[Passage, str, float]]:
+        """
+        The passages nearest to a question, those of figures after the others, with
+        their texts without orders. Those that have nothing else are left out.
+        """
+        nearness = self._nearness.measure(question, hits)
         ranked = sorted(
-            ((one.passage, value) for one, value in near),
-            key=lambda one: (is_figures(one[0].text), -one[1]),
+            zip((hit.passage for hit in hits), nearness, strict=True),
+            key=lambda pair: (is_figures(pair[0].text), -pair[1]),
         )
-        return ranked[:READ]
+        is_a_way = wants_a_way(last)
+        masked = (
+            (passage, mask_orders(passage.text, is_a_way), near)
+            for passage, near in ranked[:MAX_READ]
+        )
+        return [triple for triple in masked if triple[1].strip()]
 
-    def _grounded(self, question: str, read: Sequence[Read]) -> TurnKnowledge:
-        ranked = sorted(read, key=lambda one: -one.logit)
-        least = math.log(LEAST / (1 - LEAST))
-        a_way = wants_a_way(question)
-        called = [one for one in ranked if a_way and is_named(question, one.passage)]
+    def choose(self, question: str, readings: Sequence[Reading]) -> TurnKnowledge:
+        """
+        Choose the readings that answer a question.
+
+        :param readings: the nearest first.
+        """
+        rule, is_a_way = load_rule(), wants_a_way(question)
+        ranked = sorted(readings, key=lambda reading: -reading.logit)
+        least = math.log(rule['least_chance'] / (1 - rule['least_chance']))
+        called = [r for r in ranked if is_a_way and is_named(question, r.passage)]
         if not called and (not ranked or ranked[0].logit < least):
-            nearest = tuple(one.passage for one in read[: self.k])
+            nearest = tuple(reading.passage for reading in readings[: self.k])
             return TurnKnowledge(nearest, searched=True, declined=True)
-        floor = max(least, ranked[0].logit - LESS_SURE)
-        if a_way:
-            ranked = self._by_heading(question, ranked)
-            ranked = [*called, *(one for one in ranked if one not in called)]
-        kept = [ranked[0], *(one for one in ranked[1:] if one.logit >= floor)][: self.k]
-        passages = tuple(one.passage for one in kept)
-        quote = _quote_of(kept)
-        if a_way:
+        floor = max(least, ranked[0].logit - rule['tolerance'])
+        if is_a_way:
+            ranked = self._order_by_heading(question, ranked, rule['heading'])
+            ranked = [*called, *(r for r in ranked if r not in called)]
+        kept = [ranked[0], *(r for r in ranked[1:] if r.logit >= floor)][: self.k]
+        quote = _quote_best(kept)
+        if is_a_way:
             # No span says how something is done.
-            return TurnKnowledge(
-                passages,
-                searched=True,
-                question=question,
-                sentences=(quote,) if quote else (),
-                quote=quote,
-            )
-        said = [quoted(one.passage.text, one.answer.span, 0) for one in kept]
-        spans = [one.answer.span.text for one in kept]
+            sentences, answers = [quote], list[str]()
+        else:
+            sentences = [reading.quote(0) for reading in kept]
+            answers = [reading.answer.span.text for reading in kept]
         return TurnKnowledge(
-            passages,
+            tuple(reading.passage for reading in kept),
             searched=True,
             question=question,
-            sentences=tuple(dict.fromkeys(filter(None, said))),
-            answers=tuple(text for text in spans if text.strip()),
+            sentences=tuple(dict.fromkeys(filter(None, sentences))),
+            answers=tuple(answer for answer in answers if answer.strip()),
             quote=quote,
         )
 
-    def _by_heading(self, question: str, read: Sequence[Read]) -> list[Read]:
-        headings = [heading_of(one.passage) for one in read]
+    def _order_by_heading(
+        self, question: str, readings: Sequence[Reading], weight: float
+    ) -> list[Reading]:
+        headings = [heading_of(reading.passage) for reading in readings]
         cosines = self._nearness.cosines(question, headings)
         order = sorted(
-            zip(read, cosines, strict=True),
-            key=lambda one: -(one[0].logit + PER_HEADING * one[1]),
+            zip(readings, cosines, strict=True),
+            key=lambda pair: -(pair[0].logit + weight * pair[1]),
         )
-        return [one for one, _ in order]
+        return [reading for reading, _ in order]
 
 
-def _quote_of(kept: Sequence[Read]) -> str:
+def _quote_best(kept: Sequence[Reading]) -> str:
     """
     What the document says with the likeliest answer; of a table, with the row that is
     nearly as likely, since rows side by side are often alike.
     """
     first, *others = kept
-    quote = quoted(first.passage.text, first.answer.span)
-    if not find_cells(first.passage.text):
-        return quote
-    for one in others:
-        if _table_of(one.passage) == _table_of(first.passage):
-            both = f'{quote}\n{quoted(one.passage.text, one.answer.span)}'.strip()
+    quote = first.quote()
+    for other in others:
+        if first.table is not None and other.table == first.table:
+            both = f'{quote}\n{other.quote()}'.strip()
             return both if count_words(both) <= QUOTE_WORDS else quote
     return quote
-
-
-def _table_of(passage: Passage) -> Optional[tuple[str, str]]:
-    """The file and heading of a table's row; None if it is none."""
-    if passage.source is None or not find_cells(passage.text):
-        return None
-    return passage.source.file, passage.source.heading
 
 
 def is_figures(text: str) -> bool:
@@ -246,7 +269,7 @@ def is_figures(text: str) -> bool:
     (True, False)
     """
     tokens = text.split()
-    words = sum(1 for token in tokens if _PROSE.search(token))
+    words = sum(1 for token in tokens if _TWO_LETTERS.search(token))
     return words < PROSE * len(tokens)
 
 
@@ -260,4 +283,4 @@ def is_named(question: str, passage: Passage) -> bool:
     True
     """
     wanted = stems(question) - _WHY
-    return bool(wanted) and wanted <= stems(named(passage))
+    return bool(wanted) and wanted <= stems(name_of(passage))

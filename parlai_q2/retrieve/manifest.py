@@ -8,9 +8,9 @@ in the folder is left of a run that was stopped.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.files import file_sha256
@@ -67,11 +67,10 @@ class Settings:
 
     def same_passages(self, other: 'Settings') -> bool:
         """Whether the words' part of an index is the same under both."""
-        mine, others = asdict(self), asdict(other)
-        return all(mine[k] == others[k] for k in mine if k != 'search')
+        return replace(self, search=other.search) == other
 
 
-class Sum(NamedTuple):
+class Checksum(NamedTuple):
     """
     What a file was when it was written.
 
@@ -102,12 +101,12 @@ class Manifest:
     content: str
     passages: int
     documents: int
-    sums: dict[str, Sum]
-    vectors: Optional[str] = None
-    encoder: Optional[str] = None
+    sums: dict[str, Checksum]
+    vectors: str | None = None
+    encoder: str | None = None
 
 
-def read_manifest(index: Path) -> Optional[Manifest]:
+def read_manifest(index: Path) -> Manifest | None:
     """
     The manifest of an index; None if there is none.
 
@@ -119,24 +118,26 @@ def read_manifest(index: Path) -> Optional[Manifest]:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as e:
-        raise InputError(f'Cannot read {path} ({e}). {remade(index)}') from e
+        raise InputError(f'Cannot read {path} ({e}). {advise(index)}') from e
     try:
         fields = json.loads(text)
         if not isinstance(fields, Mapping) or fields.get('format') != FORMAT:
             raise InputError(
-                f'{path} is no index of this version of parlai_q2. {remade(index)}'
+                f'{path} is no index of this version of parlai_q2. {advise(index)}'
             )
         fields = {name: fields[name] for name in fields if name != 'format'}
         settings = dict(fields['settings'])
         settings['search'] = Search(**settings['search'])
         fields['settings'] = Settings(**settings)
         fields['settings'].check()
-        fields['sums'] = {k: Sum(*map(_plain, v)) for k, v in fields['sums'].items()}
+        fields['sums'] = {
+            k: Checksum(*map(_check_scalar, v)) for k, v in fields['sums'].items()
+        }
         return Manifest(**fields)
     except (ValueError, TypeError, KeyError, AttributeError) as e:
         if isinstance(e, (InputError, ConfigError)):
             raise
-        raise InputError(f'{path} is damaged ({e}). {remade(index)}') from e
+        raise InputError(f'{path} is damaged ({e}). {advise(index)}') from e
 
 
 def write_manifest(index: Path, manifest: Manifest) -> None:
@@ -145,32 +146,32 @@ def write_manifest(index: Path, manifest: Manifest) -> None:
     write_text(index / MANIFEST, text + '\n')
 
 
-def content_of(settings: Settings, documents: Iterable[Document]) -> str:
+def content_digest(settings: Settings, documents: Iterable[Document]) -> str:
     """A digest: the same for the same documents and settings."""
-    named = sorted((one.name, one.sha256) for one in documents)
+    named = sorted((document.name, document.sha256) for document in documents)
     text = json.dumps([asdict(settings), named])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _plain(value: Any) -> Any:
+def _check_scalar(value: Any) -> Any:
     if not isinstance(value, (int, str)):
-        raise ValueError(f'{str(value)[:40]!r} is no sum')
+        raise ValueError(f'{str(value)[:40]!r} is no checksum')
     return value
 
 
-def sums_of(folder: Path, name: str, without: str) -> dict[str, Sum]:
+def checksums(folder: Path, name: str, without: str) -> dict[str, Checksum]:
     """
-    The sums of a folder's files, by their paths in the index.
+    The checksums of a folder's files, by their paths in the index.
 
     :param name: what the folder will be called.
     :param without: the file in it that will not stay.
     """
     return {
-        f'{name}/{one.name}': Sum(
-            one.stat().st_size, file_sha256(one), sampled_sha256(one)
+        f'{name}/{path.name}': Checksum(
+            path.stat().st_size, file_sha256(path), sampled_sha256(path)
         )
-        for one in sorted(folder.iterdir())
-        if one.name != without and not one.name.endswith('.lock')
+        for path in sorted(folder.iterdir())
+        if path.name != without and not path.name.endswith('.lock')
     }
 
 
@@ -185,7 +186,7 @@ def sampled_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def check(index: Path, manifest: Manifest, whole: bool = False) -> None:
+def check_files(index: Path, manifest: Manifest, whole: bool = False) -> None:
     """
     Check that an index is as it was written.
 
@@ -197,21 +198,21 @@ def check(index: Path, manifest: Manifest, whole: bool = False) -> None:
         path = index / name
         try:
             if '..' in Path(name).parts or Path(name).is_absolute():
-                raise InputError(f'{index / MANIFEST} is damaged. {remade(index)}')
-            good = path.stat().st_size == written.size and (
-                file_sha256(path) == written.sha256
-                if whole
-                else sampled_sha256(path) == written.sampled
-            )
+                raise InputError(f'{index / MANIFEST} is damaged. {advise(index)}')
+            is_good = path.stat().st_size == written.size
+            if whole:
+                is_good = is_good and file_sha256(path) == written.sha256
+            else:
+                is_good = is_good and sampled_sha256(path) == written.sampled
         except FileNotFoundError:
-            raise InputError(f'{path} is missing. {remade(index)}') from None
+            raise InputError(f'{path} is missing. {advise(index)}') from None
         except OSError as e:
             raise InputError(f'Cannot read {path}: {e.strerror}.') from e
-        if not good:
-            raise InputError(f'{path} is damaged. {remade(index)}')
+        if not is_good:
+            raise InputError(f'{path} is damaged. {advise(index)}')
 
 
-def remade(index: Path) -> str:
+def advise(index: Path) -> str:
     """The advice when an index cannot be used."""
     again = f'parlai_q2 index DOCUMENTS --outdir {index}'
     return f'Delete the folder and make it again: {again}'

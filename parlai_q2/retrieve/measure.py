@@ -24,9 +24,12 @@ from parlai_q2.turns import joined, passages_of
 CUTS = (1, 5, 10)
 # The share of passages whose turns are kept apart, in 256ths.
 HELD_OUT = 51
+# The names of fields in training files, and in BEGIN's.
+_SHORT_NAMES = {'h': 'history', 'message': 'history', 'k': 'knowledge'}
+_OPENERS: dict[str, Callable[..., Any]] = {'.gz': gzip.open, '.xz': lzma.open}
 
 
-class Asked(NamedTuple):
+class GoldTurn(NamedTuple):
     """
     The turns before a reply, and the passage that it rests on; empty if nobody says.
     """
@@ -35,12 +38,10 @@ class Asked(NamedTuple):
     gold: str = ''
 
     @property
-    def held_out(self) -> bool:
+    def is_held_out(self) -> bool:
         """Whether nothing may be fitted to it: a fifth, chosen by its passage."""
-        return (
-            bool(self.gold)
-            and hashlib.sha256(self.gold.encode()).digest()[0] < HELD_OUT
-        )
+        digest = hashlib.sha256(self.gold.encode()).digest()
+        return bool(self.gold) and digest[0] < HELD_OUT
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,9 @@ class Recall:
     mrr: Interval
 
 
-def measured(ranks: Sequence[int]) -> Recall:
+def measure_recall(ranks: Sequence[int]) -> Recall:
     """
-    Recall from ranks.
+    Measure recall.
 
     :param ranks: for each turn the rank of its passage, from 1; 0 if it was not found.
     """
@@ -70,55 +71,48 @@ def measured(ranks: Sequence[int]) -> Recall:
     return Recall(len(ranks), recall, mrr)
 
 
-def rank_of(gold: str, texts: Sequence[str]) -> int:
+def find_rank(gold: str, texts: Sequence[str]) -> int:
     """
     The rank of a passage among those found, from 1, the same one twice counted once; 0
     if it is not there.
 
-    >>> rank_of('c', ['a', 'A', 'c'])
+    >>> find_rank('c', ['a', 'A', 'c'])
     2
     """
-    seen = list(dict.fromkeys(map(passage_key, texts)))
+    keys = list(dict.fromkeys(map(passage_key, texts)))
     wanted = passage_key(gold)
-    return seen.index(wanted) + 1 if wanted in seen else 0
+    return keys.index(wanted) + 1 if wanted in keys else 0
 
 
-def read_turns(path: Path) -> Iterator[Asked]:
+def read_turns(path: Path) -> Iterator[GoldTurn]:
     """
-    The turns of a file that have a history: JSON lines, csv or tsv, which may be packed
-    with gzip or xz, with ``history`` and, where it is known what the reply rests on,
-    ``knowledge`` (or ``h`` and ``k``).
+    Read the turns of a file that have a history: JSON lines, csv or tsv, which may be
+    packed with gzip or xz, with ``history`` and, where it is known what the reply rests
+    on, ``knowledge`` (or ``h`` and ``k``).
 
     :raises InputError: if the file cannot be read.
     """
-    with _opened(path) as stream:
-        for number, fields, problem, *_ in READERS[_format(path)](stream):
-            named = {_SHORT.get(name, name): value for name, value in fields.items()}
+    packed = path.suffix in _OPENERS
+    format = infer_format(path.with_suffix('') if packed else path)
+    with _open(path) as stream:
+        for number, fields, problem, *_ in READERS[format](stream):
+            values = {_SHORT_NAMES.get(name, name): v for name, v in fields.items()}
             try:
-                history = history_of({'history': named.get('history')})
-                gold = joined(passages_of(named.get('knowledge') or ''))
+                history = history_of({'history': values.get('history')})
+                gold = joined(passages_of(values.get('knowledge') or ''))
             except InputError as e:
                 problem = problem or str(e)
             if problem:
                 raise RecordError(str(path), number, problem)
             if any(turn.strip() for turn in history):
-                yield Asked(history, gold if gold.strip() else '')
+                yield GoldTurn(history, gold if gold.strip() else '')
 
 
-# The names of fields in training files, and in BEGIN's.
-_SHORT = {'h': 'history', 'message': 'history', 'k': 'knowledge'}
-_PACKED: dict[str, Callable[..., Any]] = {'.gz': gzip.open, '.xz': lzma.open}
-
-
-def _opened(path: Path) -> TextIO:
-    opener = _PACKED.get(path.suffix)
-    if opener is None:
+def _open(path: Path) -> TextIO:
+    if path.suffix not in _OPENERS:
         return open_text(path)
     try:
-        return TextIOWrapper(opener(path), 'utf-8', errors='surrogateescape')
+        stream = _OPENERS[path.suffix](path)
+        return TextIOWrapper(stream, 'utf-8', errors='surrogateescape')
     except OSError as e:
         raise InputError(f'Cannot read {path}: {e.strerror}.') from e
-
-
-def _format(path: Path) -> str:
-    return infer_format(path.with_suffix('') if path.suffix in _PACKED else path)

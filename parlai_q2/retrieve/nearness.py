@@ -12,20 +12,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from parlai_q2.retrieve.dense import weighed
+from parlai_q2.retrieve.dense import mix
 from parlai_q2.retrieve.encoder import load_encoder
-from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.presets import SHIPPED_ENCODER
 from parlai_q2.retrieve.readers.block import find_cells
-from parlai_q2.retrieve.store import searched
-from parlai_q2.retrieve.words import literals
+from parlai_q2.retrieve.retriever import Hit
+from parlai_q2.retrieve.store import searched_text
+from parlai_q2.retrieve.words import find_literals
 from parlai_q2.turns import Passage
 
 # Vectors that are kept, of 1.5 kB.
-MOST_KEPT = 20_000
+MAX_KEPT = 20_000
 # What a passage is nearer for that has all literals of a question; those that a larger
-# share of what was found has, such as the project's name, tell nothing.
-PER_LITERAL, COMMON = 0.15, 0.3
+# share of the hits has, such as the project's name, tell nothing.
+LITERAL_BONUS, COMMON = 0.15, 0.3
 
 
 class Nearness:
@@ -38,64 +38,62 @@ class Nearness:
     def __init__(self, encoder: str = SHIPPED_ENCODER):
         self.encoder = encoder
         self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
-        self._asked: dict[str, np.ndarray] = {}
+        self._queries: dict[str, np.ndarray] = {}
 
-    def of(self, question: str, found: Sequence[Found]) -> list[float]:
+    def measure(self, question: str, hits: Sequence[Hit]) -> list[float]:
         """
-        How near each of N passages is.
+        Measure how near each of N passages is.
 
         :param question: with a word.
         """
-        cosines = self.cosines(question, [_said(one.passage) for one in found])
-        best = max((one.score for one in found), default=1.0) or 1.0
-        named = _literal_shares(question, [one.passage.text for one in found])
+        cosines = self.cosines(question, [encoded_text(hit.passage) for hit in hits])
+        best = max((hit.score for hit in hits), default=1.0) or 1.0
+        shares = literal_shares(question, [hit.passage.text for hit in hits])
         return [
-            weighed(cosine, one.score / best) + PER_LITERAL * share
-            for one, cosine, share in zip(found, cosines, named, strict=True)
+            mix(cosine, hit.score / best) + LITERAL_BONUS * share
+            for hit, cosine, share in zip(hits, cosines, shares, strict=True)
         ]
 
     def cosines(self, question: str, texts: Sequence[str]) -> list[float]:
         """The cosines of a question's vector and those of N texts."""
         if not texts:
             return []
-        vectors = np.stack(self._of_texts(texts))  # [N, M]
-        if question not in self._asked:
+        vectors = np.stack(self._encode(texts))  # [N, M]
+        if question not in self._queries:
             # Asked of passages, and then of their headings.
-            self._asked = {question: load_encoder(self.encoder).queries([question])[0]}
-        products = vectors @ self._asked[question]
-        return [float(one) for one in products]
+            (query,) = load_encoder(self.encoder).queries([question])
+            self._queries = {question: query}
+        return (vectors @ self._queries[question]).tolist()
 
-    def _of_texts(self, texts: Sequence[str]) -> list[np.ndarray]:
+    def _encode(self, texts: Sequence[str]) -> list[np.ndarray]:
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
             vectors = load_encoder(self.encoder).passages(new)
             self._vectors.update(zip(new, vectors, strict=True))
-        vectors_of = [self._vectors[text] for text in texts]
+        encoded = [self._vectors[text] for text in texts]
         for text in texts:
             self._vectors.move_to_end(text)
-        while len(self._vectors) > MOST_KEPT:
+        while len(self._vectors) > MAX_KEPT:
             self._vectors.popitem(last=False)
-        return vectors_of
+        return encoded
 
 
-def _said(passage: Passage) -> str:
+def encoded_text(passage: Passage) -> str:
     """A passage as it is encoded; a row without its columns' names."""
     if cells := find_cells(passage.text):
         first, *others = (cell.text for cell in cells)
         passage = passage._replace(text=f'{first}: {"; ".join(others)}')
-    return searched(passage)
+    return searched_text(passage)
 
 
-def _literal_shares(question: str, texts: Sequence[str]) -> list[float]:
+def literal_shares(question: str, texts: Sequence[str]) -> list[float]:
     """What share of the telling literals of a question each text has."""
-    having = [
-        [
-            re.search(rf'(?<![\w-]){re.escape(name)}(?![\w-])', text) is not None
-            for text in texts
-        ]
-        for name in literals(question)
-    ]
-    telling = [one for one in having if 0 < sum(one) <= COMMON * len(texts)]
+    telling = []
+    for literal in find_literals(question):
+        pattern = re.compile(rf'(?<![\w-]){re.escape(literal)}(?![\w-])')
+        present = [pattern.search(text) is not None for text in texts]
+        if 0 < sum(present) <= COMMON * len(texts):
+            telling.append(present)
     if not telling:
         return [0.0] * len(texts)
-    return [sum(one) / len(telling) for one in zip(*telling, strict=True)]
+    return [sum(column) / len(telling) for column in zip(*telling, strict=True)]

@@ -8,7 +8,7 @@ turn.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, UnknownNameError
@@ -44,8 +44,8 @@ class Search:
     by: By = By.WORDS
     query: Query = DEFAULT_QUERY
     passages: int = DEFAULT_PASSAGES
-    encoder: Optional[str] = None
-    query_encoder: Optional[str] = None
+    encoder: str | None = None
+    query_encoder: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'by', By.named('search', self.by))
@@ -78,26 +78,25 @@ PRESETS: dict[str, tuple[Search, int]] = {
 }
 
 
-def preset(name: str, **changed: Any) -> tuple[Search, int]:
+def load_search(name: str, **changes: Any) -> tuple[Search, int]:
     """
-    A preset.
+    Load a preset.
 
-    :param changed: what is otherwise; None leaves it as it is.
+    :param changes: what is otherwise; None leaves it as it is.
     :return: the search, and the most sentences of a passage, 0 for as many as fit.
     :raises UnknownNameError: if there is none of this name.
     """
     if name not in PRESETS:
         raise UnknownNameError('preset', name, PRESETS)
     search, sentences = PRESETS[name]
-    given = {key: value for key, value in changed.items() if value is not None}
-    encoder = given.get('encoder')
-    if encoder:
+    changes = {key: value for key, value in changes.items() if value is not None}
+    if encoder := changes.get('encoder'):
         if encoder == MINI:
-            given['encoder'] = SHIPPED_ENCODER
+            changes['encoder'] = SHIPPED_ENCODER
         if search.by == By.WORDS:
-            given.setdefault('by', By.FUSED)
+            changes.setdefault('by', By.FUSED)
         # The partner of another encoder.
-        given.setdefault('query_encoder', None)
-    found = replace(search, **given)
-    found.check()
-    return found, sentences
+        changes.setdefault('query_encoder', None)
+    search = replace(search, **changes)
+    search.check()
+    return search, sentences

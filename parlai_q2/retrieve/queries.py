@@ -18,7 +18,7 @@ from parlai_q2.text.selection import stems
 
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
 # So many turns before the last two may have names that are carried on.
-_BACK = 4
+MAX_BACK = 4
 _LEANS = re.compile(
     r'\W*(and|or|but|what about|how about)\b|'
     r'.*\b(it|its|they|them|their|he|him|his|she|her|that|this|those|these)\b',
@@ -47,8 +47,8 @@ def _two(history: Sequence[str]) -> str:
 
 
 def _names(history: Sequence[str]) -> str:
-    earlier = '\n'.join(history[:-2][-_BACK:])
-    names = dict.fromkeys(found[0] for found in _NAME.finditer(earlier))
+    earlier = '\n'.join(history[:-2][-MAX_BACK:])
+    names = dict.fromkeys(match[0] for match in _NAME.finditer(earlier))
     return '\n'.join([_two(history), *names])
 
 
@@ -56,7 +56,7 @@ def _turns(history: Sequence[str]) -> str:
     return '\n'.join(' '.join(turn.split()) for turn in history)
 
 
-_MADE: dict[Query, Callable[[Sequence[str]], str]] = {
+_MAKERS: dict[Query, Callable[[Sequence[str]], str]] = {
     Query.LAST: _last,
     Query.TWO: _two,
     Query.NAMES: _names,
@@ -64,38 +64,38 @@ _MADE: dict[Query, Callable[[Sequence[str]], str]] = {
 }
 
 
-def query_of(history: Sequence[str], made_of: str = DEFAULT_QUERY) -> str:
+def make_query(history: Sequence[str], parts: str = DEFAULT_QUERY) -> str:
     """
-    The query of a turn.
+    Make the query of a turn.
 
     :param history: the turns before the reply, oldest first; of none, nothing is
         searched for.
-    :param made_of: one of :class:`Query`.
+    :param parts: what it is made of: one of :class:`Query`.
     :raises UnknownNameError: if it is something else.
 
-    >>> query_of(['I love the novels of Ursula Le Guin.', 'Oh?', 'Which is best?'],
+    >>> make_query(['I love the novels of Ursula Le Guin.', 'Oh?', 'Which is best?'],
     ...     'names')
     'Oh?\\nWhich is best?\\nUrsula Le Guin'
     """
-    how, said = Query.named('query', made_of), [t for t in history if t.strip()]
-    return _MADE[how](said) if said else ''
+    query, turns = Query.named('query', parts), [t for t in history if t.strip()]
+    return _MAKERS[query](turns) if turns else ''
 
 
-def asked_in(history: Sequence[str]) -> str:
+def find_question(history: Sequence[str]) -> str:
     """
-    The question that a history ends with, after those of the same person that it leans
-    on.
+    Find the question that a history ends with, after those of the same person that it
+    leans on.
 
-    >>> asked_in(['How long does it take to Rome?', 'Two days.', 'And to Oslo?'])
+    >>> find_question(['How long does it take to Rome?', 'Two days.', 'And to Oslo?'])
     'How long does it take to Rome?\\nAnd to Oslo?'
-    >>> asked_in(['How long does it take?', 'Two days.', 'How can I pay the bill?'])
-    'How can I pay the bill?'
+    >>> find_question(['How long does it take?', 'Two days.', 'How can I pay?'])
+    'How can I pay?'
     """
-    own = list(history[::-2][: 1 + _BACK // 2])
+    same_person = list(history[::-2][: 1 + MAX_BACK // 2])
     count = 1
-    while count < len(own) and leans(own[count - 1]):
+    while count < len(same_person) and leans(same_person[count - 1]):
         count += 1
-    return '\n'.join(own[:count][::-1])
+    return '\n'.join(same_person[:count][::-1])
 
 
 def leans(question: str) -> bool:

@@ -4,6 +4,7 @@ fit; of a list or a command, with the line that introduces it; of a table's row,
 cell, with what the row is about.
 """
 
+import re
 from collections.abc import Sequence
 
 from parlai_q2.retrieve.readers.block import find_cells
@@ -16,50 +17,54 @@ QUOTE_WORDS = 45
 LONGEST_QUOTE = 90
 # Of a cell that is longer, others do not say what the row is about.
 LONGEST_NAME = 12
+# Where an order was masked.
+_GAP = re.compile(r' {8,}')
 
 
-def quoted(text: str, answer: Span, words: int = QUOTE_WORDS) -> str:
+def quote_answer(text: str, answer: Span, words: int = QUOTE_WORDS) -> str:
     """
-    What a passage says at an answer.
+    Quote what a passage says at an answer.
 
     :param answer: where; a blank one is at the beginning, or in a row's longest cell.
     :param words: the most words, unless one sentence has more.
     :return: empty for what is too long.
 
-    >>> quoted('mark: red cross | line: wavy', Span('wavy', 24, 28))
+    >>> quote_answer('mark: red cross | line: wavy', Span('wavy', 24, 28))
     'red cross: wavy'
     """
     cells = find_cells(text)
-    quote = (
-        _of_row(cells, answer, words) if cells else quote_at(text, answer.start, words)
-    )
+    if cells:
+        quote = _quote_row(cells, answer, words)
+    else:
+        quote = quote_at(text, answer.start, words)
+    quote = _GAP.sub(' ', quote)
     return quote if count_words(quote) <= LONGEST_QUOTE else ''
 
 
-def _of_row(cells: Sequence[Span], answer: Span, words: int) -> str:
+def _quote_row(cells: Sequence[Span], answer: Span, words: int) -> str:
     first = cells[0]
     # Of a question, the cell after it is meant.
-    said = [one for one in cells if not one.text.rstrip().endswith('?')] or cells
-    longest = max(said, key=lambda one: count_words(one.text))
-    cell = longest
+    statements = [c for c in cells if not c.text.rstrip().endswith('?')] or cells
+    cell = max(statements, key=lambda c: count_words(c.text))
     if answer.text.strip():
-        cell = next((one for one in said if answer.start < one.end), said[-1])
+        after = (c for c in statements if answer.start < c.end)
+        cell = next(after, statements[-1])
     text = quote_at(cell.text, max(0, answer.start - cell.start), words)
-    named = count_words(first.text) <= LONGEST_NAME and first.text[-1] not in '.?!'
-    if not named:
+    is_name = count_words(first.text) <= LONGEST_NAME and first.text[-1] not in '.?!'
+    if not is_name:
         # As the answer of a FAQ, beside which other columns stand.
         return first.text if first.text[-1] == '.' else text
     if cell is first:
-        others = [one for one in said if one is not first]
+        others = [c for c in statements if c is not first]
         if not others:
             return text
-        text = max(others, key=lambda one: count_words(one.text)).text
+        text = max(others, key=lambda c: count_words(c.text)).text
     return f'{first.text}: {text}'
 
 
 def quote_at(text: str, place: int, words: int = QUOTE_WORDS) -> str:
     """
-    The sentence at a place of a text, with those after and before it that fit.
+    Quote the sentence at a place of a text, with those after and before it that fit.
 
     :param words: the most words, unless the sentence alone has more. Questions, as
         those of a FAQ, are left out.
@@ -67,33 +72,26 @@ def quote_at(text: str, place: int, words: int = QUOTE_WORDS) -> str:
     >>> quote_at('Is it blue? It is red. It hums. It is old.', 13, 9)
     'It is red. It hums. It is old.'
     """
-    every = sentences(text)
-    if not every:
-        return text
+    spans = sentences(text)
+    if not spans:
+        return text.strip()
     first = last = next(
-        (n for n, one in enumerate(every) if one.start <= place < one.end), 0
+        (n for n, span in enumerate(spans) if span.start <= place < span.end), 0
     )
 
-    def fits(added: int, most: int = words) -> bool:
-        return (
-            0 <= added < len(every)
-            and not every[added].text.rstrip().endswith('?')
-            and _words(text, every, min(first, added), max(last, added)) <= most
-        )
+    def fits(added: int, limit: int = words) -> bool:
+        if not 0 <= added < len(spans) or spans[added].text.rstrip().endswith('?'):
+            return False
+        start, end = spans[min(first, added)].start, spans[max(last, added)].end
+        return count_words(text[start:end]) <= limit
 
-    while True:
+    while fits(last + 1) or fits(first - 1):
         if fits(last + 1):
             last += 1
-        elif fits(first - 1):
-            first -= 1
         else:
-            break
-    if words and every[last].text.endswith(':'):
+            first -= 1
+    if words and spans[last].text.endswith(':'):
         # What a line introduces goes with it.
         while fits(last + 1, LONGEST_QUOTE):
             last += 1
-    return text[every[first].start : every[last].end]
-
-
-def _words(text: str, every: Sequence[Span], first: int, last: int) -> int:
-    return count_words(text[every[first].start : every[last].end])
+    return text[spans[first].start : spans[last].end]

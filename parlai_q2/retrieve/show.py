@@ -8,15 +8,15 @@ from parlai_q2.text.sources import source_line
 from parlai_q2.text.visible import one_line
 from parlai_q2.turns import Passage
 
-NOTHING = 'Nothing was found.'
-MOST_CHARACTERS = 400
+NO_HITS = 'Nothing was found.'
+MAX_CHARACTERS = 400
 
 
 def render_passages(
     passages: Sequence[Passage], scores: Sequence[float] = (), width: int = 0
 ) -> str:
     """
-    Passages with their sources, one below the other; what would take effect in a
+    Show passages with their sources, one below the other; what would take effect in a
     terminal is shown as escapes.
 
     :param scores: of each passage, where there are some.
@@ -27,12 +27,10 @@ def render_passages(
     for number, passage in enumerate(passages):
         head = source_line(passage.source) or one_line(passage.title)
         score = f' [{scores[number]:.2f}]' if scores else ''
-        text = shorten(one_line(passage.text), MOST_CHARACTERS, placeholder=' ...')
-        blocks.append(
-            '\n'.join([f'{number + 1}. {head}{score}', *_filled(text, width)])
-        )
-    return '\n'.join(blocks) or NOTHING
+        text = shorten(one_line(passage.text), MAX_CHARACTERS, placeholder=' ...')
+        blocks.append('\n'.join([f'{number + 1}. {head}{score}', *_wrap(text, width)]))
+    return '\n'.join(blocks) or NO_HITS
 
 
-def _filled(text: str, width: int) -> list[str]:
+def _wrap(text: str, width: int) -> list[str]:
     return wrap(text, max(24, width), initial_indent='   ', subsequent_indent='   ')

@@ -55,7 +55,7 @@ class _Sentence(NamedTuple):
 
 def split(file: str, blocks: Iterable[Block], length: Length) -> Iterator[Passage]:
     """
-    The passages of a document, in order.
+    Split a document into passages, in order.
 
     :param file: the document's name, for the passages' source.
 
@@ -63,13 +63,17 @@ def split(file: str, blocks: Iterable[Block], length: Length) -> Iterator[Passag
     ['It rains. It pours.']
     """
     numbered = enumerate(block for block in blocks if block.text.strip())
-    for _, group in groupby(
-        numbered, lambda one: (one[1].title, one[1].heading, one[1].alone and one[0])
-    ):
-        yield from _packed(file, [block for _, block in group], length)
+    for _, group in groupby(numbered, _section):
+        yield from _pack(file, [block for _, block in group], length)
 
 
-def _packed(file: str, blocks: list[Block], length: Length) -> Iterator[Passage]:
+def _section(numbered: tuple[int, Block]) -> tuple[str, str, int]:
+    """What blocks have in common that may share a passage."""
+    number, block = numbered
+    return block.title, block.heading, number if block.alone else -1
+
+
+def _pack(file: str, blocks: list[Block], length: Length) -> Iterator[Passage]:
     most = length.sentences
     if len(blocks) == 1 and is_short(blocks[0].text, length.words) and not most:
         # As most rows are: there is nothing to split.
@@ -79,13 +83,13 @@ def _packed(file: str, blocks: list[Block], length: Length) -> Iterator[Passage]
     fresh = words = 0
     for sentence in _sentences(blocks, length.words):
         full = most and fresh == most
-        apart = held and _apart(held[-1].block, sentence.block)
+        apart = held and _is_apart(held[-1].block, sentence.block)
         if held and (full or apart or words + sentence.words > length.words):
             yield _passage(file, held)
             fitting = min(length.overlap, length.words - sentence.words)
             alone = most or (apart and not sentence.block.code)
-            held = [] if alone else _repeated(held, fitting)
-            fresh, words = 0, sum(one.words for one in held)
+            held = [] if alone else _repeat(held, fitting)
+            fresh, words = 0, sum(repeated.words for repeated in held)
         held.append(sentence)
         words += sentence.words
         fresh += 1
@@ -93,27 +97,28 @@ def _packed(file: str, blocks: list[Block], length: Length) -> Iterator[Passage]
         yield _passage(file, held)
 
 
-def _apart(before: Block, after: Block) -> bool:
+def _is_apart(before: Block, after: Block) -> bool:
     """Whether one of two blocks is long code, so that they share no passage."""
     return before is not after and any(
-        one.code and not is_short(one.text, LONG_CODE) for one in (before, after)
+        block.code and not is_short(block.text, LONG_CODE) for block in (before, after)
     )
 
 
 def _sentences(blocks: list[Block], most: int) -> Iterator[_Sentence]:
     for block in blocks:
-        every = sentences(block.text)
-        for sentence, after in zip_longest(every, every[1:]):
+        spans = sentences(block.text)
+        for sentence, after in zip_longest(spans, spans[1:]):
             # Lines, as of code, stay lines.
             ends = after is None or '\n' in block.text[sentence.end : after.start]
-            short = count_words(sentence.text) <= most
-            pieces = [sentence] if short else windows(sentence.text, most)
+            pieces = [sentence]
+            if count_words(sentence.text) > most:
+                pieces = windows(sentence.text, most)
             for place, piece in enumerate(pieces, 1):
                 last = ends and place == len(pieces)
                 yield _Sentence(piece.text, count_words(piece.text), block, last)
 
 
-def _repeated(held: list[_Sentence], most: int) -> list[_Sentence]:
+def _repeat(held: list[_Sentence], most: int) -> list[_Sentence]:
     """The last sentences that fit; never all of a passage."""
     start, words = len(held), 0
     while start > 1 and words + held[start - 1].words <= most:

@@ -10,24 +10,25 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, Optional
+from types import ModuleType
+from typing import Any
 
 from parlai_q2.errors import InputError
 from parlai_q2.retrieve.engine import naming, tantivy
-from parlai_q2.retrieve.found import Found
-from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, analyzer, spaced
+from parlai_q2.retrieve.retriever import Hit
+from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, analyzer, put_spaces
 from parlai_q2.turns import Passage, Source, without_surrogates
 
 KEY, DOCUMENT, WORDS, BODY = 'key', 'document', 'words', 'body'
 # Of the last passage of a document.
 LAST, RECORD = 'last', 'record'
-_TOKENS = 'words'
+_TOKENIZER = 'words'
 # Bytes that a writer may hold before it writes a segment.
 HEAP = 200_000_000
 # Of more passages that fit equally well, any are taken. Asking at once for some more
 # than are wanted costs less than asking again: among 100,000 passages, where half of
-# the searches for 5 end among equals, .41 ms in place of .54.
-MORE, MOST_EQUAL = 64, 256
+# the searches for 5 end among equals, 0.41 ms instead of 0.54.
+MORE, MAX_EQUAL = 64, 256
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,11 @@ class Document:
     """
 
     name: str
-    sha256: str
-    size: int
-    changed: int
-    first: int
-    count: int
+    sha256: str = ''
+    size: int = 0
+    changed: int = 0
+    first: int = 0
+    count: int = 0
 
 
 class Store:
@@ -55,13 +56,13 @@ class Store:
     :param folder: an existing folder, in which it may be; None: in memory.
     """
 
-    def __init__(self, folder: Optional[Path] = None, language: str = DEFAULT_LANGUAGE):
-        self.language = language
-        self.folder, self._writer = folder, None
+    def __init__(self, folder: Path | None = None, language: str = DEFAULT_LANGUAGE):
+        self.language, self.folder = language, folder
+        self._writer: Any = None
         library = tantivy()
         with naming(folder):
             self._index = library.Index(_schema(library), folder and str(folder))
-            self._index.register_tokenizer(_TOKENS, analyzer(language))
+            self._index.register_tokenizer(_TOKENIZER, analyzer(language))
             # Else a thread looks for commits, and writes a lock into the folder at any
             # time, also into one that is being removed.
             self._index.config_reader(reload_policy='Manual')
@@ -88,20 +89,21 @@ class Store:
         return count
 
     def _add(self, document: Document, passage: Passage, number: int) -> None:
+        words = f'{name_of(passage)}\n{without_surrogates(passage.text)}'
         fields: dict[str, Any] = {
             KEY: document.first + number - 1,
             DOCUMENT: document.name,
-            WORDS: spaced(f'{named(passage)}\n{without_surrogates(passage.text)}'),
+            WORDS: put_spaces(words),
             BODY: json.dumps(passage, ensure_ascii=False).encode(),
         }
         if document.count:
             fields[LAST] = 'yes'
             fields[RECORD] = json.dumps(asdict(document)).encode()
-        self._writing().add_document(tantivy().Document(**fields))
+        self._open_writer().add_document(tantivy().Document(**fields))
 
     def remove(self, name: str) -> None:
         """Remove a document and its passages."""
-        self._writing().delete_documents_by_term(DOCUMENT, name)
+        self._open_writer().delete_documents_by_term(DOCUMENT, name)
 
     def commit(self) -> None:
         """Keep what was done, and see it."""
@@ -118,7 +120,7 @@ class Store:
             self._writer = None
         self.refresh()
 
-    def _writing(self) -> Any:
+    def _open_writer(self) -> Any:
         if self._writer is None:
             # One thread, so that the same documents give the same segments.
             writer = self._index.writer(heap_size=HEAP, num_threads=1)
@@ -130,11 +132,10 @@ class Store:
 
     def documents(self) -> dict[str, Document]:
         """The documents by name."""
-        term = self._term(LAST, 'yes')
         with naming(self.folder):
-            hits = self._hits(term, None)
-            found = [Document(**_json(one, RECORD)) for one, _ in hits]
-        return {one.name: one for one in sorted(found, key=lambda one: one.first)}
+            entries = self._find(self._term(LAST, 'yes'), self._searcher.num_docs)
+            documents = [Document(**_read_json(entry, RECORD)) for entry in entries]
+        return {d.name: d for d in sorted(documents, key=lambda d: d.first)}
 
     def passages(self, keys: Sequence[int]) -> list[Passage]:
         """
@@ -142,72 +143,64 @@ class Store:
 
         :raises InputError: if there is no such passage.
         """
-        found = []
+        passages = []
         with naming(self.folder):
             for key in keys:
-                hits = list(self._hits(self._term(KEY, key), 1))
-                if not hits:
+                entry = next(self._find(self._term(KEY, key), 1), None)
+                if entry is None:
                     raise InputError(f'The index has no passage {key}.')
-                found.append(passage_of(_json(hits[0][0], BODY)))
-        return found
+                passages.append(_read_passage(entry))
+        return passages
 
-    def found(self, ranked: Sequence[tuple[int, float]]) -> list[Found]:
+    def hits(self, ranked: Sequence[tuple[int, float]]) -> list[Hit]:
         """Passages by their numbers, with their scores."""
         passages = self.passages([key for key, _ in ranked])
         return [
-            Found(passage, score, key)
+            Hit(passage, score, key)
             for passage, (key, score) in zip(passages, ranked, strict=True)
         ]
 
     def keys(self) -> list[int]:
         """The numbers of all passages, in order."""
-        ranges = (range(d.first, d.first + d.count) for d in self.documents().values())
-        return sorted(key for one in ranges for key in one)
+        keys = list[int]()
+        for document in self.documents().values():
+            keys += range(document.first, document.first + document.count)
+        return sorted(keys)
 
-    def best(
-        self, weights: Mapping[str, float], k: int
-    ) -> list[tuple[Passage, float, int]]:
+    def best(self, weights: Mapping[str, float], k: int) -> list[Hit]:
         """
-        The passages that fit words best, by BM25 (k1 1.2, b 0.75).
+        Find the passages that fit words best, by BM25 (k1 1.2, b 0.75).
 
         :param weights: what a match of each word counts.
-        :return: at most ``k`` passages with their scores and numbers, best first, equal
-            ones by the names of their documents.
+        :return: at most ``k`` passages, best first, equal ones by the names of their
+            documents.
         """
         library = tantivy()
         terms = [
-            (
-                library.Occur.Should,
-                library.Query.boost_query(self._term(WORDS, w), weight),
-            )
-            for w, weight in weights.items()
+            library.Query.boost_query(self._term(WORDS, word), weight)
+            for word, weight in weights.items()
         ]
         if not terms:
             return []
-        query = library.Query.boolean_query(terms)
+        query = library.Query.boolean_query([(library.Occur.Should, t) for t in terms])
         wanted = k + min(3 * k, MORE)
         with naming(self.folder):
-            hits = self._ranked(query, wanted)
+            ranked = self._rank(query, wanted)
             # Which of equal ones come last depends on how the index was built.
-            while len(hits) == wanted < MOST_EQUAL and hits[k - 1][0] == hits[-1][0]:
-                wanted = 2 * wanted
-                hits = self._ranked(query, wanted)
-            read: list[tuple[Passage, float, int]] = []
-            for score, address in hits:
+            while (
+                len(ranked) == wanted < MAX_EQUAL and ranked[k - 1][0] == ranked[-1][0]
+            ):
+                wanted *= 2
+                ranked = self._rank(query, wanted)
+            hits = list[Hit]()
+            for score, address in ranked:
                 # What is certainly not among the best is not read.
-                if len(read) >= k and score < hits[k - 1][0]:
+                if len(hits) >= k and score < ranked[k - 1][0]:
                     break
-                one = self._searcher.doc(address)
-                read.append((passage_of(_json(one, BODY)), score, one.get_first(KEY)))
+                entry = self._searcher.doc(address)
+                hits.append(Hit(_read_passage(entry), score, entry.get_first(KEY)))
         # By file: the numbers tell when a document came into the index.
-        read.sort(
-            key=lambda one: (
-                -one[1],
-                one[0].source.file if one[0].source else '',
-                one[2],
-            )
-        )
-        return read[:k]
+        return sorted(hits, key=_order)[:k]
 
     def count_with(self, word: str) -> int:
         """How many passages have a word."""
@@ -216,58 +209,60 @@ class Store:
     def __len__(self) -> int:
         return sum(document.count for document in self.documents().values())
 
-    def _term(self, field: str, value: Any) -> Any:
-        library = tantivy()
+    def _term(self, field: str, value: str | int) -> Any:
         option = 'freq' if field == WORDS else 'basic'
-        return library.Query.term_query(self._index.schema, field, value, option)
+        return tantivy().Query.term_query(self._index.schema, field, value, option)
 
-    def _hits(self, query: Any, k: Optional[int]) -> Iterator[tuple[Any, float]]:
-        for score, address in self._ranked(query, k):
-            yield self._searcher.doc(address), score
+    def _find(self, query: Any, k: int) -> Iterator[Any]:
+        for _, address in self._rank(query, k):
+            yield self._searcher.doc(address)
 
-    def _ranked(self, query: Any, k: Optional[int]) -> list[tuple[float, Any]]:
-        total = max(1, self._searcher.num_docs)
-        limit = total if k is None else min(k, total)
+    def _rank(self, query: Any, k: int) -> list[tuple[float, Any]]:
+        limit = max(1, min(k, self._searcher.num_docs))
         return self._searcher.search(query, limit, count=False).hits
 
 
-def _json(entry: Any, field: str) -> Any:
+def _order(hit: Hit) -> tuple[float, str, int]:
+    source = hit.passage.source
+    return -hit.score, source.file if source else '', hit.key
+
+
+def _read_json(entry: Any, field: str) -> Any:
     return json.loads(bytes(entry.get_first(field)))
 
 
-def _schema(library: Any) -> Any:
+def _read_passage(entry: Any) -> Passage:
+    text, title, source = _read_json(entry, BODY)
+    return Passage(text, title, Source(*source) if source else None)
+
+
+def _schema(library: ModuleType) -> Any:
     schema = library.SchemaBuilder()
     schema.add_integer_field(KEY, stored=True, indexed=True)
     for name in (DOCUMENT, LAST):
         schema.add_text_field(name, tokenizer_name='raw', index_option='basic')
-    schema.add_text_field(WORDS, tokenizer_name=_TOKENS, index_option='freq')
+    schema.add_text_field(WORDS, tokenizer_name=_TOKENIZER, index_option='freq')
     for name in (BODY, RECORD):
         schema.add_bytes_field(name, stored=True)
     return schema.build()
 
 
-def searched(passage: Passage) -> str:
+def searched_text(passage: Passage) -> str:
     """The text of a passage with its title and headings, of which vectors are made."""
-    parts = (_headed(passage), passage.text)
+    parts = (_headings(passage), passage.text)
     return without_surrogates('\n'.join(part for part in parts if part))
 
 
-def named(passage: Passage) -> str:
+def name_of(passage: Passage) -> str:
     """
     What a passage is called: its file, its title and its headings. The names of files
     tell what they are about, and headings in them often leave it out.
     """
     file = PurePosixPath(passage.source.file).stem if passage.source else ''
-    return without_surrogates('\n'.join((file.replace('_', ' '), _headed(passage))))
+    return without_surrogates('\n'.join((file.replace('_', ' '), _headings(passage))))
 
 
-def _headed(passage: Passage) -> str:
+def _headings(passage: Passage) -> str:
     heading = passage.source.heading if passage.source else ''
     title = '' if heading.startswith(passage.title) else passage.title
     return '\n'.join(part for part in (title, heading) if part)
-
-
-def passage_of(body: Sequence[Any]) -> Passage:
-    """A passage from its stored form."""
-    text, title, source = body
-    return Passage(text, title, Source(*source) if source else None)

@@ -1,14 +1,17 @@
 """
-The words of passages and queries, as the index has them.
+The words of passages and queries, as the index has them, and what they weigh.
 
 Words are lower-cased, freed of accents and stemmed (Snowball) by tantivy. Scripts that
 put no spaces between words are cut into pairs of characters first, as Lucene's CJK
 analyser does.
 """
 
+import json
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from parlai_q2.errors import UnknownNameError
@@ -19,7 +22,9 @@ LANGUAGES = (
     'arabic danish dutch english finnish french german greek hungarian italian '
     'norwegian portuguese romanian russian spanish swedish tamil turkish none'
 ).split()
-LONGEST = 40
+MAX_LENGTH = 40
+# Fitted by benchmarks/fit_chat_words.py.
+CHAT_WORDS = Path(__file__).with_name('chat_words.json')
 # Chinese, Japanese, Thai, Lao, Khmer and Burmese.
 _UNSPACED = re.compile(
     '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff'
@@ -47,7 +52,7 @@ def analyzer(language: str = DEFAULT_LANGUAGE) -> Any:
     keep = library.Filter
     built = (
         library.TextAnalyzerBuilder(library.Tokenizer.simple())
-        .filter(keep.remove_long(LONGEST))
+        .filter(keep.remove_long(MAX_LENGTH))
         .filter(keep.lowercase())
         .filter(keep.ascii_fold())
     )
@@ -63,25 +68,42 @@ def words_of(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
     >>> words_of('The Angara flows out of Lake Baikal.')
     ['the', 'angara', 'flow', 'out', 'of', 'lake', 'baikal']
     """
-    return analyzer(language).analyze(spaced(text))
+    return analyzer(language).analyze(put_spaces(text))
 
 
-def literals(text: str) -> list[str]:
+@lru_cache(maxsize=1)
+def _chat_weights() -> Mapping[str, float]:
+    return json.loads(CHAT_WORDS.read_text(encoding='utf-8'))
+
+
+def chat_weight(word: str) -> float:
     """
-    What a text names as it is written in code.
+    What a word, as :func:`words_of` gives it, counts in a query from a conversation, in
+    [0, 1]: a word of conversation ("hello") tells little of the passage that the reply
+    rests on.
 
-    >>> literals('What do --fields, /why and put_data do in `parlai_q2 score`?')
+    >>> chat_weight('baikal'), chat_weight('hello') < 0.2
+    (1.0, True)
+    """
+    return _chat_weights().get(word, 1.0)
+
+
+def find_literals(text: str) -> list[str]:
+    """
+    Find what a text names as it is written in code.
+
+    >>> find_literals('What do --fields, /why and put_data do in `parlai_q2 score`?')
     ['--fields', '/why', 'put_data', 'parlai_q2 score']
     """
-    found = ((match[1] or match[2]).strip() for match in _LITERAL.finditer(text))
-    return [one for one in found if one]
+    literals = ((match[1] or match[2]).strip() for match in _LITERAL.finditer(text))
+    return [literal for literal in literals if literal]
 
 
-def spaced(text: str) -> str:
+def put_spaces(text: str) -> str:
     """
-    A text in one form of its characters, with spaces where its script has none.
+    Write a text in one form of its characters, with spaces where its script has none.
 
-    >>> spaced('東京都 1')
+    >>> put_spaces('東京都 1')
     ' 東京 京都  1'
     """
     if text.isascii():

@@ -32,7 +32,7 @@ from parlai_q2.parlai.knowledge_options import source_from_opt
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.manifest import Settings
-from parlai_q2.retrieve.presets import PRESETS, preset
+from parlai_q2.retrieve.presets import PRESETS, load_search
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import Role
 from parlai_q2.text.normalize import passage_key
@@ -177,7 +177,7 @@ def _indexed(
         unfinished.write_text(
             ''.join(json.dumps(line) + '\n' for line in lines), encoding='utf-8'
         )
-    search, sentences = preset(name)
+    search, sentences = load_search(name)
     folder = outfile.with_suffix(f'.{name}')
     build([str(documents)], folder, Settings(sentences=sentences, search=search))
     return folder

@@ -17,7 +17,7 @@ from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.files import find_documents
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.manifest import Manifest, Settings
-from parlai_q2.retrieve.presets import PRESETS, preset
+from parlai_q2.retrieve.presets import PRESETS, load_search
 from parlai_q2.retrieve.readers import ENDINGS
 from parlai_q2.retrieve.split import DEFAULT_OVERLAP, DEFAULT_WORDS
 from parlai_q2.retrieve.update import LEFT_OUT
@@ -90,41 +90,45 @@ def run(opt: Mapping[str, Any]) -> Manifest:
             '--outdir INDEX'
         )
     index = given_file(opt, 'outdir', 'INDEX')
-    search, sentences = preset(
+    search, sentences = load_search(
         opt['preset'], encoder=opt['encoder'], query_encoder=opt['query_encoder']
     )
     settings = Settings(
-        opt['passage_words'], opt['passage_overlap'], opt['language'], sentences, search
+        words=opt['passage_words'],
+        overlap=opt['passage_overlap'],
+        language=opt['language'],
+        sentences=sentences,
+        search=search,
     )
-    found = find_documents(opt['paths'])
-    for link in found.links:
+    documents = find_documents(opt['paths'])
+    for link in documents.links:
         log.warning(f'{link} leads out of its folder. Left out.')
-    if found.others:
-        endings = Counter(path.suffix.lower() or 'no ending' for path in found.others)
+    if documents.others:
+        others = documents.others
+        endings = Counter(path.suffix.lower() or 'no ending' for path in others)
         counts = [f'{n} {ending}' for ending, n in endings.most_common(MAX_ENDINGS)]
         log.info(
-            f'{len(found.others)} files of other kinds were left out: '
-            f'{", ".join(counts)}.'
+            f'{len(others)} files of other kinds were left out: {", ".join(counts)}.'
         )
     with ExitStack() as bars:
-        read = bars.enter_context(Progress('index', len(found.files), 'documents'))
-        encoded: list[Progress] = []
+        read = bars.enter_context(Progress('index', len(documents.files), 'documents'))
+        encode: Progress | None = None
+        encoded = 0
 
-        def show(done: int, of: int) -> None:
-            if not encoded:
-                encoded.append(bars.enter_context(Progress('encode', of, 'passages')))
-                shown.append(0)
-            encoded[0].update(done - shown[0])
-            shown[0] = done
+        def report_vectors(done: int, total: int) -> None:
+            nonlocal encode, encoded
+            if encode is None:
+                encode = bars.enter_context(Progress('encode', total, 'passages'))
+            encode.update(done - encoded)
+            encoded = done
 
-        shown: list[int] = []
         manifest, changes = build(
             opt['paths'],
             index,
             settings,
-            lambda name: read.update(1),
-            found,
-            encoded=show,
+            documents=documents,
+            report_document=lambda name: read.update(1),
+            report_vectors=report_vectors,
         )
     refused = log.Problems('Left out')
     for problem in changes.refused:

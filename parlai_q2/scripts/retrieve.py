@@ -6,7 +6,7 @@ file, and measures how often they are those that replies rest on.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.cli import log
 from parlai_q2.cli.progress import Progress
@@ -21,16 +21,22 @@ from parlai_q2.io.write import (
     write_text,
     writing,
 )
-from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.index import Index
-from parlai_q2.retrieve.measure import Asked, Recall, measured, rank_of, read_turns
+from parlai_q2.retrieve.measure import (
+    GoldTurn,
+    Recall,
+    find_rank,
+    measure_recall,
+    read_turns,
+)
 from parlai_q2.retrieve.presets import By
 from parlai_q2.retrieve.queries import Query
+from parlai_q2.retrieve.retriever import Hit
 from parlai_q2.retrieve.show import render_passages
 
 CHUNK = 64
 # Passages looked at for the mean reciprocal rank.
-DEEP = 100
+DEPTH = 100
 
 
 def add_options(parser: Any) -> None:
@@ -99,17 +105,18 @@ def run(opt: Mapping[str, Any]) -> Any:
     log.info(f'{index.folder}: {len(index):,} passages. Signature: {index.signature}')
     if opt['query']:
         query = ' '.join(opt['query'])
-        (found,) = index.search([query], k)
+        (hits,) = index.search([query], k)
         log.show_result(
-            render_passages(
-                [one.passage for one in found], [one.score for one in found]
-            )
+            render_passages([hit.passage for hit in hits], [hit.score for hit in hits])
         )
         if outfile is not None:
-            _write(outfile, [line_of(query, found)], {'signature': index.signature})
-        return found
-    every = read_turns(Path(opt['infile']))
-    turns = [turn for turn in every if turn.held_out or not opt['held_out']]
+            _write(outfile, [line_of(query, hits)], {'signature': index.signature})
+        return hits
+    turns = [
+        turn
+        for turn in read_turns(Path(opt['infile']))
+        if turn.is_held_out or not opt['held_out']
+    ]
     if opt['num_examples'] >= 0:
         turns = turns[: opt['num_examples']]
     if not turns:
@@ -119,33 +126,33 @@ def run(opt: Mapping[str, Any]) -> Any:
             f'{opt["infile"]} has no knowledge to measure by. Write what is found: '
             '--outfile found.jsonl'
         )
-    return _of_turns(index, turns, outfile)
+    return _search_turns(index, turns, outfile)
 
 
-def _of_turns(
-    index: Index, turns: Sequence[Asked], outfile: Optional[Path]
-) -> Optional[Recall]:
+def _search_turns(
+    index: Index, turns: Sequence[GoldTurn], outfile: Path | None
+) -> Recall | None:
     k, how = index.how.passages, index.how
-    ranks, lines = [], []
+    ranks, lines = list[int](), list[dict[str, Any]]()
     with Progress('retrieve', len(turns), 'turns') as bar:
         for start in range(0, len(turns), CHUNK):
             chunk = turns[start : start + CHUNK]
             queries = [index.query(turn.history) for turn in chunk]
-            found = index.search(queries, max(k, DEEP))
-            for turn, query, some in zip(chunk, queries, found, strict=True):
-                line = line_of(query, some[:k])
+            results = index.search(queries, max(k, DEPTH))
+            for turn, query, hits in zip(chunk, queries, results, strict=True):
+                line = line_of(query, hits[:k])
                 if turn.gold:
-                    rank = rank_of(turn.gold, [one.passage.text for one in some])
+                    rank = find_rank(turn.gold, [hit.passage.text for hit in hits])
                     ranks.append(rank)
                     line['rank'] = rank
                 lines.append(line)
             bar.update(len(chunk))
-    recall = measured(ranks) if ranks else None
+    recall = measure_recall(ranks) if ranks else None
     if recall is not None:
         for cut, interval in recall.recall.items():
             log.show_result(f'recall@{cut:<3} {interval}')
         log.show_result(
-            f'MRR@{DEEP}   {recall.mrr}  '
+            f'MRR@{DEPTH}   {recall.mrr}  '
             f'({recall.count:,} turns, {how.by}, query: {how.query})'
         )
     if outfile is not None:
@@ -159,16 +166,16 @@ def _of_turns(
     return recall
 
 
-def line_of(query: str, found: Sequence[Found]) -> dict[str, Any]:
+def line_of(query: str, hits: Sequence[Hit]) -> dict[str, Any]:
     """What was found for a query, as a line of JSON has it."""
     passages = [
         {
-            'text': one.passage.text,
-            'title': one.passage.title,
-            'source': one.passage.source and one.passage.source._asdict(),
-            'score': one.score,
+            'text': hit.passage.text,
+            'title': hit.passage.title,
+            'source': hit.passage.source and hit.passage.source._asdict(),
+            'score': hit.score,
         }
-        for one in found
+        for hit in hits
     ]
     return {'query': query, 'passages': passages}
 

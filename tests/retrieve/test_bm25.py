@@ -1,9 +1,12 @@
 """Search by words: what counts, in which order, and in which languages."""
 
+import time
+
 import pytest
 
 from parlai_q2.errors import InputError, UnknownNameError
-from parlai_q2.retrieve.bm25 import MOST_WORDS, Bm25
+from parlai_q2.retrieve.bm25 import MAX_WORDS, Bm25
+from parlai_q2.retrieve.queries import make_query
 from parlai_q2.retrieve.store import Document, Store
 from parlai_q2.retrieve.words import words_of
 from parlai_q2.turns import Passage, Source
@@ -12,7 +15,7 @@ from parlai_q2.turns import Passage, Source
 def stored(*texts, language='english'):
     store = Store(language=language)
     passages = [t if isinstance(t, Passage) else Passage(t) for t in texts]
-    store.add(Document('d', '', 0, 0, 0, 0), passages)
+    store.add(Document('d'), passages)
     store.commit()
     return store
 
@@ -84,10 +87,10 @@ def test_one_by_one_as_in_a_batch():
 
 
 def test_of_a_long_query_the_rarest_words_are_looked_up():
-    common = ' '.join(f'word{n}x' for n in range(2 * MOST_WORDS))
+    common = ' '.join(f'word{n}x' for n in range(2 * MAX_WORDS))
     search = Bm25(stored(common, common, 'rarity'))
     weights = search.weights(f'{common} rarity')
-    assert len(weights) == MOST_WORDS and 'rariti' in weights
+    assert len(weights) == MAX_WORDS and 'rariti' in weights
 
 
 def test_nothing_that_is_not_a_list_of_texts_is_searched_for():
@@ -100,3 +103,26 @@ def test_nothing_that_is_not_a_list_of_texts_is_searched_for():
 def test_an_unknown_language_is_named():
     with pytest.raises(UnknownNameError, match="Did you mean 'german'"):
         words_of('x', 'germann')
+
+
+def test_a_store_that_is_open_writes_nothing_by_itself(tmp_path):
+    """A folder can be removed or moved while another store of it is still held."""
+    store = Store(tmp_path)
+    store.add(Document('a.txt'), [Passage('Bees have five eyes.')])
+    store.finish()
+    lock, meta = tmp_path / '.tantivy-meta.lock', tmp_path / 'meta.json'
+    lock.unlink(missing_ok=True)
+    # As another's commit changes it, which the library would look for twice a second.
+    meta.write_bytes(meta.read_bytes().replace(b'"opstamp":', b'"opstamp": '))
+    time.sleep(1.2)
+    assert not lock.exists()
+    assert list(store.documents()) == ['a.txt']
+
+
+def test_names_are_carried_on_from_before_the_last_two_turns_and_said_once():
+    turns = ['I read Ursula Le Guin.', 'She met Philip Dick.', 'And Philip Dick?']
+    assert make_query(turns, 'names') == '\n'.join([*turns[1:], 'Ursula Le Guin'])
+    # From four turns and no more.
+    long = ['I saw Ann Lee.', *['So.'] * 4, 'Yes?', 'Who?']
+    assert make_query(long, 'names') == 'Yes?\nWho?'
+    assert make_query(long[1:], 'two') == 'Yes?\nWho?'

@@ -193,7 +193,7 @@ def done(name):
     seen.append(name)
     if len(seen) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
-building.build(['docs'], Path('index'), done=done)
+building.build(['docs'], Path('index'), report_document=done)
 """
 
 
@@ -231,7 +231,7 @@ class Stopped(BaseException):
 
 @pytest.mark.parametrize('after', [False, True])
 @pytest.mark.parametrize(
-    'name', ['content_of', 'sums_of', 'write_manifest', '_drop_others']
+    'name', ['content_digest', 'checksums', 'write_manifest', '_drop_others']
 )
 @pytest.mark.parametrize('update', [False, True])
 def test_a_run_that_is_stopped_late_is_made_good_by_the_next(
@@ -263,7 +263,7 @@ def test_what_was_killed_in_a_commit_does_not_stand_in_the_way_of_the_next(tmp_p
     before.mkdir()
     store = Store(before)
     for name in ('a', 'b'):
-        store.add(Document(name, '', 0, 0, 0, 0), [Passage(f'{name} is red.')])
+        store.add(Document(name), [Passage(f'{name} is red.')])
     store.finish()
     shutil.copytree(before, after)
     changed = Store(after)
@@ -284,7 +284,7 @@ def test_two_runs_do_not_write_one_index(folder):
         'import sys, time\nfrom pathlib import Path\n'
         'from parlai_q2.retrieve.build import build\n'
         'def done(name):\n    print(flush=True)\n    time.sleep(60)\n'
-        'build(["docs"], Path("index"), done=done)'
+        'build(["docs"], Path("index"), report_document=done)'
     )
     other = subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE)
     try:

@@ -13,13 +13,13 @@ import transformers
 from parlai_q2.errors import InputError, ModelError
 from parlai_q2.retrieve import vectors
 from parlai_q2.retrieve.build import build
-from parlai_q2.retrieve.dense import Dense, fused, summed
+from parlai_q2.retrieve.dense import Dense, fuse_ranks, fuse_scores
 from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
-from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.manifest import Settings
 from parlai_q2.retrieve.one_file import in_memory
-from parlai_q2.retrieve.presets import PRESETS, preset
+from parlai_q2.retrieve.presets import PRESETS, load_search
+from parlai_q2.retrieve.retriever import Hit
 from parlai_q2.turns import Passage
 from parlai_q2.zoo.train.convert import write_converted
 from tests.tiny import BEE_WORDS, tiny_bert, word_tokenizer
@@ -63,14 +63,15 @@ def place(tmp_path, monkeypatch):
 
 
 def made(encoder, name='fused', **changed):
-    search, sentences = preset(name, encoder=str(encoder), **changed)
+    search, sentences = load_search(name, encoder=str(encoder), **changed)
     return build(['docs'], Path('index'), Settings(sentences=sentences, search=search))[
         1
     ]
 
 
 def found(query, k=4, **changed):
-    return [one.passage.text for one in Index('index', **changed).search([query], k)[0]]
+    (hits,) = Index('index', **changed).search([query], k)
+    return [hit.passage.text for hit in hits]
 
 
 @pytest.mark.parametrize('kind', ['bare', 'converted'])
@@ -134,7 +135,7 @@ def test_passages_in_memory_are_found_as_those_of_an_index(models, place):
     words, both = in_memory([Passage(text) for text in TEXTS], encoder)
     for query in (TEXTS[1], 'bees hum', ''):
         for retriever, by in ((words, 'words'), (both, 'fused')):
-            texts = [one.passage.text for one in retriever.search([query], 3)[0]]
+            texts = [hit.passage.text for hit in retriever.search([query], 3)[0]]
             assert texts == found(query, 3, by=by)
 
 
@@ -172,10 +173,12 @@ def test_a_stopped_run_goes_on(models, place, monkeypatch):
         if finished == 2:
             raise KeyboardInterrupt
 
-    search, _ = preset('fused', encoder=str(models / 'bare'))
+    search, _ = load_search('fused', encoder=str(models / 'bare'))
     for encoded in (stop, lambda finished, of: done.append(finished)):
         try:
-            build(['docs'], Path('index'), Settings(search=search), encoded=encoded)
+            build(
+                ['docs'], Path('index'), Settings(search=search), report_vectors=encoded
+            )
         except KeyboardInterrupt:
             assert not Path('index/index.json').exists()
     assert done == [1, 2, 3, 4]
@@ -190,8 +193,8 @@ def test_vectors_of_other_passages_with_the_same_numbers_are_not_taken(
     def stop(*given):
         raise KeyboardInterrupt
 
-    search, _ = preset('fused', encoder=str(models / 'bare'))
-    for name in ('sums_of', 'content_of'):
+    search, _ = load_search('fused', encoder=str(models / 'bare'))
+    for name in ('checksums', 'content_digest'):
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
             patched.setattr(f'parlai_q2.retrieve.build.{name}', stop)
             build(['docs'], Path('index'), Settings(search=search))
@@ -211,9 +214,9 @@ def test_a_passage_never_gets_the_number_of_one_that_had_a_vector(
 
     made(models / 'bare')
     Path('docs/3.txt').unlink()
-    search, _ = preset('fused', encoder=str(models / 'bare'))
+    search, _ = load_search('fused', encoder=str(models / 'bare'))
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr('parlai_q2.retrieve.build.content_of', stop)
+        patched.setattr('parlai_q2.retrieve.build.content_digest', stop)
         build(['docs'], Path('index'), Settings(search=search))
     Path('docs/4.txt').write_text('They have one .')
     made(models / 'bare')
@@ -267,14 +270,14 @@ def test_knn_finds_one_sentence_near_the_mean_of_the_turns(models, place):
     query = index.query(turns)
     assert isinstance(index._retriever, Dense)
     encoder = index._retriever.encoder
-    (own,) = index._retriever._encoded([query])
+    (own,) = index._retriever.encode([query])
     assert own == pytest.approx(encoder.queries(turns).mean(0), abs=1e-6)
     near = encoder.passages(TEXTS) @ own
     assert index.search([query], 1)[0][0].passage.text == TEXTS[near.argmax()]
 
 
 def test_dpr_reads_questions_by_another_encoder(models, place):
-    search, _ = preset('dpr')
+    search, _ = load_search('dpr')
     assert (search.encoder, search.query_encoder) == (
         'facebook/dpr-ctx_encoder-single-nq-base',
         'facebook/dpr-question_encoder-single-nq-base',
@@ -308,22 +311,22 @@ def test_presets_name_what_they_are():
         'knn': ('dense', 'turns', 1, 1),
         'dpr': ('dense', 'last', 1, 0),
     }
-    assert preset('bm25', encoder='mini')[0] == PRESETS['fused'][0]
+    assert load_search('bm25', encoder='mini')[0] == PRESETS['fused'][0]
 
 
 def test_ranks_are_fused_by_their_reciprocals():
     lists = [([1, 2], 0.5), ([2, 3], 0.5)]
-    (best, score), *others = fused(lists)
+    (best, score), *others = fuse_ranks(lists)
     assert (best, [key for key, _ in others]) == (2, [1, 3])
     assert score == pytest.approx(0.5 / 61 + 0.5 / 62)
 
 
 def test_scores_by_words_and_by_vectors_are_summed():
-    words = [Found(Passage('a'), 8.0, 1), Found(Passage('b'), 4.0, 2)]
-    found = summed(words, {1: 0.1, 2: 0.5, 3: 0.6})
+    words = [Hit(Passage('a'), 8.0, 1), Hit(Passage('b'), 4.0, 2)]
+    found = fuse_scores(words, {1: 0.1, 2: 0.5, 3: 0.6})
     assert [key for key, _ in found] == [2, 3, 1]
     assert found[0][1] == pytest.approx(0.7 * 0.5 + 0.3 * 0.5)
-    assert summed([], {3: 0.6}) == [(3, pytest.approx(0.42))]
+    assert fuse_scores([], {3: 0.6}) == [(3, pytest.approx(0.42))]
 
 
 def test_the_graph_finds_nearly_all_that_are_nearest(tmp_path, monkeypatch):
@@ -340,9 +343,12 @@ def test_the_graph_finds_nearly_all_that_are_nearest(tmp_path, monkeypatch):
     vectors.make_vectors(tmp_path / 'exact', store, encoder)
     assert (tmp_path / 'graph' / vectors.GRAPH).exists()
     assert not (tmp_path / 'exact' / vectors.GRAPH).exists()
-    graph, exact = (vectors.Vectors(tmp_path / kind) for kind in ('graph', 'exact'))
+    graph, exact = (
+        vectors.Vectors.open(tmp_path / kind) for kind in ('graph', 'exact')
+    )
     hits = []
-    for near, all_ in zip(graph.nearest(rows[:50], 5), exact.nearest(rows[:50], 5)):
+    for row in rows[:50]:
+        near, all_ = graph.nearest(row, 5), exact.nearest(row, 5)
         # The scores are inner products in both.
         assert near[0] == pytest.approx(all_[0], abs=0.01)
         hits.append(len({key for key, _ in near} & {key for key, _ in all_}) / 5)

@@ -7,7 +7,7 @@ import pytest
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError, RecordError
 from parlai_q2.retrieve.build import build
-from parlai_q2.retrieve.measure import measured, rank_of
+from parlai_q2.retrieve.measure import find_rank, measure_recall
 from tests.files import write_lines
 
 PUMPS = 'Pumps hum at night.'
@@ -39,15 +39,15 @@ def retrieve(index, tmp_path, *turns):
 
 def test_ranks_are_counted_by_hand():
     # First, third, not found, sixth.
-    found = measured([1, 3, 0, 6])
-    assert {cut: one.mean for cut, one in found.recall.items()} == {
+    found = measure_recall([1, 3, 0, 6])
+    assert {cut: interval.mean for cut, interval in found.recall.items()} == {
         1: 0.25,
         5: 0.5,
         10: 0.75,
     }
     assert found.mrr.mean == pytest.approx((1 + 1 / 3 + 0 + 1 / 6) / 4)
     # The same passage twice is one.
-    assert rank_of('C.', ['a', 'A', 'c']) == 2 and rank_of('d', ['a']) == 0
+    assert find_rank('C.', ['a', 'A', 'c']) == 2 and find_rank('d', ['a']) == 0
 
 
 def test_a_file_is_measured_by_the_turns_whose_passage_is_known(index, tmp_path):
@@ -67,7 +67,7 @@ def test_a_file_is_measured_by_the_turns_whose_passage_is_known(index, tmp_path)
 def test_histories_alone_are_searched_for(index, tmp_path):
     found, (line,) = retrieve(index, tmp_path, {'history': ['Hello!', 'Hoses?']})
     assert found is None and line['query'] == 'Hello!\nHoses?'
-    assert [one['text'] for one in line['passages']] == [HOSES]
+    assert [passage['text'] for passage in line['passages']] == [HOSES]
     with pytest.raises(ConfigError, match='no knowledge to measure by'):
         run_command(
             'retrieve',

@@ -3,22 +3,22 @@
 import pytest
 
 from parlai_q2.retrieve import nearness
-from parlai_q2.retrieve.found import Found
 from parlai_q2.retrieve.nearness import Nearness
+from parlai_q2.retrieve.retriever import Hit
 from parlai_q2.turns import Passage
 
 TEXTS = ('We repair bicycles on weekdays.', 'Dogs are welcome.', 'The pool is warm.')
-FOUND = [Found(Passage(text), 1.0, n) for n, text in enumerate(TEXTS)]
+FOUND = [Hit(Passage(text), 1.0, n) for n, text in enumerate(TEXTS)]
 
 
 def test_what_means_the_same_is_nearer():
-    near = Nearness().of('Can I bring my puppy?', FOUND)
+    near = Nearness().measure('Can I bring my puppy?', FOUND)
     assert max(near) == near[1]
     # Of two that are as near by their vectors, what was found better by words.
     best = [FOUND[1]._replace(score=2.0), FOUND[1]]
-    better, worse = Nearness().of('Can I bring my puppy?', best)
+    better, worse = Nearness().measure('Can I bring my puppy?', best)
     assert better - worse == pytest.approx(0.15)
-    assert Nearness().of('Anything?', []) == []
+    assert Nearness().measure('Anything?', []) == []
 
 
 def test_what_a_question_names_literally_is_nearer():
@@ -28,28 +28,32 @@ def test_what_a_question_names_literally_is_nearer():
         'Much is wide.',
         'Up.',
     )
-    found = [Found(Passage(text), 1.0, n) for n, text in enumerate(texts)]
+    found = [Hit(Passage(text), 1.0, n) for n, text in enumerate(texts)]
     question = 'What does --wide do?'
     near, plain = (
-        Nearness().of(one, found) for one in (question, 'What does wide do?')
+        Nearness().measure(one, found) for one in (question, 'What does wide do?')
     )
     assert near[0] == max(near)
     gained = [a - b for a, b in zip(near, plain, strict=True)]
-    assert gained[0] - max(gained[1:]) == pytest.approx(nearness.PER_LITERAL, abs=0.05)
+    assert gained[0] - max(gained[1:]) == pytest.approx(
+        nearness.LITERAL_BONUS, abs=0.05
+    )
     # What most have, as the project's name, tells nothing.
-    shares = nearness._literal_shares(question, [texts[0], texts[0], 'Up.'])
+    shares = nearness.literal_shares(question, [texts[0], texts[0], 'Up.'])
     assert shares == [0.0, 0.0, 0.0]
 
 
 def test_a_row_is_encoded_without_the_names_of_its_columns():
     row = Passage('mark: red | line: wavy | meaning: wrong', 'Marks')
-    assert nearness._said(row) == 'Marks\nred: wavy; wrong'
-    assert nearness._said(Passage('Red is wrong.')) == 'Red is wrong.'
+    assert nearness.encoded_text(row) == 'Marks\nred: wavy; wrong'
+    assert nearness.encoded_text(Passage('Red is wrong.')) == 'Red is wrong.'
 
 
 def test_vectors_are_kept_for_a_while(monkeypatch):
-    monkeypatch.setattr(nearness, 'MOST_KEPT', 2)
+    monkeypatch.setattr(nearness, 'MAX_KEPT', 2)
     near = Nearness()
-    first = near.of('Can I bring my puppy?', FOUND)
+    first = near.measure('Can I bring my puppy?', FOUND)
     assert len(near._vectors) == 2
-    assert near.of('Can I bring my puppy?', FOUND) == pytest.approx(first, abs=1e-3)
+    assert near.measure('Can I bring my puppy?', FOUND) == pytest.approx(
+        first, abs=1e-3
+    )

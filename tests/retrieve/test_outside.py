@@ -1,19 +1,22 @@
 """
-A retriever of one's own: the example of the docs, against a server that speaks
-OpenSearch's API.
+Custom retrievers: the example of the docs, against a server that speaks OpenSearch's
+API, and retrievers of the shape that LangChain and LlamaIndex have.
 """
 
 import json
+import re
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.request import Request, urlopen
 
 import pytest
 
 from parlai_q2.errors import ConfigError, ServerError
 from parlai_q2.parlai.knowledge_options import index_from_opt
+from parlai_q2.retrieve.grounding import Grounder
 from parlai_q2.retrieve.presets import Search
 from parlai_q2.turns import Source
 from tests.conftest import ROOT
@@ -29,8 +32,7 @@ class Replayed(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers['Content-Length'])).decode()
         lines = [json.loads(line) for line in body.splitlines()]
         answer = next(
-            (one['answer'] for one in RECORDED['exchanges'] if one['request'] == lines),
-            None,
+            (e['answer'] for e in RECORDED['exchanges'] if e['request'] == lines), None
         )
         known = (
             answer is not None
@@ -88,12 +90,12 @@ def engine(request, monkeypatch):
 def test_the_client_of_the_page_finds_passages(engine):
     queries = ['Do pumps hum?', 'hoses', 'zithers']
     pumps, hoses, nothing = engine.OpenSearch().search(queries, 2)
-    assert [one.passage.text for one in pumps] == [
+    assert [hit.passage.text for hit in pumps] == [
         'Pumps hum.',
         'Taps drip, and pumps do not.',
     ]
     assert pumps[0].passage.source == Source('pumps.md')
-    assert [(one.passage.title, one.key) for one in hoses] == [('Hoses', 1)]
+    assert [(hit.passage.title, hit.key) for hit in hoses] == [('Hoses', 1)]
     assert pumps[0].score > pumps[1].score > 0 and nothing == []
 
 
@@ -115,7 +117,7 @@ def test_the_agent_takes_a_retriever_by_name(engine):
         }
     )
     (found,) = grounder.ground([['Do pumps hum?']])
-    assert [one.text for one in found.passages][0] == 'Pumps hum.'
+    assert found.passages[0].text == 'Pumps hum.'
 
 
 @pytest.mark.parametrize('name', ['nowhere_at_all:Client', 'json:loads', 'json:No'])
@@ -131,3 +133,46 @@ def test_less_than_one_passage_is_refused_before_the_first_search(engine, given)
         index_from_opt(opt)
     with pytest.raises(ConfigError, match=f'not {given}: --knowledge-passages 5'):
         Search(passages=given).check()
+
+
+PAGE = (ROOT / 'docs' / 'documents.md').read_text(encoding='utf-8')
+BLOCKS = re.findall(r'```python\n(.*?)```', PAGE, re.DOTALL)
+
+
+def langchain_documents(query):
+    """What ``invoke`` of a LangChain retriever returns."""
+    return [
+        SimpleNamespace(page_content=f'{query} hum.', metadata={'source': 'a.md'}),
+        SimpleNamespace(page_content='Hoses bend.', metadata={'source': 'b.md'}),
+    ]
+
+
+def llama_nodes(query):
+    """What ``retrieve`` of a LlamaIndex retriever returns."""
+    return [
+        SimpleNamespace(
+            text=f'{query} hum.', score=0.9, metadata={'file_name': 'a.md'}
+        ),
+        SimpleNamespace(text='Hoses bend.', score=0, metadata={'file_name': 'b.md'}),
+    ]
+
+
+SHAPES = {
+    'LangChain': SimpleNamespace(invoke=langchain_documents),
+    'LlamaIndex': SimpleNamespace(retrieve=llama_nodes),
+}
+
+
+@pytest.mark.parametrize('name', SHAPES)
+def test_retrievers_of_other_libraries_fit(name):
+    (code,) = (block for block in BLOCKS if f'class {name}' in block)
+    scope = {'retriever': SHAPES[name]}
+    exec(code, scope)
+    # Without the imports and what is made of the other library, five lines.
+    assert len(list(filter(str.strip, code[code.index('class') :].splitlines()))) == 5
+    hits, _ = scope[name]().search(['Pumps', 'Taps'], 1)
+    assert [hit.passage.text for hit in hits] == ['Pumps hum.']
+    assert hits[0].passage.source == Source('a.md')
+    (found,) = Grounder(scope[name](), k=2).ground([['Pumps']])
+    assert [p.text for p in found.passages] == ['Pumps hum.', 'Hoses bend.']
+    assert found.searched and not found.declined

@@ -23,7 +23,7 @@ _ITEM = re.compile(r'[-*+•|]|\(?\w{1,3}[.)]\s')
 # Cells of a table that is set with spaces.
 _COLUMNS = re.compile(r'\S\s{2,}\S')
 _UNDERLINE = re.compile(r'([-=~^"#*+_])\1{2,}')
-MOST_OF_HEADING = 8
+MAX_HEADING_WORDS = 8
 # Below all that are underlined.
 LOWEST = 99
 NO_UTF8 = 'it is not UTF-8 text. Convert it, e.g. iconv -f latin1 -t UTF-8'
@@ -31,7 +31,7 @@ NO_UTF8 = 'it is not UTF-8 text. Convert it, e.g. iconv -f latin1 -t UTF-8'
 
 def read_utf8(path: Path) -> str:
     """
-    The text of a file.
+    Read the text of a file.
 
     :raises DocumentError: if it is not UTF-8, or not text.
     """
@@ -47,19 +47,19 @@ def read_utf8(path: Path) -> str:
 
 
 def read_text(path: Path) -> Iterator[Block]:
-    """A block for each paragraph; a question goes with the paragraph after it."""
+    """Read a block for each paragraph; a question goes with the paragraph after it."""
     levels: dict[int, str] = {}
     marks: list[str] = []
-    every = [*_paragraphs(read_utf8(path).split('\n'))]
-    for (first, last, lines), after in zip_longest(every, every[1:]):
-        mark, heading, count = _underlined(lines)
+    paragraphs = [*_paragraphs(read_utf8(path).split('\n'))]
+    for (first, last, lines), after in zip_longest(paragraphs, paragraphs[1:]):
+        mark, heading, count = _find_underline(lines)
         if mark:
             marks += [] if mark in marks else [mark]
             levels = open_heading(levels, marks.index(mark), heading)
         elif after is not None and _is_heading(lines, after[2]):
             levels, count = open_heading(levels, LOWEST, lines[0]), 1
         if lines[count:]:
-            text, place = unwrapped(lines[count:]), (first + count, last)
+            text, place = unwrap(lines[count:]), (first + count, last)
             yield Block(text, '', heading_path(levels), 'line', *place, True)
 
 
@@ -76,7 +76,7 @@ def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int, list[str]]]:
             held, first = [], 0
 
 
-def _underlined(lines: Sequence[str]) -> tuple[str, str, int]:
+def _find_underline(lines: Sequence[str]) -> tuple[str, str, int]:
     """
     What a heading at the beginning of a paragraph is underlined with, the heading, and
     how many lines both take.
@@ -93,18 +93,18 @@ def _is_heading(lines: Sequence[str], after: Sequence[str]) -> bool:
     line, words = lines[0], len(lines[0].split())
     if len(lines) > 1 or not (line[0].isupper() or line[0].isdigit()):
         return False
-    if 2 * sum(bool(_COLUMNS.search(one)) for one in after) > len(after):
+    if 2 * sum(bool(_COLUMNS.search(row)) for row in after) > len(after):
         return line[-1] not in _ENDS and not _COLUMNS.search(line)
-    longer = len(' '.join(after).split()) > MOST_OF_HEADING
-    return words <= MOST_OF_HEADING and line[-1].isalnum() and longer
+    longer = len(' '.join(after).split()) > MAX_HEADING_WORDS
+    return words <= MAX_HEADING_WORDS and line[-1].isalnum() and longer
 
 
-def unwrapped(lines: Sequence[str]) -> str:
+def unwrap(lines: Sequence[str]) -> str:
     """
-    Lines as one text, without the breaks that only wrap it: those after a long line
-    that ends no sentence, before one that is no item of a list.
+    Join lines to one text, without the breaks that only wrap it: those after a long
+    line that ends no sentence, before a line that is no item of a list.
 
-    >>> unwrapped(['Hoses and filters of every kind that we sell are', 'not covered.'])
+    >>> unwrap(['Hoses and filters of every kind that we sell are', 'not covered.'])
     'Hoses and filters of every kind that we sell are not covered.'
     """
     text = lines[0]

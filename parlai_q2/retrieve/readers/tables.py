@@ -10,14 +10,14 @@ files of JSON lines are data more often than documents.
 import logging
 from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.errors import DocumentError
 from parlai_q2.io.formats import READERS, open_text
 from parlai_q2.retrieve.readers.block import Block, clean, join_cells
 
 _logger = logging.getLogger(__name__)
-MOST_NAMED = 5
+MAX_NAMED = 5
 # Columns of a FAQ, in the languages that the authors read.
 _QUESTION = frozenset('question q frage pregunta domanda'.split())
 _ANSWER = frozenset('answer a antwort réponse reponse respuesta risposta'.split())
@@ -40,47 +40,47 @@ def table_reader(format: str) -> Callable[[Path], Iterator[Block]]:
                     continue
                 bad += 1
                 # A file without any is named once, by the error.
-                if bad <= MOST_NAMED and (problem or good):
+                if bad <= MAX_NAMED and (problem or good):
                     _logger.warning(
                         f'{path}, line {number}: {problem or lacks} Left out.'
                     )
         if bad and not good:
             raise DocumentError(path, f'none of its lines has {wanted}')
-        if bad > MOST_NAMED:
-            _logger.warning(f'{path}: {bad - MOST_NAMED} further lines were left out.')
+        if bad > MAX_NAMED:
+            _logger.warning(f'{path}: {bad - MAX_NAMED} further lines were left out.')
 
     return read
 
 
-def _block(fields: Mapping[str, Any], number: int, any_row: bool) -> Optional[Block]:
+def _block(fields: Mapping[str, Any], number: int, any_row: bool) -> Block | None:
     """
     A row as a block; None if it has no text.
 
-    :param any_row: whether one without text or answer is read, too.
+    :param any_row: whether a row without text or answer is read, too.
     """
     cells = {name: _cell(value) for name, value in fields.items()}
     url, heading, text = cells.get('url', ''), '', ''
-    question, answer = (_column(cells, names) for names in (_QUESTION, _ANSWER))
+    question, answer = _column(cells, _QUESTION), _column(cells, _ANSWER)
     others = [name for name in cells if name not in ('title', 'url')]
     if 'text' in cells:
         text = cells['text']
     elif question is not None and answer is not None:
         heading = ' '.join(cells[question].split())
-        others = [one for one in others if one not in (question, answer)]
+        others = [name for name in others if name not in (question, answer)]
         if text := cells[answer]:
-            more = [cells[one] for one in others] if any_row else []
+            more = [cells[name] for name in others] if any_row else []
             text = join_cells(['', *others], [text, *more])
     elif any_row:
         names = others if len(cells) > 1 else ['']
-        text = join_cells(names, [cells[one] for one in others])
+        text = join_cells(names, [cells[name] for name in others])
     if not text:
         return None
     place = (url, 0, 0) if url else ('line', number, number)
     return Block(text, ' '.join(cells.get('title', '').split()), heading, *place, True)
 
 
-def _column(cells: Mapping[str, str], names: Container[str]) -> Optional[str]:
-    return next((one for one in cells if one.strip().casefold() in names), None)
+def _column(cells: Mapping[str, str], names: Container[str]) -> str | None:
+    return next((name for name in cells if name.strip().casefold() in names), None)
 
 
 def _cell(value: Any) -> str:

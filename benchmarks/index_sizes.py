@@ -1,6 +1,7 @@
 """
-Times indexes of several sizes: ``python -m parlai_q2.retrieve.sizes TEXT --sizes
-10000,100000 --outdir FOLDER``, which also draws them.
+Times indexes of several sizes, and draws them:
+
+    python -m benchmarks.index_sizes TEXT --sizes 10000,100000 --outdir FOLDER
 
 The passages are sentences of a text, drawn at random and put together to 430
 characters, so that words are as frequent as in the text. Queries are twelve words in a
@@ -29,39 +30,39 @@ CHARACTERS, QUERY_WORDS, QUERIES, SEED = 430, 12, 200, 0
 
 def passages(text: list[str], size: int) -> Iterator[str]:
     """So many passages of sentences drawn from a text."""
-    drawn = random.Random(SEED)
+    generator = random.Random(SEED)
     for _ in range(size):
-        made = ''
-        while len(made) < CHARACTERS:
-            made = f'{made} {drawn.choice(text)}'
-        yield made[:CHARACTERS].strip()
+        passage = ''
+        while len(passage) < CHARACTERS:
+            passage = f'{passage} {generator.choice(text)}'
+        yield passage[:CHARACTERS].strip()
 
 
 def queries(text: list[str]) -> Iterator[str]:
     """Runs of words of further passages."""
-    drawn = random.Random(SEED + 1)
+    generator = random.Random(SEED + 1)
     for passage in passages(text, QUERIES):
         words = passage.split()
-        start = drawn.randrange(max(1, len(words) - QUERY_WORDS))
+        start = generator.randrange(max(1, len(words) - QUERY_WORDS))
         yield ' '.join(words[start : start + QUERY_WORDS])
 
 
-def _indexed(file: str, folder: str) -> dict[str, float]:
+def _time_indexing(file: str, folder: str) -> dict[str, float]:
     began, worked = time.perf_counter(), time.process_time()
     build([file], Path(folder))
     return {
         'index_s': time.perf_counter() - began,
         'index_cpu_s': time.process_time() - worked,
-        'index_peak_mb': _peak(),
+        'index_peak_mb': _peak_memory(),
     }
 
 
-def _served(folder: str, asked: list[str]) -> dict[str, float]:
+def _time_searches(folder: str, queries: list[str]) -> dict[str, float]:
     began = time.perf_counter()
     index = Index(folder)
     opened = time.perf_counter() - began
     times = []
-    for query in asked:
+    for query in queries:
         began = time.perf_counter()
         index.search([query], 5)
         times.append(1000 * (time.perf_counter() - began))
@@ -70,18 +71,18 @@ def _served(folder: str, asked: list[str]) -> dict[str, float]:
         'open_s': opened,
         'search_ms': statistics.median(times),
         'search_ms_95': times[int(0.95 * len(times))],
-        'serve_peak_mb': _peak(),
+        'serve_peak_mb': _peak_memory(),
         'disk_mb': sum(f.stat().st_size for f in Path(folder).rglob('*')) / 1e6,
     }
 
 
-def _peak() -> float:
+def _peak_memory() -> float:
     # Not getrusage's, which counts what the process was before it was this program.
     status = Path('/proc/self/status').read_text(encoding='ascii')
     return int(status.partition('VmHWM:')[2].split()[0]) / 1e3
 
 
-def _apart(work: Any, *arguments: Any) -> dict[str, float]:
+def _run_apart(work: Any, *arguments: Any) -> dict[str, float]:
     with multiprocessing.get_context('spawn').Pool(1) as pool:
         return pool.apply(work, arguments)
 
@@ -93,33 +94,38 @@ def measure(text: list[str], size: int) -> dict[str, float]:
         with open(file, 'w', encoding='utf-8') as stream:
             for passage in passages(text, size):
                 stream.write(json.dumps({'text': passage}) + '\n')
-        made = _apart(_indexed, str(file), index)
-        return {'passages': size, **made, **_apart(_served, index, [*queries(text)])}
+        indexing = _run_apart(_time_indexing, str(file), index)
+        return {
+            'passages': size,
+            **indexing,
+            **_run_apart(_time_searches, index, [*queries(text)]),
+        }
 
 
 def main(arguments: list[str]) -> None:
     """Measure each size, and print a line of JSON for it."""
-    parser = argparse.ArgumentParser(prog='python -m parlai_q2.retrieve.sizes')
+    parser = argparse.ArgumentParser(prog='python -m benchmarks.index_sizes')
     parser.add_argument('text', nargs='*', help='text files to draw sentences from')
     parser.add_argument('--sizes', default='10000,100000')
     parser.add_argument('--outdir', type=Path, help='where to draw the figure')
     parser.add_argument(
         '--measured', type=Path, help='lines that were printed before, to draw, too'
     )
-    given = parser.parse_args(arguments)
-    found = []
-    for name in given.text:
-        found += [s.text for s in sentences(Path(name).read_text(encoding='utf-8'))]
+    options = parser.parse_args(arguments)
+    texts = []
+    for name in options.text:
+        text = Path(name).read_text(encoding='utf-8')
+        texts += [sentence.text for sentence in sentences(text)]
     rows = []
-    if given.measured:
-        rows = [json.loads(line) for line in given.measured.read_text().splitlines()]
-    for size in map(int, filter(None, given.sizes.split(','))):
-        row = {k: round(v, 4) for k, v in measure(found, size).items()}
+    if options.measured:
+        rows = [json.loads(line) for line in options.measured.read_text().splitlines()]
+    for size in map(int, filter(None, options.sizes.split(','))):
+        row = {k: round(v, 4) for k, v in measure(texts, size).items()}
         print(json.dumps(row), flush=True)
         rows.append(row)
-    if given.outdir:
-        given.outdir.mkdir(parents=True, exist_ok=True)
-        draw_sizes(sorted(rows, key=lambda row: row['passages']), given.outdir)
+    if options.outdir:
+        options.outdir.mkdir(parents=True, exist_ok=True)
+        draw_sizes(sorted(rows, key=lambda row: row['passages']), options.outdir)
 
 
 if __name__ == '__main__':

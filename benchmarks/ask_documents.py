@@ -1,16 +1,15 @@
 """
-Asks the reranking agent what ``faqs/*.jsonl`` ask, each of the documents that it names,
-and prints the replies, to be judged by reading.
+Asks the reranking agent what ``tests/retrieve/faqs/*.jsonl`` ask, each of the documents
+that it names, and prints the replies, to be judged by reading.
 
-``python -m tests.retrieve.ask``, from the project's root; other files of questions, and
-options of the agent, may be given.
+    python -m benchmarks.ask_documents [QUESTIONS.jsonl ...] [options of the agent]
 """
 
 import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from parlai.utils import logging
 from parlai_q2.retrieve.build import build
 
 AGENT = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
-FAQS = Path(__file__).parent / 'faqs'
+FAQS = Path(__file__).parents[1] / 'tests' / 'retrieve' / 'faqs'
 PARLAI = Path(parlai.__file__).parent
 # What documents are called in files of questions, where it is not their file beside:
 # ours, and others' on this machine: files, or a package whose description it is.
@@ -45,16 +44,16 @@ DOCUMENTS = {
 }
 
 
-def agent_of(documents: str, folder: Path, options: Sequence[str]) -> Agent:
+def load_agent(documents: str, folder: Path, options: Sequence[str]) -> Agent:
     """The agent that replies from documents, with their index in a folder."""
     paths = DOCUMENTS.get(documents) or [str(next(FAQS.glob(f'{documents}.[!j]*')))]
-    with tempfile.TemporaryDirectory() as made:
-        build([_written(one, Path(made)) for one in paths], folder)
-    asked = ['-m', AGENT, '--knowledge-index', str(folder), '--explain', 'none']
-    return create_agent(ParlaiParser(True, True).parse_args([*asked, *options]))
+    with tempfile.TemporaryDirectory() as copies:
+        build([_find_or_write(path, Path(copies)) for path in paths], folder)
+    arguments = ['-m', AGENT, '--knowledge-index', str(folder), '--explain', 'none']
+    return create_agent(ParlaiParser(True, True).parse_args([*arguments, *options]))
 
 
-def _written(name: str, folder: Path) -> str:
+def _find_or_write(name: str, folder: Path) -> str:
     """The file of a document; a description is written to one."""
     if Path(name).exists():
         # Files called README do not say what they are about.
@@ -65,11 +64,11 @@ def _written(name: str, folder: Path) -> str:
         copy.write_text(path.read_text(encoding='utf-8'), encoding='utf-8')
         return str(copy)
     copy = folder / f'{name}.md'
-    copy.write_text(str(metadata(name).get_payload()), encoding='utf-8')
+    copy.write_text(str(metadata(name).json['description']), encoding='utf-8')
     return str(copy)
 
 
-def first_of(reply: Any) -> str:
+def first_source(reply: Any) -> str:
     """The first passage that a reply rests on: its file and heading."""
     knowledge = reply.get('rerank_knowledge')
     rows = knowledge if isinstance(knowledge, list) else []
@@ -80,34 +79,37 @@ def first_of(reply: Any) -> str:
 def main(arguments: Sequence[str]) -> None:
     """Ask all questions of files, and print replies and counts."""
     logging.set_log_level('ERROR')
-    files = [one for one in arguments if one.endswith('.jsonl')]
-    options = [one for one in arguments if not one.endswith('.jsonl')]
-    paths = files or sorted(str(one) for one in FAQS.glob('*.jsonl'))
-    asked = [json.loads(line) for one in paths for line in open(one, encoding='utf-8')]
+    files = [name for name in arguments if name.endswith('.jsonl')]
+    options = [name for name in arguments if not name.endswith('.jsonl')]
+    questions = list[dict[str, Any]]()
+    for path in files or sorted(map(str, FAQS.glob('*.jsonl'))):
+        lines = Path(path).read_text(encoding='utf-8').splitlines()
+        questions += map(json.loads, lines)
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for documents in dict.fromkeys(one['documents'] for one in asked):
-            agent = agent_of(documents, Path(folder, documents), options)
-            for one in (one for one in asked if one['documents'] == documents):
-                agent.reset()
-                agent.observe({'text': one['question'], 'episode_done': False})
-                reply = agent.act()
-                chosen = next(row for row in reply['rerank'] if row['chosen'])
-                wanted = one.get('file') or one.get('heading') or ''
-                first, said = first_of(reply), ' / '.join(reply['text'].splitlines())
-                declined = 'answers the question' in chosen['reason'] and (
-                    chosen['reason'].startswith('nothing')
-                )
-                kind = 'answerable' if one['answers'] else 'unanswerable'
-                counts[f'{documents}, {kind}'] += 1
-                counts[f'{documents}, {kind}: declined'] += declined
-                counts[f'{documents}, {kind}: passage first'] += bool(
-                    wanted and wanted in first
-                )
-                print(f'{documents} | {one["question"]} | {one["answers"]} | {wanted}')
-                print(f'    => {said}\n    [{chosen["reason"]}] {first}', flush=True)
+        for documents in dict.fromkeys(row['documents'] for row in questions):
+            agent = load_agent(documents, Path(folder, documents), options)
+            for row in questions:
+                if row['documents'] == documents:
+                    _ask(agent, row, counts)
     for name, count in counts.items():
         print(f'{count:4} {name}')
+
+
+def _ask(agent: Agent, row: Mapping[str, Any], counts: Counter[str]) -> None:
+    agent.reset()
+    agent.observe({'text': row['question'], 'episode_done': False})
+    reply = agent.act()
+    reason = next(c for c in reply['rerank'] if c['chosen'])['reason']
+    file, first = row.get('file') or row.get('heading') or '', first_source(reply)
+    kind = 'answerable' if row['answers'] else 'unanswerable'
+    name = f'{row["documents"]}, {kind}'
+    counts[name] += 1
+    counts[f'{name}: declined'] += reason.startswith('nothing')
+    counts[f'{name}: passage first'] += bool(file and file in first)
+    print(f'{row["documents"]} | {row["question"]} | {row["answers"]} | {file}')
+    text = ' / '.join(reply['text'].splitlines())
+    print(f'    => {text}\n    [{reason}] {first}', flush=True)
 
 
 if __name__ == '__main__':
