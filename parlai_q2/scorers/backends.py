@@ -15,6 +15,7 @@ from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.models.references import identified
+from parlai_q2.models.relevance import RelevanceModel
 from parlai_q2.presets import Preset, Section, load_preset, overlaid
 
 # The preset whose detector this one is averaged with, and this one's weight.
@@ -91,6 +92,11 @@ def detector(preset: Preset, **options: Any) -> NliModel:
         return _averaged(preset, **options)
     kind = WordJudge if judges else SequenceNliModel
     return backend(kind, preset, Section.DETECTOR, role=Section.DETECTOR, **options)
+
+
+def relevance(preset: Preset, **options: Any) -> RelevanceModel:
+    """The model of a preset that says whether replies answer and are supported."""
+    return backend(RelevanceModel, preset, Section.RELEVANCE, **options)
 
 
 def _averaged(preset: Preset, **options: Any) -> NliModel:
