@@ -1,0 +1,178 @@
+"""
+Measures which reply is chosen from pools of which people, or rules, said what is best:
+
+    python -m benchmarks.choice POOLS.jsonl --qa QA.jsonl.gz
+
+A pool has ``knowledge`` (passages), ``kind``, ``history`` and ``candidates``, each with
+``text``, ``g`` (1 supported, 0 not, "n" claims nothing) and ``a`` (2 answers, 1 partly,
+0 not). A chosen reply is ``wrong`` if it is not supported, else ``best``, ``partly`` or
+``beside`` by how it answers. ``--held-out`` reads the development fifth alone.
+"""
+
+import argparse
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from parlai_q2.rerank import Pool, Reranker
+from parlai_q2.zoo.train.relevance_pools import is_held_out, read_rows, sentences_of
+
+OUTCOMES = ('best', 'partly', 'beside', 'wrong')
+SHORT_POOLS = Path(__file__).parent / 'short_pools.jsonl'
+DECLINE = "Sorry, I don't know."
+RESAMPLES, LOW, HIGH = 2000, 2.5, 97.5
+# A name or a number: the fragments of a passage that answer some question.
+_FRAGMENT = re.compile(
+    r"\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)+|\b\d[\d,.]*\d(?: \w+)?|\b\d+ \w+"
+)
+
+Labelled = Mapping[str, Any]
+
+
+def outcome(candidate: Mapping[str, Any]) -> str:
+    """What it means that a candidate is chosen: one of :data:`OUTCOMES`."""
+    if candidate['g'] == 0:
+        return 'wrong'
+    return {2: 'best', 1: 'partly', 0: 'beside'}[candidate['a']]
+
+
+def qa_pools(rows: Iterable[Mapping[str, Any]], seed: int = 0) -> list[Labelled]:
+    """
+    Pools of three replies to questions on passages: the answer as a fragment, as a
+    sentence of the passage or after yes or no; another fragment or sentence; a decline,
+    which is best where there is no answer.
+
+    :param rows: ``q``, ``c`` (the passage), ``s`` (where the answer begins) and ``a``.
+    """
+    draw = random.Random(seed)
+    found: list[Labelled] = [
+        {
+            'kind': kind,
+            'knowledge': [row['c']],
+            'history': [turn],
+            'candidates': draw.sample(
+                [labelled(*one) for one in replies], len(replies)
+            ),
+        }
+        for row in rows
+        for kind, turn, replies in _turns(row, draw)
+    ]
+    draw.shuffle(found)
+    return found
+
+
+Reply = tuple[str, int | str, int]
+
+
+def _turns(
+    row: Mapping[str, Any], draw: random.Random
+) -> Iterator[tuple[str, str, list[Reply]]]:
+    """The kinds of pools that a row can make: kind, last turn and replies."""
+    turn, answer, own = row['q'], row['a'], sentences_of(row['c'])
+    fragments = [f for f in _FRAGMENT.findall(row['c']) if not _overlap(f, answer)]
+    other = draw.choice(fragments) if fragments else ''
+    if not answer:
+        replies: list[Reply] = [(DECLINE, 'n', 2)]
+        replies += [(s, 1, 0) for s in own[:1]]
+        replies += [(_said(other), 1, 0)] if other else []
+        if len(replies) > 1:
+            yield 'unanswerable', turn, replies
+        return
+    beside = [s for s in own if answer.lower() not in s.lower()]
+    right = [s for s in own if answer in s]
+    declined: Reply = (DECLINE, 'n', 0)
+    if right and beside:
+        wrong = draw.choice(beside)
+        yield 'sentence', turn, [(right[0], 1, 2), (wrong, 1, 0), declined]
+    if other:
+        yield 'fragment', turn, [(_said(answer), 1, 2), (_said(other), 1, 0), declined]
+        asked, said, unsaid = draw.choice([(answer, 'Yes', 'No'), (other, 'No', 'Yes')])
+        replies = [(f'{said}, {answer}.', 1, 2), (f'{unsaid}, {other}.', 0, 2)]
+        yield 'yesno', f'{turn} Is it {asked}?', [*replies, declined]
+
+
+def labelled(text: str, supported: int | str, answers: int) -> Labelled:
+    return {'text': text, 'g': supported, 'a': answers}
+
+
+def _overlap(fragment: str, answer: str) -> bool:
+    fragment, answer = fragment.lower(), answer.lower()
+    return bool(answer) and (fragment in answer or answer in fragment)
+
+
+def balanced(pools: Sequence[Labelled], limit: int) -> list[Labelled]:
+    """The first pools, as many of each kind as there can be."""
+    kinds = sorted({p['kind'] for p in pools})
+    share = limit // len(kinds)
+    return [p for k in kinds for p in [p for p in pools if p['kind'] == k][:share]]
+
+
+def _said(answer: str) -> str:
+    return answer[:1].upper() + answer[1:].rstrip('.') + '.'
+
+
+def choose(reranker: Reranker, pools: Sequence[Labelled]) -> list[str]:
+    """The outcome of the reranker's choice for each pool."""
+    given = [
+        Pool(p['knowledge'], [c['text'] for c in p['candidates']], p['history'])
+        for p in pools
+    ]
+    ranked = reranker.rank_batch(given)
+    return [
+        outcome(pool['candidates'][ranking.chosen.place])
+        for pool, ranking in zip(pools, ranked, strict=True)
+    ]
+
+
+def report(name: str, pools: Sequence[Labelled], outcomes: Sequence[str]) -> None:
+    """Print the shares of outcomes, with intervals, for all pools and by kind."""
+    print(f'{name} ({len(pools)} pools), 95 % intervals by resampling passages')
+    groups = [p['knowledge'][0] for p in pools]
+    for each in OUTCOMES:
+        hits = np.array([o == each for o in outcomes], float)
+        low, high = interval(hits, groups)
+        print(f'  {each:8} {hits.mean():.3f} [{low:.3f}, {high:.3f}]')
+    for kind, count in Counter(p['kind'] for p in pools).most_common():
+        own = [o for p, o in zip(pools, outcomes, strict=True) if p['kind'] == kind]
+        shares = '  '.join(f'{o} {own.count(o) / count:.2f}' for o in OUTCOMES)
+        print(f'    {kind:14} {count:4}  {shares}')
+
+
+def interval(hits: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
+    """The 95 % interval of a mean over whole groups drawn with replacement."""
+    names, index = np.unique(np.array(groups), return_inverse=True)
+    sums = np.bincount(index, hits)
+    sizes = np.bincount(index)
+    drawn = np.random.default_rng(0).integers(len(names), size=(RESAMPLES, len(names)))
+    means = sums[drawn].sum(1) / sizes[drawn].sum(1)
+    low, high = np.percentile(means, [LOW, HIGH])
+    return float(low), float(high)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description='Measures the choice on pools')
+    parser.add_argument('pools', nargs='*', help='JSON lines; packed by gzip or xz')
+    parser.add_argument('--qa', help='questions on passages, made into pools')
+    parser.add_argument('--limit', type=int, default=1200, help='of pools from --qa')
+    parser.add_argument('--held-out', action='store_true')
+    args = parser.parse_args(argv)
+    reranker = Reranker()
+    sets: dict[str, Sequence[Labelled]] = {
+        path: read_rows(path) for path in (str(SHORT_POOLS), *args.pools)
+    }
+    if args.qa:
+        sets[args.qa] = balanced(qa_pools(read_rows(args.qa)), args.limit)
+    for name, pools in sets.items():
+        if args.held_out and name in args.pools:
+            pools = [p for p in pools if is_held_out(p)]
+        if pools:
+            report(name, pools, choose(reranker, pools))
+
+
+if __name__ == '__main__':
+    main()

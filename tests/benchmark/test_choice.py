@@ -1,0 +1,64 @@
+"""The measure of which reply is chosen."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from benchmarks import choice
+from parlai_q2.rerank import Reranker
+
+PASSAGE = 'The museum opened in 1903. It was designed by Anna Keller.'
+ROWS = [
+    {'q': 'Who designed it?', 'c': PASSAGE, 's': 46, 'a': 'Anna Keller'},
+    {'q': 'Who paid for it?', 'c': PASSAGE, 's': -1, 'a': ''},
+]
+
+
+@pytest.mark.parametrize(
+    'supported, answers, expected',
+    [
+        (1, 2, 'best'),
+        ('n', 2, 'best'),
+        (1, 1, 'partly'),
+        ('n', 0, 'beside'),
+        (0, 2, 'wrong'),
+        (0, 0, 'wrong'),
+    ],
+)
+def test_what_a_choice_means(supported, answers, expected):
+    assert choice.outcome({'g': supported, 'a': answers}) == expected
+
+
+def test_pools_of_each_kind_are_made_from_questions():
+    pools = choice.qa_pools(ROWS * 3)
+    assert Counter(p['kind'] for p in pools) == dict.fromkeys(
+        ('sentence', 'fragment', 'yesno', 'unanswerable'), 3
+    )
+    for pool in pools:
+        outcomes = [choice.outcome(one) for one in pool['candidates']]
+        assert outcomes.count('best') == 1 and len(outcomes) > 1
+    assert len(choice.balanced(pools, 4)) == 4
+
+
+def test_the_short_pools_have_one_reply_of_each_outcome():
+    pools = choice.read_rows(str(choice.SHORT_POOLS))
+    assert len(pools) == 24
+    for pool in pools:
+        outcomes = sorted(choice.outcome(one) for one in pool['candidates'])
+        assert outcomes == ['beside', 'best', 'wrong']
+
+
+def test_whole_passages_are_resampled():
+    hits = np.array([1.0, 1.0, 0.0, 0.0])
+    assert choice.interval(hits, ['a', 'a', 'a', 'a']) == (0.5, 0.5)
+    assert choice.interval(hits, ['a', 'a', 'b', 'b']) == (0.0, 1.0)
+
+
+def test_the_report_tells_outcomes_by_kind(capsys):
+    pools = choice.qa_pools(ROWS)
+    outcomes = choice.choose(Reranker('precision', explain=None), pools)
+    choice.report('made', pools, outcomes)
+    said = capsys.readouterr().out
+    assert said.startswith('made (4 pools)')
+    assert all(kind in said for kind in ('best', 'wrong', 'unanswerable', 'yesno'))
