@@ -14,7 +14,7 @@ first choice stands, unless the rule abstains.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf, isfinite, sqrt
 
 from parlai_q2.claims import Label
 from parlai_q2.enums import Word
@@ -44,6 +44,11 @@ DEFAULT_RERANK_BY = RerankBy.COMBINED
 DEFAULT_GENERATOR_WEIGHT = 0.3
 # A reply answers its turn if that is likelier than not.
 MIN_RELEVANCE = 0.5
+# A scorer that reads no turn may be sure and wrong about a short answer: a lower score
+# counts as this much.
+MIN_COMBINED_VALUE = 0.01
+# So many candidates are read for relevance before it is known which others can win.
+READ_FIRST = 4
 # Digits that count when values are compared: batching changes the last digits.
 _DIGITS = 6
 
@@ -127,7 +132,8 @@ Utility = Callable[[Candidate], float]
 
 def combine(value: float, relevance: float | None, support: float | None) -> float:
     """
-    Groundedness and relevance as one number.
+    Groundedness and relevance as one number in [0, 1]: how likely a reply both answers
+    the turn and keeps with the knowledge.
 
     :param value: the score after the guards, in [0, 1].
     :param relevance: whether the reply answers the turn, in [0, 1]; None: not read.
@@ -135,7 +141,7 @@ def combine(value: float, relevance: float | None, support: float | None) -> flo
     """
     if relevance is None or support is None:
         return value
-    return value + relevance
+    return relevance * support * sqrt(max(value, MIN_COMBINED_VALUE))
 
 
 def choose(
@@ -166,12 +172,29 @@ def choose(
     return Ranking(ordered, reason, False, passages, turn_text)
 
 
+def find_best_grounded(candidates: Sequence[Candidate]) -> list[int]:
+    """
+    The indices of the :data:`READ_FIRST` best grounded candidates, whose relevance is
+    read first.
+    """
+    order = sorted(range(len(candidates)), key=lambda n: -_value(candidates[n]))
+    return sorted(order[:READ_FIRST])
+
+
 def find_contenders(candidates: Sequence[Candidate]) -> list[int]:
     """
-    The indices of the candidates whose relevance is worth reading: those that it can
-    still lift to the first place.
+    The indices of the candidates that were not read for relevance, and that could still
+    beat those that were: even the most relevant reply is worth no more than its
+    groundedness allows (:func:`combine`).
     """
-    return list(range(len(candidates)))
+    best = max(
+        (_combined_value(c) for c in candidates if c.relevance is not None), default=0.0
+    )
+    return [
+        index
+        for index, candidate in enumerate(candidates)
+        if candidate.relevance is None and combine(_value(candidate), 1.0, 1.0) > best
+    ]
 
 
 def has_comparable_likelihoods(candidates: Sequence[Candidate]) -> bool:

@@ -251,7 +251,8 @@ def _format_notes(candidate: Candidate) -> str:
         notes.append(f'relevance {candidate.relevance:.2f}')
     if candidate.guards and candidate.score and candidate.value is not None:
         taken = candidate.score.value - candidate.value
-        notes.append(f'{", ".join(candidate.guards)} {-taken:+.2f}')
+        if taken > 0:
+            notes.append(f'{", ".join(candidate.guards)} {-taken:+.2f}')
     return f' ({"; ".join(notes)})' if notes else ''
 
 

@@ -15,7 +15,13 @@ from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.presets import load_preset
 from parlai_q2.rerank.candidate import Candidate
-from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders
+from parlai_q2.rerank.choice import (
+    RerankBy,
+    Rule,
+    choose,
+    find_best_grounded,
+    find_contenders,
+)
 from parlai_q2.rerank.guards import (
     GUARDS,
     Guard,
@@ -93,6 +99,11 @@ class Reranker:
             if name not in self.penalties:
                 raise UnknownNameError('guard', name, self.penalties)
         self.penalties.update(penalties or {})
+        self._penalties_with_relevance = {
+            guard.name: self.penalties[guard.name]
+            for guard in self.guards
+            if not guard.covered_by_relevance
+        }
         self._explain = explain
         self._relevance = relevance
         self._answer_comparer: AnswerComparer | None = None
@@ -109,7 +120,7 @@ class Reranker:
         """What reads relevance, loaded when it is first asked for; or None."""
         reader = self._relevance
         if isinstance(reader, str):
-            reader = backends.relevance(load_preset(reader))  # type: ignore[attr-defined]
+            reader = backends.relevance(load_preset(reader))
             self._relevance = reader
         return reader
 
@@ -273,7 +284,7 @@ class Reranker:
         return [
             {
                 'score': reply.score,
-                'value': apply_penalties(reply, names, self.penalties),
+                'value': apply_penalties(reply.score, names, self.penalties, threshold),
                 'guards': names,
             }
             for reply, names in zip(
@@ -284,21 +295,35 @@ class Reranker:
     def _read_relevance(
         self, scored: Sequence[list[Candidate]], turns: Sequence[Turn]
     ) -> None:
-        """Read the relevance of the contenders, and put it into the candidates."""
+        """
+        Read the relevance of the candidates that may still come first, in two calls:
+        of the best grounded ones, and of the others that could beat these.
+        """
         if self.rule.by != RerankBy.COMBINED or self._relevance is None:
             return
-        places = [
-            (b, n)
-            for b, (candidates, turn) in enumerate(zip(scored, turns, strict=True))
-            if turn.knowledge and turn.text.strip()
-            for n in find_contenders(candidates)
+        asking = [
+            b for b, turn in enumerate(turns) if turn.knowledge and turn.text.strip()
         ]
-        reader = self.relevance_reader if places else None
-        if reader is None:
-            return
-        read = add_relevance(reader, [(turns[b], scored[b][n]) for b, n in places])
-        for (b, n), candidate in zip(places, read, strict=True):
-            scored[b][n] = candidate
+        for find in (find_best_grounded, find_contenders):
+            places = [(b, n) for b in asking for n in find(scored[b])]
+            reader = self.relevance_reader if places else None
+            if reader is None:
+                return
+            read = add_relevance(reader, [(turns[b], scored[b][n]) for b, n in places])
+            for (b, n), candidate in zip(places, read, strict=True):
+                scored[b][n] = self._without_covered_guards(candidate)
+
+    def _without_covered_guards(self, candidate: Candidate) -> Candidate:
+        """A candidate that loses nothing by guards that relevance stands for."""
+        if candidate.score is None or not self.guards:
+            return candidate
+        value = apply_penalties(
+            candidate.score,
+            candidate.guards,
+            self._penalties_with_relevance,
+            self.chooser.threshold,
+        )
+        return replace(candidate, value=value)
 
 
 def _lacks_evidence(candidate: Candidate, signature: str) -> bool:

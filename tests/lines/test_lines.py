@@ -89,6 +89,7 @@ def test_a_word_that_there_is_not_is_refused(field, wrong):
 RANKED = {'text': 'a', 'order': [0], 'rerank': [{'text': 'a', 'chosen': True}]}
 RANKING = {
     **dict.fromkeys(('reason', 'abstained', 'grounded', 'rerank_knowledge'), 'x'),
+    'rerank_turn': 'x',
     **{'kind': 'ranking', **RANKED},
 }
 SCORED = {

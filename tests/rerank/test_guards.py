@@ -127,8 +127,7 @@ def test_what_a_repetition_is(response, repeat):
 )
 def test_the_value_of_a_guarded_reply(value, guard, label, expected, why):
     score = Score(value, label or Label.CONSISTENT)
-    reply = ScoredReply(Example('k', 'r'), score)
-    counted = apply_penalties(reply, (guard,), PENALTIES)
+    counted = apply_penalties(score, (guard,), PENALTIES)
     assert counted == pytest.approx(expected), why
 
 

@@ -10,7 +10,7 @@ know it. To try one without editing the package, pass it:
 
 from collections.abc import Mapping, Sequence
 
-from parlai_q2.claims import Label
+from parlai_q2.claims import Label, Score
 from parlai_q2.rerank.guards.base import Guard, ScoredReply
 from parlai_q2.rerank.guards.copying import CopyGuard
 from parlai_q2.rerank.guards.generic import GenericGuard
@@ -52,7 +52,10 @@ def detect_guards(
 
 
 def apply_penalties(
-    reply: ScoredReply, detected: Sequence[str], penalties: Mapping[str, float]
+    score: Score,
+    names: Sequence[str],
+    penalties: Mapping[str, float],
+    threshold: float = 0.5,
 ) -> float:
     """
     The value of a reply's score after the guards, in [0, 1].
@@ -62,13 +65,14 @@ def apply_penalties(
     one. A reply with the label ``generic`` counts as :data:`MIN_GENERIC_VALUE` at least
     and as the threshold at most: saying nothing is better than saying what is wrong.
 
-    :param detected: the names of the guards that hold.
-    :param penalties: what each guard subtracts, by its name.
+    :param names: the guards that hold.
+    :param penalties: what each guard subtracts, by its name; 0 for others.
+    :param threshold: a value of at most this, in [0, 1], is inconsistent.
     """
-    value, threshold = reply.score.value, reply.threshold
-    if reply.score.label == Label.GENERIC:
+    value = score.value
+    if score.label == Label.GENERIC:
         return min(max(value, MIN_GENERIC_VALUE), threshold)
-    penalty = sum(penalties[name] for name in detected)
+    penalty = sum(penalties.get(name, 0.0) for name in names)
     return max(value - penalty, min(value, threshold))
 
 

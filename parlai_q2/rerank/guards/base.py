@@ -32,12 +32,15 @@ class Guard:
     :cvar penalty: what it subtracts from the score when a reply is chosen, in [0, 1].
     :cvar training_penalty: the same where a generator learns from scores; None: the
         same number.
+    :cvar covered_by_relevance: whether a reply like that is a bad reply because it may
+        not answer the turn. The penalty then counts only where relevance was not read.
     :cvar message: what such a reply is, to complete the sentence "It is ...".
     """
 
     name: str
     penalty: float
     training_penalty: float | None = None
+    covered_by_relevance: bool = False
     message: str
 
     def detect(self, reply: ScoredReply) -> bool:

@@ -35,6 +35,7 @@ class GenericGuard(Guard):
 
     name = 'generic'
     penalty = 0.5
+    covered_by_relevance = True
     message = 'chit-chat that states nothing'
 
     def detect(self, reply: ScoredReply) -> bool:
