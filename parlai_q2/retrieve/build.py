@@ -49,7 +49,7 @@ def build(
     documents: Documents | None = None,
     seconds: float | None = None,
     report_document: Callable[[str], Any] = lambda name: None,
-    report_vectors: Progress = lambda done, total: None,
+    report_vectors: Progress = lambda count, total: None,
 ) -> tuple[Manifest, Changes]:
     """
     Make an index of the documents under paths, or bring one up to date: what is not

@@ -60,5 +60,5 @@ def courtesy(text: str) -> str | None:
     # "Good?" asks about something.
     if reply == replies[-1][1] and '?' in text:
         return None
-    others = set(words_of(rest)) - beside
-    return reply if all(chat_weight(word) <= LITTLE for word in others) else None
+    words = set(words_of(rest)) - beside
+    return reply if all(chat_weight(word) <= LITTLE for word in words) else None

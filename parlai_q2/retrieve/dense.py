@@ -69,10 +69,12 @@ class Dense:
     def _encode(self, queries: Sequence[str]) -> np.ndarray:
         if not self.each_turn:
             return self.encoder.queries(queries)
-        turns = [[t for t in q.splitlines() if t.strip()] for q in queries]
-        vectors = self.encoder.queries(sum(turns, []))
-        ends = np.cumsum([len(some) for some in turns])
-        return np.stack([part.mean(0) for part in np.split(vectors, ends[:-1])])
+        turns, ends = list[str](), list[int]()
+        for query in queries:
+            turns += filter(str.strip, query.splitlines())
+            ends.append(len(turns))
+        parts = np.split(self.encoder.queries(turns), ends[:-1])
+        return np.stack([part.mean(0) for part in parts])
 
 
 class Fused:

@@ -172,17 +172,17 @@ def _read_pooling(reference: str) -> tuple[Pooling, bool]:
         )
     pooling = _read_json(reference, '1_Pooling/config.json')
     modes: Mapping[str, Any] = pooling if isinstance(pooling, Mapping) else {}
-    wanted = {
+    active = {
         name.removeprefix('pooling_mode_')
         for name, value in modes.items()
         if name.startswith('pooling_mode_') and value is True
     }
-    if not wanted <= {'mean_tokens', 'cls_token'} or len(wanted) > 1:
+    if not active <= {'mean_tokens', 'cls_token'} or len(active) > 1:
         raise ModelError(
-            f'{reference} pools by {", ".join(sorted(wanted))}; known are mean_tokens '
+            f'{reference} pools by {", ".join(sorted(active))}; known are mean_tokens '
             'and cls_token.'
         )
-    pooling = Pooling.CLS if wanted == {'cls_token'} else Pooling.MEAN
+    pooling = Pooling.CLS if active == {'cls_token'} else Pooling.MEAN
     return pooling, 'Normalize' in kinds
 
 

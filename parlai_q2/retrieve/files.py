@@ -21,12 +21,12 @@ class Documents:
     Documents in order, and the files beside them that are left out.
 
     :param files: each document by the name that passages carry: its path as given.
-    :param others: files of kinds that are not read.
+    :param of_other_kinds: files of kinds that are not read.
     :param links: links that lead out of their folder.
     """
 
     files: dict[str, Path] = field(default_factory=dict)
-    others: list[Path] = field(default_factory=list)
+    of_other_kinds: list[Path] = field(default_factory=list)
     links: list[Path] = field(default_factory=list)
 
     def add(self, path: Path) -> None:
@@ -37,7 +37,7 @@ class Documents:
             name = os.path.normpath(path).replace(os.sep, '/')
             self.files[name.encode('utf-8', 'replace').decode('utf-8')] = path
         else:
-            self.others.append(path)
+            self.of_other_kinds.append(path)
 
     def add_folder(self, folder: Path) -> None:
         """Add what is in a folder and the folders in it."""

@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 
 from parlai_q2.io.turn_knowledge import TurnKnowledge
-from parlai_q2.retrieve.answers import Answer, AnswerReader, asks, wants_a_way
+from parlai_q2.retrieve.answers import Answer, AnswerReader
 from parlai_q2.retrieve.courtesy import courtesy
 from parlai_q2.retrieve.nearness import Nearness
 from parlai_q2.retrieve.orders import mask_orders
@@ -30,6 +30,7 @@ from parlai_q2.retrieve.quotes import QUOTE_WORDS, quote_answer
 from parlai_q2.retrieve.readers.block import find_cells
 from parlai_q2.retrieve.retriever import Hit, Retriever
 from parlai_q2.retrieve.store import name_of
+from parlai_q2.text.questions import asks_how_or_why, is_question
 from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words
 from parlai_q2.turns import Passage, heading_of
@@ -56,7 +57,7 @@ class Reading:
 
     :param text: of the passage, as it was read: without orders.
     :param nearness: how near the passage is to the question.
-    :param wants_a_way: whether the question asks how something is done, which a row
+    :param is_how_or_why: whether the question asks how something is done, which a row
         tells as seldom as it seems.
     """
 
@@ -64,7 +65,7 @@ class Reading:
     text: str
     answer: Answer
     nearness: float
-    wants_a_way: bool = False
+    is_how_or_why: bool = False
 
     @property
     def is_row(self) -> bool:
@@ -75,7 +76,7 @@ class Reading:
     def logit(self) -> float:
         """How likely it answers, as the argument of a logistic."""
         rule = load_rule()
-        weights = rule['row' if self.is_row and not self.wants_a_way else 'prose']
+        weights = rule['row' if self.is_row and not self.is_how_or_why else 'prose']
         least, most = rule['margin_bounds']
         margin = min(max(self.answer.margin, least), most)
         return (
@@ -134,19 +135,19 @@ class Grounder:
             with the likeliest answer first, or, if none does, all that were found.
         """
         grounded: dict[int, TurnKnowledge] = {}
-        questions, others = list[int](), list[int]()
+        questions, statements = list[int](), list[int]()
         for place, history in enumerate(histories):
             turn = history[-1] if history else ''
             if self.reader is not None and (reply := courtesy(turn)):
                 grounded[place] = TurnKnowledge((), searched=True, courtesy=reply)
-            elif self.reader is not None and asks(turn):
+            elif self.reader is not None and is_question(turn):
                 questions.append(place)
             else:
-                others.append(place)
-        for places, find in ((others, self._find), (questions, self._answer)):
+                statements.append(place)
+        for places, find in ((statements, self._find), (questions, self._answer)):
             if places:
-                found = find([histories[place] for place in places])
-                grounded |= dict(zip(places, found, strict=True))
+                knowledge = find([histories[place] for place in places])
+                grounded |= dict(zip(places, knowledge, strict=True))
         return [grounded[place] for place in range(len(histories))]
 
     def _find(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
@@ -162,28 +163,30 @@ class Grounder:
         queries = questions
         if self.query != DEFAULT_QUERY:
             queries = [make_query(history, self.query) for history in histories]
-        hits = self.question_retriever.search(queries, DEPTH)
-        nearest = [
-            self._find_nearest(question, history[-1], some)
-            for question, history, some in zip(questions, histories, hits, strict=True)
-        ]
-        pairs = [
-            (history[-1], passage._replace(text=text))
-            for history, some in zip(histories, nearest, strict=True)
-            for passage, text, _ in some
-        ]
+        results = self.question_retriever.search(queries, DEPTH)
+        nearest = list(map(self._find_nearest, questions, histories, results))
+        pairs = list[tuple[str, Passage]]()
+        for history, candidates in zip(histories, nearest, strict=True):
+            pairs += [(history[-1], p._replace(text=text)) for p, text, _ in candidates]
         answers = iter(self.reader.read(pairs) if self.reader else ())
         grounded = []
-        for history, some in zip(histories, nearest, strict=True):
+        for history, candidates in zip(histories, nearest, strict=True):
+            is_how_or_why = asks_how_or_why(history[-1])
             readings = [
-                Reading(passage, text, next(answers), near, wants_a_way(history[-1]))
-                for passage, text, near in some
+                Reading(
+                    passage,
+                    text=text,
+                    answer=next(answers),
+                    nearness=nearness,
+                    is_how_or_why=is_how_or_why,
+                )
+                for passage, text, nearness in candidates
             ]
             grounded.append(self.choose(history[-1], readings))
         return grounded
 
     def _find_nearest(
-        self, question: str, last: str, hits: Sequence[Hit]
+        self, question: str, history: Sequence[str], hits: Sequence[Hit]
     ) -> list[tuple[Passage, str, float]]:
         """
         The passages nearest to a question, those of figures after the others, with
@@ -194,9 +197,9 @@ class Grounder:
             zip((hit.passage for hit in hits), nearness, strict=True),
             key=lambda pair: (is_figures(pair[0].text), -pair[1]),
         )
-        is_a_way = wants_a_way(last)
+        is_how_or_why = asks_how_or_why(history[-1])
         masked = (
-            (passage, mask_orders(passage.text, is_a_way), near)
+            (passage, mask_orders(passage.text, is_how_or_why), near)
             for passage, near in ranked[:MAX_READ]
         )
         return [triple for triple in masked if triple[1].strip()]
@@ -207,27 +210,27 @@ class Grounder:
 
         :param readings: the nearest first.
         """
-        rule, is_a_way = load_rule(), wants_a_way(question)
+        rule, is_how_or_why = load_rule(), asks_how_or_why(question)
         ranked = sorted(readings, key=lambda reading: -reading.logit)
         least = math.log(rule['least_chance'] / (1 - rule['least_chance']))
-        called = [r for r in ranked if is_a_way and is_named(question, r.passage)]
+        called = [r for r in ranked if is_how_or_why and is_named(question, r.passage)]
         if not called and (not ranked or ranked[0].logit < least):
             nearest = tuple(reading.passage for reading in readings[: self.k])
             return TurnKnowledge(nearest, searched=True, declined=True)
         floor = max(least, ranked[0].logit - rule['tolerance'])
-        if is_a_way:
+        if is_how_or_why:
             ranked = self._order_by_heading(question, ranked, rule['heading'])
             ranked = [*called, *(r for r in ranked if r not in called)]
-        kept = [ranked[0], *(r for r in ranked[1:] if r.logit >= floor)][: self.k]
-        quote = _quote_best(kept)
-        if is_a_way:
+        chosen = [ranked[0], *(r for r in ranked[1:] if r.logit >= floor)][: self.k]
+        quote = _quote_best(chosen)
+        if is_how_or_why:
             # No span says how something is done.
             sentences, answers = [quote], list[str]()
         else:
-            sentences = [reading.quote(0) for reading in kept]
-            answers = [reading.answer.span.text for reading in kept]
+            sentences = [reading.quote(0) for reading in chosen]
+            answers = [reading.answer.span.text for reading in chosen]
         return TurnKnowledge(
-            tuple(reading.passage for reading in kept),
+            tuple(reading.passage for reading in chosen),
             searched=True,
             question=question,
             sentences=tuple(dict.fromkeys(filter(None, sentences))),
@@ -247,17 +250,17 @@ class Grounder:
         return [reading for reading, _ in order]
 
 
-def _quote_best(kept: Sequence[Reading]) -> str:
+def _quote_best(readings: Sequence[Reading]) -> str:
     """
     What the document says with the likeliest answer; of a table, with the row that is
     nearly as likely, since rows side by side are often alike.
     """
-    first, *others = kept
+    first, *rest = readings
     quote = first.quote()
-    for other in others:
+    for other in rest:
         if first.table is not None and other.table == first.table:
-            both = f'{quote}\n{other.quote()}'.strip()
-            return both if count_words(both) <= QUOTE_WORDS else quote
+            two_rows = f'{quote}\n{other.quote()}'.strip()
+            return two_rows if count_words(two_rows) <= QUOTE_WORDS else quote
     return quote
 
 
@@ -282,5 +285,5 @@ def is_named(question: str, passage: Passage) -> bool:
     >>> is_named('How do I index files?', Passage('Run it.', 'Indexing your files'))
     True
     """
-    wanted = stems(question) - _WHY
-    return bool(wanted) and wanted <= stems(name_of(passage))
+    words = stems(question) - _WHY
+    return bool(words) and words <= stems(name_of(passage))

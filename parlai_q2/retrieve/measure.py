@@ -80,8 +80,8 @@ def find_rank(gold: str, texts: Sequence[str]) -> int:
     2
     """
     keys = list(dict.fromkeys(map(passage_key, texts)))
-    wanted = passage_key(gold)
-    return keys.index(wanted) + 1 if wanted in keys else 0
+    key = passage_key(gold)
+    return keys.index(key) + 1 if key in keys else 0
 
 
 def read_turns(path: Path) -> Iterator[GoldTurn]:

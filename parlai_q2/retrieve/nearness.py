@@ -81,8 +81,8 @@ class Nearness:
 def encoded_text(passage: Passage) -> str:
     """A passage as it is encoded; a row without its columns' names."""
     if cells := find_cells(passage.text):
-        first, *others = (cell.text for cell in cells)
-        passage = passage._replace(text=f'{first}: {"; ".join(others)}')
+        first, *rest = (cell.text for cell in cells)
+        passage = passage._replace(text=f'{first}: {"; ".join(rest)}')
     return searched_text(passage)
 
 

@@ -55,10 +55,10 @@ def _quote_row(cells: Sequence[Span], answer: Span, words: int) -> str:
         # As the answer of a FAQ, beside which other columns stand.
         return first.text if first.text[-1] == '.' else text
     if cell is first:
-        others = [c for c in statements if c is not first]
-        if not others:
+        rest = [c for c in statements if c is not first]
+        if not rest:
             return text
-        text = max(others, key=lambda c: count_words(c.text)).text
+        text = max(rest, key=lambda c: count_words(c.text)).text
     return f'{first.text}: {text}'
 
 

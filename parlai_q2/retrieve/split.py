@@ -79,22 +79,22 @@ def _pack(file: str, blocks: list[Block], length: Length) -> Iterator[Passage]:
         # As most rows are: there is nothing to split.
         yield _passage(file, [_Sentence(blocks[0].text.strip(), 0, blocks[0], True)])
         return
-    held: list[_Sentence] = []
+    buffer: list[_Sentence] = []
     fresh = words = 0
     for sentence in _sentences(blocks, length.words):
         full = most and fresh == most
-        apart = held and _is_apart(held[-1].block, sentence.block)
-        if held and (full or apart or words + sentence.words > length.words):
-            yield _passage(file, held)
+        apart = buffer and _is_apart(buffer[-1].block, sentence.block)
+        if buffer and (full or apart or words + sentence.words > length.words):
+            yield _passage(file, buffer)
             fitting = min(length.overlap, length.words - sentence.words)
             alone = most or (apart and not sentence.block.code)
-            held = [] if alone else _repeat(held, fitting)
-            fresh, words = 0, sum(repeated.words for repeated in held)
-        held.append(sentence)
+            buffer = [] if alone else _repeat(buffer, fitting)
+            fresh, words = 0, sum(repeated.words for repeated in buffer)
+        buffer.append(sentence)
         words += sentence.words
         fresh += 1
     if fresh:
-        yield _passage(file, held)
+        yield _passage(file, buffer)
 
 
 def _is_apart(before: Block, after: Block) -> bool:
@@ -118,20 +118,20 @@ def _sentences(blocks: list[Block], most: int) -> Iterator[_Sentence]:
                 yield _Sentence(piece.text, count_words(piece.text), block, last)
 
 
-def _repeat(held: list[_Sentence], most: int) -> list[_Sentence]:
+def _repeat(buffer: list[_Sentence], most: int) -> list[_Sentence]:
     """The last sentences that fit; never all of a passage."""
-    start, words = len(held), 0
-    while start > 1 and words + held[start - 1].words <= most:
+    start, words = len(buffer), 0
+    while start > 1 and words + buffer[start - 1].words <= most:
         start -= 1
-        words += held[start].words
-    return held[start:]
+        words += buffer[start].words
+    return buffer[start:]
 
 
-def _passage(file: str, held: list[_Sentence]) -> Passage:
+def _passage(file: str, buffer: list[_Sentence]) -> Passage:
     parts = []
-    for sentence in held:
+    for sentence in buffer:
         parts += [sentence.text, '\n' if sentence.ends else ' ']
-    first, last = held[0].block, held[-1].block
+    first, last = buffer[0].block, buffer[-1].block
     source = Source(file, first.heading, place(first.unit, first.first, last.last))
     return Passage(''.join(parts[:-1]), first.title, source)
 

@@ -26,9 +26,9 @@ _TOKENIZER = 'words'
 # Bytes that a writer may hold before it writes a segment.
 HEAP = 200_000_000
 # Of more passages that fit equally well, any are taken. Asking at once for some more
-# than are wanted costs less than asking again: among 100,000 passages, where half of
+# than are limit costs less than asking again: among 100,000 passages, where half of
 # the searches for 5 end among equals, 0.41 ms instead of 0.54.
-MORE, MAX_EQUAL = 64, 256
+MAX_EXTRA, MAX_EQUAL = 64, 256
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ class Store:
 
         :return: how many passages it has.
         """
-        count, held = 0, None
+        count, previous = 0, None
         for passage in passages:
-            if held is not None:
-                self._add(document, held, count)
-            count, held = count + 1, passage
-        if held is not None:
-            self._add(replace(document, count=count), held, count)
+            if previous is not None:
+                self._add(document, previous, count)
+            count, previous = count + 1, passage
+        if previous is not None:
+            self._add(replace(document, count=count), previous, count)
         return count
 
     def _add(self, document: Document, passage: Passage, number: int) -> None:
@@ -183,15 +183,15 @@ class Store:
         if not terms:
             return []
         query = library.Query.boolean_query([(library.Occur.Should, t) for t in terms])
-        wanted = k + min(3 * k, MORE)
+        limit = k + min(3 * k, MAX_EXTRA)
         with naming(self.folder):
-            ranked = self._rank(query, wanted)
+            ranked = self._rank(query, limit)
             # Which of equal ones come last depends on how the index was built.
             while (
-                len(ranked) == wanted < MAX_EQUAL and ranked[k - 1][0] == ranked[-1][0]
+                len(ranked) == limit < MAX_EQUAL and ranked[k - 1][0] == ranked[-1][0]
             ):
-                wanted *= 2
-                ranked = self._rank(query, wanted)
+                limit *= 2
+                ranked = self._rank(query, limit)
             hits = list[Hit]()
             for score, address in ranked:
                 # What is certainly not among the best is not read.

@@ -161,7 +161,7 @@ def write_left_out(folder: Path, documents: Documents, changes: Changes) -> None
     reasons = {error.path: error.problem for error in changes.refused}
     reasons |= {str(link): 'it leads out of its folder' for link in documents.links}
     reasons |= {
-        str(path): 'files of its kind are not read' for path in documents.others
+        str(path): 'files of its kind are not read' for path in documents.of_other_kinds
     }
     lines = [
         json.dumps({'file': name, 'reason': reason}, ensure_ascii=True) + '\n'

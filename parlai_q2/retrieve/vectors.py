@@ -108,7 +108,7 @@ def make_vectors(
     store: Store,
     encoder: TextEncoder,
     old: Path | None = None,
-    report: Callable[[int, int], Any] = lambda done, total: None,
+    report: Callable[[int, int], Any] = lambda count, total: None,
 ) -> None:
     """
     Write the vectors of all passages of a store. What a stopped run wrote is kept.
@@ -122,10 +122,10 @@ def make_vectors(
     digest = _digest(store, encoder)
     width = encoder.passages(['-']).shape[1]
     finished, rows = _begin(folder, keys, width, digest)
-    known = Vectors.open(old) if old is not None else None
+    old_vectors = Vectors.open(old) if old is not None else None
     for start in range(finished, len(keys), CHUNK):
         part = keys[start : start + CHUNK]
-        rows[start : start + len(part)] = _encode(part, store, encoder, known)
+        rows[start : start + len(part)] = _encode(part, store, encoder, old_vectors)
         rows.flush()
         finished = start + len(part)
         _write_state(folder, digest, finished)
@@ -136,15 +136,19 @@ def make_vectors(
 
 
 def _encode(
-    keys: np.ndarray, store: Store, encoder: TextEncoder, known: Vectors | None
+    keys: np.ndarray, store: Store, encoder: TextEncoder, old_vectors: Vectors | None
 ) -> np.ndarray:
-    places = known.find_rows(keys) if known is not None else np.full(len(keys), -1)
+    places = (
+        old_vectors.find_rows(keys)
+        if old_vectors is not None
+        else np.full(len(keys), -1)
+    )
     is_new = places < 0
     passages = store.passages(keys[is_new].tolist())
     vectors = encoder.passages([searched_text(passage) for passage in passages])
-    if known is None or is_new.all():
+    if old_vectors is None or is_new.all():
         return vectors
-    rows = np.array(known.stored[np.maximum(places, 0)])
+    rows = np.array(old_vectors.stored[np.maximum(places, 0)])
     if passages:
         rows[is_new] = vectors
     return rows

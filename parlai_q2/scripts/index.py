@@ -103,24 +103,23 @@ def run(opt: Mapping[str, Any]) -> Manifest:
     documents = find_documents(opt['paths'])
     for link in documents.links:
         log.warning(f'{link} leads out of its folder. Left out.')
-    if documents.others:
-        others = documents.others
-        endings = Counter(path.suffix.lower() or 'no ending' for path in others)
+    if left_out := documents.of_other_kinds:
+        endings = Counter(path.suffix.lower() or 'no ending' for path in left_out)
         counts = [f'{n} {ending}' for ending, n in endings.most_common(MAX_ENDINGS)]
         log.info(
-            f'{len(others)} files of other kinds were left out: {", ".join(counts)}.'
+            f'{len(left_out)} files of other kinds were left out: {", ".join(counts)}.'
         )
     with ExitStack() as bars:
         read = bars.enter_context(Progress('index', len(documents.files), 'documents'))
         encode: Progress | None = None
         encoded = 0
 
-        def report_vectors(done: int, total: int) -> None:
+        def report_vectors(count: int, total: int) -> None:
             nonlocal encode, encoded
             if encode is None:
                 encode = bars.enter_context(Progress('encode', total, 'passages'))
-            encode.update(done - encoded)
-            encoded = done
+            encode.update(count - encoded)
+            encoded = count
 
         manifest, changes = build(
             opt['paths'],

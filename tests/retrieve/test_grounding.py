@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parlai_q2.retrieve.answers import Answer, AnswerReader, asks
+from parlai_q2.retrieve.answers import Answer, AnswerReader
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.grounding import Grounder, Reading
 from parlai_q2.retrieve.index import Index
@@ -138,7 +138,7 @@ def test_of_a_row_nearness_counts_more_than_what_is_read_in_it():
     prose = reading(Passage('Use it for a large corpus.'), unsure)
     assert row.logit == pytest.approx(-0.42 + 5.6 - 6.0)
     assert prose.logit == pytest.approx(-0.561 + 4.41 - 6.18)
-    assert replace(row, wants_a_way=True).logit == prose.logit
+    assert replace(row, is_how_or_why=True).logit == prose.logit
     (kept, none) = (
         Grounder(Sure(), AnswerReader()).choose('Which one?', [read])
         for read in (row, prose)
@@ -268,19 +268,6 @@ def test_of_the_questions_most_find_their_passage_and_the_others_are_declined(
     assert len(right) == 30 and sum(right) / 30 >= 0.9
     assert sum(declined[True]) / 30 <= 0.1
     assert sum(declined[False]) / 15 >= 0.7
-
-
-@pytest.mark.parametrize(
-    'said, is_one',
-    [
-        ('how long does it take', True),
-        ('Nice. Does it hum', True),
-        ('Tell me about pumps.', False),
-        ('', False),
-    ],
-)
-def test_questions_are_told_from_statements(said, is_one):
-    assert asks(said) == is_one
 
 
 def test_an_order_in_a_document_is_no_answer(tmp_path):

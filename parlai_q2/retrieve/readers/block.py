@@ -62,8 +62,8 @@ def heading_path(levels: Mapping[int, str]) -> str:
 
 def open_heading(levels: Mapping[int, str], level: int, text: str) -> dict[int, str]:
     """Close the headings from a level down, and open one there unless it is blank."""
-    kept = {n: name for n, name in levels.items() if n < level}
-    return {**kept, level: ' '.join(text.split())} if text.strip() else kept
+    above = {n: name for n, name in levels.items() if n < level}
+    return {**above, level: ' '.join(text.split())} if text.strip() else above
 
 
 def join_cells(columns: Sequence[str], row: Sequence[str]) -> str:

@@ -86,7 +86,7 @@ def html_to_markdown(text: str) -> Markdown:
             # A heading without a text closes the last term's.
             return f'{text}\n\n{_TERM}\n\n'
 
-    soup = _shown(text)
+    soup = _parse_visible(text)
     title = soup.title.get_text() if soup.title else ''
     if soup.title:
         soup.title.extract()
@@ -97,10 +97,10 @@ def html_to_markdown(text: str) -> Markdown:
 
 def html_to_text(text: str) -> str:
     """The text that a piece of HTML shows."""
-    return ' '.join(_shown(text).get_text(' ').split())
+    return ' '.join(_parse_visible(text).get_text(' ').split())
 
 
-def _shown(text: str) -> Any:
+def _parse_visible(text: str) -> Any:
     from bs4 import BeautifulSoup
 
     soup = BeautifulSoup(text, 'lxml')

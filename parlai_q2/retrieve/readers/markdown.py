@@ -62,14 +62,14 @@ def _blocks(markdown: Markdown) -> Iterator[Block]:
     for place, token in enumerate(tokens):
         if token.map:
             lines = (token.map[0] + 1 + skipped, max(token.map[1], 1) + skipped)
-        shown = _shown_text(token).strip()
+        visible = _visible_text(token).strip()
         parent = tokens[place - 1].type if token.type == 'inline' else ''
-        block = Block(shown, title, heading_path(levels), 'line', *lines)
+        block = Block(visible, title, heading_path(levels), 'line', *lines)
         if parent == 'heading_open':
-            levels = open_heading(levels, int(tokens[place - 1].tag[1]), shown)
+            levels = open_heading(levels, int(tokens[place - 1].tag[1]), visible)
             headings.append(replace(block, heading=''))
         elif parent in ('th_open', 'td_open'):
-            row.append(' '.join(shown.split()))
+            row.append(' '.join(visible.split()))
         elif token.type == 'tr_close':
             is_header = tokens[place + 1].type == 'thead_close'
             has_rows = is_header and tokens[place + 2].type == 'tbody_open'
@@ -80,7 +80,7 @@ def _blocks(markdown: Markdown) -> Iterator[Block]:
                 is_empty = False
                 yield replace(block, text=text, alone=True)
             row = []
-        elif shown and not _LABEL.match(shown):
+        elif visible and not _LABEL.match(visible):
             is_empty = False
             yield replace(block, code=token.type in _CODE)
     if is_empty:
@@ -94,10 +94,10 @@ def _find_title(tokens: Sequence[Token]) -> str:
     levels = [int(tokens[place].tag[1]) for place in places]
     if not levels or min(levels[1:], default=7) <= levels[0]:
         return ''
-    return ' '.join(_shown_text(tokens[places[0] + 1]).split())
+    return ' '.join(_visible_text(tokens[places[0] + 1]).split())
 
 
-def _shown_text(token: Token) -> str:
+def _visible_text(token: Token) -> str:
     if token.type in _CODE:
         return '' if _DIRECTIVE.match(token.info) else token.content
     if token.type == 'html_block':
@@ -119,9 +119,9 @@ def _shown_text(token: Token) -> str:
 def _is_badges(token: Token) -> bool:
     """Whether a paragraph has nothing but images in links, as a project's badges."""
     kinds = [child.type for child in token.children or ()]
-    shown = {'image', 'link_open', 'link_close', 'softbreak', 'hardbreak'}
+    expected = {'image', 'link_open', 'link_close', 'softbreak', 'hardbreak'}
     is_blank = all(
-        child.type in shown or not child.content.strip()
+        child.type in expected or not child.content.strip()
         for child in token.children or ()
     )
     return is_blank and 'image' in kinds and 'link_open' in kinds

@@ -56,13 +56,16 @@ def convert_pdf(path: Path) -> Markdown:
         else:
             problem = f'it is no PDF that can be read ({e})'
         raise DocumentError(path, problem) from e
-    running = find_running_lines([(one.page, one.y, one.text) for one in items])
+    running = find_running_lines([(item.page, item.y, item.text) for item in items])
     blocks = []
     for number, page in enumerate(document.pages, 1):
         text = clean(page.markdown)
         if number not in document.pages_with_tables:
-            shown = [item for item in items if item.page == number]
-            body = [item for item in shown if item.text.strip() not in running[number]]
+            body = [
+                item
+                for item in items
+                if item.page == number and item.text.strip() not in running[number]
+            ]
             text = read_short_columns(body, text) or text
         blocks.append(_without_running_lines(text, running[number]))
     text, starts = join_pages(blocks)
@@ -85,32 +88,35 @@ def read_short_columns(items: Sequence[Any], text: str) -> str:
     lefts = Counter(round(item.x) for item in items)
     if len(lefts) < 2:
         return ''
-    left, right = sorted(edge for edge, _ in lefts.most_common(2))
-    columns = [
-        [item for item in items if abs(item.x - edge) < 1] for edge in (left, right)
-    ]
-    top = max(item.y for item in columns[1])
-    first = [item for item in columns[0] if item.y <= top + item.font_size]
-    for column in (first, columns[1]):
+    left_edge, right_edge = sorted(edge for edge, _ in lefts.most_common(2))
+    first = [item for item in items if abs(item.x - left_edge) < 1]
+    second = [item for item in items if abs(item.x - right_edge) < 1]
+    top = max(item.y for item in second)
+    first = [item for item in first if item.y <= top + item.font_size]
+    for column in (first, second):
         length = sum(len(item.text) for item in column) / max(len(column), 1)
         if len(column) < MIN_COLUMN_LINES or length < MIN_COLUMN_CHARACTERS:
             return ''
-    if any(item.x + item.width > right - GUTTER for item in first):
+    if any(item.x + item.width > right_edge - GUTTER for item in first):
         return ''
-    last, following = first[-1].text[:LINE_START], columns[1][0].text[:LINE_START]
+    last, following = first[-1].text[:LINE_START], second[0].text[:LINE_START]
     if -1 < text.find(last) < text.find(following):
         return ''
-    body = {id(item) for item in (*first, *columns[1])}
-    others = [item for item in items if id(item) not in body]
+    body = {id(item) for item in (*first, *second)}
+    outside = [item for item in items if id(item) not in body]
     size = median(item.font_size for item in first)
     above = [
         f'# {item.text}' if item.font_size > size else item.text
-        for item in others
+        for item in outside
         if item.y > top
     ]
-    below = [item.text for item in others if item.y <= top]
-    texts = [' '.join(item.text for item in column) for column in (first, columns[1])]
-    return '\n\n'.join([*above, *texts, *below])
+    below = [item.text for item in outside if item.y <= top]
+    prose = [_join_lines(first), _join_lines(second)]
+    return '\n\n'.join([*above, *prose, *below])
+
+
+def _join_lines(column: Sequence[Any]) -> str:
+    return ' '.join(item.text for item in column)
 
 
 def find_running_lines(

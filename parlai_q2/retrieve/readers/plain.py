@@ -59,21 +59,29 @@ def read_text(path: Path) -> Iterator[Block]:
         elif after is not None and _is_heading(lines, after[2]):
             levels, count = open_heading(levels, LOWEST, lines[0]), 1
         if lines[count:]:
-            text, place = unwrap(lines[count:]), (first + count, last)
-            yield Block(text, '', heading_path(levels), 'line', *place, True)
+            yield Block(
+                unwrap(lines[count:]),
+                heading=heading_path(levels),
+                unit='line',
+                first=first + count,
+                last=last,
+                alone=True,
+            )
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, int, list[str]]]:
     """The numbers of the first and last line of each paragraph, and its lines."""
-    held: list[str] = []
+    paragraph = list[str]()
     first = last = 0
     for number, line in enumerate([*lines, ''], 1):
         if line.strip():
             first, last = first or number, number
-            held.append(line.strip())
-        elif held and (number > len(lines) or not held[-1].endswith(_INTRODUCES)):
-            yield first, last, held
-            held, first = [], 0
+            paragraph.append(line.strip())
+        elif paragraph and (
+            number > len(lines) or not paragraph[-1].endswith(_INTRODUCES)
+        ):
+            yield first, last, paragraph
+            paragraph, first = [], 0
 
 
 def _find_underline(lines: Sequence[str]) -> tuple[str, str, int]:

@@ -27,7 +27,7 @@ def table_reader(format: str) -> Callable[[Path], Iterator[Block]]:
     """A reader of files of a format of :data:`~parlai_q2.io.formats.READERS`."""
     of_json = format == 'jsonl'
     lacks = 'has no "text".' if of_json else 'has no text.'
-    wanted = '"text", or "question" and "answer"' if of_json else 'a text'
+    expected = '"text", or "question" and "answer"' if of_json else 'a text'
 
     def read(path: Path) -> Iterator[Block]:
         good = bad = 0
@@ -45,7 +45,7 @@ def table_reader(format: str) -> Callable[[Path], Iterator[Block]]:
                         f'{path}, line {number}: {problem or lacks} Left out.'
                     )
         if bad and not good:
-            raise DocumentError(path, f'none of its lines has {wanted}')
+            raise DocumentError(path, f'none of its lines has {expected}')
         if bad > MAX_NAMED:
             _logger.warning(f'{path}: {bad - MAX_NAMED} further lines were left out.')
 
@@ -61,18 +61,20 @@ def _block(fields: Mapping[str, Any], number: int, any_row: bool) -> Block | Non
     cells = {name: _cell(value) for name, value in fields.items()}
     url, heading, text = cells.get('url', ''), '', ''
     question, answer = _column(cells, _QUESTION), _column(cells, _ANSWER)
-    others = [name for name in cells if name not in ('title', 'url')]
+    other_columns = [name for name in cells if name not in ('title', 'url')]
     if 'text' in cells:
         text = cells['text']
     elif question is not None and answer is not None:
         heading = ' '.join(cells[question].split())
-        others = [name for name in others if name not in (question, answer)]
+        other_columns = [
+            name for name in other_columns if name not in (question, answer)
+        ]
         if text := cells[answer]:
-            more = [cells[name] for name in others] if any_row else []
-            text = join_cells(['', *others], [text, *more])
+            other_cells = [cells[name] for name in other_columns] if any_row else []
+            text = join_cells(['', *other_columns], [text, *other_cells])
     elif any_row:
-        names = others if len(cells) > 1 else ['']
-        text = join_cells(names, [cells[name] for name in others])
+        names = other_columns if len(cells) > 1 else ['']
+        text = join_cells(names, [cells[name] for name in other_columns])
     if not text:
         return None
     place = (url, 0, 0) if url else ('line', number, number)
