@@ -4,7 +4,7 @@ the options of ParlAI's command of the same name, which it replaces in ``parlai_
 """
 
 import traceback
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping
 
 import parlai.utils.logging as logging
 from parlai.core.agents import create_agent
@@ -70,11 +70,11 @@ class AgentConversation:
     def __init__(self, agent: Any):
         self.agent = agent
         self.turns: list[dict[str, Any]] = []
-        # What was said and the reply, of each turn.
-        self._said: list[tuple[str, Mapping[str, Any]]] = []
+        # The message and the reply of each turn.
+        self._exchanges: list[tuple[str, Mapping[str, Any]]] = []
 
     @property
-    def knowledge(self) -> Optional[str]:
+    def knowledge(self) -> str | None:
         """The knowledge that was typed; None if the agent takes none."""
         if not getattr(self.agent, 'reranks', False):
             return None
@@ -82,10 +82,13 @@ class AgentConversation:
 
     def state(self) -> dict[str, Any]:
         """The agent's name, the knowledge that was typed, and all turns so far."""
-        name, known = self.agent.id, self.knowledge
-        return {'model': name, 'knowledge': known, 'turns': self.turns}
+        return {
+            'model': self.agent.id,
+            'knowledge': self.knowledge,
+            'turns': self.turns,
+        }
 
-    def interact(self, text: str, knowledge: Optional[str] = None) -> dict[str, Any]:
+    def interact(self, text: str, knowledge: str | None = None) -> dict[str, Any]:
         """
         Send a message and get the reply. If this fails, the agent forgets the message.
 
@@ -97,7 +100,7 @@ class AgentConversation:
             self.agent.knowledge.typed = read_typed(knowledge)
         history = getattr(self.agent, 'history', None)
         # Its lists grow in place.
-        heard = {
+        before = {
             name: list(value) if isinstance(value, list) else value
             for name, value in getattr(history, '__dict__', {}).items()
         }
@@ -108,23 +111,23 @@ class AgentConversation:
         except Exception:
             logging.error(traceback.format_exc())
             if history is not None:
-                vars(history).update(heard)
+                vars(history).update(before)
             raise
         self.turns.append(turn)
-        self._said.append((text, reply))
+        self._exchanges.append((text, reply))
         return {'turn': turn, 'number': len(self.turns), 'knowledge': self.knowledge}
 
     def evidence(self, number: int) -> dict[str, Any]:
         """A turn, counted from 1, with its evidence, if the agent gives any."""
-        text, reply = self._said[number - 1]
+        text, reply = self._exchanges[number - 1]
         if getattr(self.agent, 'reranks', False):
             reply = self.agent.explained(reply)
-            self._said[number - 1] = text, reply
+            self._exchanges[number - 1] = text, reply
             self.turns[number - 1] = read_turn(text, reply)
         return self.turns[number - 1]
 
     def reset(self) -> dict[str, Any]:
         """Start a new conversation, which knows nothing of the last one."""
         self.agent.reset()
-        self.turns, self._said = [], []
+        self.turns, self._exchanges = [], []
         return self.state()

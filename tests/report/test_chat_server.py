@@ -14,7 +14,7 @@ import pytest
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.report.chat.guards import Rates
-from parlai_q2.report.chat.host import MOST_WAITING
+from parlai_q2.report.chat.host import MAX_WAITING
 from parlai_q2.report.chat.messages import MAX_KNOWLEDGE, MAX_REQUEST, MAX_TEXT, Refused
 from parlai_q2.report.chat.server import ChatServer
 from parlai_q2.report.chat_page import read_turn
@@ -106,9 +106,9 @@ def test_messages_that_would_wait_for_long_are_refused(server):
         return {}
 
     server.host.conversation.interact = slow
-    with ThreadPoolExecutor(MOST_WAITING + 2) as pool:
+    with ThreadPoolExecutor(MAX_WAITING + 2) as pool:
         message = server, 'POST', '/interact', {'text': 'a'}
-        found = [pool.submit(ask, *message) for _ in range(MOST_WAITING + 2)]
+        found = [pool.submit(ask, *message) for _ in range(MAX_WAITING + 2)]
         try:
             deadline = time.monotonic() + 10
             while sum(f.done() for f in found) < 2:
@@ -117,7 +117,7 @@ def test_messages_that_would_wait_for_long_are_refused(server):
         finally:
             go_on.set()
         statuses = sorted(f.result()[0] for f in found)
-    assert statuses == [200] * MOST_WAITING + [429] * 2
+    assert statuses == [200] * MAX_WAITING + [429] * 2
 
 
 def test_a_machine_that_asks_without_a_pause_has_to_wait():

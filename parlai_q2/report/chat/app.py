@@ -23,7 +23,7 @@ import logging
 from collections.abc import AsyncIterator
 from concurrent.futures import Future
 from http import HTTPStatus
-from typing import Any, Optional
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -47,7 +47,7 @@ _MAX_ERROR = 2_000
 # Seconds between the comments of a reply that takes long.
 HEARTBEAT = 5.0
 # None stands for the end of a reply's steps.
-Steps = asyncio.Queue[Optional[dict[str, Any]]]
+Steps = asyncio.Queue[dict[str, Any] | None]
 
 log = logging.getLogger(__name__)
 
@@ -71,14 +71,14 @@ def make_app(host: ChatHost, page: str, access: Access, patience: float) -> ASGI
         steps: Steps = asyncio.Queue()
         loop = asyncio.get_running_loop()
 
-        def put(found: Optional[dict[str, Any]]) -> None:
-            loop.call_soon_threadsafe(steps.put_nowait, found)
+        def send(step: dict[str, Any] | None) -> None:
+            loop.call_soon_threadsafe(steps.put_nowait, step)
 
-        def hear(step: str, candidates: int) -> None:
-            put({'step': step, 'candidates': candidates})
+        def report(step: str, candidates: int) -> None:
+            send({'step': step, 'candidates': candidates})
 
-        reply = host.interact(text, knowledge, hear)
-        reply.add_done_callback(lambda _: put(None))
+        reply = host.interact(text, knowledge, report)
+        reply.add_done_callback(lambda _: send(None))
         events = _events(steps, reply, access.private)
         return StreamingResponse(events, media_type='text/event-stream')
 
@@ -94,12 +94,12 @@ def make_app(host: ChatHost, page: str, access: Access, patience: float) -> ASGI
         if isinstance(error, Refused):
             return answer_refusal(error)
         if isinstance(error, HTTPException):
-            asked = f'{request.method} {request.url.path}'
-            problem = f'There is no {visible(asked)}.'
+            target = f'{request.method} {request.url.path}'
+            problem = f'There is no {visible(target)}.'
             return JSONResponse({'error': problem}, error.status_code)
         log.debug('a request failed', exc_info=error)
         status = HTTPStatus.INTERNAL_SERVER_ERROR
-        return JSONResponse({'error': _explained(error, access.private)}, int(status))
+        return JSONResponse({'error': _explain(error, access.private)}, int(status))
 
     app = Starlette(
         routes=[
@@ -123,13 +123,13 @@ class _Answering:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         started = False
 
-        async def noting(message: Any) -> None:
+        async def send_noting(message: Any) -> None:
             nonlocal started
             started = True
             await send(message)
 
         try:
-            await self.app(scope, receive, noting)
+            await self.app(scope, receive, send_noting)
         except ClientDisconnect:
             log.debug('a browser left before it was answered')
         except Exception as error:
@@ -141,17 +141,17 @@ class _Answering:
 async def _events(steps: Steps, reply: Future, private: bool) -> AsyncIterator[str]:
     while True:
         try:
-            found = await asyncio.wait_for(steps.get(), HEARTBEAT)
+            step = await asyncio.wait_for(steps.get(), HEARTBEAT)
         except asyncio.TimeoutError:
             yield ': still at it\n\n'
             continue
-        if found is None:
+        if step is None:
             break
-        yield _event('step', found)
+        yield _event('step', step)
     try:
         yield _event('reply', await _result(reply))
     except Exception as error:
-        yield _event('failed', {'error': _explained(error, private)})
+        yield _event('failed', {'error': _explain(error, private)})
 
 
 def _event(name: str, data: dict[str, Any]) -> str:
@@ -165,13 +165,13 @@ async def _result(future: Future) -> Any:
 
 async def _body(request: Request, patience: float) -> bytes:
     """The body of a request, of which no more is kept than is allowed."""
-    kept = b''
+    content = b''
 
     async def read() -> None:
-        nonlocal kept
+        nonlocal content
         async for block in request.stream():
-            kept += block
-            if len(kept) > MAX_REQUEST:
+            content += block
+            if len(content) > MAX_REQUEST:
                 status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
                 raise Refused(status, f'A request may have {MAX_REQUEST:,} bytes.')
 
@@ -182,15 +182,15 @@ async def _body(request: Request, patience: float) -> bytes:
             HTTPStatus.REQUEST_TIMEOUT,
             f'The request did not arrive within {patience:g} seconds.',
         ) from None
-    return kept
+    return content
 
 
-def _explained(error: BaseException, private: bool) -> str:
+def _explain(error: BaseException, private: bool) -> str:
     if isinstance(error, Refused):
         return str(error)
     name = type(error).__name__
     if not private:
         # The message may name files of this machine, or quote them.
         return f'The reply failed ({name}). The log of the server says why.'
-    told = str(error) if isinstance(error, Q2Error) else f'{name}: {error}'
-    return visible(told[:_MAX_ERROR])
+    text = str(error) if isinstance(error, Q2Error) else f'{name}: {error}'
+    return visible(text[:_MAX_ERROR])

@@ -16,7 +16,7 @@ EXIT_CODE = 128 + signal.SIGINT
 
 
 @contextmanager
-def ending_within(seconds: float) -> Iterator[None]:
+def end_within(seconds: float) -> Iterator[None]:
     """
     If Ctrl-C comes within this block and has not ended it after that time, end the
     process. Outside of the main thread, which alone hears signals, do nothing.
@@ -24,25 +24,27 @@ def ending_within(seconds: float) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    heard, told = socket.socketpair()
-    told.setblocking(False)
-    before = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
-    left = threading.Event()
-    watcher = threading.Thread(target=_watch, args=[heard, left, seconds], daemon=True)
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    has_ended = threading.Event()
+    watcher = threading.Thread(
+        target=_watch, args=[reader, has_ended, seconds], daemon=True
+    )
     watcher.start()
     try:
         yield
     finally:
-        left.set()
+        has_ended.set()
         signal.set_wakeup_fd(before)
-        told.close()
+        writer.close()
         watcher.join()
-        heard.close()
+        reader.close()
 
 
-def _watch(heard: socket.socket, left: threading.Event, seconds: float) -> None:
-    while number := heard.recv(1):
-        if number[0] == signal.SIGINT and not left.wait(seconds):
+def _watch(reader: socket.socket, has_ended: threading.Event, seconds: float) -> None:
+    while number := reader.recv(1):
+        if number[0] == signal.SIGINT and not has_ended.wait(seconds):
             sys.stderr.write('Ended in the middle of a reply.\n')
             sys.stderr.flush()
             os._exit(EXIT_CODE)

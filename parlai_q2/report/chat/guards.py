@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, Optional
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -56,7 +56,7 @@ class Access:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
 
     @classmethod
-    def of(cls, names: Iterable[str], private: bool, url: str) -> 'Access':
+    def allow(cls, names: Iterable[str], private: bool, url: str) -> 'Access':
         """Who may take part in a chat with these names."""
         return cls(frozenset(name.lower() for name in names), private, url)
 
@@ -66,11 +66,11 @@ class Access:
         _check_origin(headers)
         if path in OPEN_PATHS:
             return
-        kind, _, told = headers.get('authorization', '').partition(' ')
-        same = secrets.compare_digest(
-            told.encode('utf-8', 'replace'), self.token.encode()
+        kind, _, token = headers.get('authorization', '').partition(' ')
+        is_same = secrets.compare_digest(
+            token.encode('utf-8', 'replace'), self.token.encode()
         )
-        if kind.lower() != 'bearer' or not same:
+        if kind.lower() != 'bearer' or not is_same:
             raise Refused(
                 HTTPStatus.UNAUTHORIZED,
                 'This chat asks for its token. Open the whole address that the command '
@@ -105,26 +105,26 @@ class Rates:
     def __init__(self, burst: int = BURST, per_second: float = PER_SECOND):
         self.burst, self.per_second = burst, per_second
         # Each machine's requests left, and when that was counted.
-        self._left: dict[str, tuple[float, float]] = {}
+        self._remaining: dict[str, tuple[float, float]] = {}
 
     def count(self, address: str) -> None:
         """Count a request, or refuse it."""
         now = time.monotonic()
-        left = self._refilled(address, now)
-        if left < 1:
+        remaining = self._refill(address, now)
+        if remaining < 1:
             raise Refused(
                 HTTPStatus.TOO_MANY_REQUESTS,
                 'Too many requests from this machine. Wait a few seconds.',
             )
-        self._left[address] = left - 1, now
-        if len(self._left) > 1000:
-            full = [a for a in self._left if self._refilled(a, now) >= self.burst]
-            for one in full:
-                del self._left[one]
+        self._remaining[address] = remaining - 1, now
+        if len(self._remaining) > 1000:
+            full = [a for a in self._remaining if self._refill(a, now) >= self.burst]
+            for other in full:
+                del self._remaining[other]
 
-    def _refilled(self, address: str, now: float) -> float:
-        left, then = self._left.get(address, (float(self.burst), now))
-        return min(float(self.burst), left + (now - then) * self.per_second)
+    def _refill(self, address: str, now: float) -> float:
+        remaining, then = self._remaining.get(address, (float(self.burst), now))
+        return min(float(self.burst), remaining + (now - then) * self.per_second)
 
 
 class Guarded:
@@ -134,7 +134,7 @@ class Guarded:
     :param app: what answers the requests that pass.
     """
 
-    def __init__(self, app: ASGIApp, access: Access, rates: Optional[Rates] = None):
+    def __init__(self, app: ASGIApp, access: Access, rates: Rates | None = None):
         self.app, self.access, self.rates = app, access, rates or Rates()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -144,8 +144,8 @@ class Guarded:
 
         async def send_more(message: Message) -> None:
             if message['type'] == 'http.response.start':
-                own = [(k.lower().encode(), v.encode()) for k, v in _HEADERS.items()]
-                message = {**message, 'headers': [*message['headers'], *own]}
+                added = [(k.lower().encode(), v.encode()) for k, v in _HEADERS.items()]
+                message = {**message, 'headers': [*message['headers'], *added]}
             await send(message)
 
         try:
@@ -163,9 +163,9 @@ class Guarded:
             _check_body(headers)
 
 
-def answer_refusal(refused: Refused, **more: Any) -> JSONResponse:
+def answer_refusal(refused: Refused, **fields: Any) -> JSONResponse:
     """The answer to a request that is refused."""
-    return JSONResponse({'error': str(refused), **more}, int(refused.status))
+    return JSONResponse({'error': str(refused), **fields}, int(refused.status))
 
 
 def _check_origin(headers: Headers) -> None:
@@ -194,7 +194,7 @@ def _check_body(headers: Headers) -> None:
         )
 
 
-def _is_address(name: Optional[str]) -> bool:
+def _is_address(name: str | None) -> bool:
     try:
         ipaddress.ip_address(name or '')
     except ValueError:

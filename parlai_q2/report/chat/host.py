@@ -7,7 +7,7 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from http import HTTPStatus
 from queue import Empty, SimpleQueue
-from typing import Any, Callable, Optional, Protocol
+from typing import Any, Callable, Protocol
 
 from parlai_q2.report.chat.messages import Refused
 from parlai_q2.steps import Listener, heard_by
@@ -15,7 +15,7 @@ from parlai_q2.steps import Listener, heard_by
 # How often the waiting thread looks whether it was interrupted.
 _LOOK_SECONDS = 0.2
 # The most messages that wait for their replies.
-MOST_WAITING = 8
+MAX_WAITING = 8
 
 
 class Conversation(Protocol):
@@ -24,7 +24,7 @@ class Conversation(Protocol):
     def state(self) -> dict[str, Any]:
         """Everything that a newly opened page shows."""
 
-    def interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
+    def interact(self, text: str, knowledge: str | None) -> dict[str, Any]:
         """Set the knowledge unless it is None, send a message and get the reply."""
 
     def evidence(self, number: int) -> dict[str, Any]:
@@ -44,30 +44,30 @@ class ChatHost:
 
     def __init__(self, conversation: Conversation):
         self.conversation = conversation
-        self._asked: SimpleQueue[Optional[tuple[Future, Callable]]] = SimpleQueue()
+        self._requests: SimpleQueue[tuple[Future, Callable] | None] = SimpleQueue()
         self._over = False
         self._messages: set[Future] = set()
         # The number of resets, the message being replied to, and the state before it.
         # Only the thread of run() changes them.
         self._number = 0
-        self._pending: Optional[str] = None
+        self._pending: str | None = None
         self._before: dict[str, Any] = {}
 
     def run(self) -> None:
         """Carry out what is asked until :meth:`stop`."""
-        while (asked := self._next()) is not None:
-            _carry_out(*asked)
+        while (request := self._next()) is not None:
+            _carry_out(*request)
 
     def stop(self) -> None:
         """End :meth:`run` once it has carried out all that was asked before."""
-        self._asked.put(None)
+        self._requests.put(None)
 
     def close(self) -> None:
         """Take nothing more, and let those know that were not reached."""
         self._over = True
-        while not self._asked.empty():
-            if (asked := self._asked.get()) is not None:
-                _end(asked[0])
+        while not self._requests.empty():
+            if (request := self._requests.get()) is not None:
+                _end(request[0])
 
     def state(self) -> Future:
         """What a newly opened page shows; it does not wait for a reply in progress."""
@@ -78,19 +78,17 @@ class ChatHost:
             return now
         return self._ask(lambda: self._numbered(self.conversation.state()))
 
-    def interact(
-        self, text: str, knowledge: Optional[str], listener: Listener
-    ) -> Future:
+    def interact(self, text: str, knowledge: str | None, listener: Listener) -> Future:
         """
         Send a message and get the reply.
 
         :param listener: hears the steps of the reply, in the thread of :meth:`run`.
         :raises Refused: when too many messages wait already.
         """
-        if len(self._messages) >= MOST_WAITING:
+        if len(self._messages) >= MAX_WAITING:
             raise Refused(
                 HTTPStatus.TOO_MANY_REQUESTS,
-                f'{MOST_WAITING} messages are waiting for replies. Try again later.',
+                f'{MAX_WAITING} messages are waiting for replies. Try again later.',
             )
         future = self._ask(lambda: self._interact(text, knowledge, listener))
         self._messages.add(future)
@@ -105,34 +103,34 @@ class ChatHost:
         """Start a new conversation."""
         return self._ask(self._reset)
 
-    def _next(self) -> Optional[tuple[Future, Callable]]:
+    def _next(self) -> tuple[Future, Callable] | None:
         # A Ctrl-C just before the wait begins does not end it. Without a timeout it
         # would go unnoticed until the next request.
         while True:
             try:
-                return self._asked.get(timeout=_LOOK_SECONDS)
+                return self._requests.get(timeout=_LOOK_SECONDS)
             except Empty:
                 pass
 
     def _ask(self, act: Callable[[], Any]) -> Future:
         future: Future = Future()
-        self._asked.put((future, act))
+        self._requests.put((future, act))
         if self._over:
             # A connection that is still open may bring another request.
             _end(future)
         return future
 
     def _interact(
-        self, text: str, knowledge: Optional[str], listener: Listener
+        self, text: str, knowledge: str | None, listener: Listener
     ) -> dict[str, Any]:
         self._before = self._numbered(self.conversation.state())
         self._pending = text
         try:
             with heard_by(listener):
-                found = self.conversation.interact(text, knowledge)
+                turn = self.conversation.interact(text, knowledge)
         finally:
             self._pending = None
-        return {**found, 'conversation': self._number}
+        return {**turn, 'conversation': self._number}
 
     def _evidence(self, number: int, conversation: int) -> dict[str, Any]:
         turns = self.conversation.state()['turns']
@@ -147,8 +145,8 @@ class ChatHost:
 
     def _numbered(self, state: dict[str, Any]) -> dict[str, Any]:
         turns = list(state['turns'])  # a copy: the conversation extends its own list
-        more = {'turns': turns, 'conversation': self._number, 'pending': None}
-        return {**state, **more}
+        added = {'turns': turns, 'conversation': self._number, 'pending': None}
+        return {**state, **added}
 
 
 def _carry_out(future: Future, act: Callable[[], Any]) -> None:

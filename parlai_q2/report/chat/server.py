@@ -8,14 +8,14 @@ import socket
 from collections.abc import Iterable
 from functools import partial
 from threading import Thread
-from typing import Any, Optional
+from typing import Any
 
 import uvicorn
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.report.chat.app import make_app
 from parlai_q2.report.chat.connections import BoundedConnection, Limits
-from parlai_q2.report.chat.ctrl_c import ending_within
+from parlai_q2.report.chat.ctrl_c import end_within
 from parlai_q2.report.chat.guards import Access
 from parlai_q2.report.chat.host import ChatHost, Conversation
 
@@ -43,25 +43,27 @@ class ChatServer:
         host: str,
         port: int,
         allowed: Iterable[str] = (),
-        limits: Optional[Limits] = None,
+        limits: Limits | None = None,
     ):
         self._socket = _listen(host, port)
         self.server_address: tuple[Any, ...] = self._socket.getsockname()
         address = str(self.server_address[0])
         names = {'localhost', '127.0.0.1', '::1', address, *allowed}
-        own = socket.gethostname().lower()
+        machine = socket.gethostname().lower()
         if not self.private:
-            names |= {own, f'{own}.local'}
+            names |= {machine, f'{machine}.local'}
         # An address that stands for all of them is none to open.
-        everywhere = ipaddress.ip_address(address).is_unspecified
-        shown = own if everywhere else f'[{address}]' if ':' in address else address
-        self.access = Access.of(
-            names, self.private, f'http://{shown}:{self.server_address[1]}/'
+        is_everywhere = ipaddress.ip_address(address).is_unspecified
+        name = f'[{address}]' if ':' in address else address
+        if is_everywhere:
+            name = machine
+        self.access = Access.allow(
+            names, self.private, f'http://{name}:{self.server_address[1]}/'
         )
         self.limits = limits or Limits()
         if limits is None and self.private:
             self.limits.from_one = self.limits.in_all
-        self._host: Optional[ChatHost] = None
+        self._host: ChatHost | None = None
 
     def __enter__(self) -> 'ChatServer':
         return self
@@ -99,7 +101,7 @@ class ChatServer:
             target=server.run, kwargs={'sockets': [self._socket]}, daemon=True
         )
         listener.start()
-        with ending_within(CTRL_C_SECONDS):
+        with end_within(CTRL_C_SECONDS):
             try:
                 host.run()
             finally:
