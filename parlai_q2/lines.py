@@ -79,7 +79,7 @@ def ranking_line(
 def error_line(
     fields: Mapping[str, Any], line: int, error: RecordError, kind: Kind
 ) -> dict[str, Any]:
-    """The line of a record that could not be scored or ranked, as ``kind`` says."""
+    """The line of a record that could not get a line of this ``kind``."""
     ours = {'kind': str(Kind.ERROR), 'line': line, 'error': str(error)}
     return {**keep_own_fields(fields, kind), **ours}
 
@@ -106,7 +106,7 @@ def keep_own_fields(fields: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
 
 
 def find_kind(fields: Mapping[str, Any]) -> Kind | None:
-    """The kind of a line; None of a record that no run of ours wrote."""
+    """The kind of a line; None for a record that no run has written."""
     return next((kind for kind in Kind if fields.get('kind') == kind), None)
 
 
@@ -126,8 +126,8 @@ def has_ranking(fields: Mapping[str, Any]) -> bool:
 
 def read_line(fields: Mapping[str, Any]) -> Judged:
     """
-    What a line says of its response. A line without a kind, of another program, is read
-    as a score.
+    The response of a line with its score. A line without a kind, of another program, is
+    read as a score.
 
     :raises InputError: when it is the line of an error, or a field, which is named, has
         another type.
@@ -149,7 +149,7 @@ def read_line(fields: Mapping[str, Any]) -> Judged:
 
 def read_logged_turn(fields: Mapping[str, Any]) -> Judged:
     """
-    What a turn of a world log says of the reply.
+    The reply of a turn of a world log with its score.
 
     :param fields: as :func:`~parlai_q2.io.world_logs.read_turns` gives them.
     :raises InputError: when it has neither a score nor a ranking.

@@ -2,12 +2,10 @@
 Parses option values that people type: comma-separated names or pairs, and line ends.
 """
 
-from typing import Optional
-
 from parlai_q2.errors import ConfigError
 
 
-def split_names(text: Optional[str]) -> list[str]:
+def split_names(text: str | None) -> list[str]:
     """
     Parse comma-separated names; None gives an empty list.
 
@@ -17,7 +15,7 @@ def split_names(text: Optional[str]) -> list[str]:
     return [name for name in map(str.strip, (text or '').split(',')) if name]
 
 
-def split_pairs(text: Optional[str], option: str, form: str, example: str) -> dict:
+def split_pairs(text: str | None, option: str, form: str, example: str) -> dict:
     """
     Parse comma-separated pairs such as ``first=second``.
 

@@ -1,12 +1,11 @@
 """
-Tells whoever listens which step a reply is at, so that a page can show more than a
-wait. Where nobody listens, telling costs nothing and does nothing.
+Reports the step that a reply is at to a listener, such as a page that shows it. Without
+a listener, it does nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Callable, Optional
 
 from parlai_q2.enums import Word
 
@@ -20,7 +19,7 @@ class Step(Word):
 
 
 Listener = Callable[[Step, int], None]
-_listener: ContextVar[Optional[Listener]] = ContextVar('steps', default=None)
+_listener: ContextVar[Listener | None] = ContextVar('steps', default=None)
 
 
 @contextmanager

@@ -44,8 +44,8 @@ def cores() -> int:
     The number of cores to compute on: those that this process may use, or as many as
     ``OMP_NUM_THREADS`` allows.
     """
-    said = read_threads(LIMIT)
-    return usable_cores() if said is None else said
+    limit = read_threads(LIMIT)
+    return usable_cores() if limit is None else limit
 
 
 def limit_cores(count: int) -> None:
@@ -84,8 +84,10 @@ def _quotas() -> list[float]:
                 root, name = folders[1]
             else:
                 continue
-            own = root / path.lstrip('/')
-            folders += [(f, name) for f in (own, *own.parents) if root in f.parents]
+            group = root / path.lstrip('/')
+            for folder in (group, *group.parents):
+                if root in folder.parents:
+                    folders.append((folder, name))
     except (OSError, ValueError):
         pass  # not Linux
     return [quota for place in folders if (quota := _quota(*place))]

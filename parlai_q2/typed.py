@@ -5,7 +5,7 @@ as the type that it must have, or raises an InputError that names the field.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.enums import W
 from parlai_q2.errors import InputError
@@ -33,7 +33,7 @@ def mapping(value: Any, what: str) -> Mapping[str, Any]:
     return value
 
 
-def text_in(fields: Mapping[str, Any], name: str, default: Optional[str] = None) -> str:
+def text_in(fields: Mapping[str, Any], name: str, default: str | None = None) -> str:
     """A text; without a default it must be there."""
     value = fields.get(name)
     if value is None and default is not None:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import zlib
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.claims import Score
 from parlai_q2.errors import InputError
@@ -13,11 +13,11 @@ from parlai_q2.scorers.shell import Pair
 def pair_key(pair: Pair) -> bytes:
     """The SHA-256 of all texts, including where each ends."""
     knowledge, response = pair
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for text in (*knowledge, response):
         encoded = text.encode('utf-8', 'surrogatepass')
-        found.update(b'%d:' % len(encoded) + encoded)
-    return found.digest()
+        digest.update(b'%d:' % len(encoded) + encoded)
+    return digest.digest()
 
 
 def encode(score: Score, signature: str, key: bytes) -> tuple[bytes, int]:
@@ -40,7 +40,7 @@ def checksum_of(value: bytes, signature: str, key: bytes) -> int:
     return zlib.crc32(value, zlib.crc32(key, zlib.crc32(signature.encode())))
 
 
-def decode(value: Any, checksum: Any, signature: str, key: bytes) -> Optional[Score]:
+def decode(value: Any, checksum: Any, signature: str, key: bytes) -> Score | None:
     """
     Read back what :func:`encode` returned; None if the value is damaged, belongs to
     another pair or signature, or is not a score.

@@ -12,9 +12,10 @@ import math
 import os
 import sqlite3
 import time
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Iterable, Mapping, NamedTuple, Optional, Union
+from typing import NamedTuple
 
 from parlai_q2.cache.rows import Pair, decode, encode, pair_key
 from parlai_q2.cache.sqlite_file import ANOTHER, SqliteFile, number, shrink, writing
@@ -44,8 +45,8 @@ def default_cache_path() -> Path:
     ``$PARLAI_Q2_CACHE``, else ``scores.sqlite`` in
     :func:`~parlai_q2.io.files.cache_folder`.
     """
-    given = os.environ.get(VARIABLE)
-    return Path(given).expanduser() if given else cache_folder() / 'scores.sqlite'
+    path = os.environ.get(VARIABLE)
+    return Path(path).expanduser() if path else cache_folder() / 'scores.sqlite'
 
 
 class StoredSignature(NamedTuple):
@@ -72,7 +73,7 @@ class ScoreCache:
     """
 
     def __init__(
-        self, path: Union[str, Path, None] = None, max_bytes: int = DEFAULT_MAX_BYTES
+        self, path: str | Path | None = None, max_bytes: int = DEFAULT_MAX_BYTES
     ):
         if max_bytes < MIN_MAX_BYTES:
             raise ConfigError(
@@ -89,7 +90,7 @@ class ScoreCache:
         now = int(time.time())
 
         def read(connection: sqlite3.Connection) -> dict[Pair, Score]:
-            found, unnoted = {}, []
+            scores, unnoted = {}, []
             for pair in dict.fromkeys(pairs):
                 key = pair_key(pair)
                 # One statement: another process could reassign the id between two.
@@ -101,7 +102,7 @@ class ScoreCache:
                 ).fetchone()
                 score = row and decode(row[0], row[1], signature, key)
                 if score:
-                    found[pair] = score
+                    scores[pair] = score
                     if not isinstance(row[2], int) or row[2] <= now - USE_NOTED_EVERY:
                         unnoted.append((now, row[3]))
             # If the file cannot be written, reading still works.
@@ -109,7 +110,7 @@ class ScoreCache:
                 with suppress(sqlite3.OperationalError), writing(connection):
                     note = 'UPDATE scores SET used = ? WHERE rowid = ?'
                     connection.executemany(note, unnoted)
-            return found
+            return scores
 
         return self.file.do(read, {})
 
@@ -162,7 +163,7 @@ class ScoreCache:
         )
 
     def clear(
-        self, signature: Optional[str] = None, unused_for: Optional[float] = None
+        self, signature: str | None = None, unused_for: float | None = None
     ) -> int:
         """
         Delete scores.

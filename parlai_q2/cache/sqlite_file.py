@@ -12,9 +12,10 @@ import logging
 import os
 import sqlite3
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Callable, Iterator, Optional, TypeVar
+from typing import Any, TypeVar
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import beside, locked
@@ -249,7 +250,7 @@ def is_busy(error: Exception) -> bool:
     return locked or isinstance(error, TimeoutError)
 
 
-def code_of(error: Exception) -> Optional[int]:
+def code_of(error: Exception) -> int | None:
     """SQLite's primary code for an error; None where it is not SQLite's."""
     if not isinstance(error, sqlite3.OperationalError):
         return None
@@ -257,10 +258,10 @@ def code_of(error: Exception) -> Optional[int]:
     if code is not None:
         return int(code) & 0xFF
     # Python 3.10 has only the message.
-    said = str(error)
-    if 'locked' in said:
+    message = str(error)
+    if 'locked' in message:
         return SQLITE_BUSY
-    return SQLITE_ERROR if said.startswith(('no such', 'unsupported')) else None
+    return SQLITE_ERROR if message.startswith(('no such', 'unsupported')) else None
 
 
 def is_foreign(path: Path) -> bool:

@@ -8,8 +8,9 @@ before it loads a model. One that needs ParlAI is a ``ParlaiScript``.
 
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from logging import CRITICAL, DEBUG, INFO
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.cli.log import show_log
 from parlai_q2.cli.parser import Parser
@@ -32,7 +33,7 @@ class Command:
     name: str
     what: str
     needs_parlai: bool = False
-    outfile: Optional[str] = None
+    outfile: str | None = None
 
 
 # By what they are for, as the help shows them.
@@ -69,10 +70,10 @@ GROUPS = {
         Command('interactive_web', 'Chat in the browser, with evidence', True),
     ),
 }
-COMMANDS = {command.name: command for group in GROUPS.values() for command in group}
+COMMANDS = {command.name: command for command in chain.from_iterable(GROUPS.values())}
 
 
-def find(name: str) -> Optional[Command]:
+def find(name: str) -> Command | None:
     """The command of a name; None if it is not ours."""
     return COMMANDS.get(name.removeprefix(PREFIX))
 
@@ -113,7 +114,7 @@ def listing(starred: bool) -> str:
     lines = []
     for group, commands in GROUPS.items():
         lines.append(f'{group}:\n')
-        for one in commands:
-            name = f'{one.name} *' if starred and one.needs_parlai else one.name
-            lines.append(f'  {name:<{width}}  {one.what}\n')
+        for command in commands:
+            star = ' *' if starred and command.needs_parlai else ''
+            lines.append(f'  {command.name + star:<{width}}  {command.what}\n')
     return ''.join(lines)

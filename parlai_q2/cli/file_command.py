@@ -50,12 +50,12 @@ class Words(NamedTuple):
 
     :param scorer: the name of the scorer.
     :param unit: ``records`` or the like.
-    :param done: ``scored`` or the like.
+    :param participle: ``scored`` or the like.
     """
 
     scorer: str
     unit: str
-    done: str
+    participle: str
 
 
 class Reporter(Listener):
@@ -65,10 +65,10 @@ class Reporter(Listener):
         self, outputs: Outputs, words: Words, show: Callable[[list[Line]], None] | None
     ):
         self._outputs, self._words, self._show = outputs, words, show
-        self._problems = log.Problems(f'Not {words.done}')
+        self._problems = log.Problems(f'Not {words.participle}')
         # Bytes of the files before the current one, all read.
         self._read = 0
-        # That of the standard input is not known, which is said by 0.
+        # The size of the standard input is not known and counts as 0.
         total = sum(read_state(pair.infile)['size'] for pair in outputs.files)
         self.progress = Progress(words.scorer, total or None, words.unit, 0, 0)
         self.summaries: list[dict[str, Any]] = []
@@ -82,8 +82,8 @@ class Reporter(Listener):
                 'or with another scorer. Starting over.'
             )
         if run.resumed:
-            unit, done = self._words.unit, self._words.done
-            log.info(f'Continuing after the {run.resumed} {unit} already {done}.')
+            _, unit, scored = self._words
+            log.info(f'Continuing after the {run.resumed} {unit} already {scored}.')
             self.progress.skip(run.resumed, run.resumed_end)
 
     def write(self, run: FileRun, lines: list[Line], end: int) -> None:
@@ -109,17 +109,16 @@ class Reporter(Listener):
         """What is wrong with a file that was processed; empty if nothing is."""
         infile, outfile = run.files.infile, run.files.outfile or 'The output'
         count, good = run.tally.records, run.tally.good
-        unit, done = self._words.unit, self._words.done
+        _, unit, scored = self._words
         if count and not good:
             return (
-                f'None of the {count} {unit} in {infile} could be {done}. {outfile} '
-                'says what is wrong with each.'
+                f'None of the {count} {unit} in {infile} could be {scored}. {outfile} '
+                'names the error of each.'
             )
         if good < count:
-            # The others are written; whoever goes on from here should know.
             return (
-                f'{count - good} of the {count} {unit} in {infile} were not {done}. '
-                f'{outfile} has the others, and what is wrong with these.'
+                f'{count - good} of the {count} {unit} in {infile} were not {scored}. '
+                f'{outfile} has the others, and the errors of these.'
             )
         return ''
 
@@ -214,6 +213,7 @@ def _describe_empty(outputs: Outputs, unit: str) -> str:
     empty = [entry['infile'] for entry in entries if not entry['records']]
     if not empty:
         return ''
-    named = ', '.join(empty[:MAX_NAMED])
-    more = f' and {len(empty) - MAX_NAMED} others' if len(empty) > MAX_NAMED else ''
-    return f' {len(empty)} of {len(entries)} files have no {unit}: {named}{more}.'
+    names = ', '.join(empty[:MAX_NAMED])
+    if len(empty) > MAX_NAMED:
+        names += f' and {len(empty) - MAX_NAMED} others'
+    return f' {len(empty)} of {len(entries)} files have no {unit}: {names}.'

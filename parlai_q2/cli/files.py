@@ -1,4 +1,4 @@
-"""The input and output files of a command, and what it says of them."""
+"""The input and output files of a command."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,7 +36,7 @@ def add_fields_option(group: Any) -> None:
 
 
 def report_signature(signature: str, summary: Path | None) -> None:
-    """Log how scores were made, and which file says it in full, if one does."""
+    """Log the signature, and the file that has it in full, if one does."""
     parsed = Signature.from_text(signature)
     where = f', in full in {summary}' if summary else ''
     log.info(f'Signature: {parsed.short}{where}')

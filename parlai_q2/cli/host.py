@@ -41,8 +41,8 @@ def parlai_commands() -> dict[str, str]:
     modules: dict[str, str] = {}
     for folder in (spec.submodule_search_locations or []) if spec else []:
         for path in sorted(Path(folder, 'scripts').glob('*.py')):
-            for name, others in REGISTERED.findall(path.read_text(encoding='utf-8')):
-                names = [name, *re.findall(r'\w+', others)]
+            for name, aliases in REGISTERED.findall(path.read_text(encoding='utf-8')):
+                names = [name, *re.findall(r'\w+', aliases)]
                 modules |= dict.fromkeys(names, f'parlai.scripts.{path.stem}')
     return modules
 

@@ -25,7 +25,7 @@ PARAMS = 'parlai.core.params'
 # Where ParlAI looks for tasks and agents.
 PLACES = re.compile(r'parlai(_q2|_internal)?\.(tasks|agents)\.')
 CLASSES = ('Teacher', 'Agent')
-# What ParlAI says of a key in an option file that is no option.
+# ParlAI's message about a key in an option file that is not an option.
 NO_OPTION = 'Trying to set opt from file that does not exist: '
 
 
@@ -71,7 +71,7 @@ def suggesting(arguments: Sequence[str]) -> Iterator[None]:
     Suggest the nearest name where ParlAI finds none.
 
     :param arguments: what the user typed, with names of tasks and agents among it.
-    :raises ConfigError: in place of ParlAI's error.
+    :raises ConfigError: instead of ParlAI's error.
     """
     try:
         yield
@@ -84,10 +84,10 @@ def suggesting(arguments: Sequence[str]) -> Iterator[None]:
 
 def explain_name(error: Exception, arguments: Sequence[str]) -> ConfigError | None:
     """
-    What an error says of a name that ParlAI looked for; None if it is another error,
-    such as that of a module that was found and lacks a package.
+    The error to show for a name that ParlAI did not find; None if it is about something
+    else, such as a package that an existing module lacks.
     """
-    typed = {name for a in arguments for name in re.split(r'[,+:=\s]', a)}
+    typed = set(re.split(r'[,+:=\s]', ' '.join(arguments)))
     if isinstance(error, ModuleNotFoundError) and error.name:
         is_typed = any(f'{name}.'.startswith(f'{error.name}.') for name in typed)
         if is_typed or PLACES.match(error.name):
@@ -96,9 +96,9 @@ def explain_name(error: Exception, arguments: Sequence[str]) -> ConfigError | No
         if error.name in typed or str(error.name).endswith(CLASSES):
             return _no_class(error.obj, str(error.name))
     elif isinstance(error, KeyError) and error.args and MUTATORS in sys.modules:
-        known = sys.modules[MUTATORS].MUTATOR_REGISTRY
-        if error.args[0] in typed and error.args[0] not in known:
-            return UnknownNameError('mutator', str(error.args[0]), known)
+        names = sys.modules[MUTATORS].MUTATOR_REGISTRY
+        if error.args[0] in typed and error.args[0] not in names:
+            return UnknownNameError('mutator', str(error.args[0]), names)
     elif isinstance(error, RuntimeError) and str(error).startswith(NO_OPTION):
         return _no_option(
             str(error).removeprefix(NO_OPTION), dict(options_of(arguments))
@@ -108,7 +108,7 @@ def explain_name(error: Exception, arguments: Sequence[str]) -> ConfigError | No
 
 def _no_option(key: str, options: dict[str, str]) -> ConfigError:
     optfile = options.get('--init-opt', options.get('-o', 'The option file'))
-    # It is there: it has just complained.
+    # It is imported, since the error came from it.
     parser = sys.modules[PARAMS].ParlaiParser(True, True)
     near = nearest(key, (action.dest for action in parser._actions))
     return ConfigError(
@@ -123,22 +123,22 @@ def _no_module(name: str) -> UnknownNameError:
     parent = sys.modules.get(folder)
     if parent is None:
         return UnknownNameError('module', name, [])
-    known = {module.name for module in pkgutil.iter_modules(parent.__path__)}
+    names = {module.name for module in pkgutil.iter_modules(parent.__path__)}
     _, place, *inside = [*folder.split('.'), '']
     if place not in KINDS:
-        return UnknownNameError(f'module in {folder}', last, known)
+        return UnknownNameError(f'module in {folder}', last, names)
     # "transformer/generator" is parlai.agents.transformer.generator.
     before = '/'.join(inside)
     kind, registry = KINDS[place]
-    names = {before + module for module in known}
+    names = {before + module for module in names}
     names |= {*getattr(sys.modules[LOADER], registry), *short_names(place)}
     return UnknownNameError(kind, before + last, names)
 
 
 def _no_class(module: ModuleType, name: str) -> UnknownNameError:
-    known: Iterable[str] = vars(module)
+    names: Iterable[str] = vars(module)
     kind = next((kind for kind in CLASSES if name.endswith(kind)), '')
     if kind:
-        known = [attribute for attribute in known if attribute.endswith(kind)]
+        names = [attribute for attribute in names if attribute.endswith(kind)]
     kind = kind.lower() or 'class'
-    return UnknownNameError(f'{kind} of {module.__name__}', name, known)
+    return UnknownNameError(f'{kind} of {module.__name__}', name, names)

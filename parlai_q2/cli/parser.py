@@ -4,7 +4,8 @@ The parser of commands that do not need ParlAI. It takes options as ParlAI's doe
 """
 
 import argparse
-from typing import Any, NoReturn, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from parlai_q2.errors import ConfigError, UnknownNameError
 
@@ -35,14 +36,14 @@ class Parser(argparse.ArgumentParser):
 
         :raises ConfigError: when an option is unknown or its value is not valid.
         """
-        known, unknown = self.parse_known_args([dashed(a) for a in arguments])
+        values, unknown = self.parse_known_args([dashed(a) for a in arguments])
         options = [o for o in unknown if o.startswith('-')]
         if options:
             names = [n for n in self._option_string_actions if n.startswith('--')]
             raise UnknownNameError('option', options[0].partition('=')[0], names)
         if unknown:
             self.error(f'unexpected argument {unknown[0]!r}')
-        return vars(known)
+        return vars(values)
 
     def with_values(self, arguments: Sequence[str], **values: Any) -> dict[str, Any]:
         """
@@ -65,7 +66,7 @@ class Parser(argparse.ArgumentParser):
 class Help(argparse.HelpFormatter):
     """Adds defaults to the help, where it does not give them itself."""
 
-    def _get_help_string(self, action: argparse.Action) -> Optional[str]:
+    def _get_help_string(self, action: argparse.Action) -> str | None:
         text = action.help or ''
         if action.default in (None, False, argparse.SUPPRESS) or 'default' in text:
             return text

@@ -8,7 +8,6 @@ import sys
 import time
 from datetime import timedelta
 from types import TracebackType
-from typing import Optional
 
 from tqdm import tqdm
 
@@ -27,7 +26,7 @@ class Progress:
     of the log has another one at its end, unless that is an error.
 
     :param total: how much there is to do; None if unknown.
-    :param done: how much of it an earlier run has done.
+    :param start: how much of it an earlier run has done.
     :param place: how far in the input that run came, where ``total`` is the input's
         size in bytes, as the number of its records is known only at its end.
     """
@@ -35,20 +34,20 @@ class Progress:
     def __init__(
         self,
         name: str,
-        total: Optional[int],
+        total: int | None,
         unit: str,
-        done: int = 0,
-        place: Optional[int] = None,
+        start: int = 0,
+        place: int | None = None,
     ):
         self._name, self._total, self._unit = name, total, unit
-        self._done, self._place = done, done if place is None else place
+        self._done, self._place = start, start if place is None else place
         self._by_place = place is not None
-        self._began = self._told = time.monotonic()
-        self._said: Optional[int] = None
+        self._began = self._logged_at = time.monotonic()
+        self._logged: int | None = None
         # Speed is measured from the first result (time, units, place), so that it does
         # not include starting and loading models.
-        self._since: Optional[tuple[float, int, int]] = None
-        self._bar: Optional[tqdm] = None
+        self._since: tuple[float, int, int] | None = None
+        self._bar: tqdm | None = None
         if sys.stderr.isatty() and log.logger.isEnabledFor(logging.INFO):
             self._bar = tqdm(total=total, bar_format=BAR if total else '{desc}')
             self._draw(self._bar)
@@ -58,23 +57,23 @@ class Progress:
 
     def __exit__(
         self,
-        kind: Optional[type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         if self._bar is not None:
             self._bar.close()
-        elif kind is None and self._said not in (None, self._done):
-            self._say()
+        elif kind is None and self._logged not in (None, self._done):
+            self._log()
 
     def skip(self, count: int, place: int) -> None:
-        """Note what an earlier run has done; it says nothing of the speed."""
+        """Note what an earlier run has done; it does not count for the speed."""
         self._done += count
         self._place += place
         if self._bar is not None:
             self._draw(self._bar)
 
-    def update(self, count: int, place: Optional[int] = None) -> None:
+    def update(self, count: int, place: int | None = None) -> None:
         """
         Report the units done since the last call, and how far the input is done by now
         where that is what is measured.
@@ -85,15 +84,15 @@ class Progress:
             self._since = time.monotonic(), self._done, self._place
         if self._bar is not None:
             self._draw(self._bar)
-        elif time.monotonic() - self._told >= EVERY:
-            self._say()
+        elif time.monotonic() - self._logged_at >= EVERY:
+            self._log()
 
     def _draw(self, bar: tqdm) -> None:
         bar.n = min(self._place, self._total or self._place)
         bar.set_description_str(f'{self._name}: {self._state()}')
 
-    def _say(self) -> None:
-        self._told, self._said = time.monotonic(), self._done
+    def _log(self) -> None:
+        self._logged_at, self._logged = time.monotonic(), self._done
         share = ''
         if self._by_place and self._total:
             share = f'{min(1.0, self._place / self._total):.1%}, '
@@ -101,17 +100,17 @@ class Progress:
 
     def _state(self) -> str:
         """What is done, how fast, and how long the rest will take."""
-        now, speed, left = time.monotonic(), '', ''
+        now, speed, remaining = time.monotonic(), '', ''
         if self._since is not None and self._place > self._since[2]:
             seconds = max(now - self._since[0], 1e-9)
             speed = f', {(self._done - self._since[1]) / seconds:,.1f} a second'
             if self._total:
                 rest = max(0, self._total - self._place)
                 pace = seconds / (self._place - self._since[2])
-                left = f', {_duration(pace * rest)} left'
-        of = f' of {self._total:,}' if self._total and not self._by_place else ''
-        amount = f'{self._done:,}{of} {self._unit}{speed}'
-        return f'{amount}, {_duration(now - self._began)} elapsed{left}'
+                remaining = f', {_duration(pace * rest)} left'
+        total = f' of {self._total:,}' if self._total and not self._by_place else ''
+        amount = f'{self._done:,}{total} {self._unit}{speed}'
+        return f'{amount}, {_duration(now - self._began)} elapsed{remaining}'
 
 
 def _duration(seconds: float) -> str:

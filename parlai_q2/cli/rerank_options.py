@@ -1,6 +1,7 @@
 """The options for choosing among candidates, and the reranker that they describe."""
 
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from parlai_q2.cli.scorer_options import explainer_from_opt, scorer_from_opt
 from parlai_q2.errors import ConfigError

@@ -1,19 +1,12 @@
 """The options for where work is done: in this process, or in many on a Ray cluster."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-from parlai_q2.cli.scorer_options import judge_from_opt
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.formats import Format
 from parlai_q2.runs.job import Engine, Job, LocalEngine
-from parlai_q2.runs.label_scores import LabelJob
-from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer
-from parlai_q2.scorers.roles import Role
-from parlai_q2.signature import Signature
 
 RAY_OPTIONS = ('ray_address', 'ray_actors', 'ray_cpus', 'ray_gpus')
 
@@ -77,7 +70,7 @@ def add_out_format(group: Any) -> None:
         '--out-format',
         choices=(str(Format.JSONL), str(Format.PARQUET)),
         help='the format of the files in a folder, by default jsonl; a single file '
-        'says its own by its name, such as scores.parquet',
+        'has the format of its name, such as scores.parquet',
     )
 
 
@@ -139,54 +132,3 @@ def with_device(opt: Mapping[str, Any], device: str | None) -> dict[str, Any]:
         if value is None or isinstance(value, (str, int, float, bool))
     }
     return {**plain, 'scorer_device': device} if device else plain
-
-
-@dataclass(frozen=True)
-class FixedScorer:
-    """Gives the scorer that it was made with, to a job of this process."""
-
-    scorer: Scorer
-
-    def __call__(self, device: str | None) -> Scorer:
-        return self.scorer
-
-
-class LabelEngine(NamedTuple):
-    """
-    An engine for a :class:`~parlai_q2.runs.label_scores.LabelJob`.
-
-    :param scorer: that of this process; None if others do the work.
-    """
-
-    engine: Engine
-    scorer: Scorer | None = None
-
-    @property
-    def threshold(self) -> float:
-        """The scorer's, by its signature."""
-        settings = Signature.from_text(self.engine.signature).settings
-        threshold = settings.get('threshold')
-        return DEFAULT_THRESHOLD if threshold is None else float(threshold)
-
-
-def label_engine_from_opt(
-    opt: Mapping[str, Any], role: Role, default: str
-) -> LabelEngine:
-    """
-    The engine that an ``opt`` asks for, with the scorer of a role; in this process with
-    the score cache.
-
-    :param default: the scorer, if the ``opt`` names none.
-    """
-    if opt.get('engine', EngineName.LOCAL) == EngineName.LOCAL:
-        scorer = judge_from_opt(opt, role, default)
-        return LabelEngine(LocalEngine(LabelJob(FixedScorer(scorer))), scorer)
-    make_scorer = partial(make_judge, with_device(opt, None), role, default)
-    return LabelEngine(engine_from_opt(opt, LabelJob(make_scorer)))
-
-
-def make_judge(
-    opt: Mapping[str, Any], role: Role, default: str, device: str | None
-) -> Scorer:
-    """A process's scorer, on its device or that of ``opt``, without the cache."""
-    return judge_from_opt(with_device(opt, device), role, default, cache=False)

@@ -7,7 +7,8 @@ also have ``-threshold`` and ``-calibration``. Devices, batch sizes and the cach
 the same for all.
 """
 
-from typing import Any, Mapping, Optional
+from collections.abc import Mapping
+from typing import Any
 
 from parlai_q2.cache import ScoreCache
 from parlai_q2.errors import ConfigError
@@ -76,7 +77,7 @@ def add_model_options(group: Any) -> None:
     add_device_option(group)
 
 
-def add_scorer_options(parser: Any, *roles: Role, default: Optional[str] = None) -> Any:
+def add_scorer_options(parser: Any, *roles: Role, default: str | None = None) -> Any:
     """
     Add the options for the scorers of some roles, for models and for the cache to a
     parser; return it.
@@ -131,7 +132,7 @@ def scorer_from_opt(
     opt: Mapping[str, Any],
     role: Role = Role.MEASURE,
     cache: bool = False,
-    default: Optional[str] = None,
+    default: str | None = None,
 ) -> Scorer:
     """
     The scorer of a role that an ``opt`` asks for.
@@ -139,37 +140,35 @@ def scorer_from_opt(
     :param cache: whether scores are kept on disk by default, without ``--cache``.
     :param default: the scorer, if the ``opt`` names none.
     :return: the scorer; its models are loaded when it first scores.
-    :raises ConfigError: when an option is wrong, or one that is no more.
+    :raises ConfigError: when an option is wrong.
     """
     key = role.value
     name = opt.get(key) or default or DEFAULTS[role]
     # Read before a scorer's class is imported, and torch with it.
     preset = preset_from_opt(opt, role)
     options = model_options(opt, name)
-    for own in ('threshold', 'calibration'):
-        if opt.get(f'{key}_{own}') is not None:
-            options[own] = opt[f'{key}_{own}']
-    if _cached(opt, name, cache):
+    for option in ('threshold', 'calibration'):
+        if opt.get(f'{key}_{option}') is not None:
+            options[option] = opt[f'{key}_{option}']
+    # Scorers without models are faster than a disk.
+    if scorer_class(name).has_models and _wants_cache(opt, cache):
         options['cache'] = cache_from_opt(opt)
     return load_scorer(name, preset, **options)
 
 
 def judge_from_opt(
-    opt: Mapping[str, Any],
-    role: Role,
-    default: Optional[str] = None,
-    cache: bool = True,
+    opt: Mapping[str, Any], role: Role, default: str | None = None, cache: bool = True
 ) -> Scorer:
     """
     The scorer of a role that judges labels, with the score cache. Its own threshold
     stays, and that of the options is the policy's: scores do not depend on it, so that
     trying another needs no new scoring.
     """
-    own = {f'{role.value}_threshold': None}
-    return scorer_from_opt({**opt, **own}, role, cache=cache, default=default)
+    opt = {**opt, f'{role.value}_threshold': None}
+    return scorer_from_opt(opt, role, cache=cache, default=default)
 
 
-def explainer_from_opt(opt: Mapping[str, Any]) -> Optional[Scorer]:
+def explainer_from_opt(opt: Mapping[str, Any]) -> Scorer | None:
     """The scorer that explains; None if the ``opt`` asks for none."""
     if opt.get(Role.EXPLAIN.value) == NONE:
         return None
@@ -178,10 +177,10 @@ def explainer_from_opt(opt: Mapping[str, Any]) -> Optional[Scorer]:
 
 def preset_from_opt(opt: Mapping[str, Any], role: Role) -> Preset:
     """The models of a role's scorer."""
-    given = opt.get(f'{role.value}_preset') or opt.get('preset') or DEFAULT_PRESET
-    preset = load_preset(given) if isinstance(given, str) else given
+    preset = opt.get(f'{role.value}_preset') or opt.get('preset') or DEFAULT_PRESET
+    preset = load_preset(preset) if isinstance(preset, str) else preset
     if not isinstance(preset, Preset):
-        raise ConfigError(f'A preset must be a name or a path, not {given!r}.')
+        raise ConfigError(f'A preset must be a name or a path, not {preset!r}.')
     return with_detector(preset, opt['detector']) if opt.get('detector') else preset
 
 
@@ -216,19 +215,14 @@ def with_cache(opt: Mapping[str, Any], scorer: Scorer, default: bool) -> Scorer:
     """A scorer with the cache, if an ``opt`` asks for it, or by default."""
     from parlai_q2.scorers.extended import ExtendedScorer
 
-    if not scorer.has_models or not _wanted(opt, default):
+    if not scorer.has_models or not _wants_cache(opt, default):
         return scorer
     return ExtendedScorer(scorer, store=cache_from_opt(opt))
 
 
-def _cached(opt: Mapping[str, Any], name: str, default: bool) -> bool:
-    # Scorers without models are faster than a disk.
-    return scorer_class(name).has_models and _wanted(opt, default)
-
-
-def _wanted(opt: Mapping[str, Any], default: bool) -> bool:
-    wanted = opt.get('cache')
-    return bool(default or opt.get('cache_file')) if wanted is None else bool(wanted)
+def _wants_cache(opt: Mapping[str, Any], default: bool) -> bool:
+    cache = opt.get('cache')
+    return bool(default or opt.get('cache_file')) if cache is None else bool(cache)
 
 
 def cache_from_opt(opt: Mapping[str, Any]) -> ScoreCache:

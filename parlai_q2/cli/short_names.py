@@ -10,10 +10,11 @@ in a saved ``.opt``, too. The leading ``q2_`` of a task's name may be omitted.
     q2:begin:wow       parlai_q2.tasks.begin.agents:WowTeacher
 """
 
+from collections.abc import Iterable, MutableMapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Iterable, MutableMapping, Sequence
+from typing import Any
 
 from parlai_q2.errors import UnknownNameError
 
@@ -38,8 +39,8 @@ TASK_KEYS = ('task', 'evaltask')
 def with_agent(arguments: Sequence[str]) -> list[str]:
     """A command with its options, and with the reranking agent if a chat names none."""
     options = [a.partition('=')[0] for a in arguments[1:] if a.startswith('-')]
-    given = {option.lstrip('-').replace('_', '-') for option in options}
-    if arguments[0] not in CHATS or given & AGENT_KNOWN:
+    names = {option.lstrip('-').replace('_', '-') for option in options}
+    if arguments[0] not in CHATS or names & AGENT_KNOWN:
         return list(arguments)
     return [*arguments, '-m', PREFIX + DEFAULT_AGENT]
 
@@ -97,8 +98,8 @@ def expand_tasks(names: str) -> str:
 @lru_cache(maxsize=None)
 def agents() -> list[str]:
     """The agents' short names."""
-    found = _folder('agents').glob('*/*.py')
-    return sorted(path.stem for path in found if path.stem == path.parent.name)
+    paths = _folder('agents').glob('*/*.py')
+    return sorted(path.stem for path in paths if path.stem == path.parent.name)
 
 
 @lru_cache(maxsize=None)
@@ -122,8 +123,9 @@ def _expand_value(option: str, value: str) -> str:
     option = option.replace('_', '-')
     if option in AGENT_OPTIONS:
         return expand_agent(value)
-    begun = len(option) > 2 and any(full.startswith(option) for full in TASK_OPTIONS)
-    return expand_tasks(value) if begun or option in TASK_OPTIONS else value
+    is_prefix = any(full.startswith(option) for full in TASK_OPTIONS)
+    is_task = option in TASK_OPTIONS or len(option) > 2 and is_prefix
+    return expand_tasks(value) if is_task else value
 
 
 def _expand_task(name: str) -> str:

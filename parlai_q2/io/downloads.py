@@ -9,11 +9,11 @@ known, its SHA-256 is logged so that the user can record it.
 import logging
 import shutil
 import urllib.request
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
-from typing import Optional, Sequence
 
 from parlai_q2.errors import TaskDataError
 from parlai_q2.io.files import file_sha256, locked
@@ -40,7 +40,7 @@ class PublishedFile:
     url: str
     name: str
     sha256: str = ''
-    characters: Optional[int] = None
+    characters: int | None = None
 
     def problem(self, path: Path) -> str:
         """What makes a file another than the published one; empty if nothing does."""
@@ -51,26 +51,26 @@ class PublishedFile:
             if count_characters(path) != self.characters:
                 return f'it does not have {self.characters:,} characters of UTF-8'
         else:
-            _tell_unverified(path)
+            _warn_unverified(path)
         return ''
 
 
 def fetch_files(
-    datapath: str, needed: Sequence[str], task: str, files: Sequence[PublishedFile]
+    datapath: str, names: Sequence[str], task: str, files: Sequence[PublishedFile]
 ) -> Path:
     """
-    Make sure that the files of a task are there. Those that are there are only checked.
+    Download the files of a task that are missing, and check all of them.
 
     :param datapath: ParlAI's folder of data, which has the task's.
-    :param needed: the names of the files that are needed now.
+    :param names: the names of the files that are needed now.
     :param files: all files of the task.
     :return: the task's folder.
     :raises TaskDataError: when a file cannot be downloaded or is not the published one;
-        the message names it and says what to do.
+        the message names it and the remedy.
     """
     folder = Path(datapath, task)
-    wanted = [file for file in files if file.name in needed]
-    if not all((folder / file.name).exists() for file in wanted):
+    required = [file for file in files if file.name in names]
+    if not all((folder / file.name).exists() for file in required):
         with ExitStack() as alone:
             try:
                 folder.mkdir(parents=True, exist_ok=True)
@@ -79,10 +79,10 @@ def fetch_files(
             except OSError as e:
                 where = e.filename or folder
                 raise TaskDataError(f'Cannot use {where}: {e.strerror}.') from e
-            for file in wanted:
+            for file in required:
                 if not (folder / file.name).exists():
-                    _download(folder, file, wanted)
-    for file in wanted:
+                    _download(folder, file, required)
+    for file in required:
         problem = file.problem(folder / file.name)
         if problem:
             raise TaskDataError(
@@ -114,20 +114,20 @@ def count_characters(path: Path) -> int:
 
 
 def _download(
-    folder: Path, file: PublishedFile, wanted: Sequence[PublishedFile]
+    folder: Path, file: PublishedFile, required: Sequence[PublishedFile]
 ) -> None:
     try:
         with whole_file(folder / file.name) as part:
             download(file.url, Path(part))
-            known = file.sha256 or file.characters is not None
-            problem = file.problem(Path(part)) if known else ''
+            is_verifiable = file.sha256 or file.characters is not None
+            problem = file.problem(Path(part)) if is_verifiable else ''
             if problem:
                 raise ValueError(problem)
     except (OSError, ValueError) as e:
-        missing = [other for other in wanted if not (folder / other.name).exists()]
-        names = ', '.join(other.name for other in missing)
+        missing = [f for f in required if not (folder / f.name).exists()]
+        names = ', '.join(f.name for f in missing)
         # They may be in several folders or commits of a repository.
-        urls = ' '.join(other.url for other in missing if other is not file)
+        urls = ' '.join(f.url for f in missing if f is not file)
         raise TaskDataError(
             f'Could not download {file.url} ({e}). Without a network, fetch the '
             f'files elsewhere, place them in a folder of your own and name it: {names} '
@@ -136,8 +136,8 @@ def _download(
         ) from e
 
 
-@lru_cache(maxsize=None)
-def _tell_unverified(path: Path) -> None:
+@cache
+def _warn_unverified(path: Path) -> None:
     logging.getLogger(__name__).warning(
         'No checksum of %s is published, so the file is not verified. Its SHA-256 is '
         '%s.',

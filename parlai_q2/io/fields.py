@@ -7,6 +7,7 @@ import csv
 import json
 import logging
 from collections.abc import Collection, Mapping
+from itertools import product
 from types import MappingProxyType
 from typing import Any
 
@@ -30,8 +31,8 @@ NO_NAMES: Mapping[str, str] = MappingProxyType({})
 EXAMPLE_FIELDS = ('knowledge', 'history', 'response', 'id')
 POOL_FIELDS = ('knowledge', 'history', 'candidates', 'id')
 NOT_READ = (
-    'Not read: {names}. If that is the {fields}, say so: --fields {option}. It is '
-    'copied to the output as it is.'
+    'Not read: {names}. To read it as {fields}: --fields {option}. Without that, it is '
+    'only copied to the output.'
 )
 WRONG_FIELDS = (
     '--fields takes pairs such as history=question, each of {} once, not {!r}. Quote a '
@@ -80,10 +81,10 @@ def rename_fields(
     return renamed
 
 
-def free_name(name: str, taken: Collection[str]) -> str:
-    """A name for a field whose own one is needed: ``given_`` and that one."""
+def free_name(name: str, fields: Collection[str]) -> str:
+    """The name of a user's field whose name is taken: ``given_`` and that name."""
     name = f'given_{name}'
-    while name in taken:
+    while name in fields:
         name = f'given_{name}'
     return name
 
@@ -98,13 +99,12 @@ def report_unread(
 
     :param expected: the fields that are read of such a file.
     """
-    pairs = [
-        (field, name)
-        for field in expected
-        if field not in fields and field not in names
-        for name in fields
-        if name.lower() in (field, *ALIASES[field]) and name not in names.values()
-    ]
+    pairs = []
+    for field, name in product(expected, fields):
+        is_missing = field not in fields and field not in names
+        is_alias = name.lower() in (field, *ALIASES[field])
+        if is_missing and is_alias and name not in names.values():
+            pairs.append((field, name))
     if pairs:
         option = (f'{field}={name}' for field, name in dict(pairs).items())
         _logger.warning(

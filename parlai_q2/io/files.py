@@ -3,9 +3,9 @@
 import errno
 import hashlib
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator, Union
 
 from filelock import FileLock, Timeout
 
@@ -17,7 +17,7 @@ def beside(path: Path, ending: str) -> Path:
     return path.with_name(path.name + ending)
 
 
-def file_sha256(path: Union[str, Path]) -> str:
+def file_sha256(path: str | Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     digest = hashlib.sha256()
     with open(path, 'rb') as stream:
@@ -28,7 +28,7 @@ def file_sha256(path: Union[str, Path]) -> str:
 
 def explain(error: OSError) -> str:
     """
-    Why a file cannot be used, in the system's words; those who reach other stores often
+    Why a file cannot be used, in the system's words; libraries for remote stores often
     give none.
 
     >>> explain(FileNotFoundError('bucket/a.jsonl'))

@@ -228,9 +228,9 @@ def json_objects(stream: Iterable[str]) -> Iterator[Line]:
 
 def _find_delimiter(header: str) -> str:
     """What separates the cells of a CSV file: in many countries Excel writes ";"."""
-    names = {
-        mark: {cell.strip('"\r\n ') for cell in header.split(mark)} for mark in ',;\t'
-    }
+    names = {}
+    for mark in ',;\t':
+        names[mark] = {cell.strip('"\r\n ') for cell in header.split(mark)}
     marks = [mark for mark in names if 'response' in names[mark]]
     return max(marks or names, key=lambda mark: len(names[mark]))
 

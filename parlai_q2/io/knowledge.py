@@ -8,8 +8,9 @@ the Internet's selected sentences, or else the documents that were retrieved; a 
 inside ``text``, between Wizard of Wikipedia's markers or before a delimiter.
 """
 
-from itertools import zip_longest
-from typing import Any, Mapping, Optional
+from collections.abc import Mapping
+from itertools import chain, zip_longest
+from typing import Any
 
 from parlai_q2.turns import Passage, joined, passages_of
 
@@ -30,8 +31,8 @@ NOTHING_FOUND = ('__no_passages_used__', '__noretrieved-docs__')
 
 
 def find_knowledge(
-    message: Mapping[str, Any], delimiter: Optional[str] = None
-) -> Optional[str]:
+    message: Mapping[str, Any], delimiter: str | None = None
+) -> str | None:
     """
     The knowledge of one turn as one text: :func:`find_passages`, joined by line breaks.
     None if there is none.
@@ -40,7 +41,7 @@ def find_knowledge(
 
 
 def find_passages(
-    message: Mapping[str, Any], delimiter: Optional[str] = None
+    message: Mapping[str, Any], delimiter: str | None = None
 ) -> tuple[Passage, ...]:
     """
     The knowledge of one turn. Lines that WoW gives the same title are one passage; each
@@ -51,21 +52,21 @@ def find_passages(
         its last occurrence in ``text`` is the knowledge.
     :return: the passages; empty if there is none.
 
-    >>> found = find_passages({'knowledge': 'Bee __knowledge__ Bees.'})
-    >>> found[0].title, found[0].text
+    >>> passages = find_passages({'knowledge': 'Bee __knowledge__ Bees.'})
+    >>> passages[0].title, passages[0].text
     ('Bee', 'Bees.')
     """
     for name in FIELDS:
-        found = passages_in(message.get(name))
-        if joined(found):
-            return found
+        passages = passages_in(message.get(name))
+        if joined(passages):
+            return passages
     if isinstance(message.get('x_turn'), Mapping):
-        found_inside = find_passages({**message['x_turn'], 'text': None})
-        if found_inside:
-            return found_inside
-    retrieved = _retrieved(message)
-    if retrieved:
-        return retrieved
+        passages = find_passages({**message['x_turn'], 'text': None})
+        if passages:
+            return passages
+    passages = _retrieved(message)
+    if passages:
+        return passages
     text, inside = as_text(message.get('text')), ''
     if TOKEN_KNOWLEDGE in text:
         inside = text.partition(TOKEN_KNOWLEDGE)[2].partition(TOKEN_END_KNOWLEDGE)[0]
@@ -76,18 +77,27 @@ def find_passages(
 
 def _retrieved(message: Mapping[str, Any]) -> tuple[Passage, ...]:
     """What was selected of the documents that a search found, or all of them."""
-
-    def texts(name: str) -> list[str]:
-        value = message.get(name) or ()
-        many = value if isinstance(value, (list, tuple)) else (value,)
-        return [str(one) for one in many]
-
-    selected = [one for one in texts(SELECTED_SENTENCES) if one not in NOTHING_FOUND]
-    titled = zip_longest(texts(RETRIEVED_DOCS), texts(RETRIEVED_TITLES), fillvalue='')
-    documents = (Passage(text.strip(), title) for text, title in titled)
-    return passages_in(selected) or tuple(
-        one for one in documents if one.text and one.text not in NOTHING_FOUND
+    selected = [
+        text
+        for text in _texts(message.get(SELECTED_SENTENCES))
+        if text not in NOTHING_FOUND
+    ]
+    texts = _texts(message.get(RETRIEVED_DOCS))
+    titles = _texts(message.get(RETRIEVED_TITLES))
+    documents = (
+        Passage(text.strip(), title)
+        for text, title in zip_longest(texts, titles, fillvalue='')
     )
+    return passages_in(selected) or tuple(
+        document
+        for document in documents
+        if document.text and document.text not in NOTHING_FOUND
+    )
+
+
+def _texts(value: Any) -> list[str]:
+    values = value if isinstance(value, (list, tuple)) else [value] if value else []
+    return [str(text) for text in values]
 
 
 def as_text(value: Any) -> str:
@@ -104,13 +114,12 @@ def passages_in(value: Any) -> tuple[Passage, ...]:
     if isinstance(value, Passage):
         return (value,) if value.text.strip() else ()
     if isinstance(value, (list, tuple)):
-        return tuple(passage for one in value for passage in passages_in(one))
+        return tuple(chain.from_iterable(map(passages_in, value)))
     if isinstance(value, Mapping) and isinstance(value.get('text'), str):
-        (passage,) = passages_of([value])
-        return (passage,) if passage.text.strip() else ()
+        return passages_in(passages_of([value])[0])
     if not isinstance(value, str):
         return (Passage(str(value)),)
-    found: list[tuple[str, list[str]]] = []
+    groups: list[tuple[str, list[str]]] = []
     for line in value.splitlines():
         if line.lstrip().startswith(TOKEN_NOCHOSEN):
             continue
@@ -118,11 +127,11 @@ def passages_in(value: Any) -> tuple[Passage, ...]:
         title, marked, sentence = line.partition(f' {TOKEN_KNOWLEDGE} ')
         if not (marked and title):
             title, sentence = '', line
-        if found and (title == found[-1][0] or not line.strip()):
-            found[-1][1].append(sentence)
+        if groups and (title == groups[-1][0] or not line.strip()):
+            groups[-1][1].append(sentence)
         else:
-            found.append((title, [sentence]))
-    passages = [Passage('\n'.join(lines), title) for title, lines in found]
+            groups.append((title, [sentence]))
+    passages = [Passage('\n'.join(lines), title) for title, lines in groups]
     while passages and not passages[0].text.strip():
         del passages[0]
     while passages and not passages[-1].text.strip():
@@ -152,8 +161,8 @@ def as_field(passages: tuple[Passage, ...]) -> Any:
 
 
 def _as_row(passage: Passage) -> Any:
-    found: dict[str, Any] = {'title': passage.title} if passage.title else {}
+    row: dict[str, Any] = {'title': passage.title} if passage.title else {}
     if passage.source is not None:
         source = passage.source._asdict()
-        found['source'] = {name: text for name, text in source.items() if text}
-    return {**found, 'text': passage.text} if found else passage.text
+        row['source'] = {name: text for name, text in source.items() if text}
+    return {**row, 'text': passage.text} if row else passage.text

@@ -16,7 +16,7 @@ from parlai_q2.errors import ConfigError, InputError, MissingPackageError
 
 # How the standard input is named.
 STDIN = ('-', '/dev/stdin')
-# What may tell that a remote file is another than before; not every store has all.
+# What may show that a remote file has changed; not every store has all of these.
 STATES = (
     'mtime',
     'LastModified',
@@ -63,11 +63,11 @@ class Remote:
         return self
 
     def exists(self) -> bool:
-        """Whether it is there."""
+        """Whether it exists."""
         return self._call('exists')
 
     def is_file(self) -> bool:
-        """Whether it is there and no folder."""
+        """Whether it exists and is not a folder."""
         return self._call('isfile')
 
     def is_dir(self) -> bool:
@@ -84,7 +84,7 @@ class Remote:
         return io.BufferedReader(system.open(path, mode))
 
     def state(self) -> dict[str, Any]:
-        """Its size, and what else may tell that it has changed."""
+        """Its size, and what else may show that it has changed."""
         info = self._call('info')
         states = [f'{name} {info[name]}' for name in STATES if name in info]
         return {'size': info['size'], 'modified': '; '.join(states)}
@@ -127,7 +127,7 @@ class Stdin:
     """
     The standard input, as JSON lines unless another format is given. It is read once.
 
-    :param opened: tells it from the input of any other run.
+    :param opened: distinguishes it from the input of any other run.
     """
 
     opened: int = field(default_factory=time.time_ns)

@@ -21,8 +21,8 @@ def shards_in(folder: Location) -> Sequence[Location]:
     try:
         with (folder / MANIFEST).open('rb') as stream:
             manifest = json.load(stream)
-        filled = [one for one in manifest['shards'] if one['records']]
-        entries = [(folder / one['file'], one['bytes']) for one in filled]
+        shards = [shard for shard in manifest['shards'] if shard['records']]
+        entries = [(folder / shard['file'], shard['bytes']) for shard in shards]
     except (OSError, ValueError, LookupError, TypeError) as e:
         raise InputError(
             f'{folder} is a folder without a readable {MANIFEST}, which a run that '
@@ -54,7 +54,7 @@ def records_in(path: Location) -> int | None:
         summary = locate(f'{path}{META}')
     try:
         with summary.open('rb') as stream:
-            found = json.load(stream)
-        return int(found.get('records', found.get('pools')))
+            counts = json.load(stream)
+        return int(counts.get('records', counts.get('pools')))
     except (OSError, ValueError, TypeError, AttributeError):
         return None

@@ -123,9 +123,9 @@ def write_parquet(
     import pyarrow
     from pyarrow import parquet
 
-    # None where no line has said yet.
+    # None as long as all values are null.
     kinds: dict[str, Column | None] = {}
-    for fields in _objects(lines):
+    for fields in _read_objects(lines):
         for name, value in fields.items():
             if value is not None:
                 kind = _infer_kind(value)
@@ -148,34 +148,35 @@ def write_parquet(
         {OURS: b''},
     )
     with parquet.ParquetWriter(path, schema) as writer:
-        for group in _groups(lines):
+        for rows in _group_rows(lines):
             cells = [
-                _column(pyarrow, [fields.get(name) for fields in group], field.type)
+                _column(pyarrow, rows, name, field.type)
                 for name, field in zip(kinds, schema)
             ]
             writer.write_table(pyarrow.Table.from_arrays(cells, schema=schema))
 
 
-def _objects(lines: Path) -> Iterator[dict[str, Any]]:
+def _read_objects(lines: Path) -> Iterator[dict[str, Any]]:
     with open(lines, 'rb') as stream:
         yield from map(json.loads, stream)
 
 
-def _groups(lines: Path) -> Iterator[list[dict[str, Any]]]:
-    held: list[dict[str, Any]] = []
+def _group_rows(lines: Path) -> Iterator[list[dict[str, Any]]]:
+    rows: list[dict[str, Any]] = []
     size = 0
     with open(lines, 'rb') as stream:
         for line in stream:
-            held.append(json.loads(line))
+            rows.append(json.loads(line))
             size += len(line)
             if size >= GROUP_BYTES:
-                yield held
-                held, size = [], 0
-    if held:
-        yield held
+                yield rows
+                rows, size = [], 0
+    if rows:
+        yield rows
 
 
-def _column(pyarrow: Any, values: list[Any], kind: Any) -> Any:
+def _column(pyarrow: Any, rows: list[dict[str, Any]], name: str, kind: Any) -> Any:
+    values = [row.get(name) for row in rows]
     if kind != pyarrow.json_():
         return pyarrow.array(values, kind)
     texts = [None if value is None else write_json(value) for value in values]

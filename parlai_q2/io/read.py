@@ -45,7 +45,7 @@ class FileRecord:
 
     def without_content(self, error: RecordError) -> 'FileRecord':
         """The record with an error in place of all that it holds."""
-        return FileRecord(self.line, {}, error, self.read, (), self.source)
+        return FileRecord(self.line, {}, error, read=self.read, source=self.source)
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def example_of(fields: Mapping[str, Any]) -> Example:
     """
     for name in ('knowledge', 'response'):
         if name not in fields:
-            found = ', '.join(sorted(map(str, fields))) or 'none'
+            names = ', '.join(sorted(map(str, fields))) or 'none'
             remedy = (
                 'A world log is read with --format world_logs.'
                 if 'dialog' in fields
@@ -165,7 +165,7 @@ def example_of(fields: Mapping[str, Any]) -> Example:
                 else 'Every record needs "knowledge" and "response"; give "" for a '
                 'text that is empty, and --fields for other names.'
             )
-            raise InputError(f'has no {name!r} field (fields: {found}). {remedy}')
+            raise InputError(f'has no {name!r} field (fields: {names}). {remedy}')
     knowledge, history = knowledge_of(fields), history_of(fields)
     response = fields['response']
     if not isinstance(response, str):

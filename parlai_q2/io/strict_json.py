@@ -20,16 +20,16 @@ def read_json(text: str) -> tuple[Any, tuple[str, ...]]:
     :raises ValueError: when it is not JSON.
     :raises RecursionError: when it is nested too deep.
     """
-    found = []
+    odd = []
 
     def number(written: str) -> float:
         value = float(written)
         if not math.isfinite(value):
-            found.append(written)
+            odd.append(written)
         return value
 
     value = json.loads(text, parse_float=number, parse_constant=number)
-    if not found:
+    if not odd:
         return value, ()
     names: dict[str, None] = {}
     return _finite(value, '', names), tuple(names)

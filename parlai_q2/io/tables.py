@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from parlai_q2.errors import RecordError
 
-Made = TypeVar('Made')
+T = TypeVar('T')
 
 
 def read_rows(
@@ -43,8 +43,8 @@ def read_rows(
 
 
 def read_list(
-    path: Path, kind: str, data_set: str, make: Callable[[Any, int], Made]
-) -> list[Made]:
+    path: Path, kind: str, data_set: str, make: Callable[[Any, int], T]
+) -> list[T]:
     """
     Read a file that is one JSON list.
 
@@ -60,11 +60,11 @@ def read_list(
         raise RecordError(str(path), 1, f'cannot be read as JSON: {e}') from e
     if not isinstance(items, list):
         raise RecordError(str(path), 1, f'must hold a list of {kind}s')
-    made = []
+    rows = []
     for number, item in enumerate(items, 1):
         try:
-            made.append(make(item, number))
+            rows.append(make(item, number))
         except (KeyError, TypeError, ValueError, AttributeError) as e:
             problem = f'({kind} {number}) is not a {kind} of {data_set}: {e!r}'
             raise RecordError(str(path), number, problem) from e
-    return made
+    return rows

@@ -1,16 +1,16 @@
 """
-Finds the knowledge that the reply to a turn should rest on, alike for whoever asks: an
-agent, a server's client, a teacher, a mutator, the commands.
+Finds the knowledge that the reply to a turn should rest on, in the same way for agents,
+clients of servers, teachers, mutators and commands.
 
 With an index, what a person typed or what the index finds is the knowledge, and a
-message's own is not looked at. Without one, the sources are tried in this order:
+message's own is ignored. Without one, the sources are tried in this order:
 
 1. the message itself (``checked_sentence``, ``knowledge``, or marked inside its text);
 2. a passage before a delimiter in its text;
 3. such a passage from an earlier turn of the episode;
 4. what a person typed with ``/knowledge``;
-5. the knowledge file; of one with several passages, whoever replies is given those that
-   fit the turn, and whoever measures all of it.
+5. the knowledge file; if it has several passages, agents get those that fit the turn,
+   and teachers all of them.
 
 Typed knowledge comes before the file, so that ``/knowledge`` has an effect in a chat
 that has a file.
@@ -39,9 +39,9 @@ class TurnKnowledge(NamedTuple):
     :param question: the turn, if it is one that something answers.
     :param sentences: what answers it, the surest first.
     :param answers: the answers in them.
-    :param quote: the surest answer with what its document says around it.
+    :param quote: the surest answer with the text around it.
     :param courtesy: the reply, if the turn is only small talk.
-    :param history: the turns before the reply, oldest first, for whoever replies.
+    :param history: the turns before the reply, oldest first.
     """
 
     passages: tuple[Passage, ...]

@@ -7,7 +7,8 @@ reranking agent, such as ``/why``, are no turns: the agent marks its answer to o
 readers of the log leave out both and report how many there were.
 """
 
-from typing import Any, Iterator, Mapping, Optional, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from parlai_q2.io.knowledge import as_field, find_knowledge, find_passages
 
@@ -34,15 +35,15 @@ def text_of(message: Mapping[str, Any]) -> str:
     return '' if text is None else str(text)
 
 
-def logged_message(asked: Mapping[str, Any], reply: Mapping[str, Any]) -> dict:
+def logged_message(question: Mapping[str, Any], reply: Mapping[str, Any]) -> dict:
     """
     A copy of the first message of a turn; if it has no knowledge, with that of the
     model's reply. In a chat, or if a delimiter or a file gave the knowledge, only the
-    reply says which knowledge it was judged by.
+    reply has the knowledge that it was judged by.
     """
-    if reply.get(RERANK_KNOWLEDGE) and not find_knowledge(asked):
-        return {**asked, 'knowledge': reply[RERANK_KNOWLEDGE]}
-    return dict(asked)
+    if reply.get(RERANK_KNOWLEDGE) and not find_knowledge(question):
+        return {**question, 'knowledge': reply[RERANK_KNOWLEDGE]}
+    return dict(question)
 
 
 def without_commands(messages: Sequence[dict]) -> list[dict]:
@@ -55,7 +56,7 @@ def without_commands(messages: Sequence[dict]) -> list[dict]:
     ]
 
 
-def read_turns(dialog: Sequence[Any]) -> Iterator[tuple[int, Optional[dict[str, Any]]]]:
+def read_turns(dialog: Sequence[Any]) -> Iterator[tuple[int, dict[str, Any] | None]]:
     """
     The turns of a conversation, as records to score.
 
@@ -65,25 +66,25 @@ def read_turns(dialog: Sequence[Any]) -> Iterator[tuple[int, Optional[dict[str, 
     """
     history: list[str] = []
     for place, parley in enumerate(dialog):
-        said = parley if isinstance(parley, list) else []
-        messages = [message for message in said if isinstance(message, dict)]
+        acts = parley if isinstance(parley, list) else []
+        messages = [message for message in acts if isinstance(message, dict)]
         if len(messages) < 2:
             continue
-        asked, reply = messages[:2]
+        question, reply = messages[:2]
         if COMMAND in reply:
             yield place, None
             continue
         response = text_of(reply)
-        history.append(text_of(asked))
+        history.append(text_of(question))
         yield (
             place,
             {
-                'knowledge': as_field(find_passages(logged_message(asked, reply))),
+                'knowledge': as_field(find_passages(logged_message(question, reply))),
                 'response': response,
                 'history': list(history),
                 **{k: reply[k] for k in FROM_MODEL if k in reply},
-                **{k: asked[k] for k in FROM_TEACHER if k in asked},
-                **({'id': asked['turn_id']} if 'turn_id' in asked else {}),
+                **{k: question[k] for k in FROM_TEACHER if k in question},
+                **({'id': question['turn_id']} if 'turn_id' in question else {}),
             },
         )
         history.append(response)

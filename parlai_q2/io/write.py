@@ -277,13 +277,13 @@ def let_go(lock: FileLock) -> None:
 
 def drop_cut_line(path: Path) -> int:
     """Remove an incomplete last line from a file, and count the whole ones."""
-    lines = kept = 0
+    lines = size = 0
     with open(path, 'rb+') as stream:
         for line in stream:
             if line.endswith(b'\n'):
                 lines += 1
-                kept += len(line)
-        stream.truncate(kept)
+                size += len(line)
+        stream.truncate(size)
     return lines
 
 
@@ -308,8 +308,8 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 def drop_unfinished(path: Path) -> None:
     """Delete temporary files that :func:`whole_file` left when a run was killed."""
-    for left in path.parent.glob(f'.{glob.escape(path.name)}.*.part'):
-        left.unlink(missing_ok=True)
+    for unfinished in path.parent.glob(f'.{glob.escape(path.name)}.*.part'):
+        unfinished.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -4,7 +4,7 @@ that TRL's DPO trainer reads: ``prompt``, ``chosen`` and ``rejected``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.claims import Kind, Label
 from parlai_q2.errors import InputError, RecordError
@@ -22,7 +22,7 @@ DEFAULT_MARGIN = 0.3
 
 def pair_of(
     rows: Sequence[Mapping[str, Any]], margin: float = DEFAULT_MARGIN
-) -> Optional[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
     """
     The rows of the best and the worst candidate of a ranking.
 
@@ -46,7 +46,7 @@ def pair_of(
 
 def pair_record(
     fields: Mapping[str, Any], prompt: Prompt, margin: float = DEFAULT_MARGIN
-) -> Optional[dict[str, Any]]:
+) -> dict[str, Any] | None:
     """
     The pair of a turn, as TRL reads it, with both scores.
 
@@ -77,9 +77,7 @@ def pair_record(
         ) from e
 
 
-def ranked_turns(
-    path: Location,
-) -> Iterator[tuple[dict[str, Any], Optional[RecordError]]]:
+def ranked_turns(path: Location) -> Iterator[tuple[dict[str, Any], RecordError | None]]:
     """
     The turns of a file that ``rerank`` wrote, or of the reranking agent's log
     (``--world-logs``), each with what is wrong with its line; or those of a folder of

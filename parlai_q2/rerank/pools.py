@@ -9,7 +9,7 @@ and, optionally, ``score`` (the log probability that its generator gave it), ``t
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional, Union
+from typing import Any
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError
@@ -46,9 +46,9 @@ class Pool(Turn):
     def __init__(
         self,
         knowledge: Knowledge = '',
-        candidates: Iterable[Union[str, Candidate]] = (),
+        candidates: Iterable[str | Candidate] = (),
         history: Sequence[str] = (),
-        id: Optional[str] = None,
+        id: str | None = None,
     ):
         super().__init__(knowledge, history, id)
         object.__setattr__(self, 'candidates', _candidates(candidates))

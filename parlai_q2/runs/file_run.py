@@ -64,7 +64,7 @@ class Task:
 
 
 class Listener:
-    """Is told how a run proceeds; does nothing."""
+    """Is called as a run proceeds; does nothing itself."""
 
     def begin(self, run: 'FileRun') -> None:
         """A file was opened, and perhaps a part of it was done before."""
@@ -127,15 +127,15 @@ class FileRun:
         scorer sees the same records together as in a run that was never stopped.
         """
         written = self.writer.raw_lines()
-        kept = 0
+        size = 0
         for chunk in chunks:
             raw = list(islice(written, len(chunk.items)))
             if not self._count_written(raw, chunk):
                 chunks = chain([chunk], chunks)
                 break
-            kept += sum(map(len, raw))
+            size += sum(map(len, raw))
             self.resumed_end = chunk.end
-        self.writer.keep(kept)
+        self.writer.keep(size)
         return chunks
 
     def _count_written(self, raw: Sequence[bytes], chunk: Chunk) -> bool:

@@ -122,20 +122,20 @@ def cut_chunks(
     :param size: the maximum number of records in a chunk, at least 1.
     :param characters: close a chunk once its texts are this long, at least 1.
     """
-    held: list[FileRecord] = []
+    items: list[FileRecord] = []
     total = 0
     for record in records:
         length = measure_length(record.fields)
         if length is None or _is_unreadable(record):
             error = RecordError(record.source, record.line, TOO_DEEP)
             record, length = record.without_content(error), 0
-        held.append(record)
+        items.append(record)
         total += length
-        if len(held) >= size or total >= characters:
-            yield Chunk(held, record.read)
-            held, total = [], 0
-    if held:
-        yield Chunk(held, held[-1].read)
+        if len(items) >= size or total >= characters:
+            yield Chunk(items, record.read)
+            items, total = [], 0
+    if items:
+        yield Chunk(items, items[-1].read)
 
 
 def measure_length(fields: Mapping[str, Any]) -> int | None:
@@ -148,8 +148,8 @@ def measure_length(fields: Mapping[str, Any]) -> int | None:
     """
     candidates = fields.get('candidates')
     copies = max(1, len(candidates)) if isinstance(candidates, list) else 1
-    others = [value for name, value in fields.items() if name != 'candidates']
-    lengths = _count_characters(others), _count_characters([candidates])
+    values = [value for name, value in fields.items() if name != 'candidates']
+    lengths = _count_characters(values), _count_characters([candidates])
     if lengths[0] is None or lengths[1] is None:
         return None
     return copies * lengths[0] + lengths[1]

@@ -92,7 +92,7 @@ class KeptScores:
     :param path: the file.
     :param engine: runs a :class:`LabelJob`.
     :param stay: whether the file stays when all is done.
-    :param report_problem: is told of each example that could not be scored.
+    :param report_problem: called for each example that could not be scored.
     :ivar reused: how many scores were taken from the file.
     :ivar added: how many were made.
     :raises InputError: if the file cannot be written, or another run is writing it.
@@ -129,7 +129,7 @@ class KeptScores:
         Yield each chunk and the scores of its items, in order; None for an item that no
         process survives.
         """
-        kept = 0
+        size = 0
         missing: list[Any] = []
         with closing(self._writer.raw_lines()) as written:
             for chunk in chunks:
@@ -138,10 +138,10 @@ class KeptScores:
                 if scores is None:
                     missing.append(chunk)
                     break
-                kept += sum(map(len, raw))
+                size += sum(map(len, raw))
                 self.reused += len(raw)
                 yield chunk, scores
-        self._writer.keep(kept)
+        self._writer.keep(size)
         if not missing:
             return
         if self.reused:

@@ -66,7 +66,7 @@ class Outputs:
 
     @property
     def summary(self) -> Path | None:
-        """The file that says how the results were made and how many there are."""
+        """The file with the signature and the counts; None for the standard output."""
         if self.is_folder:
             folder = self.staging or self.target
             assert isinstance(folder, Path)
@@ -96,21 +96,21 @@ class Outputs:
             writable(pair.outfile, *pair.inputs)
 
     def skip_finished(
-        self, signature: str, format: str | None, more: Mapping[str, Any]
+        self, signature: str, format: str | None, settings: Mapping[str, Any]
     ) -> int:
         """Leave out what an earlier run has finished in a folder; return how many."""
         if not self.is_folder:
             return 0
-        left = []
+        unfinished = []
         for pair in self.files:
-            identity = identify(pair.infile, signature, format, more)
+            identity = identify(pair.infile, signature, format, settings)
             summary = _read_finished(pair, identity)
             if summary is None:
-                left.append(pair)
+                unfinished.append(pair)
             else:
                 self._enter(pair, summary)
-        skipped = len(self.files) - len(left)
-        self.files = left
+        skipped = len(self.files) - len(unfinished)
+        self.files = unfinished
         return skipped
 
     def complete(self, pair: FilePair, summary: Mapping[str, Any]) -> None:
@@ -209,8 +209,8 @@ def plan_outputs(infile: str, outfile: str, ending: str | None = None) -> Output
         return Outputs(files, target, True, staging)
     if ending and target.suffix.lstrip('.') != ending:
         raise ConfigError(
-            f'--out-format {ending} is for the files in a folder, and a file says its '
-            f'own by its name. Write --outfile {target.name}.{ending}'
+            f'--out-format {ending} is for the files in a folder. The name of a single '
+            f'file shows its format: --outfile {target.name}.{ending}'
         )
     out = staging / target.name if staging else target
     assert isinstance(out, Path)
@@ -257,7 +257,7 @@ def output_name(name: str, ending: str | None = None) -> str:
 
 
 def identify(
-    infile: Location, signature: str, format: str | None, more: Mapping[str, Any]
+    infile: Location, signature: str, format: str | None, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What a run must have in common with one that it resumes."""
     return {
@@ -265,7 +265,7 @@ def identify(
         'infile': str(infile.resolve()),
         'format': format,
         **read_state(infile),
-        **more,
+        **settings,
     }
 
 

@@ -33,7 +33,7 @@ COLUMNS = {
 class Policy(Word):
     """Ways of choosing, whose wrong choices are counted."""
 
-    CHOSEN = 'chosen'  # the reranker's, which says nothing where it abstains
+    CHOSEN = 'chosen'  # the reranker's; no response where it abstains
     FIRST = 'first'
     RANDOM = 'random'  # in expectation
     ORACLE = 'oracle'  # the best possible

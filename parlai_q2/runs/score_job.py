@@ -31,6 +31,16 @@ MakeScorer = Callable[[str | None], Scorer]
 
 
 @dataclass(frozen=True)
+class FixedScorer:
+    """Gives the scorer that it was made with, to a job of this process."""
+
+    scorer: Scorer
+
+    def __call__(self, device: str | None) -> Scorer:
+        return self.scorer
+
+
+@dataclass(frozen=True)
 class ScoreJob:
     """
     Scores records; see :class:`~parlai_q2.runs.job.Job`.

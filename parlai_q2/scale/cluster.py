@@ -1,6 +1,6 @@
 """
-The connection to a Ray cluster: the user's own, or one that is started on this machine
-for a run. Ray's own ways of asking are kept out of the rest.
+The connection to a Ray cluster: the user's, or one that is started on this machine for
+a run. All calls about the cluster itself are here.
 
 What is started here listens on the loopback address alone, has no dashboard, reports no
 usage, and writes its logs to one folder.
@@ -128,20 +128,20 @@ def log_folder(ray: Any) -> str:
 
 def count_actors(ray: Any, cpus: float, gpus: float) -> int:
     """
-    How many actors of so many CPUs and GPUs the cluster can hold by now.
+    How many actors of so many CPUs and GPUs the cluster can hold now.
 
     :raises ConfigError: if it cannot hold one.
     """
-    there = ray.cluster_resources()
+    resources = ray.cluster_resources()
     fits = [
-        int(there.get(name, 0) / needed)
+        int(resources.get(name, 0) / needed)
         for name, needed in (('CPU', cpus), ('GPU', gpus))
         if needed
     ]
     if not min(fits, default=1):
         raise ConfigError(
-            f'The cluster has {there}, too little for one actor of {cpus:g} CPUs and '
-            f'{gpus:g} GPUs. Ask for less by --ray-cpus and --ray-gpus, or give '
+            f'The cluster has {resources}, too little for one actor of {cpus:g} CPUs '
+            f'and {gpus:g} GPUs. Ask for less by --ray-cpus and --ray-gpus, or give '
             '--ray-actors to wait for nodes.'
         )
     return min(fits, default=1)

@@ -3,8 +3,8 @@ The engine that works in actors on a Ray cluster. It gives each actor one chunk 
 time and a next one to begin with, and yields the results in the order of the chunks.
 
 It does not use Ray Data, which restarts a dead actor with the task that killed it and
-so never ends on a record that no process survives, and which writes files of its own
-that a stopped run cannot resume. Here, a chunk that kills several actors is halved
+so never ends on a record that no process survives, and whose files a stopped run cannot
+resume. Here, a chunk that kills several actors is halved
 until the record is found, and gets an error in its place.
 """
 
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 # Chunks for each actor that may be read but not yet yielded: those at work, and enough
 # others that a slow chunk at the front does not leave the other actors idle.
 AHEAD = 4
-# Tasks that an actor has at a time: the next one is there when one is done.
+# Calls that an actor has at a time, so that it need not wait for the next one.
 QUEUED = 2
 # So many actors may die of an item, or of a chunk before it is halved.
 MAX_DEATHS = 3
@@ -43,7 +43,7 @@ INSTALLED = (
     'Each node needs the same version of parlai_q2 and the same models, at the same '
     'paths.'
 )
-# A custom scorer, say, that this process finds and those of the nodes do not.
+# Such as a custom scorer that this process can import and the nodes cannot.
 NO_MODULE = (
     'The processes of the Ray cluster cannot import {!r}. Install it on each node, or '
     'start each with its folder on the path: PYTHONPATH=folder ray start ...'
@@ -167,7 +167,7 @@ class RayEngine:
         self._waiting: deque[Piece] = deque()
         # Actors that died since the last result, and those before they were loaded.
         self._deaths = self._failed_starts = 0
-        # The first actor says how results are made.
+        # Comes from the first actor.
         self.signature = ''
         self._stack = ExitStack()
         try:
@@ -252,8 +252,8 @@ class RayEngine:
             for member in self._members
             if member.next_call is not None
         }
-        done, _ = self._ray.wait(list(calls), num_returns=1, timeout=PATIENCE_SECONDS)
-        if not done and all(member.loading is not None for member in self._members):
+        ready, _ = self._ray.wait(list(calls), num_returns=1, timeout=PATIENCE_SECONDS)
+        if not ready and all(member.loading is not None for member in self._members):
             logger.warning(
                 'No actor could be started yet. Each needs %g CPUs and %g GPUs; the '
                 'cluster has %s, of which %s are free.',
@@ -262,7 +262,7 @@ class RayEngine:
                 self._ray.cluster_resources(),
                 self._ray.available_resources(),
             )
-        for call in done:
+        for call in ready:
             self._take_answer(calls[call], call)
 
     def _take_answer(self, member: Member, call: Any) -> None:
@@ -300,13 +300,13 @@ class RayEngine:
         if getattr(error, 'actor_init_failed', False):
             # It cannot fail by itself: our package, or what it needs, is not there.
             *_, cause = str(error).strip().splitlines()
-            raise WorkerError(f'{NO_MODULE.format("parlai_q2")} It says: {cause}')
+            raise WorkerError(f'{NO_MODULE.format("parlai_q2")} The error: {cause}')
         cause = describe_death(error)
         self._deaths += 1
         calls = list(member.calls)
         self._drop(member)
         # It may have been sent to a node that was dead already, which is noticed
-        # seconds later; that says nothing of the job.
+        # seconds later; the job is not to blame for that.
         if member.loading is not None:
             self._failed_starts += find_dead_nodes(self._ray) <= member.dead_nodes
         if self._failed_starts >= MAX_DEATHS * self._count:

@@ -1,8 +1,9 @@
 """``parlai_q2 cache``: shows what the score cache holds, and clears it."""
 
 import sys
+from collections.abc import Mapping
 from datetime import date
-from typing import Any, Mapping, Optional
+from typing import Any
 
 from parlai_q2.cache import ScoreCache
 from parlai_q2.cli import log
@@ -40,17 +41,17 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     if not cache.path.exists():
         log.info(f'There is no score cache at {cache.path}.')
         return {'path': str(cache.path), 'bytes': 0, 'signatures': []}
-    found: dict[str, Any] = {}
+    report: dict[str, Any] = {}
     if opt['clear'] or opt['older_than'] is not None:
-        found['cleared'] = clear(cache, opt['clear'], opt['older_than'])
-        log.info(f'Deleted {found["cleared"]} scores.')
-    found.update(contents(cache))
-    sys.stdout.write(table(found, opt['verbose']))
-    return found
+        report['cleared'] = clear(cache, opt['clear'], opt['older_than'])
+        log.info(f'Deleted {report["cleared"]} scores.')
+    report.update(contents(cache))
+    sys.stdout.write(table(report, opt['verbose']))
+    return report
 
 
 def clear(
-    cache: ScoreCache, which: Optional[str] = ALL, older_than: Optional[float] = None
+    cache: ScoreCache, which: str | None = ALL, older_than: float | None = None
 ) -> int:
     """
     Delete scores from the cache; return how many.
@@ -65,29 +66,29 @@ def clear(
     seconds = None if older_than is None else older_than * SECONDS_A_DAY
     if which in (None, ALL):
         return cache.clear(unused_for=seconds)
-    known = {digits(one.text): one.text for one in cache.signatures()}
-    found = [short for short in known if short.startswith(str(which))]
-    if not found:
-        raise UnknownNameError('signature in the cache', str(which), [*known, ALL])
-    if len(found) > 1:
+    signatures = {digits(s.text): s.text for s in cache.signatures()}
+    matches = [short for short in signatures if short.startswith(str(which))]
+    if not matches:
+        raise UnknownNameError('signature in the cache', str(which), [*signatures, ALL])
+    if len(matches) > 1:
         raise ConfigError(
-            f'{which!r} is the beginning of {len(found)} signatures: '
-            f'{", ".join(sorted(found))}. Give more digits.'
+            f'{which!r} is the beginning of {len(matches)} signatures: '
+            f'{", ".join(sorted(matches))}. Give more digits.'
         )
-    return cache.clear(known[found[0]], seconds)
+    return cache.clear(signatures[matches[0]], seconds)
 
 
 def contents(cache: ScoreCache) -> dict[str, Any]:
     """A cache's place and sizes, and its signatures with the day of their last use."""
     signatures = [
         {
-            'short': digits(one.text),
-            'signature': one.text,
-            'rows': one.rows,
-            'bytes': one.bytes,
-            'used': date.fromtimestamp(one.used).isoformat(),
+            'short': digits(signature.text),
+            'signature': signature.text,
+            'rows': signature.rows,
+            'bytes': signature.bytes,
+            'used': date.fromtimestamp(signature.used).isoformat(),
         }
-        for one in cache.signatures()
+        for signature in cache.signatures()
     ]
     return {
         'path': str(cache.path),
@@ -97,19 +98,18 @@ def contents(cache: ScoreCache) -> dict[str, Any]:
     }
 
 
-def table(found: dict[str, Any], full: bool = False) -> str:
-    """What :func:`contents` returned as text, with signatures in full if asked for."""
-    size, limit = readable(found['bytes']), readable(found['max_bytes'])
-    lines = [f'{found["path"]}: {size} of at most {limit}']
-    for one in found['signatures']:
-        text = one['signature']
-        text = text if full else Signature.from_text(text).short
+def table(report: dict[str, Any], full: bool = False) -> str:
+    """What :func:`contents` returned as text, perhaps with signatures in full."""
+    size, limit = readable(report['bytes']), readable(report['max_bytes'])
+    lines = [f'{report["path"]}: {size} of at most {limit}']
+    for entry in report['signatures']:
+        text = entry['signature']
         lines += [
-            f'{one["short"]}  {one["rows"]:>8} scores  {readable(one["bytes"]):>9}  '
-            f'last used {one["used"]}',
-            f'          {text}',
+            f'{entry["short"]}  {entry["rows"]:>8} scores  '
+            f'{readable(entry["bytes"]):>9}  last used {entry["used"]}',
+            f'          {text if full else Signature.from_text(text).short}',
         ]
-    if not found['signatures']:
+    if not report['signatures']:
         lines.append('It holds no scores.')
     return '\n'.join(lines) + '\n'
 

@@ -8,10 +8,11 @@ another threshold.
 import json
 import os
 import stat
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any
 
 import parlai.utils.logging as logging
 from parlai.core.agents import create_agent
@@ -77,10 +78,10 @@ class DistillScript(ParlaiScript):
         policy = policy_from_opt(opt, scorer.threshold, Role.MEASURE)
         total = sum(map(len, tasks))
         path = outfile.with_suffix('.replies.jsonl')
-        made = make_replies(opt, tasks, total, path, data)
+        make_replies(opt, tasks, total, path, data)
         judged = judge_replies(
             chain.from_iterable(tasks_from_opt(opt)),
-            read_replies(made),
+            read_replies(path),
             scorer,
             policy,
             source_from_opt(opt),
@@ -106,29 +107,28 @@ def after_the_replies() -> frozenset[str]:
     parser = ParlaiParser(False, False)
     before = {action.dest for action in parser._actions}
     add_judging_options(parser)
-    found = {action.dest for action in parser._actions} - before
+    options = {action.dest for action in parser._actions} - before
     # What a reply is grounded in is found by the same options for both.
-    knowledge = {name for name in found if name.startswith('knowledge')}
-    return frozenset(found - knowledge) | HOST_OPTIONS
+    knowledge = {name for name in options if name.startswith('knowledge')}
+    return frozenset(options - knowledge) | HOST_OPTIONS
 
 
 def make_replies(
     opt: Opt, tasks: Sequence[TaskEpisodes], total: int, path: Path, data: str
-) -> Path:
+) -> None:
     """
     Let the model reply, resuming a run that was stopped.
 
     :param total: number of turns.
     :param path: receives one line for each episode, with one of ``replies`` a turn.
     :param data: the digest of the tasks' data.
-    :return: the same path.
     """
     run = {**run_of(opt), 'data': data}
     if same_run(path, run):
         logging.info(
             f'Taking the replies in {path}, made from the same data, model and options.'
         )
-        return path
+        return
     writer = ResumableWriter(path, run)
     if writer.started_over or path.exists() and not writer.done:
         logging.info(
@@ -137,19 +137,18 @@ def make_replies(
         )
     try:
         episodes = islice(chain.from_iterable(tasks), writer.done, None)
-        done = sum(len(line['replies']) for line in writer.lines())
-        if done:
-            logging.info(f'Continuing after the {done} replies already made.')
+        count = sum(len(line['replies']) for line in writer.lines())
+        if count:
+            logging.info(f'Continuing after the {count} replies already made.')
         agent = create_agent(opt)
-        with Progress('replies', total, 'turns', done) as bar:
-            for said in replies(agent, episodes, opt.get('batchsize') or 1):
-                writer.write([{'replies': [reply_record(reply) for reply in said]}])
-                bar.update(len(said))
+        with Progress('replies', total, 'turns', count) as bar:
+            for episode in replies(agent, episodes, opt.get('batchsize') or 1):
+                writer.write([{'replies': [reply_record(reply) for reply in episode]}])
+                bar.update(len(episode))
     except BaseException:
         writer.close()
         raise
     writer.finish(run)
-    return path
 
 
 def read_replies(path: Path) -> Iterator[list[dict[str, Any]]]:
@@ -175,7 +174,7 @@ def run_of(opt: Opt) -> dict[str, Any]:
     return json.loads(json.dumps(run, default=str))
 
 
-def file_state(value: Any) -> Optional[tuple[int, int]]:
+def file_state(value: Any) -> tuple[int, int] | None:
     """Size and modification time of the file that an option names, if any."""
     if not isinstance(value, str) or not value:
         return None

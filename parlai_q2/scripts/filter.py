@@ -15,12 +15,8 @@ from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.cli import log
 from parlai_q2.cli.files import given_file
-from parlai_q2.cli.scale_options import (
-    EngineName,
-    add_scale_options,
-    check_scale,
-    label_engine_from_opt,
-)
+from parlai_q2.cli.label_engine import label_engine_from_opt
+from parlai_q2.cli.scale_options import EngineName, add_scale_options, check_scale
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.judge import CHUNK, batches_of, judge_batches
@@ -53,7 +49,7 @@ class FilterScript(ParlaiScript):
         )
         group.add_argument(
             '--infile',
-            help='in place of a task, a file or a folder of files that parlai_q2 score '
+            help='instead of a task, a file or a folder of files that parlai_q2 score '
             'or parlai_q2 rerank wrote; its scores are taken',
         )
         add_num_examples(group, 'go over')
@@ -65,7 +61,7 @@ class FilterScript(ParlaiScript):
     def run(self) -> dict[str, Any]:
         opt = self.opt
         outfile = given_file(opt, 'outfile', 'kept.jsonl')
-        # What is wrong is said before anything starts.
+        # Errors in the options are raised before anything starts.
         policy_from_opt(opt, DEFAULT_THRESHOLD, Role.CHOOSE)
         size = check_scale(opt)
         check_places(outfile)
@@ -94,8 +90,8 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> dict[str, Any]:
             judge = Judge.of(labelling.scorer)
         batches = batches_of(chain.from_iterable(tasks), source, size)
         with (
-            KeptScores(path, engine, stay, problems.add) as kept,
-            closing(kept.scores(batches)) as scored,
+            KeptScores(path, engine, stay, problems.add) as kept_scores,
+            closing(kept_scores.scores(batches)) as scored,
         ):
             return write_filtered(
                 judge_batches(scored, policy, source),
@@ -104,16 +100,19 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> dict[str, Any]:
                 policy,
                 opt,
                 sum(map(len, tasks)),
-                lambda: not kept.added,
+                lambda: not kept_scores.added,
             )
 
 
 def check_alone(opt: Opt) -> None:
     """A ConfigError for what has no effect on a file that is scored already."""
-    given = {'-t': opt.get('task'), '--engine ray': opt.get('engine') == EngineName.RAY}
+    options = {
+        '-t': opt.get('task'),
+        '--engine ray': opt.get('engine') == EngineName.RAY,
+    }
     for name in ('knowledge_file', 'knowledge_delimiter'):
-        given[f'--{name.replace("_", "-")}'] = opt.get(name)
-    for name, value in given.items():
+        options[f'--{name.replace("_", "-")}'] = opt.get(name)
+    for name, value in options.items():
         if value:
             raise ConfigError(
                 f'{name} has no effect with --infile, whose records have their '

@@ -47,7 +47,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, int]:
     if not 0 < margin <= 1:
         raise ConfigError(f'--margin is {margin}; it must be in (0, 1].')
     prompt = Prompt(line_ends(opt['prompt_template']))
-    found, judged, turns = 0, 0, 0
+    pairs, judged, turns = 0, 0, 0
     problems = log.Problems('No pair')
     with (
         writing(outfile, AGAIN),
@@ -65,9 +65,9 @@ def run(opt: Mapping[str, Any]) -> dict[str, int]:
                 continue
             judged += 1
             if pair is not None:
-                found += 1
+                pairs += 1
                 stream.write(write_json(pair) + '\n')
         if not judged:
             raise InputError(f'{infile} has no ranked turns. Run: parlai_q2 rerank')
-    log.info(f'Wrote {outfile}: {found} pairs from {turns} turns.')
-    return {'turns': turns, 'pairs': found, 'bad': problems.count}
+    log.info(f'Wrote {outfile}: {pairs} pairs from {turns} turns.')
+    return {'turns': turns, 'pairs': pairs, 'bad': problems.count}

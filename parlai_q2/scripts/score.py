@@ -17,12 +17,7 @@ from parlai_q2.cli.file_command import (
     run_command_on_files,
 )
 from parlai_q2.cli.files import add_fields_option
-from parlai_q2.cli.scale_options import (
-    FixedScorer,
-    add_out_format,
-    add_scale_options,
-    with_device,
-)
+from parlai_q2.cli.scale_options import add_out_format, add_scale_options, with_device
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import UnscoredError
 from parlai_q2.io.fields import NO_NAMES, read_fields
@@ -31,7 +26,7 @@ from parlai_q2.io.read import example_of, read_records
 from parlai_q2.runs.file_run import Line, Task
 from parlai_q2.runs.job import CHUNK_RECORDS, Engine, LocalEngine
 from parlai_q2.runs.outputs import plan_outputs
-from parlai_q2.runs.score_job import COLUMNS, ScoreJob, ScoreTally
+from parlai_q2.runs.score_job import COLUMNS, FixedScorer, ScoreJob, ScoreTally
 from parlai_q2.scorers.base import Scorer
 
 

@@ -25,7 +25,7 @@ def said(monkeypatch):
 
 
 def test_a_pipe_gets_whole_lines_and_none_twice(said, capsys):
-    with Progress('grounded', 1200, 'pools', done=1000) as bar:
+    with Progress('grounded', 1200, 'pools', start=1000) as bar:
         for _ in range(4):
             bar.update(50)
     assert said[-1].startswith('grounded: 1,200 of 1,200 pools, ')
@@ -38,7 +38,7 @@ def test_speed_and_time_left_are_of_the_input_since_the_first_result(monkeypatch
     lines, now = [], 0.0
     monkeypatch.setattr('parlai_q2.cli.log.info', lines.append)
     monkeypatch.setattr(module.time, 'monotonic', lambda: now)
-    with Progress('toy', 1000, 'records', done=900, place=800) as made:
+    with Progress('toy', 1000, 'records', start=900, place=800) as made:
         now = 60.0
         made.update(10, 900)
         now = 65.0

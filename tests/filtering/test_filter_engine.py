@@ -7,12 +7,12 @@ import pytest
 
 from parlai_q2.__main__ import run
 from parlai_q2.cli.commands import run_command
-from parlai_q2.cli.scale_options import FixedScorer
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.filtering.judge import batches_of, judge_batches
 from parlai_q2.filtering.policy import Policy, Reason
 from parlai_q2.runs.job import LocalEngine
 from parlai_q2.runs.label_scores import KeptScores, LabelJob
+from parlai_q2.runs.score_job import FixedScorer
 from tests.files import read_lines, write_lines
 from tests.filtering.toys import SCORER, TASK, WordScorer, episode, said
 
@@ -110,13 +110,13 @@ def test_a_label_without_a_score_is_named_and_dropped(tmp_path):
 
 
 def test_the_scores_stay_where_there_is_no_cache(tmp_path, monkeypatch):
-    from parlai_q2.cli import scale_options
+    from parlai_q2.cli import label_engine
 
     def local(opt, job):
         return LocalEngine(job)
 
     # What Ray's engine does is tested elsewhere; here, what the command does with it.
-    monkeypatch.setattr(scale_options, 'engine_from_opt', local)
+    monkeypatch.setattr(label_engine, 'engine_from_opt', local)
     words = ['filter', '-t', TASK, '--choose', SCORER, '--engine', 'ray']
     words += ['--outfile', str(tmp_path / 'kept.jsonl')]
     WordScorer.made.clear()

@@ -91,7 +91,9 @@ def test_fields_that_look_like_an_input_are_named_once(tmp_path, caplog):
     lines = [json.dumps({**GOOD, 'question': 'Q', 'note': 'N'})] * 3
     read(tmp_path, '\n'.join(lines))
     (told,) = caplog.messages
-    assert told.startswith('Not read: question. If that is the history')
+    assert told.startswith(
+        'Not read: question. To read it as history: --fields history=question.'
+    )
     assert '--fields history=question' in told
     caplog.clear()
     read(tmp_path, 'Knowledge,Answer\nK,R\n', 'in.csv')

@@ -6,10 +6,9 @@ import os
 import pytest
 
 from parlai_q2.cli.commands import run_command
-from parlai_q2.cli.scale_options import FixedScorer
 from parlai_q2.errors import InputError, UnscoredError
 from parlai_q2.runs.job import LocalEngine
-from parlai_q2.runs.score_job import ScoreJob
+from parlai_q2.runs.score_job import FixedScorer, ScoreJob
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scripts.score import score_file
 from tests.files import read_lines, write_lines
