@@ -257,7 +257,7 @@ def test_pools_are_read_from_parquet_and_written_to_it(tmp_path):
 
 
 def test_the_format_of_one_file_is_told_by_its_name(shards, tmp_path):
-    with pytest.raises(ConfigError, match='Write --outfile out.jsonl.parquet'):
+    with pytest.raises(ConfigError, match='--outfile out.jsonl.parquet'):
         out = tmp_path / 'out.jsonl'
         score(shards / 'a.jsonl', out, '--out-format', 'parquet')
 
