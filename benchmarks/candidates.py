@@ -95,46 +95,45 @@ class CandidateBench:
             generator's first inconsistent), ``judged`` and ``first_judged`` (their mean
             scores), ``turns`` (B) and ``replies`` (B pairs of chosen and first reply).
         """
-        asked = parse_strategies(searches(strategy, number))
+        searches_asked = parse_strategies(searches(strategy, number))
         find: list[float] = []
         choose: list[float] = []
         rankings: list[Ranking] = []
         for turn, context in zip(self.turns, self._contexts, strict=True):
             begun = time.process_time()
-            (written,) = self.generator.writer.write([context], [asked], 0)
-            texts = [self.generator.text(one.tokens, context) for one in written]
-            found = distinct_candidates([Candidate(text) for text in texts]) or [
-                Candidate('')
-            ]
+            (written,) = self.generator.writer.write([context], [searches_asked], 0)
+            texts = [self.generator.text(item.tokens, context) for item in written]
+            candidates = distinct_candidates([Candidate(text) for text in texts])
+            candidates = candidates or [Candidate('')]
             searched = time.process_time()
-            pool = Pool(turn.knowledge, found, turn.history)
+            pool = Pool(turn.knowledge, candidates, turn.history)
             rankings += self.reranker.rank_batch([pool])
             find.append(searched - begun)
             choose.append(time.process_time() - searched)
-        chosen = self._judge([one.chosen.text for one in rankings])
-        first = self._judge([one.first.text for one in rankings])
+        chosen = self._judge([item.chosen.text for item in rankings])
+        first = self._judge([item.first.text for item in rankings])
         return {
             'strategy': strategy,
             'candidates': number,
             'turns': len(self.turns),
-            'distinct': fmean(len(one.candidates) for one in rankings),
+            'distinct': fmean(len(item.candidates) for item in rankings),
             'find': median(find),
             'choose': median(choose),
             'wrong': sum(_wrong(score) for score in chosen),
             'first_wrong': sum(_wrong(score) for score in first),
             'judged': fmean(score.value for score in chosen),
             'first_judged': fmean(score.value for score in first),
-            'replies': [[one.chosen.text, one.first.text] for one in rankings],
+            'replies': [[item.chosen.text, item.first.text] for item in rankings],
         }
 
     def _judge(self, replies: Sequence[str]) -> list[Score]:
         """Scores of a reply to each turn; what was judged before is not again."""
-        asked = list(enumerate(replies))
-        new = [key for key in asked if key not in self._judged]
+        keys = list(enumerate(replies))
+        new = [key for key in keys if key not in self._judged]
         examples = [Example(self.turns[n].knowledge, text) for n, text in new]
         for key, score in zip(new, self.judge.score(examples), strict=True):
             self._judged[key] = score
-        return [self._judged[key] for key in asked]
+        return [self._judged[key] for key in keys]
 
 
 def describe_candidates(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -157,14 +156,14 @@ def turns_of(records: Sequence[Mapping[str, Any]]) -> list[Turn]:
     The turns of the sample's records, each after those of its topic, with what a person
     would have replied to them.
     """
-    found: list[Turn] = []
-    said: dict[str, list[str]] = {}
+    turns: list[Turn] = []
+    histories: dict[str, list[str]] = {}
     for fields in records:
-        history = said.setdefault(fields['topic'], [])
+        history = histories.setdefault(fields['topic'], [])
         history.append(fields['message'])
-        found.append(Turn(fields['knowledge'], tuple(history), fields['id']))
+        turns.append(Turn(fields['knowledge'], tuple(history), fields['id']))
         history.append(fields['gold'])
-    return found
+    return turns
 
 
 def _wrong(score: Score) -> bool:
@@ -185,9 +184,9 @@ def draw_candidates(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Pat
     with new_figure(HEIGHT) as figure:
         wrong, time = panels(figure, 2)
         for n, strategy in enumerate(strategies):
-            own = [row for row in rows if row['strategy'] == strategy]
-            own.sort(key=lambda row: row['candidates'])
-            asked = [row['candidates'] for row in own]
+            strategy_rows = [row for row in rows if row['strategy'] == strategy]
+            strategy_rows.sort(key=lambda row: row['candidates'])
+            counts = [row['candidates'] for row in strategy_rows]
             style: dict[str, Any] = {
                 'color': COLOURS[n],
                 'linestyle': LINES[n],
@@ -195,9 +194,11 @@ def draw_candidates(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Pat
                 'markersize': 3,
                 'label': strategy,
             }
-            shares = [100 * row['wrong'] / row['turns'] for row in own]
-            wrong.plot(asked, shares, **style)
-            time.plot(asked, [row['find'] + row['choose'] for row in own], **style)
+            shares = [100 * row['wrong'] / row['turns'] for row in strategy_rows]
+            wrong.plot(counts, shares, **style)
+            time.plot(
+                counts, [row['find'] + row['choose'] for row in strategy_rows], **style
+            )
         for axes in (wrong, time):
             axes.set_xscale('log', base=2)
             axes.set_xticks(numbers, [str(number) for number in numbers])

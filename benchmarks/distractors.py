@@ -13,7 +13,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Optional
+from typing import TYPE_CHECKING, NamedTuple
 
 from parlai_q2.claims import Label, Score, Status
 from parlai_q2.errors import InputError
@@ -50,7 +50,7 @@ class Placed(NamedTuple):
     start: int
     end: int
 
-    def right(self, score: Score) -> Optional[bool]:
+    def right(self, score: Score) -> bool | None:
         """Whether the main evidence of each sentence is in the right passage."""
         named = [c.evidence[0] for c in score.claims if c.status == Status.SUPPORTED]
         if not named:
@@ -68,10 +68,10 @@ class PlacementMetrics(NamedTuple):
     evidence (``right``) and among all of them (``found``).
     """
 
-    auc: Optional[Interval]
-    change: Optional[Interval]
-    right: Optional[Interval]
-    found: Optional[Interval]
+    auc: Interval | None
+    change: Interval | None
+    right: Interval | None
+    found: Interval | None
 
 
 def read_labelled(path: Path, corpus: str, most: int, seed: int) -> list[Labelled]:
@@ -81,32 +81,35 @@ def read_labelled(path: Path, corpus: str, most: int, seed: int) -> list[Labelle
     :param most: at most so many, drawn at random; 0 for all.
     :raises InputError: if there are not two of each class, or too few passages.
     """
-    found = []
+    labelled = []
     for record in read_records(path):
         if record.error is not None:
             raise record.error
         label = record.fields.get('q2_label', record.fields.get('label'))
         if record.fields.get('corpus') == corpus and label in BINARY:
             assert record.example is not None
-            found.append(Labelled(record.example, label == Label.CONSISTENT))
-    if 0 < most < len(found):
-        found = random.Random(seed).sample(found, most)
-    right = sum(one.consistent for one in found)
-    passages = {passage_key(one.example.knowledge_text) for one in found}
-    if min(right, len(found) - right) < 2 or len(passages) <= OTHERS:
+            labelled.append(Labelled(record.example, label == Label.CONSISTENT))
+    if 0 < most < len(labelled):
+        labelled = random.Random(seed).sample(labelled, most)
+    right = sum(pair.consistent for pair in labelled)
+    passages = {passage_key(pair.example.knowledge_text) for pair in labelled}
+    if min(right, len(labelled) - right) < 2 or len(passages) <= OTHERS:
         raise InputError(
-            f'{path} has {right} consistent and {len(found) - right} inconsistent '
+            f'{path} has {right} consistent and {len(labelled) - right} inconsistent '
             f'examples of the corpus {corpus!r}, with {len(passages)} passages. There '
             f'must be two of each, and {OTHERS + 1} passages.'
         )
-    return found
+    return labelled
 
 
 def others(examples: Sequence[Labelled], n: int, rng: random.Random) -> Iterator[str]:
     """The passages of other examples in random order, without example ``n``'s own."""
-    own = passage_key(examples[n].example.knowledge_text)
-    texts = {passage_key(one.example.knowledge_text): one.example for one in examples}
-    keys = sorted(texts.keys() - {own})
+    own_key = passage_key(examples[n].example.knowledge_text)
+    texts = {
+        passage_key(labelled.example.knowledge_text): labelled.example
+        for labelled in examples
+    }
+    keys = sorted(texts.keys() - {own_key})
     rng.shuffle(keys)
     return (texts[key].knowledge_text for key in keys)
 
@@ -116,23 +119,25 @@ def placed(
 ) -> Placed:
     """Place an example's passage among others, or inside a long text of them."""
     example = examples[n].example
-    own = example.knowledge_text
+    passage = example.knowledge_text
     if placement == ALONE:
-        return Placed(example, 0, 0, len(own))
+        return Placed(example, 0, 0, len(passage))
     texts: list[str] = []
-    words = count_words(own)
+    words = count_words(passage)
     for text in others(examples, n, rng):
         if placement == AMONG and len(texts) == OTHERS or words >= WORDS:
             break
         texts.append(text)
         words += count_words(text)
     at = rng.randint(0, len(texts))
-    texts.insert(at, own)
+    texts.insert(at, passage)
     if placement == AMONG:
-        return Placed(replace(example, knowledge=passages_of(texts)), at, 0, len(own))
+        return Placed(
+            replace(example, knowledge=passages_of(texts)), at, 0, len(passage)
+        )
     start = sum(len(text) + 1 for text in texts[:at])
     placed = replace(example, knowledge=passages_of(' '.join(texts)))
-    return Placed(placed, 0, start, start + len(own))
+    return Placed(placed, 0, start, start + len(passage))
 
 
 def measure(
@@ -141,17 +146,17 @@ def measure(
     """A scorer's metrics on one corpus, in each placement."""
     import numpy as np
 
-    truth = np.array([one.consistent for one in examples])
-    groups = [passage_key(one.example.knowledge_text) for one in examples]
+    truth = np.array([item.consistent for item in examples])
+    groups = [passage_key(item.example.knowledge_text) for item in examples]
     values: dict[str, np.ndarray] = {}
-    right: dict[str, list[Optional[bool]]] = {}
+    right: dict[str, list[bool | None]] = {}
     for placement in (ALONE, AMONG, INSIDE):
         rng = random.Random(seed)
-        asked = [placed(examples, n, placement, rng) for n in range(len(examples))]
-        scores = scorer.score(one.example for one in asked)
+        placements = [placed(examples, n, placement, rng) for n in range(len(examples))]
+        scores = scorer.score(item.example for item in placements)
         values[placement] = np.array([score.value for score in scores])
         right[placement] = [
-            one.right(score) for one, score in zip(asked, scores, strict=True)
+            item.right(score) for item, score in zip(placements, scores, strict=True)
         ]
     alone = Sweep(values[ALONE], truth)
 
@@ -163,14 +168,14 @@ def measure(
             return np.stack([auc, auc - alone.areas(weights)[0]], axis=1)
 
         auc, change = intervals(statistic, len(truth), groups=groups)
-        rows = [n for n, one in enumerate(examples) if one.consistent]
+        rows = [n for n, item in enumerate(examples) if item.consistent]
         named = [n for n in rows if right[placement][n] is not None]
 
-        def share(chosen: Sequence[int]) -> Optional[Interval]:
+        def share(chosen: Sequence[int]) -> Interval | None:
             if not chosen:
                 return None
-            found = [float(bool(right[placement][n])) for n in chosen]
-            return mean_interval(found, groups=[groups[n] for n in chosen])
+            hits = [float(bool(right[placement][n])) for n in chosen]
+            return mean_interval(hits, groups=[groups[n] for n in chosen])
 
         return PlacementMetrics(auc, change, share(named), share(rows))
 
@@ -181,7 +186,7 @@ def row(*cells: object) -> str:
     return f'| {" | ".join("-" if c is None else str(c) for c in cells)} |'
 
 
-def main(args: Optional[Sequence[str]] = None) -> None:
+def main(args: Sequence[str] | None = None) -> None:
     """Print a table in Markdown."""
     parser = argparse.ArgumentParser(description='AUC with more knowledge')
     parser.add_argument('--infile', type=Path, required=True)
@@ -196,9 +201,9 @@ def main(args: Optional[Sequence[str]] = None) -> None:
         scorer = load_scorer(name, options.preset)
         for corpus in options.corpora.split(','):
             examples = read_labelled(options.infile, corpus, options.most, SEED)
-            for placement, found in measure(scorer, examples).items():
+            for placement, metrics in measure(scorer, examples).items():
                 title = f'{corpus} ({len(examples)})'
-                print(row(name, title, placement, *found), flush=True)
+                print(row(name, title, placement, *metrics), flush=True)
 
 
 if __name__ == '__main__':

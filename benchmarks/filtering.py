@@ -42,17 +42,17 @@ def measure_filtering(rounds: int, preset: str) -> dict[str, Any]:
     scorer = mutator_scorer(opt)
     policy = policy_from_opt(opt, scorer.threshold, Role.CHOOSE)
     episodes = list(TaskEpisodes(plain))
-    found: dict[str, list[float]] = {'filter': [], 'mutator': []}
+    seconds_by_way: dict[str, list[float]] = {'filter': [], 'mutator': []}
     # The first round warms up.
     for _ in range(rounds + 1):
         begun = time.perf_counter()
         judged = list(judge_episodes(TaskEpisodes(plain), scorer, policy))
         filtered = time.perf_counter()
-        kept = sum(map(len, TaskEpisodes(opt)))
-        found['filter'].append(filtered - begun)
-        found['mutator'].append(time.perf_counter() - filtered)
-    assert kept == sum(turn.decision.kept for e in judged for turn in e)
-    times = {name: seconds[1:] for name, seconds in found.items()}
+        kept_count = sum(map(len, TaskEpisodes(opt)))
+        seconds_by_way['filter'].append(filtered - begun)
+        seconds_by_way['mutator'].append(time.perf_counter() - filtered)
+    assert kept_count == sum(turn.decision.kept for e in judged for turn in e)
+    times = {name: seconds[1:] for name, seconds in seconds_by_way.items()}
     ratios = [m / f for f, m in zip(times['filter'], times['mutator'], strict=True)]
     return {
         'turns': sum(map(len, episodes)),
@@ -62,13 +62,14 @@ def measure_filtering(rounds: int, preset: str) -> dict[str, Any]:
     }
 
 
-def describe_filtering(found: Mapping[str, Any]) -> str:
+def describe_filtering(measurements: Mapping[str, Any]) -> str:
     """What :func:`measure_filtering` found, as text."""
+    turns, episodes = measurements['turns'], measurements['episodes']
     return (
-        f'Filtering {found["turns"]} turns of {found["episodes"]} conversations\n'
-        f'  parlai_q2 filter        {median(found["filter"]):.2f} s\n'
-        f'  --mutators q2_filter    {median(found["mutator"]):.2f} s, '
-        f'{found["ratio"]:.2f} times as long'
+        f'Filtering {turns} turns of {episodes} conversations\n'
+        f'  parlai_q2 filter        {median(measurements["filter"]):.2f} s\n'
+        f'  --mutators q2_filter    {median(measurements["mutator"]):.2f} s, '
+        f'{measurements["ratio"]:.2f} times as long'
     )
 
 

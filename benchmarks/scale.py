@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.benchmark.clock import processor_seconds
 from parlai_q2.cli import log
@@ -46,20 +46,20 @@ class Case:
     options: tuple[str, ...]
 
 
-def cases(actors: int, cache: Optional[Path], ray: bool) -> list[Case]:
+def cases(actors: int, cache: Path | None, ray: bool) -> list[Case]:
     """
     One process; Ray, if it is there; and one process with a score cache, if given.
 
     :param actors: of Ray, with a core each.
     :param cache: the file of the cache.
     """
-    found = [Case('one process', ())]
+    ways = [Case('one process', ())]
     if ray:
         options = ('--engine', 'ray', '--ray-actors', str(actors))
-        found.append(Case(f'Ray, {actors} actors', options))
+        ways.append(Case(f'Ray, {actors} actors', options))
     if cache is not None:
-        found.append(Case('one process, cached', ('--cache-file', str(cache))))
-    return found
+        ways.append(Case('one process, cached', ('--cache-file', str(cache))))
+    return ways
 
 
 def write_records(
@@ -106,10 +106,10 @@ def measure_scale(
     began = time.perf_counter()
     with open(log, 'wb') as stream:
         process = subprocess.Popen(command, stdout=stream, stderr=subprocess.STDOUT)
-    start = done = None
+    start = finished = None
     warm = 0
     # Bytes written and processor seconds taken, when the clock starts and later.
-    taken: list[tuple[int, Optional[float]]] = []
+    samples: list[tuple[int, float | None]] = []
     looked = began
     while True:
         now = time.perf_counter()
@@ -117,26 +117,26 @@ def measure_scale(
             start = now
         if start is not None and now - looked >= LOOK and part.exists():
             looked = now
-            taken.append((_size(part), processor_seconds(process.pid)))
-        if done is None and outfile.exists():
-            done = now
+            samples.append((_size(part), processor_seconds(process.pid)))
+        if finished is None and outfile.exists():
+            finished = now
         ended, status, used = os.wait4(process.pid, os.WNOHANG)
         if ended:
             break
         time.sleep(EVERY)
     whole = time.perf_counter() - began
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode or start is None or done is None:
-        said = log.read_text(encoding='utf-8', errors='replace').splitlines()[-5:]
+    if process.returncode or start is None or finished is None:
+        last_lines = log.read_text(encoding='utf-8', errors='replace').splitlines()[-5:]
         words = ' '.join(command)
-        raise Q2Error(f'{words} failed, or was too quick:\n' + '\n'.join(said))
+        raise Q2Error(f'{words} failed, or was too quick:\n' + '\n'.join(last_lines))
     records = _lines(outfile)
     return {
         'case': case.name,
         'records': records,
         'start': start - began,
-        'each': 1000 * (done - start) / (records - warm),
-        'processor': _processor(taken, _size(outfile) / records),
+        'each': 1000 * (finished - start) / (records - warm),
+        'processor': _processor(samples, _size(outfile) / records),
         'whole': whole,
         # macOS counts in bytes, others in kilobytes.
         'memory': used.ru_maxrss / (1e6 if platform.system() == 'Darwin' else 1e3),
@@ -144,14 +144,16 @@ def measure_scale(
 
 
 def _processor(
-    taken: Sequence[tuple[int, Optional[float]]], bytes_each: float
-) -> Optional[float]:
+    samples: Sequence[tuple[int, float | None]], bytes_each: float
+) -> float | None:
     """Milliseconds of processor time a record, from the first look to the last."""
-    seen = [(size, seconds) for size, seconds in taken if size and seconds is not None]
-    if len(seen) < 2 or seen[-1][0] <= seen[0][0]:
+    valid = [
+        (size, seconds) for size, seconds in samples if size and seconds is not None
+    ]
+    if len(valid) < 2 or valid[-1][0] <= valid[0][0]:
         return None
-    (size, seconds), (more, later) = seen[0], seen[-1]
-    return 1000 * (later - seconds) * bytes_each / (more - size)
+    (size, seconds), (later_size, later) = valid[0], valid[-1]
+    return 1000 * (later - seconds) * bytes_each / (later_size - size)
 
 
 def _size(path: Path) -> int:

@@ -10,7 +10,7 @@ times each response was drawn: one vectorised function computes the statistic of
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Optional
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +44,7 @@ def mean_interval(
     values: 'Sequence[float] | np.ndarray',
     rounds: int = ROUNDS,
     seed: int = SEED,
-    groups: Optional[Sequence[Hashable]] = None,
+    groups: Sequence[Hashable] | None = None,
 ) -> Interval:
     """
     The mean of values with its 95 % bootstrap interval.
@@ -99,8 +99,8 @@ def intervals(
     size: int,
     rounds: int = ROUNDS,
     seed: int = SEED,
-    groups: Optional[Sequence[Hashable]] = None,
-) -> list[Optional[Interval]]:
+    groups: Sequence[Hashable] | None = None,
+) -> list[Interval | None]:
     """
     Statistics with their 95 % intervals, all computed from the same resamples.
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.models.device import gpus
 from parlai_q2.threads import cores
@@ -57,7 +57,7 @@ def spread(seconds: Sequence[float]) -> dict[str, float]:
 
 def machine() -> dict[str, Any]:
     """Describe the machine that the timings were taken on."""
-    found: dict[str, Any] = {
+    description: dict[str, Any] = {
         'processor': processor(),
         'cores': cores(),
         'python': platform.python_version(),
@@ -71,10 +71,10 @@ def machine() -> dict[str, Any]:
     }
     for package in ('ctranslate2', 'torch', 'transformers'):
         try:
-            found[package] = version(package)
+            description[package] = version(package)
         except PackageNotFoundError:
-            found[package] = None
-    return found
+            description[package] = None
+    return description
 
 
 def processor() -> str:
@@ -89,7 +89,7 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def processor_seconds(process: int) -> Optional[float]:
+def processor_seconds(process: int) -> float | None:
     """
     The processor time that a process and all that it has started have taken so far;
     None where the system has no ``/proc``.
@@ -101,18 +101,18 @@ def processor_seconds(process: int) -> Optional[float]:
             fields = path.read_text(errors='replace').rpartition(')')[2].split()
         except OSError:  # it has ended
             continue
-        one = int(path.parent.name)
-        children.setdefault(int(fields[1]), []).append(one)
+        pid = int(path.parent.name)
+        children.setdefault(int(fields[1]), []).append(pid)
         # User and system, of the process and of its children that have ended.
-        ticks[one] = sum(map(int, fields[11:15]))
+        ticks[pid] = sum(map(int, fields[11:15]))
     if process not in ticks:
         return None
-    found, waiting = 0, [process]
+    total, waiting = 0, [process]
     while waiting:
-        one = waiting.pop()
-        found += ticks[one]
-        waiting += children.get(one, [])
-    return found / os.sysconf('SC_CLK_TCK')
+        pid = waiting.pop()
+        total += ticks[pid]
+        waiting += children.get(pid, [])
+    return total / os.sysconf('SC_CLK_TCK')
 
 
 def peak_memory_mb() -> float:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.benchmark.clock import StageClock, spread, timed
 from parlai_q2.models.backend import Engine
@@ -59,9 +59,9 @@ def measure_batched(
     for _ in range(rounds):
         seconds, results = timed(whole)
         times.append(seconds / len(examples))
-    each = [timed(partial(q2, [one], models, settings))[0] for one in examples]
+    each = [timed(partial(q2, [example], models, settings))[0] for example in examples]
     count = rounds * len(examples)
-    found = {
+    measurements = {
         'responses': len(examples),
         'questions': sum(len(result.claims) for result in results),
         'batched': spread(times),
@@ -69,7 +69,7 @@ def measure_batched(
         'stages': {name: s / count for name, s in stages.seconds.items()},
         'stage_share': stages.shares(),
     }
-    return found, results
+    return measurements, results
 
 
 def measure_loop(
@@ -82,7 +82,7 @@ def measure_loop(
     models, settings = scorer.models, scorer.q2_settings
     q2_one_at_a_time(examples[0], models, settings)
     seconds, results = timed(
-        lambda: [q2_one_at_a_time(one, models, settings) for one in examples]
+        lambda: [q2_one_at_a_time(example, models, settings) for example in examples]
     )
     return seconds / len(examples), results
 
@@ -99,37 +99,37 @@ def as_published(preset: Preset) -> Preset:
     return replace(preset, models={**preset.models, **models})
 
 
-def differences(one: Sequence[Q2Result], other: Sequence[Q2Result]) -> list[float]:
+def differences(first: Sequence[Q2Result], other: Sequence[Q2Result]) -> list[float]:
     """The absolute difference of two runs' values, one number for each response."""
-    return [abs(a.value - b.value) for a, b in zip(one, other, strict=True)]
+    return [abs(a.value - b.value) for a, b in zip(first, other, strict=True)]
 
 
-def describe_metric(found: Mapping[str, Any]) -> str:
+def describe_metric(measurements: Mapping[str, Any]) -> str:
     """What :func:`measure_batched` found, with the loops, as text."""
-    batched, alone = found['batched'], found['one_response']
+    batched, alone = measurements['batched'], measurements['one_response']
     lines = [
-        f'{found["responses"]} responses, {found["questions"]} questions',
+        f'{measurements["responses"]} responses, {measurements["questions"]} questions',
         f'  in batches              {batched["median"]:.3f} s a response '
         f'({batched["min"]:.3f} to {batched["max"]:.3f})',
     ]
     lines += [
-        f'    {stage:<21} {found["stages"][stage]:.3f} s, '
-        f'{found["stage_share"][stage]:.0%} of the stages'
+        f'    {stage:<21} {measurements["stages"][stage]:.3f} s, '
+        f'{measurements["stage_share"][stage]:.0%} of the stages'
         for stage in STAGES
-        if stage in found['stages']
+        if stage in measurements['stages']
     ]
     lines.append(
         f'  one response alone      {alone["median"]:.3f} s, '
         f'{alone["p95"]:.3f} s at the 95th percentile'
     )
-    if 'loop' in found:
+    if 'loop' in measurements:
         lines += [
-            f'  one question at a time  {found["loop"]:.3f} s a response, by '
-            f'transformers: {found["speed_up"]:.1f} times as long',
-            f'  largest difference      {found["largest_difference"]:.1e}, batches to '
-            'one question at a time by the same engine',
-            f'  mean difference         {found["mean_difference_to_loop"]:.3f}, to '
-            'transformers in fp32',
+            f'  one question at a time  {measurements["loop"]:.3f} s a response, by '
+            f'transformers: {measurements["speed_up"]:.1f} times as long',
+            f'  largest difference      {measurements["largest_difference"]:.1e}, '
+            'batches to one question at a time by the same engine',
+            f'  mean difference         {measurements["mean_difference_to_loop"]:.3f}, '
+            'to transformers in fp32',
         ]
     return '\n'.join(lines)
 
@@ -142,7 +142,7 @@ def watch(models: Q2Models, clock: StageClock, examples: Sequence[Example]) -> Q
     """
     responses = {example.response for example in examples}
 
-    def answer(pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
+    def answer(pairs: Sequence[tuple[str, str]]) -> list[Span | None]:
         # One call asks about responses or about knowledge, never about both.
         about_responses = all(text in responses for _, text in pairs)
         stage = ON_RESPONSES if about_responses else ON_KNOWLEDGE

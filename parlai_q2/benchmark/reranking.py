@@ -21,7 +21,7 @@ def measure_reranking(agent: Any, turns: Sequence[tuple[str, str]]) -> dict[str,
         agent.observe(message)
         return agent.act()
 
-    rank, found = agent.reranker.rank_batch, []
+    rank, times = agent.reranker.rank_batch, []
     for knowledge, text in [turns[0], *turns]:
         message = {'text': text, 'knowledge': knowledge, 'episode_done': True}
         clock = StageClock()
@@ -30,9 +30,9 @@ def measure_reranking(agent: Any, turns: Sequence[tuple[str, str]]) -> dict[str,
         whole, reply = timed(partial(answer, message))
         explained, _ = timed(partial(agent.explained, reply))
         score = clock.seconds['score']
-        found.append((whole - score, score, explained, len(reply['rerank'])))
+        times.append((whole - score, score, explained, len(reply['rerank'])))
     del agent.reranker.rank_batch
-    generate, scored, explain, distinct = zip(*found[1:], strict=True)
+    generate, scored, explain, distinct = zip(*times[1:], strict=True)
     return {
         'turns': len(turns),
         'distinct_candidates': fmean(distinct),
@@ -45,16 +45,18 @@ def measure_reranking(agent: Any, turns: Sequence[tuple[str, str]]) -> dict[str,
     }
 
 
-def describe_reranking(scorer: str, found: Mapping[str, Any]) -> str:
+def describe_reranking(scorer: str, measurements: Mapping[str, Any]) -> str:
     """What :func:`measure_reranking` found, as text."""
-    generate, score, explain = (found[n] for n in ('generate', 'score', 'explain'))
+    generate, score, explain = (
+        measurements[n] for n in ('generate', 'score', 'explain')
+    )
     return (
-        f'Reranking {found["turns"]} turns by {scorer}, '
-        f'{found["distinct_candidates"]:.1f} distinct candidates a turn\n'
+        f'Reranking {measurements["turns"]} turns by {scorer}, '
+        f'{measurements["distinct_candidates"]:.1f} distinct candidates a turn\n'
         f'  to find candidates      {generate["median"]:.3f} s a turn\n'
         f'  to score them           {score["median"]:.3f} s a turn '
         f'({score["p95"]:.3f} at the 95th percentile), '
-        f'{found["score_over_generate"]:.2f} of the time to find them\n'
+        f'{measurements["score_over_generate"]:.2f} of the time to find them\n'
         f'  to explain the shown    {explain["median"]:.3f} s a turn '
         f'({explain["p95"]:.3f} at the 95th percentile)'
     )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parlai_q2.calibrate.fit import (
     Target,
@@ -45,7 +45,7 @@ class Labelled(NamedTuple):
 
 
 def read_labelled(
-    path: Path, format: Optional[str] = None, names: Mapping[str, str] = NO_NAMES
+    path: Path, format: str | None = None, names: Mapping[str, str] = NO_NAMES
 ) -> Labelled:
     """
     Read labelled pairs; generic ones and those without a text are left out.
@@ -70,18 +70,18 @@ def read_labelled(
     return Labelled(examples, consistent, generic)
 
 
-def label_of(record: Record, file: str) -> Optional[bool]:
+def label_of(record: Record, file: str) -> bool | None:
     """Whether a record is labelled consistent; None for generic."""
-    given = record.fields.get('label')
-    if given is None or str(given).strip() == '':
+    value = record.fields.get('label')
+    if value is None or str(value).strip() == '':
         raise RecordError(
             file,
             record.line,
             "there is no 'label'. Name the field that has it: --fields label=NAME",
         )
-    finding = finding_said(given)
+    finding = finding_said(value)
     if finding is None:
-        raise RecordError(file, record.line, UNKNOWN_LABEL.format(given))
+        raise RecordError(file, record.line, UNKNOWN_LABEL.format(value))
     return None if finding == Finding.GENERIC else finding == Finding.ENTAILMENT
 
 
@@ -146,7 +146,7 @@ def calibrate(
     values, called = held_out(pairs, target, probabilities)
     before = pairs.values > scorer.threshold
     share = float(pairs.consistent.mean())
-    found = Calibration(
+    calibration = Calibration(
         scorer.name,
         scorer.signature.texts(),
         round(fitted.threshold, DIGITS),
@@ -155,7 +155,7 @@ def calibrate(
         refit,
     )
     written: dict[str, Any] = {
-        'calibration': asdict(found),
+        'calibration': asdict(calibration),
         'target': str(target),
         'threshold_interval': rounded([threshold.low, threshold.high]),
         'pairs': {
@@ -190,7 +190,7 @@ def rounded(values: Any) -> Any:
 
 def describe(written: dict[str, Any]) -> str:
     """What :func:`calibrate` found, as text."""
-    found, pairs = written['calibration'], written['pairs']
+    calibration, pairs = written['calibration'], written['pairs']
     low, high = written['threshold_interval']
     people, scorer = written['left_out'].values()
     lines = [
@@ -198,21 +198,21 @@ def describe(written: dict[str, Any]) -> str:
         f'inconsistent pairs, target {written["target"]}',
         f'left out: {people} that people call generic, {scorer} that the scorer calls '
         'generic or not verifiable',
-        f'threshold {found["threshold"]:.3f}; 95 % of resamples put it between '
+        f'threshold {calibration["threshold"]:.3f}; 95 % of resamples put it between '
         f'{low:.3f} and {high:.3f}',
     ]
-    if found['prior'] is not None:
+    if calibration['prior'] is not None:
         lines.append(
-            f'values are probabilities if {found["prior"]:.1%} of all responses are '
-            'consistent'
+            f'values are probabilities if {calibration["prior"]:.1%} of all responses '
+            'are consistent'
         )
     for name, title in (('before', 'as it was'), ('held_out', 'held-out pairs')):
-        one = written[name]
-        precision = one['precision']
+        row = written[name]
+        precision = row['precision']
         lines.append(
-            f'{title}: accuracy {one["accuracy"]:.3f} (always the more frequent class: '
-            f'{one["majority"]:.3f}), finds {one["recall"]:.3f} of the inconsistent, '
-            f'{one["false_alarms"]:.3f} false alarms, precision '
-            f'{"-" if precision is None else f"{precision:.3f}"}, AUC {one["auc"]:.3f}'
+            f'{title}: accuracy {row["accuracy"]:.3f} (always the more frequent class: '
+            f'{row["majority"]:.3f}), finds {row["recall"]:.3f} of the inconsistent, '
+            f'{row["false_alarms"]:.3f} false alarms, precision '
+            f'{"-" if precision is None else f"{precision:.3f}"}, AUC {row["auc"]:.3f}'
         )
     return '\n'.join(lines)

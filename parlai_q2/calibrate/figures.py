@@ -17,7 +17,7 @@ from parlai_q2.sweep import roc_auc
 BEFORE, HELD_OUT = 'as it was', 'calibrated, held out'
 
 
-def all_figures(found: Calibrated, threshold: float, folder: Path) -> list[Path]:
+def all_figures(calibrated: Calibrated, threshold: float, folder: Path) -> list[Path]:
     """
     Draw ROC and precision-recall curves, reliability diagrams and histograms by class.
 
@@ -26,39 +26,39 @@ def all_figures(found: Calibrated, threshold: float, folder: Path) -> list[Path]
     :raises MissingPackageError: without matplotlib.
     :raises InputError: when they cannot be written.
     """
-    truth, written = found.consistent, []
-    fitted = float(found.written['calibration']['threshold'])
-    both = [
+    truth, written = calibrated.consistent, []
+    fitted = float(calibrated.written['calibration']['threshold'])
+    curves = [
         Ranked(name, values, truth, at, roc_auc(values[truth], values[~truth]))
         for name, values, at in (
-            (BEFORE, found.before, threshold),
-            (HELD_OUT, found.held_out, fitted),
+            (BEFORE, calibrated.before, threshold),
+            (HELD_OUT, calibrated.held_out, fitted),
         )
     ]
     with new_figure(3.4) as figure:
-        left, right = figure.subplots(1, 2)
-        draw_roc(left, both, f'ROC, {len(truth):,} pairs')
-        left.set_ylabel('Consistent responses called consistent')
-        bare = [Ranked(b.name, b.values, truth, b.threshold) for b in both]
+        left_axes, right_axes = figure.subplots(1, 2)
+        draw_roc(left_axes, curves, f'ROC, {len(truth):,} pairs')
+        left_axes.set_ylabel('Consistent responses called consistent')
+        bare = [Ranked(b.name, b.values, truth, b.threshold) for b in curves]
         count = int((~truth).sum())
         title = f'Finding inconsistent responses ({count:,} of {len(truth):,})'
-        draw_precision_recall(right, bare, False, title)
-        right.set_ylabel('Precision')
+        draw_precision_recall(right_axes, bare, False, title)
+        right_axes.set_ylabel('Precision')
         written += save(figure, folder, 'curves')
     with new_figure(2.9) as figure:
-        for axes, one in zip(figure.subplots(1, 2, sharey=True), both):
-            draw_reliability(axes, one)
+        for axes, curve in zip(figure.subplots(1, 2, sharey=True), curves):
+            draw_reliability(axes, curve)
         figure.supxlabel('Value, and how many pairs have it', fontsize=8)
         figure.supylabel('Share of consistent pairs', fontsize=8)
         written += save(figure, folder, 'reliability')
     with new_figure(2.4) as figure:
-        for axes, one in zip(figure.subplots(1, 2, sharey=True), both):
+        for axes, curve in zip(figure.subplots(1, 2, sharey=True), curves):
             by_class: dict[str, Any] = {
-                Label.CONSISTENT: one.values[truth],
-                Label.INCONSISTENT: one.values[~truth],
+                Label.CONSISTENT: curve.values[truth],
+                Label.INCONSISTENT: curve.values[~truth],
             }
-            draw_classes(axes, by_class, one.name)
-            axes.axvline(one.threshold, color='black', linewidth=0.7, linestyle=':')
+            draw_classes(axes, by_class, curve.name)
+            axes.axvline(curve.threshold, color='black', linewidth=0.7, linestyle=':')
         figure.supxlabel('Value; dotted: the threshold', fontsize=8)
         figure.supylabel('Share of the class', fontsize=8)
         written += save(figure, folder, 'histograms')

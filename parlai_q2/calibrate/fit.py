@@ -9,7 +9,8 @@ the best one of a small sample is mostly luck. For ``recall=0.9`` and
 """
 
 import dataclasses
-from typing import Any, NamedTuple, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,13 +80,13 @@ class Pairs:
     values: np.ndarray
     consistent: np.ndarray
     passages: np.ndarray
-    features: Optional[np.ndarray]
+    features: np.ndarray | None
 
     def only(self, chosen: np.ndarray) -> 'Pairs':
         """The pairs that a mask chooses."""
 
-        def part(of: Any) -> Any:
-            return None if of is None else of[chosen]
+        def part(values: Any) -> Any:
+            return None if values is None else values[chosen]
 
         fields = dataclasses.fields(self)
         return Pairs(*(part(getattr(self, field.name)) for field in fields))
@@ -129,8 +130,8 @@ class Fitted(NamedTuple):
     :param threshold: the threshold for the shifted values, in [0, 1].
     """
 
-    weights: Optional[Fit]
-    shift: Optional[float]
+    weights: Fit | None
+    shift: float | None
     threshold: float
 
     def values(self, pairs: Pairs) -> np.ndarray:
@@ -138,7 +139,7 @@ class Fitted(NamedTuple):
         return moved(own_values(pairs, self.weights), self.shift)
 
 
-def own_values(pairs: Pairs, weights: Optional[Fit]) -> np.ndarray:
+def own_values(pairs: Pairs, weights: Fit | None) -> np.ndarray:
     """The values of pairs before they are shifted, [N]."""
     if weights is None:
         return pairs.values
@@ -170,11 +171,11 @@ def interval_of(
         best_thresholds(weights, values, pairs.consistent, target, probabilities)
         for weights in resamples(list(pairs.passages), ROUNDS, SEED)
     ]
-    found = percentiles(best, np.concatenate(drawn))
-    return Interval(best, min(found.low, best), max(found.high, best))
+    interval = percentiles(best, np.concatenate(drawn))
+    return Interval(best, min(interval.low, best), max(interval.high, best))
 
 
-def moved(values: np.ndarray, shift: Optional[float]) -> np.ndarray:
+def moved(values: np.ndarray, shift: float | None) -> np.ndarray:
     """Values with their log-odds raised."""
     return np.array([shifted(float(value), shift or 0.0) for value in values])
 
@@ -221,11 +222,11 @@ def best_thresholds(
     right = _summed(weights[:, order] * consistent[order], ends)
     cuts = np.concatenate([[0.0], (distinct[1:] + distinct[:-1]) / 2, [1.0]])
     with np.errstate(invalid='ignore'):
-        found = wrong / wrong[:, -1:]
+        recall = wrong / wrong[:, -1:]
         alarms = right / right[:, -1:]
     if target.kind == Aim.RECALL:
-        places = (found >= target.share).argmax(axis=1)
-        undefined = np.isnan(found[:, -1])
+        places = (recall >= target.share).argmax(axis=1)
+        undefined = np.isnan(recall[:, -1])
     else:
         within = alarms <= target.share
         places = len(cuts) - 1 - within[:, ::-1].argmax(axis=1)

@@ -3,7 +3,8 @@ Logistic regression, and measures of its quality. No weight is negative, since e
 feature of ``grounded`` speaks for a response; a ridge shrinks all but the intercept.
 """
 
-from typing import NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,8 +46,8 @@ def fit(x: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float) -> Fit:
 
     start = np.zeros(x.shape[1] + 1)
     bounds = [(0, None)] * x.shape[1] + [(None, None)]
-    found = minimize(loss, start, jac=True, method='L-BFGS-B', bounds=bounds)
-    return Fit(found.x[:-1], float(found.x[-1]))
+    optimum = minimize(loss, start, jac=True, method='L-BFGS-B', bounds=bounds)
+    return Fit(optimum.x[:-1], float(optimum.x[-1]))
 
 
 def even_weights(groups: Sequence[str], y: np.ndarray) -> np.ndarray:

@@ -1,8 +1,9 @@
 """Runs the meta-evaluation of a set; holds what its tables and figures are made of."""
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
+from typing import Any
 
 from parlai_q2.claims import Score
 from parlai_q2.errors import InputError
@@ -35,10 +36,7 @@ Counting = Callable[[str, int, str], Any]
 
 
 def score_pairs(
-    name: str,
-    scorer: Scorer,
-    pairs: Iterable[Pair],
-    counting: Optional[Counting] = None,
+    name: str, scorer: Scorer, pairs: Iterable[Pair], counting: Counting | None = None
 ) -> Measure:
     """Score (knowledge, response) pairs, each once."""
     distinct = list(dict.fromkeys(pairs))
@@ -47,8 +45,8 @@ def score_pairs(
     with counted(name, len(distinct), 'responses') as bar:
         for start in range(0, len(distinct), CHUNK):
             chunk = distinct[start : start + CHUNK]
-            found = scorer.score([Example(*pair) for pair in chunk])
-            scores.update(zip(chunk, found, strict=True))
+            chunk_scores = scorer.score([Example(*pair) for pair in chunk])
+            scores.update(zip(chunk, chunk_scores, strict=True))
             if bar:
                 bar.update(len(chunk))
     return Measure(name, str(scorer.signature), scorer.threshold, scores)
@@ -115,13 +113,17 @@ class Evaluation:
         """
         if not self.annotated.fitted_on:
             return []
-        made = [(m.name, Signature.from_text(m.signature)) for m in self.measures]
-        fitted = [name for name, one in made if 'fitted_with' in one.settings]
+        signatures = [(m.name, Signature.from_text(m.signature)) for m in self.measures]
+        fitted = [
+            name
+            for name, signature in signatures
+            if 'fitted_with' in signature.settings
+        ]
         chosen = [
             name
-            for name, one in made
-            if one.scorer in CHOSEN_ON_DEVELOPMENT_DATA
-            and str(one.settings.get('preset', '')).startswith('mini')
+            for name, signature in signatures
+            if signature.scorer in CHOSEN_ON_DEVELOPMENT_DATA
+            and str(signature.settings.get('preset', '')).startswith('mini')
         ]
         notes = []
         if fitted:
@@ -142,7 +144,7 @@ class Evaluation:
         missing = [
             f'{measure.name} {count}'
             for measure in self.measures
-            if (count := len(responses) - len(measure.known(responses)))
+            if (count := len(responses) - len(measure.select_scored(responses)))
         ]
         if not missing:
             return []
@@ -156,26 +158,26 @@ class Evaluation:
         by all tables and figures.
         """
         # The set keeps its responses alive, so their ids cannot be reused.
-        asked = measure.name, tuple(id(response) for response in responses)
-        if asked not in self._levels:
-            self._levels[asked] = response_level(
+        key = measure.name, tuple(id(response) for response in responses)
+        if key not in self._levels:
+            self._levels[key] = response_level(
                 measure, responses, self.rounds, self.seed
             )
-        return self._levels[asked]
+        return self._levels[key]
 
     def mean(
-        self, measure: Measure, responses: Sequence[Scored], part: Optional[str] = None
-    ) -> Optional[Interval]:
+        self, measure: Measure, responses: Sequence[Scored], part: str | None = None
+    ) -> Interval | None:
         """
         A measure's mean over the responses that it has scored.
 
         :return: None where it has scored none of them.
         """
-        known = [r for r in responses if r in measure]
-        values = measure.values(known, part)
+        scored = [r for r in responses if r in measure]
+        values = measure.values(scored, part)
         if not len(values):
             return None
-        return mean_interval(values, self.rounds, self.seed, passages(known))
+        return mean_interval(values, self.rounds, self.seed, passages(scored))
 
 
 Q2, Q2_F1 = 'q2', 'q2_f1'
@@ -189,12 +191,14 @@ def against_replies(
 ) -> Measure:
     """The scores of responses against their human replies, where there are any."""
     replies = {r.pair: r.gold for r in responses if r.gold}
-    found = scorer.score([Example(gold, pair[1]) for pair, gold in replies.items()])
+    reply_scores = scorer.score(
+        [Example(gold, pair[1]) for pair, gold in replies.items()]
+    )
     return Measure(
         f'{name}, human reply',
         f'{scorer.signature}|reference:human_reply',
         scorer.threshold,
-        dict(zip(replies, found, strict=True)),
+        dict(zip(replies, reply_scores, strict=True)),
     )
 
 
@@ -202,11 +206,11 @@ def evaluate(
     annotated: AnnotatedSet,
     scorers: Mapping[str, Scorer],
     columns: Sequence[Measure] = (),
-    variants: Optional[Mapping[str, Scorer]] = None,
+    variants: Mapping[str, Scorer] | None = None,
     other_knowledge: bool = True,
     rounds: int = ROUNDS,
     seed: int = SEED,
-    counting: Optional[Counting] = None,
+    counting: Counting | None = None,
 ) -> Evaluation:
     """
     Score a set with all scorers.
@@ -228,20 +232,26 @@ def evaluate(
         other = random_dialogue(annotated.responses, annotated.responses, seed)
     pairs = [*_own_pairs(annotated, seed), *same, *other]
     measures = _measured(scorers, pairs, counting)
-    asked = []
+    ordered = []
     for name in scorers:
-        asked.append(measures[name])
+        ordered.append(measures[name])
         if name.partition('@')[0] in AGAINST_REPLIES:
             of_replies = against_replies(name, scorers[name], annotated.responses)
-            asked += [of_replies] if of_replies.scores else []
-    asked += columns
-    own = [r.pair for r in annotated.responses]
+            ordered += [of_replies] if of_replies.scores else []
+    ordered += columns
+    own_pairs = [r.pair for r in annotated.responses]
     varied = [
-        score_pairs(name, scorer, own, counting)
+        score_pairs(name, scorer, own_pairs, counting)
         for name, scorer in (variants or {}).items()
     ]
     return Evaluation(
-        annotated, tuple(asked), tuple(varied), tuple(same), tuple(other), rounds, seed
+        annotated,
+        tuple(ordered),
+        tuple(varied),
+        tuple(same),
+        tuple(other),
+        rounds,
+        seed,
     )
 
 
@@ -250,7 +260,7 @@ def _check(annotated: AnnotatedSet, columns: Sequence[Measure]) -> None:
     if not annotated.responses:
         raise InputError(f'The set {annotated.name} has no responses.')
     for column in columns:
-        if not column.known(annotated.responses):
+        if not column.select_scored(annotated.responses):
             raise InputError(
                 f'None of the scores of {column.name} belongs to a response of '
                 f'{annotated.name}. The knowledge and responses in its file must match '
@@ -259,7 +269,7 @@ def _check(annotated: AnnotatedSet, columns: Sequence[Measure]) -> None:
 
 
 def _measured(
-    scorers: Mapping[str, Scorer], pairs: Sequence[Pair], counting: Optional[Counting]
+    scorers: Mapping[str, Scorer], pairs: Sequence[Pair], counting: Counting | None
 ) -> dict[str, Measure]:
     """The scores of pairs by each scorer; Q2 without NLI takes those of Q2."""
     measures: dict[str, Measure] = {}

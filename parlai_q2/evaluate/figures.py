@@ -6,9 +6,10 @@ of generators (Santhanam et al. 2021).
 """
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator, Mapping, Optional, Sequence
+from typing import Any
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
@@ -69,7 +70,7 @@ class Drawn:
         self.labelled = self.annotated.of_classes(CLASSES)
         self.two = self.annotated.of_classes()
         # Those that have scored some of the classes, and those that have scored both.
-        self.scored = [m for m in evaluation.measures if m.known(self.labelled)]
+        self.scored = [m for m in evaluation.measures if m.select_scored(self.labelled)]
         self.ranked = [
             m for m in evaluation.measures if evaluation.level(m, self.two)['roc_auc']
         ]
@@ -88,14 +89,14 @@ class Drawn:
         with self.drawing('precision_recall', height) as figure:
             axes = figure.subplots(1, 2, sharey=True)
             axes[0].set_ylabel('Precision')
-            for one, label in zip(axes, (Label.INCONSISTENT, Label.CONSISTENT)):
+            for panel, label in zip(axes, (Label.INCONSISTENT, Label.CONSISTENT)):
                 count = sum(r.label == label for r in self.two)
-                one.axhline(
+                panel.axhline(
                     count / len(self.two), color=CLASS_COLOURS['generic'], lw=0.8
                 )
                 title = f'Finding {label} responses ({count:,} of {len(self.two):,})'
-                found = [self._ranked(m, f'{label}_ap') for m in self.ranked]
-                draw_precision_recall(one, found, label == Label.CONSISTENT, title)
+                curves = [self._ranked(m, f'{label}_ap') for m in self.ranked]
+                draw_precision_recall(panel, curves, label == Label.CONSISTENT, title)
         with self.drawing('roc', height + 0.6) as figure:
             (axes, rest) = figure.subplots(1, 2, width_ratios=(2, 1))
             figure.delaxes(rest)
@@ -118,17 +119,17 @@ class Drawn:
             figure.supxlabel('Value, and how many responses have it', fontsize=8)
             figure.supylabel('Share of consistent responses', fontsize=8)
 
-    def _ranked(self, measure: Measure, area: Optional[str]) -> Ranked:
+    def _ranked(self, measure: Measure, area: str | None) -> Ranked:
         import numpy as np
 
-        known = measure.known(self.two)
-        found = self.evaluation.level(measure, self.two)[area] if area else None
+        scored = measure.select_scored(self.two)
+        interval = self.evaluation.level(measure, self.two)[area] if area else None
         return Ranked(
             measure.name,
-            measure.values(known),
-            np.array([r.label == Label.CONSISTENT for r in known]),
+            measure.values(scored),
+            np.array([r.label == Label.CONSISTENT for r in scored]),
             measure.threshold,
-            found.mean if found else None,
+            interval.mean if interval else None,
         )
 
     def histograms(self) -> None:
@@ -140,7 +141,7 @@ class Drawn:
             for axes, measure in zip(panels(figure, len(self.scored)), self.scored):
                 by_class = {
                     label: measure.values(
-                        measure.known(self.annotated.of_classes([label]))
+                        measure.select_scored(self.annotated.of_classes([label]))
                     )
                     for label in CLASSES
                 }
@@ -158,10 +159,10 @@ class Drawn:
             'system': self.annotated.groups('system'),
         }
         height = 0.45 + ROW * rows_of_panels(len(self.scored) or 1)
-        for by, found in groups.items():
-            if self.scored and len(found) > (by != 'class'):
+        for by, members in groups.items():
+            if self.scored and len(members) > (by != 'class'):
                 with self.drawing(f'by_{by}', height) as figure:
-                    self._draw_groups(figure, found, by)
+                    self._draw_groups(figure, members, by)
 
     def _draw_groups(
         self, figure: Any, groups: Mapping[str, Sequence[AnnotatedResponse]], by: str
@@ -172,10 +173,12 @@ class Drawn:
         for axes, measure in zip(panels(figure, len(self.scored)), self.scored):
             for c, label in enumerate(classes):
                 for g, responses in enumerate(groups.values()):
-                    known = measure.known([r for r in responses if r.label == label])
-                    if known:
+                    scored = measure.select_scored(
+                        [r for r in responses if r.label == label]
+                    )
+                    if scored:
                         place = g + (c - (len(classes) - 1) / 2) * BETWEEN
-                        values = measure.values(known)
+                        values = measure.values(scored)
                         draw_box(axes, values, place, CLASS_COLOURS[label])
             axes.set(title=measure.name, xlim=(-0.55, len(groups) - 0.45))
             axes.set_xticks(range(len(groups)), names)
@@ -183,8 +186,8 @@ class Drawn:
                 axes.axhline(measure.threshold, color=BLACK, lw=0.7, ls=':')
                 axes.set_ylim(-0.03, 1.03)
         figure.supylabel('Score', fontsize=8)
-        told = AXES.get(by, by.capitalize())
-        figure.supxlabel(f'{told}, and how many responses', fontsize=8)
+        axis_title = AXES.get(by, by.capitalize())
+        figure.supxlabel(f'{axis_title}, and how many responses', fontsize=8)
         self._classes_legend(figure)
 
     def _classes_legend(self, figure: Any, classes: Sequence[str] = CLASSES) -> None:
@@ -222,8 +225,8 @@ class Drawn:
                 title = f'{name or "all"}, {len(members):,}'
                 few = _few(by_class)
                 if few:
-                    told = (f'{len(by_class[c])} {c}' for c in few)
-                    title += f' (not drawn: {", ".join(told)})'
+                    omitted = (f'{len(by_class[c])} {c}' for c in few)
+                    title += f' (not drawn: {", ".join(omitted)})'
                 drawn = {c: v for c, v in by_class.items() if c not in few}
                 draw_densities(axes, drawn, cuts, title)
             figure.supxlabel(
@@ -259,17 +262,17 @@ class Drawn:
     def choices(self) -> None:
         """How much more the chosen response scores than the first of its pool."""
         pools = pools_of(self.annotated.responses)
-        found = {
+        by_measure = {
             m.name: differences
             for m in self.scored
             if (differences := _differences(m, pools)) and m.threshold is not None
         }
-        if not found:
+        if not by_measure:
             return
-        height = 0.45 + ROW * rows_of_panels(len(found))
+        height = 0.45 + ROW * rows_of_panels(len(by_measure))
         with self.drawing('choices', height) as figure:
             for axes, (name, differences) in zip(
-                panels(figure, len(found)), found.items()
+                panels(figure, len(by_measure)), by_measure.items()
             ):
                 draw_differences(axes, differences, name)
             figure.supxlabel(
@@ -279,11 +282,11 @@ class Drawn:
 
     def generators(self) -> None:
         """Maps of what people said of generators, and of F1 by generator."""
-        said = generators_table(self.evaluation)
-        if said is None or len({row['knowledge'] for row in said.rows}) < 2:
+        judgements = generators_table(self.evaluation)
+        if judgements is None or len({row['knowledge'] for row in judgements.rows}) < 2:
             return
         with self.drawing('generators', 3.6) as figure:
-            self._maps(figure, said, {'factual': 'F', 'hallucination': 'H %'})
+            self._maps(figure, judgements, {'factual': 'F', 'hallucination': 'H %'})
         f1 = cells_table(self.evaluation)
         for measure in self.evaluation.measures if f1 else ():
             keys = {f'{measure.name} {c}': f'F1 {c}' for c in BINARY}
@@ -321,12 +324,12 @@ def _few(by_class: Mapping[str, Sequence[float]]) -> list[str]:
 
 
 def _differences(measure: Measure, pools: Sequence[AnnotatedPool]) -> list[float]:
-    found = []
+    differences = []
     for pool in pools:
         if all(response in measure for response in pool.responses):
             values = measure.values(pool.responses)
-            found.append(float(values.max() - values[0]))
-    return found
+            differences.append(float(values.max() - values[0]))
+    return differences
 
 
 def all_figures(evaluation: Evaluation, folder: Path) -> list[Path]:

@@ -7,11 +7,12 @@ words)``. That function needs no ParlAI.
 
 import pkgutil
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module, util
 from os import environ
 from pathlib import Path
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any
 
 from parlai_q2.claims import Label
 from parlai_q2.enums import Word
@@ -75,18 +76,18 @@ def read_set(
     if task.lower().endswith(FILES):
         return read_file(Path(task), names)
     name, *words = task.removeprefix('q2:').split(':')
-    known = set_names()
-    name = next((n for n in known if name in (n, n.removeprefix('q2_'))), name)
-    if name not in known:
-        raise UnknownNameError('annotated set', name, known)
+    names_of_sets = set_names()
+    name = next((n for n in names_of_sets if name in (n, n.removeprefix('q2_'))), name)
+    if name not in names_of_sets:
+        raise UnknownNameError('annotated set', name, names_of_sets)
     words = [word for word in words if word and word not in tuple(View)]
     read: Read = _reader(name).annotated_set
-    found = read(datapath or default_datapath(), words)
-    told = found.title.split()
-    more = ' '.join(word for word in words if word not in told)
-    name = '_'.join([found.name, *words])
-    title = f'{found.title}, {more}' if more else found.title
-    return replace(found, name=name, title=title, paper=name)
+    annotated = read(datapath or default_datapath(), words)
+    title_words = annotated.title.split()
+    extra_words = ' '.join(word for word in words if word not in title_words)
+    name = '_'.join([annotated.name, *words])
+    title = f'{annotated.title}, {extra_words}' if extra_words else annotated.title
+    return replace(annotated, name=name, title=title, paper=name)
 
 
 def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
@@ -105,10 +106,10 @@ def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
         if record.error is not None:
             raise record.error
         assert record.example is not None
-        given = record.fields
-        corpus, system, dialogue = (str(given.get(name) or '') for name in FIELDS)
-        score = number_in(given, 'human_score', path, record.line)
-        label = _label(given.get('label'), path, record.line)
+        fields = record.fields
+        corpus, system, dialogue = (str(fields.get(name) or '') for name in FIELDS)
+        score = number_in(fields, 'human_score', path, record.line)
+        label = _label(fields.get('label'), path, record.line)
         if not label and score is None:
             problem = 'has neither a "label" nor a "human_score". Name the field that '
             problem += 'has the label: --fields label=NAME'
@@ -128,12 +129,12 @@ def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
     return AnnotatedSet(re.sub(r'\W', '_', path.stem), path.name, tuple(responses))
 
 
-def _label(given: Any, path: Path, line: int) -> str:
-    if given is None or not str(given).strip():
+def _label(value: Any, path: Path, line: int) -> str:
+    if value is None or not str(value).strip():
         return ''
-    finding = finding_said(given)
+    finding = finding_said(value)
     if finding is None:
-        raise RecordError(str(path), line, UNKNOWN_LABEL.format(given))
+        raise RecordError(str(path), line, UNKNOWN_LABEL.format(value))
     return CLASS_OF[finding]
 
 

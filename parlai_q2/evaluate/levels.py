@@ -3,8 +3,9 @@ The two levels of Honovich et al. 2021, Tables 3 and 4: does a score separate co
 from inconsistent responses, and does it rank systems?
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Optional, Sequence
+from typing import TYPE_CHECKING
 
 from parlai_q2.claims import UNVERIFIABLE, Label
 from parlai_q2.evaluate.measures import Measure, passages
@@ -31,7 +32,7 @@ RANKED = ('roc_auc', 'consistent_ap', 'inconsistent_ap')
 
 
 # One scorer's metrics by name; None where one is undefined.
-Metrics = dict[str, Optional[Interval]]
+Metrics = dict[str, Interval | None]
 
 
 def response_level(
@@ -39,7 +40,7 @@ def response_level(
     responses: Sequence[AnnotatedResponse],
     rounds: int = ROUNDS,
     seed: int = SEED,
-    reference: Optional[Measure] = None,
+    reference: Measure | None = None,
 ) -> Metrics:
     """
     Compute one scorer's metrics over the responses of the two classes that it has
@@ -49,29 +50,29 @@ def response_level(
     :param reference: another scorer. With it, the metrics are how much better the first
         one is, on the same resamples of the responses that both have scored.
     """
-    known = measure.known([r for r in responses if r.label in BINARY])
+    scored = measure.select_scored([r for r in responses if r.label in BINARY])
     if reference is not None:
-        known = reference.known(known)
-    ours = _metrics(measure, known)
-    theirs = _metrics(reference, known) if reference else None
+        scored = reference.select_scored(scored)
+    ours = _metrics(measure, scored)
+    theirs = _metrics(reference, scored) if reference else None
 
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
         return ours(weights) - theirs(weights) if theirs else ours(weights)
 
-    found = intervals(statistic, len(known), rounds, seed, passages(known))
-    return dict(zip((*CLASS_METRICS, *RANKED), found, strict=True))
+    metrics = intervals(statistic, len(scored), rounds, seed, passages(scored))
+    return dict(zip((*CLASS_METRICS, *RANKED), metrics, strict=True))
 
 
-def _metrics(measure: Measure, known: Sequence[AnnotatedResponse]) -> 'Statistic':
+def _metrics(measure: Measure, scored: Sequence[AnnotatedResponse]) -> 'Statistic':
     """
     A function that computes :data:`CLASS_METRICS` and :data:`RANKED` for resamples.
 
-    :param known: responses of the two classes that have a score.
+    :param scored: responses of the two classes that have a score.
     """
     import numpy as np
 
-    scores = measure.values(known)
-    consistent = np.array([r.label == Label.CONSISTENT for r in known], dtype=bool)
+    scores = measure.values(scored)
+    consistent = np.array([r.label == Label.CONSISTENT for r in scored], dtype=bool)
     upward, downward = Sweep(scores, consistent), Sweep(-scores, ~consistent)
     at = measure.threshold
 
@@ -92,7 +93,7 @@ def three_way(
     rounds: int = ROUNDS,
     seed: int = SEED,
     by_nli: bool = False,
-) -> Optional[Metrics]:
+) -> Metrics | None:
     """
     How well a scorer tells BEGIN's three classes apart (Dziri et al. 2022, Table 2).
 
@@ -102,8 +103,8 @@ def three_way(
     :return: by the names of :data:`~parlai_q2.evaluate.statistics.MACRO`; None for a
         scorer of two classes or, with ``by_nli``, without class probabilities.
     """
-    known = [r for r in measure.known(responses) if r.label in CLASSES]
-    called = [measure.score(r) for r in known]
+    scored = [r for r in measure.select_scored(responses) if r.label in CLASSES]
+    called = [measure.score(r) for r in scored]
     at = measure.threshold
     if by_nli:
         classes = [nli_class(s) for s in called]
@@ -112,17 +113,17 @@ def three_way(
     else:
         classes = [predicted_class(s, at) for s in called]
     predicted = [c for c in classes if c is not None]
-    if len(predicted) < len(known) or not known:
+    if len(predicted) < len(scored) or not scored:
         return None
-    truth = [r.label for r in known]
-    found = intervals(
+    truth = [r.label for r in scored]
+    metrics = intervals(
         lambda weights: macro_metrics(weights, truth, predicted),
-        len(known),
+        len(scored),
         rounds,
         seed,
-        passages(known),
+        passages(scored),
     )
-    return dict(zip(MACRO, found, strict=True))
+    return dict(zip(MACRO, metrics, strict=True))
 
 
 # Honovich et al. 2021, Table 4: the responses of a simulated system, and the shares
@@ -143,7 +144,7 @@ class SystemLevel:
     :param undefined: in how many rounds rho was NaN; these are left out of the mean.
     """
 
-    spearman: Optional[Interval]
+    spearman: Interval | None
     rhos: 'np.ndarray'
     means: tuple[float, ...]
     undefined: int

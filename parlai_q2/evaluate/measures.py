@@ -4,9 +4,10 @@ evaluation.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parlai_q2.claims import Comparison, Score
 from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 # An annotated response, or a response paired with knowledge that is not its own.
-Scored = Union[AnnotatedResponse, Pair]
+Scored = AnnotatedResponse | Pair
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Measure:
 
     name: str
     signature: str
-    threshold: Optional[float]
+    threshold: float | None
     scores: Mapping[Pair, Score]
 
     def __contains__(self, scored: Scored) -> bool:
@@ -50,12 +51,14 @@ class Measure:
         """The score of a response; a KeyError when it has none."""
         return self.scores[_pair(scored)]
 
-    def known(self, responses: Sequence[AnnotatedResponse]) -> list[AnnotatedResponse]:
+    def select_scored(
+        self, responses: Sequence[AnnotatedResponse]
+    ) -> list[AnnotatedResponse]:
         """The responses that have a score, in order."""
         return [r for r in responses if r in self]
 
     def values(
-        self, responses: Sequence[Scored], part: Optional[str] = None
+        self, responses: Sequence[Scored], part: str | None = None
     ) -> 'np.ndarray':
         """
         The values of n responses that have a score, or of one of ``Score.parts``: [n].
@@ -68,7 +71,7 @@ class Measure:
         )
 
 
-def likeliest(score: Score) -> Optional[str]:
+def likeliest(score: Score) -> str | None:
     """
     The likeliest class of a response that states something: generic is left out. None
     for a score without class probabilities.
@@ -79,7 +82,7 @@ def likeliest(score: Score) -> Optional[str]:
     return max(stated, key=lambda finding: score.parts[finding])
 
 
-def by_likeliest_class(measure: Measure) -> Optional[Measure]:
+def by_likeliest_class(measure: Measure) -> Measure | None:
     """
     A measure that calls a response consistent where entailment is the likeliest class,
     as the papers do before they merge the others. Generic is left out.
@@ -118,8 +121,8 @@ class Questions(NamedTuple):
 
     responses: int
     questions: int
-    no_answer: Optional[float]
-    coverage: Optional[float]
+    no_answer: float | None
+    coverage: float | None
 
 
 def questions(measure: Measure, responses: Sequence[Scored]) -> Questions:
@@ -148,14 +151,14 @@ def read_column(text: str, names: Mapping[str, str] = NO_NAMES) -> Measure:
     :raises UnknownNameError: when a record lacks the column.
     :raises InputError: when the file cannot be read, or the column has no score.
     """
-    given, equals, rest = text.rpartition('=')
+    label, equals, rest = text.rpartition('=')
     file, _, key = rest.rpartition(':')
-    if not (file and key) or (equals and not given):
+    if not (file and key) or (equals and not label):
         raise ConfigError(
             f'{text!r} does not name a column. Write FILE:COLUMN or '
             'NAME=FILE:COLUMN, e.g. mine=scores.csv:my_score'
         )
-    name, path = given or key, Path(file)
+    name, path = label or key, Path(file)
     values: dict[Pair, float] = {}
     for record in read_records(path, names=names):
         if record.error is not None:
@@ -195,7 +198,7 @@ MISSING = ('', 'none', 'null', 'na', 'n/a')
 
 def number_in(
     fields: Mapping[str, Any], key: str, path: Path, line: int
-) -> Optional[float]:
+) -> float | None:
     """
     The number in a field of a record; None where there is none.
 

@@ -11,7 +11,7 @@ above and at least one of them. Equal scores share the choice.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.measures import Measure, passages
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 HALLUCINATION, HISTORY = 'hallucination', 'history'
 
 
-def is_wrong(response: AnnotatedResponse) -> Optional[bool]:
+def is_wrong(response: AnnotatedResponse) -> bool | None:
     """
     Whether a response should not be chosen.
 
@@ -35,8 +35,8 @@ def is_wrong(response: AnnotatedResponse) -> Optional[bool]:
         chit-chat is not wrong. None where nobody said.
     """
     if HALLUCINATION in response.more:
-        found = response.more[HALLUCINATION]
-        return None if found is None else bool(found)
+        verdict = response.more[HALLUCINATION]
+        return None if verdict is None else bool(verdict)
     return response.label == Label.INCONSISTENT if response.label in CLASSES else None
 
 
@@ -67,23 +67,21 @@ def pools_of(responses: Sequence[AnnotatedResponse]) -> list[AnnotatedPool]:
 
     :return: the groups of at least two, in the order of their first responses.
     """
-    found: dict[tuple[str, str, str], list[AnnotatedResponse]] = {}
-    for one in responses:
-        if is_wrong(one) is not None:
-            turn = one.text if HISTORY in one.more else ''
-            key = one.corpus, turn, passage_key(one.knowledge)
-            found.setdefault(key, []).append(one)
+    by_turn: dict[tuple[str, str, str], list[AnnotatedResponse]] = {}
+    for response in responses:
+        if is_wrong(response) is not None:
+            turn = response.text if HISTORY in response.more else ''
+            key = response.corpus, turn, passage_key(response.knowledge)
+            by_turn.setdefault(key, []).append(response)
     return [
         AnnotatedPool(key[0], tuple(members), tuple(bool(is_wrong(r)) for r in members))
-        for key, members in found.items()
+        for key, members in by_turn.items()
         if len(members) > 1
     ]
 
 
 def expected_wrong(
-    scores: 'Sequence[float] | np.ndarray',
-    wrong: Sequence[bool],
-    n: Optional[int] = None,
+    scores: 'Sequence[float] | np.ndarray', wrong: Sequence[bool], n: int | None = None
 ) -> float:
     """
     The probability that the highest score of n responses is that of a wrong one.
@@ -102,8 +100,8 @@ def expected_wrong(
     if not 1 <= n <= m:
         raise ValueError(f'There is no choice of {n} among {m} responses.')
     by_score: dict[float, list[bool]] = {}
-    for score, one in zip(scores, wrong, strict=True):
-        by_score.setdefault(float(score), []).append(one)
+    for score, is_wrong in zip(scores, wrong, strict=True):
+        by_score.setdefault(float(score), []).append(is_wrong)
     below, expected = 0, 0.0
     for _, tied in sorted(by_score.items()):
         upto = below + len(tied)
@@ -134,16 +132,16 @@ class Choices:
     oracle: Interval
     chosen: Interval
     change: Interval
-    avoided: Optional[Interval]
+    avoided: Interval | None
 
 
 def choices(
     measure: Measure,
     pools: Sequence[AnnotatedPool],
-    n: Optional[int] = None,
+    n: int | None = None,
     rounds: int = ROUNDS,
     seed: int = SEED,
-) -> Optional[Choices]:
+) -> Choices | None:
     """
     How well a measure chooses.
 
@@ -154,19 +152,19 @@ def choices(
     """
     import numpy as np
 
-    kept = [
+    complete = [
         pool
         for pool in pools
         if len(pool.responses) >= (n or 2) and all(r in measure for r in pool.responses)
     ]
-    if not kept:
+    if not complete:
         return None
-    random = np.array([sum(pool.wrong) / len(pool.wrong) for pool in kept])
+    random = np.array([sum(pool.wrong) / len(pool.wrong) for pool in complete])
     oracle = np.array(
-        [expected_wrong([not wrong for wrong in p.wrong], p.wrong, n) for p in kept]
+        [expected_wrong([not wrong for wrong in p.wrong], p.wrong, n) for p in complete]
     )
     chosen = np.array(
-        [expected_wrong(measure.values(p.responses), p.wrong, n) for p in kept]
+        [expected_wrong(measure.values(p.responses), p.wrong, n) for p in complete]
     )
 
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
@@ -176,9 +174,9 @@ def choices(
         avoided = ratio(by_chance - ours, np.round(by_chance - best, 12), np.nan)
         return np.stack([by_chance, best, ours, ours - by_chance, avoided], axis=1)
 
-    groups = passages([pool.responses[0] for pool in kept])
-    found = intervals(statistic, len(kept), rounds, seed, groups)
-    by_chance, best, ours, change, avoided = found
+    groups = passages([pool.responses[0] for pool in complete])
+    metrics = intervals(statistic, len(complete), rounds, seed, groups)
+    by_chance, best, ours, change, avoided = metrics
     assert by_chance and best and ours and change
-    mixed = sum(pool.mixed for pool in kept)
-    return Choices(len(kept), mixed, by_chance, best, ours, change, avoided)
+    mixed = sum(pool.mixed for pool in complete)
+    return Choices(len(complete), mixed, by_chance, best, ours, change, avoided)

@@ -3,8 +3,9 @@
 import csv
 import io
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Callable, Optional, Sequence
+from typing import Any
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.tables import (
@@ -25,7 +26,7 @@ NAME = 'meta_eval'
 
 # First in the order of the Q2 paper, then in that of BEGIN. Each builder returns None
 # for a set that lacks the data it needs.
-BUILDERS: tuple[Callable[[Evaluation], Optional[Table]], ...] = (
+BUILDERS: tuple[Callable[[Evaluation], Table | None], ...] = (
     responses.means_table,
     responses.class_table,
     responses.likeliest_table,
@@ -115,11 +116,11 @@ def scores_csv(report: SetReport) -> str:
     fields = ('knowledge', 'response', 'label', 'corpus', 'system')
     lines = [_csv_line([*fields, 'use', *(m.name for m in report.measures)])]
     annotated = report.evaluation.annotated
-    own = {response.pair for response in annotated.responses}
+    own_pairs = {response.pair for response in annotated.responses}
     crossed = {r.pair: r for r in annotated.crossed_responses}
     uses = {
         'set': annotated.responses,
-        'system level': [r for pair, r in crossed.items() if pair not in own],
+        'system level': [r for pair, r in crossed.items() if pair not in own_pairs],
     }
     for use, members in uses.items():
         for response in members:
@@ -127,8 +128,8 @@ def scores_csv(report: SetReport) -> str:
                 repr(m.score(response).value) if response in m else ''
                 for m in report.measures
             ]
-            said = (getattr(response, name) for name in fields)
-            lines.append(_csv_line([*said, use, *scores]))
+            values = (getattr(response, name) for name in fields)
+            lines.append(_csv_line([*values, use, *scores]))
     return ''.join(lines)
 
 

@@ -4,8 +4,9 @@ part of one, e.g. ``wow`` and ``dev`` in ``begin:wow:dev``.
 """
 
 import random
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Iterable, Mapping, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
@@ -106,32 +107,32 @@ class AnnotatedSet:
 
     def of_classes(self, classes: Iterable[str] = BINARY) -> list[AnnotatedResponse]:
         """The responses of the given classes, in order."""
-        wanted = set(classes)
-        return [r for r in self.responses if r.label in wanted]
+        names = set(classes)
+        return [r for r in self.responses if r.label in names]
 
     def groups(self, field_name: str) -> dict[str, list[AnnotatedResponse]]:
         """
         The responses by ``corpus`` or ``system``, sorted by name. Responses that have
         none are left out.
         """
-        found: dict[str, list[AnnotatedResponse]] = {}
+        groups: dict[str, list[AnnotatedResponse]] = {}
         for response in self.responses:
             name = getattr(response, field_name)
             if name:
-                found.setdefault(name, []).append(response)
-        return dict(sorted(found.items()))
+                groups.setdefault(name, []).append(response)
+        return dict(sorted(groups.items()))
 
 
 def contrasts(crossed: Sequence[Sequence[AnnotatedResponse]]) -> list[Contrast]:
     """The contexts to which exactly one of two systems responded inconsistently."""
-    found = []
+    pairs = []
     for responses in crossed:
         by_label = {r.label: r for r in responses}
         if len(responses) == 2 and set(by_label) == set(BINARY):
-            found.append(
+            pairs.append(
                 Contrast(by_label[Label.CONSISTENT], by_label[Label.INCONSISTENT])
             )
-    return found
+    return pairs
 
 
 def sampled(annotated: AnnotatedSet, count: int, seed: int) -> AnnotatedSet:
@@ -233,18 +234,18 @@ def random_dialogue(
     :return: (knowledge, response); responses for which there is no other knowledge are
         left out.
     """
-    known = sorted({(other.knowledge, other.dialogue) for other in others})
+    knowledge_pool = sorted({(other.knowledge, other.dialogue) for other in others})
     rng = random.Random(f'{RANDOM_DIALOGUE} {seed}')
     pairs = []
     for response in responses:
         # Most draws hit another dialogue; the full list is built only if none does.
         for _ in range(20):
-            knowledge, dialogue = rng.choice(known)
+            knowledge, dialogue = rng.choice(knowledge_pool)
             if _is_other(response, knowledge, dialogue):
                 pairs.append((knowledge, response.response))
                 break
         else:
-            rest = [k for k, d in known if _is_other(response, k, d)]
+            rest = [k for k, d in knowledge_pool if _is_other(response, k, d)]
             if rest:
                 pairs.append((rng.choice(rest), response.response))
     return pairs
@@ -267,9 +268,9 @@ def random_sample(
     :return: at most :data:`SAMPLE` responses; none where no context was annotated for
         several systems.
     """
-    found = [r for r in annotated.crossed_responses if r.system == system]
+    candidates = [r for r in annotated.crossed_responses if r.system == system]
     rng = random.Random(f'{RANDOM} {system} {seed}')
-    return rng.sample(found, min(SAMPLE, len(found)))
+    return rng.sample(candidates, min(SAMPLE, len(candidates)))
 
 
 ALL = 'all'
@@ -283,21 +284,23 @@ def by_system_and_class(
     without contexts that several systems answered, all count as one system.
     """
     systems = annotated.groups('system') if annotated.crossed else {}
-    found: dict[tuple[str, str], list[AnnotatedResponse]] = {}
+    groups: dict[tuple[str, str], list[AnnotatedResponse]] = {}
     for system, responses in (systems or {ALL: [*annotated.responses]}).items():
         for label in (Label.INCONSISTENT, Label.CONSISTENT, Label.GENERIC):
             of_class = [r for r in responses if r.label == label]
             if of_class or label in BINARY:
-                found[system, label] = of_class
+                groups[system, label] = of_class
         sample = random_sample(annotated, system, seed)
         if sample:
-            found[system, RANDOM] = sample
-    return found
+            groups[system, RANDOM] = sample
+    return groups
 
 
 def spelt_out(words: Sequence[str], aliases: Mapping[str, Sequence[str]]) -> list[str]:
     """Replace aliases among words, in any case, by the words that they stand for."""
-    return [one for word in words for one in aliases.get(word.lower(), (word,))]
+    return [
+        expanded for word in words for expanded in aliases.get(word.lower(), (word,))
+    ]
 
 
 def narrowed(
@@ -322,15 +325,15 @@ def narrowed(
     left_open = [*fixed]
     for name, group in groups.items():
         ours = [word for word in fixed if word in group]
-        given = [word for word in words if word.lower() in group]
-        others = [word for word in given if word.lower() not in ours]
-        if ours and others:
+        named = [word for word in words if word.lower() in group]
+        outside = [word for word in named if word.lower() not in ours]
+        if ours and outside:
             raise ConfigError(
                 f'{teacher} shows only the {name} {" and ".join(ours)}, and '
-                f'{others[0]!r} is another {name}. Leave that word out, or choose '
+                f'{outside[0]!r} is another {name}. Leave that word out, or choose '
                 'by words after a teacher that shows all.'
             )
-        if given:
+        if named:
             left_open = [word for word in left_open if word not in group]
     return [*left_open, *words]
 
@@ -352,15 +355,15 @@ def chosen_words(
     :raises UnknownNameError: for a word of no group; the message suggests the nearest
         word.
     """
-    known = [word for group in groups.values() for word in group]
+    vocabulary = [word for group in groups.values() for word in group]
     spelt = spelt_out(words, aliases)
     for word in spelt:
-        if word.lower() not in known:
-            *others, last = groups
-            kinds = f'{", ".join(others)} or {last}' if others else last
-            raise UnknownNameError(f'{kinds} of {task}', word, [*known, *aliases])
-    given = {word.lower() for word in spelt}
+        if word.lower() not in vocabulary:
+            *first, last = groups
+            kinds = f'{", ".join(first)} or {last}' if first else last
+            raise UnknownNameError(f'{kinds} of {task}', word, [*vocabulary, *aliases])
+    chosen = {word.lower() for word in spelt}
     return {
-        name: [word for word in group if word in given]
+        name: [word for word in group if word in chosen]
         for name, group in groups.items()
     }

@@ -5,7 +5,8 @@ correlation.
 """
 
 import math
-from typing import TYPE_CHECKING, Hashable, NamedTuple, Optional, Sequence
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from parlai_q2.claims import UNVERIFIABLE, Label, Score
 from parlai_q2.evaluate.sets import BINARY, CLASSES
@@ -25,21 +26,21 @@ CLASS_METRICS = (
 
 
 def class_metrics(
-    weights: 'np.ndarray', given: 'np.ndarray', called: 'np.ndarray'
+    weights: 'np.ndarray', truth: 'np.ndarray', called: 'np.ndarray'
 ) -> 'np.ndarray':
     """
     Precision, recall and F1 of one class.
 
     :param weights: (R, n), how often each response counts.
-    :param given: n booleans, whether the annotators gave it to a response.
+    :param truth: n booleans, whether the annotators gave it to a response.
     :param called: n booleans, whether the scorer did.
     :return: (3, R); 0 where there is nothing to divide by.
     """
     import numpy as np
 
-    right, there, said = (weights @ c for c in (given & called, given, called))
-    precision, recall = ratio(right, said, 0.0), ratio(right, there, 0.0)
-    return np.stack([precision, recall, ratio(2 * right, there + said, 0.0)])
+    right, actual, predicted = (weights @ c for c in (truth & called, truth, called))
+    precision, recall = ratio(right, predicted, 0.0), ratio(right, actual, 0.0)
+    return np.stack([precision, recall, ratio(2 * right, actual + predicted, 0.0)])
 
 
 def threshold_metrics(
@@ -58,9 +59,9 @@ def threshold_metrics(
 
     called = scores > at
     columns = []
-    for given, said in ((consistent, called), (~consistent, ~called)):
-        metrics = class_metrics(weights, given, said)
-        columns += [*np.where(weights @ given > 0, metrics, np.nan)]
+    for truth, predicted in ((consistent, called), (~consistent, ~called)):
+        metrics = class_metrics(weights, truth, predicted)
+        columns += [*np.where(weights @ truth > 0, metrics, np.nan)]
     right, total = weights @ (consistent == called), weights.sum(axis=1)
     return np.stack([*columns, ratio(right, total, np.nan)], axis=1)
 
@@ -79,19 +80,19 @@ def predicted_class(score: Score, threshold: float) -> str:
     return label_of(score.value, threshold)
 
 
-def nli_class(score: Score) -> Optional[str]:
+def nli_class(score: Score) -> str | None:
     """
     The class that BEGIN's paper gives to the likeliest class of an NLI model: neutral
     means generic. None for a score without class probabilities.
     """
     if not has_findings(score):
         return None
-    found = max(Finding, key=lambda finding: score.parts[finding])
+    likeliest = max(Finding, key=lambda finding: score.parts[finding])
     named = {
         Finding.ENTAILMENT: Label.CONSISTENT,
         Finding.CONTRADICTION: Label.INCONSISTENT,
     }
-    return named.get(found, Label.GENERIC)
+    return named.get(likeliest, Label.GENERIC)
 
 
 def macro_metrics(
@@ -106,8 +107,11 @@ def macro_metrics(
     """
     import numpy as np
 
-    there, said = np.array(truth), np.array(predicted)
-    metrics = [class_metrics(weights, there == c, said == c) for c in CLASSES]
+    true_classes, predicted_classes = np.array(truth), np.array(predicted)
+    metrics = [
+        class_metrics(weights, true_classes == c, predicted_classes == c)
+        for c in CLASSES
+    ]
     by_class = np.array(metrics)  # (3 classes, 3 metrics, R)
     return np.concatenate([by_class[:, 2], by_class.mean(axis=0)]).T
 
@@ -118,11 +122,11 @@ class Correlation(NamedTuple):
     two-sided p of no correlation; None where it is undefined.
     """
 
-    spearman: Optional[Interval]
-    pearson: Optional[Interval]
+    spearman: Interval | None
+    pearson: Interval | None
     responses: int
-    spearman_p: Optional[float] = None
-    pearson_p: Optional[float] = None
+    spearman_p: float | None = None
+    pearson_p: float | None = None
 
 
 def correlation(
@@ -130,7 +134,7 @@ def correlation(
     ratings: Sequence[float],
     rounds: int = ROUNDS,
     seed: int = SEED,
-    groups: Optional[Sequence[Hashable]] = None,
+    groups: Sequence[Hashable] | None = None,
 ) -> Correlation:
     """
     Correlate n scores with n ratings on any scale.
@@ -147,11 +151,11 @@ def correlation(
         return Correlation(None, None, 0)
 
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
-        found = []
+        coefficients = []
         for times in weights.astype(int):
             a, b = x.repeat(times), y.repeat(times)
-            found.append([pearson(rankdata(a), rankdata(b)), pearson(a, b)])
-        return np.array(found)
+            coefficients.append([pearson(rankdata(a), rankdata(b)), pearson(a, b)])
+        return np.array(coefficients)
 
     spearman, linear = intervals(statistic, len(x), rounds, seed, groups)
     if spearman is None or linear is None or len(x) < 3:

@@ -3,7 +3,8 @@ Box plots of scores, and points with their intervals, by group and class (Dziri 
 2022, Figures 7 to 9).
 """
 
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from parlai_q2.figures.style import BLACK, CLASS_COLOURS
 from parlai_q2.intervals import Interval
@@ -47,14 +48,14 @@ def draw_points(
     :param points: by group and class, in [0, 1]; some may be missing.
     """
     # The same order in all panels, whatever is missing.
-    given = {label for _, label in points}
-    classes = [label for label in CLASS_COLOURS if label in given]
-    for (group, label), found in points.items():
+    labels = {label for _, label in points}
+    classes = [label for label in CLASS_COLOURS if label in labels]
+    for (group, label), interval in points.items():
         between = classes.index(label) - (len(classes) - 1) / 2
         axes.errorbar(
             [groups.index(group) + between * BETWEEN],
-            [found.mean],
-            yerr=[[found.mean - found.low], [found.high - found.mean]],
+            [interval.mean],
+            yerr=[[interval.mean - interval.low], [interval.high - interval.mean]],
             color=CLASS_COLOURS[label],
             marker='o',
             ms=3.5,

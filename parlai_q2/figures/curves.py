@@ -3,8 +3,9 @@ Precision against recall, and responses found against false alarms (ROC), of sev
 scorers in one panel.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional, Sequence
+from typing import TYPE_CHECKING, Any
 
 from parlai_q2.figures.style import COLOURS, GREY, LINES, MARKERS
 from parlai_q2.sweep import Sweep
@@ -30,8 +31,8 @@ class Ranked:
     name: str
     values: 'np.ndarray'
     consistent: 'np.ndarray'
-    threshold: Optional[float] = None
-    area: Optional[float] = None
+    threshold: float | None = None
+    area: float | None = None
 
 
 def _counts(
@@ -70,50 +71,50 @@ def draw_precision_recall(
 
     :param consistent: whether the consistent responses are looked for, or the others.
     """
-    for n, one in enumerate(curves):
-        positive = one.consistent if consistent else ~one.consistent
+    for n, curve in enumerate(curves):
+        positive = curve.consistent if consistent else ~curve.consistent
         sign = 1 if consistent else -1
-        recall, precision = precision_recall(sign * one.values, positive)
-        mark = _called(one, consistent)
+        recall, precision = precision_recall(sign * curve.values, positive)
+        mark = _called(curve, consistent)
         point = None
         if mark is not None and mark.any():
             right = float((mark & positive).sum())
             point = right / positive.sum(), right / mark.sum()
         start = precision[:1]
-        _line(axes, n, one, [0, *recall], [*start, *precision], point, 'pre')
+        _line(axes, n, curve, [0, *recall], [*start, *precision], point, 'pre')
     _finish(axes, title, 'Recall', 'average precision')
 
 
 def draw_roc(axes: Any, curves: Sequence[Ranked], title: str) -> None:
     """Draw how many consistent responses are found, at the cost of others."""
-    for n, one in enumerate(curves):
-        alarms, found = roc(one.values, one.consistent)
-        called, point = _called(one, True), None
+    for n, curve in enumerate(curves):
+        alarms, hits = roc(curve.values, curve.consistent)
+        called, point = _called(curve, True), None
         if called is not None:
             point = (
-                float(called[~one.consistent].mean()),
-                float(called[one.consistent].mean()),
+                float(called[~curve.consistent].mean()),
+                float(called[curve.consistent].mean()),
             )
-        _line(axes, n, one, alarms, found, point, None)
+        _line(axes, n, curve, alarms, hits, point, None)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
     _finish(axes, title, 'Inconsistent responses called consistent', 'area')
 
 
-def _called(one: Ranked, consistent: bool) -> Optional['np.ndarray']:
-    if one.threshold is None:
+def _called(curve: Ranked, consistent: bool) -> 'np.ndarray | None':
+    if curve.threshold is None:
         return None
-    above = one.values > one.threshold
+    above = curve.values > curve.threshold
     return above if consistent else ~above
 
 
 def _line(
     axes: Any,
     n: int,
-    one: Ranked,
+    curve: Ranked,
     x: Any,
     y: Any,
-    point: Optional[Point],
-    steps: Optional[str],
+    point: Point | None,
+    steps: str | None,
 ) -> None:
     line = {'color': COLOURS[n % len(COLOURS)], 'ls': LINES[n % len(LINES)]}
     mark = {'color': line['color'], 'marker': MARKERS[n % len(MARKERS)]}
@@ -123,7 +124,7 @@ def _line(
         axes.plot(x, y, **line)
     if point is not None:
         axes.plot(*point, ms=4.5, mec='white', **mark)
-    name = one.name if one.area is None else f'{one.name}  {one.area:.2f}'
+    name = curve.name if curve.area is None else f'{curve.name}  {curve.area:.2f}'
     axes.plot([], [], label=name, ms=4.5, mec='white', **{**line, **mark})
 
 

@@ -1,6 +1,7 @@
 """A map of numbers with their intervals: one cell for each row and column."""
 
-from typing import Any, Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from parlai_q2.figures.style import BLACK
 from parlai_q2.intervals import Interval
@@ -14,7 +15,7 @@ def draw_heat(
     axes: Any,
     rows: Sequence[str],
     columns: Sequence[str],
-    cells: Mapping[tuple[str, str], Optional[Interval]],
+    cells: Mapping[tuple[str, str], Interval | None],
     title: str,
     decimals: int = 2,
     top: float = 1.0,
@@ -31,15 +32,15 @@ def draw_heat(
     values = np.full((len(rows), len(columns)), np.nan)
     for y, row in enumerate(rows):
         for x, column in enumerate(columns):
-            found = cells.get((row, column))
-            if found is not None:
-                values[y, x] = found.mean
-                colour = 'white' if found.mean > DARK * top else BLACK
+            interval = cells.get((row, column))
+            if interval is not None:
+                values[y, x] = interval.mean
+                colour = 'white' if interval.mean > DARK * top else BLACK
                 place = {'ha': 'center', 'color': colour}
                 axes.text(
-                    x, y - 0.03, f'{found.mean:.{decimals}f}', va='bottom', **place
+                    x, y - 0.03, f'{interval.mean:.{decimals}f}', va='bottom', **place
                 )
-                low, high = (f'{v:.{decimals}f}' for v in (found.low, found.high))
+                low, high = (f'{v:.{decimals}f}' for v in (interval.low, interval.high))
                 axes.text(x, y + 0.05, f'{low}–{high}', va='top', fontsize=5, **place)
     axes.imshow(values, cmap=COLOURS, vmin=0, vmax=top, aspect='auto')
     axes.set_xticks(range(len(columns)), columns)

@@ -4,7 +4,8 @@ et al. 2022, Figure 2), and of how much more the chosen candidate scores than th
 """
 
 import math
-from typing import TYPE_CHECKING, Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from parlai_q2.figures.style import BLACK, BLUE, CLASS_COLOURS, VERMILION
 
@@ -73,9 +74,9 @@ def _steps(
             share = np.full(len(values), 1 / len(values))
             colour = CLASS_COLOURS[name]
             shape = {'bins': edges, 'weights': share}
-            shown = np.minimum(values, edges[-1])
-            axes.hist(shown, histtype='stepfilled', color=colour + '30', **shape)
-            axes.hist(shown, histtype='step', color=colour, linewidth=1.1, **shape)
+            clipped = np.minimum(values, edges[-1])
+            axes.hist(clipped, histtype='stepfilled', color=colour + '30', **shape)
+            axes.hist(clipped, histtype='step', color=colour, linewidth=1.1, **shape)
 
 
 def draw_differences(axes: Any, differences: Sequence[float], title: str) -> None:
@@ -96,7 +97,7 @@ def draw_differences(axes: Any, differences: Sequence[float], title: str) -> Non
     axes.hist(moved[moved > 0], bins=edges, color=BLUE)
     axes.hist(moved[moved < 0], bins=edges, color=VERMILION)
     axes.axvline(float(values.mean()), color=BLACK, linewidth=0.8, linestyle=':')
-    told = f'same score: {same:,} of {len(values):,}, mean {values.mean():+.3f}'
-    axes.set_title(f'{title}\n{told}')
+    caption = f'same score: {same:,} of {len(values):,}, mean {values.mean():+.3f}'
+    axes.set_title(f'{title}\n{caption}')
     axes.set_xlim(edges[0], edges[-1])
     axes.yaxis.get_major_locator().set_params(integer=True)

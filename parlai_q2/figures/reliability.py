@@ -4,7 +4,8 @@ Reliability diagrams: is a value of 0.8 right 80 % of the time? (DeGroot and Fie
 of the values (Naeini et al. 2015).
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parlai_q2.figures.curves import Ranked
 from parlai_q2.figures.style import BLUE, GREY
@@ -38,42 +39,42 @@ def bins(values: 'np.ndarray', consistent: 'np.ndarray') -> list[Bin]:
     import numpy as np
 
     places = np.clip((values * BINS).astype(int), 0, BINS - 1)
-    found = []
+    tenths = []
     for place in range(BINS):
         inside = places == place
         if inside.any():
             right = int(consistent[inside].sum())
             count = int(inside.sum())
             mean = float(values[inside].mean())
-            found.append(Bin(count, mean, *share_interval(right, count)))
-    return found
+            tenths.append(Bin(count, mean, *share_interval(right, count)))
+    return tenths
 
 
-def calibration_error(found: Sequence[Bin]) -> Optional[float]:
+def calibration_error(tenths: Sequence[Bin]) -> float | None:
     """The expected calibration error, in [0, 1]; None without responses."""
-    total = sum(one.size for one in found)
+    total = sum(tenth.size for tenth in tenths)
     if not total:
         return None
-    return sum(one.size * abs(one.value - one.share) for one in found) / total
+    return sum(tenth.size * abs(tenth.value - tenth.share) for tenth in tenths) / total
 
 
-def draw_reliability(axes: Any, one: Ranked) -> None:
+def draw_reliability(axes: Any, curve: Ranked) -> None:
     """
     Draw the share of consistent responses against the value, with its interval; below,
     how many responses each tenth has. On the grey line, values are probabilities.
     """
-    found = bins(one.values, one.consistent)
+    tenths = bins(curve.values, curve.consistent)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
-    most = max(b.size for b in found)
-    for b in found:
+    most = max(b.size for b in tenths)
+    for b in tenths:
         axes.bar(
             b.value, 0.12 * b.size / most, width=0.05, color=BLUE + '30', linewidth=0
         )
-    below = [b.share - b.low for b in found]
-    above = [b.high - b.share for b in found]
+    below = [b.share - b.low for b in tenths]
+    above = [b.high - b.share for b in tenths]
     axes.errorbar(
-        [b.value for b in found],
-        [b.share for b in found],
+        [b.value for b in tenths],
+        [b.share for b in tenths],
         yerr=[below, above],
         color=BLUE,
         marker='o',
@@ -81,6 +82,6 @@ def draw_reliability(axes: Any, one: Ranked) -> None:
         linewidth=1,
         elinewidth=0.7,
     )
-    error = calibration_error(found)
+    error = calibration_error(tenths)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    axes.set_title(f'{one.name}  (error {error:.3f})')
+    axes.set_title(f'{curve.name}  (error {error:.3f})')

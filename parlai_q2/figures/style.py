@@ -4,9 +4,10 @@ keeps its text as text. The same numbers give the same bytes.
 """
 
 from base64 import b64encode
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator, Mapping
+from typing import Any
 
 from parlai_q2.claims import Label
 from parlai_q2.io.write import whole_file, writing
@@ -95,14 +96,16 @@ def data_address(path: Path) -> str:
     return f'data:image/svg+xml;base64,{b64encode(path.read_bytes()).decode("ascii")}'
 
 
-def panels(figure: Any, count: int, most: int = MOST_PANELS, **more: Any) -> list[Any]:
+def panels(
+    figure: Any, count: int, most: int = MOST_PANELS, **options: Any
+) -> list[Any]:
     """So many panels, at most ``most`` in a row, rows equally long."""
     rows = -(-count // most)
     columns = -(-count // rows)
-    found = list(figure.subplots(rows, columns, squeeze=False, **more).flat)
-    for axes in found[count:]:
+    all_axes = list(figure.subplots(rows, columns, squeeze=False, **options).flat)
+    for axes in all_axes[count:]:
         figure.delaxes(axes)
-    return found[:count]
+    return all_axes[:count]
 
 
 def rows_of_panels(count: int, most: int = MOST_PANELS) -> int:

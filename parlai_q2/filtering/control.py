@@ -9,7 +9,8 @@ precision includes its lower bound, so that its token occurs in training despite
 """
 
 import re
-from typing import NamedTuple, Optional, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError
@@ -58,7 +59,7 @@ def first_person(response: str) -> bool:
 
 
 def control_tokens(
-    example: Example, score: Optional[Score], groups: PrecisionGroups
+    example: Example, score: Score | None, groups: PrecisionGroups
 ) -> list[str]:
     """
     The tokens that describe a response: its person, precision and entailment. Without

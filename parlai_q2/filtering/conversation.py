@@ -6,7 +6,8 @@ history by newlines, read the same text. Its ``flatten`` mutator does this to al
 """
 
 import json
-from typing import Any, Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedTurn, labels_of
 
@@ -34,14 +35,16 @@ def conversations(episode: JudgedEpisode, kept: bool = True) -> list[dict[str, A
         alone = ([n == place for n in range(len(episode))] for place in places)
         parts = [split_at_gaps(messages, only)[0] for only in alone]
     turns = (episode[place] for place in places)
-    found = []
+    logs = []
     for part in parts:
-        said = [(message, next(turns)) for message in part]
-        pairs = [[_asked(message, turn), _answered(turn)] for message, turn in said]
+        turns_of_part = [(message, next(turns)) for message in part]
+        pairs = [
+            [_asked(message, turn), _answered(turn)] for message, turn in turns_of_part
+        ]
         for act in pairs[-1]:
             act['episode_done'] = True
-        found.append({'dialog': pairs, 'context': []})
-    return found
+        logs.append({'dialog': pairs, 'context': []})
+    return logs
 
 
 def _asked(message: Mapping[str, Any], turn: JudgedTurn) -> dict[str, Any]:
@@ -94,7 +97,7 @@ def split_at_gaps(
         message is kept. ``episode_done`` is left out.
     """
     episodes: list[list[dict[str, Any]]] = []
-    current: Optional[list[dict[str, Any]]] = None
+    current: list[dict[str, Any]] | None = None
     before: list[str] = []
     for message, stays in zip(episode, kept, strict=True):
         if not stays:

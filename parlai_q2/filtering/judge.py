@@ -3,8 +3,9 @@ Scores the labels of episodes against the knowledge of their turns, many at a ti
 decides which are kept. A turn is kept if at least one of its labels is.
 """
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple
 
 from parlai_q2.claims import Score
 from parlai_q2.errors import InputError
@@ -23,7 +24,7 @@ MESSAGES = KnowledgeSource()
 Message = Mapping[str, Any]
 
 
-class Asked(NamedTuple):
+class ScoringItem(NamedTuple):
     """A label to score, and where it stands, for messages: ``episode 3, turn 1``."""
 
     example: Example
@@ -39,7 +40,7 @@ class Batch(NamedTuple):
     """
 
     episodes: list[tuple[Sequence[Message], list[list[Example]]]]
-    items: list[Asked]
+    items: list[ScoringItem]
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class JudgedLabel:
     """
 
     text: str
-    score: Optional[Score]
+    score: Score | None
     decision: Decision
 
 
@@ -74,7 +75,7 @@ class JudgedTurn:
         return [label.text for label in self.labels if label.decision.kept]
 
     @property
-    def shown(self) -> Optional[JudgedLabel]:
+    def shown(self) -> JudgedLabel | None:
         """
         The label that represents the turn: the first that is kept, else the first; None
         without labels.
@@ -121,7 +122,7 @@ def examples_of(
 def judge_episode(
     episode: Sequence[Message],
     examples: Sequence[Sequence[Example]],
-    scores: Iterator[Optional[Score]],
+    scores: Iterator[Score | None],
     policy: Policy,
     source: KnowledgeSource = MESSAGES,
 ) -> JudgedEpisode:
@@ -134,7 +135,7 @@ def judge_episode(
     """
     turns = []
     passages = source.of_episode(episode)
-    for message, known, of_turn in zip(episode, passages, examples):
+    for message, turn_passages, of_turn in zip(episode, passages, examples):
         labels = tuple(
             JudgedLabel(
                 example.response,
@@ -143,7 +144,7 @@ def judge_episode(
             )
             for example, score in zip(of_turn, scores)
         )
-        turns.append(JudgedTurn(message, known, labels, _of_turn(labels)))
+        turns.append(JudgedTurn(message, turn_passages, labels, _of_turn(labels)))
     if policy.unit == Unit.EPISODES and not all(turn.decision.kept for turn in turns):
         gone = Decision(False, Reason.EPISODE)
         turns = [replace(t, decision=gone) if t.decision.kept else t for t in turns]
@@ -182,22 +183,22 @@ def batches_of(
     Episodes in batches, which depend on the episodes alone, read as needed; parameters
     as for :func:`judge_episodes`.
     """
-    held = Batch([], [])
+    batch = Batch([], [])
     for number, episode in enumerate(episodes, start=1):
         examples = examples_of(episode, source)
-        held.episodes.append((episode, examples))
+        batch.episodes.append((episode, examples))
         for turn, of_turn in enumerate(examples, start=1):
             place = f'episode {number}, turn {turn}'
-            held.items.extend(Asked(example, place) for example in of_turn)
-        if len(held.items) >= chunk:
-            yield held
-            held = Batch([], [])
-    if held.episodes:
-        yield held
+            batch.items.extend(ScoringItem(example, place) for example in of_turn)
+        if len(batch.items) >= chunk:
+            yield batch
+            batch = Batch([], [])
+    if batch.episodes:
+        yield batch
 
 
 def judge_batches(
-    scored: Iterable[tuple[Batch, Sequence[Optional[Score]]]],
+    scored: Iterable[tuple[Batch, Sequence[Score | None]]],
     policy: Policy,
     source: KnowledgeSource = MESSAGES,
 ) -> Iterator[JudgedEpisode]:
@@ -208,8 +209,8 @@ def judge_batches(
         not be scored.
     :return: the judged episodes, in order.
     """
-    for batch, found in scored:
-        scores = iter(found)
+    for batch, batch_scores in scored:
+        scores = iter(batch_scores)
         for episode, examples in batch.episodes:
             yield judge_episode(episode, examples, scores, policy, source)
 

@@ -4,7 +4,7 @@ by default those that no scorer can judge, since chit-chat keeps a model sociabl
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from parlai_q2.claims import Label, Score
 from parlai_q2.enums import Word
@@ -73,7 +73,7 @@ class Policy:
             Fate.check(name, getattr(self, name))
         Unit.check('The unit to drop', self.unit)
 
-    def decide(self, example: Example, score: Optional[Score]) -> Decision:
+    def decide(self, example: Example, score: Score | None) -> Decision:
         """
         Whether one response is kept. Its score may be None where the knowledge or the
         response is blank; elsewhere, None is a response that could not be scored.

@@ -48,16 +48,16 @@ class ScoredTurns:
         signature = Signature.from_text(self.signature)
         self.scorer = signature.scorer
         # That of the scorer, which decided on the labels of the file.
-        found = signature.settings.get('threshold')
-        self.threshold = DEFAULT_THRESHOLD if found is None else float(found)
+        threshold = signature.settings.get('threshold')
+        self.threshold = DEFAULT_THRESHOLD if threshold is None else float(threshold)
 
     def _good(self, path: Location) -> Iterator[tuple[dict[str, Any], Judged]]:
         """The fields of each record that has a score, and what they say."""
-        for found in read_scored(path):
-            if isinstance(found, RecordError):
-                self._problem(found)
+        for record in read_scored(path):
+            if isinstance(record, RecordError):
+                self._problem(record)
             else:
-                yield found.fields, found.judged
+                yield record.fields, record.judged
 
     def judged(self, policy: Policy) -> Iterator[JudgedEpisode]:
         """The turns with what becomes of them, once."""

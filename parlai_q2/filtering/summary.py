@@ -1,8 +1,9 @@
 """Summarizes what a filter did, as JSON-safe values and as text."""
 
 import heapq
+from collections.abc import Mapping
 from itertools import count
-from typing import Any, Mapping, Optional
+from typing import Any
 
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedLabel, JudgedTurn
 from parlai_q2.report.overview import BINS, bin_of
@@ -32,12 +33,12 @@ class FilterSummary:
 
     def add(self, episode: JudgedEpisode) -> None:
         """Count one episode."""
-        kept = sum(turn.decision.kept for turn in episode)
+        kept_turns = sum(turn.decision.kept for turn in episode)
         self.episodes += 1
-        self.episodes_whole += kept == len(episode)
-        self.episodes_gone += not kept
+        self.episodes_whole += kept_turns == len(episode)
+        self.episodes_gone += not kept_turns
         self.turns += len(episode)
-        self.kept += kept
+        self.kept += kept_turns
         for turn in episode:
             self._add_turn(turn)
 
@@ -45,10 +46,10 @@ class FilterSummary:
         fate = 'kept' if turn.decision.kept else 'dropped'
         reasons = self.reasons[fate]
         reasons[turn.decision.reason] = reasons.get(turn.decision.reason, 0) + 1
-        shown = turn.shown
-        if shown is None or shown.score is None:
+        label = turn.shown
+        if label is None or label.score is None:
             return
-        score = shown.score
+        score = label.score
         self.labels[score.label] = self.labels.get(score.label, 0) + 1
         if not score.verifiable:
             return
@@ -57,9 +58,11 @@ class FilterSummary:
         self.bins[bin_of(score.value)][fate] += 1
         order = next(self._order)
         # Ties are broken by more evidence, then by the earlier turn.
-        asked = len(score.asked)
-        line = _line(turn, shown)
-        most, least = ((v, asked, -order, line) for v in (score.value, -score.value))
+        questions = len(score.asked)
+        line = _line(turn, label)
+        most, least = (
+            (v, questions, -order, line) for v in (score.value, -score.value)
+        )
         # Each entry's order is unique, so the lines themselves are never compared.
         self._most = heapq.nlargest(SHOWN, [*self._most, most])
         self._least = heapq.nlargest(SHOWN, [*self._least, least])
@@ -73,8 +76,8 @@ class FilterSummary:
             turns), reasons, labels, mean scores over the verifiable responses, the
             histogram, and the most and least grounded responses.
         """
-        kept = sum(bar['kept'] for bar in self.bins)
-        count = kept + sum(bar['dropped'] for bar in self.bins)
+        kept_count = sum(bar['kept'] for bar in self.bins)
+        count = kept_count + sum(bar['dropped'] for bar in self.bins)
         return {
             **more,
             'episodes': self.episodes,
@@ -87,7 +90,7 @@ class FilterSummary:
             'reasons': self.reasons,
             'labels': self.labels,
             'mean_score': self.total / count if count else None,
-            'mean_score_kept': self.kept_total / kept if kept else None,
+            'mean_score_kept': self.kept_total / kept_count if kept_count else None,
             'histogram': [
                 {'from': n / BINS, 'to': (n + 1) / BINS, **bar}
                 for n, bar in enumerate(self.bins)
@@ -105,11 +108,11 @@ def render(summary: Mapping[str, Any]) -> str:
         for reason, n in sorted(reasons, key=lambda item: -item[1]):
             lines.append(f'  {fate:<8}{n:>9}  {reason}')
     bins = summary['histogram']
-    kept, gone = (sum(bar[fate] for bar in bins) for fate in ('kept', 'dropped'))
+    kept_count, gone = (sum(bar[fate] for bar in bins) for fate in ('kept', 'dropped'))
     lines += [
         '',
-        f'Mean score of the {kept + gone:,} with something to verify: '
-        f'{_number(summary["mean_score"])}; of the {kept:,} kept: '
+        f'Mean score of the {kept_count + gone:,} with something to verify: '
+        f'{_number(summary["mean_score"])}; of the {kept_count:,} kept: '
         f'{_number(summary["mean_score_kept"])}.',
         '',
     ]
@@ -159,14 +162,14 @@ def _histogram(bins: list[Mapping[str, Any]]) -> list[str]:
     tallest = max(totals) or 1
     lines = []
     for bar, total in zip(bins, totals):
-        kept = round(WIDTH * bar['kept'] / tallest)
-        gone = round(WIDTH * total / tallest) - kept
-        drawn = '#' * kept + '-' * gone
+        kept_width = round(WIDTH * bar['kept'] / tallest)
+        gone = round(WIDTH * total / tallest) - kept_width
+        drawn = '#' * kept_width + '-' * gone
         lines.append(f'  {bar["from"]:.1f} to {bar["to"]:.1f} {total:>9}  {drawn}')
     return [*[line.rstrip() for line in lines], '  # kept, - dropped']
 
 
-def _number(value: Optional[float]) -> str:
+def _number(value: float | None) -> str:
     return 'none' if value is None else f'{value:.3f}'
 
 

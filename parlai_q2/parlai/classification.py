@@ -5,7 +5,8 @@ names that ParlAI's own classifiers use; ``macro_f1`` is added, which BEGIN (Dzi
 al. 2022) reports.
 """
 
-from typing import Any, Mapping, NamedTuple, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from parlai.core.metrics import Metric
 from parlai.core.torch_classifier_agent import (
@@ -43,7 +44,7 @@ class Pair(NamedTuple):
     response: str
 
 
-def find_pair(message: Mapping[str, Any]) -> Optional[Pair]:
+def find_pair(message: Mapping[str, Any]) -> Pair | None:
     """
     The knowledge and the response that a message asks about; None without a response.
     They are in the message's fields, or both in ``text``, where the response follows
@@ -77,7 +78,7 @@ def need_pair(message: Mapping[str, Any]) -> Pair:
     return pair
 
 
-def true_class(message: Mapping[str, Any]) -> Optional[str]:
+def true_class(message: Mapping[str, Any]) -> str | None:
     """The class in a message's label; None without a label."""
     labels = message.get('labels') or message.get('eval_labels')
     return labels[0] if labels else None
@@ -86,7 +87,7 @@ def true_class(message: Mapping[str, Any]) -> Optional[str]:
 class MacroF1Metric(WeightedF1Metric):
     """The unweighted mean of the classes' F1; 0 without classes."""
 
-    def __add__(self, other: Optional[WeightedF1Metric]) -> 'MacroF1Metric':
+    def __add__(self, other: WeightedF1Metric | None) -> 'MacroF1Metric':
         if other is None:
             return self
         return MacroF1Metric(super().__add__(other)._values)
@@ -118,5 +119,5 @@ def class_metrics(
         f1s[name] = f1
     weighted = WeightedF1Metric.compute_many(f1s)
     metrics['weighted_f1'] = weighted
-    metrics['macro_f1'] = [MacroF1Metric(one._values) for one in weighted]
+    metrics['macro_f1'] = [MacroF1Metric(metric._values) for metric in weighted]
     return metrics

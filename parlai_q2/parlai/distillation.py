@@ -7,9 +7,10 @@ A model trained on these examples needs one search for what took ten and a score
 """
 
 from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from parlai.core.agents import Agent
 from parlai.core.message import Message
@@ -47,19 +48,19 @@ def replies(
 
 
 def _reply_to(group: Sequence[Episode], clones: Sequence[Agent]) -> list[list[Message]]:
-    found: list[list[Message]] = [[] for _ in group]
+    turn_replies: list[list[Message]] = [[] for _ in group]
     for turn in range(max(map(len, group))):
-        there = [n for n, episode in enumerate(group) if turn < len(episode)]
-        seen = [clones[n].observe(_asked(group[n], turn)) for n in there]
+        active = [n for n, episode in enumerate(group) if turn < len(episode)]
+        observations = [clones[n].observe(_asked(group[n], turn)) for n in active]
         if hasattr(clones[0], 'batch_act'):
-            said = clones[0].batch_act(seen)
+            messages = clones[0].batch_act(observations)
         else:
-            said = [clones[n].act() for n in there]
-        for n, reply in zip(there, said, strict=True):
+            messages = [clones[n].act() for n in active]
+        for n, reply in zip(active, messages, strict=True):
             if hasattr(clones[n], 'self_observe'):
                 clones[n].self_observe(reply)
-            found[n].append(Message(reply))
-    return found
+            turn_replies[n].append(Message(reply))
+    return turn_replies
 
 
 def _asked(episode: Episode, turn: int) -> Message:
@@ -129,18 +130,18 @@ def references(
     labels in ``gold_labels``, and all that was said before in its text.
     """
     before: list[str] = []
-    found = []
+    messages = []
     passages = source.of_episode(episode)
-    for message, record, own in zip(episode, records, passages, strict=True):
+    for message, record, own_passages in zip(episode, records, passages, strict=True):
         fields = with_history(message, before)
         fields.pop('eval_labels', None)
         fields['labels'] = [] if record['abstained'] else [record['text']]
         fields[GOLD] = labels_of(message)
         # A message's own knowledge may be inside its text, which now begins with the
         # history; or the model got it from elsewhere, e.g. from --knowledge-file.
-        text = joined(own) or record['knowledge']
+        text = joined(own_passages) or record['knowledge']
         if text:
             fields.setdefault('knowledge', text)
-        found.append(fields)
+        messages.append(fields)
         before += said_in(message)
-    return found
+    return messages

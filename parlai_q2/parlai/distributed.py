@@ -78,8 +78,8 @@ def _evaluate_shares(opt: Opt, size: int) -> list[list[Report]]:
             pool.submit(evaluate_share, opt, rank, size) for rank in range(size)
         ]
         try:
-            done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-            for future in done:
+            finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
+            for future in finished:
                 future.result()
             return [future.result() for future in futures]
         except BrokenProcessPool as e:

@@ -1,6 +1,7 @@
 """The options for which turns are kept, and the policy that they give."""
 
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from parlai.core.params import ParlaiParser
 
@@ -55,5 +56,5 @@ def policy_from_opt(
     fields = {name: opt.get(prefix + name) for name in names}
     fields['unit'] = opt.get(f'{prefix}drop')
     fields['threshold'] = opt.get(f'{role.value}_threshold')
-    given = {name: value for name, value in fields.items() if value is not None}
-    return Policy(**{'threshold': threshold, **given})
+    chosen = {name: value for name, value in fields.items() if value is not None}
+    return Policy(**{'threshold': threshold, **chosen})

@@ -5,10 +5,11 @@ of both. The conversations are in the format of ParlAI's ``jsonfile`` teacher.
 
 import datetime
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Mapping, Optional
+from typing import Any
 
 import parlai.utils.logging as logging
 from parlai.utils.conversations import Metadata
@@ -54,7 +55,7 @@ class Judge:
 
     name: str
     signature: str
-    reuse: Optional[Reuse] = None
+    reuse: Reuse | None = None
 
     @classmethod
     def of(cls, scorer: Scorer) -> 'Judge':
@@ -128,8 +129,8 @@ def write_filtered(
     outfile: Path,
     judge: Judge,
     policy: Policy,
-    opt: Optional[Mapping[str, Any]] = None,
-    total: Optional[int] = None,
+    opt: Mapping[str, Any] | None = None,
+    total: int | None = None,
     known: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
     """
@@ -163,7 +164,7 @@ def write_filtered(
                 else:
                     bar.update(len(episode))
         reuse = judge.reuse
-        found = summary.to_dict(
+        counts = summary.to_dict(
             signature=signature,
             task=opt.get('task'),
             datatype=opt.get('datatype'),
@@ -172,32 +173,32 @@ def write_filtered(
             dropped_file=str(dropped_file),
             cache={'hits': reuse.hits, 'misses': reuse.misses} if reuse else None,
         )
-        _write_summary(found, outfile)
-    _tell(found, outfile)
-    return found
+        _write_summary(counts, outfile)
+    _tell(counts, outfile)
+    return counts
 
 
-def _write_summary(found: Mapping[str, Any], outfile: Path) -> None:
+def _write_summary(counts: Mapping[str, Any], outfile: Path) -> None:
     """Write a summary beside the kept conversations, for programs and for people."""
     for ending, text in (
-        (SUMMARY, write_json(found, indent=1) + '\n'),
-        (SUMMARY_TEXT, render(found)),
+        (SUMMARY, write_json(counts, indent=1) + '\n'),
+        (SUMMARY_TEXT, render(counts)),
     ):
         place = outfile.with_suffix(ending)
         with writing(place, AGAIN):
             write_text(place, text)
 
 
-def _tell(found: Mapping[str, Any], outfile: Path) -> None:
+def _tell(counts: Mapping[str, Any], outfile: Path) -> None:
     """Log what came of it, and where it is."""
-    logging.info(f'Wrote {outfile}. {sentence(found)}')
-    if not found['kept']:
+    logging.info(f'Wrote {outfile}. {sentence(counts)}')
+    if not counts['kept']:
         logging.warning(
             f'No turn was kept, so {outfile} is empty. The summary has the scores: '
             'choose another --choose-threshold or --choose.'
         )
     logging.info(f'Summary: {outfile.with_suffix(SUMMARY_TEXT)}')
-    short = Signature.from_text(found['signature']).short
+    short = Signature.from_text(counts['signature']).short
     logging.info(f'Signature: {short}, in full in the summary')
 
 

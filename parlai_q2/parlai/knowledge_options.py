@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.turn_knowledge import KnowledgeSource
@@ -72,7 +72,7 @@ def add_index_options(group: Any) -> None:
     )
 
 
-def index_from_opt(opt: Mapping[str, Any]) -> Optional[Grounder]:
+def index_from_opt(opt: Mapping[str, Any]) -> Grounder | None:
     """
     The index that options name, ready to be searched; None if they name none.
 
@@ -89,19 +89,19 @@ def index_from_opt(opt: Mapping[str, Any]) -> Optional[Grounder]:
     return Grounder(index, reader, index.how.passages, index.how.query)
 
 
-def _reader(opt: Mapping[str, Any]) -> Optional[AnswerReader]:
+def _reader(opt: Mapping[str, Any]) -> AnswerReader | None:
     return AnswerReader() if opt.get('knowledge_answers', True) else None
 
 
 def _most_passages(opt: Mapping[str, Any]) -> int:
     """``--knowledge-passages`` where no index has a number of its own."""
-    given = opt.get('knowledge_passages')
-    if given is not None and given < 1:
-        raise ConfigError(f'--knowledge-passages must be at least 1, not {given}.')
-    return DEFAULT_PASSAGES if given is None else given
+    count = opt.get('knowledge_passages')
+    if count is not None and count < 1:
+        raise ConfigError(f'--knowledge-passages must be at least 1, not {count}.')
+    return DEFAULT_PASSAGES if count is None else count
 
 
-def _file_index(opt: Mapping[str, Any]) -> Optional[Grounder]:
+def _file_index(opt: Mapping[str, Any]) -> Grounder | None:
     """What searches ``--knowledge-file``; None if it is one passage."""
     passages = read_passages(Path(opt['knowledge_file']).expanduser())
     if len(passages) < 2:
@@ -120,15 +120,15 @@ def _file_index(opt: Mapping[str, Any]) -> Optional[Grounder]:
 def _own_retriever(name: str) -> Retriever:
     module, _, attribute = name.partition(':')
     try:
-        found = getattr(import_module(module), attribute)
+        retriever = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as e:
         raise ConfigError(
             f'--knowledge-index {name}: {e}. Name a class as module:Class; its folder '
             'must be in PYTHONPATH.'
         ) from e
-    if not hasattr(found, 'search'):
+    if not hasattr(retriever, 'search'):
         raise ConfigError(f'--knowledge-index {name}: it has no method search().')
-    return found()
+    return retriever()
 
 
 def source_from_opt(opt: Mapping[str, Any]) -> KnowledgeSource:

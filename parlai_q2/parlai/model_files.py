@@ -9,9 +9,10 @@ Face model's agent, a folder ``X.hf`` with the configuration and tokenizer.
 
 import json
 import pickle
+from collections.abc import Mapping
 from logging import LogRecord
 from pathlib import Path
-from typing import Any, Mapping, Optional
+from typing import Any
 
 import torch
 from parlai.core.build_data import modelzoo_path
@@ -39,7 +40,7 @@ def _is_about_something_else(record: LogRecord) -> bool:
     return record.msg != NO_MODEL_FILE
 
 
-def saved_opt(opt: Mapping[str, Any], option: str) -> Optional[str]:
+def saved_opt(opt: Mapping[str, Any], option: str) -> str | None:
     """
     The file with the options that a model was trained with, if it exists.
 
@@ -52,7 +53,7 @@ def saved_opt(opt: Mapping[str, Any], option: str) -> Optional[str]:
     return path if PathManager.exists(path) else None
 
 
-def saved_folder(opt: Mapping[str, Any]) -> Optional[Path]:
+def saved_folder(opt: Mapping[str, Any]) -> Path | None:
     """
     The folder beside the model file that ParlAI will load, if it exists. As in ParlAI,
     ``model_file`` takes precedence over ``init_model``.
@@ -73,7 +74,7 @@ def read_options(path: str) -> dict[str, Any]:
     """
     try:
         with PathManager.open(path, 'r', encoding='utf-8') as stream:
-            found = json.load(stream)
+            options = json.load(stream)
     except UnicodeDecodeError:
         raise ConfigError(
             f'{path} is not a JSON option file. A pickled one, as ParlAI wrote before '
@@ -83,18 +84,18 @@ def read_options(path: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as e:
         why = 'it is nested too deeply' if isinstance(e, RecursionError) else e
         raise ConfigError(f'{path} is not a JSON option file: {why}.') from None
-    if not isinstance(found, dict):
-        kind = type(found).__name__
+    if not isinstance(options, dict):
+        kind = type(options).__name__
         raise ConfigError(f'{path} must hold a JSON object of options, not a {kind}.')
-    return found
+    return options
 
 
 def load_options(cls: type[Opt], optfile: str) -> Opt:
     """Stands in for ``Opt.load``, which unpickles."""
     from parlai.core.opt import __AUTOCLEAN_KEYS__
 
-    found = read_options(optfile)
-    return cls({k: v for k, v in found.items() if k not in __AUTOCLEAN_KEYS__})
+    options = read_options(optfile)
+    return cls({k: v for k, v in options.items() if k not in __AUTOCLEAN_KEYS__})
 
 
 class WeightsOnly:
@@ -112,8 +113,8 @@ class WeightsOnly:
             with PathManager.open(path, 'rb') as stream:
                 states = torch.load(stream, map_location='cpu', weights_only=True)
         except (pickle.UnpicklingError, RuntimeError, EOFError) as e:
-            said = str(e).partition('\n')[0]
-            raise ModelError(f'{path} is not a checkpoint of weights: {said}') from e
+            reason = str(e).partition('\n')[0]
+            raise ModelError(f'{path} is not a checkpoint of weights: {reason}') from e
         if 'model' in states:
             agent.load_state_dict(states['model'])
         if 'optimizer' in states and hasattr(agent, 'optimizer'):

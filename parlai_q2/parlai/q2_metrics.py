@@ -6,7 +6,8 @@ responses with a question, the share of questions that the knowledge does not an
 and the number of questions.
 """
 
-from typing import Any, Iterable, Mapping, Optional
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from parlai.core.metrics import ALL_METRICS, AverageMetric, GlobalAverageMetric, Metric
 
@@ -68,7 +69,7 @@ class _Nothing(GlobalAverageMetric):
     # MacroAverageMetric of the same name, which reads _values of what is added to it.
     _values: Mapping[str, Metric] = {}
 
-    def __add__(self, other: Optional[Metric]) -> Metric:
+    def __add__(self, other: Metric | None) -> Metric:
         return self if other is None else other
 
 
@@ -81,13 +82,17 @@ def of_nothing() -> GlobalAverageMetric:
     return _Nothing(0, 0)
 
 
-def validated_by(opt: Mapping[str, Any], names: Iterable[str]) -> Optional[str]:
+def validated_by(opt: Mapping[str, Any], names: Iterable[str]) -> str | None:
     """
     The ``--validation-metric`` if it is one of ``names``, also as ``<task>/<name>``;
     None if it is another.
     """
-    asked = opt.get('validation_metric') or ''
-    return asked if any(f'/{asked}'.endswith(f'/{name}') for name in names) else None
+    validation_metric = opt.get('validation_metric') or ''
+    return (
+        validation_metric
+        if any(f'/{validation_metric}'.endswith(f'/{name}') for name in names)
+        else None
+    )
 
 
 def score_metrics(
@@ -117,11 +122,11 @@ def score_metrics(
             metrics['generic'] = AverageMetric(int(score.label == Label.GENERIC))
         metrics[metric_name(scorer)] = AverageMetric(score.value)
         if asks:
-            asked = len(score.asked)
-            metrics['coverage'] = AverageMetric(int(asked > 0))
-            metrics['questions'] = AverageMetric(asked)
-            if asked:
-                of = [claim.comparison for claim in score.asked]
-                unanswered = of.count(Comparison.NO_ANSWER)
-                metrics['no_answer'] = AverageMetric(unanswered, asked)
+            question_count = len(score.asked)
+            metrics['coverage'] = AverageMetric(int(question_count > 0))
+            metrics['questions'] = AverageMetric(question_count)
+            if question_count:
+                comparisons = [claim.comparison for claim in score.asked]
+                unanswered = comparisons.count(Comparison.NO_ANSWER)
+                metrics['no_answer'] = AverageMetric(unanswered, question_count)
     return metrics

@@ -11,7 +11,7 @@ scored.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from parlai.core.message import Message
@@ -85,7 +85,7 @@ class ResponseQueue:
     :param chooser: the scorer that chose the responses; None if none did.
     """
 
-    def __init__(self, scorer: Scorer, name: str, chooser: Optional[Scorer] = None):
+    def __init__(self, scorer: Scorer, name: str, chooser: Scorer | None = None):
         self.scorer, self.name, self.chooser = scorer, name, chooser
         # Whether the scores that chose also measure.
         self.circular = chooser is not None and circular(
@@ -151,7 +151,7 @@ class Q2TeacherMixin(_Base):
 
     @classmethod
     def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
     ) -> ParlaiParser:
         """Add the scorer's options and ``--q2-metrics``."""
         super().add_cmdline_args(parser, partial_opt)
@@ -167,11 +167,11 @@ class Q2TeacherMixin(_Base):
         )
         return parser
 
-    def __init__(self, opt: Opt, shared: Optional[dict] = None):
+    def __init__(self, opt: Opt, shared: dict | None = None):
         # First, since some teachers call reset() in their __init__.
         evaluating = not DatatypeHelper.is_training(opt['datatype'])
-        self._q2_turn: Optional[Message] = None
-        self._q2_queue: Optional[ResponseQueue] = None
+        self._q2_turn: Message | None = None
+        self._q2_queue: ResponseQueue | None = None
         if shared:
             self._q2_queue = shared['q2_queue']
         elif evaluating and opt.get('q2_metrics', True):
@@ -206,10 +206,10 @@ class Q2TeacherMixin(_Base):
         turn, self._q2_turn = self._q2_turn, None
         observation = super().observe(observation)
         if self._q2_queue and turn is not None:
-            known = self._q2_knowledge.find(turn).passages
+            passages = self._q2_knowledge.find(turn).passages
             if turn.get('episode_done'):
                 self._q2_knowledge.end_episode()
-            self._q2_add(self._q2_queue, known, observation)
+            self._q2_add(self._q2_queue, passages, observation)
             self._q2_queue.heard(self)
         return observation
 
@@ -253,7 +253,7 @@ class Q2TeacherMixin(_Base):
             self._q2_queue.flush()
 
     def _q2_add(
-        self, queue: ResponseQueue, known: tuple[Passage, ...], observation: Message
+        self, queue: ResponseQueue, passages: tuple[Passage, ...], observation: Message
     ) -> None:
         text = observation.get('text')
         if text is None:
@@ -265,8 +265,8 @@ class Q2TeacherMixin(_Base):
                 )
             return
         # Only the model knows what it retrieved itself, or what a person typed.
-        known = known or passages_in(observation.get('rerank_knowledge'))
-        example = Example(known, str(text))
+        passages = passages or passages_in(observation.get('rerank_knowledge'))
+        example = Example(passages, str(text))
         evidence = _dict_in(observation, EVIDENCE)
         metrics = _dict_in(observation, 'metrics')
         queue.waiting.append(Waiting(example, self.metrics, metrics, evidence))

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from parlai.agents.repeat_label.repeat_label import RepeatLabelAgent
 from parlai.core.opt import Opt
@@ -36,7 +37,7 @@ class TaskEpisodes:
         complete, so there may be a few more turns.
     """
 
-    def __init__(self, opt: Opt, limit: Optional[int] = None):
+    def __init__(self, opt: Opt, limit: int | None = None):
         opt = Opt(opt)
         opt['datatype'] = once(opt['datatype'])
         opt['batchsize'], opt['num_workers'] = 1, 0
@@ -55,7 +56,7 @@ class TaskEpisodes:
     def __iter__(self) -> Iterator[list[dict[str, Any]]]:
         if self.limit == 0:
             return
-        shown, episode = 0, []
+        count, episode = 0, []
         while not self.world.epoch_done():
             self.world.parley()
             message = self.world.get_acts()[0]
@@ -65,11 +66,11 @@ class TaskEpisodes:
             if 'eval_labels' in fields:
                 fields['labels'] = fields.pop('eval_labels')
             episode.append(fields)
-            shown += 1
+            count += 1
             if fields.get('episode_done'):
                 yield episode
                 episode = []
-                if self.limit is not None and shown >= self.limit:
+                if self.limit is not None and count >= self.limit:
                     return
         if episode:
             yield episode
@@ -82,12 +83,12 @@ def digest(
     The SHA-256 of all messages, in order, without the fields that are ``left_out`` and
     without values that JSON cannot represent (images).
     """
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for episode in episodes:
-        said = [{k: v for k, v in m.items() if k not in left_out} for m in episode]
-        text = json.dumps(said, sort_keys=True, default=lambda value: None)
-        found.update(text.encode('ascii') + b'\n')
-    return found.hexdigest()
+        messages = [{k: v for k, v in m.items() if k not in left_out} for m in episode]
+        text = json.dumps(messages, sort_keys=True, default=lambda value: None)
+        hasher.update(text.encode('ascii') + b'\n')
+    return hasher.hexdigest()
 
 
 def add_num_examples(group: Any, what: str) -> None:
@@ -105,8 +106,8 @@ def tasks_from_opt(opt: Opt) -> Sequence[TaskEpisodes]:
     """The tasks that ``--task`` names, each limited by ``--num-examples``."""
     if not opt.get('task'):
         raise ConfigError('--task is missing. Give one: -t TASK')
-    given = opt.get('num_examples')
-    limit = None if given is None or given < 0 else given
+    count = opt.get('num_examples')
+    limit = None if count is None or count < 0 else count
     return [
         TaskEpisodes(Opt({**opt, 'task': task}), limit)
         for task in ids_to_tasks(opt['task']).split(',')

@@ -7,7 +7,8 @@ from the same conversation.
 
 import random
 import re
-from typing import Iterable, Mapping, NamedTuple, Optional, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from parlai_q2.text.pipeline import MAX_CHARACTERS, pipeline
 
@@ -60,7 +61,7 @@ def entity_index(entities: Iterable[Entity]) -> dict[str, list[Entity]]:
     for entity in entities:
         if entity.name.strip():
             index.setdefault(entity.type, {}).setdefault(entity.name.lower(), entity)
-    return {type_: list(found.values()) for type_, found in index.items()}
+    return {type_: list(by_name.values()) for type_, by_name in index.items()}
 
 
 def swap_entity(
@@ -69,7 +70,7 @@ def swap_entity(
     response: str,
     index: Mapping[str, Sequence[Entity]],
     draw: random.Random,
-) -> Optional[Swapped]:
+) -> Swapped | None:
     """
     Replace an entity that texts share with a response.
 
@@ -83,15 +84,15 @@ def swap_entity(
     for entity in entities:
         name = entity.name.lower()
         if name.strip() and name not in choices and occurs(entity.name, response):
-            others = replacements(entity, response, index.get(entity.type, ()))
-            if others:
-                choices[name] = entity, others
+            candidates = replacements(entity, response, index.get(entity.type, ()))
+            if candidates:
+                choices[name] = entity, candidates
     if not choices:
         return None
-    entity, others = draw.choice(list(choices.values()))
+    entity, candidates = draw.choice(list(choices.values()))
     # A replacement that the text does not have yet leaves a natural sentence.
-    fresh = [o for o in others if not any(occurs(o.name, text) for text in texts)]
-    other = draw.choice(fresh or others)
+    fresh = [o for o in candidates if not any(occurs(o.name, text) for text in texts)]
+    other = draw.choice(fresh or candidates)
     changed = tuple(replace_entity(text, entity, other) for text in texts)
     return Swapped(changed, entity.shown, other.shown)
 
@@ -108,13 +109,13 @@ def replacements(
     ]
 
 
-def may_be_one(one: Entity, other: Entity) -> bool:
+def may_be_one(entity: Entity, other: Entity) -> bool:
     """
     Whether two names may mean the same thing. One may be a part of the other
     ("Marley"), its plural or its initials; persons may share their last name.
     """
-    a, b = one.name, other.name
-    if one.type == other.type == PERSON:
+    a, b = entity.name, other.name
+    if entity.type == other.type == PERSON:
         if a.lower().split()[-1] == b.lower().split()[-1]:
             return True
     return any(
@@ -133,7 +134,7 @@ def _bare(name: str) -> str:
     return re.sub(r'\W', '', name.lower())
 
 
-def _initials(name: str) -> Optional[str]:
+def _initials(name: str) -> str | None:
     words = [w for w in re.findall(r'\w+', name.lower()) if w not in _SMALL]
     return ''.join(word[0] for word in words) if len(words) > 1 else None
 
@@ -149,10 +150,10 @@ def replace_entity(text: str, old: Entity, new: Entity) -> str:
     1969 album" keeps its own), and with a capital where a sentence begins.
     """
 
-    def replaced(found: 're.Match[str]') -> str:
-        if found['article'] and not (old.article or new.article):
-            return found['article'] + new.shown
-        if _SENTENCE_START.search(text[: found.start()]):
+    def replaced(match: 're.Match[str]') -> str:
+        if match['article'] and not (old.article or new.article):
+            return match['article'] + new.shown
+        if _SENTENCE_START.search(text[: match.start()]):
             return new.shown[0].upper() + new.shown[1:]
         return new.shown
 

@@ -9,8 +9,8 @@ few words with the knowledge, so that word overlap alone detects them.
 import random
 import re
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Callable, Optional, Sequence
 
 from parlai_q2.perturb.entity_swap import Entity, replace_entity, replacements
 from parlai_q2.perturb.negation import negate
@@ -41,7 +41,7 @@ def read_grounded(pairs: Sequence[tuple[str, str]]) -> list[Grounded]:
     knowledge.
     """
     docs = parse_all([response for _, response in pairs])
-    found = []
+    grounded = []
     for (knowledge, response), doc in zip(pairs, docs, strict=True):
         entities = tuple(Entity(e.text, e.label_) for e in doc.ents)
         named = [e.text for e in entities] + _NUMBER.findall(response)
@@ -49,8 +49,8 @@ def read_grounded(pairs: Sequence[tuple[str, str]]) -> list[Grounded]:
             all(text.lower() in knowledge.lower() for text in named)
             and token_overlap(knowledge, response).precision >= LEAST_PRECISION
         ):
-            found.append(Grounded(knowledge, response, entities))
-    return found
+            grounded.append(Grounded(knowledge, response, entities))
+    return grounded
 
 
 class HardNegatives:
@@ -65,10 +65,10 @@ class HardNegatives:
         self.grounded, self.rng = grounded, random.Random(seed)
         self.made: Counter[str] = Counter()
         self.by_type: dict[str, list[Entity]] = {}
-        for one in grounded:
-            for entity in one.entities:
+        for example in grounded:
+            for entity in example.entities:
                 self.by_type.setdefault(entity.type, []).append(entity)
-        self.changes: dict[str, Callable[[Grounded], Optional[tuple[str, str]]]] = {
+        self.changes: dict[str, Callable[[Grounded], tuple[str, str] | None]] = {
             'entity': self.entity,
             'number': self.number,
             'swap': self.swap,
@@ -76,32 +76,36 @@ class HardNegatives:
             'same_topic': self.same_topic,
         }
 
-    def of(self, one: Grounded) -> Optional[tuple[str, str, str]]:
+    def of(self, example: Grounded) -> tuple[str, str, str] | None:
         """
         Make a wrong example by the applicable change that was made least often so far.
 
         :return: (change, knowledge, response), or None where no change applies.
         """
         for name in sorted(self.changes, key=lambda c: self.made[c]):
-            pair = self.changes[name](one)
+            pair = self.changes[name](example)
             if pair is not None:
                 self.made[name] += 1
                 return (name, *pair)
         return None
 
-    def entity(self, one: Grounded) -> Optional[tuple[str, str]]:
+    def entity(self, example: Grounded) -> tuple[str, str] | None:
         """Replace an entity by another of its kind that the knowledge does not have."""
-        for entity in self.rng.sample(one.entities, len(one.entities)):
-            others = replacements(entity, one.knowledge, self.by_type[entity.type])
-            if others:
-                other = self.rng.choice(others)
-                return one.knowledge, replace_entity(one.response, entity, other)
+        for entity in self.rng.sample(example.entities, len(example.entities)):
+            candidates = replacements(
+                entity, example.knowledge, self.by_type[entity.type]
+            )
+            if candidates:
+                other = self.rng.choice(candidates)
+                return example.knowledge, replace_entity(
+                    example.response, entity, other
+                )
         return None
 
-    def number(self, one: Grounded) -> Optional[tuple[str, str]]:
+    def number(self, example: Grounded) -> tuple[str, str] | None:
         """Replace a number of the knowledge by another; a year by a year."""
-        known = set(_NUMBER.findall(one.knowledge))
-        shared = [n for n in _NUMBER.findall(one.response) if n in known]
+        numbers = set(_NUMBER.findall(example.knowledge))
+        shared = [n for n in _NUMBER.findall(example.response) if n in numbers]
         if not shared:
             return None
         old = self.rng.choice(shared)
@@ -110,37 +114,39 @@ class HardNegatives:
             if int(old) in _YEARS
             else [int(old) + 1, int(old) + 3, int(old) * 2 + 1, max(0, int(old) - 2)]
         )
-        new = [str(n) for n in near if str(n) not in known]
-        return one.knowledge, one.response.replace(old, self.rng.choice(new), 1)
+        new = [str(n) for n in near if str(n) not in numbers]
+        return example.knowledge, example.response.replace(old, self.rng.choice(new), 1)
 
-    def swap(self, one: Grounded) -> Optional[tuple[str, str]]:
+    def swap(self, example: Grounded) -> tuple[str, str] | None:
         """Swap two entities of one kind."""
         by_kind: dict[str, list[str]] = {}
-        for text, kind in one.entities:
+        for text, kind in example.entities:
             if text not in by_kind.setdefault(kind, []):
                 by_kind[kind].append(text)
         for texts in by_kind.values():
             # Lists ("X, Y and Z star in it") stay true in any order.
             for a, b in zip(texts, texts[1:]):
-                between = one.response.split(a, 1)[-1].split(b, 1)[0]
+                between = example.response.split(a, 1)[-1].split(b, 1)[0]
                 if a in b or b in a or len(_SMALL_WORD.findall(between)) < 2:
                     continue
-                swapped = one.response.replace(a, '\0').replace(b, a).replace('\0', b)
-                return one.knowledge, swapped
+                swapped = (
+                    example.response.replace(a, '\0').replace(b, a).replace('\0', b)
+                )
+                return example.knowledge, swapped
         return None
 
-    def negation(self, one: Grounded) -> Optional[tuple[str, str]]:
+    def negation(self, example: Grounded) -> tuple[str, str] | None:
         """Add or remove a negation."""
-        changed = negate(one.response, self.rng)
-        return (one.knowledge, changed.text) if changed else None
+        changed = negate(example.response, self.rng)
+        return (example.knowledge, changed.text) if changed else None
 
-    def same_topic(self, one: Grounded) -> Optional[tuple[str, str]]:
+    def same_topic(self, example: Grounded) -> tuple[str, str] | None:
         """Take other knowledge that names some of the response's entities, not all."""
-        names = [e.text.lower() for e in one.entities if len(e.text) > 3]
-        others = [
+        names = [e.text.lower() for e in example.entities if len(e.text) > 3]
+        candidates = [
             other.knowledge
             for other in self.grounded
             if any(name in other.knowledge.lower() for name in names)
             and not all(name in other.knowledge.lower() for name in names)
         ]
-        return (self.rng.choice(others), one.response) if others else None
+        return (self.rng.choice(candidates), example.response) if candidates else None

@@ -5,7 +5,8 @@ or a pronoun swapped, a verb negated, a word replaced by its antonym or by a sib
 """
 
 import random
-from typing import Callable, NamedTuple, Optional, Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from parlai_q2.perturb.entity_swap import (
     Entity,
@@ -58,7 +59,7 @@ class KnowledgeChanges:
             for text, doc in self._docs.items()
         }
         self._index = entity_index(e for all_ in self._entities.values() for e in all_)
-        self.kinds: dict[str, Callable[[str, random.Random], Optional[Changed]]] = {
+        self.kinds: dict[str, Callable[[str, random.Random], Changed | None]] = {
             'entity': self._entity,
             'pronoun': self._pronoun,
             'negation': self._negation,
@@ -66,7 +67,7 @@ class KnowledgeChanges:
             'sibling': self._sibling,
         }
 
-    def change(self, passage: str, kind: str) -> Optional[Changed]:
+    def change(self, passage: str, kind: str) -> Changed | None:
         """
         Change a passage in one way, one of ``kinds``; the same passage, kind and seed
         give the same change. None where it does not apply.
@@ -74,44 +75,44 @@ class KnowledgeChanges:
         draw = random.Random(f'{self.seed} {kind} {passage}')
         return self.kinds[kind](passage, draw)
 
-    def _entity(self, text: str, draw: random.Random) -> Optional[Changed]:
-        there = self._entities[text]
-        for entity in draw.sample(there, len(there)):
-            others = replacements(entity, text, self._index.get(entity.type, ()))
-            if others:
-                other = draw.choice(others)
+    def _entity(self, text: str, draw: random.Random) -> Changed | None:
+        entities = self._entities[text]
+        for entity in draw.sample(entities, len(entities)):
+            candidates = replacements(entity, text, self._index.get(entity.type, ()))
+            if candidates:
+                other = draw.choice(candidates)
                 changed = replace_entity(text, entity, other)
                 return Changed(changed, entity.shown, other.shown)
         return None
 
-    def _negation(self, text: str, draw: random.Random) -> Optional[Changed]:
-        found = negate(text, draw)
-        return Changed(found.text, found.before, found.after) if found else None
+    def _negation(self, text: str, draw: random.Random) -> Changed | None:
+        negated = negate(text, draw)
+        return Changed(negated.text, negated.before, negated.after) if negated else None
 
-    def _pronoun(self, text: str, draw: random.Random) -> Optional[Changed]:
+    def _pronoun(self, text: str, draw: random.Random) -> Changed | None:
         def other(token) -> list[str]:
             word = token.text.lower()
-            found = HER.get(token.tag_) if word == 'her' else PRONOUNS.get(word)
-            return [found] if found else []
+            pronoun = HER.get(token.tag_) if word == 'her' else PRONOUNS.get(word)
+            return [pronoun] if pronoun else []
 
         return self._word(text, draw, other)
 
-    def _antonym(self, text: str, draw: random.Random) -> Optional[Changed]:
+    def _antonym(self, text: str, draw: random.Random) -> Changed | None:
         return self._word(text, draw, lambda t: _of_form(t, antonyms))
 
-    def _sibling(self, text: str, draw: random.Random) -> Optional[Changed]:
+    def _sibling(self, text: str, draw: random.Random) -> Changed | None:
         return self._word(text, draw, lambda t: _of_form(t, siblings))
 
     def _word(
-        self, text: str, draw: random.Random, others: Callable
-    ) -> Optional[Changed]:
-        """Replace one word; ``others`` gives what may stand for a token."""
+        self, text: str, draw: random.Random, find_words: Callable
+    ) -> Changed | None:
+        """Replace one word; ``find_words`` gives what may stand for a token."""
         tokens = list(self._docs[text])
-        there = {token.text.lower() for token in tokens}
+        words = {token.text.lower() for token in tokens}
         for token in draw.sample(tokens, len(tokens)):
-            found = [o for o in others(token) if o.lower() not in there]
-            if found:
-                new = draw.choice(found)
+            candidates = [o for o in find_words(token) if o.lower() not in words]
+            if candidates:
+                new = draw.choice(candidates)
                 new = new[0].upper() + new[1:] if token.text[0].isupper() else new
                 end = token.idx + len(token.text)
                 changed = text[: token.idx] + new + text[end:]

@@ -15,7 +15,7 @@ their code are:
 
 import random
 import re
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from parlai_q2.text.sentences import sentences
 
@@ -118,7 +118,7 @@ class Negated(NamedTuple):
     after: str
 
 
-def negate(text: str, draw: random.Random) -> Optional[Negated]:
+def negate(text: str, draw: random.Random) -> Negated | None:
     """Negate a text at one drawn place, or remove a negation; None if there is none."""
     sites = negation_sites(text)
     if not sites:
@@ -140,23 +140,23 @@ def negation_sites(text: str) -> list[Site]:
     for sentence in sentences(text):
         first = sentence.start + _first_letter(sentence.text)
         question = sentence.text.rstrip('"”’\') ').endswith('?')
-        for found in _AUXILIARY.finditer(text, sentence.start, sentence.end):
-            chained = last_end >= 0 and text[last_end : found.start()].isspace()
-            before = text[sentence.start : found.start()]
-            site = _site(text, before, found, found.start() == first, question)
+        for match in _AUXILIARY.finditer(text, sentence.start, sentence.end):
+            chained = last_end >= 0 and text[last_end : match.start()].isspace()
+            before = text[sentence.start : match.start()]
+            site = _site(text, before, match, match.start() == first, question)
             if site and not chained:
                 sites.append(site)
             if site or chained:
-                last_end = found.end()
+                last_end = match.end()
     return sites
 
 
 def _site(
-    text: str, before: str, found: 're.Match[str]', initial: bool, question: bool
-) -> Optional[Site]:
-    word, negated = found['aux'], found['negation'] is not None
+    text: str, before: str, match: 're.Match[str]', initial: bool, question: bool
+) -> Site | None:
+    word, negated = match['aux'], match['negation'] is not None
     lower = word.lower()
-    behind = _NEXT_WORD.match(text, found.end())
+    behind = _NEXT_WORD.match(text, match.end())
     following = behind[1].lower() if behind else ''
     if word not in (lower, lower.capitalize()) or (word != lower and not initial):
         return None
@@ -165,14 +165,14 @@ def _site(
     if _AFTER_TO.search(before):
         return None
     opens = initial and question
-    if not negated and not is_auxiliary(before, lower, text[found.end() :], opens):
+    if not negated and not is_auxiliary(before, lower, text[match.end() :], opens):
         return None
     inverted = following in SUBJECTS or opens
-    if not negated and _NEGATED_LATER.match(text, found.end()):
+    if not negated and _NEGATED_LATER.match(text, match.end()):
         return None
     if not negated and inverted and lower not in CONTRACTIONS:
         return None
-    return Site(found.start(), found.end(), word, negated, inverted, question)
+    return Site(match.start(), match.end(), word, negated, inverted, question)
 
 
 def _changed(site: Site, contracted: bool) -> str:
@@ -213,8 +213,8 @@ def _is_noun(before: str, word: str, after: str) -> bool:
 
 
 def _is_main_verb(before: str, word: str, after: str) -> bool:
-    found = _NEXT_WORD.match(after)
-    following = found[1].lower() if found else ''
+    match = _NEXT_WORD.match(after)
+    following = match[1].lower() if match else ''
     if following in OBJECTS or _DIGIT.match(after):
         return True
     if word in INFINITIVES and _BEHIND_ANOTHER.search(before):
@@ -223,5 +223,5 @@ def _is_main_verb(before: str, word: str, after: str) -> bool:
 
 
 def _last_word(text: str) -> str:
-    found = _LAST_WORD.search(text)
-    return found[1].lower() if found else ''
+    match = _LAST_WORD.search(text)
+    return match[1].lower() if match else ''

@@ -5,7 +5,7 @@ wordnet``, or are where ``NLTK_DATA`` says.
 """
 
 from functools import lru_cache
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.errors import InputError
 from parlai_q2.packages import import_package
@@ -36,7 +36,7 @@ def wordnet() -> Any:
     return found
 
 
-def base_form(word: str, part: str) -> Optional[str]:
+def base_form(word: str, part: str) -> str | None:
     """A word as it stands in WordNet; None for one that does not."""
     return wordnet().morphy(word, PARTS[part]) if part in PARTS else None
 
@@ -50,14 +50,14 @@ def antonyms(word: str, part: str) -> list[str]:
     """
     if part not in PARTS:
         return []
-    found = (
+    lemmas = (
         opposite.name()
         for sense in wordnet().synsets(word, PARTS[part])
         for lemma in sense.lemmas()
         if lemma.name().lower() == word.lower()
         for opposite in lemma.antonyms()
     )
-    return _single(found, word)
+    return _single(lemmas, word)
 
 
 def siblings(word: str, part: str) -> list[str]:
@@ -72,8 +72,8 @@ def siblings(word: str, part: str) -> list[str]:
     senses = wordnet().synsets(word, PARTS[part])
     if not senses:
         return []
-    own = {name.lower() for sense in senses for name in sense.lemma_names()}
-    found = (
+    own_names = {name.lower() for sense in senses for name in sense.lemma_names()}
+    lemmas = (
         name
         for above in senses[0].hypernyms()
         # NLTK gives them in any order.
@@ -81,7 +81,7 @@ def siblings(word: str, part: str) -> list[str]:
         if other != senses[0]
         for name in other.lemma_names()
     )
-    return [name for name in _single(found, word) if name.lower() not in own]
+    return [name for name in _single(lemmas, word) if name.lower() not in own_names]
 
 
 def _single(names: Any, word: str) -> list[str]:

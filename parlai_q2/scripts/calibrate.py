@@ -78,23 +78,23 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     log.info(f'Scoring {len(examples)} labelled pairs.')
     scorer = scorer_from_opt(opt, cache=True)
     before = scorer.threshold
-    found = calibrate(
+    calibrated = calibrate(
         scorer, examples, consistent, target, refit=opt['refit'], generic=generic
     )
-    written = found.written
+    written = calibrated.written
     write_text(outfile, json.dumps(written, indent=1) + '\n')
     log.show_result(describe(written))
     log.info(f'Wrote {outfile}. To use it: --measure-calibration {outfile}')
     if opt['outdir']:
         folder = Path(opt['outdir'])
-        drawn = all_figures(found, before, folder)
+        drawn = all_figures(calibrated, before, folder)
         section = Section(
             f'{scorer.name}, target {written["target"]}',
             figures=drawn,
             signatures=[(scorer.name, str(scorer.signature))],
         )
-        told = describe(written).replace('\n', '; ')
+        summary = describe(written).replace('\n', '; ')
         title = f'Calibration to {infile.name}'
-        page = write_measured([section], folder / 'calibration.html', title, told)
+        page = write_measured([section], folder / 'calibration.html', title, summary)
         log.info(f'Wrote {len(drawn)} figures and {page}.')
     return written

@@ -7,7 +7,7 @@ what the task gives, and what a search finds, as in table 2 of "Rome was built i
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import parlai.utils.logging as logging
 from parlai.core.agents import create_agent
@@ -104,7 +104,7 @@ class ConditionsScript(ParlaiScript):
                 folder = str(_indexed(name, known, outfile))
             said = said_under(opt, folder, episodes, known)
             rows.append({'condition': name, **measured(said, scorer)})
-            lines += [{'condition': name, **_line(one)} for one in said]
+            lines += [{'condition': name, **_line(reply)} for reply in said]
         table = Table(
             'conditions',
             f'{opt["task"]} under {len(rows)} conditions of knowledge',
@@ -127,7 +127,7 @@ class ConditionsScript(ParlaiScript):
         return table
 
 
-def conditions_of(text: str) -> dict[str, Optional[str]]:
+def conditions_of(text: str) -> dict[str, str | None]:
     """
     Conditions by name, with the folder of an index where one is named.
 
@@ -136,20 +136,20 @@ def conditions_of(text: str) -> dict[str, Optional[str]]:
     >>> conditions_of('given,knn,mine=INDEX')
     {'given': None, 'knn': None, 'mine': 'INDEX'}
     """
-    found: dict[str, Optional[str]] = {}
-    for one in filter(None, (part.strip() for part in text.split(','))):
-        name, named, folder = one.partition('=')
+    conditions: dict[str, str | None] = {}
+    for condition in filter(None, (part.strip() for part in text.split(','))):
+        name, named, folder = condition.partition('=')
         if (named and not folder) or (not named and name not in (GIVEN, *PRESETS)):
             raise ConfigError(
-                f'{one!r} is no condition. Give {GIVEN}, NAME=INDEX, or one of '
+                f'{condition!r} is no condition. Give {GIVEN}, NAME=INDEX, or one of '
                 f'{", ".join(PRESETS)}.'
             )
-        if name in found:
+        if name in conditions:
             raise ConfigError(f'The condition {name!r} is there twice.')
-        found[name] = folder or None
-    if not found:
+        conditions[name] = folder or None
+    if not conditions:
         raise ConfigError('--conditions names none.')
-    return found
+    return conditions
 
 
 def knowledge_of_episodes(
@@ -157,18 +157,18 @@ def knowledge_of_episodes(
 ) -> list[list[tuple[Passage, ...]]]:
     """What the task gives for each turn of each episode."""
     source = source_from_opt(opt)
-    found = []
+    passages = []
     for episode in episodes:
         knowledge = EpisodeKnowledge(source)
-        found.append([knowledge.find(message).passages for message in episode])
-    return found
+        passages.append([knowledge.find(message).passages for message in episode])
+    return passages
 
 
 def _indexed(
     name: str, known: Sequence[Sequence[Sequence[Passage]]], outfile: Path
 ) -> Path:
     """An index of all that a task gives, beside the output."""
-    every = dict.fromkeys(p for turns in known for some in turns for p in some)
+    every = dict.fromkeys(p for turns in known for passages in turns for p in passages)
     if not every:
         raise InputError('The task gives no knowledge, so there is nothing to index.')
     documents = outfile.with_suffix('.knowledge.jsonl')
@@ -185,7 +185,7 @@ def _indexed(
 
 def said_under(
     opt: Opt,
-    index: Optional[str],
+    index: str | None,
     episodes: Sequence[Episode],
     known: Sequence[Sequence[tuple[Passage, ...]]],
 ) -> list[Reply]:
@@ -194,10 +194,10 @@ def said_under(
 
     :param index: the index that its knowledge comes from; None for the task's own.
     """
-    own = Opt({**opt, 'knowledge_index': index})
-    own['override'] = {**opt['override'], 'knowledge_index': index}
-    agent = create_agent(own)
-    found: list[Reply] = []
+    agent_opt = Opt({**opt, 'knowledge_index': index})
+    agent_opt['override'] = {**opt['override'], 'knowledge_index': index}
+    agent = create_agent(agent_opt)
+    conversations: list[Reply] = []
     with Progress(index or GIVEN, sum(map(len, episodes)), 'turns') as bar:
         said = replies(agent, episodes, opt.get('batchsize') or 1)
         for number, (episode, of_episode) in enumerate(
@@ -206,7 +206,7 @@ def said_under(
             for message, passages, reply in zip(
                 episode, known[number], of_episode, strict=True
             ):
-                found.append(
+                conversations.append(
                     Reply(
                         number,
                         str(reply.get('text') or ''),
@@ -216,21 +216,23 @@ def said_under(
                     )
                 )
             bar.update(len(of_episode))
-    return found
+    return conversations
 
 
-def measured(said: Sequence[Reply], scorer: Scorer) -> dict[str, Any]:
+def measured(replies_made: Sequence[Reply], scorer: Scorer) -> dict[str, Any]:
     """The cells of one condition."""
-    groups = [one.episode for one in said]
-    cells: dict[str, Any] = {'turns': len(said)}
-    known = [n for n, one in enumerate(said) if joined(one.known).strip()]
+    groups = [reply.episode for reply in replies_made]
+    cells: dict[str, Any] = {'turns': len(replies_made)}
+    known = [n for n, reply in enumerate(replies_made) if joined(reply.known).strip()]
     if known:
         cells['recall'] = mean_interval(
-            [float(holds(said[n].found, said[n].known)) for n in known],
+            [float(holds(replies_made[n].found, replies_made[n].known)) for n in known],
             groups=[groups[n] for n in known],
         )
     for name, field in (('grounded', 'found'), ('true', 'known')):
-        scores = scorer.score([Example(getattr(o, field), o.text) for o in said])
+        scores = scorer.score(
+            [Example(getattr(o, field), o.text) for o in replies_made]
+        )
         # What states nothing is neither.
         values = {
             n: float(score.label == Label.CONSISTENT)
@@ -241,21 +243,24 @@ def measured(said: Sequence[Reply], scorer: Scorer) -> dict[str, Any]:
             cells[name] = mean_interval(
                 [*values.values()], groups=[groups[n] for n in values]
             )
-    labelled = [one for one in said if one.labels]
+    labelled = [reply for reply in replies_made if reply.labels]
     if labelled:
-        f1 = [F1Metric.compute(one.text, list(one.labels)) for one in labelled]
+        f1 = [F1Metric.compute(reply.text, list(reply.labels)) for reply in labelled]
         cells['f1'] = mean_interval(
-            [one.value() for one in f1], groups=[one.episode for one in labelled]
+            [reply.value() for reply in f1],
+            groups=[reply.episode for reply in labelled],
         )
     return cells
 
 
 def holds(found: Sequence[Passage], known: Sequence[Passage]) -> bool:
     """Whether what was found has a passage that is known, or is a part of it."""
-    texts = [passage_key(one.text) for one in found]
-    wanted = [passage_key(one.text) for one in known if one.text.strip()]
+    texts = [passage_key(passage.text) for passage in found]
+    targets = [passage_key(passage.text) for passage in known if passage.text.strip()]
     return any(
-        text and (text in one or one in text) for one in wanted for text in texts
+        text and (text in passage or passage in text)
+        for passage in targets
+        for text in texts
     )
 
 
@@ -264,6 +269,6 @@ def _line(reply: Reply) -> dict[str, Any]:
         'episode': reply.episode,
         'text': reply.text,
         'labels': list(reply.labels),
-        'found': [one.text for one in reply.found],
-        'known': [one.text for one in reply.known],
+        'found': [passage.text for passage in reply.found],
+        'known': [passage.text for passage in reply.known],
     }

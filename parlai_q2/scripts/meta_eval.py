@@ -3,9 +3,10 @@
 the papers' tables and figures.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Mapping, Sequence
+from typing import Any
 
 from parlai_q2.cli import log
 from parlai_q2.cli.files import add_fields_option
@@ -127,15 +128,18 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     # All checks come before anything is scored.
     _check(opt)
     variants, columns = variants_from_opt(opt), columns_from_opt(opt)
-    given = read_fields(opt['fields'])
-    sets = [read_set(name, opt['datapath'], given) for name in split_names(opt['task'])]
-    names = [one.name for one in sets]
+    field_names = read_fields(opt['fields'])
+    sets = [
+        read_set(name, opt['datapath'], field_names)
+        for name in split_names(opt['task'])
+    ]
+    names = [annotated.name for annotated in sets]
     if twice := {name for name in names if names.count(name) > 1}:
         raise ConfigError(
             f'--task names two sets {twice.pop()!r}, whose scores would go to one '
             'file. Rename one, or evaluate them apart.'
         )
-    scorers = [scorers_from_opt(opt, one.paper) for one in sets]
+    scorers = [scorers_from_opt(opt, annotated.paper) for annotated in sets]
     folder = Path(opt['outdir'])
     with writing(folder, 'Check --outdir.'):
         folder.mkdir(parents=True, exist_ok=True)
@@ -244,17 +248,17 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[Measure]:
     :raises ConfigError: when a value names no column, or a name is used twice.
     :raises InputError: when a column cannot be read.
     """
-    taken = set(split_names(opt.get('scorers')))
+    used_names = set(split_names(opt.get('scorers')))
     columns = []
     for text in split_names(opt.get('score_columns')):
         column = read_column(text, read_fields(opt.get('fields')))
-        if column.name in taken:
-            given = text.rpartition('=')[2]
+        if column.name in used_names:
+            source = text.rpartition('=')[2]
             raise ConfigError(
                 f'The name {column.name!r} is taken. Give the column another: '
-                f'mine={given}'
+                f'mine={source}'
             )
-        taken.add(column.name)
+        used_names.add(column.name)
         columns.append(column)
     return columns
 

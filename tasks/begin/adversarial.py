@@ -16,8 +16,9 @@ import random
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple
 
 from parlai_q2.claims import Label
 from parlai_q2.cli.log import run_module
@@ -62,7 +63,7 @@ CHAT = (
     'Have a nice day!',
 )
 # The share of a response's words that the new end follows.
-KEPT = 0.5
+KEPT_SHARE = 0.5
 # A new end of fewer words says nothing.
 LEAST_WORDS = 3
 NEW_TOKENS = 40
@@ -70,7 +71,7 @@ NEW_TOKENS = 40
 Regenerate = Callable[[Sequence[str]], Sequence[str]]
 
 
-class Made(NamedTuple):
+class AdversarialRecord(NamedTuple):
     """An example of a classifier, and the kind of change that made it."""
 
     knowledge: str
@@ -92,13 +93,13 @@ class Adversarial:
         self,
         pairs: Sequence[tuple[str, str]],
         seed: int = 0,
-        regenerate: Optional[Regenerate] = None,
+        regenerate: Regenerate | None = None,
     ):
         self.grounded = read_grounded(pairs)
         self.rng = random.Random(seed)
         self.regenerate = regenerate
         shared = HardNegatives(self.grounded, seed)
-        self.changes: dict[str, Callable[[Grounded], Optional[tuple[str, str]]]] = {
+        self.changes: dict[str, Callable[[Grounded], tuple[str, str] | None]] = {
             'entity': shared.entity,
             'number': shared.number,
             'verb': self.verb,
@@ -119,79 +120,90 @@ class Adversarial:
                 if token.pos_ == 'VERB':
                     self._verbs.setdefault(token.tag_, []).append(token.text)
 
-    def make(self, kinds: Sequence[str]) -> Iterator[Made]:
+    def make(self, kinds: Sequence[str]) -> Iterator[AdversarialRecord]:
         """
         All examples of the chosen kinds, one response after the other.
 
         :raises UnknownNameError: for a kind that there is not.
         :raises ConfigError: for ``prefix`` without a model.
         """
-        known = (ORIGINAL, *self.changes, PREFIX, GENERIC)
+        all_kinds = (ORIGINAL, *self.changes, PREFIX, GENERIC)
         for kind in kinds:
-            if kind not in known:
-                raise UnknownNameError('kind of change', kind, known)
+            if kind not in all_kinds:
+                raise UnknownNameError('kind of change', kind, all_kinds)
         if PREFIX in kinds and self.regenerate is None:
             raise ConfigError('The kind prefix needs a model: --model FOLDER')
-        for one in self.grounded:
+        for example in self.grounded:
             if ORIGINAL in kinds:
-                yield Made(one.knowledge, one.response, Label.CONSISTENT, ORIGINAL)
+                yield AdversarialRecord(
+                    example.knowledge, example.response, Label.CONSISTENT, ORIGINAL
+                )
             for kind, change in self.changes.items():
-                pair = change(one) if kind in kinds else None
-                if pair is not None and pair != (one.knowledge, one.response):
-                    yield Made(*pair, Label.INCONSISTENT, kind)
+                pair = change(example) if kind in kinds else None
+                if pair is not None and pair != (example.knowledge, example.response):
+                    yield AdversarialRecord(*pair, Label.INCONSISTENT, kind)
             if GENERIC in kinds:
-                said = self.rng.choice(CHAT)
-                yield Made(one.knowledge, said, Label.GENERIC, GENERIC)
+                reply = self.rng.choice(CHAT)
+                yield AdversarialRecord(
+                    example.knowledge, reply, Label.GENERIC, GENERIC
+                )
         if PREFIX in kinds and self.regenerate is not None:
-            starts = [self.start(one.response) for one in self.grounded]
+            starts = [self.start(example.response) for example in self.grounded]
             ends = self.regenerate(starts)
-            for one, start, text in zip(self.grounded, starts, ends, strict=True):
-                if is_new(one.knowledge, text[len(start) :]):
-                    yield Made(one.knowledge, text, Label.INCONSISTENT, PREFIX)
+            for example, start, text in zip(self.grounded, starts, ends, strict=True):
+                if is_new(example.knowledge, text[len(start) :]):
+                    yield AdversarialRecord(
+                        example.knowledge, text, Label.INCONSISTENT, PREFIX
+                    )
 
-    def verb(self, one: Grounded) -> Optional[tuple[str, str]]:
+    def verb(self, example: Grounded) -> tuple[str, str] | None:
         """Replace a verb by another in the same form, of another response."""
-        doc = self._docs[one.response]
+        doc = self._docs[example.response]
         for token in self.rng.sample(list(doc), len(doc)):
-            others = [
+            candidates = [
                 text
                 for text in self._verbs.get(token.tag_, ())
-                if token.pos_ == 'VERB' and text.lower() not in one.knowledge.lower()
+                if token.pos_ == 'VERB'
+                and text.lower() not in example.knowledge.lower()
             ]
-            if others:
+            if candidates:
                 end = token.idx + len(token.text)
-                new = self.rng.choice(others)
-                changed = one.response[: token.idx] + new + one.response[end:]
-                return one.knowledge, changed
+                new = self.rng.choice(candidates)
+                changed = example.response[: token.idx] + new + example.response[end:]
+                return example.knowledge, changed
         return None
 
-    def antonym(self, one: Grounded) -> Optional[tuple[str, str]]:
+    def antonym(self, example: Grounded) -> tuple[str, str] | None:
         """Replace a word of both texts by its opposite."""
-        known = set(re.findall(r'\w+', one.knowledge.lower()))
+        knowledge_words = set(re.findall(r'\w+', example.knowledge.lower()))
         words = [
-            found
-            for found in re.finditer(r'\w+', one.response)
-            if (word := found.group().lower()) in ANTONYMS
-            and word in known
-            and ANTONYMS[word] not in known
+            replacement
+            for replacement in re.finditer(r'\w+', example.response)
+            if (word := replacement.group().lower()) in ANTONYMS
+            and word in knowledge_words
+            and ANTONYMS[word] not in knowledge_words
         ]
         if not words:
             return None
-        found = self.rng.choice(words)
-        new = ANTONYMS[found.group().lower()]
-        new = new.capitalize() if found.group()[0].isupper() else new
-        start, end = found.span()
-        return one.knowledge, one.response[:start] + new + one.response[end:]
+        replacement = self.rng.choice(words)
+        new = ANTONYMS[replacement.group().lower()]
+        new = new.capitalize() if replacement.group()[0].isupper() else new
+        start, end = replacement.span()
+        return example.knowledge, example.response[:start] + new + example.response[
+            end:
+        ]
 
-    def knowledge(self, one: Grounded) -> Optional[tuple[str, str]]:
+    def knowledge(self, example: Grounded) -> tuple[str, str] | None:
         """Take the knowledge of another response."""
-        others = [g.knowledge for g in self.grounded if g.knowledge != one.knowledge]
-        return (self.rng.choice(others), one.response) if others else None
+        candidates = [
+            g.knowledge for g in self.grounded if g.knowledge != example.knowledge
+        ]
+        return (self.rng.choice(candidates), example.response) if candidates else None
 
     def start(self, response: str) -> str:
         """The beginning of a response that a new end follows."""
         words = response.split()
-        return ' '.join(words[: max(1, round(KEPT * len(words)))])
+        return ' '.join(words[: max(1, round(KEPT_SHARE * len(words)))])
 
 
 def is_new(knowledge: str, end: str) -> bool:
@@ -217,12 +229,12 @@ def writer(folder: str, seed: int) -> Regenerate:
 
     def regenerate(starts: Sequence[str]) -> list[str]:
         torch.manual_seed(seed)
-        found = []
+        texts_out = []
         for start in starts:
             begin = tokenizer(start, add_special_tokens=False).input_ids
             ids = [model.config.decoder_start_token_id, *begin]
             read = tokenizer(start, return_tensors='pt')
-            made = model.generate(
+            outputs = model.generate(
                 input_ids=read.input_ids,
                 attention_mask=read.attention_mask,
                 decoder_input_ids=torch.tensor([ids]),
@@ -230,13 +242,13 @@ def writer(folder: str, seed: int) -> Regenerate:
                 top_p=0.9,
                 max_new_tokens=NEW_TOKENS,
             )
-            found.append(tokenizer.decode(made[0], skip_special_tokens=True))
-        return found
+            texts_out.append(tokenizer.decode(outputs[0], skip_special_tokens=True))
+        return texts_out
 
     return regenerate
 
 
-def run(arguments: Optional[Sequence[str]] = None) -> dict[str, int]:
+def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
     """
     Write the examples of a file.
 
@@ -253,20 +265,26 @@ def run(arguments: Optional[Sequence[str]] = None) -> dict[str, int]:
     )
     parser.add_argument('--model', help='local encoder-decoder for the kind prefix')
     parser.add_argument('--seed', type=int, default=0, help='of every choice')
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     pairs = []
-    for record in read_records(Path(given.infile)):
+    for record in read_records(Path(options.infile)):
         if record.error is not None:
             raise record.error
         assert record.example is not None
         pairs.append((record.example.knowledge_text, record.example.response))
-    write = writer(given.model, given.seed) if given.model else None
-    made = list(Adversarial(pairs, given.seed, write).make(split_names(given.kinds)))
-    lines: list[dict[str, Any]] = [one._asdict() for one in made]
-    write_text(Path(given.outfile), ''.join(json.dumps(line) + '\n' for line in lines))
-    counts = Counter(one.kind for one in made)
-    shown = ', '.join(f'{kind} {count:,}' for kind, count in counts.items())
-    sys.stdout.write(f'Wrote {given.outfile}: {len(made):,} examples ({shown}).\n')
+    write = writer(options.model, options.seed) if options.model else None
+    records = list(
+        Adversarial(pairs, options.seed, write).make(split_names(options.kinds))
+    )
+    lines: list[dict[str, Any]] = [entry._asdict() for entry in records]
+    write_text(
+        Path(options.outfile), ''.join(json.dumps(line) + '\n' for line in lines)
+    )
+    counts = Counter(entry.kind for entry in records)
+    counts_text = ', '.join(f'{kind} {count:,}' for kind, count in counts.items())
+    sys.stdout.write(
+        f'Wrote {options.outfile}: {len(records):,} examples ({counts_text}).\n'
+    )
     return dict(counts)
 
 

@@ -22,8 +22,9 @@ import random
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Iterator, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple
 
 from parlai.core.agents import create_agent, create_agent_from_shared
 from parlai.core.opt import Opt
@@ -64,7 +65,7 @@ class Answered(NamedTuple):
     topic: str = ''
 
 
-class Made(NamedTuple):
+class GeneratedRecord(NamedTuple):
     """
     An example of a classifier.
 
@@ -89,7 +90,7 @@ class Generator:
     :param temperature: of nucleus sampling; None to decode as the options say.
     """
 
-    def __init__(self, opt: Opt, temperature: Optional[float] = None):
+    def __init__(self, opt: Opt, temperature: float | None = None):
         opt = copy.deepcopy(opt)
         if temperature is not None:
             opt['override'] = {
@@ -102,34 +103,35 @@ class Generator:
         self.agent = create_agent(opt, requireModelExists=bool(opt.get('model_file')))
         self.clones: list[Any] = []
 
-    def replies(self, asked: Sequence[Turn]) -> list[str]:
+    def replies(self, turns: Sequence[Turn]) -> list[str]:
         """One reply to each, in order."""
-        found = []
-        for start in range(0, len(asked), self.batch):
-            part = asked[start : start + self.batch]
+        texts = []
+        for start in range(0, len(turns), self.batch):
+            part = turns[start : start + self.batch]
             while len(self.clones) < len(part):
                 self.clones.append(create_agent_from_shared(self.agent.share()))
-            seen = [
-                clone.observe(message_of(one)) for clone, one in zip(self.clones, part)
+            observations = [
+                clone.observe(message_of(turn))
+                for clone, turn in zip(self.clones, part)
             ]
-            acts = self.agent.batch_act(seen)
+            acts = self.agent.batch_act(observations)
             for clone, act in zip(self.clones, acts):
                 clone.self_observe(act)
                 clone.reset()
-            found += [str(act.get('text') or '').strip() for act in acts]
-        return found
+            texts += [str(act.get('text') or '').strip() for act in acts]
+        return texts
 
 
-def message_of(asked: Turn) -> dict[str, Any]:
+def message_of(turn: Turn) -> dict[str, Any]:
     """The message of a turn, as Wizard of Wikipedia's teacher gives it."""
     message: dict[str, Any] = {
         'id': 'begin',
-        'text': '\n'.join(asked.history),
+        'text': '\n'.join(turn.history),
         'episode_done': True,
     }
-    if asked.knowledge_text:
-        message['checked_sentence'] = asked.knowledge_text
-        message['knowledge'] = f'{TOKEN_KNOWLEDGE} {asked.knowledge_text}'
+    if turn.knowledge_text:
+        message['checked_sentence'] = turn.knowledge_text
+        message['knowledge'] = f'{TOKEN_KNOWLEDGE} {turn.knowledge_text}'
     return message
 
 
@@ -140,21 +142,21 @@ def read_turns(path: Path) -> list[Answered]:
     :raises RecordError: for one that cannot be read.
     :raises InputError: if there is none.
     """
-    found = []
+    turns = []
     for record in read_records(path):
         if record.error is not None:
             raise record.error
         assert record.example is not None
-        one = record.example
+        example = record.example
         named = [str(record.fields.get(name) or '') for name in TOPICS]
-        titles = [passage.title for passage in one.knowledge]
+        titles = [passage.title for passage in example.knowledge]
         topic = next(filter(None, (*named, *titles)), '').lower()
-        knowledge = one.knowledge_text
-        if knowledge.strip() and one.response.strip():
-            found.append(Answered(knowledge, one.response, one.history, topic))
-    if not found:
+        knowledge = example.knowledge_text
+        if knowledge.strip() and example.response.strip():
+            turns.append(Answered(knowledge, example.response, example.history, topic))
+    if not turns:
         raise InputError(f'{path} has no record with knowledge and a response.')
-    return found
+    return turns
 
 
 def is_kept(knowledge: str, reply: str) -> bool:
@@ -176,15 +178,15 @@ class Adversarial:
     def __init__(
         self,
         turns: Sequence[Answered],
-        generator: Optional[Any] = None,
-        generic: Optional[Any] = None,
+        generator: Any | None = None,
+        generic: Any | None = None,
         seed: int = 0,
         arrived: bool = False,
     ):
         self.turns, self.seed, self.arrived = turns, seed, arrived
         self.generator, self.generic = generator, generic
 
-    def make(self, kinds: Sequence[str]) -> Iterator[Made]:
+    def make(self, kinds: Sequence[str]) -> Iterator[GeneratedRecord]:
         """
         All examples of the chosen kinds, one kind after the other.
 
@@ -196,7 +198,9 @@ class Adversarial:
         if HUMAN in kinds:
             for turn in self.turns:
                 if is_kept(turn.knowledge, turn.reply):
-                    yield Made(turn.knowledge, turn.reply, Label.CONSISTENT, HUMAN)
+                    yield GeneratedRecord(
+                        turn.knowledge, turn.reply, Label.CONSISTENT, HUMAN
+                    )
         changes = [kind for kind in CHANGES if kind in kinds]
         if changes:
             yield from self._perturbed(changes)
@@ -204,28 +208,32 @@ class Adversarial:
             yield from self._off_topic()
         if GENERIC in kinds:
             assert self.generic is not None
-            asked = [Turn('', turn.history) for turn in self.turns]
+            bare_turns = [Turn('', turn.history) for turn in self.turns]
             for turn, reply in zip(
-                self.turns, self.generic.replies(asked), strict=True
+                self.turns, self.generic.replies(bare_turns), strict=True
             ):
                 if reply:
-                    yield Made(turn.knowledge, reply, Label.GENERIC, GENERIC)
+                    yield GeneratedRecord(turn.knowledge, reply, Label.GENERIC, GENERIC)
 
-    def _perturbed(self, kinds: Sequence[str]) -> Iterator[Made]:
+    def _perturbed(self, kinds: Sequence[str]) -> Iterator[GeneratedRecord]:
         assert self.generator is not None
         changes = KnowledgeChanges([t.knowledge for t in self.turns], self.seed)
         for kind in kinds:
-            found = [
+            perturbed_turns = [
                 (turn, change)
                 for turn in self.turns
                 if (change := changes.change(turn.knowledge, kind)) is not None
             ]
-            asked = [Turn(change.text, turn.history) for turn, change in found]
-            replies = self.generator.replies(asked)
-            for (turn, change), reply in zip(found, replies, strict=True):
-                there = change.after.lower() in reply.lower()
-                if is_kept(turn.knowledge, reply) and (there or not self.arrived):
-                    yield Made(
+            changed_turns = [
+                Turn(change.text, turn.history) for turn, change in perturbed_turns
+            ]
+            replies = self.generator.replies(changed_turns)
+            for (turn, change), reply in zip(perturbed_turns, replies, strict=True):
+                repeats_change = change.after.lower() in reply.lower()
+                if is_kept(turn.knowledge, reply) and (
+                    repeats_change or not self.arrived
+                ):
+                    yield GeneratedRecord(
                         turn.knowledge,
                         reply,
                         Label.INCONSISTENT,
@@ -234,25 +242,27 @@ class Adversarial:
                         change.after,
                     )
 
-    def _off_topic(self) -> Iterator[Made]:
+    def _off_topic(self) -> Iterator[GeneratedRecord]:
         by_topic: dict[str, list[Answered]] = {}
         for turn in self.turns:
             if turn.topic:
                 by_topic.setdefault(turn.topic, []).append(turn)
         for turn in self.turns:
-            others = [
+            candidates = [
                 other.reply
                 for other in by_topic.get(turn.topic, ())
                 if other.knowledge != turn.knowledge
                 and other.history[:1] != turn.history[:1]
             ]
-            if others:
+            if candidates:
                 draw = random.Random(f'{self.seed} {turn.knowledge} {turn.reply}')
-                said = draw.choice(others)
-                yield Made(turn.knowledge, said, Label.INCONSISTENT, OFF_TOPIC)
+                reply = draw.choice(candidates)
+                yield GeneratedRecord(
+                    turn.knowledge, reply, Label.INCONSISTENT, OFF_TOPIC
+                )
 
 
-def run(arguments: Optional[Sequence[str]] = None) -> dict[str, int]:
+def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
     """
     Write the examples of a file.
 
@@ -283,11 +293,13 @@ def run(arguments: Optional[Sequence[str]] = None) -> dict[str, int]:
     generator = Generator(opt) if set(CHANGES) & set(kinds) else None
     generic = Generator(opt, TEMPERATURE) if GENERIC in kinds else None
     maker = Adversarial(turns, generator, generic, opt['seed'], opt['only_arrived'])
-    made = list(maker.make(kinds))
-    write_text(outfile, ''.join(json.dumps(one._asdict()) + '\n' for one in made))
-    counts = Counter(one.kind for one in made)
-    shown = ', '.join(f'{kind} {count:,}' for kind, count in counts.items())
-    sys.stdout.write(f'Wrote {outfile}: {len(made):,} examples ({shown}).\n')
+    records = list(maker.make(kinds))
+    write_text(
+        outfile, ''.join(json.dumps(record._asdict()) + '\n' for record in records)
+    )
+    counts = Counter(record.kind for record in records)
+    counts_text = ', '.join(f'{kind} {count:,}' for kind, count in counts.items())
+    sys.stdout.write(f'Wrote {outfile}: {len(records):,} examples ({counts_text}).\n')
     return dict(counts)
 
 

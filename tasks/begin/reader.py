@@ -3,8 +3,8 @@ Reads the tsv files of BEGIN. Fields are separated by tabs and never quoted: a q
 mark is an ordinary character.
 """
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Iterator, Sequence
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, RecordError
@@ -43,10 +43,10 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     if len(folds) > 1:
         raise ConfigError('An annotated set has one fold: dev or test. Name one.')
     fold = folds[0] if folds else FOLDS[0]
-    others = [word for word in words if word not in FOLDS]
-    found = read_part(datapath, others, fold)
+    selection = [word for word in words if word not in FOLDS]
+    responses = read_part(datapath, selection, fold)
     return AnnotatedSet(
-        'begin', f'BEGIN {fold}', tuple(found), fitted_on=fold == FOLDS[0]
+        'begin', f'BEGIN {fold}', tuple(responses), fitted_on=fold == FOLDS[0]
     )
 
 
@@ -85,13 +85,13 @@ def read_file(path: Path) -> list[AnnotatedResponse]:
     :return: its rows, each a conversation of its own.
     :raises RecordError: when a column is missing or a row is broken.
     """
-    found = []
+    responses = []
     for number, row in _rows(path):
         label = row['begin_label'].strip()
         if label not in LABELS:
             problem = f'the label is {label!r}; it must be {", ".join(LABELS)}'
             raise RecordError(str(path), number, problem)
-        found.append(
+        responses.append(
             AnnotatedResponse(
                 text=row['message'].strip(),
                 knowledge=row['knowledge'],
@@ -107,7 +107,7 @@ def read_file(path: Path) -> list[AnnotatedResponse]:
                 },
             )
         )
-    return found
+    return responses
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:

@@ -7,8 +7,6 @@ the sentences they are based on, and the same replies perturbed in three ways. R
 has the words that a task string may have.
 """
 
-from typing import Optional
-
 from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
@@ -57,7 +55,7 @@ class ClassificationTeacher(FixedDialogTeacher):
 
     @classmethod
     def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
     ) -> ParlaiParser:
         """Add ``--show-context``."""
         super().add_cmdline_args(parser, partial_opt)
@@ -70,7 +68,7 @@ class ClassificationTeacher(FixedDialogTeacher):
         )
         return parser
 
-    def __init__(self, opt: Opt, shared: Optional[dict] = None):
+    def __init__(self, opt: Opt, shared: dict | None = None):
         self._with_context = bool(opt.get('show_context'))
         self._examples = shared['conv_fever'] if shared else self._open(opt)
         super().__init__(opt, shared)
@@ -122,10 +120,10 @@ class ClassificationTeacher(FixedDialogTeacher):
 
     def message(self, example: ConvFeverExample) -> Message:
         """An example as this view shows it."""
-        shown = example.context if self._with_context else ()
+        context = example.context if self._with_context else ()
         fields = {
             'id': self.id,
-            'text': '\n'.join([*shown, example.knowledge, example.response]),
+            'text': '\n'.join([*context, example.knowledge, example.response]),
             'labels': [example.label],
             'label_candidates': list(CLASSES),
             'episode_done': True,
@@ -146,7 +144,7 @@ class ClassificationTeacher(FixedDialogTeacher):
     def custom_evaluation(
         self,
         teacher_action: Message,
-        labels: Optional[tuple[str]],
+        labels: tuple[str] | None,
         model_response: Message,
     ) -> None:
         """Report the accuracy on each perturbation, e.g. ``negation_accuracy``."""

@@ -6,8 +6,9 @@ spaCy pipeline, counts). A fold that was built elsewhere can be placed there.
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any
 
 import parlai.utils.logging as logging
 from parlai.core.opt import Opt
@@ -82,13 +83,13 @@ def is_built(outfile: Path, seed: int, source: Path) -> bool:
     """Whether a fold is whole, and of this version, seed and source, if that exists."""
     try:
         record = json.loads(meta_of(outfile).read_text(encoding='utf-8'))
-        wanted: dict[str, Any] = {'version': VERSION, 'seed': seed}
-        wanted['bytes'] = outfile.stat().st_size
+        expected: dict[str, Any] = {'version': VERSION, 'seed': seed}
+        expected['bytes'] = outfile.stat().st_size
     except (OSError, ValueError):
         return False
     if source.is_file():
-        wanted['source_bytes'] = source.stat().st_size
-    return all(record.get(name) == value for name, value in wanted.items())
+        expected['source_bytes'] = source.stat().st_size
+    return all(record.get(name) == value for name, value in expected.items())
 
 
 def build_fold(source: Path, outfile: Path, seed: int) -> dict[str, Any]:
@@ -123,11 +124,13 @@ def build_fold(source: Path, outfile: Path, seed: int) -> dict[str, Any]:
         ) as bar:
             for start in range(first, len(conversations), CHUNK):
                 chunk = conversations[start : start + CHUNK]
-                found = finder.find(text for c in chunk for text in texts_to_parse(c))
+                entities = finder.find(
+                    text for c in chunk for text in texts_to_parse(c)
+                )
                 examples = [
                     example
                     for conversation in chunk
-                    for example in examples_of(conversation, texts, found, str(seed))
+                    for example in examples_of(conversation, texts, entities, str(seed))
                 ]
                 writer.write(example.to_dict() for example in examples)
                 counts.update(example.perturbation for example in examples)

@@ -13,8 +13,9 @@ every build makes the same corpus.
 """
 
 import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple
 
 from parlai_q2.perturb.entity_swap import Entity, entity_index, swap_entity
 from parlai_q2.perturb.negation import negate
@@ -52,28 +53,28 @@ class FoldTexts(NamedTuple):
 
 def collect_texts(conversations: Iterable[Conversation]) -> FoldTexts:
     """Collect what random pairing needs."""
-    found = FoldTexts([], [])
+    texts = FoldTexts([], [])
     for conversation in conversations:
         for example in consistent_examples(conversation):
             episode = example.episode
-            found.responses.append(Text(example.response, episode))
-            found.knowledge.append(Text(example.knowledge, episode, example.title))
-    return found
+            texts.responses.append(Text(example.response, episode))
+            texts.knowledge.append(Text(example.knowledge, episode, example.title))
+    return texts
 
 
 def draw_other(
     texts: Sequence[Text], text: str, episode: int, draw: random.Random
-) -> Optional[Text]:
+) -> Text | None:
     """
     Draw another text of any other conversation, as in the paper; now and then it may
     fit by accident. None where there is none.
     """
     for _ in range(TRIES if texts else 0):
-        found = texts[draw.randrange(len(texts))]
-        if found.episode != episode and found.text != text:
-            return found
-    others = [t for t in texts if t.episode != episode and t.text != text]
-    return draw.choice(others) if others else None
+        drawn = texts[draw.randrange(len(texts))]
+        if drawn.episode != episode and drawn.text != text:
+            return drawn
+    candidates = [t for t in texts if t.episode != episode and t.text != text]
+    return draw.choice(candidates) if candidates else None
 
 
 def consistent_examples(conversation: Conversation) -> Iterator[ConvFeverExample]:
@@ -163,15 +164,15 @@ def negated(example: ConvFeverExample, seed: str) -> Iterator[ConvFeverExample]:
     """
     for perturbed in (RESPONSE, KNOWLEDGE):
         draw = _random(seed, NEGATION, perturbed)
-        found = negate(getattr(example, perturbed), draw)
-        if found:
-            changes: dict[str, Any] = {perturbed: found.text}
+        negation = negate(getattr(example, perturbed), draw)
+        if negation:
+            changes: dict[str, Any] = {perturbed: negation.text}
             yield replace(
                 example,
                 perturbation=NEGATION,
                 perturbed=perturbed,
-                before=found.before,
-                after=found.after,
+                before=negation.before,
+                after=negation.after,
                 **changes,
             )
 
@@ -194,17 +195,19 @@ def swapped(
         (KNOWLEDGE, (example.knowledge,)),
     ):
         draw = _random(seed, ENTITY_SWAP, perturbed)
-        there = [entity for text in texts for entity in entities[text]]
-        found = swap_entity(texts, there, example.response, indexes[perturbed], draw)
-        if found:
-            changed = found.texts if perturbed == CONTEXT else found.texts[0]
+        candidates = [entity for text in texts for entity in entities[text]]
+        swap = swap_entity(
+            texts, candidates, example.response, indexes[perturbed], draw
+        )
+        if swap:
+            changed = swap.texts if perturbed == CONTEXT else swap.texts[0]
             changes: dict[str, Any] = {perturbed: changed}
             yield replace(
                 example,
                 perturbation=ENTITY_SWAP,
                 perturbed=perturbed,
-                before=found.before,
-                after=found.after,
+                before=swap.before,
+                after=swap.after,
                 **changes,
             )
 

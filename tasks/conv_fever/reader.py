@@ -9,9 +9,10 @@ import json
 import mmap
 import re
 from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import Any
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import RecordError
@@ -100,10 +101,10 @@ class ExampleFile:
             )
         start = 0
         while start < len(self._bytes):
-            found = _START.match(self._bytes, start)
-            if not found:
+            match = _START.match(self._bytes, start)
+            if not match:
                 raise self._broken(start)
-            kind, changed = found[1].decode(), found[2].decode()
+            kind, changed = match[1].decode(), match[2].decode()
             named = kind == NONE and NONE in perturbations
             if (
                 (context or changed != CONTEXT)

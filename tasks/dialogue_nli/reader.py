@@ -7,8 +7,9 @@ Although the published files are named ``.jsonl``, each is one JSON list. A pair
 """
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
@@ -43,8 +44,8 @@ GROUPS = {'set': [*FILES], 'class': CLASSES, 'kind': KINDS}
 
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """The chosen pairs; the word ``gold`` chooses the verified test set."""
-    found = read_part(datapath, words)
-    return AnnotatedSet('dialogue_nli', 'Dialogue NLI', tuple(found))
+    pairs = read_part(datapath, words)
+    return AnnotatedSet('dialogue_nli', 'Dialogue NLI', tuple(pairs))
 
 
 def read_part(
@@ -63,13 +64,13 @@ def read_part(
     responses = []
     for name in chosen['set'] or [fold]:
         file, published = FILES[name]
-        found = read_file(build(datapath, file))
-        if len(found) != published:
+        pairs = read_file(build(datapath, file))
+        if len(pairs) != published:
             logging.getLogger(__name__).warning(
-                f'{file} has {len(found):,} pairs; the paper counts {published:,}. Is '
+                f'{file} has {len(pairs):,} pairs; the paper counts {published:,}. Is '
                 'it the published file?'
             )
-        responses += found
+        responses += pairs
     return [
         response
         for response in responses
@@ -99,13 +100,13 @@ def _turn(pair: dict[str, Any], number: int) -> AnnotatedResponse:
     if pair['label'] not in LABELS:
         raise ValueError(f'label {pair["label"]!r} is not one of {", ".join(LABELS)}')
     label = LABELS[pair['label']]
-    stay_with, said = pair[KNOWLEDGE].strip(), pair[RESPONSE].strip()
+    stay_with, response = pair[KNOWLEDGE].strip(), pair[RESPONSE].strip()
     spoken = kind_of(pair['dtype']) == 'uu'
     return AnnotatedResponse(
         text=stay_with if spoken else PERSONA + stay_with,
         knowledge=stay_with,
-        gold=said if label == Label.CONSISTENT else '',
-        response=said,
+        gold=response if label == Label.CONSISTENT else '',
+        response=response,
         label=label,
         episode=str(pair.get('id') or number),
         more={

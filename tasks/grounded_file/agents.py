@@ -6,9 +6,10 @@ ParlAI's own ``jsonfile`` teacher hides a turn's other fields in ``x_turn``. Her
 are the message's own, so that a model trains as it did on the task they came from.
 """
 
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any
 
 import parlai.utils.logging as logging
 from parlai.core.opt import Opt
@@ -34,7 +35,7 @@ SILENCE = '__SILENCE__'
 TURNS = frozenset({'x_turn', 'y_turn'})
 # Fields that a message has of its own, or that ParlAI sets. The eval_labels of a world
 # log are what people said there; the references here are what the model said.
-OWN = TURNS | {'text', 'labels', 'eval_labels', 'episode_done', 'id'}
+MESSAGE_FIELDS = TURNS | {'text', 'labels', 'eval_labels', 'episode_done', 'id'}
 
 
 class GroundedFileTeacher(JsonTeacher):
@@ -45,7 +46,7 @@ class GroundedFileTeacher(JsonTeacher):
 
     @classmethod
     def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
     ) -> ParlaiParser:
         """Add ``--fields``, for files of records."""
         super().add_cmdline_args(parser, partial_opt)
@@ -67,8 +68,8 @@ class GroundedFileTeacher(JsonTeacher):
                 logging.error(f'Left out: {messages}')
                 continue
             # The context is not said by anybody.
-            said = [m for m in messages if m.get('id') != 'context']
-            for examples in self._episodes(said):
+            dialogue = [m for m in messages if m.get('id') != 'context']
+            for examples in self._episodes(dialogue):
                 for n, turn in enumerate(examples):
                     turn.pop('episode_done', None)
                     yield turn, n == 0
@@ -84,12 +85,14 @@ class GroundedFileTeacher(JsonTeacher):
                 'look at the summary beside it, and lower --choose-threshold.'
             )
 
-    def _episodes(self, said: Sequence[dict]) -> Iterator[list[dict[str, Any]]]:
+    def _episodes(self, messages: Sequence[dict]) -> Iterator[list[dict[str, Any]]]:
         """A conversation's examples, once for each speaker whose turns are labels."""
         if self.label_turns in ('firstspeaker', 'both'):
-            yield self._get_ep_from_turns([{'text': SILENCE}, *said[1::2]], said[::2])
+            yield self._get_ep_from_turns(
+                [{'text': SILENCE}, *messages[1::2]], messages[::2]
+            )
         if self.label_turns in ('secondspeaker', 'both'):
-            yield self._get_ep_from_turns(said[::2], said[1::2])
+            yield self._get_ep_from_turns(messages[::2], messages[1::2])
 
     def _get_ep_from_turns(
         self, xturns: Sequence[dict], yturns: Sequence[dict]
@@ -98,16 +101,18 @@ class GroundedFileTeacher(JsonTeacher):
         replies = xturns if self.label_turns == 'firstspeaker' else yturns
         self._commands += sum(COMMAND in reply for reply in replies)
         pairs = zip_longest(xturns, yturns)
-        said = without_commands([m for pair in pairs for m in pair if m is not None])
-        xturns, yturns = said[::2], said[1::2]
+        messages = without_commands(
+            [m for pair in pairs for m in pair if m is not None]
+        )
+        xturns, yturns = messages[::2], messages[1::2]
         turns = super()._get_ep_from_turns(xturns, yturns)
-        for turn, asked, reply in zip(turns, xturns, yturns):
-            turn['text'], turn['labels'] = text_of(asked), [text_of(reply)]
-            turn.update({k: v for k, v in asked.items() if k not in OWN})
+        for turn, message, reply in zip(turns, xturns, yturns):
+            turn['text'], turn['labels'] = text_of(message), [text_of(reply)]
+            turn.update({k: v for k, v in message.items() if k not in MESSAGE_FIELDS})
             # A file that was filtered before also has those of its first reading.
-            turn['x_turn'] = {k: v for k, v in asked.items() if k not in TURNS}
+            turn['x_turn'] = {k: v for k, v in message.items() if k not in TURNS}
             turn.update(logged_message(turn, reply))
-            labels = asked.get('labels')
+            labels = message.get('labels')
             if isinstance(labels, list) and turn['labels'][0] in labels:
                 turn['labels'] = labels
             # In a world log they belong to what people said, or there are none.

@@ -1,8 +1,8 @@
 """Reads the sample, which ships with the package."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 from parlai_q2.errors import RecordError, UnknownNameError
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, AnnotatedSet
@@ -30,8 +30,8 @@ def read_part(
     :param fold: ``eval`` or ``train``, where no conversation is named.
     :raises UnknownNameError: for any other word.
     """
-    found = read_sample()
-    names = list(dict.fromkeys(response.episode for response in found))
+    responses = read_sample()
+    names = list(dict.fromkeys(response.episode for response in responses))
     for word in words:
         if word not in (*CLASSES, ALL_FOLDS, *names):
             raise UnknownNameError(
@@ -41,14 +41,14 @@ def read_part(
     chosen = [w for w in words if w in names]
     every = bool(chosen) or ALL_FOLDS in words
     chosen = chosen or names
-    kept = [
+    chosen_responses = [
         response
-        for response in found
+        for response in responses
         if (every or response.more['fold'] == fold)
         and response.label in classes
         and response.episode in chosen
     ]
-    return sorted(kept, key=lambda response: chosen.index(response.episode))
+    return sorted(chosen_responses, key=lambda response: chosen.index(response.episode))
 
 
 def read_sample(path: Path = SAMPLE) -> list[AnnotatedResponse]:
@@ -57,16 +57,16 @@ def read_sample(path: Path = SAMPLE) -> list[AnnotatedResponse]:
 
     :raises RecordError: for a line that is not such a record; it names the line.
     """
-    found = []
+    responses = []
     with path.open(encoding='utf-8') as lines:
         for number, line in enumerate(lines, 1):
             try:
-                found.append(_response(json.loads(line)))
+                responses.append(_response(json.loads(line)))
             except (KeyError, TypeError, ValueError) as e:
                 raise RecordError(
                     str(path), number, f'not a record of the sample: {e!r}'
                 ) from e
-    return found
+    return responses
 
 
 def _response(record: dict) -> AnnotatedResponse:

@@ -1,7 +1,7 @@
 """Reads labelled pairs of knowledge and response from your own files."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 from parlai.core.message import Message
 from parlai.core.opt import Opt

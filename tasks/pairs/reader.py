@@ -6,8 +6,9 @@ which FEVER's and VitaminC's files have, are accepted in place of the first two.
 fields are ignored.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Mapping, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from parlai_q2.errors import InputError, RecordError, TaskDataError
 from parlai_q2.io.formats import READERS, Format, infer_format, open_text
@@ -32,7 +33,7 @@ class LabelledPair(NamedTuple):
 
 
 def read_pairs(
-    path: Path, labels: Optional[Mapping[str, str]] = None
+    path: Path, labels: Mapping[str, str] | None = None
 ) -> list[LabelledPair]:
     """
     Read a file of labelled pairs.
@@ -68,7 +69,7 @@ def read_pairs(
     return pairs
 
 
-def parse_labels(text: Optional[str]) -> Optional[dict[str, str]]:
+def parse_labels(text: str | None) -> dict[str, str] | None:
     """
     Read ``--pairs-labels``.
 
@@ -83,14 +84,11 @@ def parse_labels(text: Optional[str]) -> Optional[dict[str, str]]:
 
 
 def _pair(
-    source: str,
-    line: int,
-    fields: Mapping[str, Any],
-    labels: Optional[Mapping[str, str]],
+    source: str, line: int, fields: Mapping[str, Any], labels: Mapping[str, str] | None
 ) -> LabelledPair:
     ours = dict(fields)
-    for name, others in OTHER_NAMES.items():
-        for other in others:
+    for name, aliases in OTHER_NAMES.items():
+        for other in aliases:
             if name not in ours and other in ours:
                 ours[name] = ours[other]
     label = _label(ours.get('label'))
@@ -111,8 +109,8 @@ def _pair(
     return LabelledPair(example.knowledge_text, example.response, name)
 
 
-def _label(given: Any) -> str:
-    if isinstance(given, bool):
+def _label(value: Any) -> str:
+    if isinstance(value, bool):
         # Written as in JSON.
-        return str(given).lower()
-    return '' if given is None else str(given).strip()
+        return str(value).lower()
+    return '' if value is None else str(value).strip()

@@ -5,8 +5,8 @@ Four files each hold one system's responses of one class. ``cross_annotation.csv
 both systems' responses to the same contexts; there, a label of 1 means inconsistent.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import RecordError
@@ -51,8 +51,8 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     systems, labels = chosen['system'] or SYSTEMS, chosen['class'] or CLASSES
     if chosen['part']:
         folder = build(datapath, [CROSS_FILE])
-        found = read_cross_file(folder / CROSS_FILE)
-        return [t for t in found if t.system in systems and t.label in labels]
+        responses = read_cross_file(folder / CROSS_FILE)
+        return [t for t in responses if t.system in systems and t.label in labels]
     files = {f'{s}_{c}.csv': (s, c) for s in systems for c in labels}
     folder = build(datapath, list(files))
     return [
@@ -85,7 +85,7 @@ def read_cross_file(path: Path) -> list[AnnotatedResponse]:
     :raises RecordError: when a column is missing or a row is broken.
     """
     columns = [f'{s}_{c}' for s in SYSTEMS for c in ('response', 'label')]
-    found = []
+    responses = []
     for number, row in read_rows(str(path), (*CONTEXT, *columns)):
         for system in SYSTEMS:
             label = CROSS_LABELS.get(row[f'{system}_label'].strip())
@@ -96,8 +96,8 @@ def read_cross_file(path: Path) -> list[AnnotatedResponse]:
                     f'{system}_label is {row[f"{system}_label"]!r}; it must be 0 '
                     '(consistent) or 1 (inconsistent)',
                 )
-            found.append(_annotated(row, row[f'{system}_response'], system, label))
-    return found
+            responses.append(_annotated(row, row[f'{system}_response'], system, label))
+    return responses
 
 
 def _annotated(

@@ -9,8 +9,8 @@ yes.
 """
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional, Sequence
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, RecordError
@@ -69,8 +69,8 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """
     The chosen responses, with the ratings of factual correctness. There is one fold.
     """
-    found = read_part(datapath, words)
-    return AnnotatedSet('rome', 'Rome was built in 1776', tuple(found))
+    responses = read_part(datapath, words)
+    return AnnotatedSet('rome', 'Rome was built in 1776', tuple(responses))
 
 
 def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
@@ -122,7 +122,7 @@ def read_file(
         annotation has an empty label.
     :raises RecordError: when a column is missing or a row is broken.
     """
-    found, odd = [], []
+    responses, odd = [], []
     for number, row in read_rows(str(path), COLUMNS):
         history = history_of(row['context'])
         verifiable = _answer(path, number, row, 'Verifiable')
@@ -131,7 +131,7 @@ def read_file(
         if factual is None and row[FACTUAL].strip():
             odd.append(f'{row[FACTUAL]!r} on line {number}')
         model = _known(path, number, row['model_type'], MODELS)
-        found.append(
+        responses.append(
             AnnotatedResponse(
                 row['knowledge'].strip(),
                 row['response'].strip(),
@@ -158,13 +158,13 @@ def read_file(
             f'{path.name}: {len(odd)} values of {FACTUAL} are not in [0, 1] and count '
             f'as missing: {", ".join(odd)}.'
         )
-    return found
+    return responses
 
 
 def class_of(
-    verifiable: Optional[bool],
-    factual: Optional[float],
-    hallucination: Optional[bool],
+    verifiable: bool | None,
+    factual: float | None,
+    hallucination: bool | None,
     rule: str = FACTUAL_RULE,
 ) -> str:
     """
@@ -197,28 +197,26 @@ def history_of(context: str) -> tuple[str, ...]:
     )
 
 
-def _answer(
-    path: Path, number: int, row: dict[str, str], column: str
-) -> Optional[bool]:
-    given = row[column].strip().lower()
-    if given not in YES_NO:
+def _answer(path: Path, number: int, row: dict[str, str], column: str) -> bool | None:
+    value = row[column].strip().lower()
+    if value not in YES_NO:
         raise RecordError(
             str(path), number, f'{column} is {row[column]!r}, not yes or no'
         )
-    return YES_NO[given]
+    return YES_NO[value]
 
 
-def _known(path: Path, number: int, given: str, names: dict[str, str]) -> str:
-    if given.strip() not in names:
+def _known(path: Path, number: int, value: str, names: dict[str, str]) -> str:
+    if value.strip() not in names:
         raise RecordError(
-            str(path), number, f'{given!r} is not one of {", ".join(names)}'
+            str(path), number, f'{value!r} is not one of {", ".join(names)}'
         )
-    return names[given.strip()]
+    return names[value.strip()]
 
 
-def _factual(given: str) -> Optional[float]:
+def _factual(cell: str) -> float | None:
     try:
-        value = float(given)
+        value = float(cell)
     except ValueError:
         return None
     return value if 0 <= value <= 1 else None

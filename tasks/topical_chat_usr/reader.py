@@ -6,9 +6,10 @@ the other qualities have scales of their own.
 """
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any
 
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
 from parlai_q2.io.tables import read_list
@@ -49,8 +50,10 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     260 as in Honovich et al. 2021, Table 5. There is one fold.
     """
     systems = words or [name for name in SYSTEMS if name != 'original']
-    found = [replace(r, label='') for r in read_part(datapath, systems) if r.knowledge]
-    return AnnotatedSet('topical_chat_usr', 'Topical-Chat of USR', tuple(found))
+    responses = [
+        replace(r, label='') for r in read_part(datapath, systems) if r.knowledge
+    ]
+    return AnnotatedSet('topical_chat_usr', 'Topical-Chat of USR', tuple(responses))
 
 
 def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
@@ -116,7 +119,7 @@ def _turns(context: dict[str, Any], number: int) -> list[AnnotatedResponse]:
 
 
 def _system(model: str) -> str:
-    names = {there: here for here, there in SYSTEMS.items()}
+    names = {label: here for here, label in SYSTEMS.items()}
     if model.strip() not in names:
         raise ValueError(f'model {model!r} is not one of {", ".join(names)}')
     return names[model.strip()]
@@ -124,12 +127,12 @@ def _system(model: str) -> str:
 
 def _ratings(response: dict[str, Any], quality: str) -> list[float]:
     """The annotators' ratings of one quality, at least one."""
-    given = response[QUALITIES[quality]]
-    if not given or not all(map(is_number, given)):
-        raise ValueError(f'{QUALITIES[quality]} is {given!r}, not a list of ratings')
-    if quality == USES_KNOWLEDGE and not set(given) <= {0, 1}:
-        raise ValueError(f'{QUALITIES[quality]} is {given!r}; ratings are 0 or 1')
-    return given
+    ratings = response[QUALITIES[quality]]
+    if not ratings or not all(map(is_number, ratings)):
+        raise ValueError(f'{QUALITIES[quality]} is {ratings!r}, not a list of ratings')
+    if quality == USES_KNOWLEDGE and not set(ratings) <= {0, 1}:
+        raise ValueError(f'{QUALITIES[quality]} is {ratings!r}; ratings are 0 or 1')
+    return ratings
 
 
 def _mean(ratings: list[float]) -> float:

@@ -1,8 +1,9 @@
 """Reads the sheet of twins, which ships with the package."""
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import Any
 
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.evaluate.sets import (
@@ -49,9 +50,9 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     if len(folds) > 1:
         raise ConfigError('An annotated set has one fold: dev or test. Name one.')
     fold = folds[0] if folds else FOLDS[0]
-    found = read_part(datapath, words, fold)
+    responses = read_part(datapath, words, fold)
     return AnnotatedSet(
-        'twins', f'twins {fold}', tuple(found), fitted_on=fold == FOLDS[0]
+        'twins', f'twins {fold}', tuple(responses), fitted_on=fold == FOLDS[0]
     )
 
 
@@ -85,16 +86,16 @@ def read_sheet(path: Path = SHEET) -> list[AnnotatedResponse]:
 
     :raises RecordError: for a line that is not such a record; it names the line.
     """
-    found: list[AnnotatedResponse] = []
+    responses: list[AnnotatedResponse] = []
     with path.open(encoding='utf-8') as lines:
         for number, line in enumerate(lines, 1):
             try:
-                found += _twin(json.loads(line))
+                responses += _twin(json.loads(line))
             except (KeyError, TypeError, ValueError) as e:
                 raise RecordError(
                     str(path), number, f'not a record of twins: {e!r}'
                 ) from e
-    return found
+    return responses
 
 
 def _twin(record: Mapping[str, Any]) -> list[AnnotatedResponse]:

@@ -7,7 +7,6 @@ last part of the task string, e.g.
 """
 
 import copy
-from typing import Optional
 
 from parlai.core.opt import Opt
 from parlai.tasks.wizard_of_wikipedia import agents as wow
@@ -20,7 +19,7 @@ from parlai_q2.tasks.wizard_of_wikipedia.build import build
 class WowQ2Mixin(Q2TeacherMixin):
     """Adds Q2, and lets ParlAI's teachers read the task string."""
 
-    def __init__(self, opt: Opt, shared: Optional[dict] = None):
+    def __init__(self, opt: Opt, shared: dict | None = None):
         # ParlAI's teachers read the split from the third part, so "internal:" must go.
         opt = copy.deepcopy(opt)
         opt['task'] = without_repo(opt['task'])

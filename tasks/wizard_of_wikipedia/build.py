@@ -6,8 +6,8 @@ place them by hand in ``<datapath>/wizard_of_wikipedia``. If all are there and c
 the mark is set.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 import parlai.utils.logging as logging
 from parlai.core.build_data import built, mark_done

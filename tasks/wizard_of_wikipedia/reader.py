@@ -3,9 +3,10 @@ Reads the files of Wizard of Wikipedia (Dinan et al. 2019, arXiv 1811.01241) as 
 downloads them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Mapping, Optional
+from typing import Any
 
 from parlai_q2.errors import RecordError
 from parlai_q2.io.knowledge import TOKEN_NOCHOSEN
@@ -32,7 +33,7 @@ class Turn:
 
     text: str
     wizard: bool
-    checked: Optional[str] = None
+    checked: str | None = None
     title: str = ''
 
 
@@ -60,10 +61,10 @@ class Conversation:
         """
         turns = self.turns
         if turns and turns[0].wizard:
-            shown = range(0, 2 * ((len(turns) - 1) // 2), 2)
+            places = range(0, 2 * ((len(turns) - 1) // 2), 2)
         else:
-            shown = range(1, len(turns), 2)
-        return [i for i in shown if turns[i].wizard and turns[i].checked]
+            places = range(1, len(turns), 2)
+        return [i for i in places if turns[i].wizard and turns[i].checked]
 
 
 def read_conversations(path: Path) -> list[Conversation]:
@@ -74,10 +75,12 @@ def read_conversations(path: Path) -> list[Conversation]:
     :raises RecordError: when the file is not such a list, is empty or cut short; it
         gives the conversation's number instead of a line.
     """
-    found = read_list(path, 'conversation', 'Wizard of Wikipedia', _conversation)
-    if not found:
+    conversations = read_list(
+        path, 'conversation', 'Wizard of Wikipedia', _conversation
+    )
+    if not conversations:
         raise RecordError(str(path), 1, 'there is no conversation')
-    return found
+    return conversations
 
 
 def _conversation(fields: Mapping[str, Any], number: int) -> Conversation:
@@ -95,7 +98,7 @@ def _turn(entry: Mapping[str, Any]) -> Turn:
     return Turn(entry['text'].strip(), wizard, checked, title)
 
 
-def _checked(entry: Mapping[str, Any]) -> tuple[Optional[str], str]:
+def _checked(entry: Mapping[str, Any]) -> tuple[str | None, str]:
     sentences = entry.get('checked_sentence') or {}
     # A dict with one entry: {'self_Vermont_Syrup_0': 'Vermont syrup is ...'}.
     key, sentence = next(iter(sentences.items()), (TOKEN_NOCHOSEN, TOKEN_NOCHOSEN))

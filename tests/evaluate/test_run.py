@@ -187,7 +187,7 @@ def test_texts_of_several_lines_can_be_read_again_too(tmp_path, end):
     found = evaluate(AnnotatedSet('lines', '', given), {'mine': Counting()}, rounds=5)
     write_report([SetReport(found)], tmp_path)
     column = read_column(f'{tmp_path}/scores_lines.csv:mine')
-    assert column.known(given) == list(given)
+    assert column.select_scored(given) == list(given)
 
 
 def test_q2_without_nli_of_what_q2_cannot_read_is_not_verifiable():

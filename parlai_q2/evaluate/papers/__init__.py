@@ -84,12 +84,12 @@ def merge(
     :return: all rows, and the notes of the blocks that are shown.
     """
     merged: list[Row] = []
-    shown: list[Block] = []
+    shown_blocks: list[Block] = []
 
     def add(block: Block, additions: Sequence[Row]) -> None:
         merged.extend(additions)
-        if additions and block not in shown:
-            shown.append(block)
+        if additions and block not in shown_blocks:
+            shown_blocks.append(block)
 
     for place, row in enumerate(rows):
         merged.append(row)
@@ -104,7 +104,7 @@ def merge(
     for block in blocks:
         if block.place == 'always' or (block.place == 'end' and rows):
             add(block, block.rows)
-    return merged, [block.note for block in shown if block.note]
+    return merged, [block.note for block in shown_blocks if block.note]
 
 
 def plain(name: str) -> str:

@@ -1,14 +1,15 @@
 """The papers' tables: a table as data, and as text and JSON."""
 
 import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.papers import cite, find_blocks, merge
 from parlai_q2.intervals import Interval
 
-Cell = Union[str, int, float, Interval, None]
+Cell = str | int | float | Interval | None
 OURS, PAPER = 'here', 'paper'
 # Describes the intervals of all tables but the one at system level.
 BRACKETS = (
@@ -88,8 +89,8 @@ class Rows(list[dict[str, Cell]]):
         name: str,
         what: str,
         columns: Sequence[Column],
-        *notes: str,
-    ) -> Optional[Table]:
+        notes: Sequence[str] = (),
+    ) -> Table | None:
         """
         The table of the rows, and of what papers have in their place; None if there are
         neither.
@@ -128,7 +129,7 @@ def render_text(table: Table, width: int = WIDTH) -> str:
     """
     # For each column, its lines: the heading, a rule and the cells, equally wide.
     repeated: list[list[str]] = []
-    others: list[list[str]] = []
+    value_columns: list[list[str]] = []
     last = [column for column in table.columns if column.repeated][-1]
     for column in table.columns:
         cells = [text_cell(row.get(column.key), column) for row in table.rows]
@@ -140,9 +141,9 @@ def render_text(table: Table, width: int = WIDTH) -> str:
         if column.repeated:
             repeated.append([line.ljust(size) for line in lines])
         else:
-            others.append([line.rjust(size) for line in lines])
+            value_columns.append([line.rjust(size) for line in lines])
     parts = [[*repeated]]
-    for lines in others:
+    for lines in value_columns:
         used = sum(len(part[0]) + len(GAP) for part in parts[-1])
         if used + len(lines[0]) > width and len(parts[-1]) > len(repeated):
             parts.append([*repeated])

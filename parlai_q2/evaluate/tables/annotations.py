@@ -5,8 +5,8 @@ Santhanam et al. 2021, Dziri et al. 2022).
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from statistics import fmean
-from typing import Optional, Sequence
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.sets import by_system_and_class
@@ -18,7 +18,7 @@ ANNOTATIONS = 'annotations'
 Ratings = Sequence[Sequence[float]]
 
 
-def fleiss_kappa(ratings: Ratings) -> Optional[float]:
+def fleiss_kappa(ratings: Ratings) -> float | None:
     """
     Agreement on categories beyond chance, 1 for full agreement.
 
@@ -27,11 +27,11 @@ def fleiss_kappa(ratings: Ratings) -> Optional[float]:
     :return: None without responses, where their numbers of annotators differ, or where
         only one category was ever chosen.
     """
-    sizes = {len(given) for given in ratings}
+    sizes = {len(unit) for unit in ratings}
     if len(sizes) != 1 or min(sizes) < 2:
         return None
     (size,) = sizes
-    counts = [Counter(given) for given in ratings]
+    counts = [Counter(unit) for unit in ratings]
     pairs = [sum(n * (n - 1) for n in c.values()) / (size * (size - 1)) for c in counts]
     observed = sum(pairs) / len(pairs)
     total = sum(counts, Counter())
@@ -39,18 +39,18 @@ def fleiss_kappa(ratings: Ratings) -> Optional[float]:
     return (observed - chance) / (1 - chance) if chance < 1 else None
 
 
-def krippendorff_alpha(ratings: Ratings) -> Optional[float]:
+def krippendorff_alpha(ratings: Ratings) -> float | None:
     """
     Agreement beyond chance by squared differences, 1 for full agreement.
 
     :param ratings: for each response, its ratings; a response with one is left out.
     :return: None where no response has two ratings, or all ratings are equal.
     """
-    units = [given for given in ratings if len(given) > 1]
-    values = Counter(value for given in units for value in given)
+    units = [unit for unit in ratings if len(unit) > 1]
+    values = Counter(value for unit in units for value in unit)
     count = sum(values.values())
     observed = sum(
-        (a - b) ** 2 / (len(given) - 1) for given in units for a in given for b in given
+        (a - b) ** 2 / (len(unit) - 1) for unit in units for a in unit for b in unit
     )
     chance = sum(
         (a - b) ** 2 * n * m for a, n in values.items() for b, m in values.items()
@@ -60,13 +60,13 @@ def krippendorff_alpha(ratings: Ratings) -> Optional[float]:
     return 1 - observed * (count - 1) / chance
 
 
-def agreement_table(evaluation: Evaluation) -> Optional[Table]:
+def agreement_table(evaluation: Evaluation) -> Table | None:
     """Krippendorff's alpha and Fleiss' kappa of each question."""
-    given = [r.more.get(ANNOTATIONS) for r in evaluation.annotated.responses]
-    with_all = [g for g in given if isinstance(g, dict)]
+    annotations = [r.more.get(ANNOTATIONS) for r in evaluation.annotated.responses]
+    with_all = [g for g in annotations if isinstance(g, dict)]
     rows = Rows('question')
-    for question in sorted({name for one in with_all for name in one}):
-        ratings = [one[question] for one in with_all if question in one]
+    for question in sorted({name for answers in with_all for name in answers}):
+        ratings = [answers[question] for answers in with_all if question in answers]
         rows.ours(
             question,
             count=len(ratings),
@@ -82,10 +82,10 @@ def agreement_table(evaluation: Evaluation) -> Optional[Table]:
     if not with_all:
         note = 'The files have no single annotations, so ours cannot be computed.'
     what = 'Agreement of the annotators'
-    return rows.table(evaluation, 'agreement', what, columns, note)
+    return rows.table(evaluation, 'agreement', what, columns, notes=[note])
 
 
-def lengths_table(evaluation: Evaluation) -> Optional[Table]:
+def lengths_table(evaluation: Evaluation) -> Table | None:
     """Mean characters and tokens of responses (Honovich et al. 2021, Table 11)."""
     annotated, rows = evaluation.annotated, Rows('system', 'responses')
     groups = by_system_and_class(annotated, evaluation.seed)
@@ -103,4 +103,4 @@ def lengths_table(evaluation: Evaluation) -> Optional[Table]:
     columns += [Column(name, name, 2) for name in ('characters', 'tokens')]
     note = 'Tokens: what white space separates; the responses are tokenised.'
     what = 'Length of responses'
-    return rows.table(evaluation, 'table_11', what, columns, note)
+    return rows.table(evaluation, 'table_11', what, columns, notes=[note])

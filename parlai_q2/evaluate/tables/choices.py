@@ -1,7 +1,5 @@
 """A table of choosing among several responses to one turn."""
 
-from typing import Optional
-
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.pools import HALLUCINATION, Choices, choices, pools_of
 from parlai_q2.evaluate.tables import Cell, Column, Rows, Table
@@ -11,14 +9,14 @@ SIZES = (2, 4, 8, 16)
 RANDOM, ORACLE = 'random', 'best possible'
 
 
-def choices_table(evaluation: Evaluation) -> Optional[Table]:
+def choices_table(evaluation: Evaluation) -> Table | None:
     """
     The share of wrong choices by corpus and scorer, over all responses of each pool;
     and among 2, 4, 8 and 16 of them, over all corpora.
     """
     pools = pools_of(evaluation.annotated.responses)
     corpora = sorted({pool.corpus for pool in pools if pool.corpus})
-    parts: dict[tuple[str, str], tuple[list, Optional[int]]] = {}
+    parts: dict[tuple[str, str], tuple[list, int | None]] = {}
     if len(corpora) > 1:
         for corpus in corpora:
             members = [pool for pool in pools if pool.corpus == corpus]
@@ -27,20 +25,20 @@ def choices_table(evaluation: Evaluation) -> Optional[Table]:
     parts[name, ALL] = pools, None
     parts.update({(name, str(n)): (pools, n) for n in SIZES})
     rows = Rows('corpus', 'of', 'chooser')
-    for (corpus, of), (members, n) in parts.items():
+    for (corpus, size), (members, n) in parts.items():
         first = True
         for measure in evaluation.measures:
-            found = choices(measure, members, n, evaluation.rounds, evaluation.seed)
-            if found is None:
+            result = choices(measure, members, n, evaluation.rounds, evaluation.seed)
+            if result is None:
                 continue
             if first:
-                for chooser, rate in ((RANDOM, found.random), (ORACLE, found.oracle)):
+                for chooser, rate in ((RANDOM, result.random), (ORACLE, result.oracle)):
                     counted: dict[str, Cell] = {}
                     if chooser == RANDOM:
-                        counted = {'pools': found.pools, 'mixed': found.mixed}
-                    rows.ours(corpus, of, chooser, wrong=rate, **counted)
+                        counted = {'pools': result.pools, 'mixed': result.mixed}
+                    rows.ours(corpus, size, chooser, wrong=rate, **counted)
                 first = False
-            rows.ours(corpus, of, measure.name, **_cells(found))
+            rows.ours(corpus, size, measure.name, **_cells(result))
     made_up = any(HALLUCINATION in r.more for r in evaluation.annotated.responses)
     return rows.table(
         evaluation,
@@ -53,22 +51,25 @@ def choices_table(evaluation: Evaluation) -> Optional[Table]:
             Column('change', 'minus random'),
             Column('avoided', 'avoided'),
         ],
-        'Wrong: the share of pools where the response with the highest score '
-        + (
-            'is one that most annotators say makes something up; only verifiable '
-            'responses.'
-            if made_up
-            else 'is inconsistent; chit-chat is not wrong.'
-        )
-        + ' Of: among how many responses, each subset of a pool equally likely; pools '
-        'with fewer are left out. Mixed: pools with wrong responses and others.',
-        'Avoided: of what a random choice gets wrong and the best possible one would '
-        'not, the share that the score avoids.',
-        'Brackets: 95 % bootstrap interval; passages of knowledge are drawn, each with '
-        'all its pools.',
-        *evaluation.notes_on_fit(),
+        notes=[
+            'Wrong: the share of pools where the response with the highest score '
+            + (
+                'is one that most annotators say makes something up; only verifiable '
+                'responses.'
+                if made_up
+                else 'is inconsistent; chit-chat is not wrong.'
+            )
+            + ' Of: among how many responses, each subset of a pool equally likely; '
+            'pools with fewer are left out. Mixed: pools with wrong responses and '
+            'others.',
+            'Avoided: of what a random choice gets wrong and the best possible one '
+            'would not, the share that the score avoids.',
+            'Brackets: 95 % bootstrap interval; passages of knowledge are drawn, each '
+            'with all its pools.',
+            *evaluation.notes_on_fit(),
+        ],
     )
 
 
-def _cells(found: Choices) -> dict[str, Cell]:
-    return {'wrong': found.chosen, 'change': found.change, 'avoided': found.avoided}
+def _cells(result: Choices) -> dict[str, Cell]:
+    return {'wrong': result.chosen, 'change': result.change, 'avoided': result.avoided}

@@ -5,7 +5,7 @@ responses of each generator that are consistent and inconsistent (Tables 4, 6 an
 12).
 """
 
-from typing import Optional, Sequence
+from collections.abc import Sequence
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
@@ -31,34 +31,38 @@ def by_generator(responses: Sequence[AnnotatedResponse]) -> Groups:
     The responses that name their decoding, by generator, in the paper's order; those of
     each knowledge together come last.
     """
-    found: Groups = {}
-    for one in responses:
-        if 'decoding' in one.more:
-            cell = one.corpus, one.more['decoding'], one.system
-            found.setdefault(cell, []).append(one)
-            if one.corpus in KNOWLEDGE:
-                found.setdefault((one.corpus, ALL, ALL), []).append(one)
+    groups: Groups = {}
+    for response in responses:
+        if 'decoding' in response.more:
+            cell = response.corpus, response.more['decoding'], response.system
+            groups.setdefault(cell, []).append(response)
+            if response.corpus in KNOWLEDGE:
+                groups.setdefault((response.corpus, ALL, ALL), []).append(response)
     order = (*KNOWLEDGE, *DECODINGS, *SIZES, ALL)
 
     def place(cell: Generator) -> tuple:
         numbers = [order.index(n) if n in order else -1 for n in cell]
         return (cell[1] == ALL, *numbers, cell)
 
-    return dict(sorted(found.items(), key=lambda item: place(item[0])))
+    return dict(sorted(groups.items(), key=lambda item: place(item[0])))
 
 
-def generators_table(evaluation: Evaluation) -> Optional[Table]:
+def generators_table(evaluation: Evaluation) -> Table | None:
     """How factual each generator's responses are, and how many make something up."""
     rows = Rows(*KEYS)
     for cell, members in by_generator(evaluation.annotated.responses).items():
-        told = [one for one in members if one.more.get('verifiable') is not None]
-        verifiable = [one for one in told if one.more['verifiable']]
-        if not told:
+        answered = [
+            response
+            for response in members
+            if response.more.get('verifiable') is not None
+        ]
+        verifiable = [response for response in answered if response.more['verifiable']]
+        if not answered:
             continue
         rows.ours(
             *cell,
             count=len(verifiable),
-            verifiable=len(verifiable) / len(told),
+            verifiable=len(verifiable) / len(answered),
             factual=_mean(evaluation, verifiable, 'factual'),
             hallucination=_mean(evaluation, verifiable, 'hallucination'),
         )
@@ -81,20 +85,20 @@ def generators_table(evaluation: Evaluation) -> Optional[Table]:
             f'Table 7, F, H and A those of Table 2; its n add up to {total:,} here.'
         )
     what = 'Factual correctness by generator'
-    return rows.table(evaluation, 'generators', what, columns, *notes, BRACKETS)
+    return rows.table(evaluation, 'generators', what, columns, notes=[*notes, BRACKETS])
 
 
 def _mean(
     evaluation: Evaluation, responses: Sequence[AnnotatedResponse], name: str
 ) -> Cell:
-    known = [r for r in responses if r.more.get(name) is not None]
-    if not known:
+    rated = [r for r in responses if r.more.get(name) is not None]
+    if not rated:
         return None
-    values = [float(r.more[name]) for r in known]
-    return mean_interval(values, evaluation.rounds, evaluation.seed, passages(known))
+    values = [float(r.more[name]) for r in rated]
+    return mean_interval(values, evaluation.rounds, evaluation.seed, passages(rated))
 
 
-def cells_table(evaluation: Evaluation) -> Optional[Table]:
+def cells_table(evaluation: Evaluation) -> Table | None:
     """F1 of both classes by generator and scorer, if there are several generators."""
     groups = by_generator(evaluation.annotated.of_classes())
     if len(groups) < 2:
@@ -102,7 +106,8 @@ def cells_table(evaluation: Evaluation) -> Optional[Table]:
     measures = [
         m
         for m in evaluation.measures
-        if m.threshold is not None and m.known(evaluation.annotated.of_classes())
+        if m.threshold is not None
+        and m.select_scored(evaluation.annotated.of_classes())
     ]
     rows = Rows(*KEYS)
     for cell, members in groups.items() if measures else ():
@@ -124,12 +129,14 @@ def cells_table(evaluation: Evaluation) -> Optional[Table]:
         'cells',
         'F1 of both classes by generator',
         columns,
-        'n: consistent and inconsistent responses, which are few in most cells: the '
-        'intervals are in the JSON file, and drawn in the figure.',
+        notes=[
+            'n: consistent and inconsistent responses, which are few in most cells: '
+            'the intervals are in the JSON file, and drawn in the figure.'
+        ],
     )
 
 
-def papers_cells_table(evaluation: Evaluation) -> Optional[Table]:
+def papers_cells_table(evaluation: Evaluation) -> Table | None:
     """The paper's detectors on the same generators, by the numbers of its tables."""
     groups = by_generator(evaluation.annotated.of_classes())
     rows = Rows(*KEYS)
@@ -147,9 +154,12 @@ def papers_cells_table(evaluation: Evaluation) -> Optional[Table]:
         'cells_paper',
         'F1 of both classes by generator, the detectors of the paper',
         [columns[name] for name in order],
-        "Columns: the paper's tables, 4, 6 and 8 to 12, of one detector each. 4 and 6 "
-        'are of the same one, and differ for xlarge: with knn, the numbers of nucleus '
-        'and delayed are exchanged; with dpr and delayed, 4 has .25 where 6 has .52.',
+        notes=[
+            "Columns: the paper's tables, 4, 6 and 8 to 12, of one detector each. 4 "
+            'and 6 are of the same one, and differ for xlarge: with knn, the numbers '
+            'of nucleus and delayed are exchanged; with dpr and delayed, 4 has .25 '
+            'where 6 has .52.'
+        ],
     )
 
 

@@ -3,7 +3,7 @@ Tables of responses by system, corpus and density (Dziri et al. 2022, Figures 7
 to 9).
 """
 
-from typing import Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.levels import three_way
@@ -12,13 +12,13 @@ from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse, density_
 from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
 
 
-def group_table(evaluation: Evaluation, by: str) -> Optional[Table]:
+def group_table(evaluation: Evaluation, by: str) -> Table | None:
     """Group by ``system`` or ``corpus``."""
     groups = evaluation.annotated.groups(by)
     return _grouped(evaluation, groups, by) if len(groups) > 1 else None
 
 
-def density_table(evaluation: Evaluation) -> Optional[Table]:
+def density_table(evaluation: Evaluation) -> Table | None:
     """Group by how much of the knowledge a response copies."""
     groups, (low, high) = density_groups(evaluation.annotated.of_classes(CLASSES))
     note = (
@@ -35,14 +35,14 @@ def _grouped(
     groups: Mapping[str, Sequence[AnnotatedResponse]],
     by: str,
     *notes: str,
-) -> Optional[Table]:
+) -> Table | None:
     classes = [c for c in CLASSES if evaluation.annotated.of_classes([c])]
     rows = Rows('scorer', by)
     for measure in evaluation.measures if classes else ():
         for name, responses in groups.items():
             level = evaluation.level(measure, responses)
-            known = {
-                c: measure.known([r for r in responses if r.label == c])
+            scored = {
+                c: measure.select_scored([r for r in responses if r.label == c])
                 for c in classes
             }
             rows.ours(
@@ -50,8 +50,8 @@ def _grouped(
                 name,
                 roc_auc=level['roc_auc'],
                 accuracy=level['accuracy'],
-                **{c: evaluation.mean(measure, known[c]) for c in classes},
-                count='/'.join(str(len(known[c])) for c in classes),
+                **{c: evaluation.mean(measure, scored[c]) for c in classes},
+                count='/'.join(str(len(scored[c])) for c in classes),
             )
     columns = [Column('roc_auc', 'ROC-AUC')]
     columns += [Column(name, name, bounds=False) for name in ('accuracy', *classes)]
@@ -60,16 +60,18 @@ def _grouped(
         f'by_{by}',
         f'Scores by {by}',
         [*columns, Column('count', 'n')],
-        *notes,
-        *evaluation.notes_on_fit(),
-        f'Columns {", ".join(classes)}: mean score of the class; n: number of '
-        'responses of each class. ROC-AUC and accuracy: consistent against '
-        'inconsistent.',
-        BRACKETS,
+        notes=[
+            *notes,
+            *evaluation.notes_on_fit(),
+            f'Columns {", ".join(classes)}: mean score of the class; n: number of '
+            'responses of each class. ROC-AUC and accuracy: consistent against '
+            'inconsistent.',
+            BRACKETS,
+        ],
     )
 
 
-def f1_table(evaluation: Evaluation) -> Optional[Table]:
+def f1_table(evaluation: Evaluation) -> Table | None:
     """
     F1 of both classes by corpus, and the mean F1 of three classes in the corpora that
     have them.
@@ -93,17 +95,19 @@ def f1_table(evaluation: Evaluation) -> Optional[Table]:
         'f1_by_corpus',
         'F1 by corpus',
         columns,
-        'Macro F1: of scorers of three classes, in corpora that have all three.',
-        BRACKETS,
-        *evaluation.notes_on_fit(),
+        notes=[
+            'Macro F1: of scorers of three classes, in corpora that have all three.',
+            BRACKETS,
+            *evaluation.notes_on_fit(),
+        ],
     )
 
 
 def _macro(
     evaluation: Evaluation, measure: Measure, responses: Sequence[AnnotatedResponse]
 ) -> Cell:
-    labelled = [r for r in measure.known(responses) if r.label in CLASSES]
+    labelled = [r for r in measure.select_scored(responses) if r.label in CLASSES]
     if len({r.label for r in labelled}) < len(CLASSES):
         return None
-    found = three_way(measure, labelled, evaluation.rounds, evaluation.seed)
-    return found['macro'] if found else None
+    metrics = three_way(measure, labelled, evaluation.rounds, evaluation.seed)
+    return metrics['macro'] if metrics else None

@@ -1,7 +1,7 @@
 """Tables of responses: mean scores, classes at a threshold, and ranking."""
 
 from collections import Counter
-from typing import Optional, Sequence
+from collections.abc import Sequence
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
@@ -22,7 +22,7 @@ Q2 = 'q2'
 PARTS = {'bertscore': 'f1'}
 
 
-def means_table(evaluation: Evaluation) -> Optional[Table]:
+def means_table(evaluation: Evaluation) -> Table | None:
     """
     One row for each system and class. Where several systems answered the same contexts,
     each system also has a row for a random sample of its responses.
@@ -53,7 +53,7 @@ def means_table(evaluation: Evaluation) -> Optional[Table]:
             "systems. The responses of the paper's own sample are not published."
         )
     what = 'Mean scores by class'
-    return rows.table(evaluation, 'table_2', what, columns, *notes)
+    return rows.table(evaluation, 'table_2', what, columns, notes=[*notes])
 
 
 def _cells(
@@ -61,16 +61,16 @@ def _cells(
 ) -> dict[str, Cell]:
     row: dict[str, Cell] = {'count': len(responses)}
     for measure in evaluation.measures:
-        known = measure.known(responses)
-        if whole and len(known) < len(responses):
-            known = []
+        scored = measure.select_scored(responses)
+        if whole and len(scored) < len(responses):
+            scored = []
         part = PARTS.get(measure.name)
-        if part and not all(part in measure.score(r).parts for r in known):
+        if part and not all(part in measure.score(r).parts for r in scored):
             part = None
-        row[measure.name] = evaluation.mean(measure, known, part)
+        row[measure.name] = evaluation.mean(measure, scored, part)
         if measure.name == Q2:
-            asked = questions(measure, known)
-            row['questions'], row['no_answer'] = asked.questions, asked.no_answer
+            counts = questions(measure, scored)
+            row['questions'], row['no_answer'] = counts.questions, counts.no_answer
     return row
 
 
@@ -87,14 +87,14 @@ AT_THRESHOLD = (
 )
 
 
-def class_table(evaluation: Evaluation) -> Optional[Table]:
+def class_table(evaluation: Evaluation) -> Table | None:
     """Precision, recall and F1 at the fixed threshold."""
     annotated = evaluation.annotated.of_classes()
     rows, names = Rows('scorer', 'class'), ('precision', 'recall', 'f1')
     rome = evaluation.annotated.paper.startswith('rome')
     merged = map(by_likeliest_class, evaluation.measures) if rome else ()
     for measure in (*evaluation.measures, *filter(None, merged)):
-        if measure.threshold is None or not measure.known(annotated):
+        if measure.threshold is None or not measure.select_scored(annotated):
             continue
         level = evaluation.level(measure, annotated)
         for label in reversed(BINARY):
@@ -113,14 +113,16 @@ def class_table(evaluation: Evaluation) -> Optional[Table]:
         'table_3',
         'Classes at a fixed threshold',
         columns,
-        at,
-        *evaluation.notes_on_missing(annotated),
-        BRACKETS,
-        *evaluation.notes_on_fit(),
+        notes=[
+            at,
+            *evaluation.notes_on_missing(annotated),
+            BRACKETS,
+            *evaluation.notes_on_fit(),
+        ],
     )
 
 
-def likeliest_table(evaluation: Evaluation) -> Optional[Table]:
+def likeliest_table(evaluation: Evaluation) -> Table | None:
     """
     The likeliest class of scorers with class probabilities, before the papers merge all
     but entailment (Santhanam et al. 2021, Table 5).
@@ -129,33 +131,33 @@ def likeliest_table(evaluation: Evaluation) -> Optional[Table]:
     rows = Rows('scorer', 'class')
     rome = evaluation.annotated.paper.startswith('rome')
     for measure in evaluation.measures if rome else ():
-        known = measure.known(annotated)
+        scored = measure.select_scored(annotated)
         for name in (*BINARY, 'all'):
-            members = [r for r in known if name in (r.label, 'all')]
-            found = Counter(likeliest(measure.score(r)) for r in members)
-            if not members or None in found:
+            members = [r for r in scored if name in (r.label, 'all')]
+            counts = Counter(likeliest(measure.score(r)) for r in members)
+            if not members or None in counts:
                 continue
-            merged = found[Finding.NEUTRAL] + found[Finding.CONTRADICTION]
+            merged = counts[Finding.NEUTRAL] + counts[Finding.CONTRADICTION]
             rows.ours(
                 measure.name,
                 name,
                 count=len(members),
-                merged=found[Finding.NEUTRAL] / merged if merged else None,
-                **{str(f): found[f] / len(members) for f in LIKELIEST},
+                merged=counts[Finding.NEUTRAL] / merged if merged else None,
+                **{str(f): counts[f] / len(members) for f in LIKELIEST},
             )
     columns = [Column('count', 'n')]
     columns += [Column(f, f'{head} %', 1, 100) for f, head in LIKELIEST.items()]
     columns.append(Column('merged', 'of the last two, not enough info %', 1, 100))
     what = 'Likeliest class'
     note = 'Supported is consistent; the other two are merged into inconsistent.'
-    return rows.table(evaluation, 'likeliest', what, columns, note)
+    return rows.table(evaluation, 'likeliest', what, columns, notes=[note])
 
 
 # Marks the rows of three classes by the paper's mapping.
 AS_NLI = ', neutral as generic'
 
 
-def three_way_table(evaluation: Evaluation) -> Optional[Table]:
+def three_way_table(evaluation: Evaluation) -> Table | None:
     """
     F1 of the three classes, and macro precision, recall and F1 (Dziri et al. 2022,
     Table 2).
@@ -166,11 +168,11 @@ def three_way_table(evaluation: Evaluation) -> Optional[Table]:
     rows, without = Rows('scorer'), []
     for measure in evaluation.measures:
         for by_nli in (False, True):
-            found = three_way(
+            metrics = three_way(
                 measure, annotated, evaluation.rounds, evaluation.seed, by_nli
             )
-            if found is not None:
-                rows.ours(f'{measure.name}{AS_NLI if by_nli else ""}', **found)
+            if metrics is not None:
+                rows.ours(f'{measure.name}{AS_NLI if by_nli else ""}', **metrics)
             elif not by_nli:
                 without.append(measure.name)
     notes = [
@@ -188,7 +190,7 @@ def three_way_table(evaluation: Evaluation) -> Optional[Table]:
         'macro': 'macro F1',
     }
     columns = [Column(name, head) for name, head in heads.items()]
-    return rows.table(evaluation, 'three_way', 'Three classes', columns, *notes)
+    return rows.table(evaluation, 'three_way', 'Three classes', columns, notes=[*notes])
 
 
 DIFFERENCES = ('accuracy', 'roc_auc')
@@ -200,7 +202,7 @@ RANKING = {
 }
 
 
-def ranking_table(evaluation: Evaluation) -> Optional[Table]:
+def ranking_table(evaluation: Evaluation) -> Table | None:
     """One row for each scorer."""
     annotated = evaluation.annotated.of_classes()
     if not annotated:
@@ -225,30 +227,32 @@ def ranking_table(evaluation: Evaluation) -> Optional[Table]:
     notes += [AT_THRESHOLD, BRACKETS, *evaluation.notes_on_fit()]
     columns = [Column(name, head) for name, head in RANKING.items()]
     what = 'Accuracy and ranking of responses'
-    return rows.table(evaluation, 'ranking', what, columns, *notes)
+    return rows.table(evaluation, 'ranking', what, columns, notes=[*notes])
 
 
-def difference_table(evaluation: Evaluation) -> Optional[Table]:
+def difference_table(evaluation: Evaluation) -> Table | None:
     """The difference of each scorer to the one that was named first."""
     annotated = evaluation.annotated.of_classes()
     if not annotated:
         return None
-    (reference, *others), rows = evaluation.measures, Rows('scorer')
-    for measure in others:
-        found = response_level(
+    (reference, *compared), rows = evaluation.measures, Rows('scorer')
+    for measure in compared:
+        differences = response_level(
             measure, annotated, evaluation.rounds, evaluation.seed, reference
         )
-        if any(found.values()):
-            rows.ours(measure.name, **{name: found[name] for name in DIFFERENCES})
+        if any(differences.values()):
+            rows.ours(measure.name, **{name: differences[name] for name in DIFFERENCES})
     return rows.table(
         evaluation,
         'differences',
         f'Differences from {reference.name}',
         [Column(name, RANKING[name]) for name in DIFFERENCES],
-        f'Below 0: {reference.name} is better. Both are computed on the same '
-        'resamples of the responses that have both scores. If 0 is outside '
-        'the brackets, the difference is more than chance. The intervals are '
-        'not corrected for multiple comparisons.',
-        BRACKETS,
-        *evaluation.notes_on_fit(),
+        notes=[
+            f'Below 0: {reference.name} is better. Both are computed on the same '
+            'resamples of the responses that have both scores. If 0 is outside '
+            'the brackets, the difference is more than chance. The intervals are '
+            'not corrected for multiple comparisons.',
+            BRACKETS,
+            *evaluation.notes_on_fit(),
+        ],
     )

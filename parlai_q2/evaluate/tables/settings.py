@@ -1,7 +1,7 @@
 """Tables of systems, ratings, Q2's other settings, and other knowledge."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Optional, Sequence
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
@@ -18,7 +18,7 @@ from parlai_q2.evaluate.statistics import correlation
 from parlai_q2.evaluate.tables import BRACKETS, PAPER, Cell, Column, Rows, Table
 
 
-def systems_table(evaluation: Evaluation) -> Optional[Table]:
+def systems_table(evaluation: Evaluation) -> Table | None:
     """
     The mean rho of each scorer that has scored all contexts of two systems; over fewer,
     other systems would be simulated.
@@ -28,7 +28,7 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
     responses = [response for contrast in crossed for response in contrast]
     absent = []
     for measure in evaluation.measures if crossed else ():
-        if len(measure.known(responses)) < len(responses):
+        if len(measure.select_scored(responses)) < len(responses):
             absent.append(measure.name)
             continue
         level = system_level(
@@ -59,14 +59,16 @@ def systems_table(evaluation: Evaluation) -> Optional[Table]:
             Column('undefined', 'undefined'),
             *(Column(_share(p), _share(p)) for p in PROPORTIONS),
         ],
-        f'Simulated systems: {RESPONSES} contexts drawn with repetition from '
-        'those with exactly one inconsistent response of two. The percentage '
-        'columns are the mean score of a system with that share of '
-        f'inconsistent responses. {evaluation.rounds} rounds, seed '
-        f'{evaluation.seed}; the same draws for every scorer. Brackets: the '
-        'middle 95 % of the rounds. Undefined: rounds in which all five '
-        'scores were equal, which are left out.',
-        *notes,
+        notes=[
+            f'Simulated systems: {RESPONSES} contexts drawn with repetition from '
+            'those with exactly one inconsistent response of two. The percentage '
+            'columns are the mean score of a system with that share of '
+            f'inconsistent responses. {evaluation.rounds} rounds, seed '
+            f'{evaluation.seed}; the same draws for every scorer. Brackets: the '
+            'middle 95 % of the rounds. Undefined: rounds in which all five '
+            'scores were equal, which are left out.',
+            *notes,
+        ],
     )
 
 
@@ -74,29 +76,29 @@ def _share(proportion: float) -> str:
     return f'{proportion:.0%}'
 
 
-def ratings_table(evaluation: Evaluation) -> Optional[Table]:
+def ratings_table(evaluation: Evaluation) -> Table | None:
     """One row for each rating and scorer."""
     rows = Rows('rating', 'scorer')
     responses = evaluation.annotated.responses
     for rating in sorted({name for r in responses for name in r.human}):
         rated = [r for r in responses if rating in r.human]
         for measure in evaluation.measures:
-            known = measure.known(rated)
-            found = correlation(
-                measure.values(known).tolist(),
-                [r.human[rating] for r in known],
+            scored = measure.select_scored(rated)
+            result = correlation(
+                measure.values(scored).tolist(),
+                [r.human[rating] for r in scored],
                 evaluation.rounds,
                 evaluation.seed,
-                passages(known),
+                passages(scored),
             )
             rows.ours(
                 rating,
                 measure.name,
-                count=found.responses,
-                spearman=found.spearman,
-                spearman_p=_p(found.spearman_p),
-                pearson=found.pearson,
-                pearson_p=_p(found.pearson_p),
+                count=result.responses,
+                spearman=result.spearman,
+                spearman_p=_p(result.spearman_p),
+                pearson=result.pearson,
+                pearson_p=_p(result.pearson_p),
             )
     table = rows.table(
         evaluation,
@@ -109,15 +111,14 @@ def ratings_table(evaluation: Evaluation) -> Optional[Table]:
             Column('pearson', 'Pearson'),
             Column('pearson_p', 'p'),
         ],
-        'p: of no correlation, two-sided.',
-        BRACKETS,
+        notes=['p: of no correlation, two-sided.', BRACKETS],
     )
     if table and any(row['source'] == PAPER for row in table.rows):
         table = replace(table, title=f'{table.title} (Q2, Table 5)')
     return table
 
 
-def _p(value: Optional[float]) -> Optional[str]:
+def _p(value: float | None) -> str | None:
     if value is None:
         return None
     return f'{value:.3f}' if value >= 0.001 else '< 0.001'
@@ -125,10 +126,10 @@ def _p(value: Optional[float]) -> Optional[str]:
 
 # The classes in column headings.
 SHORT: dict[str, str] = {Label.INCONSISTENT: 'incons.', Label.CONSISTENT: 'cons.'}
-OWN, Q2 = "the response's own", 'q2'
+OWN_KNOWLEDGE, Q2 = "the response's own", 'q2'
 
 
-def coverage_table(evaluation: Evaluation) -> Optional[Table]:
+def coverage_table(evaluation: Evaluation) -> Table | None:
     """
     Questions, coverage and mean scores of Q2 in all its settings, by system and class.
     """
@@ -137,14 +138,14 @@ def coverage_table(evaluation: Evaluation) -> Optional[Table]:
     for measure in _settings(evaluation):
         for (system, label), responses in groups.items():
             if label in SHORT:
-                known = measure.known(responses)
+                scored = measure.select_scored(responses)
                 rows.ours(
                     system,
                     label,
                     measure.name,
-                    **questions(measure, known)._asdict(),
-                    q2=evaluation.mean(measure, known),
-                    q2_f1=_mean_without_nli(measure, known),
+                    **questions(measure, scored)._asdict(),
+                    q2=evaluation.mean(measure, scored),
+                    q2_f1=_mean_without_nli(measure, scored),
                 )
     return rows.table(
         evaluation,
@@ -157,21 +158,23 @@ def coverage_table(evaluation: Evaluation) -> Optional[Table]:
             Column('q2', 'q2', bounds=False),
             Column('q2_f1', 'q2_f1'),
         ],
-        'Coverage: the share of responses that have a valid question. Settings are '
-        'named by how they differ from q2.',
+        notes=[
+            'Coverage: the share of responses that have a valid question. Settings are '
+            'named by how they differ from q2.'
+        ],
     )
 
 
 def _mean_without_nli(
-    measure: Measure, known: Sequence[AnnotatedResponse]
-) -> Optional[float]:
-    values = [measure.score(r).parts.get('q2_f1') for r in known]
+    measure: Measure, scored: Sequence[AnnotatedResponse]
+) -> float | None:
+    values = [measure.score(r).parts.get('q2_f1') for r in scored]
     if not values or None in values:
         return None
-    return float(measure.values(known, 'q2_f1').mean())
+    return float(measure.values(scored, 'q2_f1').mean())
 
 
-def ablations_table(evaluation: Evaluation) -> Optional[Table]:
+def ablations_table(evaluation: Evaluation) -> Table | None:
     """
     Mean score by system and class, accuracy and ROC-AUC of Q2 in all its settings.
     """
@@ -194,21 +197,21 @@ def ablations_table(evaluation: Evaluation) -> Optional[Table]:
     columns += [Column(name, name, bounds=False) for name in groups]
     note = 'Rows are named by how they differ from q2. Class columns: mean scores.'
     what = 'Ablations of Q2'
-    return rows.table(evaluation, 'table_9', what, columns, note)
+    return rows.table(evaluation, 'table_9', what, columns, notes=[note])
 
 
 def _settings(evaluation: Evaluation) -> list[Measure]:
     """Q2 and its variants; empty if there are no variants."""
-    asked = [m for m in evaluation.measures if m.name.partition('@')[0] == Q2]
-    return [*asked, *evaluation.variants] if evaluation.variants else []
+    by_q2 = [m for m in evaluation.measures if m.name.partition('@')[0] == Q2]
+    return [*by_q2, *evaluation.variants] if evaluation.variants else []
 
 
-def random_knowledge_table(evaluation: Evaluation) -> Optional[Table]:
+def random_knowledge_table(evaluation: Evaluation) -> Table | None:
     """Mean scores against each response's own knowledge and against other knowledge."""
     same, other = evaluation.same_dialogue, evaluation.random_dialogue
     if not (same or other):
         return None
-    kinds: dict[str, Sequence[Scored]] = {OWN: evaluation.annotated.responses}
+    kinds: dict[str, Sequence[Scored]] = {OWN_KNOWLEDGE: evaluation.annotated.responses}
     notes = []
     if same:
         kinds[SAME_DIALOGUE] = same
@@ -226,12 +229,12 @@ def random_knowledge_table(evaluation: Evaluation) -> Optional[Table]:
     measures = [m for m in evaluation.measures if any(p in m for p in (*same, *other))]
     rows = Rows('knowledge')
     for kind, responses in kinds.items():
-        known = {m.name: [r for r in responses if r in m] for m in measures}
-        means = {m.name: evaluation.mean(m, known[m.name]) for m in measures}
+        scored = {m.name: [r for r in responses if r in m] for m in measures}
+        means = {m.name: evaluation.mean(m, scored[m.name]) for m in measures}
         cells: dict[str, Cell] = {'count': len(responses), **means}
         for measure in measures:
             if measure.name == Q2:
-                cells['no_answer'] = questions(measure, known[Q2]).no_answer
+                cells['no_answer'] = questions(measure, scored[Q2]).no_answer
         rows.ours(kind, **cells)
     columns = [Column('count', 'n')]
     for measure in measures:
@@ -239,4 +242,4 @@ def random_knowledge_table(evaluation: Evaluation) -> Optional[Table]:
         if measure.name == Q2:
             columns.append(Column('no_answer', 'no answer %', 1, 100))
     what = 'Mean score with other knowledge'
-    return rows.table(evaluation, 'table_10', what, columns, *notes)
+    return rows.table(evaluation, 'table_10', what, columns, notes=[*notes])

@@ -1,7 +1,5 @@
 """A table of twins: how well scores tell a wrong response from a right one."""
 
-from typing import Optional
-
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import Measure
@@ -17,18 +15,18 @@ Twin = tuple[AnnotatedResponse, AnnotatedResponse]
 
 def twins_of(responses: list[AnnotatedResponse]) -> list[Twin]:
     """The twins among responses, each its right and its wrong one."""
-    found: dict[object, dict[str, AnnotatedResponse]] = {}
+    by_twin: dict[object, dict[str, AnnotatedResponse]] = {}
     for response in responses:
         if TWIN in response.more:
-            found.setdefault(response.more[TWIN], {})[response.label] = response
+            by_twin.setdefault(response.more[TWIN], {})[response.label] = response
     return [
         (sides[Label.CONSISTENT], sides[Label.INCONSISTENT])
-        for sides in found.values()
+        for sides in by_twin.values()
         if {Label.CONSISTENT, Label.INCONSISTENT} <= sides.keys()
     ]
 
 
-def twins_table(evaluation: Evaluation) -> Optional[Table]:
+def twins_table(evaluation: Evaluation) -> Table | None:
     """For each kind and scorer, the shares seen, in order and kept."""
     twins = twins_of(list(evaluation.annotated.responses))
     kinds = list(dict.fromkeys(right.corpus for right, _ in twins))
@@ -49,10 +47,12 @@ def twins_table(evaluation: Evaluation) -> Optional[Table]:
             Column('kept', 'right kept', 2),
             Column('generic', 'wrong called generic', 2),
         ],
-        "Wrong seen: wrong responses at or below the scorer's threshold. Order: right "
-        'ones above their wrong twin, ties count half. Right kept: right ones above '
-        'the threshold.',
-        'Brackets: 95 % bootstrap interval over twins.',
+        notes=[
+            "Wrong seen: wrong responses at or below the scorer's threshold. Order: "
+            'right ones above their wrong twin, ties count half. Right kept: right '
+            'ones above the threshold.',
+            'Brackets: 95 % bootstrap interval over twins.',
+        ],
     )
 
 
@@ -63,7 +63,7 @@ def _cells(
     if not twins:
         return {}
     rounds, seed = evaluation.rounds, evaluation.seed
-    values = [[measure.score(one).value for one in twin] for twin in twins]
+    values = [[measure.score(response).value for response in twin] for twin in twins]
 
     def share(shares: list[float]) -> Cell:
         return mean_interval(shares, rounds=rounds, seed=seed)
@@ -75,6 +75,6 @@ def _cells(
     if (threshold := measure.threshold) is not None:
         cells['wrong'] = share([float(w <= threshold) for _, w in values])
         cells['kept'] = share([float(r > threshold) for r, _ in values])
-    labels = [measure.score(one).label for _, one in twins]
+    labels = [measure.score(response).label for _, response in twins]
     cells['generic'] = sum(label == Label.GENERIC for label in labels) / len(labels)
     return cells

@@ -6,7 +6,7 @@ A subclass says what its model reads for a turn, and what it replies; the rest i
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 
 from parlai.core.message import Message
 from parlai.core.opt import Opt
@@ -45,7 +45,7 @@ class CandidateAgent(FindsCandidates, TorchAgent):
     def history_class(cls):
         return ChatHistory
 
-    def __init__(self, opt: Opt, shared: Optional[dict[str, Any]] = None):
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
         if shared:
             self.loaded = shared['loaded']
         else:
@@ -134,7 +134,7 @@ class CandidateAgent(FindsCandidates, TorchAgent):
             '--datatype valid. To train a Hugging Face model: -m q2:hf_seq2seq'
         )
 
-    def eval_step(self, batch: Batch) -> Optional[Output]:
+    def eval_step(self, batch: Batch) -> Output | None:
         if batch.valid_indices is None:
             return None
         _, beams = self._generate(batch, 1, None)

@@ -5,7 +5,7 @@ ParlAI's own generators, the reranking agent puts an adapter that has it.
 
 import enum
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from typing import Any
 
 from parlai.core.torch_agent import Batch
 
@@ -92,7 +92,7 @@ class RankedBeam:
     def __init__(self, hypotheses: Sequence[Any]):
         self.hypotheses = list(hypotheses)
 
-    def get_rescored_finished(self, n_best: Optional[int] = None) -> list[Any]:
+    def get_rescored_finished(self, n_best: int | None = None) -> list[Any]:
         """The best hypotheses, all if None, with the generator's own scores."""
         return self.hypotheses[:n_best]
 

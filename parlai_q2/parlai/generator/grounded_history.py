@@ -6,7 +6,6 @@ on lines of its own. A prompt with a place for the knowledge needs the turns wit
 """
 
 import re
-from typing import Optional
 
 from parlai.core.message import Message
 from parlai.core.torch_agent import History
@@ -27,7 +26,7 @@ class GroundedHistory(History):
         super().reset()
         self._shown = set()
 
-    def update_history(self, obs: Message, temp_history: Optional[str] = None) -> None:
+    def update_history(self, obs: Message, temp_history: str | None = None) -> None:
         for line in (find_knowledge(obs) or '').splitlines():
             self._shown.add(line.strip())
         self._shown.discard('')

@@ -19,18 +19,20 @@ from parlai.core.teachers import DialogTeacher, FixedDialogTeacher, StreamDialog
 
 # What was read of a stream before its time, by the identity of the stream's generator,
 # which it keeps alive and which all clones of a teacher share.
-_READ: 'weakref.WeakValueDictionary[int, Kept]' = weakref.WeakValueDictionary()
+_READ: 'weakref.WeakValueDictionary[int, PeekableIterator]' = (
+    weakref.WeakValueDictionary()
+)
 _WATCHED = 'parlai_q2_watched'
 
 
-class Kept:
+class PeekableIterator:
     """A generator whose next values can be looked at before they are taken."""
 
     def __init__(self, values: Iterator[Any]):
         self._values = values
         self._held: deque = deque()
 
-    def __iter__(self) -> 'Kept':
+    def __iter__(self) -> 'PeekableIterator':
         return self
 
     def __next__(self) -> Any:
@@ -86,8 +88,8 @@ def upcoming(teacher: Any, place: int) -> Iterator[list[Message]]:
     The episodes that follow the one a teacher is sending, up to the end of its data, as
     the mutator at a place will get them.
     """
-    found = _of_stream(teacher) if is_stream(teacher) else _by_number(teacher)
-    for episode in found:
+    episodes = _of_stream(teacher) if is_stream(teacher) else _by_number(teacher)
+    for episode in episodes:
         messages: Any = [message.copy() for message in episode]
         for mutator in teacher.mutators[:place]:
             messages = mutator(messages)
@@ -113,9 +115,9 @@ def _by_number(teacher: Any) -> Iterator[list[Message]]:
 
 def _of_stream(teacher: Any) -> Iterator[list[Message]]:
     data = teacher.data
-    if not isinstance(data.data, Kept):
-        kept = _READ[id(data.data)] = Kept(data.data)
-        data.data = kept
+    if not isinstance(data.data, PeekableIterator):
+        buffered = _READ[id(data.data)] = PeekableIterator(data.data)
+        data.data = buffered
     current = data.cur_episode
     for entries in _chain(current, data.data.ahead()):
         if not isinstance(entries, list):

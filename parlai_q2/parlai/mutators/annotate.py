@@ -18,8 +18,10 @@ class AnnotateMutator(ScoringMutator):
 
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
         """The episode with the scores in its messages."""
-        for message, (asked, score) in zip(episode, self.first_labels(episode)):
-            scored = asked and asked.knowledge_text.strip() and asked.response.strip()
+        for message, (example, score) in zip(episode, self.first_labels(episode)):
+            scored = (
+                example and example.knowledge_text.strip() and example.response.strip()
+            )
             message.force_set(SCORE, score.value if score and scored else None)
             message.force_set(LABEL, score.label if score else None)
             if score:

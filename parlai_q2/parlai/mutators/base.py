@@ -7,7 +7,7 @@ episodes after it (:mod:`.ahead`).
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 from parlai.core.message import Message
 from parlai.core.mutators import ManyEpisodeMutator
@@ -39,7 +39,7 @@ class ScoringMutator(ManyEpisodeMutator):
 
     @classmethod
     def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
     ) -> ParlaiParser:
         """Add the scorer's options."""
         add_knowledge_options(parser.add_argument_group('Knowledge'))
@@ -48,8 +48,8 @@ class ScoringMutator(ManyEpisodeMutator):
     def __init__(self, opt: Opt):
         super().__init__(opt)
         self.source = source_from_opt(opt)
-        self._scorer: Optional[Scorer] = None
-        self._teacher: Optional[tuple[Any, int]] = None
+        self._scorer: Scorer | None = None
+        self._teacher: tuple[Any, int] | None = None
         self._scores: OrderedDict[tuple, Score] = OrderedDict()
         # How many episodes were looked at and have not come yet, and how often in a row
         # something else came.
@@ -66,7 +66,7 @@ class ScoringMutator(ManyEpisodeMutator):
         """What to score in an episode: for each turn, one example for each label."""
         return examples_of(episode, self.source)
 
-    def wanted(self, examples: Sequence[Sequence[Example]]) -> list[Example]:
+    def examples_to_score(self, examples: Sequence[Sequence[Example]]) -> list[Example]:
         """Of an episode's examples, those that are scored: the first of each turn."""
         return [of_turn[0] for of_turn in examples if of_turn]
 
@@ -76,11 +76,11 @@ class ScoringMutator(ManyEpisodeMutator):
 
     def scores(self, examples: Sequence[Sequence[Example]]) -> list[Score]:
         """
-        The scores of what is :meth:`wanted` of an episode, in order. Where one is not
-        known, the next episodes are scored in the same call.
+        The scores of the :meth:`examples_to_score` of an episode, in order. Where one
+        is not known, the next episodes are scored in the same call.
         """
-        asked = self.wanted(examples)
-        new = [example for example in asked if pair_of(example) not in self._scores]
+        pending = self.examples_to_score(examples)
+        new = [example for example in pending if pair_of(example) not in self._scores]
         if new:
             self._surprises += self._seen_ahead > 0
             together = self._ahead(new) if self._may_look() else new
@@ -89,14 +89,14 @@ class ScoringMutator(ManyEpisodeMutator):
         elif self._seen_ahead:
             self._seen_ahead -= 1
             self._surprises *= self._seen_ahead > 0
-        known = [self._scores[pair_of(example)] for example in asked]
+        ordered = [self._scores[pair_of(example)] for example in pending]
         while len(self._scores) > MOST_SCORES:
             self._scores.popitem(last=False)
-        return known
+        return ordered
 
     def first_labels(
         self, episode: list[Message]
-    ) -> list[tuple[Optional[Example], Optional[Score]]]:
+    ) -> list[tuple[Example | None, Score | None]]:
         """The first label of each turn and its score; None without a label."""
         examples = self.examples(episode)
         scores = iter(self.scores(examples))
@@ -112,29 +112,29 @@ class ScoringMutator(ManyEpisodeMutator):
         # In random order, what was seen comes much later: only the cache still has it.
         return in_order(self._teacher[0]) or self.opt.get('cache') is not False
 
-    def _ahead(self, asked: Sequence[Example]) -> list[Example]:
+    def _ahead(self, pending: Sequence[Example]) -> list[Example]:
         """
         What is wanted of the next episodes and not known, to fill a call of the scorer.
         """
         assert self._teacher is not None
-        found = {pair_of(example): example for example in asked}
-        missing = CHUNK - len(found)
+        batch = {pair_of(example): example for example in pending}
+        missing = CHUNK - len(batch)
         episodes = 0
         for episode in upcoming(*self._teacher) if missing > 0 else ():
-            for example in self.wanted(self.examples(episode)):
+            for example in self.examples_to_score(self.examples(episode)):
                 if pair_of(example) not in self._scores:
-                    found.setdefault(pair_of(example), example)
+                    batch.setdefault(pair_of(example), example)
             episodes += 1
-            if len(found) >= CHUNK or episodes >= MOST_EPISODES:
+            if len(batch) >= CHUNK or episodes >= MOST_EPISODES:
                 break
         self._seen_ahead = episodes if in_order(self._teacher[0]) else 0
-        return list(found.values())
+        return list(batch.values())
 
 
 def mutator_scorer(opt: Opt) -> Scorer:
     """The mutators' scorer that an ``opt`` asks for, with the score cache."""
-    own: dict[str, Any] = {}
+    device: dict[str, Any] = {}
     if opt.get('background_index') is not None and not opt.get('scorer_device'):
         # A process that ParlAI forked cannot use its parent's GPU.
-        own['scorer_device'] = 'cpu'
-    return judge_from_opt({**opt, **own}, Role.CHOOSE, DEFAULT_SCORER)
+        device['scorer_device'] = 'cpu'
+    return judge_from_opt({**opt, **device}, Role.CHOOSE, DEFAULT_SCORER)

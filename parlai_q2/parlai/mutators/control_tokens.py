@@ -8,7 +8,8 @@ whole context, as in the paper, use ``--mutators flatten+q2_control_tokens``. Wi
 ``--special-tok-lst`` each becomes one token of the model's dictionary.
 """
 
-from typing import Any, Iterable, Optional
+from collections.abc import Iterable
+from typing import Any
 
 import parlai.utils.logging as logging
 from parlai.core.message import Message
@@ -40,21 +41,21 @@ class ControlTokensMutator(ScoringMutator):
 
     def __init__(self, opt: Opt):
         super().__init__(opt)
-        self._groups: Optional[PrecisionGroups] = None
+        self._groups: PrecisionGroups | None = None
 
     @property
     def groups(self) -> PrecisionGroups:
         """The groups of lexical precision, always from the training labels."""
         if self._groups is None:
-            found: list[float] = []
+            shares: list[float] = []
             for episode in training_episodes(self.opt):
                 for turn in examples_of(episode, self.source):
-                    found += map(lexical_precision, turn[:1])
-                if len(found) >= SAMPLE:
+                    shares += map(lexical_precision, turn[:1])
+                if len(shares) >= SAMPLE:
                     break
-            self._groups = terciles(found)
+            self._groups = terciles(shares)
             logging.info(
-                f'Terciles of the lexical precision of {len(found)} training labels: '
+                f'Terciles of the lexical precision of {len(shares)} training labels: '
                 f'{self._groups.medium:.3f} and {self._groups.high:.3f}'
             )
         return self._groups

@@ -2,7 +2,6 @@
 
 import weakref
 from collections.abc import Sequence
-from typing import Optional
 
 import parlai.utils.logging as logging
 from parlai.core.message import Message
@@ -35,7 +34,7 @@ class FilterMutator(ScoringMutator):
 
     @classmethod
     def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
     ) -> ParlaiParser:
         """Add the options for what is kept, each with the prefix ``--q2-filter-``."""
         super().add_cmdline_args(parser, partial_opt)
@@ -49,7 +48,7 @@ class FilterMutator(ScoringMutator):
         self._kept: dict[int, bool] = {}
         weakref.finalize(self, tell, self._kept, self.opt)
 
-    def wanted(self, examples: Sequence[Sequence[Example]]) -> list[Example]:
+    def examples_to_score(self, examples: Sequence[Sequence[Example]]) -> list[Example]:
         """All labels are scored."""
         return [example for of_turn in examples for example in of_turn]
 
@@ -73,7 +72,7 @@ class FilterMutator(ScoringMutator):
                 'Lower --choose-threshold, or filter into a file first: '
                 'parlai_q2 filter -t TASK --outfile kept.jsonl'
             )
-        found = []
+        episodes = []
         for part in parts:
             messages = []
             for message, turn in zip(part, staying):
@@ -83,8 +82,8 @@ class FilterMutator(ScoringMutator):
                     # In a text with history, the first passage may be another turn's.
                     message.setdefault('knowledge', turn.knowledge)
                 messages.append(Message(message))
-            found.append(messages)
-        return found
+            episodes.append(messages)
+        return episodes
 
 
 def tell(kept: dict[int, bool], opt: Opt) -> None:
