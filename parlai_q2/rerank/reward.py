@@ -11,9 +11,11 @@ from typing import Any, Optional, Union
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError
 from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.choice import combine
 from parlai_q2.rerank.guards import TRAINING_PENALTIES
 from parlai_q2.rerank.pools import Pool
-from parlai_q2.rerank.reranker import Reranker
+from parlai_q2.rerank.relevance import RelevanceReader
+from parlai_q2.rerank.reranker import DEFAULT_RELEVANCE, Reranker
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import DEFAULTS, Role
 
@@ -31,6 +33,9 @@ class GroundedReward:
     :param knowledge: the data's column with the knowledge: texts or lists of passages.
     :param history: the column with the turns before the reply, oldest first; data
         without such a column has none.
+    :param relevance: whether a reply must also answer the last of these turns to earn
+        its reward (:func:`~parlai_q2.rerank.choice.combine`), or what reads that, as
+        for :class:`~parlai_q2.rerank.Reranker`.
 
     >>> reward = GroundedReward('precision', guards=False)
     >>> reward(['When?'] * 2, ['in 1969', 'in 1950'], knowledge=['It was in 1969.'] * 2)
@@ -43,13 +48,18 @@ class GroundedReward:
         guards: bool = True,
         knowledge: str = 'knowledge',
         history: str = 'history',
+        relevance: bool | str | RelevanceReader = False,
     ):
+        if isinstance(relevance, bool):
+            reader = DEFAULT_RELEVANCE if relevance else None
+        else:
+            reader = relevance
         self.reranker = Reranker(
             choose,
             guards=guards,
             explain=None,
             penalties=TRAINING_PENALTIES,
-            relevance=None,
+            relevance=reader,
         )
         self.knowledge, self.history = knowledge, history
         # TRL calls its logged columns by it.
@@ -97,7 +107,12 @@ class GroundedReward:
         if log is not None and scores:
             consistent = sum(score.label == Label.CONSISTENT for score in scores)
             log(f'{self.__name__}/consistent', consistent / len(scores))
-        return [reply.value for reply in replies]
+        return [
+            None
+            if reply.value is None
+            else combine(reply.value, reply.relevance, reply.turn_support)
+            for reply in replies
+        ]
 
 
 def _text(completion: Completion) -> str:

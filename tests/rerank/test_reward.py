@@ -6,7 +6,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.rerank import Reranker
 from parlai_q2.rerank.guards import TRAINING_PENALTIES
 from parlai_q2.rerank.reward import GroundedReward
-from tests.rerank.toys import ToyScorer
+from tests.rerank.toys import ToyRelevance, ToyScorer
 
 BEES = 'Bees have five eyes: two large ones and three small ones on their heads.'
 COPY = 'bees have five eyes two large ones and three small ones'
@@ -81,3 +81,16 @@ def test_a_history_for_each_reply_or_an_error_that_names_the_column():
     reward = GroundedReward('precision', history='turns')
     with pytest.raises(InputError, match="1 values in the column 'turns' for 2"):
         reward([''] * 2, ['a', 'b'], knowledge=['a', 'b'], turns=[[]])
+
+
+def test_with_relevance_a_reply_must_also_answer():
+    asked = [['Who designed the museum?']]
+    data = {'knowledge': ['The museum opened in 1903.'], 'history': asked}
+    reply = ['The museum opened in 1903.']
+    alone = GroundedReward(ToyScorer(), guards=False)
+    assert alone(['x'], reply, **data) == [1.0], 'off by default'
+    both = GroundedReward(ToyScorer(), guards=False, relevance=ToyRelevance())
+    # One of the three words of the question, with a support of 0.9.
+    assert both(['x'], reply, **data) == [pytest.approx(0.9 / 3)]
+    del data['history']
+    assert both(['x'], reply, **data) == [1.0], 'there is nothing to answer'
