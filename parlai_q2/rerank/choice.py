@@ -13,8 +13,10 @@ first choice stands, unless the rule abstains.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from math import inf, isfinite, sqrt
+from dataclasses import dataclass, replace
+from functools import partial
+from math import inf, isfinite
+from typing import NamedTuple
 
 from parlai_q2.claims import Label
 from parlai_q2.enums import Word
@@ -44,9 +46,6 @@ DEFAULT_RERANK_BY = RerankBy.COMBINED
 DEFAULT_GENERATOR_WEIGHT = 0.3
 # A reply answers its turn if that is likelier than not.
 MIN_RELEVANCE = 0.5
-# A scorer that reads no turn may be sure and wrong about a short answer: a lower score
-# counts as this much.
-MIN_COMBINED_VALUE = 0.01
 # So many candidates are read for relevance before it is known which others can win.
 READ_FIRST = 4
 # Digits that count when values are compared: batching changes the last digits.
@@ -130,18 +129,46 @@ class Rule:
 Utility = Callable[[Candidate], float]
 
 
-def combine(value: float, relevance: float | None, support: float | None) -> float:
-    """
-    Groundedness and relevance as one number in [0, 1]: how likely a reply both answers
-    the turn and keeps with the knowledge.
+class Weights(NamedTuple):
+    """The exponents of the three factors of a combined value (:func:`combine`)."""
 
-    :param value: the score after the guards, in [0, 1].
-    :param relevance: whether the reply answers the turn, in [0, 1]; None: not read.
-    :param support: whether the knowledge supports it in the light of the turn.
+    relevance: float
+    support: float
+    score: float
+
+
+# Fitted on development data: held-out reply pools, pools made of questions and BEGIN's
+# development set (benchmarks/choice.py). After a statement, relevance counts little.
+ASKING_WEIGHTS = Weights(relevance=1.0, support=1.0, score=0.5)
+CHATTING_WEIGHTS = Weights(relevance=0.25, support=0.0, score=1.0)
+# A scorer that reads no turn may be sure and wrong about a short answer: a lower score
+# counts as this much.
+MIN_COMBINED_VALUE = 0.01
+
+
+def find_weights(turn_text: str) -> Weights:
+    """The weights for replies to a turn."""
+    return ASKING_WEIGHTS if wants_answer(turn_text) else CHATTING_WEIGHTS
+
+
+def combine(candidate: Candidate, weights: Weights) -> float:
     """
-    if relevance is None or support is None:
+    Groundedness and relevance of a candidate as one number in [0, 1]: the product of
+    its relevance, its support in the light of the turn and its value after the guards,
+    each to the power of its weight; only the value if relevance was not read.
+
+    >>> candidate = Candidate('Five.', value=0.25, relevance=0.5, turn_support=1.0)
+    >>> combine(candidate, Weights(relevance=1.0, support=1.0, score=0.5))
+    0.25
+    """
+    value = _value(candidate)
+    if candidate.relevance is None or candidate.turn_support is None:
         return value
-    return relevance * support * sqrt(max(value, MIN_COMBINED_VALUE))
+    return (
+        candidate.relevance**weights.relevance
+        * candidate.turn_support**weights.support
+        * max(value, MIN_COMBINED_VALUE) ** weights.score
+    )
 
 
 def choose(
@@ -165,14 +192,16 @@ def choose(
     ):
         ordered, reason = tuple(candidates), Reason.UNVERIFIABLE
     else:
-        ordered, reason = _order(candidates, rule)
+        ordered, reason = _order(candidates, rule, turn_text)
     failure = _find_failure(ordered[0], rule, bool(passages), turn_text)
     if failure is not None:
         return Ranking(ordered, failure, True, passages, turn_text)
     return Ranking(ordered, reason, False, passages, turn_text)
 
 
-def find_best_grounded(candidates: Sequence[Candidate]) -> list[int]:
+def find_best_grounded(
+    candidates: Sequence[Candidate], turn_text: str = ''
+) -> list[int]:
     """
     The indices of the :data:`READ_FIRST` best grounded candidates, whose relevance is
     read first.
@@ -181,20 +210,24 @@ def find_best_grounded(candidates: Sequence[Candidate]) -> list[int]:
     return sorted(order[:READ_FIRST])
 
 
-def find_contenders(candidates: Sequence[Candidate]) -> list[int]:
+def find_contenders(candidates: Sequence[Candidate], turn_text: str) -> list[int]:
     """
     The indices of the candidates that were not read for relevance, and that could still
-    beat those that were: even the most relevant reply is worth no more than its
-    groundedness allows (:func:`combine`).
+    beat those that were: even the most relevant reply is worth no more than its score
+    allows (:func:`combine`).
     """
-    best = max(
-        (_combined_value(c) for c in candidates if c.relevance is not None), default=0.0
-    )
+    weights = find_weights(turn_text)
+    combined = [combine(c, weights) for c in candidates if c.relevance is not None]
+    best = max(combined, default=0.0)
     return [
         index
         for index, candidate in enumerate(candidates)
-        if candidate.relevance is None and combine(_value(candidate), 1.0, 1.0) > best
+        if candidate.relevance is None
+        and combine(replace(candidate, **_PERFECT), weights) > best
     ]
+
+
+_PERFECT = {'relevance': 1.0, 'turn_support': 1.0}
 
 
 def has_comparable_likelihoods(candidates: Sequence[Candidate]) -> bool:
@@ -212,10 +245,10 @@ def has_comparable_likelihoods(candidates: Sequence[Candidate]) -> bool:
 
 
 def _order(
-    candidates: Sequence[Candidate], rule: Rule
+    candidates: Sequence[Candidate], rule: Rule, turn_text: str
 ) -> tuple[tuple[Candidate, ...], str]:
     """The candidates, best first, and why the first one is."""
-    stages = _stages(candidates, rule)
+    stages = _stages(candidates, rule, turn_text)
     _, utility = stages[-1]
     order = _sort(candidates, utility)
     best = order[0]
@@ -228,7 +261,7 @@ def _order(
 
 
 def _stages(
-    candidates: Sequence[Candidate], rule: Rule
+    candidates: Sequence[Candidate], rule: Rule, turn_text: str
 ) -> list[tuple[Reason, Utility]]:
     """The utilities that a rule is built from, the last one being the whole rule."""
     if rule.by == RerankBy.THRESHOLD:
@@ -242,7 +275,7 @@ def _stages(
     if rule.by == RerankBy.COMBINED and any(
         candidate.relevance is not None for candidate in candidates
     ):
-        base = _combined_value
+        base = partial(_combined_value, weights=find_weights(turn_text))
         stages.append((Reason.BEST_RELEVANCE, base))
         likelihood_reason = Reason.BEST_COMBINED
     weight = rule.generator_weight
@@ -280,11 +313,10 @@ def _value(candidate: Candidate) -> float:
     return 0.0 if candidate.value is None else candidate.value
 
 
-def _combined_value(candidate: Candidate) -> float:
-    if candidate.relevance is None:
-        # Not a contender: behind those that were read.
-        return _value(candidate) - 10.0
-    return combine(_value(candidate), candidate.relevance, candidate.turn_support)
+def _combined_value(candidate: Candidate, weights: Weights) -> float:
+    value = combine(candidate, weights)
+    # What was not read for relevance cannot win.
+    return value if candidate.relevance is not None else value - 1.0
 
 
 def _find_failure(

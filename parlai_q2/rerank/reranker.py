@@ -42,6 +42,7 @@ from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
 from parlai_q2.steps import Step, tell
+from parlai_q2.text.questions import wants_answer
 from parlai_q2.turns import Example, Knowledge, Turn
 
 # The preset whose model reads relevance.
@@ -305,16 +306,18 @@ class Reranker:
             b for b, turn in enumerate(turns) if turn.knowledge and turn.text.strip()
         ]
         for find in (find_best_grounded, find_contenders):
-            places = [(b, n) for b in asking for n in find(scored[b])]
+            places = [(b, n) for b in asking for n in find(scored[b], turns[b].text)]
             reader = self.relevance_reader if places else None
             if reader is None:
                 return
             read = add_relevance(reader, [(turns[b], scored[b][n]) for b, n in places])
             for (b, n), candidate in zip(places, read, strict=True):
-                scored[b][n] = self._without_covered_guards(candidate)
+                if wants_answer(turns[b].text):
+                    candidate = self._without_covered_guards(candidate)
+                scored[b][n] = candidate
 
     def _without_covered_guards(self, candidate: Candidate) -> Candidate:
-        """A candidate that loses nothing by guards that relevance stands for."""
+        """A candidate that loses nothing by guards that relevance covers."""
         if candidate.score is None or not self.guards:
             return candidate
         value = apply_penalties(

@@ -1,9 +1,11 @@
 """Relevance: which candidates are read for it, and what it changes."""
 
+from dataclasses import replace
+
 import pytest
 
-from parlai_q2.rerank import Pool, Ranking, Reason, RerankBy, Reranker, Rule
-from parlai_q2.rerank.choice import combine
+from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, RerankBy, Reranker, Rule
+from parlai_q2.rerank.choice import Weights, combine
 from parlai_q2.rerank.relevance import AnswerComparer, wants_span
 from parlai_q2.turns import Turn
 from tests.rerank.toys import ToyRelevance, ToyScorer
@@ -68,10 +70,19 @@ def test_a_batch_is_read_as_each_alone():
 
 
 def test_a_combination_is_no_larger_than_its_parts_allow():
-    assert combine(0.9, None, None) == 0.9, 'without relevance the value counts'
-    assert combine(0.81, 1.0, 1.0) == pytest.approx(0.9)
-    assert combine(0.81, 0.5, 1.0) == pytest.approx(0.45)
-    assert combine(0.0, 1.0, 1.0) == pytest.approx(0.1), 'never quite impossible'
+    weights = Weights(relevance=1.0, support=2.0, score=0.5)
+
+    def combined(value, relevance, support):
+        candidate = Candidate('x', value=value)
+        return combine(
+            replace(candidate, relevance=relevance, turn_support=support), weights
+        )
+
+    assert combined(0.9, None, None) == 0.9, 'without relevance the value counts'
+    assert combined(0.81, 1.0, 1.0) == pytest.approx(0.9)
+    assert combined(0.81, 0.5, 1.0) == pytest.approx(0.45)
+    assert combined(0.81, 1.0, 0.5) == pytest.approx(0.225)
+    assert combined(0.0, 1.0, 1.0) == pytest.approx(0.1), 'never quite impossible'
 
 
 @pytest.mark.parametrize(

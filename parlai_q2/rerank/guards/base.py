@@ -33,7 +33,8 @@ class Guard:
     :cvar training_penalty: the same where a generator learns from scores; None: the
         same number.
     :cvar covered_by_relevance: whether a reply like that is a bad reply because it may
-        not answer the turn. The penalty then counts only where relevance was not read.
+        not answer the turn. The penalty then does not count where the turn asks
+        something and relevance was read.
     :cvar message: what such a reply is, to complete the sentence "It is ...".
     """
 
