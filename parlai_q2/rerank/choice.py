@@ -222,12 +222,13 @@ def find_contenders(candidates: Sequence[Candidate], turn_text: str) -> list[int
     return [
         index
         for index, candidate in enumerate(candidates)
-        if candidate.relevance is None
-        and combine(replace(candidate, **_PERFECT), weights) > best
+        if candidate.relevance is None and _value_bound(candidate, weights) > best
     ]
 
 
-_PERFECT = {'relevance': 1.0, 'turn_support': 1.0}
+def _value_bound(candidate: Candidate, weights: Weights) -> float:
+    """What a candidate would be worth if it were perfectly relevant and supported."""
+    return combine(replace(candidate, relevance=1.0, turn_support=1.0), weights)
 
 
 def has_comparable_likelihoods(candidates: Sequence[Candidate]) -> bool:

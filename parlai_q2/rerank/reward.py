@@ -50,9 +50,8 @@ class GroundedReward:
         history: str = 'history',
         relevance: bool | str | RelevanceReader = False,
     ):
-        if isinstance(relevance, bool):
-            reader = DEFAULT_RELEVANCE if relevance else None
-        else:
+        reader: str | RelevanceReader | None = DEFAULT_RELEVANCE if relevance else None
+        if not isinstance(relevance, bool):
             reader = relevance
         self.reranker = Reranker(
             choose,
