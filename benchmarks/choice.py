@@ -20,7 +20,12 @@ from typing import Any
 import numpy as np
 
 from parlai_q2.rerank import Pool, Reranker
-from parlai_q2.zoo.train.relevance_pools import is_held_out, read_rows, sentences_of
+from parlai_q2.zoo.train.relevance_pools import (
+    is_held_out,
+    read_rows,
+    sentences_of,
+    with_other_turns,
+)
 
 OUTCOMES = ('best', 'partly', 'beside', 'wrong')
 SHORT_POOLS = Path(__file__).parent / 'short_pools.jsonl'
@@ -31,7 +36,7 @@ _FRAGMENT = re.compile(
     r"\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)+|\b\d[\d,.]*\d(?: \w+)?|\b\d+ \w+"
 )
 
-Labelled = Mapping[str, Any]
+Labelled = dict[str, Any]
 
 
 def outcome(candidate: Mapping[str, Any]) -> str:
@@ -96,7 +101,7 @@ def _turns(
         yield 'yesno', f'{turn} Is it {asked}?', [*replies, declined]
 
 
-def labelled(text: str, supported: int | str, answers: int) -> Labelled:
+def labelled(text: str, supported: int | str, answers: int) -> dict[str, Any]:
     return {'text': text, 'g': supported, 'a': answers}
 
 
@@ -160,6 +165,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('--qa', help='questions on passages, made into pools')
     parser.add_argument('--limit', type=int, default=1200, help='of pools from --qa')
     parser.add_argument('--held-out', action='store_true')
+    parser.add_argument(
+        '--other-turns',
+        action='store_true',
+        help='add to each pool the best reply to another turn on its passages',
+    )
     args = parser.parse_args(argv)
     reranker = Reranker()
     sets: dict[str, Sequence[Labelled]] = {
@@ -170,6 +180,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name, pools in sets.items():
         if args.held_out and name in args.pools:
             pools = [p for p in pools if is_held_out(p)]
+        if args.other_turns:
+            pools = with_other_turns(pools)
         if pools:
             report(name, pools, choose(reranker, pools))
 

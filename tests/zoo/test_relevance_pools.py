@@ -9,11 +9,14 @@ from parlai_q2.zoo.train.relevance_pools import (
     PoolSource,
     QaPools,
     courtesy_pool,
+    dialogue_pool,
     is_best,
     is_held_out,
     moved_pool,
+    replay_pool,
     thinned,
     twin_pool,
+    with_other_turns,
 )
 
 PASSAGE = 'The museum opened in 1903. It was designed by Anna Keller.'
@@ -36,6 +39,17 @@ POOL = {
     'history': ['Who designed it?'],
     'candidates': REPLIES,
 }
+
+
+DETECTOR = [
+    {'p': 'The lake is deep.', 'h': said, 'y': y}
+    for said, y in (('It is.', 0), ('It is old.', 1), ('No.', 2), ('Wow!', 3))
+]
+DIALOGUES = [
+    {'k': 'Bees have five eyes.', 'h': ['I like bees.'], 'r': 'Five eyes!', 'f1': 0.7},
+    {'k': 'Baikal is deep.', 'h': ['Is it deep?'], 'r': 'It is deep.', 'f1': 0.6},
+    {'k': 'Rome is old.', 'h': ['Hi'], 'r': 'What?', 'f1': 0.1},
+]
 
 
 @pytest.fixture
@@ -87,6 +101,19 @@ def test_of_a_labelled_pool_a_best_and_a_wrong_reply_stay(draw):
         assert sorted(pool['knowledge']) == sorted(POOL['knowledge'])
 
 
+def test_the_best_reply_to_another_turn_is_beside_the_point():
+    cost = {
+        'kind': 'wh',
+        'knowledge': POOL['knowledge'],
+        'history': ['What does it cost?'],
+        'candidates': [{'text': '7 euros.', 'g': 1, 'a': 2}],
+    }
+    first, second = with_other_turns([POOL, cost])
+    assert first['candidates'][-1] == {'text': '7 euros.', 'g': 1, 'a': 0}
+    assert second['candidates'][-1] == {'text': 'Anna Keller.', 'g': 1, 'a': 0}
+    assert with_other_turns([POOL]) == [POOL]
+
+
 def test_on_other_knowledge_nothing_is_supported_but_its_own_sentences(draw):
     other = {'knowledge': ['The lake is 120 metres deep.']}
     for _ in range(10):
@@ -108,11 +135,23 @@ def test_twins_have_no_turn():
     assert [(c['g'], c['a']) for c in pool['candidates']] == [(1, None), (0, None)]
 
 
+@pytest.mark.parametrize('row, supported', list(zip(DETECTOR, [1, 0, 0, 'n'])))
+def test_replayed_rows_keep_their_class_after_any_turn(draw, row, supported):
+    pools = [replay_pool(row, DIALOGUES, draw) for _ in range(30)]
+    assert {p['candidates'][0]['g'] for p in pools} == {supported}
+    assert {len(p['history']) for p in pools} == {0, 1}
+
+
+def test_what_others_said_does_not_answer(draw):
+    right, other = dialogue_pool(DIALOGUES[:2], draw)['candidates']
+    assert is_best(right) and (other['g'], other['a']) == (0, 0)
+
+
 def test_a_source_mixes_labelled_pools_with_made_ones(qa, draw):
     twins = [{'p': PASSAGE, 'right': 'Keller did.', 'wrong': 'Brandt did.'}]
-    source = PoolSource([POOL], qa, twins).draw(draw)
+    source = PoolSource([POOL], qa, twins, DETECTOR, DIALOGUES).draw(draw)
     kinds = [next(source).get('kind', 'twins') for _ in range(300)]
-    assert 150 < kinds.count('wh') < 250
+    assert 20 < kinds.count('wh') < 80
     assert {'twins', 'smalltalk', 'fragment', 'unanswerable'} < set(kinds)
 
 

@@ -22,7 +22,16 @@ Pool = dict[str, Any]
 # Of a pool that people labelled, so many replies are read in a pass.
 MOST_REPLIES = 4
 # Of so many pools that people labelled, so many are made by each rule.
-PER_LABELLED = {'qa': 0.30, 'twins': 0.09, 'courtesy': 0.045, 'moved': 0.075}
+PER_LABELLED = {
+    'qa': 1.0,
+    'replay': 5.0,
+    'dialogue': 0.4,
+    'twins': 0.06,
+    'courtesy': 0.045,
+    'moved': 0.075,
+}
+# Replies of dialogues that share less with their knowledge may not rest on it.
+LEAST_F1 = 0.3
 DECLINES = (
     "Sorry, I don't know.|I'm afraid I can't say.|I couldn't find that, sorry.|"
     "That isn't mentioned anywhere I can look.|I don't have any information on that.|"
@@ -146,7 +155,7 @@ class QaPools:
             found += [candidate(s, 1, 0) for s in beside if s != _sentence(other)]
             found += [candidate(decline, 'n', 0), candidate(stranger, 0, None)]
         found.append(candidate(generic, 'n', 0))
-        found = [*found[:2], *draw.sample(found[2:], min(3, len(found) - 2))]
+        found = [*found[:2], *draw.sample(found[2:], min(2, len(found) - 2))]
         return {
             'kind': kind,
             'knowledge': [row['c']],
@@ -164,6 +173,29 @@ class QaPools:
 
 def _sentence(answer: str) -> str:
     return answer[:1].upper() + answer[1:].rstrip('.') + '.'
+
+
+def with_other_turns(pools: Sequence[Pool]) -> list[Pool]:
+    """
+    Pools with one more reply, where there is one: the best of another turn on the same
+    passages, which is beside the point here. Without these, the style of a reply gives
+    away whether it answers, and a model need not read the turn.
+    """
+    by_passage: dict[str, list[Pool]] = {}
+    for pool in pools:
+        by_passage.setdefault(pool['knowledge'][0], []).append(pool)
+    found = []
+    for pool in pools:
+        same = by_passage[pool['knowledge'][0]]
+        after = same[(same.index(pool) + 1) % len(same)]
+        texts = {one['text'] for one in pool['candidates']}
+        others = [
+            candidate(one['text'], 1, 0)
+            for one in after['candidates']
+            if is_best(one) and one['g'] == 1 and one['text'] not in texts
+        ]
+        found.append({**pool, 'candidates': [*pool['candidates'], *others[:1]]})
+    return found
 
 
 def thinned(pool: Pool, draw: random.Random) -> Pool:
@@ -213,6 +245,26 @@ def twin_pool(row: dict[str, Any]) -> Pool:
     return {'knowledge': [row['p']], 'history': [], 'candidates': found}
 
 
+def replay_pool(
+    row: Mapping[str, Any], turns: Sequence[Mapping[str, Any]], draw: random.Random
+) -> Pool:
+    """
+    A row of the detector's data, so that support is not forgotten: mostly after a turn
+    of some dialogue, which tells nothing of it.
+    """
+    history = draw.choice(turns)['h'][-1:] if draw.random() < 0.7 else []
+    supported = {0: 1, 3: 'n'}.get(row['y'], 0)
+    found = [candidate(row['h'], supported, None)]
+    return {'knowledge': [row['p']], 'history': history, 'candidates': found}
+
+
+def dialogue_pool(rows: Sequence[Mapping[str, Any]], draw: random.Random) -> Pool:
+    """A turn of a dialogue with what a person said, and what others said elsewhere."""
+    row, other = draw.sample(rows, 2)
+    found = [candidate(row['r'], 1, 2), candidate(other['r'], 0, 0)]
+    return {'knowledge': [row['k']], 'history': row['h'][-3:], 'candidates': found}
+
+
 class PoolSource:
     """
     Pools in random order, without end.
@@ -223,9 +275,16 @@ class PoolSource:
     """
 
     def __init__(
-        self, labelled: Sequence[Pool], qa: QaPools, twins: Sequence[dict[str, Any]]
+        self,
+        labelled: Sequence[Pool],
+        qa: QaPools,
+        twins: Sequence[dict[str, Any]],
+        detector: Sequence[dict[str, Any]],
+        dialogues: Sequence[dict[str, Any]],
     ):
-        self.labelled, self.qa, self.twins = labelled, qa, twins
+        self.labelled, self.qa, self.twins = with_other_turns(labelled), qa, twins
+        self.detector = detector
+        self.dialogues = [d for d in dialogues if d['h'] and d['f1'] > LEAST_F1]
         self.asked = [
             p for p in labelled if p['kind'] not in ('statement', 'smalltalk')
         ]
@@ -234,6 +293,10 @@ class PoolSource:
         rules: dict[str, Callable[[], Pool]] = {
             'qa': lambda: self.qa.draw(draw),
             'twins': lambda: twin_pool(draw.choice(self.twins)),
+            'replay': lambda: replay_pool(
+                draw.choice(self.detector), self.dialogues, draw
+            ),
+            'dialogue': lambda: dialogue_pool(self.dialogues, draw),
             'courtesy': lambda: courtesy_pool(
                 draw.choice(self.labelled)['knowledge'], draw
             ),
@@ -245,5 +308,5 @@ class PoolSource:
             for pool in draw.sample(self.labelled, len(self.labelled)):
                 yield thinned(pool, draw)
                 for name, share in PER_LABELLED.items():
-                    if draw.random() < share:
+                    for _ in range(int(share + draw.random())):
                         yield rules[name]()

@@ -79,7 +79,7 @@ def loss_of(pools: Sequence[Pool], logits: Any) -> Any:
         if 0 < best.sum() < len(replies):
             both = F.logsigmoid(rows).sum(1)
             total = total - (torch.log_softmax(both, 0) * (best / best.sum())).sum()
-        elif not known.any():  # twins
+        elif len(replies) == 2 and not known.any():  # twins
             total = total + F.softplus(TWIN_MARGIN - (rows[0, 1] - rows[1, 1]))
     return total / len(pools)
 
@@ -143,7 +143,16 @@ def train(rank: int, args: argparse.Namespace) -> None:
     ]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98))
     labelled = [p for f in args.pools for p in read_rows(f) if not is_held_out(p)]
-    source = PoolSource(labelled, QaPools(read_rows(args.qa)), read_rows(args.twins))
+    detector = [
+        r for r in read_rows(args.detector)[:: args.processes * 4] if r['src'] != 'anli'
+    ]
+    source = PoolSource(
+        labelled,
+        QaPools(read_rows(args.qa)),
+        read_rows(args.twins),
+        detector,
+        read_rows(args.dialogues),
+    )
     pools = source.draw(random.Random(args.seed + 1000 * rank))
     losses: deque[float] = deque(maxlen=50)
     start, saved = time.time(), 0.0
@@ -206,6 +215,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('--pools', nargs='+', required=True)
     parser.add_argument('--qa', required=True)
     parser.add_argument('--twins', required=True)
+    parser.add_argument('--detector', required=True)
+    parser.add_argument('--dialogues', required=True)
     parser.add_argument('--minutes', type=float, default=50)
     parser.add_argument(
         '--begin', type=float, default=0, help='of the schedule, in [0, 1)'
