@@ -5,7 +5,7 @@ How well scorers find the right passage among others.
 
 Each response is scored with its passage alone; among nine passages of other examples of
 its corpus, or fewer once they have 2,000 words; and inside one text of that many. The
-records are such as :mod:`parlai_q2.zoo.train.grounded_data` writes.
+records are such as ``benchmarks/grounded_data.py`` writes.
 """
 
 import argparse

@@ -4,9 +4,10 @@ writes them: the real loading code on files that a test can make.
 """
 
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
 import torch
+from safetensors.numpy import save
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import (
     AlbertConfig,
@@ -22,9 +23,8 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
+from parlai_q2.models.converted.convert import quantised
 from parlai_q2.models.folder import INT8_WEIGHTS
-from parlai_q2.models.int8_weights import stored_form, write_int8
-from parlai_q2.zoo.train.weights import distinct
 
 SPECIAL = ['[PAD]', '[UNK]', '[CLS]', '[SEP]']
 BERT_NAMES = {
@@ -141,7 +141,13 @@ def in_int8(model: Any, folder: Path) -> None:
     """Write a model's configuration and its weights in int8, tied ones once."""
     model.save_pretrained(folder)
     (folder / 'model.safetensors').unlink()
-    write_int8(stored_form(distinct(model.state_dict())), folder / INT8_WEIGHTS)
+    write_int8(model.state_dict(), folder / INT8_WEIGHTS)
+
+
+def write_int8(state: Mapping[str, torch.Tensor], path: Path) -> None:
+    """Write weights as row-wise int8 in safetensors."""
+    arrays = {name: tensor.float().numpy() for name, tensor in state.items()}
+    path.write_bytes(save(quantised(arrays)))
 
 
 def tiny_t5(folder: Path) -> str:

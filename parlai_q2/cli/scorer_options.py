@@ -24,7 +24,7 @@ from parlai_q2.scorers.registry import (
 from parlai_q2.scorers.roles import DEFAULTS, NONE, Role
 from parlai_q2.threads import limit_cores
 
-SHIPPED = ('mini', 'base', 'fast')
+SHIPPED = ('mini', 'base')
 # The presets whose models do not come with the package.
 FETCHED = [name for name in preset_names() if name not in SHIPPED]
 # What a role's scorer does, for help texts.
@@ -41,7 +41,7 @@ def add_preset_option(group: Any) -> None:
     group.add_argument(
         '--preset',
         default=DEFAULT_PRESET,
-        help='the models: mini, base or fast, which ship; one that is fetched on '
+        help='the models: mini or base, which ship; one that is fetched on '
         f'first use ({", ".join(FETCHED)}); or a YAML file',
     )
 

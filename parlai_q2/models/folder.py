@@ -10,7 +10,7 @@ import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Iterable, Iterator, Optional
+from typing import Any, Iterable, Iterator
 
 from parlai_q2.errors import ModelError, Q2Error, is_out_of_memory
 from parlai_q2.io.files import file_sha256
@@ -18,6 +18,8 @@ from parlai_q2.io.files import file_sha256
 CHECKSUMS = 'sha256.json'
 # What a folder with int8 weights in safetensors has them in.
 INT8_WEIGHTS = 'model.int8.safetensors'
+# The largest configuration, vocabulary or tokenizer that is read, in bytes.
+LARGEST_TEXT = 256 * 2**20
 
 
 @contextmanager
@@ -37,13 +39,42 @@ def blaming(path: Path) -> Iterator[None]:
 def read_object(path: Path) -> dict[str, Any]:
     """Read a JSON file that contains an object; anything else is a ModelError."""
     with blaming(path):
-        found = json.loads(path.read_text(encoding='utf-8'))
-    if not isinstance(found, dict):
+        content = json.loads(read_text(path))
+    if not isinstance(content, dict):
         raise ModelError(f'Cannot load {path}: it must contain an object.')
-    return found
+    return content
 
 
-def listed_files(folder: Path) -> Optional[dict[str, str]]:
+def read_text(path: Path) -> str:
+    """
+    The text of a regular file.
+
+    :raises ModelError: if it is no regular file, or larger than :data:`LARGEST_TEXT`.
+    """
+    check_regular(path)
+    size = path.stat().st_size
+    if size > LARGEST_TEXT:
+        raise ModelError(
+            f'Cannot load {path}: it has {size:,} bytes; at most {LARGEST_TEXT:,} are '
+            'read.'
+        )
+    return path.read_text(encoding='utf-8')
+
+
+def check_regular(path: Path) -> None:
+    """Raise ModelError for a pipe, a device or the like, whose reading may not end."""
+    if path.exists() and not path.is_file():
+        raise ModelError(f'Cannot load {path}: it is not a regular file.')
+
+
+def check_entries(folder: Path) -> None:
+    """:func:`check_regular` for whatever a folder has, except folders."""
+    for path in folder.iterdir():
+        if not path.is_dir():
+            check_regular(path)
+
+
+def listed_files(folder: Path) -> dict[str, str] | None:
     """The files of a folder that may be read, with checksums; None without a list."""
     path = folder / CHECKSUMS
     if not path.exists():
@@ -59,7 +90,8 @@ def listed_files(folder: Path) -> Optional[dict[str, str]]:
 
 
 def has_file(folder: Path, name: str) -> bool:
-    """Whether a folder has a file that may be read."""
+    """Whether a folder has a file that may be read; a ModelError if not regular."""
+    check_regular(folder / name)
     listed = listed_files(folder)
     return (folder / name).exists() and (listed is None or name in listed)
 

@@ -7,28 +7,27 @@ are read from safetensors or, if a hub model has only older files, by torch's
 """
 
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any
 
 from parlai_q2.errors import (
     ConfigError,
     ModelError,
     ModelNotFoundError,
+    Q2Error,
     is_out_of_memory,
 )
 from parlai_q2.models.converted.base import check_version, reference_of_base
-from parlai_q2.models.converted.folder import has_any, is_converted, read_any
-from parlai_q2.models.converted.from_adapter import ADAPTER, WEIGHTS, has_adapter
-from parlai_q2.models.converted.from_decoder import base_of, has_decoder
+from parlai_q2.models.converted.folder import has_any, read_any
+from parlai_q2.models.converted.from_adapter import ADAPTER, has_adapter
 from parlai_q2.models.converted.layout import ENCODER, SEQ2SEQ
 from parlai_q2.models.device import check_device, in_float32
 from parlai_q2.models.folder import (
-    INT8_WEIGHTS,
     blaming,
+    check_entries,
     folder_generation,
-    has_file,
     only_listed,
-    verify_checksums,
 )
+from parlai_q2.models.hub import is_reachable
 from parlai_q2.models.references import resolve
 from parlai_q2.packages import check_torch
 
@@ -38,13 +37,9 @@ WORDS = ('tokenizer.json', '*vocab*', '*.model', '*.spm', '*.txt')
 NO_CODE: dict[str, Any] = {'trust_remote_code': False}
 
 
-def load_tokenizer(reference: str, revision: Optional[str] = None) -> Any:
-    """The tokenizer of a model; for an adapter or a decoder, that of its base."""
-    place = resolve(reference)
-    if isinstance(place, Path) and has_decoder(place):
-        base = str(base_of(place))
-    else:
-        base = adapter_base(reference) or reference
+def load_tokenizer(reference: str, revision: str | None = None) -> Any:
+    """The tokenizer of a model; for an adapter, that of its base."""
+    base = adapter_base(reference) or reference
     check_torch(f'The model {reference!r}')
     from transformers import AutoTokenizer
 
@@ -69,7 +64,7 @@ def load_model(
     reference: str,
     auto_class: Any,
     device: str = 'cpu',
-    revision: Optional[str] = None,
+    revision: str | None = None,
     **options: Any,
 ) -> Any:
     """
@@ -93,10 +88,7 @@ def load_model(
                 'save_pretrained wrote.'
             )
         with in_float32(), blaming(folder):
-            if has_file(folder, INT8_WEIGHTS) and not is_converted(folder):
-                model = _load_quantised(folder, auto_class)
-            else:
-                model = _load_converted(folder, auto_class)
+            model = _load_stored(folder, auto_class)
     else:
         with in_float32():
             model = _from_pretrained(auto_class, reference, revision, **options)
@@ -104,7 +96,7 @@ def load_model(
 
 
 def load_seq2seq(
-    reference: str, device: str = 'cpu', revision: Optional[str] = None
+    reference: str, device: str = 'cpu', revision: str | None = None
 ) -> tuple[Any, Any]:
     """
     Load an encoder-decoder in fp32, and its tokenizer. A folder may have an adapter
@@ -113,23 +105,11 @@ def load_seq2seq(
     check_torch(f'The model {reference!r}')
     from transformers import AutoModelForSeq2SeqLM
 
-    from parlai_q2.models.int8_weights import load_int8
-    from parlai_q2.models.lora import merge_adapter
-
-    check_device(device)
     tokenizer = load_tokenizer(reference, revision)
-    base = adapter_base(reference)
-    if base is None:
-        return load_model(reference, AutoModelForSeq2SeqLM, device, revision), tokenizer
-    folder = Path(resolve(reference))
-    verify_checksums(folder)
-    model = load_model(base, AutoModelForSeq2SeqLM)
-    with blaming(folder):
-        merge_adapter(model, load_int8(folder / WEIGHTS))
-    return model.to(device), tokenizer
+    return load_model(reference, AutoModelForSeq2SeqLM, device, revision), tokenizer
 
 
-def adapter_base(reference: str) -> Optional[str]:
+def adapter_base(reference: str) -> str | None:
     """The reference of an adapter's base model; None if this is not an adapter."""
     place = resolve(reference)
     if not isinstance(place, Path) or not has_adapter(place):
@@ -142,76 +122,44 @@ def adapter_base(reference: str) -> Optional[str]:
     return base
 
 
-def stored_folder(reference: str) -> Optional[Path]:
-    """The folder of a converted model or of int8 weights; None for any other model."""
+def stored_folder(reference: str) -> Path | None:
+    """The folder of a model that :func:`read_any` reads; None for any other model."""
     place = resolve(reference)
     return place if isinstance(place, Path) and has_any(place) else None
 
 
-def _load_converted(folder: Path, auto_class: Any) -> Any:
+def _load_stored(folder: Path, auto_class: Any) -> Any:
     from parlai_q2.models.converted.to_torch import as_transformers
 
     wanted = SEQ2SEQ if 'Seq2Seq' in auto_class.__name__ else ENCODER
     converted = read_any(folder, wanted)
     assert converted is not None
-    return as_transformers(converted, auto_class)
-
-
-def _load_quantised(folder: Path, auto_class: Any) -> Any:
-    import torch
-    import transformers
-
-    from parlai_q2.models.int8_weights import load_int8
-
-    verify_checksums(folder)
-    with only_listed(folder) as place:
-        config = transformers.AutoConfig.from_pretrained(place, **NO_CODE)
-    # Otherwise transformers 5 would round the weights to the type in config.json.
-    config.dtype = torch.float32
-    # Only the concrete class, not the auto class, takes a state dict without a folder.
-    # Look up a single entry of the mapping: iterating over it would import all models.
-    architecture = (config.architectures or ['nothing'])[0]
-    mapped = auto_class._model_mapping.get(type(config), ())
-    classes: Any = mapped if isinstance(mapped, (tuple, list)) else (mapped,)
-    model_class = next((c for c in classes if c.__name__ == architecture), None)
-    if model_class is None:
-        raise ModelError(
-            f'{folder}/config.json names the architecture {architecture!r}, which '
-            f'is none of {auto_class.__name__}.'
-        )
-    model, info = model_class.from_pretrained(
-        None,
-        config=config,
-        state_dict=load_int8(folder / INT8_WEIGHTS),
-        # Mismatches are reported below, by an error that names the file.
-        ignore_mismatched_sizes=True,
-        output_loading_info=True,
-    )
-    if info['missing_keys'] or info['mismatched_keys']:
-        wrong = sorted(info['missing_keys']) or sorted(
-            map(str, info['mismatched_keys'])
-        )
-        raise ModelError(
-            f'{folder / INT8_WEIGHTS} does not fit its config.json: {wrong[0]} is '
-            'missing or of another shape.'
-        )
+    model = as_transformers(converted, auto_class)
     if model.can_generate():
-        model.generation_config = folder_generation(folder, config)
+        model.generation_config = folder_generation(converted.tokenizer, model.config)
     return model
 
 
 def _from_pretrained(
-    auto_class: Any, reference: str, revision: Optional[str], **options: Any
+    auto_class: Any, reference: str, revision: str | None, **options: Any
 ) -> Any:
     place = resolve(reference)
-    # A local folder has no revisions.
-    if revision and isinstance(place, str):
-        options['revision'] = revision
+    if isinstance(place, str):
+        if revision:  # a local folder has none
+            options['revision'] = revision
+        if not is_reachable():
+            options['local_files_only'] = True
+            # Else it looks on the hub for an adapter of the model.
+            if hasattr(auto_class, '_model_mapping'):
+                options['adapter_kwargs'] = {'local_files_only': True}
     try:
         if isinstance(place, str):
             return auto_class.from_pretrained(place, **NO_CODE, **options)
+        check_entries(place)
         with only_listed(place) as local:
             return auto_class.from_pretrained(local, **NO_CODE, **options)
+    except Q2Error:
+        raise
     except Exception as e:
         if is_out_of_memory(e):
             raise  # not the fault of the files
@@ -226,25 +174,29 @@ def _from_pretrained(
         raise not_loaded(reference, place, e) from e
 
 
-def _brings_code(place: Union[Path, str]) -> bool:
+def _brings_code(place: Path | str) -> bool:
     """Whether transformers has no class for a model, which names code of its own."""
     from transformers import CONFIG_MAPPING, PretrainedConfig
 
+    offline = isinstance(place, str) and not is_reachable()
     try:
-        said, _ = PretrainedConfig.get_config_dict(place)
+        config, _ = PretrainedConfig.get_config_dict(place, local_files_only=offline)
     except Exception:  # as above, of all sorts
         return False
-    return 'auto_map' in said and said.get('model_type') not in CONFIG_MAPPING
+    return 'auto_map' in config and config.get('model_type') not in CONFIG_MAPPING
 
 
-def not_loaded(reference: str, place: Union[Path, str], cause: Exception) -> ModelError:
+def not_loaded(reference: str, place: Path | str, cause: Exception) -> ModelError:
     """The error for a model that is at a place but cannot be loaded, or is nowhere."""
     if isinstance(place, Path):
         said = f'{type(cause).__name__}: {cause}'
         return ModelError(f'Cannot load {reference!r} from {place}: {said}')
+    if is_reachable():
+        said = f'could not be fetched: {str(cause).splitlines()[0]}'
+    else:
+        said = 'the hub cannot be reached'
     return ModelNotFoundError(
-        f'{reference!r} is not in the local Hugging Face cache and could not be '
-        'fetched from the hub. Connect once to fetch it, or copy the model to a '
-        'folder and name the folder in its place, or use the preset "mini", which '
-        f'needs no network. Cause: {str(cause).splitlines()[0]}'
+        f'{reference!r} is not in the local Hugging Face cache, and {said}. Check the '
+        'name and the network, or copy the model to a folder and give that folder, or '
+        'use the preset "mini", which needs no network.'
     )

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from parlai_q2.errors import ModelError
-from parlai_q2.models.folder import blaming, has_file, read_object
+from parlai_q2.models.folder import blaming, has_file, read_object, read_text
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
 FILE, SETTINGS = 'tokenizer.json', 'tokenizer_config.json'
 SPECIAL = ('cls_token', 'eos_token', 'pad_token', 'unk_token')
+# Encoded once when a tokenizer is read: a word, and a character that few know.
+PROBE = 'a \u2603'
 
 
 class Tokens:
@@ -180,4 +182,9 @@ def _read(folder: Path, size: int, changed: int) -> Tokens:
             if isinstance(token, str):
                 special[role] = token
     with blaming(folder / FILE):
-        return Tokens((folder / FILE).read_text(encoding='utf-8'), special)
+        tokens = Tokens(read_text(folder / FILE), special)
+        # A vocabulary that is empty or has no word for the unknown fails only here.
+        tokens.ids(PROBE)
+        if not tokens.size:
+            raise ValueError('its vocabulary is empty')
+        return tokens

@@ -4,11 +4,9 @@ same device and settings share it: it is loaded once, even if batch sizes differ
 """
 
 import inspect
-from dataclasses import replace
 from typing import Any, Mapping
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.averaged import AveragedNliModel
 from parlai_q2.models.backend import Backend
 from parlai_q2.models.judge import WordJudge
 from parlai_q2.models.lazy import Lazy
@@ -16,10 +14,8 @@ from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.models.references import identified
 from parlai_q2.models.relevance import RelevanceModel
-from parlai_q2.presets import Preset, Section, load_preset, overlaid
+from parlai_q2.presets import Preset, Section, overlaid
 
-# The preset whose detector this one is averaged with, and this one's weight.
-WITH, SHARE = 'with', 'share'
 BATCH_SIZES = ('batch_size', 'gpu_batch_size')
 # Settings without influence on what is loaded.
 NOT_LOADED = (*BATCH_SIZES, 'role', 'no_answer_threshold')
@@ -85,11 +81,8 @@ def nli(preset: Preset, **options: Any) -> NliModel:
 
 
 def detector(preset: Preset, **options: Any) -> NliModel:
-    """The consistency model of a preset: a judge, a classifier or a mean of two."""
-    settings = preset.model(Section.DETECTOR).settings
-    judges = 'prompt' in settings
-    if WITH in settings and not judges:
-        return _averaged(preset, **options)
+    """The consistency model of a preset: a judge or a classifier."""
+    judges = 'prompt' in preset.model(Section.DETECTOR).settings
     kind = WordJudge if judges else SequenceNliModel
     return backend(kind, preset, Section.DETECTOR, role=Section.DETECTOR, **options)
 
@@ -97,28 +90,6 @@ def detector(preset: Preset, **options: Any) -> NliModel:
 def relevance(preset: Preset, **options: Any) -> RelevanceModel:
     """The model of a preset that says whether replies answer and are supported."""
     return backend(RelevanceModel, preset, Section.RELEVANCE, **options)
-
-
-def _averaged(preset: Preset, **options: Any) -> NliModel:
-    config = preset.model(Section.DETECTOR)
-    settings = dict(config.settings)
-    other, share = settings.pop(WITH), settings.pop(SHARE, 0.5)
-    models = {str(Section.DETECTOR): replace(config, settings=settings)}
-    alone = replace(preset, models=models)
-    first = backend(
-        SequenceNliModel, alone, Section.DETECTOR, role=Section.DETECTOR, **options
-    )
-    if other is None:
-        return first
-    if not isinstance(share, float) or not 0 < share < 1:
-        raise ConfigError(f'{preset.name!r}: {SHARE} {share!r} is not between 0 and 1.')
-    partner = load_preset(str(other))
-    if {WITH, 'prompt'} & partner.model(Section.DETECTOR).settings.keys():
-        raise ConfigError(
-            f'The detector of {preset.name!r} cannot be averaged with that of '
-            f'{partner.name!r}: name a preset with one model, a classifier.'
-        )
-    return AveragedNliModel(first, detector(partner, **options), share)
 
 
 def forget_backends() -> None:

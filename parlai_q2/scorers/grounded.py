@@ -6,7 +6,8 @@ is new. They make different mistakes, so a logistic model combines them. Its few
 coefficients are in ``grounded.json`` beside this file, and none is negative: a higher
 value of a feature means that the response is better supported.
 
-:mod:`parlai_q2.zoo.train.grounded` fits them; docs/training.md says on which data.
+They were chosen on development data (docs/training.md); ``parlai_q2 calibrate --refit``
+fits others.
 """
 
 import json
@@ -92,7 +93,7 @@ def read_coefficients(name: str, path: Optional[str] = None) -> Coefficients:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
         raise ConfigError(
             f'Cannot read the coefficients of {name!r} from {place}: {e!r}. Write the '
-            'file with "python -m parlai_q2.zoo.train.grounded".'
+            'file with "parlai_q2 calibrate --refit".'
         ) from e
     known_features = FEATURES if name == GROUNDED else FAST_FEATURES
     wrong = sorted(set(weights) - set(known_features))

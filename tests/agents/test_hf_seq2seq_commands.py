@@ -14,10 +14,9 @@ from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
 
 from parlai_q2.agents.hf_seq2seq.options import trained_with
-from parlai_q2.models.int8_weights import stored_form, write_int8
 from parlai_q2.models.loading import load_seq2seq
-from parlai_q2.models.lora import adaptable_layers
 from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe
+from tests.tiny import write_int8
 
 QUESTIONS = 'shipped:q2_mini/question_generation'
 
@@ -120,10 +119,12 @@ def test_an_adapter_folder_is_a_model_and_its_prompt_carries_the_knowledge(tmp_p
     model, _ = load_seq2seq(QUESTIONS)
     torch.manual_seed(0)
     state = {}
-    for name, layer in adaptable_layers(model):
+    for name, layer in model.named_modules():
+        if not isinstance(layer, torch.nn.Linear):
+            continue
         state[f'{name}.lora_a'] = torch.randn(2, layer.in_features) * 0.1
         state[f'{name}.lora_b'] = torch.randn(layer.out_features, 2) * 0.1
-    write_int8(stored_form(state), tmp_path / 'adapter.int8.safetensors')
+    write_int8(state, tmp_path / 'adapter.int8.safetensors')
     (tmp_path / 'adapter.json').write_text(json.dumps({'base': QUESTIONS}))
     options = {'prompt_template': 'reply', 'label_truncate': 12}
     plain = make_agent(hf_model=QUESTIONS, **options)

@@ -14,13 +14,14 @@ from parlai_q2.cache import ScoreCache
 from parlai_q2.errors import Q2Error, RecordError
 from parlai_q2.io.conversations import read_conversations
 from parlai_q2.io.read import read_records
-from parlai_q2.models.int8_weights import load_int8, stored_form, write_int8
+from parlai_q2.models.converted.from_int8 import read_tensors
 from parlai_q2.presets import load_preset
 from parlai_q2.report.scored_file import read_scored_file
 from parlai_q2.rerank.pools import read_pools
 from parlai_q2.scorers.extended import ExtendedScorer
 from tests.cache.counting import CountingScorer, examples
 from tests.report.samples import reranked, scored
+from tests.tiny import write_int8
 
 INPUTS = 400
 # What JSON may hold in place of what it should, and what may be anywhere in a file.
@@ -161,14 +162,12 @@ def test_a_reader_gives_what_it_can_and_an_error_of_ours_for_the_rest(name, tmp_
 
 def test_damaged_weights_are_an_error_of_ours(tmp_path):
     path = tmp_path / 'model.int8.safetensors'
-    write_int8(
-        stored_form({'a.weight': torch.randn(4, 6), 'a.bias': torch.randn(4)}), path
-    )
+    write_int8({'a.weight': torch.randn(4, 6), 'a.bias': torch.randn(4)}, path)
     whole = path.read_bytes()
     for seed in range(INPUTS):
         path.write_bytes(damaged(whole, random.Random(seed)))
         try:
-            load_int8(path)
+            read_tensors(tmp_path)
         except Q2Error as error:
             assert path.name in str(error)
 

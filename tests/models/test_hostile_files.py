@@ -3,8 +3,10 @@ Damaged and hostile model folders and presets: an error of one line that names t
 """
 
 import json
+import os
 import random
 import shutil
+import time
 from dataclasses import replace
 
 import pytest
@@ -20,7 +22,7 @@ from parlai_q2.models.folder import (
     read_object,
     write_checksums,
 )
-from parlai_q2.models.int8_weights import read_int8
+from parlai_q2.models.hub import can_connect
 from parlai_q2.models.loading import load_seq2seq, load_tokenizer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.models.references import shipped_folder
@@ -72,7 +74,7 @@ def one_line(error):
 def spoil(folder, weight):
     """Makes one number of a weight, or of its scales, no number."""
     if (folder / INT8_WEIGHTS).exists():
-        stored = read_int8(folder / INT8_WEIGHTS)
+        stored = load_file(folder / INT8_WEIGHTS)
         stored[weight].view(-1)[0] = float('nan')
         save_file(stored, folder / INT8_WEIGHTS)
     elif weight in (head := load_file(folder / HEAD)):
@@ -228,3 +230,47 @@ def test_a_damaged_folder_is_an_error_of_one_line(model, seed):
         assert '\n' not in str(e), str(e)
     else:
         assert 0 <= score.value <= 1
+
+
+@pytest.mark.parametrize('name', ['model.bin', 'config.json', 'tokenizer.json'])
+def test_a_pipe_or_device_in_place_of_a_file_is_refused(model, name):
+    folder = model()
+    (folder / CHECKSUMS).unlink()
+    path = folder / name
+    for make in (os.mkfifo, lambda place: place.symlink_to('/dev/zero')):
+        path.unlink()
+        make(path)
+        with pytest.raises(ModelError, match=f'{name}.*not a regular file'):
+            load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
+
+
+def test_a_vocabulary_without_words_is_refused(model):
+    folder = model()
+    path = folder / 'tokenizer.json'
+    fields = json.loads(path.read_text())
+    fields['model']['vocab'] = {}
+    path.write_text(json.dumps(fields))
+    relisted(folder)
+    with pytest.raises(ModelError, match='tokenizer.json') as error:
+        load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
+    one_line(error)
+
+
+@pytest.mark.parametrize(
+    'changes', [{'layer_norm_epsilon': 2147483648}, {'pad_token_id': -1}], ids=str
+)
+def test_absurd_values_of_a_configuration_are_refused(model, changes):
+    folder = model()
+    path = folder / 'config.json'
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    relisted(folder)
+    with pytest.raises(ModelError, match=f'{next(iter(changes))} is .*, not from'):
+        load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
+
+
+def test_a_host_that_does_not_answer_is_given_up_soon(monkeypatch):
+    started = time.monotonic()
+    # Looking up the address takes as long as it takes.
+    monkeypatch.setattr('socket.create_connection', lambda *_: time.sleep(30))
+    assert not can_connect('hub.invalid', 443, timeout=0.2)
+    assert time.monotonic() - started < 5

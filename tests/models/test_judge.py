@@ -14,8 +14,8 @@ from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, ModelNotFoundError
 from parlai_q2.models.judge import WordJudge
 from parlai_q2.presets import ModelConfig, with_detector
+from tests.agents.hf_models import tokenizer, untrained
 from tests.tiny import tiny_bert
-from tests.zoo.tiny_training import seq2seq
 
 PROMPT = 'the {premise} . {hypothesis}'
 PAIRS = [('the cat sat', 'i am fine'), ('hello', 'the cat'), ('the cat', 'hello')]
@@ -23,7 +23,11 @@ PAIRS = [('the cat sat', 'i am fine'), ('hello', 'the cat'), ('the cat', 'hello'
 
 @pytest.fixture(scope='module')
 def folder(tmp_path_factory):
-    return seq2seq(tmp_path_factory.mktemp('judge') / 't5')
+    place = tmp_path_factory.mktemp('judge')
+    words = tokenizer('t5')
+    words.save_pretrained(place)
+    untrained('t5', len(words)).save_pretrained(place)
+    return str(place)
 
 
 def judge(folder, **options):

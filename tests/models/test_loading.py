@@ -18,10 +18,11 @@ from transformers import (
 from parlai_q2.errors import ModelError, ModelNotFoundError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.models import loading
+from parlai_q2.models.converted.from_int8 import read_tensors
+from parlai_q2.models.converted.layout import Stored
 from parlai_q2.models.folder import CHECKSUMS, INT8_WEIGHTS
-from parlai_q2.models.int8_weights import load_int8, stored_form, write_int8
 from parlai_q2.models.references import shipped_folder
-from tests.tiny import tiny_roberta, tiny_t5
+from tests.tiny import tiny_roberta, tiny_t5, write_int8
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def folder(tmp_path):
     tiny_t5(tmp_path)
     state = T5ForConditionalGeneration.from_pretrained(tmp_path).state_dict()
     (tmp_path / 'model.safetensors').unlink()
-    write_int8(stored_form(state), tmp_path / INT8_WEIGHTS)
+    write_int8(state, tmp_path / INT8_WEIGHTS)
     list_checksums(tmp_path, INT8_WEIGHTS, 'config.json')
     return tmp_path
 
@@ -48,9 +49,10 @@ def test_a_folder_loads_ready_to_use(folder):
     model = load(folder)
     assert not model.training
     assert not any(p.requires_grad for p in model.parameters())
-    stored = load_int8(folder / INT8_WEIGHTS)
+    stored = Stored(read_tensors(folder))
     for name, tensor in model.state_dict().items():
-        assert tensor.dtype == torch.float32 and torch.equal(tensor, stored[name])
+        assert tensor.dtype == torch.float32
+        assert torch.allclose(tensor, torch.tensor(stored.whole(name)), atol=1e-6)
 
 
 def test_files_are_those_that_are_listed(folder):
@@ -83,12 +85,12 @@ def test_a_model_of_another_kind_is_refused(folder):
 
 @pytest.mark.parametrize('wrong', [None, torch.zeros(3, 3)])
 def test_weights_that_do_not_fit_the_configuration_are_refused(folder, wrong):
-    state = load_int8(folder / INT8_WEIGHTS)
+    state = load(folder).state_dict()
     name = 'encoder.block.1.layer.1.DenseReluDense.wo.weight'
     del state[name]
     if wrong is not None:
         state[name] = wrong
-    write_int8(stored_form(state), folder / INT8_WEIGHTS)
+    write_int8(state, folder / INT8_WEIGHTS)
     list_checksums(folder, 'config.json', INT8_WEIGHTS)
     with pytest.raises(ModelError, match=f'does not fit its config.json: .*{name}'):
         load(folder)

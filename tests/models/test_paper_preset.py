@@ -77,7 +77,7 @@ def test_two_scorers_with_the_same_model_share_it(preset):
     'model, message',
     [
         ('/nowhere/t5', '/nowhere'),
-        ('no-such-owner/no-such-model', 'could not be fetched.*mini'),
+        ('no-such-owner/no-such-model', 'the hub cannot be reached.*mini'),
         ('shipped:q2_mini/none', 'none'),
     ],
 )

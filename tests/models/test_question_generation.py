@@ -3,9 +3,9 @@
 import pytest
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.converted.convert import write_converted
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig
-from parlai_q2.zoo.train.convert import write_converted
 from tests.tiny import tiny_t5
 
 SHIPPED = 'shipped:q2_mini/question_generation'

@@ -11,6 +11,7 @@ import pytest
 import transformers
 
 from parlai_q2.errors import InputError, ModelError
+from parlai_q2.models.converted.convert import write_converted
 from parlai_q2.retrieve import vectors
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.dense import Dense, fuse_ranks, fuse_scores
@@ -21,7 +22,6 @@ from parlai_q2.retrieve.one_file import in_memory
 from parlai_q2.retrieve.presets import PRESETS, load_search
 from parlai_q2.retrieve.retriever import Hit
 from parlai_q2.turns import Passage
-from parlai_q2.zoo.train.convert import write_converted
 from tests.tiny import BEE_WORDS, tiny_bert, word_tokenizer
 
 TEXTS = [

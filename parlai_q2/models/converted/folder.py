@@ -139,7 +139,7 @@ def _head(folder: Path, model: Model) -> dict[str, np.ndarray]:
             f'{folder} has an encoder without an output layer ({HEAD}), which '
             'ct2-transformers-converter leaves out. Name the folder or hub name that '
             'it was converted from, or convert that by "python -m '
-            'parlai_q2.zoo.train.convert".'
+            'parlai_q2.models.converted.convert".'
         )
     from safetensors.numpy import load
 
@@ -177,11 +177,9 @@ def rows_of(model: Model) -> tuple[int, int, int]:
 def has_any(folder: Path) -> bool:
     """Whether a folder has a model that :func:`read_any` reads."""
     from parlai_q2.models.converted.from_adapter import has_adapter
-    from parlai_q2.models.converted.from_decoder import has_decoder
     from parlai_q2.models.converted.from_int8 import has_int8
 
-    own = is_converted(folder) or has_int8(folder)
-    return own or has_decoder(folder) or has_adapter(folder)
+    return is_converted(folder) or has_int8(folder) or has_adapter(folder)
 
 
 def tokenizer_folder(folder: Path) -> Path:
@@ -194,16 +192,13 @@ def tokenizer_folder(folder: Path) -> Path:
 def read_any(folder: Path, wanted: str) -> Optional[Converted]:
     """
     The converted model of a folder, or one made from its int8 weights, or from its
-    decoder or adapter and the base of that; None if it has none of these.
+    adapter and the base of that; None if it has none of these.
     """
     from parlai_q2.models.converted.from_adapter import has_adapter, read_adapter_folder
-    from parlai_q2.models.converted.from_decoder import has_decoder, read_decoder_folder
     from parlai_q2.models.converted.from_int8 import has_int8, read_int8_folder
 
     if is_converted(folder):
         return read_folder(folder, wanted)
     if has_int8(folder):
         return read_int8_folder(folder, wanted)
-    if has_decoder(folder):
-        return read_decoder_folder(folder, wanted)
     return read_adapter_folder(folder, wanted) if has_adapter(folder) else None

@@ -1,7 +1,8 @@
 """
 An adapter as a converted model: its base's int8 weights ``W`` and its own low-rank
 ``B A`` (Hu et al. 2021, section 4.1) are added in fp32 as the model is loaded, and
-rounded to int8 by rows as all converted models are.
+rounded to int8 by rows as all converted models are. Biases, norms and the output layer
+of an adapter replace those of its base.
 
 ``adapter.json`` names the base and, as ``base_sha256``, the SHA-256 of its checksums.
 
@@ -20,11 +21,17 @@ from parlai_q2.errors import ModelError
 from parlai_q2.models.converted.base import folder_of_base
 from parlai_q2.models.converted.folder import Converted
 from parlai_q2.models.converted.from_int8 import converted_of, has_int8, read_tensors
-from parlai_q2.models.folder import blaming, has_file, read_object, verify_checksums
+from parlai_q2.models.converted.layout import Stored
+from parlai_q2.models.folder import (
+    blaming,
+    check_regular,
+    has_file,
+    read_object,
+    verify_checksums,
+)
 
 ADAPTER, WEIGHTS = 'adapter.json', 'adapter.int8.safetensors'
 GRID = 'grid'
-Stored = Mapping[str, np.ndarray]
 Tensors = dict[str, np.ndarray]
 
 
@@ -70,41 +77,44 @@ def read_adapter_folder(folder: Path, wanted: str) -> Converted:
     return converted_of(tensors, base, wanted, folder / WEIGHTS)
 
 
-def merged(base: Stored, adapter: Stored, grid: float = 1.0) -> Tensors:
+def merged(
+    base: Mapping[str, np.ndarray], adapter: Mapping[str, np.ndarray], grid: float = 1.0
+) -> Tensors:
     """
     The weights of a base with its adapter, both in their stored form: matrices in int8
     (``.q``) with a scale for each of their rows (``.s``), small ones as they are.
 
+    :param adapter: low-rank terms by the names of their layers, and tensors that
+        replace those of the base.
     :param grid: how much longer the steps are than they need to be.
-    :raises ModelError: when the adapter was made for another base.
+    :raises ModelError: if the adapter was made for another base.
     """
-    found = dict(base)
-    layers = {n.rpartition('.lora_')[0] for n in adapter if '.lora_' in n}
-    for layer in sorted(layers):
-        weight = f'{layer}.weight'
-        down, up = (_whole(adapter, f'{layer}.lora_{part}') for part in 'ab')
+    tensors = dict(base)
+    replaced = {n: tensor for n, tensor in adapter.items() if '.lora_' not in n}
+    for name, tensor in replaced.items():
+        if name not in base or base[name].shape != tensor.shape:
+            raise ModelError(f'The adapter does not fit its base: {name}')
+    tensors.update(replaced)
+    weights, terms = Stored(base), Stored(adapter)
+    for layer in sorted({n.rpartition('.lora_')[0] for n in adapter} - {''}):
+        name = f'{layer}.weight'
         try:
-            whole = _whole(base, weight) + up @ down
-        except (KeyError, ValueError) as e:
+            term = terms.whole(f'{layer}.lora_b') @ terms.whole(f'{layer}.lora_a')
+            total = weights.whole(name) + term
+        except ValueError as e:
             raise ModelError(f'The adapter does not fit its base: {layer}: {e}') from e
-        if weight in base:  # too small to be stored in int8
-            found[weight] = whole
+        if name in base:  # too small to be stored in int8
+            tensors[name] = total
             continue
-        scale = np.abs(whole).max(axis=1) / 127 * grid
+        scale = np.abs(total).max(axis=1) / 127 * grid
         scale[scale == 0] = 1
-        rounded = np.rint(whole / scale[:, None]).astype(np.int8)
-        found[f'{weight}.q'], found[f'{weight}.s'] = rounded, scale.astype(np.float32)
-    return found
-
-
-def _whole(tensors: Stored, name: str) -> np.ndarray:
-    if name in tensors:
-        return tensors[name].astype(np.float32)
-    scale = tensors[f'{name}.s'].astype(np.float32)
-    return tensors[f'{name}.q'].astype(np.float32) * scale[:, None]
+        rounded = np.rint(total / scale[:, None]).astype(np.int8)
+        tensors[f'{name}.q'], tensors[f'{name}.s'] = rounded, scale.astype(np.float32)
+    return tensors
 
 
 def _read(path: Path) -> Tensors:
     from safetensors.numpy import load
 
+    check_regular(path)
     return load(path.read_bytes())

@@ -14,10 +14,17 @@ TYPES: dict[str, tuple[type, ...]] = {
     'architectures': (list,),
     'eos_token': (str,),
     'id2label': (dict,),
+    'layer_norm_eps': (int, float),
     'layer_norm_epsilon': (int, float),
     'model_type': (str,),
     'multi_query_attention': (bool,),
     'pad_token_id': (int,),
+}
+# Values outside change scores in silence, or fail late.
+RANGES: dict[str, tuple[float, float]] = {
+    'layer_norm_eps': (0, 0.1),
+    'layer_norm_epsilon': (0, 0.1),
+    'pad_token_id': (0, 2**24),
 }
 
 
@@ -25,7 +32,7 @@ def checked_config(folder: Path) -> dict[str, Any]:
     """
     A folder's configuration.
 
-    :raises ModelError: if a field that is read is of another type.
+    :raises ModelError: if a field that is read has another type or an absurd value.
     """
     config = read_object(folder / CONFIG)
     with blaming(folder / CONFIG):
@@ -33,6 +40,10 @@ def checked_config(folder: Path) -> dict[str, Any]:
             value = config.get(name)
             if value is not None and not isinstance(value, types):
                 raise ValueError(f'{name} is {str(value)[:40]!r}')
+        for name, (low, high) in RANGES.items():
+            value = config.get(name)
+            if value is not None and not low <= value <= high:
+                raise ValueError(f'{name} is {value!r}, not from {low:g} to {high:g}')
         for name in config.get('architectures') or ():
             if not isinstance(name, str):
                 raise ValueError(f'architectures has {str(name)[:40]!r}')

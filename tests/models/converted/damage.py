@@ -18,7 +18,7 @@ from pathlib import Path
 
 from transformers import BertForSequenceClassification
 
-from parlai_q2.zoo.train.convert import write_converted
+from parlai_q2.models.converted.convert import write_converted
 from tests.tiny import tiny_pair_model, tiny_t5
 
 LABELS = {'entailment': 0, 'neutral': 1, 'contradiction': 2}

@@ -1,27 +1,25 @@
-"""An adapter of a classifier: trained, written, read over its base, and refused."""
+"""An adapter of a classifier: read over its base, or refused."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from parlai_q2.errors import ModelError
-from parlai_q2.models.folder import write_checksums
+from parlai_q2.io.files import file_sha256
+from parlai_q2.models.folder import CHECKSUMS, write_checksums
 from parlai_q2.models.loading import adapter_base, load_model
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets import ModelConfig
-from parlai_q2.zoo.train.adapted import AdapterJob, attach, terms, write_adapter
-from tests.tiny import BEE_WORDS, in_int8, mpnet, word_tokenizer
+from tests.tiny import BEE_WORDS, in_int8, mpnet, word_tokenizer, write_int8
 
 PAIRS = [('bees have five eyes', 'bees have two eyes'), ('it is french', 'wow , it is')]
 LABELS = {'entailment': 0, 'neutral': 1, 'contradiction': 2, 'generic': 3}
-TWINS = [
-    {'p': f'bees have {n} eyes', 'h': f'{n} eyes', 'wrong': 'the eyes have bees',
-     'y': 0, 'y_wrong': 2, 'src': 'turned round'}
-    for n in ('five', 'six', 'two')
-]  # fmt: skip
+HEAD = 'classifier.out_proj.bias'
 
 
 def make_base(folder):
@@ -34,17 +32,43 @@ def make_base(folder):
     return str(folder)
 
 
+def random_terms(model, rank, scale):
+    """Low-rank terms for every linear layer, by name."""
+    torch.manual_seed(7)
+    terms = {}
+    for name, layer in model.named_modules():
+        if isinstance(layer, nn.Linear):
+            terms[f'{name}.lora_a'] = torch.randn(rank, layer.in_features) * 0.1
+            terms[f'{name}.lora_b'] = torch.randn(layer.out_features, rank) * scale
+    return terms
+
+
+def add_terms(model, terms):
+    for name, layer in model.named_modules():
+        if f'{name}.lora_a' in terms:
+            layer.weight += terms[f'{name}.lora_b'] @ terms[f'{name}.lora_a']
+
+
+def write_adapter(tensors, base, folder):
+    folder.mkdir(exist_ok=True)
+    write_int8(tensors, folder / 'adapter.int8.safetensors')
+    checksum = file_sha256(Path(base) / CHECKSUMS)
+    fields = {'base': base, 'base_sha256': checksum, 'grid': 1.1}
+    (folder / 'adapter.json').write_text(json.dumps(fields))
+    write_checksums(folder, ['adapter.json', 'adapter.int8.safetensors'])
+
+
 @pytest.fixture(scope='module')
 def made(tmp_path_factory):
     place = tmp_path_factory.mktemp('models')
     base = make_base(place / 'base')
-    model = attach(load_model(base, AutoModelForSequenceClassification), rank=4)
-    torch.manual_seed(7)
-    for name, term in terms(model).items():
-        if name.endswith('lora_b'):
-            term.normal_(std=0.4)
-    write_adapter(terms(model), base, place / 'adapter')
-    return place, model
+    model = load_model(base, AutoModelForSequenceClassification)
+    terms = random_terms(model, rank=4, scale=0.4)
+    add_terms(model, terms)
+    bias = model.get_parameter(HEAD)
+    bias.copy_(torch.tensor([0.5, 0.0, -0.5, 0.2]))
+    write_adapter({**terms, HEAD: bias}, base, place / 'adapter')
+    return place, model, terms
 
 
 def asked(folder, engine='ctranslate2'):
@@ -56,7 +80,7 @@ def asked(folder, engine='ctranslate2'):
 
 
 def test_a_model_reads_with_its_adapter_as_it_did_in_training(made):
-    place, model = made
+    place, model, _ = made
     words = AutoTokenizer.from_pretrained(place / 'base')
     for pair, found in zip(PAIRS, asked(place / 'adapter'), strict=True):
         given = words(*pair, return_tensors='pt')
@@ -72,8 +96,9 @@ def test_both_engines_read_the_same(made):
 
 def test_a_term_of_nothing_only_rounds(made, tmp_path):
     base = str(made[0] / 'base')
-    model = attach(load_model(base, AutoModelForSequenceClassification), rank=2)
-    write_adapter(terms(model), base, tmp_path / 'adapter')
+    model = load_model(base, AutoModelForSequenceClassification)
+    terms = random_terms(model, rank=2, scale=0)
+    write_adapter(terms, base, tmp_path / 'adapter')
     assert np.allclose(asked(tmp_path / 'adapter'), asked(base), atol=0.05)
 
 
@@ -91,10 +116,10 @@ def test_a_base_that_was_changed_is_refused(made, tmp_path):
             read(folder)
 
 
-@pytest.mark.parametrize('part', ['layer', 'shape', 'bytes'])
+@pytest.mark.parametrize('part', ['layer', 'shape', 'bias', 'bytes'])
 def test_what_does_not_fit_its_base_is_refused(made, tmp_path, part):
     base = str(made[0] / 'base')
-    own = dict(terms(made[1]))
+    own = dict(made[2])
     name = next(n for n in own if n.endswith('query.lora_b') or n.endswith('q.lora_b'))
     if part == 'layer':
         own['nowhere.lora_a'], own['nowhere.lora_b'] = (
@@ -103,6 +128,8 @@ def test_what_does_not_fit_its_base_is_refused(made, tmp_path, part):
         )
     elif part == 'shape':
         own[name] = own[name][:-2]
+    elif part == 'bias':
+        own[HEAD] = torch.zeros(3)
     write_adapter(own, base, tmp_path)
     if part == 'bytes':
         path = tmp_path / 'adapter.int8.safetensors'
@@ -111,26 +138,3 @@ def test_what_does_not_fit_its_base_is_refused(made, tmp_path, part):
     with pytest.raises(ModelError, match='fit its base|adapter.int8') as error:
         asked(tmp_path)
     assert '\n' not in str(error.value)
-
-
-def test_only_the_adapter_is_trained(made):
-    base = str(made[0] / 'base')
-    model = load_model(base, AutoModelForSequenceClassification)
-    before = {n: t.clone() for n, t in model.state_dict().items()}
-    job = AdapterJob(AutoTokenizer.from_pretrained(base), max_tokens=48, rank=2)
-    student = job.student(model, TWINS)
-    tensors = job.collate(job.encode(TWINS))
-    optimizer = torch.optim.Adam(
-        [p for p in student.parameters() if p.requires_grad], 0.02
-    )
-    losses = []
-    for _ in range(12):
-        optimizer.zero_grad()
-        loss = job.loss(student, tensors)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    assert losses[-1] < losses[0] / 2
-    after = student.state_dict()
-    assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
-    assert all(t.abs().sum() > 0 for t in terms(student).values())

@@ -18,6 +18,11 @@ from transformers import (
 
 from parlai_q2.errors import ModelError
 from parlai_q2.models.converted import binary
+from parlai_q2.models.converted.convert import (
+    read_weights,
+    write_converted,
+    write_tensors,
+)
 from parlai_q2.models.converted.folder import MODEL, read_any, read_folder
 from parlai_q2.models.converted.layout import ENCODER, SEQ2SEQ
 from parlai_q2.models.loading import load_model, load_tokenizer
@@ -26,7 +31,6 @@ from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.models.references import shipped_folder
 from parlai_q2.presets import ModelConfig
-from parlai_q2.zoo.train.convert import read_weights, write_converted, write_tensors
 from tests.tiny import (
     BEE_WORDS,
     BERT_NAMES,
@@ -132,7 +136,7 @@ def test_an_encoder_without_its_output_layer_is_told_apart(tmp_path, monkeypatch
     TransformersConverter(str(plain), copy_files=['tokenizer.json']).convert(
         str(folder)
     )
-    with pytest.raises(ModelError, match='without an output layer.*zoo.train.convert'):
+    with pytest.raises(ModelError, match='without an output layer.*converted.convert'):
         classes(folder)
 
 
@@ -173,7 +177,7 @@ def test_a_large_model_file_is_in_parts(tmp_path, monkeypatch):
     plain, folder = tmp_path / 'plain', tmp_path / 'converted'
     tiny_pair_model(plain, BertForSequenceClassification, num_labels=3)
     write_converted(str(plain), tmp_path / 'whole')
-    monkeypatch.setattr('parlai_q2.zoo.train.convert.PART_BYTES', 20_000)
+    monkeypatch.setattr('parlai_q2.models.converted.convert.PART_BYTES', 20_000)
     write_converted(str(plain), folder)
     assert (folder / 'model.3.bin').exists()
     assert classes(folder)[1] == classes(tmp_path / 'whole')[1]
