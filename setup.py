@@ -14,6 +14,8 @@ from setuptools import find_packages, setup
 ROOT = Path(__file__).resolve().parent
 README = ROOT / 'README.md'
 FOLDERS = ('agents', 'tasks', 'zoo')
+# Scripts that are run from a checkout, and are not installed.
+TRAINING = 'train'
 DATA = (
     *('yaml', 'json', 'jsonl', 'csv', 'txt', 'md', 'html', 'css', 'js'),
     # Weights.
@@ -39,7 +41,7 @@ def packages() -> list[str]:
     found = set(find_packages(str(ROOT), include=['parlai_q2', 'parlai_q2.*']))
     for folder in FOLDERS:
         found.add(f'parlai_q2.{folder}')
-        inside = find_packages(str(ROOT / folder))
+        inside = find_packages(str(ROOT / folder), exclude=[TRAINING, f'{TRAINING}.*'])
         found |= {f'parlai_q2.{folder}.{name}' for name in inside}
     return sorted(found)
 
@@ -60,6 +62,7 @@ setup(
     package_dir={f'parlai_q2.{folder}': folder for folder in FOLDERS},
     packages=packages(),
     package_data={'': [f'**/*.{ending}' for ending in DATA] + ['py.typed']},
+    exclude_package_data={'parlai_q2.zoo': [f'{TRAINING}/*']},
     include_package_data=False,
     zip_safe=False,
     python_requires='>=3.10',
@@ -118,6 +121,8 @@ setup(
         'ray': ['ray>=2.60'],
         # The reward is tried with 1.16, whose online trainers need Python 3.11.
         'trl': ['trl>=1.16'],
+        # The training scripts, which a checkout has.
+        'train': ['accelerate', 'peft'],
         'docs': ['furo', 'myst-parser', 'sphinx'],
         'test': [
             'hypothesis',

@@ -38,8 +38,9 @@ def sources() -> list[Path]:
     found = []
     for folder in SHIPPED:
         for path in sorted((ROOT / folder).rglob('*')):
-            if path.is_file() and '__pycache__' not in path.parts:
-                found.append(path.relative_to(ROOT))
+            inside = path.relative_to(ROOT)
+            if path.is_file() and not {'__pycache__', 'train'} & {*inside.parts}:
+                found.append(inside)
     return found
 
 

@@ -56,7 +56,6 @@ NEED_TORCH = (
     'from parlai_q2.models.loading import load_tokenizer\nload_tokenizer("a/b")',
     'from parlai_q2.models.loading import load_seq2seq\nload_seq2seq("a/b")',
     'from parlai_q2.models.loading import load_model\nload_model("a/b", None)',
-    'import parlai_q2.zoo.train.convert',
     'from parlai_q2.cli.host import check_parlai\ncheck_parlai("parlai_q2 chat")',
 )
 TRY_EACH = """

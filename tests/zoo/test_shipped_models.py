@@ -110,13 +110,12 @@ def test_the_answer_is_found_in_knowledge_of_ten_thousand_words():
     'model',
     [
         'q2_mini/question_generation',
-        'q2_mini/question_decoder',
         'q2_mini/question_answering',
         'q2_mini/consistency',
         'q2_mini/reply',
         'q2_mini/retrieval',
         'q2_base/detector',
-        'q2_base/twins',
+        'q2_base/consistency',
     ],
 )
 def test_the_weights_are_those_that_were_released(model):

@@ -1,22 +1,17 @@
-"""Twins for the detector: what changes the meaning, what keeps it, what is learnt."""
+"""Twins by rule: what changes the meaning and what keeps it."""
 
-import math
 import random
 
 import pytest
-import torch
 
 from parlai_q2.text.pipeline import pipeline
-from parlai_q2.zoo.train.train_classifier import ClassJob
-from parlai_q2.zoo.train.train_twins import TwinJob, log_odds, twin_metrics
 from parlai_q2.zoo.train.twins.phrases import phrase_twin, phrases
 from parlai_q2.zoo.train.twins.quantities import exchanged, of_unit, quantity_twins
-from parlai_q2.zoo.train.twins.rows import candidates_of, dressed, taught
+from parlai_q2.zoo.train.twins.rows import dressed
 from parlai_q2.zoo.train.twins.service import service
 from parlai_q2.zoo.train.twins.sources import of_people
 from parlai_q2.zoo.train.twins.turned import other_voice, swapped, turned_twins
 from parlai_q2.zoo.train.twins.twin import Twin
-from tests.toys import ToyNliModel
 
 MANY = 60
 
@@ -129,78 +124,3 @@ def test_people_wrote_the_right_one_and_overlap_does_not_tell():
     betrayed = rows('a dog runs home', 'many cats sleep')
     assert not list(of_people(betrayed, random.Random(0)))
     assert not list(of_people(rows('x y z', 'a dog runs', 'anli'), random.Random(0)))
-
-
-class Words:
-    """A tokenizer of letters."""
-
-    pad_token_id, model_input_names = 0, ['input_ids', 'attention_mask']
-
-    def __call__(self, knowledge, responses, **_):
-        ids = [
-            [ord(c) for c in k + r] for k, r in zip(knowledge, responses, strict=True)
-        ]
-        return {'input_ids': ids, 'token_type_ids': [[0] * len(i) for i in ids]}
-
-
-class Fixed(torch.nn.Module):
-    """Gives logits by the last letter."""
-
-    def __init__(self, by_letter):
-        super().__init__()
-        self.by_letter = {ord(c): logits for c, logits in by_letter.items()}
-
-    def forward(self, input_ids, attention_mask):
-        last = attention_mask.sum(-1) - 1
-        letters = input_ids[torch.arange(len(input_ids)), last].tolist()
-        found = torch.tensor([self.by_letter[c] for c in letters])
-        return type('Output', (), {'logits': found})
-
-
-TWIN = {'p': 'k', 'h': 'r', 'wrong': 'w', 'y': 0, 'y_wrong': 2, 'src': 'units'}
-APART = {'r': [6.0, 0, 0, 0], 'w': [0, 0, 6.0, 0]}
-SAME = {'r': [6.0, 0, 0, 0], 'w': [6.0, 0, 0, 0]}
-
-
-def test_the_loss_falls_when_twins_come_apart():
-    job = TwinJob(Words())
-    tensors = job.collate(job.encode([TWIN, {'p': 'k', 'h': 'r', 'y': 0, 'src': 's'}]))
-    assert tensors['twins'].tolist() == [[0, 1]] and len(tensors['labels']) == 3
-    apart, same = (float(job.loss(Fixed(x), tensors)) for x in (APART, SAME))
-    assert apart < 0.3 and same > apart + 2
-
-
-def test_other_rows_alone_are_learnt_from_as_before():
-    rows = [{'p': 'k', 'h': 'r', 'y': 1, 'src': 's', 'z': [1.0, 2.0, 0, 0]}]
-    job, plain = TwinJob(Words()), ClassJob(Words())
-    model = Fixed(APART)
-    expected = plain.text_loss(
-        torch.tensor([APART['r']]), plain.collate(plain.encode(rows)), 0.04
-    )
-    assert torch.isclose(job.loss(model, job.collate(job.encode(rows))), expected)
-
-
-def test_held_out_twins_are_measured_by_kind():
-    job = TwinJob(Words())
-    job.valid = job.encode([TWIN, {**TWIN, 'wrong': 'r', 'src': 'time'}])
-    found = job.validate(Fixed(APART), 'cpu')
-    assert (found['wrong_units'], found['order_units'], found['kept']) == (1, 1, 1)
-    assert (found['wrong_time'], found['order_time']) == (0, 0)
-    assert twin_metrics(['a'], [[0.9, 0.1]])['score'] == 1
-
-
-def test_support_leaves_generic_out():
-    odds = log_odds(torch.tensor([[1.0, 1.0, -99.0, 50.0]]))
-    assert odds.tolist() == [0.0]
-
-
-def test_candidates_are_taught_by_the_mean_of_the_teachers():
-    candidates = ['Five!', 'Six.', 'Five!']
-    rows = candidates_of([{'knowledge': 'Bees have\nfive.', 'candidates': candidates}])
-    pairs = [(row['p'], row['h']) for row in rows]
-    assert pairs == [('bees have five.', 'five!'), ('bees have five.', 'six.')]
-    sure, unsure = ToyNliModel({pairs[0]: 'entailment'}), ToyNliModel()
-    found = taught(rows, [sure, sure, unsure])
-    said = [[round(math.exp(z), 2) for z in row['z']] for row in found]
-    assert said == [[0.67, 0.33, 0, 0], [0, 1, 0, 0]]
-    assert [row['y'] for row in found] == [0, 1]

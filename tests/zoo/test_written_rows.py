@@ -1,4 +1,4 @@
-"""Rows that were made by reading: what ships, and how it meets its passages."""
+"""Rows that were written by hand: what ships, and how it meets its passages."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.tasks.twins.reader import read_sheet
-from parlai_q2.zoo.train.data import read_rows, write_rows
+from parlai_q2.zoo.train.rows import is_held_out, passage_key, read_rows, write_rows
 from parlai_q2.zoo.train.twins import written
 
 PASSAGE = 'The harbour  was built in 1854.'
@@ -14,13 +14,14 @@ OTHER = 'The tower was built in 1969.'
 
 
 def test_a_key_is_of_the_words_and_not_of_the_spaces():
-    assert written.key_of(PASSAGE) == written.key_of('The harbour was built in 1854.')
-    assert written.key_of(PASSAGE) != written.key_of(OTHER)
+    assert passage_key(PASSAGE) == passage_key('The harbour was built in 1854.')
+    assert passage_key(PASSAGE) != passage_key(OTHER)
 
 
 def test_what_ships_is_whole():
-    twins, read = written.shipped(written.WRITTEN), written.shipped(written.READ)
-    assert len(twins) > 4000 and len(read) > 4000
+    twins = written.shipped_rows(*written.TWINS)
+    read = written.shipped_rows(written.READ)
+    assert len(twins) > 7000 and len(read) > 4000
     for row in twins:
         assert ('k' in row) != ('p' in row)
         assert row['y'] in (1, 2) and row['right'] != row['wrong']
@@ -28,21 +29,25 @@ def test_what_ships_is_whole():
     assert all(re.fullmatch('[0-9a-f]{12}', row['k']) for row in read)
 
 
-def test_no_passage_is_like_one_of_the_twins_that_a_detector_is_chosen_by():
-    def runs(text, words=5):
+# Long passages share five words by chance ("be accompanied by an adult").
+@pytest.mark.parametrize(
+    'name, words', [('written.jsonl', 5), ('written_varied.jsonl', 7)]
+)
+def test_no_passage_is_like_one_of_the_twins_that_a_detector_is_chosen_by(name, words):
+    def runs(text):
         said = re.findall(r'\w+', text.lower())
         return {tuple(said[n : n + words]) for n in range(len(said) - words + 1)}
 
     measured = set().union(*(runs(one.knowledge) for one in read_sheet()))
-    made_up = [r['p'] for r in written.shipped(written.WRITTEN) if 'p' in r]
+    made_up = [r['p'] for r in written.shipped_rows(name) if 'p' in r]
     assert measured and made_up
     assert not [text for text in made_up if runs(text) & measured]
 
 
 def test_rows_meet_their_passages():
     rows = [
-        {'k': written.key_of(PASSAGE), 'h': 'one'},
-        {'k': written.key_of('not given'), 'h': 'two'},
+        {'k': passage_key(PASSAGE), 'h': 'one'},
+        {'k': passage_key('not given'), 'h': 'two'},
         {'p': OTHER, 'h': 'three'},
     ]
     found = list(written.with_passages(rows, [PASSAGE]))
@@ -54,37 +59,31 @@ def test_rows_meet_their_passages():
 
 def test_passages_of_something_else_are_refused():
     with pytest.raises(InputError, match='--dialogues'):
-        list(written.with_passages([{'k': written.key_of(PASSAGE)}], [OTHER]))
+        list(written.with_passages([{'k': passage_key(PASSAGE)}], [OTHER]))
 
 
 def test_right_replies_about_oneself_are_not_taught():
     row = {'p': OTHER, 'kind': 'time', 'wrong': 'It is from 1996.', 'y': 2}
-    (taught,) = written.twins([{**row, 'right': 'It dates from the Sixties.'}])
+    (taught,) = written.twin_rows([{**row, 'right': 'It dates from the Sixties.'}])
     assert taught['h'] == 'it dates from the sixties.' and taught['y_wrong'] == 2
-    assert not list(written.twins([{**row, 'right': "I've seen it, it is from 1969."}]))
+    assert not list(
+        written.twin_rows([{**row, 'right': "I've seen it, it is from 1969."}])
+    )
     said = {'p': OTHER, 'h': 'My aunt built it.'}
-    assert not list(written.candidates([{**said, 'y': 0}]))
-    assert len(list(written.candidates([{**said, 'y': 1}]))) == 1
+    assert not list(written.judged_rows([{**said, 'y': 0}]))
+    assert len(list(written.judged_rows([{**said, 'y': 1}]))) == 1
 
 
 def test_small_talk_beside_a_twin_is_a_row_of_its_own():
     row = {'p': OTHER, 'kind': 'time', 'right': 'From 1969.', 'wrong': 'New.', 'y': 2}
-    made = list(written.twins([{**row, 'generic': 'How nice!'}]))
+    made = list(written.twin_rows([{**row, 'generic': 'How nice!'}]))
     assert [(r['h'], r['y']) for r in made] == [('from 1969.', 0), ('how nice!', 3)]
 
 
 def test_the_command_writes_rows_for_the_trainer(tmp_path, monkeypatch):
-    old = [{'p': 'a', 'h': 'b', 'y': 0, 'src': 'old', 'z': [0.0, 0.0, 0.0, 0.0]}]
-    others = [{'p': 'a', 'h': str(n), 'y': 1, 'src': 'far'} for n in range(3)]
     texts = [f'Passage {n}.' for n in range(60)]
-    files = {
-        written.READ: [{'k': written.key_of(t), 'h': 'Yes.', 'y': 2} for t in texts],
-        written.WRITTEN: [
-            {'p': OTHER, 'kind': 'time', 'right': 'Old.', 'wrong': 'New.', 'y': 2}
-        ],
-    }
-    monkeypatch.setattr(written, 'shipped', files.get)
-    write_rows(tmp_path / 'old.jsonl', old + others)
+    rows = [{'k': passage_key(text), 'h': 'Yes.', 'y': 2} for text in texts]
+    monkeypatch.setattr(written, 'shipped_rows', lambda *names: rows)
     write_rows(tmp_path / 'replies.jsonl', [{'k': text, 'r': ''} for text in texts])
     talk = [f'The passage of the turn number {n}.' for n in range(10)]
     turns = [{'k': text, 'h': ['Which one?'], 'r': 'Well!'} for text in talk]
@@ -92,13 +91,12 @@ def test_the_command_writes_rows_for_the_trainer(tmp_path, monkeypatch):
     written.main(
         ['--replies', str(tmp_path / 'replies.jsonl'), '--outdir', str(tmp_path)]
         + ['--dialogues', str(tmp_path / 'turns.jsonl')]
-        + ['--replay', str(tmp_path / 'old.jsonl')]
     )
     train = read_rows(tmp_path / 'written.train.jsonl.gz')
     valid = read_rows(tmp_path / 'written.valid.jsonl.gz')
-    assert len(train) + len(valid) == 60 + 1 + 4 + 10
-    heard = [row for row in train if row['h'] == 'well!']
-    assert len(heard) == 10 and all(len(row['z']) == 4 for row in heard)
-    assert sum(row['src'] in ('old', 'far') for row in train) == 4
-    held = {row['p'] for row in valid}
-    assert 0 < len(held) < 20 and not held & {row['p'] for row in train}
+    assert len(train) + len(valid) == 60 + 10
+    human = [row for row in train if row['h'] == 'well!']
+    assert len(human) == 10 and not any('y' in row for row in human)
+    held_out = {text.lower() for text in texts if is_held_out(text.lower())}
+    assert {row['p'] for row in valid} == held_out and held_out
+    assert not held_out & {row['p'] for row in train}

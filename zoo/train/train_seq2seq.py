@@ -1,92 +1,135 @@
 """
-Trains encoder-decoders: question generation and grounded replies.
+Trains a generator: of questions, or of replies.
 
-Prompt and output both end with the end token, which the shipped tokenizers do not add.
-The loss is the mean negative log-likelihood of a token.
+    python -m parlai_q2.zoo.train.train_seq2seq questions --rows qg.train.jsonl.xz \
+      --held-out qg.valid.jsonl.gz --initial google/flan-t5-small --outdir out
+
+A row for ``questions`` has ``a`` (answer), ``c`` (its sentence) and ``q`` (question);
+for ``replies`` it has ``k`` (knowledge), ``h`` (the turns before) and ``r`` (reply).
+The loss is the mean negative log-likelihood of a token. For replies,
+``common_tokens.json`` lists the most frequent tokens, which the shipped generator may
+write in any context (:mod:`parlai_q2.generate.shipped`).
 """
 
-from typing import Any, Callable, Sequence
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 
-from parlai_q2.models.prompts import question_prompt
-from parlai_q2.zoo.train.data import moved, padded
-from parlai_q2.zoo.train.whole_model import WholeModel
-
-VALID_BATCH = 32
-MAX_PROMPT, MAX_OUTPUT = 160, 64  # tokens, the end token included
-Pair = tuple[list[int], list[int]]
-
-# For each kind of row, the functions that give its prompt and its output.
-QUESTIONS: tuple[Callable, Callable] = (
-    lambda row: question_prompt(row['a'], row['c']),
-    lambda row: row['q'],
+from parlai_q2.models.loading import load_seq2seq
+from parlai_q2.models.prompts import question_prompt, reply_prompt
+from parlai_q2.zoo.train.rows import Row, pad_rows, read_rows
+from parlai_q2.zoo.train.training import (
+    LengthGroupedTrainer,
+    add_adapter,
+    base_parser,
+    chunks,
+    run_training,
+    save_model,
+    training_arguments,
 )
 
+MAX_OUTPUT = 64  # tokens, with the end token
+MOST_COMMON = 6000
+COMMON_TOKENS = 'common_tokens.json'
+BATCH = 32
+Sample = dict[str, list[int]]
+# For each task, what the model reads and writes of a row.
+TASKS: dict[str, Callable[[Row], tuple[str, str]]] = {
+    'questions': lambda row: (question_prompt(row['a'], row['c']), row['q']),
+    'replies': lambda row: (reply_prompt(row['h'], row['k']), row['r']),
+}
 
-class TextJob(WholeModel):
-    """
-    Trains an encoder-decoder.
 
-    :param sides: two functions that give a row's prompt and its output.
-    :param max_prompt: the maximum number of tokens in a prompt, end token included.
-    :param max_output: the same for an output.
-    """
+def encode_rows(
+    rows: Sequence[Row], task: str, tokenizer: Any, max_tokens: int
+) -> list[Sample]:
+    """``input_ids`` and ``labels`` of each row, both with the end token."""
+    texts = [TASKS[task](row) for row in rows]
+    return [
+        {
+            'input_ids': _ids(prompt, tokenizer, max_tokens),
+            'labels': _ids(output, tokenizer, MAX_OUTPUT),
+        }
+        for prompt, output in texts
+    ]
 
-    auto_class = 'AutoModelForSeq2SeqLM'
 
-    def __init__(
-        self,
-        tokenizer: Any,
-        sides: tuple[Callable, Callable] = QUESTIONS,
-        max_prompt: int = MAX_PROMPT,
-        max_output: int = MAX_OUTPUT,
-    ):
-        self.tokenizer, self.sides = tokenizer, sides
-        self.max_prompt, self.max_output = max_prompt, max_output
-        self.valid: list[Pair] = []
+def _ids(text: str, tokenizer: Any, most: int) -> list[int]:
+    ids = tokenizer(text, add_special_tokens=False)['input_ids']
+    return [*ids[: most - 1], tokenizer.eos_token_id]
 
-    def encode(self, rows: Sequence[dict[str, Any]]) -> list[Pair]:
-        if not rows:
-            return []
-        read, write = self.sides
-        return list(
-            zip(
-                self._ids([read(row) for row in rows], self.max_prompt),
-                self._ids([write(row) for row in rows], self.max_output),
-                strict=True,
-            )
-        )
 
-    def length(self, sample: Pair) -> int:
-        return len(sample[0])
+class Collator:
+    """Pads B samples to the longest."""
 
-    def collate(self, batch: Sequence[Pair]) -> dict[str, torch.Tensor]:
-        pad = self.tokenizer.pad_token_id
-        inputs = padded([prompt for prompt, _ in batch], pad)
+    def __init__(self, padding: int):
+        self.padding = padding
+
+    def __call__(self, samples: Sequence[Sample]) -> dict[str, torch.Tensor]:
+        ids = [sample['input_ids'] for sample in samples]
+        labels = [sample['labels'] for sample in samples]
         return {
-            'input_ids': inputs,
-            'attention_mask': (inputs != pad).long(),
-            'labels': padded([output for _, output in batch], -100),
+            'input_ids': torch.tensor(pad_rows(ids, self.padding)),
+            'attention_mask': torch.tensor(pad_rows([[1] * len(i) for i in ids], 0)),
+            'labels': torch.tensor(pad_rows(labels, -100)),
         }
 
-    def loss(self, model: Any, tensors: dict[str, torch.Tensor]) -> torch.Tensor:
-        return model(**tensors).loss
 
-    def validate(self, model: Any, device: str) -> dict[str, float]:
-        """
-        The loss of the held-out pairs as ``valid``, in nats for each token, and its
-        negative as ``score``; empty where there are none.
-        """
-        total = tokens = 0.0
-        for k in range(0, len(self.valid), VALID_BATCH):
-            tensors = moved(self.collate(self.valid[k : k + VALID_BATCH]), device)
-            count = int((tensors['labels'] != -100).sum())
-            with torch.autocast(torch.device(device).type, dtype=torch.bfloat16):
-                total += self.loss(model, tensors).item() * count
-            tokens += count
-        return {'valid': total / tokens, 'score': -total / tokens} if tokens else {}
+@torch.inference_mode()
+def measure(model: Any, samples: Sequence[Sample], padding: int) -> dict[str, float]:
+    """``nats_per_token`` of held-out samples; empty if there are none."""
+    total = tokens = 0.0
+    for part in chunks(samples, BATCH):
+        batch = Collator(padding)(part)
+        count = int((batch['labels'] != -100).sum())
+        total += model(**batch).loss.item() * count
+        tokens += count
+    return {'nats_per_token': total / tokens} if tokens else {}
 
-    def _ids(self, texts: list[str], most: int) -> list[list[int]]:
-        ids = self.tokenizer(texts, add_special_tokens=False)['input_ids']
-        return [i[: most - 1] + [self.tokenizer.eos_token_id] for i in ids]
+
+def common_tokens(
+    rows: Sequence[Row], tokenizer: Any, most: int = MOST_COMMON
+) -> list[str]:
+    """The most frequent tokens of the rows' replies, sorted."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts.update(tokenizer.tokenize(row['r']))
+    return sorted(token for token, _ in counts.most_common(most))
+
+
+def train(args: argparse.Namespace) -> dict[str, float]:
+    """Train, write the model, and return what :func:`measure` gives for it."""
+    model, tokenizer = load_seq2seq(args.initial)
+    rows = read_rows(*args.rows)
+    trainer = LengthGroupedTrainer(
+        model=add_adapter(model, args.lora_rank),
+        args=training_arguments(args),
+        train_dataset=encode_rows(rows, args.task, tokenizer, args.max_tokens),
+        data_collator=Collator(tokenizer.pad_token_id),
+    )
+    trained = run_training(trainer)
+    converted = save_model(trained, args.initial, args.outdir)
+    if args.task == 'replies':
+        text = json.dumps(common_tokens(rows, tokenizer), ensure_ascii=False)
+        (converted / COMMON_TOKENS).write_text(text + '\n', encoding='utf-8')
+    held_out = read_rows(*args.held_out)
+    samples = encode_rows(held_out, args.task, tokenizer, args.max_tokens)
+    return measure(trained, samples, tokenizer.pad_token_id)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Train a generator."""
+    parser = base_parser(
+        'Trains a generator', max_tokens=160, learning_rate=5e-4, warm_up=0.03
+    )
+    parser.add_argument('task', choices=sorted(TASKS))
+    for name, value in train(parser.parse_args(argv)).items():
+        print(f'{name} {value:.3f}')
+
+
+if __name__ == '__main__':
+    main()

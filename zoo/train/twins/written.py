@@ -1,77 +1,60 @@
 """
-Writes the rows that were made by reading, for a detector that has learnt the others::
+Writes the rows that were made by hand, beside those by rule (:mod:`.rows`)::
 
     python -m parlai_q2.zoo.train.twins.written --replies reply.train.jsonl.xz \
-      --dialogues dial.train.jsonl.gz --replay twins.train.jsonl.gz --outdir data
+      --dialogues dial.train.jsonl.gz --outdir data
 
-``written.jsonl`` has twins, a right reply in other words and a wrong one;
-``read.jsonl`` has replies of the shipped generator, each with the class that a reader
-gave it. Both name the passages of public data sets by a key (:func:`key_of`), so that
-they hold nobody else's text; passages that were made up are written out. Rows go to
-``written.train.jsonl.gz``, those of a tenth of the passages to
-``written.valid.jsonl.gz``.
+``written.jsonl`` and ``written_varied.jsonl`` have twins, a right reply in other words
+and a wrong one; ``read.jsonl`` has replies of the shipped generator, each with the
+class that a reader gave it. Passages of public data sets are named by a key
+(:func:`~parlai_q2.zoo.train.rows.passage_key`), so that the files hold nobody else's
+text; invented passages are written out. Rows go to ``written.train.jsonl.gz``, those of
+a tenth of the passages to ``written.valid.jsonl.gz``.
 
-So that nothing is unlearnt, old rows are among them, and what people said in dialogues,
-half of it under a passage of another turn that is like what they said, both with what
-the detector thought of them before.
+Replies that people wrote in dialogues are among the training rows, half of them under a
+similar passage of another turn. They have no class: ``train_detector`` learns a
+teacher's probabilities for them, so that nothing is unlearnt.
 """
 
 import argparse
-import hashlib
 import json
 import random
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Iterator, Mapping, Optional, Sequence
 
 from parlai_q2.errors import InputError
-from parlai_q2.presets import load_preset, with_detector
-from parlai_q2.scorers import backends
-from parlai_q2.zoo.train.data import Row, read_rows
-from parlai_q2.zoo.train.twins.candidates import LEAST_WORDS, neighbour
-from parlai_q2.zoo.train.twins.rows import CANDIDATE, is_short, taught, write_folds
+from parlai_q2.zoo.train.rows import Row, is_held_out, passage_key, read_rows
+from parlai_q2.zoo.train.twins.rows import is_short, write_folds
+from parlai_q2.zoo.train.twins.sources import words
 
-WRITTEN, READ = 'written.jsonl', 'read.jsonl'
+TWINS, READ = ('written.jsonl', 'written_varied.jsonl'), 'read.jsonl'
 GENERIC = 3
 SEED = 9
-# Of the old rows so many with a teacher's probabilities, and so many others.
-TAUGHT, OTHERS = 5200, 2000
-# Of what people said so much under its own passage, and as much under another.
-SAID = 2600
-# One passage in so many is held out.
-HELD = 10
-# Right replies with words about oneself are not learnt from: how far such words count
-# is what annotators disagree about, so the detector keeps the view that it had.
+# Replies of people, half of them under another passage, chosen from so many.
+HUMAN_REPLIES, CANDIDATE_PASSAGES = 5200, 300
+LEAST_WORDS = 6  # of a passage
+# Right replies about oneself are left out: how far such words count is what annotators
+# disagree about, so the detector keeps the view that it had.
 ONESELF = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|we|our|us|mine|myself)\b", re.I)
 
 
-def key_of(passage: str) -> str:
-    """The first twelve hexadecimal digits of the SHA-256 of a passage's words."""
-    text = ' '.join(passage.split())
-    return hashlib.sha256(text.encode('utf-8')).hexdigest()[:12]
-
-
-def is_held_out(passage: str) -> bool:
-    """Whether a passage's rows are for validation."""
-    return int(key_of(passage), 16) % HELD == 0
-
-
-def shipped(name: str) -> list[Row]:
-    """The lines of a file beside this module."""
-    text = (files(__package__) / name).read_text(encoding='utf-8')
-    return [json.loads(line) for line in text.splitlines()]
+def shipped_rows(*names: str) -> list[Row]:
+    """The lines of files beside this module."""
+    texts = [(files(__package__) / name).read_text(encoding='utf-8') for name in names]
+    return [json.loads(line) for text in texts for line in text.splitlines()]
 
 
 def with_passages(rows: Sequence[Row], passages: Sequence[str]) -> Iterator[Row]:
     """
-    Rows with their passage as ``p``.
+    Rows with their passage as ``p``; those whose passage is not given are left out.
 
-    :raises InputError: when none of the passages that rows name is among those given.
+    :raises InputError: if no passage is one that the rows name.
     """
-    by_key = {key_of(passage): passage for passage in passages}
-    named = [row for row in rows if 'k' in row]
-    if named and not any(row['k'] in by_key for row in named):
+    by_key = {passage_key(passage): passage for passage in passages}
+    keyed = [row for row in rows if 'k' in row]
+    if keyed and not any(row['k'] in by_key for row in keyed):
         raise InputError(
             'No passage is one that the rows were written for. Give --replies and '
             '--dialogues the files that docs/training.md names.'
@@ -82,54 +65,56 @@ def with_passages(rows: Sequence[Row], passages: Sequence[str]) -> Iterator[Row]
             yield {**row, 'p': ' '.join(passage.split())}
 
 
-def twins(rows: Sequence[Row]) -> Iterator[Row]:
-    """Twins as the trainer reads them, and small talk beside them."""
+def twin_rows(rows: Sequence[Row]) -> Iterator[Row]:
+    """Twins as the trainer reads them, and small talk written beside them."""
     for row in rows:
         if 'right' not in row:
             continue
         if not ONESELF.search(row['right']):
-            made = {'p': row['p'], 'h': row['right'], 'y': 0, 'wrong': row['wrong']}
-            yield _row(made, f'written {row["kind"]}', y_wrong=row['y'])
+            twin = {'p': row['p'], 'h': row['right'], 'y': 0, 'wrong': row['wrong']}
+            yield _row(twin, f'written {row["kind"]}', y_wrong=row['y'])
         if 'generic' in row:
-            made = {'p': row['p'], 'h': row['generic'], 'y': GENERIC}
-            yield _row(made, 'written generic')
+            chat = {'p': row['p'], 'h': row['generic'], 'y': GENERIC}
+            yield _row(chat, 'written generic')
 
 
-def candidates(rows: Sequence[Row]) -> Iterator[Row]:
-    """Replies of the generator with their class."""
+def judged_rows(rows: Sequence[Row]) -> Iterator[Row]:
+    """Replies of the generator with the class that a reader gave them."""
     for row in rows:
         if 'h' in row and (row['y'] or not ONESELF.search(row['h'])):
             yield _row({'p': row['p'], 'h': row['h'], 'y': row['y']}, 'read')
 
 
-def replayed(rows: Sequence[Row], rng: random.Random) -> list[Row]:
-    """Old rows of :mod:`.rows` that are learnt again."""
-    taught = [row for row in rows if 'z' in row]
-    others = [row for row in rows if 'z' not in row]
-    return rng.sample(taught, min(TAUGHT, len(taught))) + rng.sample(
-        others, min(OTHERS, len(others))
-    )
-
-
-def said(turns: Sequence[Row], rng: random.Random) -> list[Row]:
+def human_rows(turns: Sequence[Row], rng: random.Random) -> list[Row]:
     """
     What people said under a passage, without a class.
 
     :param turns: with ``k`` (a passage), ``h`` (the turns before) and ``r`` (a reply).
     """
-    fit = [{'k': t['k'], 'r': t['r'], 'h': t['h']} for t in turns]
-    fit = [t for t in fit if len(t['k'].split()) >= LEAST_WORDS]
-    fit = rng.sample(fit, min(2 * SAID, len(fit)))
+    fit = [turn for turn in turns if len(turn['k'].split()) >= LEAST_WORDS]
+    chosen = rng.sample(fit, min(HUMAN_REPLIES, len(fit)))
     rows = []
-    for number, turn in enumerate(fit):
+    for number, turn in enumerate(chosen):
         passage = turn['k']
         if number % 2:
             talk = ' '.join([*turn['h'][-2:], turn['r']])
-            passage = neighbour(passage, fit, rng, like=talk)
-        row = {'p': passage.lower(), 'h': turn['r'].lower(), 'src': CANDIDATE}
-        if is_short(row):
-            rows.append(row)
-    return rows
+            passage = most_similar(talk, passage, chosen, rng)
+        rows.append(_row({'p': passage, 'h': turn['r']}, 'human'))
+    return [row for row in rows if is_short(row)]
+
+
+def most_similar(
+    text: str, passage: str, turns: Sequence[Row], rng: random.Random
+) -> str:
+    """The passage, of some others than this one, with most words of a text."""
+    drawn = rng.sample(list(turns), min(CANDIDATE_PASSAGES, len(turns)))
+    own = words(text)
+
+    def overlap(other: str) -> float:
+        return len(own & words(other)) / len(own | words(other))
+
+    others = [turn['k'] for turn in drawn if turn['k'] != passage]
+    return max(others, key=overlap, default=passage)
 
 
 def _row(texts: Mapping[str, object], source: str, **more: object) -> Row:
@@ -137,26 +122,20 @@ def _row(texts: Mapping[str, object], source: str, **more: object) -> Row:
     return {**lower, **more, 'src': source}
 
 
-def main(argv: Optional[Sequence[str]] = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Write the rows."""
-    parser = argparse.ArgumentParser(description='Rows that were made by reading')
+    parser = argparse.ArgumentParser(description='Rows that were written by hand')
     parser.add_argument('--replies', required=True, help='turns with k and r')
     parser.add_argument('--dialogues', required=True, help='turns with k, h and r')
-    parser.add_argument('--replay', required=True, help='twins.train of rows')
-    parser.add_argument(
-        '--teacher', default='mini', help='preset of the detector that is taught'
-    )
     parser.add_argument('--outdir', type=Path, required=True)
     args = parser.parse_args(argv)
     turns = read_rows(args.dialogues)
     passages = [row['k'] for row in [*read_rows(args.replies), *turns]]
-    found = list(with_passages([*shipped(WRITTEN), *shipped(READ)], passages))
-    rows = [*twins(found), *candidates(found)]
-    train = [row for row in rows if not is_held_out(row['p'])]
+    written = list(with_passages(shipped_rows(*TWINS, READ), passages))
+    rows = [*twin_rows(written), *judged_rows(written)]
     rng = random.Random(SEED)
-    train += replayed(read_rows(args.replay), rng)
-    teacher = backends.detector(with_detector(load_preset('mini'), args.teacher))
-    train += taught(said(turns, rng), [teacher])
+    train = [row for row in rows if not is_held_out(row['p'])]
+    train += human_rows(turns, rng)
     rng.shuffle(train)
     valid = [row for row in rows if is_held_out(row['p'])]
     write_folds(args.outdir, 'written', {'train': train, 'valid': valid})

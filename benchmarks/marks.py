@@ -1,10 +1,10 @@
 """
 Measures whether evidence points at the right words, on responses with known edits::
 
-    python -m parlai_q2.zoo.train.marks --examples examples.jsonl --scorers spans,q2
-    python -m parlai_q2.zoo.train.marks --pairs cons.valid.jsonl.gz --scorers spans,q2
+    python -m benchmarks.marks --examples examples.jsonl --scorers spans,q2
+    python -m benchmarks.marks --pairs cons.valid.jsonl.gz --scorers spans,q2
 
-``--examples`` takes the corpus ``swaps`` of :mod:`parlai_q2.zoo.train.grounded_data`;
+``--examples`` takes the corpus ``swaps`` of :mod:`benchmarks.grounded_data`;
 ``--pairs`` the detector's rows, where an inconsistent response that differs from its
 premise in one short stretch of words has its edit there. Two rates are reported: the
 share of edited responses with a mark that overlaps an edit, and the share of consistent
@@ -27,7 +27,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.intervals import mean_interval
 from parlai_q2.scorers import Scorer, load_scorer
 from parlai_q2.turns import Example, Span
-from parlai_q2.zoo.train.data import Row, read_rows
+from parlai_q2.zoo.train.rows import Row, read_rows
 
 # The sources whose responses were made from their premises.
 MADE = 'd-syn-'

@@ -1,7 +1,7 @@
 """
 Collects the examples that the scorer ``grounded`` is fitted on.
 
-    python -m parlai_q2.zoo.train.grounded_data --begin begin --outfile examples.jsonl
+    python -m benchmarks.grounded_data --begin begin --outfile examples.jsonl
 
 There are up to four kinds, so that no single corpus' habits decide:
 
@@ -26,7 +26,7 @@ from parlai_q2.claims import Label
 from parlai_q2.perturb.hard_negatives import HardNegatives, read_grounded
 from parlai_q2.tasks.begin.reader import read_file
 from parlai_q2.tasks.twins.reader import read_part
-from parlai_q2.zoo.train.data import read_rows, write_rows
+from parlai_q2.zoo.train.rows import read_rows, write_rows
 
 BEGIN_CORPORA = ('wow', 'cmu', 'tc')
 # The labels of the detector's classes: entailed, unsupported, contradicted, generic.

@@ -4,17 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.grounded_data import record
+from benchmarks.marks import Pair, changes, measure_marks, read_pairs, read_swaps
 from parlai_q2.claims import Claim, Status
 from parlai_q2.errors import InputError
 from parlai_q2.turns import Span
-from parlai_q2.zoo.train.grounded_data import record
-from parlai_q2.zoo.train.marks import (
-    Pair,
-    changes,
-    measure_marks,
-    read_pairs,
-    read_swaps,
-)
 from tests.files import write_lines
 from tests.rerank.toys import ToyScorer
 

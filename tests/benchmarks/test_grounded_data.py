@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from parlai_q2.zoo.train import grounded_data
+from benchmarks import grounded_data
 
 KNOWLEDGE = 'Steven Spielberg directed Jaws in 1975.'
 BEGIN = ['model_name', 'data_source', 'knowledge', 'message', 'response', 'begin_label']
