@@ -16,8 +16,8 @@ EXCEPTIONS = {
     'tests/packaging',
     r'python -m parlai_q2\.zoo\.train\.\S+ .*': 'trains for hours on data that is '
     'not part of the project',
-    r'python -m parlai_q2\.evaluate\.distractors .*': 'takes minutes on data that is '
-    'not part of the project; tests/evaluate/test_distractors.py runs it on a few',
+    r'python -m benchmarks\.\S+ .*': 'takes minutes on data that is not part of the '
+    'project; tests/benchmarks runs them on a few',
     r'python -m parlai_q2\.tasks\.begin\.generated .*': 'needs WordNet, a download; '
     'tests/tasks/test_begin_generated.py runs it on a small one',
     r'parlai_q2 score .* --engine ray\b.*': 'starts a cluster; tests/scale/test_ray.py '

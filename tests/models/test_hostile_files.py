@@ -8,6 +8,7 @@ import random
 import shutil
 import time
 from dataclasses import replace
+from importlib.resources import files
 
 import pytest
 from safetensors.torch import load_file, save_file
@@ -194,8 +195,7 @@ def test_a_damaged_preset_loads_or_is_an_error_of_one_line(tmp_path, seed):
         settings[rng.choice([*settings, 'other', 'kernel'])] = rng.choice(VALUES)
         path.write_text(json.dumps({'base': 'mini', section: settings}))
     else:
-        source = shipped_folder('.').parent / 'presets' / 'mini.yaml'
-        text = source.read_text()
+        text = (files('parlai_q2.presets') / 'mini.yaml').read_text()
         for _ in range(rng.randint(1, 6)):
             at, to = sorted(rng.choices(range(len(text)), k=2))
             text = text[:at] + rng.choice(WORDS) + text[min(to, at + 9) :]

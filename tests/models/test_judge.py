@@ -161,7 +161,9 @@ def score(detector):
 @pytest.mark.parametrize('detector', ['nobody/no-classifier', 'minicheck'])
 def test_a_judge_that_cannot_be_fetched_says_what_to_do(detector, monkeypatch):
     monkeypatch.setenv('HF_HUB_OFFLINE', '1')
-    with pytest.raises(ModelNotFoundError, match='not be fetched.*copy the model to a'):
+    with pytest.raises(
+        ModelNotFoundError, match='hub cannot be reached.*copy the model to a'
+    ):
         score(detector)
 
 

@@ -6,9 +6,9 @@ import pytest
 from transformers import BertForSequenceClassification
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.models.converted.convert import write_converted
 from parlai_q2.models.relevance import NOTHING, RelevanceModel, context_of
 from parlai_q2.presets import ModelConfig
-from parlai_q2.zoo.train.convert import write_converted
 from tests.tiny import tiny_pair_model
 
 NAMES = {0: 'relevance', 1: 'support'}

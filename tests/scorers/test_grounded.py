@@ -154,5 +154,5 @@ def test_coefficients_that_make_no_sense_are_refused(tmp_path, weights):
 
 
 def test_a_missing_file_says_which_command_writes_it(tmp_path):
-    with pytest.raises(ConfigError, match=r'parlai_q2\.zoo\.train\.grounded'):
+    with pytest.raises(ConfigError, match='calibrate --refit'):
         load_scorer('grounded', coefficients=str(tmp_path / 'none.json'))

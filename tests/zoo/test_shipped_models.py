@@ -130,7 +130,7 @@ def test_grounded_ranks_as_a_reader_would(preset):
     responses = {
         'right': 'They have five eyes, and three of them are small and simple.',
         'chatty': 'I love bees! They have five eyes.',
-        'wrong number': 'They have six eyes, and three of them are small and simple.',
+        'wrong number': 'They have six eyes.',
         'new': 'They make honey and live in hives.',
         'generic': "that's so cool!",
     }

@@ -7,7 +7,8 @@ unsupported claims, from pools of replies to one turn:
 
 INIT is a transformers folder of a BERT classifier, here the detector's;
 :mod:`~parlai_q2.zoo.train.relevance_pools` says what a pool is. OUT gets a checkpoint
-every few minutes, which ``parlai_q2.zoo.train.convert`` turns into the shipped form.
+every few minutes, which ``parlai_q2.models.converted.convert`` turns into the shipped
+form.
 """
 
 import argparse

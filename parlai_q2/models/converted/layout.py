@@ -2,7 +2,7 @@
 Which weight of an architecture has which name in a CTranslate2 model file: BERT, MPNet
 and T5, from the names that transformers gives them.
 
-Weights come as :mod:`parlai_q2.models.int8_weights` stores them: a matrix ``<name>`` as
+Weights come as int8 folders store them: a matrix ``<name>`` as
 ``<name>.q`` (int8) and ``<name>.s`` (a scale for each row, ``w = q * s``), which are
 CTranslate2's ``weight`` and ``weight_scale`` with ``weight_scale = 1 / s``, so nothing
 is rounded again. What is stored as floats stays so.

@@ -53,7 +53,9 @@ def scores(scorer: str, count: int, instructions: str = '') -> list:
 @pytest.mark.parametrize('instructions', SETS)
 def test_older_processors_give_nearly_the_same_scores(instructions):
     own, other = scores('consistency', 20), scores('consistency', 20, instructions)
-    assert [label for _, label in own] == [label for _, label in other]
+    pairs = list(zip(own, other, strict=True))
+    # A label may differ only where the score is at the threshold.
+    assert all(a == b or abs(value - 0.5) < 0.05 for (value, a), (_, b) in pairs)
     gaps = [abs(a - b) for (a, _), (b, _) in zip(own, other, strict=True)]
     # Without AVX functions are computed another way.
     assert max(gaps) < (0.05 if instructions == 'GENERIC' else 0.02)
