@@ -1,9 +1,11 @@
 """Pools for training the model of relevance."""
 
 import random
+from pathlib import Path
 
 import pytest
 
+from parlai_q2.zoo.train import relevance_pools
 from parlai_q2.zoo.train.relevance_pools import (
     DECLINES,
     PoolSource,
@@ -13,6 +15,7 @@ from parlai_q2.zoo.train.relevance_pools import (
     is_best,
     is_held_out,
     moved_pool,
+    read_rows,
     replay_pool,
     thinned,
     twin_pool,
@@ -158,3 +161,12 @@ def test_a_source_mixes_labelled_pools_with_made_ones(qa, draw):
 def test_a_fifth_of_the_passages_is_held_out():
     pools = [{'knowledge': [f'Passage {n}.', 'More.']} for n in range(1000)]
     assert 150 < sum(map(is_held_out, pools)) < 250
+
+
+def test_every_labelled_pool_has_a_best_reply():
+    pools = read_rows(str(Path(relevance_pools.__file__).parent / 'reply_pools.jsonl'))
+    assert len(pools) == 400 and 40 < sum(map(is_held_out, pools)) < 100
+    for pool in pools:
+        assert pool['knowledge'] and pool['history'] and best(pool)
+        assert {one['g'] for one in pool['candidates']} <= {0, 1, 'n'}
+        assert {one['a'] for one in pool['candidates']} <= {0, 1, 2}
