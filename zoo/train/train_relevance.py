@@ -3,7 +3,8 @@ Trains the model that says whether a reply answers the turn, and whether it is f
 unsupported claims, from pools of replies to one turn:
 
     python -m parlai_q2.zoo.train.train_relevance INIT OUT --pools POOLS.jsonl
-        --qa QA.jsonl.xz --twins TWINS.jsonl.gz --minutes 50
+        --qa QA.jsonl.xz --twins TWINS.jsonl.gz --detector CONS.jsonl.xz
+        --dialogues DIAL.jsonl.gz --minutes 50
 
 INIT is a transformers folder of a BERT classifier, here the detector's;
 :mod:`~parlai_q2.zoo.train.relevance_pools` says what a pool is. OUT gets a checkpoint
