@@ -91,6 +91,8 @@ setup(
     extras_require={
         # What ParlAI's commands, training, and models that do not ship need.
         'torch': [
+            # Comes with transformers; says where the hub is.
+            'huggingface_hub',
             # torch.nn.functional.rms_norm came in 2.4.
             'torch>=2.4',
             # Older ones cannot read the shipped tokenizers.
