@@ -29,6 +29,7 @@ INSTALLED_AS = {
     'google': 'protobuf',
     'markdown_it': 'markdown-it-py',
     'pdf_inspector': 'pdf-inspector',
+    'huggingface_hub': 'huggingface-hub',
     'yaml': 'pyyaml',
 }
 
