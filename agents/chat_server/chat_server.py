@@ -19,7 +19,7 @@ from parlai_q2.generate.chat import Said, messages_of
 from parlai_q2.models.prompts import Prompt
 from parlai_q2.options import line_ends
 from parlai_q2.parlai.generator.agent import CandidateAgent
-from parlai_q2.parlai.generator.candidates import Wanted
+from parlai_q2.parlai.generator.candidates import Searches
 from parlai_q2.rerank.candidate import Candidate
 
 STRATEGY = ('server',)
@@ -38,7 +38,7 @@ class ChatServerAgent(CandidateAgent):
         return add_options(parser)
 
     @property
-    def finds_more(self) -> bool:
+    def has_more_searches(self) -> bool:
         return self.opt['server_samples'] > 1
 
     def load(self, opt: Opt) -> tuple[ChatServer, Prompt]:
@@ -48,12 +48,12 @@ class ChatServerAgent(CandidateAgent):
     def server(self) -> ChatServer:
         return self.loaded[0]
 
-    def read(self, said: Sequence[Said], knowledge: str) -> list[dict[str, str]]:
+    def read(self, dialogue: Sequence[Said], knowledge: str) -> list[dict[str, str]]:
         """The messages to send."""
-        return messages_of(self.loaded[1], said, knowledge)
+        return messages_of(self.loaded[1], dialogue, knowledge)
 
     def find(
-        self, contexts: Sequence[Any], wanted: Sequence[Wanted]
+        self, contexts: Sequence[Any], searches: Sequence[Searches]
     ) -> list[list[Candidate]]:
         """
         The replies in the server's order.
@@ -61,9 +61,10 @@ class ChatServerAgent(CandidateAgent):
         :raises ServerError: when the server fails, or gives no log probabilities where
             they were asked for.
         """
-        more = self.opt['server_samples'] - 1
+        rest = self.opt['server_samples'] - 1
         numbers = [
-            (Wanted.FIRST in one) + more * (Wanted.MORE in one) for one in wanted
+            (Searches.FIRST in flags) + rest * (Searches.REST in flags)
+            for flags in searches
         ]
         pools = self.server.replies(contexts, numbers)
         if self.opt['server_logprobs']:

@@ -23,7 +23,7 @@ from parlai_q2.generate.open import Generator
 from parlai_q2.generate.strategies import BEGUN, parse_strategies
 from parlai_q2.generate.writer import Written
 from parlai_q2.parlai.generator.agent import CandidateAgent
-from parlai_q2.parlai.generator.candidates import Wanted
+from parlai_q2.parlai.generator.candidates import Searches
 from parlai_q2.rerank.candidate import Candidate
 
 
@@ -47,15 +47,15 @@ class Ctranslate2Agent(CandidateAgent):
         super().__init__(opt, shared)
 
     @property
-    def finds_more(self) -> bool:
+    def has_more_searches(self) -> bool:
         return len(self.asked) > 1
 
     def load(self, opt: Opt) -> Generator:
         return generator_from_opt(opt)
 
-    def read(self, said: Sequence[Said], knowledge: str) -> list[str]:
+    def read(self, dialogue: Sequence[Said], knowledge: str) -> list[str]:
         """The model's tokens for a turn; what is cut of them is said once."""
-        context, fitted = self.loaded.context(said, knowledge)
+        context, fitted = self.loaded.context(dialogue, knowledge)
         if fitted.length > len(context):
             warn_once(
                 f'A context of {fitted.length} tokens was cut to the {len(context)} '
@@ -69,18 +69,18 @@ class Ctranslate2Agent(CandidateAgent):
         return context
 
     def find(
-        self, contexts: Sequence[list[str]], wanted: Sequence[Wanted]
+        self, contexts: Sequence[list[str]], searches: Sequence[Searches]
     ) -> list[list[Candidate]]:
         """The candidates in the order of the strategies."""
-        asked = [one.of(self.asked) for one in wanted]
+        strategies = [flags.select(self.asked) for flags in searches]
         seed = self.opt.get('candidate_seed') or 0
-        pools = self.loaded.writer.write(contexts, asked, seed)
+        pools = self.loaded.writer.write(contexts, strategies, seed)
         return self._candidates(pools, contexts)
 
-    def begin(
+    def complete(
         self, contexts: Sequence[list[str]], beginnings: Sequence[str]
     ) -> list[list[Candidate]]:
-        """What a beam of :data:`~parlai_q2.generate.strategies.BEGUN` finds."""
+        """Find them with a beam of :data:`~parlai_q2.generate.strategies.BEGUN`."""
         pools = self.loaded.begun(contexts, beginnings, BEGUN)
         return self._candidates(pools, contexts)
 

@@ -1,7 +1,8 @@
 """The chat commands ``/knowledge``, ``/why``, ``/candidates`` and ``/help``."""
 
 import re
-from typing import Any, Mapping, NamedTuple, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from parlai_q2.agents.grounded_rerank.knowledge_source import AgentKnowledge, read_typed
 from parlai_q2.enums import Word
@@ -22,7 +23,7 @@ HELP = """\
 /why                   the evidence for the last reply
 /candidates            all candidates of the last turn, best first
 /help                  this list"""
-# A passage that only begins with the word goes on otherwise than with white space.
+# "add" and a passage. Other texts, such as "Additions are free.", are passages.
 _ADD = re.compile(r'add\s+(?=\S)', re.IGNORECASE)
 _COMMAND = re.compile(r'\s*/([A-Za-z]+)(?:\s+(.*))?\s*$', re.DOTALL)
 
@@ -38,67 +39,69 @@ class Name(Word):
 
 
 class Command(NamedTuple):
-    """What was typed: a name in lower case, which may be no command's, and a text."""
+    """A typed command: a name in lower case, which may be unknown, and a text."""
 
     name: str
     argument: str
 
 
-def read_command(text: Any) -> Optional[Command]:
-    """Read a text as a command, if it is one; ``/r/aww is nice`` is none."""
+def read_command(text: Any) -> Command | None:
+    """Read a text as a command; None if it is none, as ``/r/aww is nice``."""
     match = _COMMAND.match(text) if isinstance(text, str) else None
     if match is None:
         return None
     return Command(match[1].lower(), (match[2] or '').strip())
 
 
-def answer(
+def answer_command(
     command: Command,
     knowledge: AgentKnowledge,
-    said: Optional[Mapping[str, Any]],
+    last_reply: Mapping[str, Any] | None,
     colour: bool = False,
     width: int = 80,
 ) -> str:
     """
-    Carry out a command, and give the text to answer with.
+    Carry out a command.
 
     :param knowledge: the knowledge of the chat; ``/knowledge`` changes it.
-    :param said: the agent's last reply, with its evidence, or None.
+    :param last_reply: the agent's last reply with its evidence; None if there is none.
+    :return: the text to answer with.
     """
     if command.name == Name.HELP:
         return HELP
     if command.name == Name.KNOWLEDGE:
-        return _knowledge(command.argument, knowledge)
+        return _answer_knowledge(command.argument, knowledge)
     if command.name not in tuple(Name):
         return f'{UnknownNameError("command", command.name, Name)} Type /help.'
     if command.name == Name.SEARCH:
-        return _search(command.argument, knowledge, width)
-    if said is None:
+        return _answer_search(command.argument, knowledge, width)
+    if last_reply is None:
         return 'Nothing has been said yet.'
     if command.name == Name.CANDIDATES:
-        return render_candidates(Ranking.from_dict(said), colour, width)
-    return _why(Ranking.from_dict(said), str(said['text']), colour, width)
+        return render_candidates(Ranking.from_dict(last_reply), colour, width)
+    ranking = Ranking.from_dict(last_reply)
+    return _answer_why(ranking, str(last_reply['text']), colour, width)
 
 
-def _knowledge(text: str, knowledge: AgentKnowledge) -> str:
+def _answer_knowledge(text: str, knowledge: AgentKnowledge) -> str:
     if not text:
         if not knowledge.typed:
             return 'No knowledge was typed.'
-        return f'Knowledge: {_shown(knowledge.typed)}'
+        return f'Knowledge: {_format_passages(knowledge.typed)}'
     if text.lower() == 'clear':
         knowledge.typed = ()
         return 'The typed knowledge is forgotten.'
-    more = _ADD.match(text)
-    passages = read_typed(text[more.end() :] if more else text)
-    knowledge.typed = (*knowledge.typed, *passages) if more else passages
+    addition = _ADD.match(text)
+    passages = read_typed(text[addition.end() :] if addition else text)
+    knowledge.typed = (*knowledge.typed, *passages) if addition else passages
     source = knowledge.source
     instead = ' in place of the knowledge file' if source.passages else ''
     instead = ' in place of the documents' if source.index is not None else instead
-    also = ' too' if more else ''
-    return f'Replies will stick to this{also}{instead}: {_shown(passages)}'
+    also = ' too' if addition else ''
+    return f'Replies will stick to this{also}{instead}: {_format_passages(passages)}'
 
 
-def _search(words: str, knowledge: AgentKnowledge, width: int) -> str:
+def _answer_search(words: str, knowledge: AgentKnowledge, width: int) -> str:
     searched = knowledge.source.searched
     if searched is None:
         return (
@@ -107,27 +110,29 @@ def _search(words: str, knowledge: AgentKnowledge, width: int) -> str:
         )
     if not words:
         return 'Type /search and what to look for.'
-    found = searched.search(words)
-    passages = [one.passage for one in found]
-    return render_passages(passages, [one.score for one in found], width)
+    hits = searched.search(words)
+    passages = [hit.passage for hit in hits]
+    return render_passages(passages, [hit.score for hit in hits], width)
 
 
-def _shown(passages: Sequence[Passage]) -> str:
-    # With a blank line between them, as they are typed.
+def _format_passages(passages: Sequence[Passage]) -> str:
+    # Blank lines separate them, as when they are typed.
     return '\n\n'.join(f'{p.title}: {p.text}' if p.title else p.text for p in passages)
 
 
-def _why(ranking: Ranking, said: str, colour: bool, width: int) -> str:
+def _answer_why(ranking: Ranking, reply: str, colour: bool, width: int) -> str:
     chosen, lines = ranking.chosen, [f'Chosen for: {ranking.reason}.']
     if chosen.shown is None:
         return lines[0]
-    if said != chosen.text:
-        lines.append(f'Said instead: {said}')
+    if reply != chosen.text:
+        lines.append(f'Said instead: {reply}')
     if chosen.guards:
         guards = [(name, find_guard(name)) for name in chosen.guards]
         messages = [guard.message if guard else name for name, guard in guards]
         lines.append(f'Counted as {chosen.value:.2f}: it is {" and ".join(messages)}.')
-    if said == chosen.text:
+    if reply == chosen.text:
         lines += [f'From: {source}' for source in sources_of(ranking)]
-    shown = render_score(chosen.shown, chosen.text, ranking.passages, colour, width)
-    return '\n'.join([*lines, shown])
+    evidence = render_score(
+        chosen.shown, chosen.text, ranking.passages, colour=colour, width=width
+    )
+    return '\n'.join([*lines, evidence])

@@ -1,7 +1,8 @@
-"""Makes a ParlAI generator search by a strategy."""
+"""Makes a ParlAI generator search with a given strategy."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any
 
 from parlai.core.opt import Opt
 
@@ -11,9 +12,11 @@ from parlai_q2.generate.strategies import Strategy
 @contextmanager
 def decoding(agent: Any, strategy: Strategy) -> Iterator[None]:
     """
-    Make an agent decode by a strategy while the context lasts. Other options (block
-    lists, n-gram blocking, length penalty, temperature, minimum length) stay the
-    generator's. Clones of an agent share one ``opt``, so it gets a copy of its own.
+    Make an agent decode with a strategy while the context lasts.
+
+    The generator's other options (block lists, n-gram blocking, length penalty,
+    temperature, minimum length) stay in effect. Clones share one ``opt``, so the agent
+    gets a separate copy.
     """
     opt = agent.opt
     settings = {

@@ -1,12 +1,14 @@
 """
 Finds the generator to rerank, and makes the agent class that reranks it.
 
-The reranking agent is a mixin. An instance belongs to a class made of the mixin and the
-generator's own class, so it is that generator, with its history, options and metrics.
+The reranking agent is a mixin. An instance belongs to a class that combines the mixin
+with the generator's class. It therefore has the generator's history, options and
+metrics.
 """
 
 import argparse
-from typing import Any, Mapping, Optional
+from collections.abc import Mapping
+from typing import Any
 
 from parlai.core.build_data import modelzoo_path
 from parlai.core.loader import load_agent_module
@@ -20,7 +22,7 @@ from parlai_q2.agents.grounded_rerank.parlai_searches import ParlaiSearches
 from parlai_q2.cli.names import suggesting
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai.compat import bridge_hugging_face_dictionary
-from parlai_q2.parlai.generator.candidates import FindsCandidates
+from parlai_q2.parlai.generator.candidates import CandidateFinder
 from parlai_q2.parlai.model_files import saved_opt
 
 DEFAULT_GENERATOR = 'parlai_q2.agents.ctranslate2.ctranslate2:Ctranslate2Agent'
@@ -28,67 +30,70 @@ DEFAULT_GENERATOR = 'parlai_q2.agents.ctranslate2.ctranslate2:Ctranslate2Agent'
 _CLASSES: dict[tuple[type, type], type] = {}
 
 
-def generator_name(opt: Mapping[str, Any]) -> str:
+def find_generator_name(opt: Mapping[str, Any]) -> str:
     """
-    The generator's name: ``--generator``, else the agent that ``-mf`` (or
-    ``--init-model``) was trained with, else the shipped one.
+    Find the generator's name: ``--generator``, else the agent that trained ``-mf`` (or
+    ``--init-model``), else the shipped generator.
 
-    :raises ConfigError: when a model file has no .opt beside it.
+    :raises ConfigError: when there is no .opt file next to a model file.
     """
     if opt.get('generator'):
         return opt['generator']
     for option in ('model_file', 'init_model'):
         if not opt.get(option):
             continue
-        beside = saved_opt(opt, option)
-        if beside:
-            saved = Opt.load(beside)
-            if _reranks(saved['model']):
+        opt_path = saved_opt(opt, option)
+        if opt_path:
+            saved = Opt.load(opt_path)
+            if _is_reranking_agent(saved['model']):
                 return saved.get('generator') or DEFAULT_GENERATOR
             return saved['model']
         path = modelzoo_path(opt.get('datapath'), opt[option])
         if PathManager.exists(path):
             raise ConfigError(
-                f'{path} has no {path}.opt beside it that names its agent. Name it: '
+                f'There is no {path}.opt that names the agent of {path}. Name it: '
                 '--generator transformer/generator'
             )
     return DEFAULT_GENERATOR
 
 
-def generator_class(name: str) -> type[TorchAgent]:
+def load_generator_class(name: str) -> type[TorchAgent]:
     """
-    The class of a generator, by a name that ``-m`` accepts.
+    Load the class of a generator.
 
-    :raises ConfigError: when there is no such agent (the nearest is suggested), or it
-        is not a generator.
+    :param name: a name that ``-m`` accepts.
+    :raises ConfigError: when there is no such agent (the error suggests the most
+        similar name), or it is not a generator.
     """
     try:
         with suggesting([name]):
-            found = load_agent_module(name)
+            generator = load_agent_module(name)
     except (ImportError, AttributeError, IndexError) as e:
         raise ConfigError(
-            f'The generator {name!r} cannot be loaded ({e}). Give a name as -m takes '
-            'it, e.g. --generator transformer/generator'
+            f'The generator {name!r} cannot be loaded ({e}). Give a name that -m '
+            'accepts, e.g. --generator transformer/generator'
         ) from e
     bridge_hugging_face_dictionary()
-    if getattr(found, 'reranks', False):
+    if getattr(generator, 'reranks', False):
         raise ConfigError('The generator of a reranking agent cannot itself rerank.')
     if not (
-        isinstance(found, type)
-        and issubclass(found, (TorchGeneratorAgent, FindsCandidates))
+        isinstance(generator, type)
+        and issubclass(generator, (TorchGeneratorAgent, CandidateFinder))
     ):
         raise ConfigError(
             f'{name!r} is not a generator: reranking needs a TorchGeneratorAgent, '
             'such as transformer/generator, bart, hugging_face/t5 or '
             'hugging_face/gpt2, or a CandidateAgent (parlai_q2.parlai.generator.agent).'
         )
-    return found
+    return generator
 
 
-def reranking_class(mixin: type, generator: type[TorchAgent]) -> type:
+def make_reranking_class(mixin: type, generator: type[TorchAgent]) -> type:
     """
-    The class that is both the generator and the reranking agent; around one of ParlAI's
-    there is an adapter between them. The same two always give the same class.
+    Make the class that is both the generator and the reranking agent.
+
+    If ParlAI searches the generator, an adapter comes between the two. The same
+    arguments always give the same class.
     """
     if (mixin, generator) not in _CLASSES:
         fields = {
@@ -97,30 +102,32 @@ def reranking_class(mixin: type, generator: type[TorchAgent]) -> type:
             'generator_class': generator,
         }
         name = f'GroundedRerank{generator.__name__}'
-        own = issubclass(generator, FindsCandidates)
-        bases = (mixin, generator) if own else (mixin, ParlaiSearches, generator)
+        needs_adapter = not issubclass(generator, CandidateFinder)
+        adapters = (ParlaiSearches,) if needs_adapter else ()
+        bases = (mixin, *adapters, generator)
         _CLASSES[mixin, generator] = type(name, bases, fields)
     return _CLASSES[mixin, generator]
 
 
-def add_generator_options(parser: ParlaiParser, opt: Optional[Opt]) -> None:
+def add_generator_options(parser: ParlaiParser, opt: Opt | None) -> None:
     """
     Add ``--generator`` and the options of the generator it names.
 
-    ParlAI first reads the command line without knowing an agent's own options, so
-    ``--generator`` may not be known yet; its options are then added when the parser
-    reaches it.
+    ParlAI first reads the command line without an agent's own options, so
+    ``--generator`` may still be unknown. The generator's options are then added when
+    the parser reaches it.
     """
-    defaults = dict(parser._defaults), {a: a.default for a in parser._actions}
-    name = generator_name(opt or {})
-    _add_options_of(name, parser, opt)
+    action_defaults = {action: action.default for action in parser._actions}
+    defaults = dict(parser._defaults), action_defaults
+    name = find_generator_name(opt or {})
+    _add_class_options(name, parser, opt)
     action = parser.add_argument_group('Reranking: generator').add_argument(
         '--generator',
         action=_GeneratorAction,
         type=str,
         default=None,
-        help='the agent to rerank, as -m takes it; default: what the model file was '
-        f'trained with, or {DEFAULT_GENERATOR}',
+        help='the agent to rerank, by a name that -m accepts; default: the agent that '
+        f'trained the model file, or {DEFAULT_GENERATOR}',
     )
     action.added, action.defaults_before = name, defaults
 
@@ -141,20 +148,20 @@ class _GeneratorAction(argparse._StoreAction):
         for action, default in action_defaults.items():
             action.default = default
         self.added = values
-        _add_options_of(values, parser, Opt(vars(namespace)))
+        _add_class_options(values, parser, Opt(vars(namespace)))
 
 
-def _add_options_of(name: str, parser: ParlaiParser, opt: Optional[Opt]) -> None:
-    generator = generator_class(name)
+def _add_class_options(name: str, parser: ParlaiParser, opt: Opt | None) -> None:
+    generator = load_generator_class(name)
     generator.add_cmdline_args(parser, opt)
-    # As ParlAI does for an agent named by -m.
+    # As in ParlAI for an agent named by -m.
     defaults: dict[str, Any] = {'dict_class': class2str(generator.dictionary_class())}
     parser.set_defaults(**defaults)
 
 
-def _reranks(name: str) -> bool:
+def _is_reranking_agent(name: str) -> bool:
     try:
         return bool(getattr(load_agent_module(name), 'reranks', False))
     except (ImportError, AttributeError, IndexError):
-        # generator_class reports what is wrong with it.
+        # load_generator_class reports the error.
         return False

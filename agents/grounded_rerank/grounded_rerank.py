@@ -1,16 +1,17 @@
 """
 Reranks any ParlAI generator's candidates by how well each is grounded in the knowledge.
 
-The agent is its generator: an instance belongs to a class made of
-:class:`GroundedRerankAgent` and the generator's class, so history, options, metrics,
-``share`` and saving are the generator's own. Only the search differs: it collects the
-candidates of several strategies, scores them against the turn's knowledge, and puts the
-best first.
+The agent is its generator: an instance belongs to a class that combines
+:class:`GroundedRerankAgent` with the generator's class. History, options, metrics,
+``share`` and saving are therefore the generator's. Only the search differs: it collects
+the candidates of several strategies, scores them against the turn's knowledge, and puts
+the best first.
 """
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Mapping, Optional
+from typing import Any
 
 import torch
 from parlai.core.message import Message
@@ -23,24 +24,24 @@ from parlai.utils.misc import warn_once
 
 from parlai_q2.agents.grounded_rerank.answering import (
     add_document_replies,
-    to_the_point,
+    prefer_answers,
 )
 from parlai_q2.agents.grounded_rerank.chat import ChatCommands
 from parlai_q2.agents.grounded_rerank.generator import (
     add_generator_options,
-    generator_class,
-    generator_name,
-    reranking_class,
+    find_generator_name,
+    load_generator_class,
+    make_reranking_class,
 )
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     NONE_FOUND,
     NONE_GIVEN,
     AgentKnowledge,
 )
-from parlai_q2.agents.grounded_rerank.metrics import metrics
+from parlai_q2.agents.grounded_rerank.metrics import compute_metrics
 from parlai_q2.agents.grounded_rerank.options import (
     add_rerank_options,
-    forget_others_options,
+    drop_options_of_other_commands,
 )
 from parlai_q2.claims import Label
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
@@ -48,7 +49,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import DEFAULT_STRATEGIES, parse_strategies
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.io.turn_knowledge import NOTHING, TurnKnowledge
-from parlai_q2.parlai.generator.candidates import RankedBeam, Wanted, first_replies
+from parlai_q2.parlai.generator.candidates import RankedBeam, Searches, pair_with_best
 from parlai_q2.parlai.knowledge_options import searching_source
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
@@ -58,36 +59,35 @@ from parlai_q2.rerank.guards import UnnamedGuard
 from parlai_q2.rerank.subject_names import find_subject_name
 from parlai_q2.steps import Step, tell
 
-# The field that carries an observation's turn, with how its knowledge was found; and a
-# batch's.
-FOUND = 'rerank_found'
-# The options that name a file of replies: of eval_model, self_chat and interactive.
-LOGS = ('world_logs', 'outfile')
-# Marks options read from disk until the generator is known.
+# The field of an observation, and of a batch, with the turn's knowledge.
+TURN_KNOWLEDGE = 'rerank_turn_knowledge'
+# The options of eval_model, self_chat and interactive that name a file for replies.
+LOG_OPTIONS = ('world_logs', 'outfile')
+# Marks options from a file until the generator is known.
 UPGRADE_LATER = 'rerank_upgrade_later'
 
 
 class GroundedRerankAgent(ChatCommands):
     """
-    A generator that replies with the best grounded of its candidates that answers.
+    A generator that replies with the best grounded candidate that answers the turn.
 
-    Its replies carry ``beam_texts`` in the new order, with the generator's own scores.
-    They also carry the evidence: ``rerank`` (a row for each candidate, see
+    Its replies have ``beam_texts`` in the new order, with the generator's own scores.
+    They also have the evidence: ``rerank`` (a row for each candidate, see
     :meth:`~parlai_q2.rerank.Ranking.rows`), ``rerank_knowledge``, ``rerank_turn`` and
     ``rerank_signature``.
     """
 
-    # Lets other modules recognise this class when it was imported under another name.
+    # Identifies this class to other modules even if it was imported under another name.
     reranks = True
-    # The generator's class; set in the classes that combine both.
-    generator_class: Optional[type[TorchAgent]] = None
+    # The generator's class; set in the combined classes.
+    generator_class: type[TorchAgent] | None = None
 
-    _rankings: Optional[list[Ranking]] = None
+    _rankings: list[Ranking] | None = None
     _in_loss = False
 
     @classmethod
     def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
     ) -> ParlaiParser:
         """Add the generator's options and the reranking options."""
         add_generator_options(parser, partial_opt)
@@ -96,22 +96,22 @@ class GroundedRerankAgent(ChatCommands):
     @classmethod
     def upgrade_opt(cls, opt_from_disk: Opt) -> Opt:
         """
-        Note that a generator's old ``.opt`` is to be upgraded as the generator does.
+        Mark the options of an ``.opt`` file, so that the generator upgrades them later.
 
-        ParlAI writes the model's current path, which tells the generator, into the
-        options only after this call.
+        Only after this call does ParlAI add the model's path, which tells the
+        generator.
         """
-        forget_others_options(opt_from_disk)
+        drop_options_of_other_commands(opt_from_disk)
         opt_from_disk[UPGRADE_LATER] = True
         return opt_from_disk
 
-    def __new__(cls, opt: Optional[Opt] = None, shared: Any = None):
+    def __new__(cls, opt: Opt | None = None, shared: Any = None):
         """Make an instance of the class that is both this agent and its generator."""
         if cls.generator_class is None:
-            generator = generator_class(generator_name(opt or {}))
+            generator = load_generator_class(find_generator_name(opt or {}))
             if opt and opt.pop(UPGRADE_LATER, False):
                 opt.update(generator.upgrade_opt(opt))
-            cls = reranking_class(cls, generator)
+            cls = make_reranking_class(cls, generator)
         return object.__new__(cls)
 
     def __init__(self, opt: Opt, shared: Any = None):
@@ -119,8 +119,8 @@ class GroundedRerankAgent(ChatCommands):
             self.reranker: Reranker = shared['reranker']
             source = shared['knowledge_source']
         else:
-            # A saved .opt gives both names in full, however they were typed.
-            opt['generator'] = generator_name(opt)
+            # A saved .opt has both names in full, however they were typed.
+            opt['generator'] = find_generator_name(opt)
             opt['model'] = class2str(type(self).__bases__[0])
             self.reranker = reranker_from_opt(opt)
             logging.info(f'Metrics of rerank/ are of {self.reranker.chooser.name}.')
@@ -131,49 +131,48 @@ class GroundedRerankAgent(ChatCommands):
         )
         super().__init__(opt, shared)
         self.id = 'GroundedRerank'
-        if opt.get('candidates_until') is not None and not self.finds_more:
+        if opt.get('candidates_until') is not None and not self.has_more_searches:
             raise ConfigError(
                 '--candidates-until decides after the first search whether to go on, '
                 'and there is only one. Give more: --candidate-strategies '
-                'greedy,beam:10, or of a server: --server-samples 8'
+                'greedy,beam:10, or for a server: --server-samples 8'
             )
 
     def share(self) -> dict[str, Any]:
-        """Share the scorers too: their models are loaded once."""
+        """Share the scorers, too, so that their models are loaded once."""
         shared = super().share()
         shared['reranker'] = self.reranker
         shared['knowledge_source'] = self.knowledge.source
         return shared
 
     def observe(self, observation: Message) -> Message:
-        """Read a message and find its knowledge, or take a command."""
+        """Read a message and find its knowledge, or answer a command."""
         observation = readable(observation)
         command = self.read_command(observation)
         if command is not None:
             return self.observe_command(command)
-        earlier = self.history.history_raw_strings
-        found = self.knowledge.find(observation, earlier)
-        seen = super().observe(self.knowledge.give(observation, found))
-        found = found._replace(history=tuple(self.history.history_raw_strings))
-        for message in (seen, self.observation):
+        history = self.history.history_raw_strings
+        knowledge = self.knowledge.find(observation, history)
+        observed = super().observe(self.knowledge.attach(observation, knowledge))
+        knowledge = knowledge._replace(history=tuple(self.history.history_raw_strings))
+        for message in (observed, self.observation):
             if message is not None:
-                dict.__setitem__(message, FOUND, found)
-        return seen
+                dict.__setitem__(message, TURN_KNOWLEDGE, knowledge)
+        return observed
 
     def batchify(self, obs_batch: list[Message], *args: Any, **kwargs: Any) -> Batch:
-        """
-        Add each example's turn to the batch, in the batch's order.
-        """
-        # The generator decides whether to sort, by its own default (HRED has one).
+        """Add the knowledge of each example to the batch, in the batch's order."""
+        # The generator decides whether to sort (HRED does by default).
         batch = super().batchify(obs_batch, *args, **kwargs)
         if batch.valid_indices is not None:
-            batch[FOUND] = [
-                obs_batch[i].get(FOUND, NOTHING) for i in batch.valid_indices
+            batch[TURN_KNOWLEDGE] = [
+                obs_batch[index].get(TURN_KNOWLEDGE, NOTHING)
+                for index in batch.valid_indices
             ]
         return batch
 
-    def eval_step(self, batch: Batch) -> Optional[Output]:
-        """Take the generator's own step, and add the evidence to its output."""
+    def eval_step(self, batch: Batch) -> Output | None:
+        """Run the generator's step, and add the evidence to its output."""
         self._rankings = None
         output = super().eval_step(batch)
         rankings, self._rankings = self._rankings, None
@@ -186,11 +185,11 @@ class GroundedRerankAgent(ChatCommands):
         output.rerank_knowledge = [as_field(r.passages) for r in rankings]
         output.rerank_signature = [signature] * len(rankings)
         output.rerank_turn = [r.turn for r in rankings]
-        # A reply that quotes a document has no record of the generator's.
+        # A reply that quotes a document has no hypothesis of the generator.
         if output.beam_texts:
             output.beam_texts = [
-                [(c.text, score) for c, (_, score) in zip(r.candidates, row)]
-                for r, row in zip(rankings, output.beam_texts, strict=True)
+                _replace_texts(beam, ranking)
+                for beam, ranking in zip(output.beam_texts, rankings, strict=True)
             ]
         abstain_text = self.opt.get('abstain_text', DEFAULT_ABSTAIN_TEXT)
         output.text = [
@@ -200,14 +199,15 @@ class GroundedRerankAgent(ChatCommands):
         return output
 
     def logs_replies(self) -> bool:
-        """Whether replies are written to a file, with all their evidence."""
-        return any(self.opt.get(option) for option in LOGS)
+        """Whether replies are written to a file with all their evidence."""
+        return any(self.opt.get(option) for option in LOG_OPTIONS)
 
     def explained(self, reply: Mapping[str, Any]) -> Mapping[str, Any]:
         """
-        A reply with evidence for its choice.
+        Copy a reply, and add the evidence for its choice.
 
-        :param reply: a reply of this agent, which is left as it is.
+        :param reply: a reply of this agent. A reply without a ranking is returned as it
+            is.
         """
         if not reply.get('rerank'):
             return reply
@@ -215,9 +215,7 @@ class GroundedRerankAgent(ChatCommands):
         return {**reply, 'rerank': ranking.rows()}
 
     def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
-        """
-        Compute the generator's own loss, with its own search where the loss needs one.
-        """
+        """Compute the generator's loss, with its own search if the loss needs one."""
         self._in_loss = True
         try:
             return super().compute_loss(*args, **kwargs)
@@ -229,138 +227,160 @@ class GroundedRerankAgent(ChatCommands):
         batch: Batch,
         beam_size: int,
         max_ts: int,
-        prefix_tokens: Optional[torch.LongTensor] = None,
+        prefix_tokens: torch.LongTensor | None = None,
         **kwargs: Any,
     ) -> tuple[list, list]:
-        """
-        Find candidates, score them in one call, and return them in their new order.
-        """
-        given = batch.get(FOUND)
-        if given is None or self._in_loss:
-            # Nothing to rerank: either not a batch of observations (ParlAI's dummy
-            # batches) or not a reply to one (unlikelihood training learns from what it
-            # generates).
+        """Find candidates, score them in one call, and return them in a new order."""
+        turn_knowledge = batch.get(TURN_KNOWLEDGE)
+        if turn_knowledge is None or self._in_loss:
+            # Nothing to rerank: either the batch has no observations (ParlAI's dummy
+            # batches), or it is not for replies (unlikelihood training learns from the
+            # generator's output).
             return super()._generate(
                 batch, beam_size, max_ts, prefix_tokens=prefix_tokens, **kwargs
             )
-        finds_some, searched = self.finds_knowledge, self.knowledge.source.searched
-        wanted = [_wanted(one, finds_some) for one in given]
-        if Wanted.FIRST in wanted:
-            warn_once(NONE_GIVEN if searched is None else NONE_FOUND)
-        search = {'max_ts': max_ts, 'prefix_tokens': prefix_tokens, **kwargs}
-        until = self.opt.get('candidates_until')
-        if until is None:
-            found = dict(enumerate(self._found(batch, wanted, search)))
-            rankings = self._ranked(batch, found)
-        else:
-            rankings = self._ranked_until(until, batch, wanted, search)
-        if searched is None:
-            rankings = self._named(batch, rankings, search)
-        self._record(rankings)
-        self._rankings = rankings
-        return first_replies(
-            [RankedBeam([one.source for one in r.candidates]) for r in rankings]
-        )
-
-    def _ranked_until(
-        self, until: float, batch: Batch, wanted: list[Wanted], search: dict[str, Any]
-    ) -> list[Ranking]:
-        """
-        Ask the first strategy and, of the turns that it leaves in doubt, the others.
-
-        :param until: the least score, in [0, 1], that leaves no doubt.
-        """
-        first = self._found(batch, [one & Wanted.FIRST for one in wanted], search)
-        rankings = self._ranked(batch, dict(enumerate(first)))
-        clear = [_clear(ranking, until) for ranking in rankings]
-        self.record_local_metric('rerank/early', list(map(AverageMetric, clear)))
-        more = [
-            Wanted.NOTHING if enough else one & Wanted.MORE
-            for enough, one in zip(clear, wanted, strict=True)
+        knowledge_index = self.knowledge.source.searched
+        searches = [
+            _select_searches(knowledge, self.has_retriever)
+            for knowledge in turn_knowledge
         ]
-        if any(more):
-            others = self._found(batch, more, search)
-            pools = {n: first[n] + others[n] for n, one in enumerate(more) if one}
-            again = self._ranked(batch, pools, again=True)
-            for n, ranking in zip(pools, again, strict=True):
-                rankings[n] = ranking
-        return rankings
+        if Searches.FIRST in searches:
+            warn_once(NONE_GIVEN if knowledge_index is None else NONE_FOUND)
+        search_options = {'max_ts': max_ts, 'prefix_tokens': prefix_tokens, **kwargs}
+        threshold = self.opt.get('candidates_until')
+        if threshold is None:
+            pools = self._find_candidates(batch, searches, search_options)
+            rankings = self._rank_pools(batch, dict(enumerate(pools)))
+        else:
+            rankings = self._rank_until(threshold, batch, searches, search_options)
+        if knowledge_index is None:
+            rankings = self._add_named_candidates(batch, rankings, search_options)
+        self._record_metrics(rankings)
+        self._rankings = rankings
+        beams = []
+        for ranking in rankings:
+            hypotheses = [candidate.source for candidate in ranking.candidates]
+            beams.append(RankedBeam(hypotheses))
+        return pair_with_best(beams)
 
-    def _named(
-        self, batch: Batch, rankings: list[Ranking], search: dict[str, Any]
+    def _rank_until(
+        self,
+        threshold: float,
+        batch: Batch,
+        searches: list[Searches],
+        search_options: dict[str, Any],
     ) -> list[Ranking]:
         """
-        Ask again where no candidate names what it is about, for replies that begin with
-        it, if the generator finds these.
+        Run the first search and, for turns without a good enough candidate, the rest.
+
+        :param threshold: the least score, in [0, 1], that is good enough.
         """
-        names = {
-            n: find_subject_name(ranking.chosen.text, ranking.passages)
-            for n, ranking in enumerate(rankings)
-            if UnnamedGuard.name in ranking.chosen.guards
-        }
-        named = {n: name for n, name in names.items() if name}
-        found = self.begun(batch, named, **search) if named else {}
+        first_searches = [flags & Searches.FIRST for flags in searches]
+        first_pools = self._find_candidates(batch, first_searches, search_options)
+        rankings = self._rank_pools(batch, dict(enumerate(first_pools)))
+        is_settled = [_is_good_enough(ranking, threshold) for ranking in rankings]
+        self.record_local_metric('rerank/early', list(map(AverageMetric, is_settled)))
+        remaining = [
+            Searches.NONE if settled else flags & Searches.REST
+            for settled, flags in zip(is_settled, searches, strict=True)
+        ]
+        if not any(remaining):
+            return rankings
+        further_pools = self._find_candidates(batch, remaining, search_options)
         pools = {
-            n: sorted(rankings[n].candidates, key=lambda one: one.place)
-            + [replace(one, strategies=(NAMED,)) for one in more]
-            for n, more in found.items()
-            if more
+            index: first_pools[index] + further_pools[index]
+            for index, flags in enumerate(remaining)
+            if flags
         }
-        again = self._ranked(batch, pools, again=True) if pools else []
-        for n, ranking in zip(pools, again, strict=True):
-            rankings[n] = ranking
-        return rankings
+        return self._replace_rankings(batch, rankings, pools)
 
-    def _found(
-        self, batch: Batch, wanted: list[Wanted], search: dict[str, Any]
-    ) -> list[list[Candidate]]:
-        tell(Step.FINDING)
-        if not any(wanted):
-            return [[] for _ in wanted]
-        return self.candidate_pools(batch, wanted, **search)
+    def _add_named_candidates(
+        self, batch: Batch, rankings: list[Ranking], search_options: dict[str, Any]
+    ) -> list[Ranking]:
+        """
+        Add candidates that begin with the subject's name to turns whose best candidate
+        does not name its subject, if the generator can find such candidates.
+        """
+        names: dict[int, str] = {}
+        for index, ranking in enumerate(rankings):
+            if UnnamedGuard.name in ranking.chosen.guards:
+                name = find_subject_name(ranking.chosen.text, ranking.passages)
+                if name:
+                    names[index] = name
+        if not names:
+            return rankings
+        named_pools = self.candidates_beginning_with(batch, names, **search_options)
+        pools = {}
+        for index, named_pool in named_pools.items():
+            if named_pool:
+                pool = sorted(rankings[index].candidates, key=lambda c: c.place)
+                named = [replace(c, strategies=(NAMED,)) for c in named_pool]
+                pools[index] = pool + named
+        return self._replace_rankings(batch, rankings, pools) if pools else rankings
 
-    def _ranked(
+    def _replace_rankings(
         self,
         batch: Batch,
-        pools_found: Mapping[int, list[Candidate]],
-        again: bool = False,
+        rankings: list[Ranking],
+        pools: Mapping[int, list[Candidate]],
+    ) -> list[Ranking]:
+        """Rank some turns again, now with more candidates."""
+        updated = list(rankings)
+        new_rankings = self._rank_pools(batch, pools, is_repeated=True)
+        for index, ranking in zip(pools, new_rankings, strict=True):
+            updated[index] = ranking
+        return updated
+
+    def _find_candidates(
+        self, batch: Batch, searches: list[Searches], search_options: dict[str, Any]
+    ) -> list[list[Candidate]]:
+        tell(Step.FINDING)
+        if not any(searches):
+            return [[] for _ in searches]
+        return self.candidate_pools(batch, searches, **search_options)
+
+    def _rank_pools(
+        self,
+        batch: Batch,
+        candidates: Mapping[int, list[Candidate]],
+        is_repeated: bool = False,
     ) -> list[Ranking]:
         """
-        The candidates of some turns of a batch, ranked.
+        Rank the candidates of some turns of a batch.
 
-        :param pools_found: what the generator found, perhaps nothing, by the turn's
-            place in the batch.
-        :param again: whether they were ranked before, by fewer candidates.
+        :param candidates: the generator's candidates, possibly none, by the turn's
+            index in the batch.
+        :param is_repeated: whether the turns were ranked before, with fewer candidates.
         """
-        searched = self.knowledge.source.searched
-        given = [batch[FOUND][n] for n in pools_found]
-        turns = [one.turn for one in given]
-        if self.finds_knowledge:
-            documents = self.knowledge_found(len(batch[FOUND]))
+        knowledge_index = self.knowledge.source.searched
+        turn_knowledge = [batch[TURN_KNOWLEDGE][index] for index in candidates]
+        turns = [knowledge.turn for knowledge in turn_knowledge]
+        if self.has_retriever:
+            documents = self.retrieved_knowledge(len(batch[TURN_KNOWLEDGE]))
             turns = [
-                turn if turn.knowledge else replace(turn, knowledge=documents[n])
-                for turn, n in zip(turns, pools_found, strict=True)
+                turn if turn.knowledge else replace(turn, knowledge=documents[index])
+                for turn, index in zip(turns, candidates, strict=True)
             ]
         pools = [
-            distinct_candidates(pool) or [self.nothing] for pool in pools_found.values()
+            distinct_candidates(pool) or [self.empty_candidate]
+            for pool in candidates.values()
         ]
-        if searched is not None:
-            pools = add_document_replies(pools, given, self.nothing)
-        began = time.perf_counter()
+        if knowledge_index is not None:
+            pools = add_document_replies(pools, turn_knowledge, self.empty_candidate)
+        start = time.perf_counter()
         rankings = self.reranker.rank_batch(
             [
                 Pool(turn.knowledge, pool, turn.history)
                 for turn, pool in zip(turns, pools, strict=True)
             ]
         )
-        if searched is not None:
-            rankings = to_the_point(rankings, given, searched.reader)
+        if knowledge_index is not None:
+            rankings = prefer_answers(rankings, turn_knowledge, knowledge_index.reader)
+        milliseconds = 1000 * (time.perf_counter() - start)
+        turn_count = 0 if is_repeated else len(rankings)
         # Timings belong to the process, not to a task, so every worker's batches count.
         self.global_metrics.add(
-            'rerank/scorer_ms',
-            GlobalAverageMetric(
-                1000 * (time.perf_counter() - began), 0 if again else len(rankings)
-            ),
+            'rerank/scorer_ms', GlobalAverageMetric(milliseconds, turn_count)
         )
         return rankings
 
@@ -368,44 +388,56 @@ class GroundedRerankAgent(ChatCommands):
         """
         Reply to a batch.
 
-        Metrics without a value are dropped from the replies, because a mean over tasks
-        and a log would count them as 0.
+        Metrics without a value are removed from the replies, because means over tasks
+        and logs would count them as 0.
         """
         replies = super().batch_act(observations)
         for reply in replies:
             if 'metrics' in reply:
-                found = reply['metrics'].items()
-                reply.force_set('metrics', {k: v for k, v in found if v is not None})
+                metrics = reply['metrics'].items()
+                reply.force_set('metrics', {k: v for k, v in metrics if v is not None})
         return replies
 
-    def _record(self, rankings: list[Ranking]) -> None:
-        found = metrics(rankings)
-        for name, values in found.items():
+    def _record_metrics(self, rankings: list[Ranking]) -> None:
+        metrics = compute_metrics(rankings)
+        for name, values in metrics.items():
             self.record_local_metric(name, values)
-        by = validated_by(self.opt, found)
-        if by is not None:
-            # This placeholder gives way to a task's values, where a task has any.
-            self.global_metrics.add(by, of_nothing())
+        validation_metric = validated_by(self.opt, metrics)
+        if validation_metric is not None:
+            # This placeholder yields to a task's values, if a task has any.
+            self.global_metrics.add(validation_metric, of_nothing())
 
 
-def _wanted(known: TurnKnowledge, finds_some: bool) -> Wanted:
+def _replace_texts(
+    beam: Sequence[tuple[str, Any]], ranking: Ranking
+) -> list[tuple[str, Any]]:
+    return [
+        (candidate.text, score)
+        for candidate, (_, score) in zip(ranking.candidates, beam)
+    ]
+
+
+def _select_searches(knowledge: TurnKnowledge, has_retriever: bool) -> Searches:
     """
-    What is wanted of the generator: nothing where what is said is known, small talk's
-    reply or that nothing was found; one reply where there is nothing to choose by.
+    Select the searches to run for a turn.
 
-    :param finds_some: whether the generator finds knowledge.
+    None is needed if the reply is already known: small talk, or that nothing was found.
+    One reply is enough if there is no knowledge to choose by.
+
+    :param has_retriever: whether the generator retrieves knowledge itself.
     """
-    if known.courtesy or (known.declined and not known.passages):
-        return Wanted.NOTHING
-    return Wanted.ALL if known.turn.knowledge or finds_some else Wanted.FIRST
+    if knowledge.courtesy or (knowledge.declined and not knowledge.passages):
+        return Searches.NONE
+    has_knowledge = knowledge.turn.knowledge or has_retriever
+    return Searches.ALL if has_knowledge else Searches.FIRST
 
 
-def _clear(ranking: Ranking, until: float) -> bool:
-    """Whether the best of a few candidates is good enough to look for no others."""
-    best = ranking.chosen
+def _is_good_enough(ranking: Ranking, threshold: float) -> bool:
+    """Whether the chosen candidate makes further searches unnecessary."""
+    chosen = ranking.chosen
     return (
-        best.score is not None
-        and best.score.label == Label.CONSISTENT
-        and best.value is not None
-        and best.value >= until
+        chosen.score is not None
+        and chosen.score.label == Label.CONSISTENT
+        and chosen.value is not None
+        and chosen.value >= threshold
     )

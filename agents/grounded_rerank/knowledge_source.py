@@ -1,12 +1,11 @@
 """
-The knowledge of an agent's turns: what :mod:`~parlai_q2.io.turn_knowledge` finds, what
-a person typed, and the documents that the generator itself retrieved for the turn, as
-RAG and FiD do.
+The knowledge of an agent's turns. It is found by :mod:`~parlai_q2.io.turn_knowledge`,
+typed by a person, or retrieved by the generator itself, as in RAG and FiD.
 """
 
 import re
-from collections.abc import Mapping
-from typing import Any, Optional
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from parlai.core.message import Message
 
@@ -14,8 +13,8 @@ from parlai_q2.io.knowledge import FIELDS, TOKEN_KNOWLEDGE, as_text, passages_in
 from parlai_q2.io.turn_knowledge import EpisodeKnowledge, KnowledgeSource, TurnKnowledge
 from parlai_q2.turns import Passage
 
-# Of the sentences that answer a question, the generator is shown so many.
-MOST_SENTENCES = 2
+# The number of sentences with an answer that the generator reads.
+MAX_SENTENCES = 2
 NONE_GIVEN = (
     "A turn has no knowledge to rerank by, so the generator's first choice is "
     'used. Give knowledge in the field checked_sentence or knowledge, with '
@@ -29,70 +28,83 @@ NONE_FOUND = (
 
 
 class AgentKnowledge(EpisodeKnowledge):
-    """The knowledge that one agent has been given in one episode."""
+    """The knowledge of one agent in one episode."""
 
     def __init__(self, source: KnowledgeSource):
         super().__init__(source)
-        self._written: Optional[str] = None
+        self._last_inserted: str | None = None
 
-    def give(self, message: Mapping[str, Any], found: TurnKnowledge) -> Message:
+    def attach(
+        self, message: Mapping[str, Any], turn_knowledge: TurnKnowledge
+    ) -> Message:
         """
-        A message with the knowledge that it does not carry in its field ``knowledge``.
-        If a delimiter is set, a passage that is new in this episode is also put before
-        the text. With an index, what it found takes the place of the message's own.
+        Copy a message, with the knowledge of its turn in the field ``knowledge``.
+
+        If a delimiter is set, a passage that is new in this episode is also inserted
+        before the text. With an index, the passages found there replace the knowledge
+        in the message.
         """
-        given = Message(message)
+        copy = Message(message)
         if self.source.index is not None:
             for name in (*FIELDS, 'x_turn'):
-                given.pop(name, None)
-        if not found.passages or found.in_fields:
-            return given
-        # Small generators say whatever a passage has first.
-        shown = '\n'.join(found.sentences[:MOST_SENTENCES]) or found.text
-        given.force_set('knowledge', shown)
+                copy.pop(name, None)
+        if not turn_knowledge.passages or turn_knowledge.in_fields:
+            return copy
+        # Small generators repeat whatever comes first in a passage.
+        sentences = turn_knowledge.sentences[:MAX_SENTENCES]
+        knowledge = '\n'.join(sentences) or turn_knowledge.text
+        copy.force_set('knowledge', knowledge)
         text = as_text(message.get('text'))
-        new = not found.in_text and shown != self._written
-        if self.source.delimiter and new and text:
-            self._written = shown
-            given.force_set('text', f'{shown}{self.source.delimiter}{text}')
-        return given
+        is_new = not turn_knowledge.in_text and knowledge != self._last_inserted
+        if self.source.delimiter and is_new and text:
+            self._last_inserted = knowledge
+            copy.force_set('text', f'{knowledge}{self.source.delimiter}{text}')
+        return copy
 
     @property
     def typed_text(self) -> str:
-        """What was typed, as :func:`read_typed` reads it."""
+        """The typed knowledge, in the form that :func:`read_typed` reads."""
         return '\n\n'.join(
-            f'{one.title} {TOKEN_KNOWLEDGE} {one.text}' if one.title else one.text
-            for one in self.typed
+            f'{passage.title} {TOKEN_KNOWLEDGE} {passage.text}'
+            if passage.title
+            else passage.text
+            for passage in self.typed
         )
 
     def end_episode(self) -> None:
         super().end_episode()
-        self._written = None
+        self._last_inserted = None
 
 
 def read_typed(text: str) -> tuple[Passage, ...]:
-    """The passages that a person typed, with blank lines between them."""
-    blocks = re.split(r'\n\s*\n', text)
-    return tuple(passage for block in blocks for passage in passages_in(block))
+    """Read passages that a person typed, with blank lines between them."""
+    passages: list[Passage] = []
+    for block in re.split(r'\n\s*\n', text):
+        passages += passages_in(block)
+    return tuple(passages)
 
 
-def retrieves(model: Any) -> bool:
-    """Whether a model looks for documents itself (ParlAI's RAG, FiD and the like)."""
+def has_retriever(model: Any) -> bool:
+    """Whether a model retrieves documents itself, as ParlAI's RAG and FiD do."""
     return hasattr(model, 'retriever')
 
 
-def retrieved(model: Any, count: int) -> list[tuple[Passage, ...]]:
+def read_retrieved_documents(model: Any, count: int) -> list[tuple[Passage, ...]]:
     """
-    The documents that a model retrieved last, for each of ``count`` examples. ParlAI
-    keeps each as "title | text" (``RagRetriever.top_docs``), and pads with empty ones.
-    """
+    Read the documents that a model retrieved last, for each of ``count`` examples.
 
-    def passage(document: str) -> Passage:
+    ParlAI stores each as "title | text" (``RagRetriever.top_docs``), and pads with
+    empty documents.
+    """
+    # As in ParlAI, the attribute is missing before the first retrieval.
+    documents_per_example = getattr(model.retriever, 'top_docs', [()] * count)
+    return [_read_documents(documents) for documents in documents_per_example]
+
+
+def _read_documents(documents: Sequence[str]) -> tuple[Passage, ...]:
+    passages = []
+    for document in documents:
         title, _, text = document.partition(' | ')
-        return Passage(text.strip(), title.strip())
-
-    # As ParlAI asks: there are none before the first retrieval.
-    documents = getattr(model.retriever, 'top_docs', [()] * count)
-    return [
-        tuple(one for one in map(passage, found) if one.text) for found in documents
-    ]
+        if text.strip():
+            passages.append(Passage(text.strip(), title.strip()))
+    return tuple(passages)

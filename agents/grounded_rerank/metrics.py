@@ -1,7 +1,5 @@
 """The metrics of reranked turns."""
 
-from typing import Optional
-
 from parlai.core.metrics import AverageMetric
 
 from parlai_q2.rerank import Candidate, Ranking
@@ -10,17 +8,20 @@ from parlai_q2.rerank.choice import MIN_RELEVANCE
 from parlai_q2.rerank.guards import GUARD_NAMES
 
 
-def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]:
+def compute_metrics(rankings: list[Ranking]) -> dict[str, list[AverageMetric | None]]:
     """
-    The metrics of a batch: B values for each name, None where a turn has none.
+    Compute the metrics of a batch.
 
-    Scores are the scorer's, before the guards, of the candidate that now comes first,
-    even where the agent abstained. ``rerank/relevance`` is its relevance to the turn,
-    and ``rerank/answers`` the share of turns that it answers, where relevance was read.
-    A turn without anything to verify counts in
-    ``rerank/unverifiable`` and in no score. ``rerank/copy`` and so on, one for each
-    guard, are the shares of turns whose first candidate has that guard,
-    ``rerank/empty`` of those for which the generator found no text.
+    ``rerank/chosen`` is the scorer's value, before the guards, of the chosen candidate,
+    even if the agent abstained; ``rerank/first`` is that of the generator's first. A
+    turn with nothing to verify counts in ``rerank/unverifiable`` and in no score.
+    ``rerank/relevance`` is the relevance of the chosen candidate to the turn, and
+    ``rerank/answers`` the share of turns that it answers, where relevance was read.
+    The metrics named after guards, such as ``rerank/copy``, are the shares of turns
+    whose chosen candidate has that guard. ``rerank/empty`` is the share of turns for
+    which the generator found no text.
+
+    :return: B values for each name, None for turns without a value.
     """
     chosen = [_average(r, _value(r.chosen)) for r in rankings]
     first = [_average(r, _value(r.first)) for r in rankings]
@@ -32,20 +33,18 @@ def metrics(rankings: list[Ranking]) -> dict[str, list[Optional[AverageMetric]]]
         'rerank/distinct': [
             AverageMetric(len(distinct_candidates(r.candidates))) for r in rankings
         ],
-        'rerank/empty': [AverageMetric(int(not _says(r))) for r in rankings],
+        'rerank/empty': [
+            AverageMetric(int(not r.chosen.text.strip())) for r in rankings
+        ],
         'rerank/abstained': [AverageMetric(int(r.abstain)) for r in rankings],
         'rerank/relevance': [_relevance(r) for r in rankings],
         'rerank/answers': [_answers(r) for r in rankings],
         'rerank/unverifiable': [AverageMetric(int(not r.verifiable)) for r in rankings],
-        **{f'rerank/{g}': [_guarded(r, g) for r in rankings] for g in GUARD_NAMES},
+        **{f'rerank/{guard}': _guard_metrics(rankings, guard) for guard in GUARD_NAMES},
     }
 
 
-def _says(ranking: Ranking) -> bool:
-    return bool(ranking.chosen.text.strip())
-
-
-def _average(ranking: Ranking, value: Optional[float]) -> Optional[AverageMetric]:
+def _average(ranking: Ranking, value: float | None) -> AverageMetric | None:
     if not ranking.verifiable or value is None:
         return None
     return AverageMetric(value)
@@ -61,21 +60,24 @@ def _answers(ranking: Ranking) -> AverageMetric | None:
     return None if relevance is None else AverageMetric(int(relevance >= MIN_RELEVANCE))
 
 
-def _guarded(ranking: Ranking, guard: str) -> Optional[AverageMetric]:
-    if ranking.chosen.score is None:
-        return None
-    return AverageMetric(int(guard in ranking.chosen.guards))
+def _guard_metrics(rankings: list[Ranking], guard: str) -> list[AverageMetric | None]:
+    return [
+        None
+        if ranking.chosen.score is None
+        else AverageMetric(int(guard in ranking.chosen.guards))
+        for ranking in rankings
+    ]
 
 
-def _value(candidate: Candidate) -> Optional[float]:
+def _value(candidate: Candidate) -> float | None:
     return None if candidate.score is None else candidate.score.value
 
 
-def _gain(ranking: Ranking) -> Optional[float]:
+def _gain(ranking: Ranking) -> float | None:
     chosen, first = _value(ranking.chosen), _value(ranking.first)
     return None if chosen is None or first is None else chosen - first
 
 
-def _best(ranking: Ranking) -> Optional[float]:
-    scores = [one.score.value for one in ranking.candidates if one.score is not None]
-    return max(scores, default=None)
+def _best(ranking: Ranking) -> float | None:
+    scores = [candidate.score for candidate in ranking.candidates]
+    return max((score.value for score in scores if score is not None), default=None)

@@ -1,4 +1,4 @@
-"""The reranking agent's options, and the reranker that they describe."""
+"""The reranking agent's options."""
 
 import argparse
 from typing import Any
@@ -16,7 +16,7 @@ DEFAULT_SEED = 0
 
 
 def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
-    """Add the options for candidates, choice, knowledge and chat, and the scorer's."""
+    """Add the options for candidates, choice, knowledge, chat and scorers."""
     group = parser.add_argument_group('Reranking: candidates')
     group.add_argument(
         '--candidate-strategies',
@@ -36,9 +36,9 @@ def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
     group.add_argument(
         '--candidates-until',
         type=float,
-        help='ask the first strategy (of a server, for one reply), and the others only '
-        'where no candidate of it is consistent with at least this score, in [0, 1]; '
-        'default: ask all',
+        help='run the first strategy (or request one reply from a server), and the '
+        'rest only if none of its candidates is consistent with at least this score, '
+        'in [0, 1]; default: run all',
     )
     add_choice_options(parser)
     group = parser.add_argument_group('Reranking: knowledge and chat')
@@ -47,23 +47,22 @@ def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
     return add_scorer_options(parser, Role.CHOOSE, Role.EXPLAIN)
 
 
-def forget_others_options(opt: dict[str, Any]) -> None:
+def drop_options_of_other_commands(opt: dict[str, Any]) -> None:
     """
-    Drop scorer options that another command saved, from a model file's options.
+    Drop the scorer options that another command saved from a model file's options.
 
-    A generator trained on a task of parlai_q2, or with one of its mutators, has that
-    task's ``choose`` in its ``.opt``, and with it a threshold, device or cache other
-    than the reranking defaults. Options that a reranking agent saved are kept. So are
-    those that ParlAI has overridden since reading the file, because somebody asks for
-    them now.
+    If a generator was trained on a task or with a mutator of parlai_q2, its ``.opt``
+    has that task's scorer, threshold, device and cache instead of the reranking
+    defaults. Options that a reranking agent saved stay. So do options that ParlAI has
+    overridden since it read the file, because the user set them now.
     """
-    asked_for = {name for name, *_ in getattr(opt, 'history', ())}
-    if 'candidate_strategies' in opt.keys() - asked_for:
+    overridden = {name for name, *_ in getattr(opt, 'history', ())}
+    if 'candidate_strategies' in opt.keys() - overridden:
         return
     parser = ParlaiParser(False, False)
     add_rerank_options(parser)
     for action in parser._actions:
-        if action.dest not in asked_for:
+        if action.dest not in overridden:
             opt.pop(action.dest, None)
 
 

@@ -1,31 +1,34 @@
 """
-The adapter around ParlAI's own generators: runs their searches by several strategies,
-and pools what they find.
+The adapter around ParlAI's own generators. It runs their searches with several
+strategies and pools the candidates.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 import torch
 from parlai.core.torch_agent import Batch
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 
 from parlai_q2.agents.grounded_rerank.decoding import decoding
-from parlai_q2.agents.grounded_rerank.knowledge_source import retrieved, retrieves
+from parlai_q2.agents.grounded_rerank.knowledge_source import (
+    has_retriever,
+    read_retrieved_documents,
+)
 from parlai_q2.agents.grounded_rerank.seeds import (
     SearchSeeds,
-    own_random_numbers,
-    seeded,
+    preserve_random_state,
+    seed_searches,
 )
 from parlai_q2.agents.grounded_rerank.side_by_side import (
-    Asked,
-    few_rows,
+    SearchPlan,
+    is_small_enough,
     search_side_by_side,
 )
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import BEGUN, Search, Strategy
-from parlai_q2.parlai.generator.candidates import FindsCandidates, Wanted
+from parlai_q2.parlai.generator.candidates import CandidateFinder, Searches
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Passage
 
@@ -35,38 +38,38 @@ else:
     # In the combined classes, the generator's class comes next.
     _Generator = object
 
-# These generators search with another library's generate(), which keeps only the best.
-# ParlAI's own search can run their encoder and decoder instead, as RAG does.
+# These generators search with another library's generate(), which returns only the best
+# candidate. ParlAI's own search can run their encoder and decoder, as in RAG.
 NOT_PARLAI_SEARCH = ('parlai.agents.hugging_face.t5',)
 
 # TorchGeneratorAgent's default for --beam-length-penalty.
 PARLAI_LENGTH_PENALTY = 0.65
 
 
-class ParlaiSearches(FindsCandidates, _Generator):
-    """Finds candidates with a generator of ParlAI's; a mixin over its class."""
+class ParlaiSearches(CandidateFinder, _Generator):
+    """Finds candidates with one of ParlAI's generators; a mixin over its class."""
 
     generator_class: Any
     strategies: Sequence[Strategy]
-    # Seeds for the running search; None leaves it to the global random numbers.
-    search_seeds: Optional[SearchSeeds] = None
+    # Seeds for the running search; None for the global random state.
+    search_seeds: SearchSeeds | None = None
 
     @property
-    def nothing(self) -> Candidate:
-        """What a reply without any token is among ParlAI's searches."""
+    def empty_candidate(self) -> Candidate:
+        """A reply without tokens, in the form of ParlAI's hypotheses."""
         tokens = torch.tensor([self.START_IDX, self.END_IDX])
         return Candidate('', source=(tokens, torch.tensor(0.0), None))
 
     @property
-    def finds_more(self) -> bool:
+    def has_more_searches(self) -> bool:
         return len(self.strategies) > 1
 
     @property
-    def finds_knowledge(self) -> bool:
-        return retrieves(self._model)
+    def has_retriever(self) -> bool:
+        return has_retriever(self._model)
 
-    def knowledge_found(self, count: int) -> list[tuple[Passage, ...]]:
-        return retrieved(self._model, count)
+    def retrieved_knowledge(self, count: int) -> list[tuple[Passage, ...]]:
+        return read_retrieved_documents(self._model, count)
 
     @property
     def _model(self) -> Any:
@@ -75,104 +78,115 @@ class ParlaiSearches(FindsCandidates, _Generator):
     def candidate_pools(
         self,
         batch: Batch,
-        wanted: Sequence[Wanted],
+        searches: Sequence[Searches],
         max_ts: int = 0,
-        prefix_tokens: Optional[torch.Tensor] = None,
-        **search: Any,
+        prefix_tokens: torch.Tensor | None = None,
+        **search_options: Any,
     ) -> list[list[Candidate]]:
         """
         Find the candidates of a batch, in the order of ``--candidate-strategies``.
 
         :param max_ts: the maximum number of steps.
-        :param prefix_tokens: [B, P], the tokens that outputs begin with; None for none.
-        :param search: further arguments of the generator's ``_generate``.
+        :param prefix_tokens: [B, P], the tokens that outputs must begin with, if any.
+        :param search_options: further arguments of the generator's ``_generate``.
         :raises ConfigError: when the generator does not return a list of candidates.
         """
-        asked = _asked(self.strategies, wanted)
+        plan = _plan_searches(self.strategies, searches)
         seed = self.opt.get('candidate_seed') or 0
-        generate = self._searching
-        if self._searches_as_parlai and not search and few_rows(batch, asked):
-            found = search_side_by_side(self, batch, asked, seed, max_ts, prefix_tokens)
+        generate = self._search_loop
+        if (
+            self._uses_parlai_loop
+            and not search_options
+            and is_small_enough(batch, plan)
+        ):
+            results = search_side_by_side(
+                self, batch, plan, seed, max_ts=max_ts, prefix_tokens=prefix_tokens
+            )
         else:
-            found = search_one_by_one(
+            results = search_one_by_one(
                 self,
-                lambda own, width: generate(
-                    own, width, max_ts, prefix_tokens=prefix_tokens, **search
+                lambda batch, width: generate(
+                    batch, width, max_ts, prefix_tokens=prefix_tokens, **search_options
                 ),
                 batch,
-                asked,
+                plan,
                 seed,
             )
         pools: list[list[Candidate]] = [[] for _ in range(batch.batchsize)]
-        for (strategy, examples), searches in zip(asked, found, strict=True):
-            for example, own in zip(examples, searches, strict=True):
-                pools[example] += collect(self, own, strategy)
+        for (strategy, examples), finished_searches in zip(plan, results, strict=True):
+            for example, finished in zip(examples, finished_searches, strict=True):
+                pools[example] += collect(self, finished, strategy)
         return pools
 
-    def begun(
+    def candidates_beginning_with(
         self,
         batch: Batch,
         beginnings: Mapping[int, str],
         max_ts: int = 0,
-        prefix_tokens: Optional[torch.Tensor] = None,
-        **search: Any,
+        prefix_tokens: torch.Tensor | None = None,
+        **search_options: Any,
     ) -> dict[int, list[Candidate]]:
         """
-        What a beam finds whose tokens are given at first; nothing where the generator
-        has a loop of its own.
+        Find candidates with a beam search that is forced to begin with given texts.
+
+        :return: the candidates, by index; empty if the generator does not search with
+            ParlAI's loop.
         """
-        found: dict[int, list[Candidate]] = {}
-        if not self._searches_as_parlai or search or prefix_tokens is not None:
-            return found
+        pools: dict[int, list[Candidate]] = {}
+        if not self._uses_parlai_loop or search_options or prefix_tokens is not None:
+            return pools
         seed = self.opt.get('candidate_seed') or 0
         beam = Strategy(Search.BEAM, BEGUN)
-        for n, text in beginnings.items():
+        for index, text in beginnings.items():
             tokens = beginning_tokens(self.dict, text)
-            asked: Asked = [(beam, [n])]
-            if 0 < len(tokens) < max_ts and few_rows(batch, asked):
-                begin = batch.text_vec.new_tensor([tokens] * batch.batchsize)
-                [[searches]] = search_side_by_side(
-                    self, batch, asked, seed, max_ts, begin
+            plan: SearchPlan = [(beam, [index])]
+            if 0 < len(tokens) < max_ts and is_small_enough(batch, plan):
+                prefixes = batch.text_vec.new_tensor([tokens] * batch.batchsize)
+                [[finished]] = search_side_by_side(
+                    self, batch, plan, seed, max_ts=max_ts, prefix_tokens=prefixes
                 )
-                found[n] = collect(self, searches, beam)
-        return found
+                pools[index] = collect(self, finished, beam)
+        return pools
 
     @property
-    def _searching(self) -> Callable[..., Any]:
-        """The loop that searches: the generator's own, or ParlAI's in its place."""
+    def _search_loop(self) -> Callable[..., Any]:
+        """The generator's search loop, or ParlAI's if that one is unusable."""
         if self.generator_class._generate.__module__ in NOT_PARLAI_SEARCH:
             return TorchGeneratorAgent._generate.__get__(self)
         return super()._generate
 
     @property
-    def _searches_as_parlai(self) -> bool:
-        loop = getattr(self._searching, '__func__', None)
+    def _uses_parlai_loop(self) -> bool:
+        loop = getattr(self._search_loop, '__func__', None)
         return loop is TorchGeneratorAgent._generate
 
     def _treesearch_factory(self, device: Any, verbose: bool = False) -> Any:
-        """The generator's search, seeded if ``--candidate-seed`` asks for it."""
+        """Make the generator's search, seeded while candidates are searched for."""
         search = super()._treesearch_factory(device, verbose=verbose)
-        return self.search_seeds.give(search) if self.search_seeds else search
+        return self.search_seeds.apply(search) if self.search_seeds else search
 
 
-def beginning_tokens(words: Any, text: str) -> list[int]:
+def beginning_tokens(dictionary: Any, text: str) -> list[int]:
     """
-    The tokens with which a reply begins that begins with a text, by a generator's
-    dictionary; none where that does not know one of them.
+    The first tokens of a reply that begins with a text.
+
+    :param dictionary: the generator's dictionary.
+    :return: the tokens; empty if the dictionary lacks one of them.
     """
-    own = [int(token) for token in words.txt2vec(text)]
-    if not own or words.tok2ind.get(words.unk_token) in own:
+    tokens = [int(token) for token in dictionary.txt2vec(text)]
+    if not tokens or dictionary.tok2ind.get(dictionary.unk_token) in tokens:
         return []
     # A Hugging Face dictionary puts BART's start token before a label.
-    framed = words.frame_label(own) if hasattr(words, 'frame_label') else own
-    return [*framed[: framed.index(own[0])], *own]
+    has_frame = hasattr(dictionary, 'frame_label')
+    label = dictionary.frame_label(tokens) if has_frame else tokens
+    return [*label[: label.index(tokens[0])], *tokens]
 
 
 def search_one_by_one(
     agent: Any,
     generate: Callable[[Batch, int], tuple[Any, Sequence[Any]]],
     batch: Batch,
-    asked: Asked,
+    plan: SearchPlan,
     seed: int,
 ) -> list[list[list[Any]]]:
     """
@@ -180,73 +194,97 @@ def search_one_by_one(
 
     :param generate: searches a batch with a given width; returns ParlAI's pair of best
         hypotheses (unused) and searches.
+    :param plan: the strategies, each with the examples to search for.
     :return: for each strategy and each of its examples, the finished searches.
+    :raises ConfigError: when the number of searches does not fit the batch.
     """
-    found = []
-    with own_random_numbers(batch):
-        for strategy, examples in asked:
+    results = []
+    with preserve_random_state(batch):
+        for strategy, examples in plan:
             # A generator may write into its batch (RAG does), so each search gets a
             # copy.
             copy = type(batch)(**batch)
-            with decoding(agent, strategy), seeded(agent, batch, strategy.name, seed):
+            with (
+                decoding(agent, strategy),
+                seed_searches(agent, batch, strategy.name, seed),
+            ):
                 _, searches = generate(copy, strategy.width)
             # One for each example, or one for each of its documents (RAG-Sequence).
-            each, rest = divmod(len(searches), batch.batchsize)
-            if not each or rest:
+            per_example, remainder = divmod(len(searches), batch.batchsize)
+            if not per_example or remainder:
                 raise ConfigError(
                     f'{type(agent).__name__} cannot be reranked: for {batch.batchsize} '
                     f'examples its _generate returned {len(searches)} searches to take '
                     'candidates from.'
                 )
-            found.append([list(searches[i * each :][:each]) for i in examples])
-    return found
+            results.append(
+                [
+                    list(searches[example * per_example :][:per_example])
+                    for example in examples
+                ]
+            )
+    return results
 
 
-def _asked(strategies: Sequence[Strategy], wanted: Sequence[Wanted]) -> Asked:
-    each = [one.of(strategies) for one in wanted]
-    asked = [
-        (strategy, [i for i, own in enumerate(each) if strategy in own])
+def _plan_searches(
+    strategies: Sequence[Strategy], searches: Sequence[Searches]
+) -> SearchPlan:
+    examples_by_strategy: dict[Strategy, list[int]] = {}
+    for example, flags in enumerate(searches):
+        for strategy in flags.select(strategies):
+            examples_by_strategy.setdefault(strategy, []).append(example)
+    return [
+        (strategy, examples_by_strategy[strategy])
         for strategy in strategies
+        if strategy in examples_by_strategy
     ]
-    return [(strategy, examples) for strategy, examples in asked if examples]
 
 
 def collect(agent: Any, searches: Sequence[Any], strategy: Strategy) -> list[Candidate]:
     """
-    The candidates that a strategy found for one example, at most as many as were asked
-    for; a beam often finishes more.
+    Collect the candidates that a strategy found for one example.
 
     :param searches: finished searches: one, or one for each document.
+    :return: at most ``strategy.number`` candidates, although a beam often finishes
+        more.
     """
-    finished = [h for search in searches for h in search.get_rescored_finished()]
+    finished: list[Any] = []
+    for search in searches:
+        finished += search.get_rescored_finished()
     if len(searches) > 1:
         finished.sort(key=lambda hypothesis: -float(hypothesis[1]))
     length_penalty = agent.opt.get('beam_length_penalty', PARLAI_LENGTH_PENALTY)
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for hypothesis in finished:
-        if len(found) == strategy.number:
+        if len(candidates) == strategy.number:
             break
         tokens, score, _ = hypothesis
         try:
-            text = without_special(agent, agent._v2t(tokens))
+            text = _drop_special_tokens(agent.dict, agent._v2t(tokens))
         except KeyError:
-            # A token that the dictionary does not know; ParlAI skips these as well.
+            # The dictionary lacks a token. ParlAI skips such hypotheses as well.
             continue
         mean = mean_logprob(float(score), len(tokens), length_penalty)
-        found.append(Candidate(text, (strategy.name,), float(score), mean, hypothesis))
-    return found
+        candidates.append(
+            Candidate(text, (strategy.name,), float(score), mean, hypothesis)
+        )
+    return candidates
 
 
-def without_special(agent: Any, text: str) -> str:
-    """A text, or none where it consists of the dictionary's special tokens alone."""
-    words = agent.dict
-    special = {words.null_token, words.start_token, words.end_token, words.unk_token}
-    return '' if set(text.split()) <= special else text
+def _drop_special_tokens(dictionary: Any, text: str) -> str:
+    """The text; empty if it consists of special tokens alone."""
+    special_tokens = {
+        dictionary.null_token,
+        dictionary.start_token,
+        dictionary.end_token,
+        dictionary.unk_token,
+    }
+    return '' if set(text.split()) <= special_tokens else text
 
 
 def mean_logprob(score: float, length: int, length_penalty: float) -> float:
     """
-    The mean log probability of a token, from a score with ParlAI's length penalty.
+    The mean log probability per token, from a score with ParlAI's length penalty.
 
     :param score: log probability over ((1 + length) / 6) ** length_penalty
         (``TreeSearch.get_rescored_finished``; the length penalty of Wu et al. 2016).

@@ -1,15 +1,16 @@
 """
 Makes sampled candidates reproducible without touching the global random numbers.
 
-Each step of each search gets its own seed, derived from the given seed, the strategy,
-the context and the step. A turn's candidates therefore depend neither on earlier turns
-nor on the other examples in the batch.
+Each step of each search gets its own seed, derived from ``--candidate-seed``, the
+strategy, the context and the step. A turn's candidates therefore depend neither on
+earlier turns nor on the other examples in the batch.
 """
 
 import hashlib
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any
 
 import torch
 
@@ -25,37 +26,37 @@ class SearchSeeds:
     def __init__(self, recipe: str, contexts: Sequence[Sequence[int]]):
         self.recipe, self.contexts = recipe, contexts
 
-    def give(self, search: Any) -> Any:
-        """Seed one of ParlAI's searches, two of whose methods are replaced."""
+    def apply(self, search: Any) -> Any:
+        """Seed one of ParlAI's searches by wrapping two of its methods."""
         set_batch_context, select_paths = search.set_batch_context, search.select_paths
         key = self.recipe
 
-        def set_and_note(rows, index, *more):
+        def set_context_and_key(rows, index, *args):
             nonlocal key
-            key = self._key(index, len(rows))
-            return set_batch_context(rows, index, *more)
+            key = self._make_key(index, len(rows))
+            return set_batch_context(rows, index, *args)
 
         def reseed_and_select(logprobs, prior_scores, current_length):
             _reseed(logprobs.device, f'{key}|{current_length}')
             return select_paths(logprobs, prior_scores, current_length)
 
-        search.set_batch_context = set_and_note
+        search.set_batch_context = set_context_and_key
         search.select_paths = reseed_and_select
         return search
 
-    def _key(self, index: int, searches: int) -> str:
+    def _make_key(self, index: int, search_count: int) -> str:
         # Some models run several searches for an example, one for each document.
-        each = -(-searches // len(self.contexts))
-        example, document = divmod(index, each)
+        document_count = math.ceil(search_count / len(self.contexts))
+        example, document = divmod(index, document_count)
         key = f'{self.recipe}|{self.contexts[example]}'
-        return f'{key}|document {document}' if each > 1 else key
+        return f'{key}|document {document}' if document_count > 1 else key
 
 
 @contextmanager
-def seeded(agent: Any, batch: Any, strategy: str, seed: int) -> Iterator[None]:
+def seed_searches(agent: Any, batch: Any, strategy: str, seed: int) -> Iterator[None]:
     """Seed the searches that an agent makes for a batch while the context lasts."""
     rows = [] if batch.text_vec is None else batch.text_vec.tolist()
-    contexts = [[token for token in row if token != agent.NULL_IDX] for row in rows]
+    contexts = [_remove_padding(row, agent.NULL_IDX) for row in rows]
     agent.search_seeds = SearchSeeds(f'{seed}|{strategy}', contexts)
     try:
         yield
@@ -64,15 +65,19 @@ def seeded(agent: Any, batch: Any, strategy: str, seed: int) -> Iterator[None]:
 
 
 @contextmanager
-def own_random_numbers(batch: Any) -> Iterator[None]:
+def preserve_random_state(batch: Any) -> Iterator[None]:
     """
-    Restore torch's random numbers when the context ends, whatever seeded searches drew
-    from them.
+    Restore the state of torch's random number generators when the context ends, so that
+    seeded searches leave no trace in it.
     """
     vectors = batch.text_vec if batch.text_vec is not None else batch.label_vec
     on_gpu = [vectors.device] if vectors is not None and vectors.is_cuda else []
     with torch.random.fork_rng(devices=on_gpu):
         yield
+
+
+def _remove_padding(tokens: Sequence[int], padding: int) -> list[int]:
+    return [token for token in tokens if token != padding]
 
 
 def _reseed(device: torch.device, key: str) -> None:

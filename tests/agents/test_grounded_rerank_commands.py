@@ -2,7 +2,11 @@
 
 import pytest
 
-from parlai_q2.agents.grounded_rerank.commands import Command, answer, read_command
+from parlai_q2.agents.grounded_rerank.commands import (
+    Command,
+    answer_command,
+    read_command,
+)
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     EpisodeKnowledge,
     KnowledgeSource,
@@ -47,7 +51,7 @@ def test_what_is_a_command(text, command):
 
 def test_knowledge_is_set_shown_and_forgotten(knowledge):
     def say(text):
-        return answer(read_command(text), knowledge, None)
+        return answer_command(read_command(text), knowledge, None)
 
     assert say('/knowledge') == 'No knowledge was typed.'
     assert say('/knowledge Tea is hot.') == 'Replies will stick to this: Tea is hot.'
@@ -59,7 +63,7 @@ def test_knowledge_is_set_shown_and_forgotten(knowledge):
 
 def test_further_passages_are_added(knowledge):
     def say(text):
-        return answer(read_command(text), knowledge, None)
+        return answer_command(read_command(text), knowledge, None)
 
     say('/knowledge Tea is hot.')
     added = say('/knowledge add Milk __knowledge__ It is white.')
@@ -75,28 +79,28 @@ def test_knowledge_that_stands_in_for_a_file_says_so(tmp_path):
     path = tmp_path / 'k.txt'
     path.write_text('From the file.', encoding='utf-8')
     knowledge = EpisodeKnowledge(KnowledgeSource(file=str(path)))
-    assert 'in place of the knowledge file' in answer(
+    assert 'in place of the knowledge file' in answer_command(
         Command('knowledge', 'T.'), knowledge, None
     )
 
 
 def test_why_shows_the_evidence_for_what_was_said(knowledge):
-    text = answer(Command('why', ''), knowledge, said())
+    text = answer_command(Command('why', ''), knowledge, said())
     assert text.startswith('Chosen for: best score.\n')
     assert '1.00' in text and 'red blue' in text
     assert '\x1b[' not in text
-    assert '\x1b[' in answer(Command('why', ''), knowledge, said(), colour=True)
+    assert '\x1b[' in answer_command(Command('why', ''), knowledge, said(), colour=True)
 
 
 def test_why_says_when_the_agent_abstained_or_a_guard_was_at_work(knowledge):
-    assert 'Said instead: No idea.' in answer(
+    assert 'Said instead: No idea.' in answer_command(
         Command('why', ''), knowledge, said(text='No idea.')
     )
     generic = said(turn='it is so', candidates=['it is so'])
-    assert 'Counted as 0.50: it is chit-chat that states nothing.' in answer(
+    assert 'Counted as 0.50: it is chit-chat that states nothing.' in answer_command(
         Command('why', ''), knowledge, generic
     )
     misspelt = said(turn='Fossati built it.', candidates=['Fossatti built it.'])
-    assert 'a reply with a misspelt word of the knowledge' in answer(
+    assert 'a reply with a misspelt word of the knowledge' in answer_command(
         Command('why', ''), knowledge, misspelt
     )

@@ -48,7 +48,7 @@ def check(agent):
     """
     messages = ('1 2', '4 3 2 1 0', '6')
     replies = reply_to(agent, *messages)
-    with patch.object(side_by_side, 'MOST_ROWS', 0):
+    with patch.object(side_by_side, 'MAX_ROWS', 0):
         apart = reply_to(agent, *messages)
     for reply, other in zip(replies, apart, strict=True):
         scores, others = (dict(one['beam_texts']) for one in (reply, other))

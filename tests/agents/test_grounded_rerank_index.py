@@ -8,9 +8,9 @@ from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank.answering import (
     add_document_replies,
-    to_the_point,
+    prefer_answers,
 )
-from parlai_q2.agents.grounded_rerank.commands import Command, answer
+from parlai_q2.agents.grounded_rerank.commands import Command, answer_command
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     AgentKnowledge,
     KnowledgeSource,
@@ -62,7 +62,7 @@ def knowledge(index):
 def test_what_answers_takes_the_place_of_the_tasks_knowledge(knowledge):
     found = knowledge.find(GOLD)
     assert [p.source.heading for p in found.passages] == ['Shop > Breakfast']
-    given = knowledge.give(GOLD, found)
+    given = knowledge.attach(GOLD, found)
     # The generator is shown the sentence, the scorer the passage.
     assert given['knowledge'] == 'Breakfast is served daily and costs 14 euros.'
     assert 'checked_sentence' not in given
@@ -81,7 +81,7 @@ def test_what_was_typed_comes_first(knowledge):
 def test_nothing_of_the_task_is_left_where_nothing_is_found(knowledge):
     found = knowledge.find({**GOLD, 'text': 'Is there a gym?'})
     assert found.declined and not found.question
-    given = knowledge.give(GOLD, TurnKnowledge((), declined=True))
+    given = knowledge.attach(GOLD, TurnKnowledge((), declined=True))
     assert 'knowledge' not in given and 'checked_sentence' not in given
 
 
@@ -105,10 +105,10 @@ def test_a_candidate_that_says_the_answer_leads(index):
     quote = 'You can park behind the hotel.'
     known = asked('Where can I park?', 'behind the hotel', quote)
     before = ranking('I like it.', 'You can park behind the hotel.')
-    (after,) = to_the_point([before], [known], index.reader)
+    (after,) = prefer_answers([before], [known], index.reader)
     assert (after.order, after.reason) == ([1, 0], Reason.ANSWERS)
-    assert to_the_point([before], [TurnKnowledge(())], index.reader) == [before]
-    assert to_the_point([before], [known], None) == [before]
+    assert prefer_answers([before], [TurnKnowledge(())], index.reader) == [before]
+    assert prefer_answers([before], [known], None) == [before]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_where_no_candidate_surely_answers_the_document_speaks(
             for n, one in enumerate(pool)
         ),
     )
-    (after,) = to_the_point([ranked], [known], index.reader)
+    (after,) = prefer_answers([ranked], [known], index.reader)
     assert (after.chosen.text, after.reason) == (known.quote, Reason.DOCUMENT)
     # The generator has no record of what a document says, and no likelihood.
     assert after.chosen.source == '' and after.chosen.mean_logprob is None
@@ -150,7 +150,7 @@ def test_small_talk_gets_a_polite_reply_in_place_of_a_quotation(index, knowledge
     assert not known.passages and not known.declined
     # No generator was asked.
     (pool,) = add_document_replies([[Candidate('', source='record')]], [known], NO_TEXT)
-    (after,) = to_the_point([Ranking(tuple(pool), 'first')], [known], index.reader)
+    (after,) = prefer_answers([Ranking(tuple(pool), 'first')], [known], index.reader)
     assert (after.chosen.text, after.reason) == ("You're welcome!", Reason.COURTESY)
     assert not after.abstain
 
@@ -169,17 +169,19 @@ def test_a_document_is_quoted_around_its_answer(knowledge):
 
 def test_a_question_that_nothing_answers_is_declined(index):
     declined = TurnKnowledge((), declined=True)
-    (after,) = to_the_point([ranking('It costs 14 euros.')], [declined], index.reader)
+    (after,) = prefer_answers([ranking('It costs 14 euros.')], [declined], index.reader)
     assert after.abstain and after.reason == Reason.DECLINED
 
 
 def test_documents_are_searched_in_the_chat(knowledge):
-    shown = answer(Command('search', 'parking'), knowledge, None)
+    shown = answer_command(Command('search', 'parking'), knowledge, None)
     assert 'faq.md, Shop > Parking (line 9)' in shown and '9 euros' in shown
     assert '\x1b' not in shown
     without = AgentKnowledge(KnowledgeSource())
-    assert 'give --knowledge-index' in answer(Command('search', 'x'), without, None)
-    assert 'what to look for' in answer(Command('search', ''), knowledge, None)
+    assert 'give --knowledge-index' in answer_command(
+        Command('search', 'x'), without, None
+    )
+    assert 'what to look for' in answer_command(Command('search', ''), knowledge, None)
 
 
 SHORT = """How long is the warranty?
@@ -209,7 +211,9 @@ def test_a_file_of_several_passages_is_searched(file):
     # Small talk needs nothing of it.
     assert not knowledge.find({'text': 'Thanks!'}).passages
     assert knowledge.find({'text': 'Do you ship to Canada?'}).declined
-    assert 'faq.txt (lines 4-5)' in answer(Command('search', 'return'), knowledge, None)
+    assert 'faq.txt (lines 4-5)' in answer_command(
+        Command('search', 'return'), knowledge, None
+    )
 
 
 def test_the_answer_in_a_small_file_need_not_have_the_words_of_the_question(file):
@@ -233,7 +237,7 @@ def test_a_file_of_one_passage_is_given_whole(tmp_path):
     assert knowledge.find({'text': 'Hi.'}) == TurnKnowledge(
         (Passage('Bees have\nfive eyes.'),)
     )
-    assert 'several passages' in answer(Command('search', 'x'), knowledge, None)
+    assert 'several passages' in answer_command(Command('search', 'x'), knowledge, None)
 
 
 def test_whoever_measures_takes_all_of_a_file(file):
@@ -244,7 +248,7 @@ def test_whoever_measures_takes_all_of_a_file(file):
 def test_what_is_found_is_shown_before_the_text_and_not_searched_for(file):
     knowledge = of_file(file, knowledge_delimiter='\\n')
     asked = {'text': 'How long is the warranty?'}
-    given = knowledge.give(asked, knowledge.find(asked))
+    given = knowledge.attach(asked, knowledge.find(asked))
     assert given['text'] == (
         'Every pump has a warranty of two years.\nHow long is the warranty?'
     )

@@ -10,7 +10,7 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
     AgentKnowledge,
     KnowledgeSource,
     TurnKnowledge,
-    retrieved,
+    read_retrieved_documents,
 )
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import passages_in
@@ -89,7 +89,7 @@ def test_the_generator_is_given_typed_knowledge_as_a_field():
     knowledge = AgentKnowledge(KnowledgeSource())
     knowledge.typed = passages_in('T.')
     message = {'text': 'hi'}
-    assert knowledge.give(message, knowledge.find(message)) == {
+    assert knowledge.attach(message, knowledge.find(message)) == {
         'text': 'hi',
         'knowledge': 'T.',
     }
@@ -102,11 +102,11 @@ def test_where_texts_carry_passages_new_knowledge_is_written_into_the_text_once(
     for typed, text in [('T.', 'one'), ('T.', 'two'), ('U.', 'three')]:
         knowledge.typed = passages_in(typed)
         message = {'text': text}
-        said.append(knowledge.give(message, knowledge.find(message))['text'])
+        said.append(knowledge.attach(message, knowledge.find(message))['text'])
     assert said == ['T.\none', 'two', 'U.\nthree']
     knowledge.typed = passages_in('V.')
     # Where there is no text, none is made up.
-    assert knowledge.give({}, knowledge.find({})) == {'knowledge': 'V.'}
+    assert knowledge.attach({}, knowledge.find({})) == {'knowledge': 'V.'}
 
 
 def wizard(*documents, selected=()):
@@ -145,9 +145,9 @@ def test_what_a_search_found_is_knowledge_with_its_titles():
 
 def test_documents_are_passages_and_there_are_none_before_a_retrieval():
     model = SimpleNamespace(retriever=SimpleNamespace())
-    assert retrieved(model, 2) == [(), ()]
+    assert read_retrieved_documents(model, 2) == [(), ()]
     model.retriever.top_docs = [['Tea | It is hot.', ' | '], [' | ']]
-    assert retrieved(model, 2) == [(Passage('It is hot.', 'Tea'),), ()]
+    assert read_retrieved_documents(model, 2) == [(Passage('It is hot.', 'Tea'),), ()]
 
 
 def test_a_knowledge_file_that_cannot_be_read_says_so(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.agents.grounded_rerank.metrics import metrics
+from parlai_q2.agents.grounded_rerank.metrics import compute_metrics
 from parlai_q2.rerank import Reranker, Rule
 from tests.rerank.toys import ToyScorer, pool
 
@@ -20,7 +20,9 @@ def test_metrics_are_means_over_the_turns_where_they_mean_something():
         pool('red', 'hello', 'hello hello'),  # nothing to verify
         pool('', 'a'),
     ]
-    found = metrics(Reranker(ToyScorer(), Rule(abstain_below=0.2)).rank_batch(pools))
+    found = compute_metrics(
+        Reranker(ToyScorer(), Rule(abstain_below=0.2)).rank_batch(pools)
+    )
     assert {len(values) for values in found.values()} == {4}
     assert [v is None for v in found['rerank/chosen']] == [False, False, True, True]
     # Relevance was not read, so its metrics have no values.

@@ -10,7 +10,10 @@ from parlai.agents.transformer.transformer import TransformerGeneratorAgent
 from parlai.core.agents import create_agent, create_agent_from_model_file
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.agents.grounded_rerank.generator import generator_class, generator_name
+from parlai_q2.agents.grounded_rerank.generator import (
+    find_generator_name,
+    load_generator_class,
+)
 from parlai_q2.agents.grounded_rerank.grounded_rerank import UPGRADE_LATER
 from parlai_q2.errors import ConfigError
 from tests.agents.rerank_toys import AGENT, TOY, trained_generator
@@ -29,18 +32,21 @@ from tests.agents.rerank_toys import AGENT, TOY, trained_generator
 )
 def test_what_is_no_generator_is_told_so(name, says):
     with pytest.raises(ConfigError, match=says):
-        generator_class(name)
+        load_generator_class(name)
 
 
 def test_the_generator_is_the_one_named_or_saved_or_shipped(tmp_path):
     saved = {'model_file': trained_generator()}
-    assert generator_name(saved) == 'transformer/generator'
+    assert find_generator_name(saved) == 'transformer/generator'
     assert (
-        generator_name({'init_model': trained_generator()}) == 'transformer/generator'
+        find_generator_name({'init_model': trained_generator()})
+        == 'transformer/generator'
     )
-    assert generator_name({**saved, 'generator': 'seq2seq'}) == 'seq2seq'
-    assert generator_name({}).endswith(':Ctranslate2Agent')
-    assert generator_name({'model_file': str(tmp_path / 'new')}) == generator_name({})
+    assert find_generator_name({**saved, 'generator': 'seq2seq'}) == 'seq2seq'
+    assert find_generator_name({}).endswith(':Ctranslate2Agent')
+    assert find_generator_name(
+        {'model_file': str(tmp_path / 'new')}
+    ) == find_generator_name({})
 
 
 def test_a_generator_named_on_the_command_line_brings_its_own_defaults():
@@ -129,4 +135,4 @@ def test_what_a_reranking_agent_saved_stays_as_it_is(tmp_path):
 def test_a_model_file_without_its_opt_is_told_what_to_add(tmp_path):
     (tmp_path / 'model').write_bytes(b'weights')
     with pytest.raises(ConfigError, match='--generator'):
-        generator_name({'model_file': str(tmp_path / 'model')})
+        find_generator_name({'model_file': str(tmp_path / 'model')})

@@ -26,7 +26,7 @@ def decoder_rows(agent, monkeypatch):
 
 def replies_both_ways(agent, monkeypatch, **fields):
     together = reply_to(agent, *TEXTS, **fields)
-    monkeypatch.setattr(side_by_side, 'MOST_ROWS', 0)
+    monkeypatch.setattr(side_by_side, 'MAX_ROWS', 0)
     return together, reply_to(agent, *TEXTS, **fields)
 
 
@@ -83,7 +83,7 @@ def test_each_example_of_a_mixed_batch_has_what_it_has_alone(monkeypatch):
     expected = {row['text']: row['strategies'] for row in alone['rerank']}
     assert together[2] == expected
     assert all(found == ['beam'] for found in together[1].values())
-    monkeypatch.setattr(side_by_side, 'MOST_ROWS', 0)
+    monkeypatch.setattr(side_by_side, 'MAX_ROWS', 0)
     assert mixed_pools(agent) == together
 
 
@@ -96,7 +96,7 @@ def test_the_decoder_is_called_once_a_step_for_what_is_not_done(monkeypatch):
     # A search that is done leaves, and no row comes in.
     assert together == sorted(together, reverse=True)
     rows.clear()
-    monkeypatch.setattr(side_by_side, 'MOST_ROWS', 0)
+    monkeypatch.setattr(side_by_side, 'MAX_ROWS', 0)
     reply_to(agent, '1 2 3 4')
     assert set(rows) == {4, 3}
     assert len(together) == max(rows.count(4), rows.count(3))

@@ -1,5 +1,5 @@
 """
-The one interface through which the reranking agent asks a generator for candidates
-(``candidates``), and the base class of agents whose model ParlAI does not search
-(``agent``), with the histories that they read.
+The interface through which the reranking agent asks a generator for candidates
+(``candidates``), the base class of agents whose model ParlAI does not search
+(``agent``), and the dialogue histories that these agents read.
 """

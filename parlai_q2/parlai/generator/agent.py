@@ -1,8 +1,8 @@
 """
-The base class of generators whose model ParlAI does not search: one that another engine
-runs, or that a server has.
+The base class of generators whose model ParlAI does not search, because another engine
+or a server runs it.
 
-A subclass says what its model reads for a turn, and what it replies; the rest is here.
+A subclass defines what its model reads for a turn and which candidates it finds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,10 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import Said
 from parlai_q2.io.knowledge import find_knowledge
 from parlai_q2.parlai.generator.candidates import (
-    FindsCandidates,
+    CandidateFinder,
     RankedBeam,
-    Wanted,
-    first_replies,
+    Searches,
+    pair_with_best,
 )
 from parlai_q2.parlai.generator.chat_history import ChatHistory
 from parlai_q2.parlai.model_files import expect_no_model_file
@@ -30,15 +30,15 @@ from parlai_q2.rerank.candidate import Candidate
 CONTEXT = 'generator_context'
 
 
-class CandidateAgent(FindsCandidates, TorchAgent):
+class CandidateAgent(CandidateFinder, TorchAgent):
     """
-    An agent that replies with the first candidate of its model; it cannot be trained.
+    An agent that replies with the first candidate of its model. It cannot be trained.
 
-    :cvar what: what the model is, for the error when somebody trains it.
+    :cvar what: a name for the model, used in the error that training raises.
     """
 
     what = 'This model'
-    # ParlAI's own.
+    # Set by ParlAI.
     opt: Any
 
     @classmethod
@@ -55,53 +55,57 @@ class CandidateAgent(FindsCandidates, TorchAgent):
         super().__init__(opt, shared)
 
     def load(self, opt: Opt) -> Any:
-        """What all clones of the agent share, such as a model."""
+        """Load what all clones of the agent share, such as a model."""
         raise NotImplementedError
 
-    def read(self, said: Sequence[Said], knowledge: str) -> Any:
+    def read(self, dialogue: Sequence[Said], knowledge: str) -> Any:
         """
-        What the model reads for a turn.
+        Make the model's input for a turn.
 
-        :param said: the dialogue, oldest turn first, without its knowledge.
+        :param dialogue: pairs of role and text, oldest first, without the knowledge.
+        :param knowledge: the knowledge of the turn; empty if there is none.
+        :return: the context that :meth:`find` is called with.
         """
         raise NotImplementedError
 
     def find(
-        self, contexts: Sequence[Any], wanted: Sequence[Wanted]
+        self, contexts: Sequence[Any], searches: Sequence[Searches]
     ) -> list[list[Candidate]]:
         """
-        Candidates for B contexts, each with ``source`` its text and score.
+        Find candidates for B contexts.
 
-        :param wanted: as in
-            :meth:`~parlai_q2.parlai.generator.candidates.FindsCandidates.candidate_pools`.
+        :param searches: the searches to run for each context (see
+            :class:`~parlai_q2.parlai.generator.candidates.Searches`).
+        :return: B pools. The ``source`` of each candidate is its text and score.
         """
         raise NotImplementedError
 
-    def begin(
+    def complete(
         self, contexts: Sequence[Any], beginnings: Sequence[str]
     ) -> list[list[Candidate]]:
         """
-        Candidates that begin with given texts, for B contexts; none where the model
-        cannot be asked for that.
+        Find candidates that begin with given texts, for B contexts.
+
+        :return: B pools; empty unless a subclass overrides this method.
         """
         return [[] for _ in contexts]
 
-    def begun(
-        self, batch: Batch, beginnings: Mapping[int, str], **search: Any
+    def candidates_beginning_with(
+        self, batch: Batch, beginnings: Mapping[int, str], **search_options: Any
     ) -> dict[int, list[Candidate]]:
-        """What :meth:`begin` finds."""
-        contexts = [batch[CONTEXT][n] for n in beginnings]
-        found = self.begin(contexts, list(beginnings.values()))
-        return dict(zip(beginnings, found, strict=True))
+        """The candidates of :meth:`complete`."""
+        contexts = [batch[CONTEXT][index] for index in beginnings]
+        pools = self.complete(contexts, list(beginnings.values()))
+        return dict(zip(beginnings, pools, strict=True))
 
     def candidate_pools(
-        self, batch: Batch, wanted: Sequence[Wanted], **search: Any
+        self, batch: Batch, searches: Sequence[Searches], **search_options: Any
     ) -> list[list[Candidate]]:
-        """What :meth:`find` finds; it has its own limits, in place of ParlAI's."""
-        return self.find(batch[CONTEXT], wanted)
+        """The candidates of :meth:`find`, which applies its own length limits."""
+        return self.find(batch[CONTEXT], searches)
 
     def build_model(self) -> None:
-        """ParlAI is not to build one."""
+        """Build no model: :meth:`load` has loaded it."""
 
     def share(self) -> dict[str, Any]:
         return {**super().share(), 'loaded': self.loaded}
@@ -112,11 +116,11 @@ class CandidateAgent(FindsCandidates, TorchAgent):
     def vectorize(
         self, obs: Message, history: History, *args: Any, **kwargs: Any
     ) -> Message:
-        """Put what the model reads into the observation."""
+        """Add the model's input to the observation."""
         knowledge = find_knowledge(obs) or ''
         if obs.get('text') or knowledge:
             assert isinstance(history, ChatHistory)
-            obs.force_set(CONTEXT, self.read(history.said(), knowledge))
+            obs.force_set(CONTEXT, self.read(history.turns_with_roles(), knowledge))
         return obs
 
     def is_valid(self, obs: Message) -> bool:
@@ -138,14 +142,15 @@ class CandidateAgent(FindsCandidates, TorchAgent):
         if batch.valid_indices is None:
             return None
         _, beams = self._generate(batch, 1, None)
-        found = [beam.get_rescored_finished() for beam in beams]
-        return Output([beam[0][0] for beam in found], beam_texts=found)
+        hypotheses = [beam.get_rescored_finished() for beam in beams]
+        return Output([row[0][0] for row in hypotheses], beam_texts=hypotheses)
 
     def _generate(
         self, batch: Batch, beam_size: int, max_ts: Any, prefix_tokens: Any = None
     ) -> tuple[list, list]:
         """The first replies, in the form of ParlAI's finished searches."""
-        pools = self.candidate_pools(batch, [Wanted.FIRST] * batch.batchsize)
-        return first_replies(
-            [RankedBeam([c.source for c in pool or [self.nothing]]) for pool in pools]
-        )
+        beams = []
+        for pool in self.candidate_pools(batch, [Searches.FIRST] * batch.batchsize):
+            candidates = pool or [self.empty_candidate]
+            beams.append(RankedBeam([candidate.source for candidate in candidates]))
+        return pair_with_best(beams)

@@ -1,6 +1,7 @@
 """
-What the reranking agent asks of a generator. Agents of :mod:`.agent` have it; around
-ParlAI's own generators, the reranking agent puts an adapter that has it.
+The interface through which the reranking agent asks a generator for candidates. Agents
+derived from :mod:`.agent` implement it. The reranking agent wraps ParlAI's own
+generators in an adapter that does.
 """
 
 import enum
@@ -14,75 +15,76 @@ from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Passage
 
 
-class Wanted(enum.Flag):
+class Searches(enum.Flag):
     """
-    What is asked of a generator for one example.
+    The searches that a generator runs for one example.
 
-    ``FIRST`` is what the first strategy finds (of a server, one reply), ``MORE`` what
-    the others find. Where there is no knowledge to choose by, the first is enough.
+    ``FIRST`` is the first strategy (one reply, if the generator is a server), and
+    ``REST`` all others. Without knowledge to choose by, the first is enough.
     """
 
-    NOTHING = 0
+    NONE = 0
     FIRST = 1
-    MORE = 2
-    ALL = FIRST | MORE
+    REST = 2
+    ALL = FIRST | REST
 
-    def of(self, strategies: Sequence[Strategy]) -> list[Strategy]:
-        """Those of some strategies that are wanted, in their order."""
-        first, more = Wanted.FIRST in self, Wanted.MORE in self
-        return [*strategies[: 1 if first else 0], *(strategies[1:] if more else ())]
+    def select(self, strategies: Sequence[Strategy]) -> list[Strategy]:
+        """The strategies to run, in their order."""
+        first = strategies[:1] if Searches.FIRST in self else ()
+        rest = strategies[1:] if Searches.REST in self else ()
+        return [*first, *rest]
 
 
-class FindsCandidates:
+class CandidateFinder:
     """A generator that finds several candidates for each example of a batch."""
 
     @property
-    def nothing(self) -> Candidate:
+    def empty_candidate(self) -> Candidate:
         """
-        What it has "said" where it found no text, with the ``source`` that it expects
-        among its finished searches.
+        The candidate of an example for which the generator found no text. Its
+        ``source`` has the form that the generator expects of a finished search.
         """
         return Candidate('', source=('', 0.0))
 
     @property
-    def finds_knowledge(self) -> bool:
-        """Whether it looks for documents itself, as ParlAI's RAG does."""
+    def has_retriever(self) -> bool:
+        """Whether the generator retrieves documents itself, as ParlAI's RAG does."""
         return False
 
     @property
-    def finds_more(self) -> bool:
-        """Whether it has more to ask for after the first search."""
+    def has_more_searches(self) -> bool:
+        """Whether the generator can run further searches after the first."""
         return False
 
     def candidate_pools(
-        self, batch: Batch, wanted: Sequence[Wanted], **search: Any
+        self, batch: Batch, searches: Sequence[Searches], **search_options: Any
     ) -> list[list[Candidate]]:
         """
         Find the candidates of a batch.
 
-        :param wanted: what to find for each of B examples.
-        :param search: what ParlAI gave to ``_generate``: ``max_ts``, ``prefix_tokens``
-            and whatever a model adds.
+        :param searches: the searches to run for each of B examples.
+        :param search_options: what ParlAI passed to ``_generate``: ``max_ts``,
+            ``prefix_tokens`` and whatever a model adds.
         :return: B pools in the generator's order, with each candidate's own record in
-            ``source``; a pool may be empty. Duplicates and candidates without text may
-            be among them; the caller leaves them out.
+            ``source``. A pool may be empty. It may also contain duplicates and
+            candidates without text, which the caller removes.
         """
         raise NotImplementedError
 
-    def begun(
-        self, batch: Batch, beginnings: Mapping[int, str], **search: Any
+    def candidates_beginning_with(
+        self, batch: Batch, beginnings: Mapping[int, str], **search_options: Any
     ) -> dict[int, list[Candidate]]:
         """
-        Find candidates that begin with given texts, if it can.
+        Find candidates that begin with given texts, if the generator can.
 
-        :param beginnings: a text by the example's place in the batch.
-        :param search: as for :meth:`candidate_pools`.
-        :return: what it found, by place; places may lack.
+        :param beginnings: a text by the example's index in the batch.
+        :param search_options: as for :meth:`candidate_pools`.
+        :return: the candidates, by index; indices without candidates may be missing.
         """
         return {}
 
-    def knowledge_found(self, count: int) -> list[tuple[Passage, ...]]:
-        """The documents it found last, for each of ``count`` examples."""
+    def retrieved_knowledge(self, count: int) -> list[tuple[Passage, ...]]:
+        """The documents it retrieved last, for each of ``count`` examples."""
         return [()] * count
 
 
@@ -97,6 +99,6 @@ class RankedBeam:
         return self.hypotheses[:n_best]
 
 
-def first_replies(beams: Sequence[RankedBeam]) -> tuple[list, list]:
-    """What ParlAI's ``_generate`` returns: the best hypotheses, and the searches."""
+def pair_with_best(beams: Sequence[RankedBeam]) -> tuple[list, list]:
+    """The result of ParlAI's ``_generate``: the best hypotheses, and the searches."""
     return [beam.hypotheses[0] for beam in beams], list(beams)

@@ -1,37 +1,38 @@
-"""The dialogue of a chat model: who said which turn."""
+"""The dialogue of a chat model, with the speaker of each turn."""
 
 from parlai_q2.generate.chat import USER, Said
 from parlai_q2.parlai.generator.grounded_history import GroundedHistory
 
+ASSISTANT = 'assistant'
+
 
 class ChatHistory(GroundedHistory):
-    """A history that also knows which of its turns the agent said."""
+    """A history that also knows which of its turns are the agent's replies."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self._own: list[bool] = []
-        self._replying = False
+        self._is_reply: list[bool] = []
+        self._adding_reply = False
 
     def reset(self) -> None:
         super().reset()
-        self._own = []
+        self._is_reply = []
 
     def add_reply(self, text: str) -> None:
-        self._replying = True
+        self._adding_reply = True
         super().add_reply(text)
-        self._replying = False
+        self._adding_reply = False
 
     def _update_strings(self, text: str) -> None:
         super()._update_strings(text)
-        self._own = [*self._own, self._replying][-len(self.history_strings) :]
+        flags = [*self._is_reply, self._adding_reply]
+        self._is_reply = flags[-len(self.history_strings) :]
 
-    def said(self) -> list[Said]:
-        """The turns without their knowledge, oldest first, each with who said it."""
-        texts = self.history_strings[:]
-        if texts and self.temp_history is not None:
-            texts[-1] += self.temp_history
-        pairs = (
-            ('assistant' if own else USER, self._without_knowledge(text))
-            for own, text in zip(self._own, texts)
-        )
-        return [(role, text) for role, text in pairs if text.strip()]
+    def turns_with_roles(self) -> list[Said]:
+        """The turns without their knowledge, oldest first, each with its speaker."""
+        dialogue: list[Said] = []
+        for is_reply, turn in zip(self._is_reply, self.turns(with_knowledge=True)):
+            text = self._without_knowledge(turn)
+            if text.strip():
+                dialogue.append((ASSISTANT if is_reply else USER, text))
+        return dialogue

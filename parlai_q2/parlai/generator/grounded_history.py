@@ -1,8 +1,8 @@
 """
-ParlAI's dialogue history, which can also give its turns without their knowledge.
+ParlAI's dialogue history, with access to the turns without their knowledge.
 
 Tasks may write knowledge into a turn's text, between Wizard of Wikipedia's markers or
-on lines of its own. A prompt with a place for the knowledge needs the turns without it.
+on separate lines. A prompt with a slot for the knowledge needs the turns without it.
 """
 
 import re
@@ -16,26 +16,26 @@ MARKED = re.compile(f'{TOKEN_KNOWLEDGE}.*?({TOKEN_END_KNOWLEDGE}|$)', re.DOTALL)
 
 
 class GroundedHistory(History):
-    """A history that remembers the knowledge shown in its turns."""
+    """A history that remembers the knowledge in its turns."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self._shown: set[str] = set()
+        self._knowledge_lines: set[str] = set()
 
     def reset(self) -> None:
         super().reset()
-        self._shown = set()
+        self._knowledge_lines = set()
 
     def update_history(self, obs: Message, temp_history: str | None = None) -> None:
         for line in (find_knowledge(obs) or '').splitlines():
-            self._shown.add(line.strip())
-        self._shown.discard('')
+            self._knowledge_lines.add(line.strip())
+        self._knowledge_lines.discard('')
         super().update_history(obs, temp_history)
 
     def turns(self, with_knowledge: bool) -> list[str]:
         """
-        The turns, oldest first, with or without the knowledge that a task put into
-        their texts; the newest ends with ParlAI's ``temp_history``.
+        The turns, oldest first, with or without the knowledge that a task wrote into
+        their texts. The newest turn ends with ParlAI's ``temp_history``.
         """
         turns = self.history_strings[:]
         if turns and self.temp_history is not None:
@@ -48,6 +48,7 @@ class GroundedHistory(History):
         if TOKEN_KNOWLEDGE in turn:
             turn = MARKED.sub('', turn).strip()
         lines = turn.splitlines()
-        others = [line for line in lines if line.strip() not in self._shown]
-        # A turn that consists of knowledge alone is what somebody said, so it stays.
-        return '\n'.join(others) if others and len(others) < len(lines) else turn
+        dialogue = [line for line in lines if line.strip() not in self._knowledge_lines]
+        # A turn of nothing but knowledge is what the speaker said, so it stays.
+        has_dialogue = 0 < len(dialogue) < len(lines)
+        return '\n'.join(dialogue) if has_dialogue else turn
