@@ -14,17 +14,16 @@ first choice stands, unless the rule abstains.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import inf, isfinite
-from typing import NamedTuple
 
 from parlai_q2.claims import Label
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
 from parlai_q2.rerank.candidate import NAMED, Candidate
+from parlai_q2.rerank.guards.generic import states_nothing
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.text.greetings import only_greets
-from parlai_q2.text.questions import is_decline, wants_answer
+from parlai_q2.text.questions import only_declines, wants_answer
 from parlai_q2.turns import Passage
 from parlai_q2.typed import is_number
 
@@ -129,46 +128,43 @@ class Rule:
 Utility = Callable[[Candidate], float]
 
 
-class Weights(NamedTuple):
-    """The exponents of the three factors of a combined value (:func:`combine`)."""
-
-    relevance: float
-    support: float
-    score: float
+# A reply that claims nothing counts at least as this groundedness where it is read for
+# relevance, which tells whether it declines or greets rightly.
+MIN_SAFE_VALUE = 0.6
 
 
-# Fitted on development data: held-out reply pools, pools made of questions and BEGIN's
-# development set (benchmarks/choice.py). After a statement, relevance counts little.
-ASKING_WEIGHTS = Weights(relevance=1.0, support=1.0, score=0.5)
-CHATTING_WEIGHTS = Weights(relevance=0.25, support=0.0, score=1.0)
-# A scorer that reads no turn may be sure and wrong about a short answer: a lower score
-# counts as this much.
-MIN_COMBINED_VALUE = 0.01
-
-
-def find_weights(turn_text: str) -> Weights:
-    """The weights for replies to a turn."""
-    return ASKING_WEIGHTS if wants_answer(turn_text) else CHATTING_WEIGHTS
-
-
-def combine(candidate: Candidate, weights: Weights) -> float:
+def combine(candidate: Candidate) -> float:
     """
     Groundedness and relevance of a candidate as one number in [0, 1]: the product of
-    its relevance, its support in the light of the turn and its value after the guards,
-    each to the power of its weight; only the value if relevance was not read.
+    its value after the guards, its relevance and its support in the light of the turn;
+    only the value if relevance was not read.
 
-    >>> candidate = Candidate('Five.', value=0.25, relevance=0.5, turn_support=1.0)
-    >>> combine(candidate, Weights(relevance=1.0, support=1.0, score=0.5))
+    >>> combine(Candidate('Five.', value=0.5, relevance=0.5, turn_support=1.0))
     0.25
     """
     value = _value(candidate)
     if candidate.relevance is None or candidate.turn_support is None:
         return value
-    return (
-        candidate.relevance**weights.relevance
-        * candidate.turn_support**weights.support
-        * max(value, MIN_COMBINED_VALUE) ** weights.score
-    )
+    if claims_nothing(candidate.text):
+        value = max(value, MIN_SAFE_VALUE)
+    return value * candidate.relevance * candidate.turn_support
+
+
+def may_answer(candidate: Candidate) -> bool:
+    """Whether a candidate is consistent, or claims nothing."""
+    score = candidate.score
+    is_consistent = score is not None and score.label == Label.CONSISTENT
+    return is_consistent or claims_nothing(candidate.text)
+
+
+def claims_nothing(text: str) -> bool:
+    """
+    Whether a reply declines or greets, and claims nothing about the world.
+
+    >>> claims_nothing('Hello! How can I help you?'), claims_nothing('It is far.')
+    (True, False)
+    """
+    return bool(text.strip()) and (only_declines(text) or states_nothing(text))
 
 
 def choose(
@@ -192,43 +188,37 @@ def choose(
     ):
         ordered, reason = tuple(candidates), Reason.UNVERIFIABLE
     else:
-        ordered, reason = _order(candidates, rule, turn_text)
+        ordered, reason = _order(candidates, rule)
     failure = _find_failure(ordered[0], rule, bool(passages), turn_text)
     if failure is not None:
         return Ranking(ordered, failure, True, passages, turn_text)
     return Ranking(ordered, reason, False, passages, turn_text)
 
 
-def find_best_grounded(
-    candidates: Sequence[Candidate], turn_text: str = ''
-) -> list[int]:
+def find_best_grounded(candidates: Sequence[Candidate]) -> list[int]:
     """
     The indices of the :data:`READ_FIRST` best grounded candidates, whose relevance is
     read first.
     """
-    order = sorted(range(len(candidates)), key=lambda n: -_value(candidates[n]))
-    return sorted(order[:READ_FIRST])
+    indices = [n for n, c in enumerate(candidates) if may_answer(c)]
+    return sorted(sorted(indices, key=lambda n: -_value(candidates[n]))[:READ_FIRST])
 
 
-def find_contenders(candidates: Sequence[Candidate], turn_text: str) -> list[int]:
+def find_contenders(candidates: Sequence[Candidate]) -> list[int]:
     """
     The indices of the candidates that were not read for relevance, and that could still
     beat those that were: even the most relevant reply is worth no more than its score
     allows (:func:`combine`).
     """
-    weights = find_weights(turn_text)
-    combined = [combine(c, weights) for c in candidates if c.relevance is not None]
+    combined = [combine(c) for c in candidates if c.relevance is not None]
     best = max(combined, default=0.0)
     return [
         index
         for index, candidate in enumerate(candidates)
-        if candidate.relevance is None and _value_bound(candidate, weights) > best
+        if candidate.relevance is None
+        and may_answer(candidate)
+        and combine(replace(candidate, relevance=1.0, turn_support=1.0)) > best
     ]
-
-
-def _value_bound(candidate: Candidate, weights: Weights) -> float:
-    """What a candidate would be worth if it were perfectly relevant and supported."""
-    return combine(replace(candidate, relevance=1.0, turn_support=1.0), weights)
 
 
 def has_comparable_likelihoods(candidates: Sequence[Candidate]) -> bool:
@@ -246,10 +236,10 @@ def has_comparable_likelihoods(candidates: Sequence[Candidate]) -> bool:
 
 
 def _order(
-    candidates: Sequence[Candidate], rule: Rule, turn_text: str
+    candidates: Sequence[Candidate], rule: Rule
 ) -> tuple[tuple[Candidate, ...], str]:
     """The candidates, best first, and why the first one is."""
-    stages = _stages(candidates, rule, turn_text)
+    stages = _stages(candidates, rule)
     _, utility = stages[-1]
     order = _sort(candidates, utility)
     best = order[0]
@@ -262,7 +252,7 @@ def _order(
 
 
 def _stages(
-    candidates: Sequence[Candidate], rule: Rule, turn_text: str
+    candidates: Sequence[Candidate], rule: Rule
 ) -> list[tuple[Reason, Utility]]:
     """The utilities that a rule is built from, the last one being the whole rule."""
     if rule.by == RerankBy.THRESHOLD:
@@ -276,7 +266,7 @@ def _stages(
     if rule.by == RerankBy.COMBINED and any(
         candidate.relevance is not None for candidate in candidates
     ):
-        base = partial(_combined_value, weights=find_weights(turn_text))
+        base = _combined_value
         stages.append((Reason.BEST_RELEVANCE, base))
         likelihood_reason = Reason.BEST_COMBINED
     weight = rule.generator_weight
@@ -314,8 +304,8 @@ def _value(candidate: Candidate) -> float:
     return 0.0 if candidate.value is None else candidate.value
 
 
-def _combined_value(candidate: Candidate, weights: Weights) -> float:
-    value = combine(candidate, weights)
+def _combined_value(candidate: Candidate) -> float:
+    value = combine(candidate)
     # What was not read for relevance cannot win.
     return value if candidate.relevance is not None else value - 1.0
 
@@ -348,5 +338,4 @@ def is_safe(candidate: Candidate, turn_text: str) -> bool:
     """
     if only_greets(candidate.text):
         return not wants_answer(turn_text)
-    claims_nothing = candidate.score is None or not candidate.verifiable
-    return claims_nothing and is_decline(candidate.text)
+    return not candidate.verifiable and only_declines(candidate.text)

@@ -1,17 +1,17 @@
 """
-Reads whether candidates answer their turn, and shows why.
+Reads whether candidates answer the question of their turn, and shows why.
 
-A scorer measures groundedness and reads no turn. Relevance is read apart, by a model
-that sees passages, turn and reply together
-(:mod:`parlai_q2.models.relevance`), and only the choice combines the two.
-
-For people, Q2's own idea is applied to the question of the turn: what the knowledge
-answers is compared with what the reply answers.
+A scorer measures groundedness and reads no turn. Relevance is read apart, and only the
+choice combines the two. The shipped reader applies Q2's own idea to the question that
+the user asked: it answers the question from the knowledge and from the reply, and
+compares. A classifier trained for it (:mod:`parlai_q2.models.relevance`) can take its
+place.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from math import exp
+from typing import Any, NamedTuple, Protocol
 
 from parlai_q2.claims import Claim, Evidence, Stance
 from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
@@ -19,13 +19,36 @@ from parlai_q2.presets import Section, load_preset
 from parlai_q2.q2.ask import Question
 from parlai_q2.q2.compare import judge
 from parlai_q2.rerank.candidate import Candidate
-from parlai_q2.scorers.backends import backend
-from parlai_q2.text.questions import asks_how_or_why, is_question, is_yes_no_question
+from parlai_q2.rerank.guards.generic import states_nothing
+from parlai_q2.scorers import backends
+from parlai_q2.text.greetings import only_greets
+from parlai_q2.text.overlap import token_f1
+from parlai_q2.text.questions import (
+    asks_how_or_why,
+    is_question,
+    is_yes_no_question,
+    only_declines,
+    wants_answer,
+)
+from parlai_q2.text.selection import stems
 from parlai_q2.turns import Span, Turn
 
 
+class RelevancePrediction(NamedTuple):
+    """
+    What a reader says of a reply, each in [0, 1].
+
+    :param relevance: whether it answers the turn.
+    :param support: whether the knowledge supports it, read together with the turn; 1
+        from a reader that does not judge that.
+    """
+
+    relevance: float
+    support: float = 1.0
+
+
 class RelevanceReader(Protocol):
-    """Reads passages, turns and reply together; see the shipped model."""
+    """Reads passages, turns and replies together."""
 
     @property
     def settings(self) -> dict[str, Any]: ...
@@ -36,9 +59,109 @@ class RelevanceReader(Protocol):
         """
         :param inputs: B tuples of the passages' text, the turns before the reply
             (oldest first) and the reply.
-        :return: B predictions, each with ``relevance`` and ``support`` in [0, 1].
+        :return: B predictions like :class:`RelevancePrediction`.
         """
         ...
+
+
+class AnswerReader:
+    """
+    Reads relevance with a question-answering model: a logistic regression on how surely
+    the reply answers the question, how much of the knowledge's answer it has and, of a
+    reply that declines, how surely the knowledge has no answer. Fitted on pools with
+    labelled replies and pools made of questions (benchmarks/choice.py). A greeting is
+    answered by a reply that states nothing.
+
+    :param preset: whose question-answering model reads.
+    """
+
+    # Coefficients: of the reply's own answer, of the knowledge's answer in the reply,
+    # of a decline, of a decline although the knowledge answers; and the intercept.
+    REPLY_ANSWERS = 1.48
+    GIVES_ANSWER = 1.71
+    DECLINES = 2.6
+    DECLINES_WRONGLY = -3.88
+    INTERCEPT = -0.59
+    # Of replies to a greeting: that state nothing, and others.
+    GREETS, DOES_NOT_GREET = 0.95, 0.3
+    # Margins over "no answer" are in logits; this makes a probability of them.
+    MARGIN_SCALE, MAX_MARGIN = 2.0, 12.0
+
+    def __init__(self, preset: str = 'mini', **options: Any):
+        # However sure it is that there is none, the best answer is wanted.
+        self._model = _question_answerer(preset, no_answer_threshold=1e6, **options)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return self._model.settings
+
+    def predict(
+        self, inputs: Sequence[tuple[str, Sequence[str], str]]
+    ) -> list[RelevancePrediction]:
+        """The relevance of B replies; see :class:`RelevanceReader`."""
+        questions = [turns[-1] if turns else '' for _, turns, _ in inputs]
+        known = self._model.with_margins(
+            [(q, text) for q, (text, _, _) in zip(questions, inputs, strict=True)]
+        )
+        own = self._model.with_margins(
+            [(q, reply) for q, (_, _, reply) in zip(questions, inputs, strict=True)]
+        )
+        return [
+            RelevancePrediction(
+                self._greeting_relevance(reply)
+                if only_greets(question)
+                else self._relevance(reply, answer, reply_answer)
+            )
+            for question, (_, _, reply), answer, reply_answer in zip(
+                questions, inputs, known, own, strict=True
+            )
+        ]
+
+    def _greeting_relevance(self, reply: str) -> float:
+        return self.GREETS if states_nothing(reply) else self.DOES_NOT_GREET
+
+    def _relevance(
+        self,
+        reply: str,
+        answer: tuple[Span | None, float],
+        reply_answer: tuple[Span | None, float],
+    ) -> float:
+        is_answered = self._probability(answer[1])
+        if only_declines(reply):
+            logit = self.DECLINES + self.DECLINES_WRONGLY * is_answered
+        else:
+            shared = _shared_words(answer[0], reply_answer[0], reply)
+            logit = self.REPLY_ANSWERS * self._probability(reply_answer[1])
+            logit += self.GIVES_ANSWER * is_answered * shared
+        return 1 / (1 + exp(-(logit + self.INTERCEPT)))
+
+    def _probability(self, margin: float) -> float:
+        margin = min(max(margin, -self.MAX_MARGIN), self.MAX_MARGIN)
+        return 1 / (1 + exp(-margin / self.MARGIN_SCALE))
+
+
+def _shared_words(answer: Span | None, reply_answer: Span | None, reply: str) -> float:
+    """
+    How much of the knowledge's answer a reply has, in [0, 1]: the share of its words,
+    or token F1 with the reply's own answer, whichever is greater.
+    """
+    if answer is None:
+        return 0.0
+    words = stems(answer.text)
+    recall = len(words & stems(reply)) / len(words) if words else 0.0
+    own = reply_answer.text if reply_answer else ''
+    return max(recall, token_f1(own, answer.text) if own else 0.0)
+
+
+def load_relevance_reader(preset: str, **options: Any) -> RelevanceReader:
+    """
+    The reader of a preset: its classifier, if it has the section ``relevance``, or else
+    its question-answering model.
+    """
+    loaded = load_preset(preset)
+    if Section.RELEVANCE in loaded.models:
+        return backends.relevance(loaded, **options)
+    return AnswerReader(preset, **options)
 
 
 def add_relevance(
@@ -60,6 +183,15 @@ def add_relevance(
     ]
 
 
+def wants_relevance(text: str) -> bool:
+    """
+    Whether relevance is read for replies to a turn: it greets, or it asks for more than
+    yes or no, which an answer's words do not tell.
+    """
+    asks = wants_answer(text) and not is_yes_no_question(text)
+    return asks or only_greets(text)
+
+
 class AnswerComparer:
     """
     Compares the answers that the knowledge and a reply give to the question of a turn.
@@ -68,14 +200,7 @@ class AnswerComparer:
     """
 
     def __init__(self, preset: str = 'mini', **options: Any):
-        self._model = backend(
-            SpanQuestionAnswerer,
-            load_preset(preset),
-            Section.QUESTION_ANSWERING,
-            reading=SpanChoice.JOINT,
-            no_answer_threshold=0.0,
-            **options,
-        )
+        self._model = _question_answerer(preset, no_answer_threshold=0.0, **options)
 
     def compare(self, pairs: Sequence[tuple[Turn, str]]) -> list[Claim | None]:
         """
@@ -121,3 +246,13 @@ def _best_evidence(answers: Sequence[tuple[Span | None, float]]) -> Evidence | N
         return None
     _, index, span = max(found, key=lambda item: item[:2])
     return Evidence(-index, span, Stance.FOR)
+
+
+def _question_answerer(preset: str, **options: Any) -> Any:
+    return backends.backend(
+        SpanQuestionAnswerer,
+        load_preset(preset),
+        Section.QUESTION_ANSWERING,
+        reading=SpanChoice.JOINT,
+        **options,
+    )

@@ -13,7 +13,6 @@ from typing import Any
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.knowledge import stripped
-from parlai_q2.presets import load_preset
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.rerank.choice import (
     RerankBy,
@@ -35,18 +34,18 @@ from parlai_q2.rerank.relevance import (
     AnswerComparer,
     RelevanceReader,
     add_relevance,
+    load_relevance_reader,
+    wants_relevance,
     wants_span,
 )
-from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
 from parlai_q2.steps import Step, tell
-from parlai_q2.text.questions import wants_answer
 from parlai_q2.turns import Example, Knowledge, Turn
 
 # The preset whose model reads relevance.
-DEFAULT_RELEVANCE: str | None = None
+DEFAULT_RELEVANCE = 'mini'
 
 
 class Reranker:
@@ -63,7 +62,7 @@ class Reranker:
     :param penalties: what guards subtract, by name, where it is not their own penalty.
     :param relevance: reads whether replies answer their turn, or the name of the preset
         whose model does; None: relevance does not count. Only the rule ``combined``
-        reads it, and only for pools with a turn.
+        reads it, and only after turns that ask for more than yes or no.
     :raises ConfigError: if there is no such scorer or guard, or the rule is no Rule.
 
     >>> from parlai_q2 import Reranker
@@ -121,8 +120,7 @@ class Reranker:
         """What reads relevance, loaded when it is first asked for; or None."""
         reader = self._relevance
         if isinstance(reader, str):
-            reader = backends.relevance(load_preset(reader))
-            self._relevance = reader
+            reader = self._relevance = load_relevance_reader(reader)
         return reader
 
     @property
@@ -303,18 +301,18 @@ class Reranker:
         if self.rule.by != RerankBy.COMBINED or self._relevance is None:
             return
         asking = [
-            b for b, turn in enumerate(turns) if turn.knowledge and turn.text.strip()
+            b
+            for b, turn in enumerate(turns)
+            if turn.knowledge and wants_relevance(turn.text)
         ]
         for find in (find_best_grounded, find_contenders):
-            places = [(b, n) for b in asking for n in find(scored[b], turns[b].text)]
+            places = [(b, n) for b in asking for n in find(scored[b])]
             reader = self.relevance_reader if places else None
             if reader is None:
                 return
             read = add_relevance(reader, [(turns[b], scored[b][n]) for b, n in places])
             for (b, n), candidate in zip(places, read, strict=True):
-                if wants_answer(turns[b].text):
-                    candidate = self._without_covered_guards(candidate)
-                scored[b][n] = candidate
+                scored[b][n] = self._without_covered_guards(candidate)
 
     def _without_covered_guards(self, candidate: Candidate) -> Candidate:
         """A candidate that loses nothing by guards that relevance covers."""

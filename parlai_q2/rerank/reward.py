@@ -11,7 +11,7 @@ from typing import Any, Optional, Union
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError
 from parlai_q2.rerank.candidate import Candidate
-from parlai_q2.rerank.choice import combine, find_weights
+from parlai_q2.rerank.choice import combine
 from parlai_q2.rerank.guards import TRAINING_PENALTIES
 from parlai_q2.rerank.pools import Pool
 from parlai_q2.rerank.relevance import RelevanceReader
@@ -106,10 +106,7 @@ class GroundedReward:
         if log is not None and scores:
             consistent = sum(score.label == Label.CONSISTENT for score in scores)
             log(f'{self.__name__}/consistent', consistent / len(scores))
-        return [
-            None if reply.value is None else combine(reply, find_weights(ranking.turn))
-            for reply, ranking in zip(replies, rankings, strict=True)
-        ]
+        return [None if reply.value is None else combine(reply) for reply in replies]
 
 
 def _text(completion: Completion) -> str:

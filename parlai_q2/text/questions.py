@@ -19,6 +19,8 @@ _REQUEST = re.compile(
 _HOW_OR_WHY = re.compile(
     r'\W*(why|how\s+(do|does|did|can|could|should|would|to|is|are)\b)'
 )
+# A longer reply says more than that it has no answer.
+MAX_DECLINE_WORDS = 20
 _WORD = re.compile(r"[a-z']+")
 _SENTENCE_END = re.compile(r'[.!?]\s')
 
@@ -89,6 +91,23 @@ def is_decline(text: str) -> bool:
     (True, False)
     """
     return _DECLINES.search(text) is not None
+
+
+def only_declines(text: str) -> bool:
+    """
+    Whether a reply says that it has no answer, and claims nothing beside it: it is
+    short, and has no number and no "but".
+
+    >>> only_declines("Sorry, I don't know."), only_declines('Not sure, but in 1950.')
+    (True, False)
+    """
+    words = text.lower().split()
+    return (
+        is_decline(text)
+        and len(words) <= MAX_DECLINE_WORDS
+        and 'but' not in words
+        and not any(character.isdigit() for character in text)
+    )
 
 
 def _last_sentence(text: str) -> str:

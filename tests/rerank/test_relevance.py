@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, RerankBy, Reranker, Rule
-from parlai_q2.rerank.choice import Weights, combine
-from parlai_q2.rerank.relevance import AnswerComparer, wants_span
+from parlai_q2.rerank.choice import combine
+from parlai_q2.rerank.relevance import AnswerComparer, AnswerReader, wants_span
+from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Turn
 from tests.rerank.toys import ToyRelevance, ToyScorer
 
@@ -70,19 +71,95 @@ def test_a_batch_is_read_as_each_alone():
 
 
 def test_a_combination_is_no_larger_than_its_parts_allow():
-    weights = Weights(relevance=1.0, support=2.0, score=0.5)
+    def combined(text, value, relevance, support):
+        candidate = Candidate(text, value=value)
+        return combine(replace(candidate, relevance=relevance, turn_support=support))
 
-    def combined(value, relevance, support):
-        candidate = Candidate('x', value=value)
-        return combine(
-            replace(candidate, relevance=relevance, turn_support=support), weights
-        )
+    assert combined('x', 0.9, None, None) == 0.9, 'without relevance the value counts'
+    assert combined('x', 0.8, 1.0, 1.0) == pytest.approx(0.8)
+    assert combined('x', 0.8, 0.5, 1.0) == pytest.approx(0.4)
+    assert combined('x', 0.8, 0.5, 0.5) == pytest.approx(0.2)
+    assert combined("I don't know.", 0.2, 0.5, 1.0) == pytest.approx(0.3), 'a decline'
 
-    assert combined(0.9, None, None) == 0.9, 'without relevance the value counts'
-    assert combined(0.81, 1.0, 1.0) == pytest.approx(0.9)
-    assert combined(0.81, 0.5, 1.0) == pytest.approx(0.45)
-    assert combined(0.81, 1.0, 0.5) == pytest.approx(0.225)
-    assert combined(0.0, 1.0, 1.0) == pytest.approx(0.1), 'never quite impossible'
+
+@pytest.mark.parametrize(
+    'reply, declines',
+    [
+        ("Sorry, I don't know.", True),
+        ("I couldn't find any information on that, sorry.", True),
+        ("I 'm not sure about that .", True),
+        ("The leaflet doesn't mention it. Can I help you with anything else?", True),
+        ('No idea!', True),
+        ("I'm not sure, but it was built in Paris.", False),
+        ("I don't know, maybe in 1950.", False),
+        ('It has two floors.', False),
+        ('You know it opens at nine.', False),
+        ('', False),
+    ],
+)
+def test_what_only_declines(reply, declines):
+    assert only_declines(reply) is declines
+
+
+PLANS = 'The Basic plan costs 9 euros a month. Repairs are done in Leeds.'
+
+
+@pytest.mark.parametrize(
+    'knowledge, turn, best, others, why',
+    [
+        (MUSEUM, ASKED, 'It was designed by Anna Keller.', [OPENED], 'it answers'),
+        (
+            'Bikes have a warranty of two years. Repairs are done in Leeds.',
+            'How long is the warranty?',
+            'Two years.',
+            ['Repairs are done in Leeds.', 'Three years.'],
+            'a short answer is a good answer',
+        ),
+        (
+            PLANS,
+            'Where is the nearest station?',
+            "Sorry, I don't know.",
+            ['The Basic plan costs 9 euros a month.', 'It is in Norway.'],
+            'the knowledge has no answer',
+        ),
+        (PLANS, 'Hi there!', 'Hello! How can I help you?', [PLANS[:37]], 'a greeting'),
+        (
+            MUSEUM,
+            'When did the museum open?',
+            'It opened in 1903.',
+            ["Sorry, I don't know.", 'It was designed by Anna Keller.'],
+            'who can answer does not decline',
+        ),
+    ],
+)
+def test_the_shipped_models_choose_the_reply_that_answers(
+    knowledge, turn, best, others, why
+):
+    reranker = Reranker(explain=None)
+    for replies in ([best, *others], [*others, best]):
+        ranking = reranker.rank(knowledge, replies, [turn])
+        assert ranking.chosen.text == best, why
+
+
+def test_a_question_of_yes_or_no_is_chosen_for_by_the_score():
+    reranker = make_reranker()
+    reranker.rank(MUSEUM, [OPENED, DESIGNED], ['Is it open on Sundays?'])
+    assert reranker.relevance_reader.batches == []
+
+
+def test_relevance_of_a_batch_is_that_of_each_alone():
+    inputs = [
+        (MUSEUM, [ASKED], 'Anna Keller did.'),
+        ('', [ASKED], "I don't know."),
+        (MUSEUM, ['Hi!', 'Tell me more.'], OPENED),
+        (MUSEUM, [ASKED], ''),
+    ]
+    reader = AnswerReader()
+    alone = [reader.predict([one])[0] for one in inputs]
+    together = reader.predict(inputs)
+    for a, b in zip(together, alone, strict=True):
+        assert a.relevance == pytest.approx(b.relevance, abs=1e-5)
+        assert 0 <= a.relevance <= 1 and a.support == 1.0
 
 
 @pytest.mark.parametrize(
