@@ -68,20 +68,21 @@ class AnswerReader:
     """
     Reads relevance with a question-answering model: a logistic regression on how surely
     the reply answers the question, how much of the knowledge's answer it has and, of a
-    reply that declines, how surely the knowledge has no answer. Fitted on pools with
-    labelled replies and pools made of questions (benchmarks/choice.py). A greeting is
-    answered by a reply that states nothing.
+    reply that declines, how surely the knowledge has no answer. Where it has none, all
+    other replies are equally relevant. Fitted on pools with labelled replies and pools
+    made of questions (benchmarks/choice.py). A greeting is answered by a reply that
+    states nothing.
 
     :param preset: whose question-answering model reads.
     """
 
     # Coefficients: of the reply's own answer, of the knowledge's answer in the reply,
     # of a decline, of a decline although the knowledge answers; and the intercept.
-    REPLY_ANSWERS = 1.48
-    GIVES_ANSWER = 1.71
-    DECLINES = 2.6
-    DECLINES_WRONGLY = -3.88
-    INTERCEPT = -0.59
+    REPLY_ANSWERS = 1.25
+    GIVES_ANSWER = 1.7
+    DECLINES = 2.74
+    DECLINES_WRONGLY = -4.11
+    INTERCEPT = -0.47
     # Of replies to a greeting: that state nothing, and others.
     GREETS, DOES_NOT_GREET = 0.95, 0.3
     # Margins over "no answer" are in logits; this makes a probability of them.
@@ -131,7 +132,8 @@ class AnswerReader:
             logit = self.DECLINES + self.DECLINES_WRONGLY * is_answered
         else:
             shared = _shared_words(answer[0], reply_answer[0], reply)
-            logit = self.REPLY_ANSWERS * self._probability(reply_answer[1])
+            reply_answers = self._probability(reply_answer[1])
+            logit = self.REPLY_ANSWERS * is_answered * reply_answers
             logit += self.GIVES_ANSWER * is_answered * shared
         return 1 / (1 + exp(-(logit + self.INTERCEPT)))
 

@@ -26,8 +26,6 @@ CONTEXT_TURNS = 2
 class _SubjectGuard(Guard):
     """Parses the replies that may be chosen, the consistent ones that follow a turn."""
 
-    covered_by_relevance = True
-
     def detect(self, reply: ScoredReply) -> bool:
         return self.detect_batch([reply])[0]
 
