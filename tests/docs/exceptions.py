@@ -16,6 +16,8 @@ EXCEPTIONS = {
     'tests/packaging',
     r'python -m parlai_q2\.zoo\.train\.\S+ .*': 'trains for hours on data that is '
     'not part of the project',
+    r'python -m parlai_q2\.models\.converted\.convert .*': 'converts a model of your '
+    'own; tests/models/converted converts tiny ones',
     r'python -m benchmarks\.\S+ .*': 'takes minutes on data that is not part of the '
     'project; tests/benchmarks runs them on a few',
     r'python -m parlai_q2\.tasks\.begin\.generated .*': 'needs WordNet, a download; '
