@@ -2,7 +2,9 @@
 Teachers of tasks whose responses are annotated. Each task has three views of the same
 turns, which :func:`make_teachers` makes from the task's reader::
 
-    DialogueTeacher, AnnotatedTeacher, ClassificationTeacher = make_teachers(reader)
+    DialogueTeacher, AnnotatedTeacher, ClassificationTeacher = make_teachers(
+        reader, __name__
+    )
 
 Field names are those of Wizard of Wikipedia, so that its models can be evaluated.
 """
@@ -182,6 +184,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
 
 def make_teachers(
     reader: ModuleType,
+    module: str,
     folds: Mapping[str, str] | None = None,
     mixin: type = Q2TeacherMixin,
     **attributes: Any,
@@ -190,6 +193,7 @@ def make_teachers(
     Make the teachers of a task, one for each view.
 
     :param reader: the task's module with ``read_part``, ``GROUPS`` and ``CLASSES``.
+    :param module: the name of the module that the teachers are in.
     :param folds: the reader's fold for each of ParlAI's; None where all folds show the
         same turns.
     :param mixin: scores a model's responses, in the two views that have some.
@@ -200,7 +204,7 @@ def make_teachers(
         'reader': reader,
         'classes': reader.CLASSES,
         'folds': folds or {},
-        '__module__': reader.__name__.replace('.reader', '.agents'),
+        '__module__': module,
         **attributes,
     }
 

@@ -88,8 +88,8 @@ def find_question(history: Sequence[str]) -> str:
 
     >>> find_question(['How long does it take to Rome?', 'Two days.', 'And to Oslo?'])
     'How long does it take to Rome?\\nAnd to Oslo?'
-    >>> find_question(['How long does it take?', 'Two days.', 'How can I pay?'])
-    'How can I pay?'
+    >>> find_question(['How long does it take?', 'Two.', 'How can I pay the bill?'])
+    'How can I pay the bill?'
     """
     same_person = list(history[::-2][: 1 + MAX_BACK // 2])
     count = 1

@@ -9,6 +9,7 @@ from parlai_q2.tasks.begin import reader
 
 DialogueTeacher, AnnotatedTeacher, ClassificationTeacher = make_teachers(
     reader,
+    __name__,
     {'train': 'dev', 'valid': 'dev', 'test': 'test'},
     context_fields=('corpus',),
     published_field='begin_label',

@@ -26,6 +26,7 @@ class DialogueNliQ2Mixin(Q2TeacherMixin):
 
 DialogueTeacher, AnnotatedTeacher, ClassificationTeacher = make_teachers(
     reader,
+    __name__,
     {'train': 'train', 'valid': 'dev', 'test': 'test'},
     DialogueNliQ2Mixin,
     context_fields=(),

@@ -8,7 +8,7 @@ from parlai_q2.parlai.annotated_task import make_teachers, narrow
 from parlai_q2.tasks.grounded_sample import reader
 
 DialogueTeacher, AnnotatedTeacher, ClassificationTeacher = make_teachers(
-    reader, {'train': 'train', 'valid': 'eval', 'test': 'eval'}
+    reader, __name__, {'train': 'train', 'valid': 'eval', 'test': 'eval'}
 )
 DefaultTeacher = DialogueTeacher
 ConsistentTeacher = narrow(AnnotatedTeacher, 'ConsistentTeacher', 'consistent')

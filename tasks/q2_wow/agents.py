@@ -9,7 +9,9 @@ same rows. README.md has the words that a task string may have.
 from parlai_q2.parlai.annotated_task import make_teachers, narrow
 from parlai_q2.tasks.q2_wow import reader
 
-DialogueTeacher, AnnotatedTeacher, ClassificationTeacher = make_teachers(reader)
+DialogueTeacher, AnnotatedTeacher, ClassificationTeacher = make_teachers(
+    reader, __name__
+)
 DefaultTeacher = DialogueTeacher
 CrossAnnotationTeacher = narrow(
     AnnotatedTeacher, 'CrossAnnotationTeacher', reader.CROSS

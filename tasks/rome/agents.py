@@ -8,7 +8,7 @@ from parlai_q2.parlai.annotated_task import make_teachers, narrow
 from parlai_q2.tasks.rome import reader
 
 DialogueTeacher, AnnotatedTeacher, ClassificationTeacher = make_teachers(
-    reader, context_fields=('part', 'conv_index', 'history')
+    reader, __name__, context_fields=('part', 'conv_index', 'history')
 )
 DefaultTeacher = DialogueTeacher
 ExpertTeacher = narrow(AnnotatedTeacher, 'ExpertTeacher', 'expert')

@@ -9,6 +9,6 @@ from parlai_q2.parlai.annotated_task import make_teachers
 from parlai_q2.tasks.topical_chat_usr import reader
 
 DialogueTeacher, AnnotatedTeacher, ClassificationTeacher = make_teachers(
-    reader, context_fields=('context_id', 'history')
+    reader, __name__, context_fields=('context_id', 'history')
 )
 DefaultTeacher = DialogueTeacher

@@ -8,6 +8,6 @@ from parlai_q2.parlai.annotated_task import make_teachers
 from parlai_q2.tasks.twins import reader
 
 DialogueTeacher, AnnotatedTeacher, ClassificationTeacher = make_teachers(
-    reader, {'train': 'dev', 'valid': 'dev', 'test': 'test'}
+    reader, __name__, {'train': 'dev', 'valid': 'dev', 'test': 'test'}
 )
 DefaultTeacher = DialogueTeacher

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.errors import RecordError, TaskDataError
-from parlai_q2.io.downloads import _tell_unverified
+from parlai_q2.io.downloads import _warn_unverified
 from parlai_q2.tasks.begin.reader import COLUMNS, read_file, read_part
 from tests.tasks.annotated_sets import tsv
 from tests.tasks.evaluating import messages
@@ -29,7 +29,7 @@ def test_a_file_of_another_length_is_refused(sets):
 
 
 def test_a_file_of_which_nothing_is_known_is_taken_with_a_warning(sets, caplog):
-    _tell_unverified.cache_clear()
+    _warn_unverified.cache_clear()
     (message,) = messages(f'{TASK}:CmuTeacher', 'test')
     path = sets / 'begin' / 'begin_test_cmu.tsv'
     assert message['response'] == 'Yes .'

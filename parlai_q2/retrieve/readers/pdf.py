@@ -177,7 +177,7 @@ def join_pages(pages: Sequence[Sequence[str]]) -> tuple[str, tuple[int, ...]]:
     :return: the text, and the first line of each page, from 1.
 
     >>> join_pages([['# A', 'It is of corre-'], ['spondence.', 'It ends.']])
-    ('# A\\n\\nIt is of correspondence.\\n\\nIt ends.', (1, 4))
+    ('# A\\n\\nIt is of correspondence.\\n\\nIt ends.', (1, 5))
     """
     joined: list[tuple[int, str]] = []
     for number, blocks in enumerate(pages):
