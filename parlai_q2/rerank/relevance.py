@@ -11,10 +11,11 @@ place.
 from collections.abc import Sequence
 from dataclasses import replace
 from math import exp
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from parlai_q2.claims import Claim, Evidence, Stance
 from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
+from parlai_q2.models.relevance import RelevancePrediction
 from parlai_q2.presets import Section, load_preset
 from parlai_q2.q2.ask import Question
 from parlai_q2.q2.compare import judge
@@ -34,19 +35,6 @@ from parlai_q2.text.selection import stems
 from parlai_q2.turns import Span, Turn
 
 
-class RelevancePrediction(NamedTuple):
-    """
-    What a reader says of a reply, each in [0, 1].
-
-    :param relevance: whether it answers the turn.
-    :param support: whether the knowledge supports it, read together with the turn; 1
-        from a reader that does not judge that.
-    """
-
-    relevance: float
-    support: float = 1.0
-
-
 class RelevanceReader(Protocol):
     """Reads passages, turns and replies together."""
 
@@ -64,7 +52,7 @@ class RelevanceReader(Protocol):
         ...
 
 
-class AnswerReader:
+class AnswerRelevance:
     """
     Reads relevance with a question-answering model: a logistic regression on how surely
     the reply answers the question, how much of the knowledge's answer it has and, of a
@@ -108,10 +96,12 @@ class AnswerReader:
             [(q, reply) for q, (_, _, reply) in zip(questions, inputs, strict=True)]
         )
         return [
+            # It does not judge support.
             RelevancePrediction(
                 self._greeting_relevance(reply)
                 if only_greets(question)
-                else self._relevance(reply, answer, reply_answer)
+                else self._relevance(reply, answer, reply_answer),
+                support=1.0,
             )
             for question, (_, _, reply), answer, reply_answer in zip(
                 questions, inputs, known, own, strict=True
@@ -163,7 +153,7 @@ def load_relevance_reader(preset: str, **options: Any) -> RelevanceReader:
     loaded = load_preset(preset)
     if Section.RELEVANCE in loaded.models:
         return backends.relevance(loaded, **options)
-    return AnswerReader(preset, **options)
+    return AnswerRelevance(preset, **options)
 
 
 def add_relevance(

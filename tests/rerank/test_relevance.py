@@ -6,7 +6,7 @@ import pytest
 
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, RerankBy, Reranker, Rule
 from parlai_q2.rerank.choice import combine
-from parlai_q2.rerank.relevance import AnswerComparer, AnswerReader, wants_span
+from parlai_q2.rerank.relevance import AnswerComparer, AnswerRelevance, wants_span
 from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Turn
 from tests.rerank.toys import ToyRelevance, ToyScorer
@@ -154,7 +154,7 @@ def test_relevance_of_a_batch_is_that_of_each_alone():
         (MUSEUM, ['Hi!', 'Tell me more.'], OPENED),
         (MUSEUM, [ASKED], ''),
     ]
-    reader = AnswerReader()
+    reader = AnswerRelevance()
     alone = [reader.predict([one])[0] for one in inputs]
     together = reader.predict(inputs)
     for a, b in zip(together, alone, strict=True):
