@@ -9,6 +9,7 @@ has not changed is not read again, and a run that was stopped goes on where it w
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -37,6 +38,7 @@ from parlai_q2.retrieve.vectors import STATE, Vectors, make_vectors
 
 BUILDING, SETTINGS = 'building', 'settings.json'
 BUILDING_VECTORS = 'vectors-building'
+REMOVAL_TRIES, SECONDS_BETWEEN_TRIES = 20, 0.1
 REMEDY = 'Free some disk space, or choose another --outdir.'
 Progress = Callable[[int, int], Any]
 
@@ -128,7 +130,7 @@ class _Builder:
         store.finish()
         stored = store.documents()
         if not any(document.count for document in stored.values()):
-            shutil.rmtree(self.building)
+            _remove_folder(self.building)
             why = f': {changes.refused[0]}' if changes.refused else '.'
             raise InputError(f'None of the documents could be read{why}')
         # Not whether this run changed anything: one before it, that was stopped, may
@@ -136,7 +138,7 @@ class _Builder:
         content = content_digest(self.settings, stored.values())
         has_same_vectors = (old_vectors is not None) == (self.encoder is not None)
         if self.old is not None and self.old.content == content and has_same_vectors:
-            shutil.rmtree(self.building)
+            _remove_folder(self.building)
             _drop_others(self.index, self.old)
             return self.old, changes
         if self.encoder is not None:
@@ -165,7 +167,7 @@ class _Builder:
                 return
         # Vectors of passages that were split otherwise are of no use, either.
         for rest in (self.building, self.index / BUILDING_VECTORS):
-            shutil.rmtree(rest, ignore_errors=True)
+            _remove_folder(rest)
         self.building.mkdir()
         if old is not None and old.settings.same_passages(self.settings):
             for path in (self.index / old.folder).iterdir():
@@ -227,6 +229,22 @@ def _link(path: Path, copy: Path) -> None:
         os.link(path, copy)
     except OSError:
         shutil.copyfile(path, copy)
+
+
+def _remove_folder(folder: Path) -> None:
+    """
+    Delete a folder if it is there, in several tries.
+
+    A thread of the search library may write a lock into it until it notices that the
+    index was closed.
+    """
+    for _ in range(REMOVAL_TRIES - 1):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(SECONDS_BETWEEN_TRIES)
+    with suppress(FileNotFoundError):
+        shutil.rmtree(folder)
 
 
 def _drop_others(index: Path, manifest: Manifest) -> None:
