@@ -22,7 +22,6 @@ from parlai_q2.evaluate.sets import (
     density_groups,
     density_of,
 )
-from parlai_q2.evaluate.tables import Table
 from parlai_q2.evaluate.tables.generators import (
     DECODINGS,
     KNOWLEDGE,
@@ -45,6 +44,7 @@ from parlai_q2.figures.style import (
     save,
 )
 from parlai_q2.intervals import Interval
+from parlai_q2.tables import OURS, Table
 
 ROW = 1.55  # inches of a row of panels
 # How the axis of groups is called, where their name is not enough.
@@ -296,7 +296,7 @@ class Drawn:
                     self._maps(figure, f1, keys)
 
     def _maps(self, figure: Any, table: Table, keys: Mapping[str, str]) -> None:
-        ours = [row for row in table.rows if row['source'] == 'here']
+        ours = [row for row in table.rows if row['source'] == OURS]
         rows = figure.subplots(len(keys), len(KNOWLEDGE), sharex=True, sharey=True)
         for line, (key, head) in zip(rows, keys.items()):
             percent = 100 if head.endswith('%') else 1

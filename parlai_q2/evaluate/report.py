@@ -14,12 +14,11 @@ from parlai_q2.evaluate.tables import (
     choices,
     generators,
     groups,
-    render_text,
     responses,
-    settings,
-    twins,
+    systems,
 )
 from parlai_q2.io.write import write_text, writing
+from parlai_q2.tables import render_text
 from parlai_q2.version import __version__
 
 NAME = 'meta_eval'
@@ -34,19 +33,19 @@ BUILDERS: tuple[Callable[[Evaluation], Table | None], ...] = (
     responses.difference_table,
     responses.three_way_table,
     choices.choices_table,
-    twins.twins_table,
-    settings.systems_table,
-    settings.ratings_table,
-    settings.coverage_table,
-    settings.ablations_table,
-    settings.random_knowledge_table,
+    choices.twins_table,
+    systems.systems_table,
+    systems.ratings_table,
+    systems.coverage_table,
+    systems.ablations_table,
+    systems.random_knowledge_table,
     generators.generators_table,
     generators.cells_table,
     generators.papers_cells_table,
     annotations.agreement_table,
     annotations.lengths_table,
-    lambda e: groups.group_table(e, 'system'),
-    lambda e: groups.group_table(e, 'corpus'),
+    groups.system_table,
+    groups.corpus_table,
     groups.f1_table,
     groups.density_table,
 )

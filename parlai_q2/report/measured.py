@@ -3,34 +3,15 @@ Writes tables and figures as one self-contained HTML page, for people who read w
 ``meta_eval`` or ``calibrate`` found. The page loads nothing and has no script.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional, Sequence
 
 from parlai_q2.figures.style import data_address
 from parlai_q2.io.write import write_text
 from parlai_q2.report.page import render
+from parlai_q2.tables import PAPER, Table
 from parlai_q2.text.visible import one_line
-
-
-@dataclass(frozen=True)
-class Shown:
-    """
-    A table as it is shown.
-
-    :param heads: one for each column.
-    :param rows: cells as texts.
-    :param names: how many columns, from the left, name a row.
-    :param notes: sentences below it.
-    :param theirs: the places of the rows that are copied from a paper.
-    """
-
-    title: str
-    heads: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    names: int = 1
-    notes: Sequence[str] = ()
-    theirs: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -43,7 +24,7 @@ class Section:
     """
 
     title: str
-    tables: Sequence[Shown] = ()
+    tables: Sequence[Table] = ()
     figures: Sequence[Path] = ()
     signatures: Sequence[tuple[str, str]] = ()
     prefix: str = ''
@@ -73,7 +54,7 @@ def caption(path: Path, prefix: str) -> str:
 
 
 def write_measured(
-    sections: Sequence[Section], path: Path, title: str, lead: Optional[str] = None
+    sections: Sequence[Section], path: Path, title: str, lead: str = ''
 ) -> Path:
     """
     Write the page, completely or not at all.
@@ -99,8 +80,9 @@ def write_measured(
         ['page.css', 'measured.css'],
         [],
         title=one_line(title),
-        lead=lead or '',
+        lead=lead,
         sections=shown,
+        paper=PAPER,
     )
     write_text(path, page)
     return path

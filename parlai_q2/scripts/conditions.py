@@ -22,7 +22,6 @@ from parlai_q2.cli.files import given_file
 from parlai_q2.cli.progress import Progress
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.evaluate.tables import Column, Table, render_text
 from parlai_q2.intervals import mean_interval
 from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.turn_knowledge import EpisodeKnowledge
@@ -35,6 +34,7 @@ from parlai_q2.retrieve.manifest import Settings
 from parlai_q2.retrieve.presets import PRESETS, load_search
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import Role
+from parlai_q2.tables import Column, Table, render_text
 from parlai_q2.text.normalize import passage_key
 from parlai_q2.turns import Example, Passage, joined, passages_of
 

@@ -24,13 +24,12 @@ from parlai_q2.evaluate.find import read_set
 from parlai_q2.evaluate.measures import Measure, read_column
 from parlai_q2.evaluate.report import NAME, SetReport, to_dict, to_text, write_report
 from parlai_q2.evaluate.sets import sampled
-from parlai_q2.evaluate.tables import PAPER, text_cell
 from parlai_q2.figures.style import check_matplotlib
 from parlai_q2.intervals import ROUNDS, SEED
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.write import writing
 from parlai_q2.options import split_names
-from parlai_q2.report.measured import Section, Shown, write_measured
+from parlai_q2.report.measured import Section, write_measured
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.persona import Q2_OPTIONS
 from parlai_q2.scorers.persona import SCORERS as PERSONA_SCORERS
@@ -178,23 +177,9 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
 
 def section_of(report: SetReport, figures: Sequence[Path]) -> Section:
     """What the page shows of a set."""
-    tables = [
-        Shown(
-            table.title,
-            [column.head for column in table.columns],
-            [
-                [text_cell(row.get(column.key), column) for column in table.columns]
-                for row in table.rows
-            ],
-            sum(column.repeated for column in table.columns),
-            table.notes,
-            frozenset(n for n, row in enumerate(table.rows) if row['source'] == PAPER),
-        )
-        for table in report.tables
-    ]
-    annotated = report.evaluation.annotated
-    signatures = list(report.signatures.items())
-    return Section(annotated.title, tables, figures, signatures, f'{annotated.name}_')
+    annotated, signatures = report.evaluation.annotated, list(report.signatures.items())
+    prefix = f'{annotated.name}_'
+    return Section(annotated.title, report.tables, figures, signatures, prefix)
 
 
 def read_me(reports: Sequence[SetReport]) -> str:

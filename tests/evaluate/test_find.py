@@ -12,7 +12,7 @@ from parlai_q2.evaluate.evaluation import evaluate
 from parlai_q2.evaluate.find import read_set, set_names
 from parlai_q2.evaluate.sets import contrasts, sampled
 from parlai_q2.evaluate.tables.responses import means_table
-from parlai_q2.evaluate.tables.settings import systems_table
+from parlai_q2.evaluate.tables.systems import systems_table
 from parlai_q2.scorers import load_scorer
 from tests.evaluate.helpers import BAD, GOOD
 

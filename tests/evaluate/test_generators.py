@@ -7,13 +7,13 @@ import pytest
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.papers import find_blocks
 from parlai_q2.evaluate.sets import AnnotatedSet
-from parlai_q2.evaluate.tables import PAPER, render_text
 from parlai_q2.evaluate.tables.generators import (
     cells_table,
     generators_table,
     papers_cells_table,
 )
 from parlai_q2.evaluate.tables.responses import likeliest_table
+from parlai_q2.tables import PAPER, render_text
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, measure
 from tests.evaluate.test_papers import MERGED, with_classes
 from tests.evaluate.test_tables import rows

@@ -20,7 +20,7 @@ from parlai_q2.evaluate.tables.annotations import (
     lengths_table,
 )
 from parlai_q2.evaluate.tables.responses import class_table, three_way_table
-from parlai_q2.evaluate.tables.settings import ratings_table
+from parlai_q2.evaluate.tables.systems import ratings_table
 from parlai_q2.scorers import load_scorer
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, measure
 from tests.evaluate.test_tables import CROSSED, SYSTEMS, rows
@@ -220,10 +220,10 @@ OURS = [{'a': 'x', 'b': '1', 'n': 0}, {'a': 'x', 'b': '2'}, {'a': 'y_Z', 'b': '1
 )
 def test_a_papers_rows_have_their_place_among_ours(place, needs, paper, expected):
     rows = tuple({'a': a, 'b': b, 'paper': True} for a, b in paper)
-    block = Block('t', ('*',), (), place, ('a', 'b'), rows, needs, 'Note.')
-    merged, notes = merge(OURS, [block], ('a', 'b'))
+    block = Block('t', ('*',), (), place, ('a', 'b'), (), rows, needs)
+    merged, shown = merge(OURS, [block], ('a', 'b'))
     assert [f'{r["a"]}{r["b"]}{" paper" * ("paper" in r)}' for r in merged] == expected
-    assert notes == ['Note.'] * (len(merged) > 3)
+    assert shown == [block] * (len(merged) > 3)
     alone, _ = merge([], [block], ('a', 'b'))
     assert len(alone) == (place == 'always')
 

@@ -9,8 +9,12 @@ from parlai_q2.claims import Comparison, Score
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.report import all_tables
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedSet
-from parlai_q2.evaluate.tables import PAPER, Column, Table, render_text
-from parlai_q2.evaluate.tables.groups import density_table, f1_table, group_table
+from parlai_q2.evaluate.tables.groups import (
+    corpus_table,
+    density_table,
+    f1_table,
+    system_table,
+)
 from parlai_q2.evaluate.tables.responses import (
     class_table,
     difference_table,
@@ -18,13 +22,14 @@ from parlai_q2.evaluate.tables.responses import (
     ranking_table,
     three_way_table,
 )
-from parlai_q2.evaluate.tables.settings import (
+from parlai_q2.evaluate.tables.systems import (
     ablations_table,
     coverage_table,
     random_knowledge_table,
     systems_table,
 )
 from parlai_q2.intervals import Interval
+from parlai_q2.tables import PAPER, Column, Table, render_text
 from parlai_q2.turns import Span
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 from tests.evidence import asked
@@ -47,9 +52,9 @@ TABLE = Table(
 
 
 def test_a_wide_table_is_cut_and_repeats_what_its_rows_are():
-    text = render_text(TABLE, width=36)
+    text = render_text(TABLE, width=40)
     assert text.count('scorer') == 2 and text.count('q2_f1 (paper)') == 2
-    assert max(map(len, text.splitlines())) <= 36
+    assert max(map(len, text.splitlines())) <= 40
     assert text.index('AUC') < text.index('share %')
 
 
@@ -187,12 +192,12 @@ def test_other_knowledge_has_its_means_and_no_answers():
 
 def test_groups_by_system_corpus_and_density():
     found = evaluation(SYSTEMS, [1, 0.2, 0.6, 0])
-    table = group_table(found, 'corpus')
+    table = corpus_table(found)
     (row,) = rows(table, corpus='c')
     assert (row['count'], row['roc_auc'].mean, row[GOOD].mean) == ('1/1', 1, 1)
     densities = [row['density'] for row in density_table(found).rows]
     assert densities == ['low', 'medium', 'high']
-    assert group_table(evaluation(SYSTEMS[:1], [1]), 'system') is None
+    assert system_table(evaluation(SYSTEMS[:1], [1])) is None
     # Responses of one density stay together, in the lowest group.
     low, *others = density_table(evaluation([annotated(1), annotated(2)], [1, 1])).rows
     assert low['count'] == '2' and {row['count'] for row in others} == {'0'}
@@ -279,8 +284,8 @@ def test_a_table_as_text():
     title, _, *lines = render_text(TABLE).splitlines()
     assert title == 'A title' and lines[-1] == 'A note & more.'
     assert [line.split() for line in lines[2:5]] == [
-        ['q2_f1', '0.756', '[.715,', '1.0]', '50.0'],
+        ['q2_f1', '0.756', '[0.715,', '1.000]', '50.0'],
         ['q2_f1', '(paper)', '-', '1'],
-        ['down', '-0.300', '[-.850,', '.200]', '-'],
+        ['down', '-0.300', '[-0.850,', '0.200]', '-'],
     ]
     assert len({len(line) for line in lines[:5]}) == 1, 'the columns are aligned'

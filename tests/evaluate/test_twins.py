@@ -7,7 +7,7 @@ import pytest
 
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.evaluate.find import read_set
-from parlai_q2.evaluate.tables.twins import twins_table
+from parlai_q2.evaluate.tables.choices import twins_table
 from parlai_q2.tasks.twins.reader import FOLDS, KINDS, SHEET, read_sheet
 from tests.evaluate.helpers import BAD, GOOD, annotated, evaluation
 

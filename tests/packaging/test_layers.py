@@ -15,7 +15,7 @@ FLOORS = (
     ('version', 'errors', 'threads'),
     ('enums',),
     ('steps', 'turns', 'signature', 'packages', 'options', 'intervals', 'presets'),
-    ('typed', 'sweep'),
+    ('typed', 'sweep', 'tables'),
     ('claims',),
     ('text', 'io'),
     ('models', 'perturb'),

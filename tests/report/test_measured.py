@@ -3,7 +3,8 @@
 import re
 
 from parlai_q2.figures.style import new_figure, save
-from parlai_q2.report.measured import Section, Shown, caption, write_measured
+from parlai_q2.report.measured import Section, caption, write_measured
+from parlai_q2.tables import Column, Table
 
 HOSTILE = '</script><img src=x onerror=alert(1)>'
 
@@ -12,7 +13,9 @@ def test_the_page_has_tables_figures_and_signatures_and_runs_nothing(tmp_path):
     with new_figure(1) as figure:
         figure.subplots().plot([0, 1], [0, 1])
         drawn = save(figure, tmp_path, 'set_by_corpus')
-    table = Shown('A table', ['scorer', 'AUC'], [[HOSTILE, '0.5']], notes=['Mind.'])
+    columns = (Column('scorer', 'scorer', repeated=True), Column('auc', 'AUC'))
+    row = {'scorer': HOSTILE, 'auc': 0.5, 'source': 'paper'}
+    table = Table('t', 'A table', columns, (row,), ('Mind.',))
     section = Section('My & set', [table], drawn, [('mine', 'sig|a:<b>')], 'set_')
     page = write_measured([section], tmp_path / 'page.html', HOSTILE, 'Read.')
     text = page.read_text('utf-8')

@@ -13,7 +13,8 @@ name the values of each row in this order; and a ``place``:
 - ``always``: at the end, with or without our rows;
 - ``own``: the table's builder places them.
 
-A ``note`` is printed below a table that shows the block.
+A ``note`` is printed below a table that shows the block, and ``cite`` is cited in its
+title.
 """
 
 from collections.abc import Sequence
@@ -40,9 +41,11 @@ class Block:
     exceptions: tuple[str, ...]
     place: str
     keys: tuple[str, ...]
+    cells: tuple[str, ...]
     rows: tuple[Row, ...]
     needs: str = ''
     note: str = ''
+    cite: str = ''
 
     def is_of(self, name: str, table: str) -> bool:
         """Whether the table of a set, by the set's name, shows the block."""
@@ -74,14 +77,14 @@ def cite(name: str, table: str) -> str:
 
 def merge(
     rows: Sequence[Row], blocks: Sequence[Block], keys: Sequence[str]
-) -> tuple[list[Row], list[str]]:
+) -> tuple[list[Row], list[Block]]:
     """
     Put a paper's rows among ours.
 
     :param rows: ours.
     :param blocks: those of the table.
     :param keys: the columns that identify a row.
-    :return: all rows, and the notes of the blocks that are shown.
+    :return: all rows, and the blocks that are shown.
     """
     merged: list[Row] = []
     shown_blocks: list[Block] = []
@@ -104,7 +107,7 @@ def merge(
     for block in blocks:
         if block.place == 'always' or (block.place == 'end' and rows):
             add(block, block.rows)
-    return merged, [block.note for block in shown_blocks if block.note]
+    return merged, shown_blocks
 
 
 def plain(name: str) -> str:
@@ -127,9 +130,11 @@ def _blocks() -> tuple[Block, ...]:
             exceptions=tuple(block.get('except', ())),
             place=block['place'],
             keys=tuple(block['keys']),
+            cells=tuple(block['cells']),
             rows=tuple(_row(block, values) for values in block['rows']),
             needs=block.get('needs', ''),
             note=block.get('note', ''),
+            cite=block.get('cite', ''),
         )
         for paper in map(_load, PAPERS)
         for block in paper['tables']

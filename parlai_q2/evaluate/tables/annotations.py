@@ -10,7 +10,7 @@ from statistics import fmean
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.sets import by_system_and_class
-from parlai_q2.evaluate.tables import Column, Rows, Table
+from parlai_q2.evaluate.tables import Rows, Table
 
 # Where a response has what each annotator said, by question.
 ANNOTATIONS = 'annotations'
@@ -64,7 +64,7 @@ def agreement_table(evaluation: Evaluation) -> Table | None:
     """Krippendorff's alpha and Fleiss' kappa of each question."""
     annotations = [r.more.get(ANNOTATIONS) for r in evaluation.annotated.responses]
     with_all = [g for g in annotations if isinstance(g, dict)]
-    rows = Rows('question')
+    rows = Rows(evaluation, 'agreement')
     for question in sorted({name for answers in with_all for name in answers}):
         ratings = [answers[question] for answers in with_all if question in answers]
         rows.ours(
@@ -73,21 +73,15 @@ def agreement_table(evaluation: Evaluation) -> Table | None:
             alpha=krippendorff_alpha(ratings),
             kappa=fleiss_kappa(ratings),
         )
-    columns = [
-        Column('count', 'n'),
-        Column('alpha', "Krippendorff's alpha"),
-        Column('kappa', "Fleiss' kappa"),
-    ]
     note = 'Alpha: interval. Kappa: categories, whatever their distance.'
     if not with_all:
         note = 'The files have no single annotations, so ours cannot be computed.'
-    what = 'Agreement of the annotators'
-    return rows.table(evaluation, 'agreement', what, columns, notes=[note])
+    return rows.table(agreement=note)
 
 
 def lengths_table(evaluation: Evaluation) -> Table | None:
     """Mean characters and tokens of responses (Honovich et al. 2021, Table 11)."""
-    annotated, rows = evaluation.annotated, Rows('system', 'responses')
+    annotated, rows = evaluation.annotated, Rows(evaluation, 'table_11')
     groups = by_system_and_class(annotated, evaluation.seed)
     for (system, name), members in groups.items() if annotated.crossed else ():
         texts = [r.response for r in members]
@@ -99,8 +93,4 @@ def lengths_table(evaluation: Evaluation) -> Table | None:
                 characters=fmean(map(len, texts)),
                 tokens=fmean(len(text.split()) for text in texts),
             )
-    columns = [Column('count', 'n')]
-    columns += [Column(name, name, 2) for name in ('characters', 'tokens')]
-    note = 'Tokens: what white space separates; the responses are tokenised.'
-    what = 'Length of responses'
-    return rows.table(evaluation, 'table_11', what, columns, notes=[note])
+    return rows.table()

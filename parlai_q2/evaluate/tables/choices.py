@@ -1,12 +1,19 @@
-"""A table of choosing among several responses to one turn."""
+"""Tables of choosing among several responses to one turn, and of twins."""
 
+from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.pools import HALLUCINATION, Choices, choices, pools_of
-from parlai_q2.evaluate.tables import Cell, Column, Rows, Table
+from parlai_q2.evaluate.measures import Measure
+from parlai_q2.evaluate.pools import HALLUCINATION, choices, pools_of
+from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse
+from parlai_q2.evaluate.tables import Cell, Rows, Table
+from parlai_q2.intervals import mean_interval
 
 ALL = 'all'
 SIZES = (2, 4, 8, 16)
 RANDOM, ORACLE = 'random', 'best possible'
+# The field of a response that says which twin it belongs to.
+TWIN = 'twin'
+Twin = tuple[AnnotatedResponse, AnnotatedResponse]
 
 
 def choices_table(evaluation: Evaluation) -> Table | None:
@@ -17,14 +24,12 @@ def choices_table(evaluation: Evaluation) -> Table | None:
     pools = pools_of(evaluation.annotated.responses)
     corpora = sorted({pool.corpus for pool in pools if pool.corpus})
     parts: dict[tuple[str, str], tuple[list, int | None]] = {}
-    if len(corpora) > 1:
-        for corpus in corpora:
-            members = [pool for pool in pools if pool.corpus == corpus]
-            parts[corpus, ALL] = members, None
+    for corpus in corpora if len(corpora) > 1 else ():
+        parts[corpus, ALL] = [p for p in pools if p.corpus == corpus], None
     name = corpora[0] if len(corpora) == 1 else ALL
     parts[name, ALL] = pools, None
     parts.update({(name, str(n)): (pools, n) for n in SIZES})
-    rows = Rows('corpus', 'of', 'chooser')
+    rows = Rows(evaluation, 'choices')
     for (corpus, size), (members, n) in parts.items():
         first = True
         for measure in evaluation.measures:
@@ -32,44 +37,73 @@ def choices_table(evaluation: Evaluation) -> Table | None:
             if result is None:
                 continue
             if first:
-                for chooser, rate in ((RANDOM, result.random), (ORACLE, result.oracle)):
-                    counted: dict[str, Cell] = {}
-                    if chooser == RANDOM:
-                        counted = {'pools': result.pools, 'mixed': result.mixed}
-                    rows.ours(corpus, size, chooser, wrong=rate, **counted)
+                counted: dict[str, Cell] = {'pools': result.pools}
+                counted['mixed'] = result.mixed
+                rows.ours(corpus, size, RANDOM, wrong=result.random, **counted)
+                rows.ours(corpus, size, ORACLE, wrong=result.oracle)
                 first = False
-            rows.ours(corpus, size, measure.name, **_cells(result))
-    made_up = any(HALLUCINATION in r.more for r in evaluation.annotated.responses)
-    return rows.table(
-        evaluation,
-        'choices',
-        'Choosing among responses to one turn',
-        [
-            Column('pools', 'pools'),
-            Column('mixed', 'mixed'),
-            Column('wrong', 'wrong'),
-            Column('change', 'minus random'),
-            Column('avoided', 'avoided'),
-        ],
-        notes=[
-            'Wrong: the share of pools where the response with the highest score '
-            + (
-                'is one that most annotators say makes something up; only verifiable '
-                'responses.'
-                if made_up
-                else 'is inconsistent; chit-chat is not wrong.'
+            rows.ours(
+                corpus,
+                size,
+                measure.name,
+                wrong=result.chosen,
+                change=result.change,
+                avoided=result.avoided,
             )
-            + ' Of: among how many responses, each subset of a pool equally likely; '
-            'pools with fewer are left out. Mixed: pools with wrong responses and '
-            'others.',
-            'Avoided: of what a random choice gets wrong and the best possible one '
-            'would not, the share that the score avoids.',
-            'Brackets: 95 % bootstrap interval; passages of knowledge are drawn, each '
-            'with all its pools.',
-            *evaluation.notes_on_fit(),
-        ],
-    )
+    wrong = 'inconsistent; chit-chat is not wrong.'
+    if any(HALLUCINATION in r.more for r in evaluation.annotated.responses):
+        wrong = (
+            'one that most annotators say makes something up; only verifiable '
+            'responses.'
+        )
+    return rows.table(wrong=wrong)
 
 
-def _cells(result: Choices) -> dict[str, Cell]:
-    return {'wrong': result.chosen, 'change': result.change, 'avoided': result.avoided}
+def twins_of(responses: list[AnnotatedResponse]) -> list[Twin]:
+    """The twins among responses, each its right and its wrong one."""
+    by_twin: dict[object, dict[str, AnnotatedResponse]] = {}
+    for response in responses:
+        if TWIN in response.more:
+            by_twin.setdefault(response.more[TWIN], {})[response.label] = response
+    return [
+        (sides[Label.CONSISTENT], sides[Label.INCONSISTENT])
+        for sides in by_twin.values()
+        if set(BINARY) <= sides.keys()
+    ]
+
+
+def twins_table(evaluation: Evaluation) -> Table | None:
+    """For each kind and scorer, the shares seen, in order and kept."""
+    twins = twins_of(list(evaluation.annotated.responses))
+    kinds = list(dict.fromkeys(right.corpus for right, _ in twins))
+    rows = Rows(evaluation, 'twins')
+    for kind in kinds + [ALL] * (len(kinds) > 1):
+        members = [t for t in twins if kind in (ALL, t[0].corpus)]
+        for measure in evaluation.measures:
+            if cells := _twin_cells(measure, members, evaluation):
+                rows.ours(kind, measure.name, **cells)
+    return rows.table()
+
+
+def _twin_cells(
+    measure: Measure, twins: list[Twin], evaluation: Evaluation
+) -> dict[str, Cell]:
+    twins = [t for t in twins if t[0] in measure and t[1] in measure]
+    if not twins:
+        return {}
+    rounds, seed = evaluation.rounds, evaluation.seed
+    values = [[measure.score(response).value for response in twin] for twin in twins]
+
+    def share(shares: list[float]) -> Cell:
+        return mean_interval(shares, rounds=rounds, seed=seed)
+
+    cells: dict[str, Cell] = {
+        'twins': len(twins),
+        'order': share([(r > w) + 0.5 * (r == w) for r, w in values]),
+    }
+    if (threshold := measure.threshold) is not None:
+        cells['wrong'] = share([float(w <= threshold) for _, w in values])
+        cells['kept'] = share([float(r > threshold) for r, _ in values])
+    labels = [measure.score(response).label for _, response in twins]
+    cells['generic'] = sum(label == Label.GENERIC for label in labels) / len(labels)
+    return cells

@@ -7,13 +7,14 @@ responses of each generator that are consistent and inconsistent (Tables 4, 6 an
 
 from collections.abc import Sequence
 
-from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import passages
-from parlai_q2.evaluate.papers import find_blocks, merge
+from parlai_q2.evaluate.papers import find_blocks
 from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse
-from parlai_q2.evaluate.tables import BRACKETS, PAPER, Cell, Column, Rows, Table
+from parlai_q2.evaluate.tables import Rows, Table
+from parlai_q2.evaluate.tables.systems import SHORT
 from parlai_q2.intervals import mean_interval
+from parlai_q2.tables import PAPER, Cell
 
 # Knowledge, decoding and size of GPT-2.
 Generator = tuple[str, str, str]
@@ -21,8 +22,6 @@ KNOWLEDGE = ('gt', 'knn', 'dpr')
 DECODINGS = ('beam', 'nucleus', 'delayed')
 SIZES = ('small', 'medium', 'large', 'xlarge')
 ALL = 'all'
-KEYS = ('knowledge', 'decoding', 'size')
-SHORT: dict[str, str] = {Label.CONSISTENT: 'cons.', Label.INCONSISTENT: 'incons.'}
 Groups = dict[Generator, list[AnnotatedResponse]]
 
 
@@ -49,16 +48,18 @@ def by_generator(responses: Sequence[AnnotatedResponse]) -> Groups:
 
 def generators_table(evaluation: Evaluation) -> Table | None:
     """How factual each generator's responses are, and how many make something up."""
-    rows = Rows(*KEYS)
+    rows, total = Rows(evaluation, 'generators'), 0
+    papers = {
+        tuple(row[key] for key in rows.keys): row['count']
+        for block in find_blocks(evaluation.annotated.paper, 'generators')
+        for row in block.rows
+    }
     for cell, members in by_generator(evaluation.annotated.responses).items():
-        answered = [
-            response
-            for response in members
-            if response.more.get('verifiable') is not None
-        ]
-        verifiable = [response for response in answered if response.more['verifiable']]
+        answered = [r for r in members if r.more.get('verifiable') is not None]
+        verifiable = [r for r in answered if r.more['verifiable']]
         if not answered:
             continue
+        total += papers.get(cell, 0)
         rows.ours(
             *cell,
             count=len(verifiable),
@@ -66,26 +67,11 @@ def generators_table(evaluation: Evaluation) -> Table | None:
             factual=_mean(evaluation, verifiable, 'factual'),
             hallucination=_mean(evaluation, verifiable, 'hallucination'),
         )
-    columns = [
-        Column('count', 'n'),
-        Column('verifiable', 'verifiable %', 1, 100),
-        Column('factual', 'F'),
-        Column('hallucination', 'H %', 1, 100),
-        Column('appropriate', 'A', 1),
-    ]
-    notes = [
-        'n: verifiable responses. F: their mean factual correctness. H: the share of '
-        'them that most annotators say makes something up.'
-    ]
-    blocks = find_blocks(evaluation.annotated.paper, 'generators')
-    merged, _ = merge(rows, blocks, KEYS)
-    if total := sum(row['count'] for row in merged if 'source' not in row):
-        notes.append(
-            f"A: mean appropriateness; not in the files. The paper's n is that of its "
-            f'Table 7, F, H and A those of Table 2; its n add up to {total:,} here.'
-        )
-    what = 'Factual correctness by generator'
-    return rows.table(evaluation, 'generators', what, columns, notes=[*notes, BRACKETS])
+    note = (
+        "A: mean appropriateness; not in the files. The paper's n is that of its Table "
+        f'7, F, H and A those of Table 2; its n add up to {total:,} here.'
+    )
+    return rows.table(paper=note if total else '')
 
 
 def _mean(
@@ -100,70 +86,37 @@ def _mean(
 
 def cells_table(evaluation: Evaluation) -> Table | None:
     """F1 of both classes by generator and scorer, if there are several generators."""
-    groups = by_generator(evaluation.annotated.of_classes())
-    if len(groups) < 2:
-        return None
+    annotated = evaluation.annotated.of_classes()
+    groups = by_generator(annotated)
     measures = [
         m
         for m in evaluation.measures
-        if m.threshold is not None
-        and m.select_scored(evaluation.annotated.of_classes())
+        if m.threshold is not None and m.select_scored(annotated)
     ]
-    rows = Rows(*KEYS)
-    for cell, members in groups.items() if measures else ():
+    if len(groups) < 2 or not measures:
+        return None
+    rows, heads = Rows(evaluation, 'cells'), dict[str, str]()
+    for cell, members in groups.items():
         counts = [sum(r.label == label for r in members) for label in BINARY]
         cells: dict[str, Cell] = {'count': '/'.join(map(str, counts))}
         for measure in measures:
             level = evaluation.level(measure, members)
             for label in BINARY:
                 cells[f'{measure.name} {label}'] = level[f'{label}_f1']
+                heads[f'{measure.name} {label}'] = f'{measure.name} {SHORT[label]}'
         rows.ours(*cell, **cells)
-    columns = [Column('count', 'n')]
-    columns += [
-        Column(f'{m.name} {label}', f'{m.name} {SHORT[label]}', 2, bounds=False)
-        for m in measures
-        for label in BINARY
-    ]
-    return rows.table(
-        evaluation,
-        'cells',
-        'F1 of both classes by generator',
-        columns,
-        notes=[
-            'n: consistent and inconsistent responses, which are few in most cells: '
-            'the intervals are in the JSON file, and drawn in the figure.'
-        ],
-    )
+    return rows.table(heads)
 
 
 def papers_cells_table(evaluation: Evaluation) -> Table | None:
     """The paper's detectors on the same generators, by the numbers of its tables."""
     groups = by_generator(evaluation.annotated.of_classes())
-    rows = Rows(*KEYS)
-    columns: dict[str, Column] = {}
+    rows, heads = Rows(evaluation, 'cells_paper'), dict[str, str]()
     for block in find_blocks(evaluation.annotated.paper, 'cells_paper'):
         for row in block.rows:
-            if tuple(row[key] for key in KEYS) in groups:
+            if tuple(row[key] for key in rows.keys) in groups:
                 rows.append({**row, 'source': PAPER})
-                for name in row.keys() - {*KEYS}:
-                    table, label = name.split()
-                    columns[name] = Column(name, f'{table} {SHORT[label]}', 2)
-    order = sorted(columns, key=_table_and_label)
-    return rows.table(
-        evaluation,
-        'cells_paper',
-        'F1 of both classes by generator, the detectors of the paper',
-        [columns[name] for name in order],
-        notes=[
-            "Columns: the paper's tables, 4, 6 and 8 to 12, of one detector each. 4 "
-            'and 6 are of the same one, and differ for xlarge: with knn, the numbers '
-            'of nucleus and delayed are exchanged; with dpr and delayed, 4 has .25 '
-            'where 6 has .52.'
-        ],
-    )
-
-
-def _table_and_label(name: str) -> tuple[int, int]:
-    """Sorts ``6 inconsistent`` by the paper's table, then the label."""
-    table, label = name.split()
-    return int(table), BINARY.index(label)
+        for name in block.cells:
+            table, label = name.split()
+            heads[name] = f'{table} {SHORT[label]}'
+    return rows.table(heads)

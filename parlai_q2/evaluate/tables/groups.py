@@ -1,6 +1,5 @@
 """
-Tables of responses by system, corpus and density (Dziri et al. 2022, Figures 7
-to 9).
+Tables of responses by system, corpus and density (Dziri et al. 2022, Figures 7 to 9).
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,13 +8,19 @@ from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.levels import three_way
 from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse, density_groups
-from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
+from parlai_q2.evaluate.tables import Cell, Rows, Table
 
 
-def group_table(evaluation: Evaluation, by: str) -> Table | None:
-    """Group by ``system`` or ``corpus``."""
-    groups = evaluation.annotated.groups(by)
-    return _grouped(evaluation, groups, by) if len(groups) > 1 else None
+def system_table(evaluation: Evaluation) -> Table | None:
+    """Group by the system, if there are several."""
+    groups = evaluation.annotated.groups('system')
+    return _grouped(evaluation, groups, 'system') if len(groups) > 1 else None
+
+
+def corpus_table(evaluation: Evaluation) -> Table | None:
+    """Group by the corpus, if there are several."""
+    groups = evaluation.annotated.groups('corpus')
+    return _grouped(evaluation, groups, 'corpus') if len(groups) > 1 else None
 
 
 def density_table(evaluation: Evaluation) -> Table | None:
@@ -34,10 +39,10 @@ def _grouped(
     evaluation: Evaluation,
     groups: Mapping[str, Sequence[AnnotatedResponse]],
     by: str,
-    *notes: str,
+    cuts: str = '',
 ) -> Table | None:
     classes = [c for c in CLASSES if evaluation.annotated.of_classes([c])]
-    rows = Rows('scorer', by)
+    rows = Rows(evaluation, 'by', by=by)
     for measure in evaluation.measures if classes else ():
         for name, responses in groups.items():
             level = evaluation.level(measure, responses)
@@ -53,22 +58,7 @@ def _grouped(
                 **{c: evaluation.mean(measure, scored[c]) for c in classes},
                 count='/'.join(str(len(scored[c])) for c in classes),
             )
-    columns = [Column('roc_auc', 'ROC-AUC')]
-    columns += [Column(name, name, bounds=False) for name in ('accuracy', *classes)]
-    return rows.table(
-        evaluation,
-        f'by_{by}',
-        f'Scores by {by}',
-        [*columns, Column('count', 'n')],
-        notes=[
-            *notes,
-            *evaluation.notes_on_fit(),
-            f'Columns {", ".join(classes)}: mean score of the class; n: number of '
-            'responses of each class. ROC-AUC and accuracy: consistent against '
-            'inconsistent.',
-            BRACKETS,
-        ],
-    )
+    return rows.table(cuts=cuts, classes=', '.join(classes))
 
 
 def f1_table(evaluation: Evaluation) -> Table | None:
@@ -77,7 +67,7 @@ def f1_table(evaluation: Evaluation) -> Table | None:
     have them.
     """
     corpora = evaluation.annotated.groups('corpus')
-    rows = Rows('scorer', 'corpus')
+    rows = Rows(evaluation, 'f1_by_corpus')
     for measure in evaluation.measures if len(corpora) > 1 else ():
         if measure.threshold is None:
             continue
@@ -87,20 +77,7 @@ def f1_table(evaluation: Evaluation) -> Table | None:
             if any(cells.values()):
                 cells['macro'] = _macro(evaluation, measure, responses)
                 rows.ours(measure.name, name, **cells)
-    columns = [Column(c, f'F1 {c}') for c in BINARY]
-    if any(row.get('macro') for row in rows):
-        columns.append(Column('macro', 'macro F1 of three classes'))
-    return rows.table(
-        evaluation,
-        'f1_by_corpus',
-        'F1 by corpus',
-        columns,
-        notes=[
-            'Macro F1: of scorers of three classes, in corpora that have all three.',
-            BRACKETS,
-            *evaluation.notes_on_fit(),
-        ],
-    )
+    return rows.table()
 
 
 def _macro(

@@ -14,7 +14,7 @@ from parlai_q2.evaluate.sets import (
     AnnotatedResponse,
     by_system_and_class,
 )
-from parlai_q2.evaluate.tables import BRACKETS, Cell, Column, Rows, Table
+from parlai_q2.evaluate.tables import Cell, Rows, Table
 from parlai_q2.text.class_map import Finding
 
 Q2 = 'q2'
@@ -28,35 +28,21 @@ def means_table(evaluation: Evaluation) -> Table | None:
     each system also has a row for a random sample of its responses.
     """
     labelled = evaluation.annotated.of_classes(CLASSES)
-    rows, drawn = Rows('system', 'responses'), 0
+    rows, drawn = Rows(evaluation, 'table_2'), 0
     groups = by_system_and_class(evaluation.annotated, evaluation.seed)
     for (system, name), responses in groups.items() if labelled else ():
         # A mean over part of the random sample would be that of another sample.
-        cells = _cells(evaluation, responses, whole=name == RANDOM)
-        rows.ours(system, name, **cells)
-        if name == RANDOM:
-            drawn = drawn or len(responses)
-    columns = [Column('count', 'n')]
-    for measure in evaluation.measures:
-        if measure.name == Q2:
-            columns.append(Column('questions', '#questions'))
-            columns.append(Column('no_answer', 'no answer %', 1, 100))
-        columns.append(Column(measure.name, measure.name, bounds=False))
-    notes = [
-        'Mean scores; intervals are in the JSON file.',
-        *evaluation.notes_on_missing(labelled),
-    ]
-    if drawn:
-        notes.append(
-            f'Random: {drawn} responses of the system, of either class, drawn with '
-            f'seed {evaluation.seed} from the contexts that were annotated for all '
-            "systems. The responses of the paper's own sample are not published."
-        )
-    what = 'Mean scores by class'
-    return rows.table(evaluation, 'table_2', what, columns, notes=[*notes])
+        rows.ours(system, name, **_means(evaluation, responses, name == RANDOM))
+        drawn = drawn or len(responses) * (name == RANDOM)
+    random = (
+        f'Random: {drawn} responses of the system, of either class, drawn with seed '
+        f'{evaluation.seed} from the contexts that were annotated for all systems. The '
+        "responses of the paper's own sample are not published."
+    )
+    return rows.table(missing_of=labelled, random=random if drawn else '')
 
 
-def _cells(
+def _means(
     evaluation: Evaluation, responses: Sequence[AnnotatedResponse], whole: bool
 ) -> dict[str, Cell]:
     row: dict[str, Cell] = {'count': len(responses)}
@@ -64,33 +50,23 @@ def _cells(
         scored = measure.select_scored(responses)
         if whole and len(scored) < len(responses):
             scored = []
+        if measure.name == Q2:
+            counts = questions(measure, scored)
+            row['questions'], row['no_answer'] = counts.questions, counts.no_answer
         part = PARTS.get(measure.name)
         if part and not all(part in measure.score(r).parts for r in scored):
             part = None
         row[measure.name] = evaluation.mean(measure, scored, part)
-        if measure.name == Q2:
-            counts = questions(measure, scored)
-            row['questions'], row['no_answer'] = counts.questions, counts.no_answer
     return row
 
 
-# The classes of fact checking, by those of an NLI model.
-LIKELIEST = {
-    Finding.ENTAILMENT: 'supported',
-    Finding.NEUTRAL: 'not enough info',
-    Finding.CONTRADICTION: 'refuted',
-}
-
-AT_THRESHOLD = (
-    'A score of at most the threshold in the signature (0.5 unless it says otherwise) '
-    'is inconsistent.'
-)
-
-
 def class_table(evaluation: Evaluation) -> Table | None:
-    """Precision, recall and F1 at the fixed threshold."""
+    """
+    Precision, recall and F1 at the fixed threshold; for Rome also by the likeliest
+    class, as its classifiers.
+    """
     annotated = evaluation.annotated.of_classes()
-    rows, names = Rows('scorer', 'class'), ('precision', 'recall', 'f1')
+    rows = Rows(evaluation, 'table_3')
     rome = evaluation.annotated.paper.startswith('rome')
     merged = map(by_likeliest_class, evaluation.measures) if rome else ()
     for measure in (*evaluation.measures, *filter(None, merged)):
@@ -98,28 +74,14 @@ def class_table(evaluation: Evaluation) -> Table | None:
             continue
         level = evaluation.level(measure, annotated)
         for label in reversed(BINARY):
+            names = ('precision', 'recall', 'f1')
             metrics = {name: level[f'{label}_{name}'] for name in names}
             rows.ours(measure.name, label, threshold=measure.threshold, **metrics)
-    columns = [Column('threshold', 'at', decimals=2)]
-    columns += [Column(n, n.replace('f1', 'F1')) for n in names]
-    at = 'At: a score of at most this is inconsistent.'
-    if rome:
-        at += (
-            ' Likeliest class: consistent where entailment is the likeliest of the '
-            'three, as for the classifiers of Santhanam et al. 2021.'
-        )
-    return rows.table(
-        evaluation,
-        'table_3',
-        'Classes at a fixed threshold',
-        columns,
-        notes=[
-            at,
-            *evaluation.notes_on_missing(annotated),
-            BRACKETS,
-            *evaluation.notes_on_fit(),
-        ],
+    note = (
+        ' Likeliest class: consistent where entailment is the likeliest of the three, '
+        'as for the classifiers of Santhanam et al. 2021.'
     )
+    return rows.table(missing_of=annotated, rome=note if rome else '')
 
 
 def likeliest_table(evaluation: Evaluation) -> Table | None:
@@ -128,7 +90,7 @@ def likeliest_table(evaluation: Evaluation) -> Table | None:
     but entailment (Santhanam et al. 2021, Table 5).
     """
     annotated = evaluation.annotated.of_classes()
-    rows = Rows('scorer', 'class')
+    rows = Rows(evaluation, 'likeliest')
     rome = evaluation.annotated.paper.startswith('rome')
     for measure in evaluation.measures if rome else ():
         scored = measure.select_scored(annotated)
@@ -138,19 +100,15 @@ def likeliest_table(evaluation: Evaluation) -> Table | None:
             if not members or None in counts:
                 continue
             merged = counts[Finding.NEUTRAL] + counts[Finding.CONTRADICTION]
+            stated = (Finding.ENTAILMENT, Finding.NEUTRAL, Finding.CONTRADICTION)
             rows.ours(
                 measure.name,
                 name,
                 count=len(members),
                 merged=counts[Finding.NEUTRAL] / merged if merged else None,
-                **{str(f): counts[f] / len(members) for f in LIKELIEST},
+                **{str(f): counts[f] / len(members) for f in stated},
             )
-    columns = [Column('count', 'n')]
-    columns += [Column(f, f'{head} %', 1, 100) for f, head in LIKELIEST.items()]
-    columns.append(Column('merged', 'of the last two, not enough info %', 1, 100))
-    what = 'Likeliest class'
-    note = 'Supported is consistent; the other two are merged into inconsistent.'
-    return rows.table(evaluation, 'likeliest', what, columns, notes=[note])
+    return rows.table()
 
 
 # Marks the rows of three classes by the paper's mapping.
@@ -165,7 +123,7 @@ def three_way_table(evaluation: Evaluation) -> Table | None:
     if not evaluation.annotated.of_classes([Label.GENERIC]):
         return None
     annotated = evaluation.annotated.of_classes(CLASSES)
-    rows, without = Rows('scorer'), []
+    rows, without = Rows(evaluation, 'three_way'), []
     for measure in evaluation.measures:
         for by_nli in (False, True):
             metrics = three_way(
@@ -175,31 +133,11 @@ def three_way_table(evaluation: Evaluation) -> Table | None:
                 rows.ours(f'{measure.name}{AS_NLI if by_nli else ""}', **metrics)
             elif not by_nli:
                 without.append(measure.name)
-    notes = [
-        'Generic: a response that the scorer calls generic or not verifiable. Neutral '
-        "as generic: the paper's mapping of the likeliest class of an NLI model.",
-        BRACKETS,
-        *evaluation.notes_on_fit(),
-    ]
-    if without:
-        notes.append(f'Scorers of two classes, left out: {", ".join(without)}.')
-    heads = {
-        **{c: f'F1 {c}' for c in CLASSES},
-        'macro_precision': 'macro P',
-        'macro_recall': 'macro R',
-        'macro': 'macro F1',
-    }
-    columns = [Column(name, head) for name, head in heads.items()]
-    return rows.table(evaluation, 'three_way', 'Three classes', columns, notes=[*notes])
+    note = f'Scorers of two classes, left out: {", ".join(without)}.'
+    return rows.table(two_classes=note if without else '')
 
 
-DIFFERENCES = ('accuracy', 'roc_auc')
-RANKING = {
-    'accuracy': 'accuracy',
-    'roc_auc': 'ROC-AUC',
-    'inconsistent_ap': 'AP inconsistent',
-    'consistent_ap': 'AP consistent',
-}
+RANKING = ('accuracy', 'roc_auc', 'inconsistent_ap', 'consistent_ap')
 
 
 def ranking_table(evaluation: Evaluation) -> Table | None:
@@ -207,27 +145,19 @@ def ranking_table(evaluation: Evaluation) -> Table | None:
     annotated = evaluation.annotated.of_classes()
     if not annotated:
         return None
-    rows = Rows('scorer')
+    rows = Rows(evaluation, 'ranking')
     for measure in evaluation.measures:
         level = evaluation.level(measure, annotated)
         rows.ours(measure.name, **{name: level[name] for name in RANKING})
     count = Counter(r.label for r in annotated)
-    notes = [
-        f'{count[Label.CONSISTENT]} consistent and '
-        f'{count[Label.INCONSISTENT]} inconsistent responses. AP: average '
-        'precision of finding that class. A dash: not defined, such as ROC-AUC of '
-        'one class.',
-        *evaluation.notes_on_missing(annotated),
-    ]
     generic = len(evaluation.annotated.of_classes([Label.GENERIC]))
-    if generic:
-        notes.append(
-            f'{generic} generic responses belong to neither class and are left out.'
-        )
-    notes += [AT_THRESHOLD, BRACKETS, *evaluation.notes_on_fit()]
-    columns = [Column(name, head) for name, head in RANKING.items()]
-    what = 'Accuracy and ranking of responses'
-    return rows.table(evaluation, 'ranking', what, columns, notes=[*notes])
+    note = f'{generic} generic responses belong to neither class and are left out.'
+    return rows.table(
+        missing_of=annotated,
+        consistent=count[Label.CONSISTENT],
+        inconsistent=count[Label.INCONSISTENT],
+        generic=note if generic else '',
+    )
 
 
 def difference_table(evaluation: Evaluation) -> Table | None:
@@ -235,24 +165,12 @@ def difference_table(evaluation: Evaluation) -> Table | None:
     annotated = evaluation.annotated.of_classes()
     if not annotated:
         return None
-    (reference, *compared), rows = evaluation.measures, Rows('scorer')
+    reference, *compared = evaluation.measures
+    rows = Rows(evaluation, 'differences', reference=reference.name)
     for measure in compared:
         differences = response_level(
             measure, annotated, evaluation.rounds, evaluation.seed, reference
         )
         if any(differences.values()):
-            rows.ours(measure.name, **{name: differences[name] for name in DIFFERENCES})
-    return rows.table(
-        evaluation,
-        'differences',
-        f'Differences from {reference.name}',
-        [Column(name, RANKING[name]) for name in DIFFERENCES],
-        notes=[
-            f'Below 0: {reference.name} is better. Both are computed on the same '
-            'resamples of the responses that have both scores. If 0 is outside '
-            'the brackets, the difference is more than chance. The intervals are '
-            'not corrected for multiple comparisons.',
-            BRACKETS,
-            *evaluation.notes_on_fit(),
-        ],
-    )
+            rows.ours(measure.name, **{name: differences[name] for name in RANKING[:2]})
+    return rows.table()

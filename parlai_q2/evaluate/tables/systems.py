@@ -1,0 +1,177 @@
+"""Tables of systems, ratings, Q2's other settings, and other knowledge."""
+
+from collections.abc import Sequence
+
+from parlai_q2.claims import Label
+from parlai_q2.evaluate.evaluation import Evaluation
+from parlai_q2.evaluate.levels import PROPORTIONS, RESPONSES, system_level
+from parlai_q2.evaluate.measures import Measure, Scored, passages, questions
+from parlai_q2.evaluate.sets import (
+    RANDOM_DIALOGUE,
+    SAME_DIALOGUE,
+    AnnotatedResponse,
+    by_system_and_class,
+    contrasts,
+)
+from parlai_q2.evaluate.statistics import correlation
+from parlai_q2.evaluate.tables import Cell, Rows, Table
+
+# The classes in column headings.
+SHORT: dict[str, str] = {Label.CONSISTENT: 'cons.', Label.INCONSISTENT: 'incons.'}
+OWN_KNOWLEDGE, Q2 = "the response's own", 'q2'
+
+
+def systems_table(evaluation: Evaluation) -> Table | None:
+    """
+    The mean rho of each scorer that has scored all contexts of two systems; over fewer,
+    other systems would be simulated.
+    """
+    rows = Rows(evaluation, 'table_4')
+    crossed = contrasts(evaluation.annotated.crossed)
+    responses = [response for contrast in crossed for response in contrast]
+    absent = []
+    for measure in evaluation.measures if crossed else ():
+        if len(measure.select_scored(responses)) < len(responses):
+            absent.append(measure.name)
+            continue
+        level = system_level(
+            measure.values([c.consistent for c in crossed]).tolist(),
+            measure.values([c.inconsistent for c in crossed]).tolist(),
+            rounds=evaluation.rounds,
+            seed=evaluation.seed,
+        )
+        shares = (f'{share:.0%}' for share in PROPORTIONS)
+        rows.ours(
+            measure.name,
+            contexts=len(crossed),
+            spearman=level.spearman,
+            undefined=level.undefined,
+            **dict(zip(shares, level.means, strict=True)),
+        )
+    note = f'Left out, for lack of scores for all these contexts: {", ".join(absent)}.'
+    return rows.table(
+        responses=RESPONSES,
+        rounds=evaluation.rounds,
+        seed=evaluation.seed,
+        absent=note if absent else '',
+    )
+
+
+def ratings_table(evaluation: Evaluation) -> Table | None:
+    """One row for each rating and scorer."""
+    rows = Rows(evaluation, 'table_5')
+    responses = evaluation.annotated.responses
+    for rating in sorted({name for r in responses for name in r.human}):
+        rated = [r for r in responses if rating in r.human]
+        for measure in evaluation.measures:
+            scored = measure.select_scored(rated)
+            result = correlation(
+                measure.values(scored).tolist(),
+                [r.human[rating] for r in scored],
+                evaluation.rounds,
+                evaluation.seed,
+                passages(scored),
+            )
+            rows.ours(
+                rating,
+                measure.name,
+                count=result.responses,
+                spearman=result.spearman,
+                spearman_p=_p(result.spearman_p),
+                pearson=result.pearson,
+                pearson_p=_p(result.pearson_p),
+            )
+    return rows.table()
+
+
+def _p(value: float | None) -> str | None:
+    if value is None:
+        return None
+    return f'{value:.3f}' if value >= 0.001 else '< 0.001'
+
+
+def coverage_table(evaluation: Evaluation) -> Table | None:
+    """
+    Questions, coverage and mean scores of Q2 in all its settings, by system and class.
+    """
+    rows = Rows(evaluation, 'table_8')
+    for measure in _settings(evaluation):
+        for (system, label), responses in _classes_of_systems(evaluation).items():
+            scored = measure.select_scored(responses)
+            rows.ours(
+                system,
+                label,
+                measure.name,
+                **questions(measure, scored)._asdict(),
+                q2=evaluation.mean(measure, scored),
+                q2_f1=_mean_without_nli(measure, scored),
+            )
+    return rows.table()
+
+
+def ablations_table(evaluation: Evaluation) -> Table | None:
+    """
+    Mean score by system and class, accuracy and ROC-AUC of Q2 in all its settings.
+    """
+    annotated = evaluation.annotated.of_classes()
+    if len({r.label for r in annotated}) < 2:
+        return None
+    rows = Rows(evaluation, 'table_9')
+    for measure in _settings(evaluation):
+        level = evaluation.level(measure, annotated)
+        cells: dict[str, Cell] = {n: level[n] for n in ('accuracy', 'roc_auc')}
+        for (system, label), group in _classes_of_systems(evaluation).items():
+            cells[f'{system} {SHORT[label]}'] = evaluation.mean(measure, group)
+        rows.ours(measure.name, **cells)
+    return rows.table()
+
+
+def _classes_of_systems(
+    evaluation: Evaluation,
+) -> dict[tuple[str, str], list[AnnotatedResponse]]:
+    """The responses by system and by one of the two classes."""
+    groups = by_system_and_class(evaluation.annotated, evaluation.seed)
+    return {group: members for group, members in groups.items() if group[1] in SHORT}
+
+
+def _mean_without_nli(
+    measure: Measure, scored: Sequence[AnnotatedResponse]
+) -> float | None:
+    values = [measure.score(r).parts.get('q2_f1') for r in scored]
+    if not values or None in values:
+        return None
+    return float(measure.values(scored, 'q2_f1').mean())
+
+
+def _settings(evaluation: Evaluation) -> list[Measure]:
+    """Q2 and its variants; empty if there are no variants."""
+    by_q2 = [m for m in evaluation.measures if m.name.partition('@')[0] == Q2]
+    return [*by_q2, *evaluation.variants] if evaluation.variants else []
+
+
+def random_knowledge_table(evaluation: Evaluation) -> Table | None:
+    """Mean scores against each response's own knowledge and against other knowledge."""
+    same, other = evaluation.same_dialogue, evaluation.random_dialogue
+    if not (same or other):
+        return None
+    responses = evaluation.annotated.responses
+    kinds: dict[str, Sequence[Scored]] = {OWN_KNOWLEDGE: responses}
+    if same:
+        kinds[SAME_DIALOGUE] = same
+    kinds[RANDOM_DIALOGUE] = other
+    # A column of a file has no scores against other knowledge.
+    measures = [m for m in evaluation.measures if any(p in m for p in (*same, *other))]
+    rows = Rows(evaluation, 'table_10')
+    for kind, members in kinds.items():
+        cells: dict[str, Cell] = {'count': len(members)}
+        for measure in measures:
+            scored = [r for r in members if r in measure]
+            cells[measure.name] = evaluation.mean(measure, scored)
+            if measure.name == Q2:
+                cells['no_answer'] = questions(measure, scored).no_answer
+        rows.ours(kind, **cells)
+    note = (
+        f'Same dialogue: knowledge of another turn, for the {len(same)} of '
+        f'{len(responses)} responses whose dialogue has one in the files.'
+    )
+    return rows.table(same=note if same else '', seed=evaluation.seed)
