@@ -11,7 +11,7 @@ from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.fields import NO_NAMES, rename_fields, report_unread
 from parlai_q2.io.formats import READERS, infer_format, json_lines, open_text
 from parlai_q2.io.knowledge import as_field
-from parlai_q2.io.read import example_of
+from parlai_q2.io.read import example_of, read_messages
 from parlai_q2.turns import Example
 
 NO_CONVERSATION = (
@@ -48,7 +48,8 @@ def read_conversations(
                     report_unread(value, names)
                     is_first = False
                 try:
-                    yield _one_turn(example_of(rename_fields(value, names)))
+                    fields = read_messages(rename_fields(value, names))
+                    yield _one_turn(example_of(fields))
                 except InputError as e:
                     yield RecordError(path.name, number, f'{NO_CONVERSATION} It {e}')
                 continue

@@ -12,10 +12,17 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from parlai_q2.errors import InputError, RecordError, place_of
-from parlai_q2.io.fields import EXAMPLE_FIELDS, NO_NAMES, rename_fields, report_unread
+from parlai_q2.io.fields import (
+    EXAMPLE_FIELDS,
+    NO_NAMES,
+    free_name,
+    rename_fields,
+    report_unread,
+)
 from parlai_q2.io.formats import READERS, Format, Line, infer_format, open_text
 from parlai_q2.io.locations import Location, locate
 from parlai_q2.io.parquet import read_rows
+from parlai_q2.text.messages import is_message, reply_text, visible_text
 from parlai_q2.turns import Example, Passage, passages_of
 
 
@@ -93,6 +100,7 @@ def parse_lines(
         try:
             if line.problem is not None:
                 raise InputError(line.problem)
+            line = line._replace(value=read_messages(line.value))
             value = parse(line.value)
         except InputError as e:
             error = RecordError(path.name, line.number, str(e), line.flaw)
@@ -144,6 +152,30 @@ def _read_any(path: Location, format: str) -> Iterator[tuple[Line, int]]:
         buffer = stream.buffer if stream.buffer.seekable() else None
         for line in READERS[format](stream):
             yield line, buffer.tell() if buffer else 0
+
+
+def read_messages(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    A record with messages of the chat-completions protocol as the texts that people
+    see (:mod:`~parlai_q2.text.messages`), without thoughts. What another text stands
+    for is kept as ``given_response`` or the like: offsets are those of what was scored.
+
+    >>> read_messages({'response': '<think>Two?</think>Five.'})['response']
+    'Five.'
+    """
+    texts: dict[str, Any] = {}
+    response = fields.get('response')
+    if isinstance(response, str) or is_message(response):
+        texts['response'] = reply_text(response)
+    for name, read in (('candidates', reply_text), ('history', visible_text)):
+        values = fields.get(name)
+        if isinstance(values, list):
+            texts[name] = [
+                read(v) if isinstance(v, str) or is_message(v) else v for v in values
+            ]
+    changed = {name: text for name, text in texts.items() if text != fields[name]}
+    given = {free_name(name, fields): fields[name] for name in changed}
+    return {**fields, **changed, **given}
 
 
 def example_of(fields: Mapping[str, Any]) -> Example:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from parlai_q2.io.knowledge import as_field, find_knowledge, find_passages
+from parlai_q2.text.messages import is_message, reply_text
 
 # The field of a reply that answers a command; its value is the command's name.
 COMMAND = 'rerank_command'
@@ -30,8 +31,10 @@ FROM_TEACHER = ('q2_label',)
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """The text of a message; empty if it is missing or null."""
+    """The text of a message that people see; empty if it is missing or null."""
     text = message.get('text')
+    if isinstance(text, str) or is_message(text):
+        return reply_text(text)
     return '' if text is None else str(text)
 
 

@@ -18,6 +18,7 @@ from parlai_q2.rerank.relevance import RelevanceReader
 from parlai_q2.rerank.reranker import DEFAULT_RELEVANCE, Reranker
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import DEFAULTS, Role
+from parlai_q2.text.messages import reply_text
 
 # A completion: a text, or the messages of a chat, the reply last.
 Completion = Union[str, Sequence[dict[str, Any]]]
@@ -74,8 +75,8 @@ class GroundedReward:
         :param completions: N completions.
         :param columns: the data's other columns, N values each; and TRL's
             ``log_metric``, which gets the share of consistent replies.
-        :return: N rewards in [0, 1]; None, which TRL leaves out, where there is no
-            knowledge.
+        :return: N rewards in [0, 1]; 0 where nobody sees a reply, as when a tool is
+            called; None, which TRL leaves out, where there is no knowledge.
         :raises InputError: when the data has no such column, or one of another length.
         """
         known = columns.get(self.knowledge)
@@ -92,12 +93,11 @@ class GroundedReward:
                 f'There are {len(history)} values in the column {self.history!r} for '
                 f'{len(completions)} replies. Give the turns before each of them.'
             )
+        texts = [reply_text(completion) for completion in completions]
         rankings = self.reranker.rank_batch(
             [
-                Pool(knowledge or '', [Candidate(_text(completion))], turns or ())
-                for knowledge, completion, turns in zip(
-                    known, completions, history, strict=True
-                )
+                Pool(knowledge or '', [Candidate(text)], turns or ())
+                for knowledge, text, turns in zip(known, texts, history, strict=True)
             ]
         )
         replies = [ranking.chosen for ranking in rankings]
@@ -106,10 +106,11 @@ class GroundedReward:
         if log is not None and scores:
             consistent = sum(score.label == Label.CONSISTENT for score in scores)
             log(f'{self.__name__}/consistent', consistent / len(scores))
-        return [None if reply.value is None else combine(reply) for reply in replies]
+        return [_reward(reply) for reply in replies]
 
 
-def _text(completion: Completion) -> str:
-    if isinstance(completion, str):
-        return completion
-    return str(completion[-1].get('content') or '') if completion else ''
+def _reward(reply: Candidate) -> float | None:
+    if reply.value is None:
+        return None
+    # Silence cannot be wrong, and must not be learnt.
+    return combine(reply) if reply.text.strip() else 0.0

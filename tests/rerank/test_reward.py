@@ -13,14 +13,35 @@ COPY = 'bees have five eyes two large ones and three small ones'
 
 
 def test_a_reward_is_the_value_that_the_reranker_gives():
-    replies = [COPY, 'Five eyes.', 'Six legs.', '']
+    replies = [COPY, 'Five eyes.', 'Six legs.']
     reward = GroundedReward('precision')
     reranker = Reranker('precision', penalties=TRAINING_PENALTIES)
     ranking = reranker.rank(BEES, replies)
     values = {one.text: one.value for one in ranking.candidates}
-    found = reward([''] * 4, replies, knowledge=[BEES] * 4)
+    found = reward([''] * 3, replies, knowledge=[BEES] * 3)
     assert found == [values[text] for text in replies]
     assert found[0] == pytest.approx(0.9), 'a copy earns less'
+
+
+CALL = {'role': 'assistant', 'content': None, 'tool_calls': [{'id': '1'}]}
+
+
+@pytest.mark.parametrize(
+    'completion, expected',
+    [
+        ('', 0.0),
+        ('<think>Five eyes.', 0.0),
+        ([], 0.0),
+        ([CALL], 0.0),
+        ([CALL, {'role': 'tool', 'content': 'Five eyes.'}], 0.0),
+        ([CALL, {'role': 'assistant', 'content': 'Five eyes.'}], 1.0),
+        ('<think>Six legs?</think>Five eyes.', 1.0),
+        ([{'role': 'assistant', 'content': [{'type': 'text', 'text': 'Five'}]}], 1.0),
+    ],
+)
+def test_what_people_see_earns_the_reward_and_silence_none(completion, expected):
+    reward = GroundedReward('precision', guards=False)
+    assert reward([''], [completion], knowledge=[BEES]) == [expected]
 
 
 def test_a_batch_is_one_call_and_gives_what_each_gives_alone():

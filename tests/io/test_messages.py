@@ -1,0 +1,67 @@
+"""Replies in files that are messages of the chat-completions protocol."""
+
+import json
+
+import pytest
+
+from parlai_q2.io.locations import locate
+from parlai_q2.io.read import read_records
+from parlai_q2.io.world_logs import read_turns
+from parlai_q2.rerank import read_pools
+
+THOUGHT = '<think>Two?</think>Five.'
+PARTS = [{'type': 'text', 'text': 'Fi'}, {'type': 'text', 'text': 've.'}]
+
+
+@pytest.mark.parametrize(
+    'response',
+    [
+        THOUGHT,
+        PARTS,
+        {'role': 'assistant', 'content': THOUGHT},
+        [{'role': 'user', 'content': 'a'}, {'role': 'assistant', 'content': 'Five.'}],
+    ],
+)
+def test_a_record_has_the_text_that_people_see(tmp_path, response):
+    path = tmp_path / 'in.jsonl'
+    history = ['Hi.', {'role': 'user', 'content': 'How many?'}]
+    record = {'knowledge': 'k', 'response': response, 'history': history}
+    path.write_text(json.dumps(record) + '\n')
+    [read] = read_records(str(path))
+    assert read.error is None
+    assert read.example.response == read.fields['response'] == 'Five.'
+    assert read.example.history == ('Hi.', 'How many?')
+    assert read.fields['given_response'] == response
+
+
+def test_candidates_have_it_too(tmp_path):
+    path = tmp_path / 'in.jsonl'
+    pool = {
+        'knowledge': 'k',
+        'candidates': [THOUGHT, {'content': PARTS}, {'text': 'a'}],
+    }
+    path.write_text(json.dumps(pool) + '\n')
+    [read] = read_pools(locate(path))
+    assert [c.text for c in read.pool.candidates] == ['Five.', 'Five.', 'a']
+
+
+def test_a_text_without_thoughts_stays_as_it_is(tmp_path):
+    path = tmp_path / 'in.jsonl'
+    record = {'knowledge': 'k', 'response': ' Five. ', 'history': ['a ']}
+    path.write_text(json.dumps(record) + '\n')
+    [read] = read_records(str(path))
+    assert read.fields == record
+
+
+@pytest.mark.parametrize('response', [5, ['Five.'], [[]], {'text': 'Five.'}])
+def test_what_is_no_message_is_an_error(tmp_path, response):
+    path = tmp_path / 'in.jsonl'
+    path.write_text(json.dumps({'knowledge': 'k', 'response': response}) + '\n')
+    [read] = read_records(str(path))
+    assert "'response' must be a string" in str(read.error)
+
+
+@pytest.mark.parametrize('text', [THOUGHT, PARTS, 'Five.'])
+def test_a_world_log_has_it_too(text):
+    [(_, fields)] = read_turns([[{'text': 'How many?'}, {'text': text}]])
+    assert fields['response'] == 'Five.'
