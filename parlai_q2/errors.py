@@ -150,11 +150,26 @@ class MissingPackageError(Q2Error, ImportError):
 
 
 class ServerError(Q2Error):
-    """A server cannot be reached, or answers (with a status) as it should not."""
+    """
+    A server cannot be reached, or answers as it should not.
 
-    def __init__(self, message: str, status: int = 0):
+    :param status: the server's, or that of a gateway (502, 504); 0 if there is none.
+    :param is_busy: whether it may answer later, perhaps in ``retry_after`` seconds.
+    :param content: the body of its answer.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        status: int = 0,
+        *,
+        is_busy: bool = False,
+        content: bytes = b'',
+        retry_after: Optional[float] = None,
+    ):
         super().__init__(message)
-        self.status = status
+        self.status, self.is_busy = status, is_busy
+        self.content, self.retry_after = content, retry_after
 
 
 class TaskDataError(Q2Error):

@@ -7,15 +7,16 @@ Alone it says the server's first reply. Under the reranking agent it asks for
 """
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.agents.chat_server.client import ChatServer, Reply
 from parlai_q2.agents.chat_server.options import add_options, server_from_opt
 from parlai_q2.errors import ServerError
 from parlai_q2.generate.chat import Said, messages_of
+from parlai_q2.generate.protocol import Reply
+from parlai_q2.generate.server import ChatServer
 from parlai_q2.models.prompts import Prompt
 from parlai_q2.options import line_ends
 from parlai_q2.parlai.generator.agent import CandidateAgent
@@ -32,7 +33,7 @@ class ChatServerAgent(CandidateAgent):
 
     @classmethod
     def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
     ) -> ParlaiParser:
         super().add_cmdline_args(parser, partial_opt=partial_opt)
         return add_options(parser)

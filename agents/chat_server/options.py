@@ -1,19 +1,15 @@
 """The agent's options, and the server that they describe."""
 
-import os
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.agents.chat_server.client import ChatServer
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import DEFAULT_PROMPT
+from parlai_q2.generate.server import KEY_VARIABLE, ChatServer, read_key
 from parlai_q2.generate.strategies import MOST_CANDIDATES
 
-# Not the variable of any one service: its key is for that service alone.
-KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'
 DEFAULT_SAMPLES = 10
 
 
@@ -113,26 +109,8 @@ def server_from_opt(opt: Mapping[str, Any]) -> ChatServer:
     return ChatServer(
         opt['server_url'],
         settings,
-        key_from(opt['server_key_variable']),
+        read_key(opt['server_key_variable'], '--server-key-variable'),
         opt['server_timeout'],
         opt['server_retries'],
         opt['server_concurrency'],
     )
-
-
-def key_from(variable: str) -> str:
-    """
-    The key that an environment variable holds; empty if the default one is not set.
-
-    :raises ConfigError: when another one is named and not set.
-    """
-    if not re.fullmatch(r'[A-Z_][A-Z0-9_]*', variable):
-        # It may be the key itself, so it is not repeated.
-        raise ConfigError(
-            '--server-key-variable must name an environment variable, in capitals; the '
-            'key itself belongs into that variable.'
-        )
-    key = os.environ.get(variable, '').strip()
-    if not key and variable != KEY_VARIABLE:
-        raise ConfigError(f'{variable} is not set. Run: export {variable}=...')
-    return key

@@ -4,6 +4,7 @@ it answers is a function; it notes what it was asked.
 """
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -61,6 +62,9 @@ def serving(model: Model, *broken: Broken, most: int = 99) -> Iterator[Served]:
     failures, lock = list(broken), threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer(Broken(body=b'{"object": "list", "data": [{"id": "m"}]}'))
+
         def do_POST(self) -> None:
             fields = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
             with lock:
@@ -70,7 +74,7 @@ def serving(model: Model, *broken: Broken, most: int = 99) -> Iterator[Served]:
                 served.at_once += 1
                 served.most_at_once = max(served.most_at_once, served.at_once)
                 answer = failures.pop(0) if failures else None
-            answer = answer or Broken(body=_body(model(fields), most))
+            answer = answer or _answer_of(model(fields)[:most], fields)
             sleep(answer.wait)
             # Before the answer: whoever has it may ask again at once.
             with lock:
@@ -108,6 +112,24 @@ def serving(model: Model, *broken: Broken, most: int = 99) -> Iterator[Served]:
         httpd.server_close()
 
 
-def _body(choices: list[Union[str, dict[str, Any]]], most: int) -> bytes:
-    made = [choice(c) if isinstance(c, str) else c for c in choices][:most]
-    return json.dumps({'object': 'chat.completion', 'choices': made}).encode()
+def _answer_of(choices: list[Union[str, dict[str, Any]]], fields: Any) -> Broken:
+    made = [choice(c) if isinstance(c, str) else c for c in choices]
+    usage = {'prompt_tokens': 2, 'completion_tokens': 3, 'total_tokens': 5}
+    common = {'id': 'chatcmpl-7', 'created': 7, 'model': fields.get('model')}
+    if not fields.get('stream'):
+        common |= {'object': 'chat.completion', 'choices': made, 'usage': usage}
+        return Broken(body=json.dumps(common).encode())
+    [(place, message)] = [(n, c['message']) for n, c in enumerate(made)][:1]
+    words = re.findall(r'\s*\S+\s*', message.pop('content', None) or '')
+    deltas = [{'role': 'assistant'}, *({'content': word} for word in words), message]
+    chunks = [{**common, 'choices': [{'index': place, 'delta': d}]} for d in deltas]
+    chunks[-1]['choices'][0]['finish_reason'] = 'stop'
+    chunks.append({**common, 'choices': [], 'usage': usage})
+    return stream_of(*map(json.dumps, chunks), '[DONE]')
+
+
+def stream_of(*events: str, **how: Any) -> Broken:
+    """An answer of server-sent events."""
+    kind = {'Content-Type': 'text/event-stream'}
+    body = ''.join(f'data: {event}\n\n' for event in events)
+    return Broken(body=body.encode(), headers=kind, **how)

@@ -1,0 +1,117 @@
+"""
+Reads what servers of the chat-completions protocol answer: replies, log probabilities,
+usage and the events of a stream.
+"""
+
+import codecs
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parlai_q2.errors import ServerError
+from parlai_q2.text.messages import visible_text
+from parlai_q2.typed import is_number
+
+# What ends a stream.
+DONE = '[DONE]'
+# A longer event of a stream is not read to its end.
+MAX_EVENT = 2**20
+
+# What somebody said: ``role`` and ``content``, and perhaps more.
+Message = Mapping[str, Any]
+# An answer: ``choices``, ``usage`` and others.
+Completion = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """
+    One reply; the log probability of its tokens, in nats, and their number, where the
+    server gives them.
+    """
+
+    text: str
+    logprob: float | None = None
+    tokens: int = 0
+
+
+def read_reply(choice: Mapping[str, Any]) -> Reply:
+    """The reply that a choice of the protocol holds, as people see it."""
+    text = visible_text(choice['message'], choice.get('finish_reason') or '')
+    logprobs = read_logprobs(choice)
+    if not logprobs:
+        return Reply(text)
+    return Reply(text, sum(logprobs), len(logprobs))
+
+
+def read_logprobs(choice: Mapping[str, Any]) -> list[float]:
+    """The log probabilities of a choice's tokens; none unless all are known."""
+    given = (choice.get('logprobs') or {}).get('content') or []
+    values = [token.get('logprob') for token in given]
+    return values if all(map(is_number, values)) else []
+
+
+def shorten(content: bytes) -> str:
+    """The beginning of an answer, or the message in it, on one line."""
+    text = content.decode('utf-8', 'replace')
+    try:
+        error = json.loads(text)['error']
+        text = str(error['message'] if isinstance(error, dict) else error)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    return repr(' '.join(text.split())[:200])
+
+
+def has_choices(value: Any) -> bool:
+    """Whether an answer, or a chunk of one, has choices that are messages."""
+    choices = value.get('choices') if isinstance(value, dict) else None
+    return isinstance(choices, list) and all(
+        isinstance(choice, dict)
+        and isinstance(choice.get('message', choice.get('delta')), dict)
+        and isinstance(choice.get('logprobs') or {}, dict)
+        for choice in choices
+    )
+
+
+def merge_answers(answers: Sequence[Completion], choices: Sequence[Any]) -> Completion:
+    """The first answer, with the choices and the usage of all."""
+    merged = {**answers[0]}
+    merged['choices'] = [{**choice, 'index': n} for n, choice in enumerate(choices)]
+    if usages := [u for a in answers if isinstance(u := a.get('usage'), dict)]:
+        merged['usage'] = add_usage(usages)
+    return merged
+
+
+def add_usage(usages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """
+    The sum of what requests used.
+
+    >>> add_usage([{'total_tokens': 3}, {'total_tokens': 4, 'details': {'cached': 1}}])
+    {'total_tokens': 7, 'details': {'cached': 1}}
+    """
+    total: dict[str, Any] = {}
+    for usage in usages:
+        for name, value in usage.items():
+            if isinstance(value, Mapping):
+                total[name] = add_usage([total.get(name) or {}, value])
+            elif is_number(value):
+                total[name] = (total.get(name) or 0) + value
+            else:
+                total.setdefault(name, value)
+    return total
+
+
+async def read_events(blocks: AsyncIterator[bytes]) -> AsyncIterator[str]:
+    """The data of each server-sent event; comments and other fields are left out."""
+    decode = codecs.getincrementaldecoder('utf-8')('replace').decode
+    text = ''
+    async for block in blocks:
+        *lines, text = (text + decode(block)).split('\n')
+        if len(text) > MAX_EVENT:
+            raise ServerError('The server sends an event that is too long.', 502)
+        for line in lines:
+            # The protocol has one line of data an event.
+            name, _, data = line.partition(':')
+            if name == 'data' and data.strip():
+                yield data.strip()

@@ -1,0 +1,401 @@
+"""
+Asks a server for replies by the chat-completions protocol, which vLLM, llama.cpp,
+Ollama, TGI and others speak.
+
+Only the host of the given URL is contacted: redirects are errors, and the environment's
+proxies are not used. The key is sent to that host and shown nowhere.
+
+    >>> server = ChatServer('http://localhost:8000/v1', {'model': 'NAME'})
+    >>> # server.replies([[{'role': 'user', 'content': 'Who built it?'}]], [4])
+"""
+
+import asyncio
+import json
+import logging
+import os
+import random
+import re
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+import httpx
+from anyio.from_thread import start_blocking_portal
+
+from parlai_q2.errors import ConfigError, ServerError
+from parlai_q2.generate.protocol import (
+    DONE,
+    MAX_EVENT,
+    Completion,
+    Message,
+    Reply,
+    has_choices,
+    merge_answers,
+    read_events,
+    read_reply,
+    shorten,
+)
+
+PATH = '/chat/completions'
+# Not the variable of any one service: its key is for that service alone.
+KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'
+# Statuses of a server that may answer later, and of one that refuses several replies.
+BUSY = (408, 429, 500, 502, 503, 504)
+REFUSES_SEVERAL = (400, 422, 500, 501)
+# Seconds before the second try, doubled before each further one; the longest wait.
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
+# A larger answer is not read to its end.
+MAX_ANSWER = 16 * 2**20
+TIMED_OUT, NO_ANSWER = 504, 502
+_KEY = 'Put its key into the environment (--server-key-variable names it).'
+HINTS = {
+    401: _KEY,
+    403: _KEY,
+    404: "Is the path right (it often ends with /v1), and the model's name?",
+}
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass
+class ChatServer:
+    """
+    A server, and how it is asked.
+
+    :param url: where the protocol starts, such as ``http://localhost:8000/v1``.
+    :param settings: fields of every request: ``model``, ``temperature``, ``top_p``, ...
+    :param key: sent as bearer token; empty for none.
+    :param timeout: seconds that one try may take.
+    :param retries: how often a request is sent again if the server is busy, fails or
+        breaks off.
+    :param concurrency: how many requests may run at once.
+    :raises ConfigError: when the URL or the key cannot be used.
+    """
+
+    url: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    key: str = field(default='', repr=False)
+    timeout: float = 60.0
+    retries: int = 4
+    concurrency: int = 4
+
+    def __post_init__(self) -> None:
+        self.base, host = parse_url(self.url)
+        if not all('!' <= letter <= '~' for letter in self.key):
+            raise ConfigError("The server's key has letters that no key can have.")
+        is_local = host in ('localhost', '::1') or host.startswith('127.')
+        if self.key and self.base.startswith('http:') and not is_local:
+            _logger.warning(f'The key is sent to {host} unencrypted: no https.')
+        # The most replies that one request was seen to give, once that is known.
+        self._most: int | None = None
+
+    def replies(
+        self, turns: Sequence[Sequence[Message]], numbers: Sequence[int]
+    ) -> list[list[Reply]]:
+        """
+        Ask for replies to several turns at once.
+
+        :param turns: B dialogues, each ending with the turn to reply to.
+        :param numbers: how many replies to each, at least 0.
+        :return: B lists of that many replies, in the server's order.
+        :raises ServerError: when the server cannot be reached, or does not answer as
+            the protocol says.
+        """
+
+        async def ask_all() -> list[Completion]:
+            async with self.connect() as connection:
+                asked = [
+                    connection.complete({'messages': list(messages)}, number)
+                    for messages, number in zip(turns, numbers, strict=True)
+                ]
+                return await _gather(asked)
+
+        # A thread of its own: the caller may be inside an event loop, as in a notebook.
+        with start_blocking_portal() as portal:
+            completions = portal.call(ask_all)
+        return [self._read_replies(completion) for completion in completions]
+
+    def _read_replies(self, completion: Completion) -> list[Reply]:
+        replies = [read_reply(choice) for choice in completion['choices']]
+        if replies and not any(reply.text for reply in replies):
+            raise ServerError(
+                f'{self.url} gave replies without text. If it thinks before it '
+                'replies, allow more tokens: --server-max-tokens 1000'
+            )
+        return replies
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator['Connection']:
+        """Open connections to the server, for the event loop that this runs in."""
+        async with httpx.AsyncClient(
+            timeout=httpx.Timeout(self.timeout),
+            limits=httpx.Limits(max_connections=self.concurrency),
+            verify=_trusted(),
+            trust_env=False,
+        ) as client:
+            yield Connection(self, client)
+
+
+class Connection:
+    """
+    Open connections to a server, which requests of one event loop share.
+
+    :param client: sends the requests.
+    """
+
+    def __init__(self, server: ChatServer, client: httpx.AsyncClient):
+        self.server, self.client = server, client
+        self._free = asyncio.Semaphore(server.concurrency)
+
+    async def complete(
+        self, fields: Mapping[str, Any], number: int, authorization: str = ''
+    ) -> Completion:
+        """
+        Ask for replies: once for all, and as often as needed if the server gives fewer.
+
+        :param fields: of the request, besides those of every request.
+        :param number: how many replies, at least 0.
+        :param authorization: the header to send where the server was given no key.
+        :return: the first answer, with so many ``choices`` and the ``usage`` of all.
+        :raises ServerError: with the status and the answer of a server that refuses,
+            504 if it takes too long, else 502.
+        """
+        server = self.server
+        if not number:
+            return {'choices': []}
+        answers: list[Completion] = []
+
+        async def ask(count: int, place: int = 0) -> Completion:
+            body = {**server.settings, **fields, 'n': count}
+            if place and isinstance(body.get('seed'), int):
+                # The same seed would give the same reply again.
+                body['seed'] += place
+            return await self._ask(body, authorization)
+
+        if server._most is None or number <= server._most:
+            try:
+                answers.append(await ask(number))
+            except ServerError as error:
+                if number == 1 or error.status not in REFUSES_SEVERAL:
+                    raise
+                # Perhaps it takes only requests for one; if not, this fails as well.
+                answers.append(await ask(1))
+                _logger.warning(f'{server.url} gives one reply a request, not several.')
+            given = len(answers[0]['choices'])
+            if 0 < given < number:
+                server._most = given
+        missing = number - sum(len(answer['choices']) for answer in answers)
+        if missing > 0 and server._most:
+            whole, rest = divmod(missing, server._most)
+            sizes = [server._most] * whole + [rest] * bool(rest)
+            asked = [ask(size, place) for place, size in enumerate(sizes, len(answers))]
+            answers += await _gather(asked)
+        choices = [choice for answer in answers for choice in answer['choices']]
+        if len(choices) < number:
+            raise self._fail(f'was asked for {number} replies and gave {len(choices)}.')
+        return merge_answers(answers, choices[:number])
+
+    async def stream(
+        self, fields: Mapping[str, Any], authorization: str = ''
+    ) -> AsyncGenerator[Completion]:
+        """
+        Ask for replies that come in pieces.
+
+        :return: the protocol's chunks, one after the other.
+        :raises ServerError: as :meth:`complete` does; also between two chunks.
+        """
+        body = {**self.server.settings, **fields, 'stream': True}
+        async with self._free, self._send('POST', PATH, body, authorization) as answer:
+            async for event in read_events(answer.aiter_raw()):
+                if event == DONE:
+                    return
+                yield self._parse(event.encode(), 'choices')
+        raise self._fail('broke off in the middle of a reply.')
+
+    async def get(self, path: str, authorization: str = '') -> Any:
+        """The JSON value at a path of the server, such as ``/models``."""
+        async with self._send('GET', path, None, authorization) as answer:
+            return self._parse(await _read(answer))
+
+    async def _ask(self, body: Mapping[str, Any], authorization: str) -> Completion:
+        """Send one request until it succeeds or has been sent often enough."""
+        for attempt in range(self.server.retries + 1):
+            try:
+                async with self._free:
+                    return await self._try(body, authorization)
+            except ServerError as error:
+                if not error.is_busy or attempt == self.server.retries:
+                    tried = f' It was asked {attempt + 1} times.' if attempt else ''
+                    error.args = (f'{error}{tried}',)
+                    raise
+                wait = FIRST_WAIT * 2**attempt * random.uniform(1, 1.5)
+                wait = min(max(wait, error.retry_after or 0.0), LONGEST_WAIT)
+                _logger.warning(f'{error} Asking again in {wait:.1f} s.')
+            await anyio.sleep(wait)
+        raise AssertionError('unreachable')
+
+    async def _try(self, body: Mapping[str, Any], authorization: str) -> Completion:
+        content = b''
+        with anyio.move_on_after(self.server.timeout) as limit:
+            async with self._send('POST', PATH, body, authorization) as answer:
+                content = await _read(answer)
+        if limit.cancelled_caught:
+            # A server that sends a little now and then is slow, too.
+            raise self._fail(self._slow, TIMED_OUT, is_busy=True)
+        return self._parse(content, 'choices')
+
+    @asynccontextmanager
+    async def _send(
+        self, method: str, path: str, body: Any, authorization: str
+    ) -> AsyncIterator[httpx.Response]:
+        """
+        Send a request once.
+
+        :return: the answer, whose status is right and whose body is not read yet.
+        """
+        headers = {'Content-Type': 'application/json', 'Accept-Encoding': 'identity'}
+        if self.server.key:
+            headers['Authorization'] = f'Bearer {self.server.key}'
+        elif authorization:
+            headers['Authorization'] = authorization
+        request = self.client.build_request(
+            method,
+            self.server.base + path,
+            content=None if body is None else json.dumps(body).encode(),
+            headers=headers,
+        )
+        try:
+            answer = await self.client.send(request, stream=True)
+            try:
+                if answer.status_code != 200:
+                    raise self._refuse(answer, await _read(answer, MAX_EVENT))
+                if answer.headers.get('Content-Encoding', 'identity') != 'identity':
+                    raise self._fail('compresses its answer, which it was not asked.')
+                yield answer
+            finally:
+                await answer.aclose()
+        except httpx.TimeoutException:
+            raise self._fail(self._slow, TIMED_OUT, is_busy=True) from None
+        except httpx.ConnectError as e:
+            if 'SSL' in str(e):
+                raise self._fail(f'cannot be trusted or speaks no https ({e}).') from e
+            problem = f'does not answer ({e}). Is it running?'
+            raise self._fail(problem, is_busy=True) from e
+        except httpx.TransportError as e:
+            problem = f'broke off ({type(e).__name__}).'
+            raise self._fail(problem, is_busy=True) from e
+
+    @property
+    def _slow(self) -> str:
+        return f'did not answer within {self.server.timeout:g} s.'
+
+    def _fail(self, problem: str, status: int = NO_ANSWER, **more: Any) -> ServerError:
+        key, text = self.server.key, f'{self.server.url} {problem}'
+        # A server may repeat the key.
+        return ServerError(text.replace(key, '***') if key else text, status, **more)
+
+    def _refuse(self, answer: httpx.Response, content: bytes) -> ServerError:
+        status, after = answer.status_code, answer.headers.get('Retry-After', '')
+        if 300 <= status < 400:
+            where = answer.headers.get('Location', '')[:200]
+            return self._fail(
+                f'redirects to {where!r}, which is not followed. If you trust that '
+                'server, give its URL.'
+            )
+        said = f'{status} {answer.reason_phrase}'
+        return self._fail(
+            f'answered {said}: {shorten(content)} {HINTS.get(status, "")}'.strip(),
+            status if status >= 400 else NO_ANSWER,
+            is_busy=status in BUSY,
+            content=content,
+            retry_after=float(after) if after.isdecimal() else None,
+        )
+
+    def _parse(self, content: bytes, expected: str = '') -> Any:
+        """The JSON value of an answer; NaN and infinity become null."""
+        try:
+            value = json.loads(content, parse_constant=lambda _: None)
+            if expected and not has_choices(value):
+                raise KeyError(expected)
+        except (ValueError, KeyError, TypeError, RecursionError) as e:
+            raise self._fail(
+                f'does not answer as the chat-completions protocol says ({e!r:.80}): '
+                + shorten(content)
+            ) from None
+        return value
+
+
+def parse_url(url: str) -> tuple[str, str]:
+    """
+    Where the protocol starts at a server, and the server's host.
+
+    :raises ConfigError: when the URL cannot be used, or holds a secret, which would be
+        written into option files and logs.
+
+    >>> parse_url('http://localhost:8000/v1/chat/completions')
+    ('http://localhost:8000/v1', 'localhost')
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        parts, host = urlsplit(''), None
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ConfigError(
+            "The server's URL must end with its path and hold no name, password or "
+            'key: it is written into option files. Put a key into the environment.'
+        )
+    if parts.scheme not in ('http', 'https') or not host:
+        raise ConfigError(
+            f"The server's URL is {url!r}; it must be as http://localhost:8000/v1"
+        )
+    return url.strip().rstrip('/').removesuffix(PATH), host
+
+
+def read_key(variable: str, option: str) -> str:
+    """
+    The key that an environment variable holds; empty if the default one is not set.
+
+    :param option: what named the variable, for messages.
+    :raises ConfigError: when another one is named and not set.
+    """
+    if not re.fullmatch(r'[A-Z_][A-Z0-9_]*', variable):
+        # It may be the key itself, so it is not repeated.
+        raise ConfigError(
+            f'{option} must name an environment variable, in capitals; the key itself '
+            'belongs into that variable.'
+        )
+    key = os.environ.get(variable, '').strip()
+    if not key and variable != KEY_VARIABLE:
+        raise ConfigError(f'{variable} is not set. Run: export {variable}=...')
+    return key
+
+
+async def _gather(awaitables: Sequence[Awaitable[Completion]]) -> list[Completion]:
+    """The results in order; the first error ends the others."""
+    tasks = [asyncio.ensure_future(one) for one in awaitables]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def _read(answer: httpx.Response, most: int = MAX_ANSWER) -> bytes:
+    content = b''
+    async for block in answer.aiter_raw():
+        content += block
+        if len(content) > most:
+            break
+    return content
+
+
+@lru_cache(maxsize=1)
+def _trusted() -> ssl.SSLContext:
+    """The certificates to trust, read once."""
+    return httpx.create_ssl_context(trust_env=False)
