@@ -44,13 +44,13 @@ from parlai_q2.agents.grounded_rerank.options import (
     drop_options_of_other_commands,
 )
 from parlai_q2.claims import Label
+from parlai_q2.cli.knowledge_options import searching_source
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import DEFAULT_STRATEGIES, parse_strategies
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.io.turn_knowledge import NOTHING, TurnKnowledge
 from parlai_q2.parlai.generator.candidates import RankedBeam, Searches, pair_with_best
-from parlai_q2.parlai.knowledge_options import searching_source
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker

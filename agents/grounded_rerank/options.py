@@ -5,11 +5,11 @@ from typing import Any
 
 from parlai.core.params import ParlaiParser
 
+from parlai_q2.cli.knowledge_options import add_index_options, add_knowledge_options
 from parlai_q2.cli.rerank_options import add_choice_options
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate import strategies
-from parlai_q2.parlai.knowledge_options import add_index_options, add_knowledge_options
 from parlai_q2.scorers.roles import Role
 
 DEFAULT_SEED = 0

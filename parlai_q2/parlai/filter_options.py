@@ -5,8 +5,8 @@ from typing import Any
 
 from parlai.core.params import ParlaiParser
 
+from parlai_q2.cli.knowledge_options import add_knowledge_options
 from parlai_q2.filtering.policy import Fate, Policy, Unit
-from parlai_q2.parlai.knowledge_options import add_knowledge_options
 from parlai_q2.scorers.roles import Role
 
 

@@ -19,6 +19,7 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai_q2.agents.grounded_rerank import AGENT
 from parlai_q2.claims import Label
 from parlai_q2.cli.files import given_file
+from parlai_q2.cli.knowledge_options import source_from_opt
 from parlai_q2.cli.progress import Progress
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, InputError
@@ -27,7 +28,6 @@ from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.turn_knowledge import EpisodeKnowledge
 from parlai_q2.io.write import AGAIN, encode_line, whole_file, write_text, writing
 from parlai_q2.parlai.distillation import replies
-from parlai_q2.parlai.knowledge_options import source_from_opt
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.manifest import Settings

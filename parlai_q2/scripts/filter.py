@@ -15,6 +15,7 @@ from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.cli import log
 from parlai_q2.cli.files import given_file
+from parlai_q2.cli.knowledge_options import source_from_opt
 from parlai_q2.cli.label_engine import label_engine_from_opt
 from parlai_q2.cli.scale_options import EngineName, add_scale_options, check_scale
 from parlai_q2.cli.scorer_options import add_scorer_options
@@ -24,7 +25,6 @@ from parlai_q2.filtering.scored import ScoredTurns
 from parlai_q2.io.locations import locate
 from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
 from parlai_q2.parlai.filtered_files import SCORES, Judge, check_places, write_filtered
-from parlai_q2.parlai.knowledge_options import source_from_opt
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.runs.label_scores import KeptScores
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD

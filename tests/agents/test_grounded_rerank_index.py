@@ -16,14 +16,14 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
     KnowledgeSource,
 )
 from parlai_q2.claims import Label, Score
-from parlai_q2.errors import ConfigError
-from parlai_q2.io.turn_knowledge import TurnKnowledge
-from parlai_q2.parlai import knowledge_options
-from parlai_q2.parlai.knowledge_options import (
+from parlai_q2.cli import knowledge_options
+from parlai_q2.cli.knowledge_options import (
     index_from_opt,
     searching_source,
     source_from_opt,
 )
+from parlai_q2.errors import ConfigError
+from parlai_q2.io.turn_knowledge import TurnKnowledge
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.choice import Reason
 from parlai_q2.retrieve.build import build

@@ -14,8 +14,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from parlai_q2.cli.knowledge_options import index_from_opt
 from parlai_q2.errors import ConfigError, ServerError
-from parlai_q2.parlai.knowledge_options import index_from_opt
 from parlai_q2.retrieve.grounding import Grounder
 from parlai_q2.retrieve.presets import Search
 from parlai_q2.turns import Source

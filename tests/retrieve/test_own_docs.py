@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.parlai.knowledge_options import index_from_opt
+from parlai_q2.cli.knowledge_options import index_from_opt
 from parlai_q2.retrieve.build import build
 from tests.conftest import ROOT
 

@@ -15,9 +15,9 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.claims import Score
+from parlai_q2.cli.knowledge_options import add_knowledge_options, source_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options, judge_from_opt
 from parlai_q2.filtering.judge import CHUNK, examples_of
-from parlai_q2.parlai.knowledge_options import add_knowledge_options, source_from_opt
 from parlai_q2.parlai.mutators.ahead import in_order, upcoming, watch_teachers
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import Role
