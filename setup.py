@@ -70,6 +70,8 @@ setup(
     # together are in requirements/lock.txt. ParlAI is not here: what it asks for cannot
     # be installed beside these. See parlai_q2/parlai/requirements.txt.
     install_requires=[
+        # With httpx, asks servers for replies; spaCy brings both.
+        'anyio>=4',
         # Runs the shipped models. Before 4.8 importing it imported torch.
         'ctranslate2>=4.8,<5',
         # The English pipeline of spaCy, under the name it has on PyPI.
@@ -78,6 +80,7 @@ setup(
         'filelock>=4',
         # Reads s3://, gs:// and the like.
         'fsspec',
+        'httpx>=0.27,<1',
         'jinja2',
         'numpy',
         'pyyaml',
@@ -117,6 +120,8 @@ setup(
         'wordnet': ['nltk'],
         # The chat in the browser.
         'web': ['h11', 'starlette', 'uvicorn'],
+        # The proxy for chat clients.
+        'serve': ['h11', 'prometheus-client', 'starlette', 'uvicorn'],
         # The first that knows Parquet's type for JSON.
         'parquet': ['pyarrow>=19'],
         # The first that was tried.

@@ -42,6 +42,7 @@ GROUPS = {
         Command('demo', 'See scoring and reranking at work, offline'),
         Command('score', 'Score responses against their knowledge'),
         Command('rerank', 'Rerank candidates made elsewhere'),
+        Command('serve', 'Answer chat clients with the most grounded reply'),
         Command('report', 'Write scores and their evidence as a page'),
         Command('cache', 'Show or clear the cache of scores'),
     ),

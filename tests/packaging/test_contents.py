@@ -24,6 +24,7 @@ PARLAI = '../parlai_q2/parlai/requirements.txt'
 
 # Where a package is imported by another name than it is installed by.
 INSTALLED_AS = {
+    'prometheus_client': 'prometheus-client',
     'bs4': 'beautifulsoup4',
     'git': 'gitpython',
     'google': 'protobuf',

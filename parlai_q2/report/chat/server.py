@@ -45,7 +45,7 @@ class ChatServer:
         allowed: Iterable[str] = (),
         limits: Limits | None = None,
     ):
-        self._socket = _listen(host, port)
+        self._socket = listen(host, port)
         self.server_address: tuple[Any, ...] = self._socket.getsockname()
         address = str(self.server_address[0])
         names = {'localhost', '127.0.0.1', '::1', address, *allowed}
@@ -114,7 +114,8 @@ class ChatServer:
         self.host.stop()
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; a ConfigError if that cannot be."""
     family = socket.AF_INET6 if ':' in host else socket.AF_INET
     opened = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -1,0 +1,197 @@
+"""
+``parlai_q2 serve``: a proxy before a server of the chat-completions protocol, which
+answers with the most grounded of several replies.
+"""
+
+import ipaddress
+import logging
+import os
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from parlai_q2.cli import log
+from parlai_q2.cli.knowledge_options import add_index_options, index_from_opt
+from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
+from parlai_q2.cli.scorer_options import add_scorer_options
+from parlai_q2.errors import ConfigError
+from parlai_q2.packages import check_package
+from parlai_q2.scorers.roles import NONE, Role
+
+API_KEY_VARIABLE = 'PARLAI_Q2_API_KEY'
+UPSTREAM_KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'
+# Connections at a time. Those of one machine are not limited: they may be a proxy's.
+MAX_CONNECTIONS = 2000
+
+
+def add_options(parser: Any) -> None:
+    """Add the command's options."""
+    group = parser.add_argument_group('Server')
+    group.add_argument(
+        '--upstream',
+        help='the server that writes the replies, such as http://localhost:8000/v1',
+    )
+    group.add_argument('--host', default='127.0.0.1', help='the address to listen at')
+    group.add_argument('--port', type=int, default=8080, help='0: any free one')
+    group.add_argument(
+        '--candidates', type=int, default=4, help='how many replies to choose from'
+    )
+    group.add_argument(
+        '--revise',
+        nargs='?',
+        type='bool',
+        const=True,
+        default=False,
+        help='have a reply with unsupported claims written again, or shortened',
+    )
+    group.add_argument(
+        '--stream-sentences',
+        nargs='?',
+        type='bool',
+        const=True,
+        default=False,
+        help='stream one reply sentence by sentence, up to the first unsupported one',
+    )
+    group.add_argument(
+        '--api-key',
+        help='what clients must send as bearer token; other users of this machine may '
+        f'see it there, but not in ${API_KEY_VARIABLE}, the default',
+    )
+    group.add_argument(
+        '--upstream-key-variable',
+        default=UPSTREAM_KEY_VARIABLE,
+        help="the environment variable with the upstream server's key; without one, "
+        "the client's key is passed on, unless it is that of --api-key",
+    )
+    group.add_argument(
+        '--upstream-timeout', type=float, default=120.0, help='seconds for one try'
+    )
+    group.add_argument(
+        '--upstream-retries', type=int, default=2, help='how often to ask again'
+    )
+    group.add_argument(
+        '--upstream-concurrency', type=int, default=64, help='requests at a time'
+    )
+    group.add_argument(
+        '--max-queue',
+        type=int,
+        default=256,
+        help='requests at a time; a further one is answered with 429',
+    )
+    group.add_argument(
+        '--max-body', type=int, default=10_000_000, help='the most bytes of a request'
+    )
+    group.add_argument(
+        '--allow-host',
+        default='',
+        help="names that it answers to besides this machine's own, with commas; with "
+        'another --host it answers to all, unless some are given',
+    )
+    group.add_argument(
+        '--shutdown-seconds',
+        type=int,
+        default=30,
+        help='how long requests may take to end after Ctrl-C or SIGTERM',
+    )
+    group = parser.add_argument_group('Knowledge')
+    group.add_argument(
+        '--knowledge-markers',
+        nargs=2,
+        metavar=('BEGIN', 'END'),
+        help='what stands around knowledge in messages, such as "<context>" '
+        '"</context>"; without them, system messages are knowledge as a whole',
+    )
+    group.add_argument(
+        '--knowledge-prompt',
+        help='what tells the model of knowledge from the field "knowledge" or from an '
+        'index; contains {knowledge}',
+    )
+    add_index_options(group)
+    add_choice_options(parser)
+    add_scorer_options(parser, Role.CHOOSE, Role.EXPLAIN)
+    # The claims of the scorer that chooses cost nothing more.
+    parser.set_defaults(explain=NONE)
+
+
+def run(opt: Mapping[str, Any]) -> None:
+    """Serve until Ctrl-C or SIGTERM."""
+    if not opt['upstream']:
+        raise ConfigError('--upstream is missing. Give http://localhost:8000/v1')
+    for module in ('starlette', 'uvicorn', 'prometheus_client'):
+        package = module.replace('_', '-')
+        check_package(module, package, 'serve', 'parlai_q2 serve')
+    import uvicorn
+
+    from parlai_q2.report.chat.connections import BoundedConnection, Limits
+    from parlai_q2.report.chat.server import listen
+
+    socket = listen(opt['host'], opt['port'])
+    app = app_from_opt(opt)
+    # Other loggers may quote what a user wrote.
+    logging.getLogger('parlai_q2.scorers').setLevel(logging.ERROR)
+    limits = Limits(MAX_CONNECTIONS, MAX_CONNECTIONS)
+    config = uvicorn.Config(
+        app,
+        http=partial(BoundedConnection, limits),  # type: ignore[arg-type]
+        ws='none',
+        lifespan='on',
+        log_config=None,
+        log_level='critical',
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=opt['shutdown_seconds'],
+    )
+    host, port = socket.getsockname()[:2]
+    address = f'[{host}]' if ':' in host else host
+    log.info(f'Serving http://{address}:{port}/v1 (Ctrl-C ends it)')
+    uvicorn.Server(config).run(sockets=[socket])
+
+
+def app_from_opt(opt: Mapping[str, Any]) -> Any:
+    """The app that options describe."""
+    from parlai_q2.generate.server import ChatServer, read_key
+    from parlai_q2.serve import Settings, make_app
+    from parlai_q2.serve.grounded import load_models
+
+    server = ChatServer(
+        opt['upstream'],
+        key=read_key(opt['upstream_key_variable'], '--upstream-key-variable'),
+        timeout=opt['upstream_timeout'],
+        retries=opt['upstream_retries'],
+        concurrency=opt['upstream_concurrency'],
+    )
+    api_key = opt['api_key'] or os.environ.get(API_KEY_VARIABLE, '').strip()
+    is_private = _is_loopback(opt['host'])
+    if not is_private and not api_key:
+        log.warning(
+            f'Whoever reaches {opt["host"]} can use this server. Ask for a key: '
+            f'export {API_KEY_VARIABLE}=...'
+        )
+    names = [name.strip() for name in opt['allow_host'].split(',') if name.strip()]
+    if is_private:
+        names += ['localhost', '127.0.0.1', '[::1]']
+    given = {'prompt': opt['knowledge_prompt']} if opt['knowledge_prompt'] else {}
+    settings = Settings(
+        candidates=opt['candidates'],
+        abstain_text=opt['abstain_text'],
+        markers=opt['knowledge_markers'] and tuple(opt['knowledge_markers']),
+        revise=opt['revise'],
+        stream_sentences=opt['stream_sentences'],
+        api_key=api_key,
+        hosts=tuple(names or ['*']),
+        max_queue=opt['max_queue'],
+        max_body=opt['max_body'],
+        **given,
+    )
+    reranker = reranker_from_opt(opt)
+    log.info(f'Loading the models of {opt["choose"]}')
+    load_models(reranker)
+    return make_app(server, reranker, settings, index_from_opt(opt))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == 'localhost' or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

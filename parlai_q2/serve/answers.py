@@ -1,0 +1,135 @@
+"""Writes answers in the protocol's form: whole or as chunks, and their evidence."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from parlai_q2.generate.protocol import DONE
+from parlai_q2.io.knowledge import as_field
+from parlai_q2.rerank.choice import Reason
+from parlai_q2.serve.grounded import Answer
+from parlai_q2.serve.request import Unscored
+
+NOT_SCORED = 'not_scored'
+SSE = 'text/event-stream; charset=utf-8'
+_WORD = re.compile(r'\s*\S+\s*')
+_DIGITS = 4
+
+
+class Json(Response):
+    """JSON in ASCII: texts may have lone surrogates, which UTF-8 has no bytes for."""
+
+    media_type = 'application/json'
+
+    def render(self, content: Any) -> bytes:
+        return encode(content)
+
+
+def encode(content: Any) -> bytes:
+    """A value as JSON; it holds no NaN."""
+    return json.dumps(content, separators=(',', ':')).encode()
+
+
+def write_event(content: Any) -> bytes:
+    """A server-sent event with a value, or with the text that ends a stream."""
+    return b'data: %s\n\n' % (DONE.encode() if content == DONE else encode(content))
+
+
+def error_body(problem: str, kind: str = 'invalid_request_error') -> dict[str, Any]:
+    """An error as the protocol has it."""
+    return {'error': {'message': problem, 'type': kind, 'param': None, 'code': None}}
+
+
+def unscored_grounding(reason: Unscored) -> dict[str, Any]:
+    """The evidence of a reply that was not scored: none, and why."""
+    return {'scored': False, 'reason': str(reason), 'abstained': False}
+
+
+def grounding_of(answer: Answer) -> dict[str, Any]:
+    """
+    The field ``grounding`` of an answer: the score, the label and the claims of the
+    chosen reply with offsets into it and into ``passages``, and the scores of all
+    candidates, best first.
+    """
+    ranking = answer.ranking
+    if answer.declined:
+        reason = {'reason': str(Reason.DECLINED), 'knowledge': str(answer.source)}
+        return {'scored': False, 'abstained': True, **reason}
+    if ranking is None:
+        assert answer.unscored is not None
+        return unscored_grounding(answer.unscored)
+    chosen = ranking.chosen.shown
+    is_shown = chosen is not None and not ranking.abstain
+    return {
+        'scored': chosen is not None,
+        'score': chosen and round(chosen.value, _DIGITS),
+        'label': chosen and str(chosen.label),
+        'reason': str(ranking.reason),
+        'abstained': ranking.abstain,
+        'revision': answer.revision and str(answer.revision),
+        'knowledge': str(answer.source),
+        'passages': as_field(ranking.passages),
+        # Of a reply that is withheld, nobody sees the words that they are about.
+        'claims': [c.to_dict() for c in chosen.claims] if chosen and is_shown else [],
+        'candidates': [
+            {
+                'text': candidate.text,
+                'score': candidate.score and round(candidate.score.value, _DIGITS),
+                'label': candidate.score and str(candidate.score.label),
+                'guards': list(candidate.guards),
+                'relevance': candidate.relevance,
+            }
+            for candidate in ranking.candidates
+        ],
+        'signature': ranking.signature,
+    }
+
+
+def headers_of(grounding: Mapping[str, Any]) -> dict[str, str]:
+    """The score and the label, for clients that drop fields they do not know."""
+    label = grounding.get('label') or NOT_SCORED
+    headers = {'X-Grounding-Label': label}
+    if grounding.get('score') is not None:
+        headers['X-Grounding-Score'] = f'{grounding["score"]:.{_DIGITS}f}'
+    if grounding.get('abstained'):
+        headers['X-Grounding-Abstained'] = 'true'
+    return headers
+
+
+def make_chunk(completion: Mapping[str, Any], *choices: Any, **more: Any) -> dict:
+    """A chunk of a streamed answer."""
+    dropped = ('choices', 'usage', 'object')
+    base = {name: value for name, value in completion.items() if name not in dropped}
+    return {**base, 'object': 'chat.completion.chunk', 'choices': [*choices], **more}
+
+
+def make_delta(index: int, delta: Any, finish_reason: Any = None) -> dict[str, Any]:
+    """A piece of a reply."""
+    return {'index': index, 'delta': delta, 'finish_reason': finish_reason}
+
+
+def stream_answer(
+    completion: Mapping[str, Any], grounding: Mapping[str, Any], has_usage: bool
+) -> Iterator[bytes]:
+    """A complete answer as the events of a stream."""
+    for choice in completion['choices']:
+        place, message = choice['index'], dict(choice['message'])
+        first = {'role': message.pop('role', 'assistant'), 'content': ''}
+        yield write_event(make_chunk(completion, make_delta(place, first)))
+        content = message.pop('content', None) or ''
+        if calls := message.get('tool_calls'):
+            message['tool_calls'] = [{'index': n, **c} for n, c in enumerate(calls)]
+        if rest := {name: value for name, value in message.items() if value}:
+            yield write_event(make_chunk(completion, make_delta(place, rest)))
+        for word in _WORD.findall(content if isinstance(content, str) else ''):
+            piece = make_delta(place, {'content': word})
+            yield write_event(make_chunk(completion, piece))
+        end = make_delta(place, {}, choice.get('finish_reason') or 'stop')
+        yield write_event(make_chunk(completion, end, grounding=grounding))
+    if has_usage:
+        usage = completion.get('usage')
+        yield write_event(make_chunk(completion, usage=usage))
+    yield write_event(DONE)

@@ -1,0 +1,242 @@
+"""
+Answers the proxy's requests.
+
+    POST /v1/chat/completions   the most grounded of several replies
+    POST /v1/rerank             {query, documents}: replies in order; query: a passage
+    POST /v1/score              {pairs} or {knowledge, response}: scores and claims
+    GET  /v1/models             the upstream server's
+    GET  /health, /metrics      for machines
+    GET  /docs, /openapi.json   for people
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any
+
+import yaml
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from parlai_q2.claims import not_verifiable
+from parlai_q2.errors import InputError
+from parlai_q2.generate.server import ChatServer
+from parlai_q2.io.read import example_of
+from parlai_q2.rerank import Candidate, Pool, Reranker
+from parlai_q2.serve.answers import (
+    NOT_SCORED,
+    SSE,
+    Json,
+    grounding_of,
+    headers_of,
+    stream_answer,
+)
+from parlai_q2.serve.gate import Gate, answer_error, read_json, refuse, until_left
+from parlai_q2.serve.grounded import Answer, GroundedChat, Grounder
+from parlai_q2.serve.metrics import CONTENT_TYPE
+from parlai_q2.serve.sentences import pass_on, stream_sentences
+from parlai_q2.serve.settings import Settings
+from parlai_q2.turns import passages_of
+from parlai_q2.version import __version__
+
+# The most replies of a request to /v1/rerank and /v1/score.
+MAX_REPLIES = 1000
+
+
+def make_app(
+    server: ChatServer | str,
+    reranker: Reranker | None = None,
+    settings: Settings | None = None,
+    grounder: Grounder | None = None,
+) -> Starlette:
+    """
+    The proxy as an ASGI application.
+
+    :param server: the upstream server, or its URL.
+    :param reranker: ranks the replies; None for the default, with the claims of the
+        scorer that chooses.
+    :param settings: how it answers; None for the defaults.
+    :param grounder: searches documents for the knowledge of a conversation.
+    """
+    if isinstance(server, str):
+        server = ChatServer(server, retries=2, concurrency=64)
+    settings = settings or Settings()
+    chat = GroundedChat(server, reranker or Reranker(explain=None), settings, grounder)
+    endpoints = Endpoints(chat)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with chat.open():
+            yield
+
+    return Starlette(
+        routes=[
+            Route('/v1/chat/completions', endpoints.chat, methods=['POST']),
+            Route('/v1/rerank', endpoints.rerank, methods=['POST']),
+            Route('/v1/score', endpoints.score, methods=['POST']),
+            Route('/v1/models', endpoints.models, methods=['GET']),
+            Route('/health', endpoints.health, methods=['GET']),
+            Route('/metrics', endpoints.metrics, methods=['GET']),
+            Route('/openapi.json', endpoints.openapi, methods=['GET']),
+            Route('/docs', endpoints.docs, methods=['GET']),
+        ],
+        middleware=[
+            Middleware(TrustedHostMiddleware, allowed_hosts=list(settings.hosts)),
+            Middleware(Gate, settings=settings, metrics=chat.metrics),
+        ],
+        exception_handlers={HTTPException: _refused},
+        lifespan=lifespan,
+    )
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code in (404, 405):
+        error.detail = f'There is no {request.method} {request.url.path}. See /docs'
+    return answer_error(error)
+
+
+class Endpoints:
+    """The functions that answer requests."""
+
+    def __init__(self, chat: GroundedChat):
+        self._chat = chat
+
+    async def chat(self, request: Request) -> Response:
+        """Answer with the most grounded reply."""
+        chat = self._chat
+        body = await read_json(request, chat.settings)
+        key = '' if chat.settings.api_key else request.headers.get('authorization', '')
+        asked = await until_left(request, chat.read(body))
+        is_streamed = bool(body.get('stream'))
+        if not isinstance(asked, Answer):
+            if is_streamed and asked.unscored is not None:
+                return await _stream(request, pass_on(chat, asked, key))
+            if is_streamed and chat.settings.stream_sentences and asked.choices == 1:
+                return await _stream(request, stream_sentences(chat, asked, key))
+            asked = await until_left(request, chat.answer(asked, key))
+        grounding = grounding_of(asked)
+        chat.metrics.labels.labels(grounding.get('label') or NOT_SCORED).inc()
+        if asked.abstained:
+            chat.metrics.abstentions.inc()
+        headers = headers_of(grounding)
+        if is_streamed:
+            options = body.get('stream_options')
+            has_usage = isinstance(options, dict) and bool(options.get('include_usage'))
+            events = stream_answer(asked.completion, grounding, has_usage)
+            return StreamingResponse(events, headers=headers, media_type=SSE)
+        return Json({**asked.completion, 'grounding': grounding}, headers=headers)
+
+    async def rerank(self, request: Request) -> Response:
+        """Rank replies (``documents``) by a passage (``query``)."""
+        body = await read_json(request, self._chat.settings)
+        replies = [_as_text(reply) for reply in _list(body, 'documents')]
+        if not isinstance(body.get('query'), (str, list)) or not replies:
+            refuse(400, '"query" must be a passage, and "documents" a list of replies.')
+        top = body.get('top_n')
+        if top is not None and (type(top) is not int or top < 1):
+            refuse(400, '"top_n" must be a whole number of at least 1.')
+        pool = Pool(
+            passages_of(body['query']),
+            map(Candidate, replies),
+            body.get('history') or (),
+        )
+        ranking = await until_left(request, self._chat.rank(pool))
+        results = [
+            {
+                'index': candidate.place,
+                'relevance_score': candidate.value or 0.0,
+                'document': {'text': candidate.text},
+                'label': candidate.score and str(candidate.score.label),
+            }
+            for candidate in ranking.candidates[:top]
+        ]
+        return Json({'model': body.get('model'), 'results': results})
+
+    async def score(self, request: Request) -> Response:
+        """Score one response, or many, with their labels and claims."""
+        body = await read_json(request, self._chat.settings)
+        pairs = _list(body, 'pairs') if 'pairs' in body else [body]
+        examples = []
+        for number, pair in enumerate(pairs):
+            try:
+                examples.append(example_of(pair if isinstance(pair, dict) else {}))
+            except InputError as error:
+                raise InputError(f'Pair {number} {error}') from None
+        pools = [Pool(e.knowledge, [Candidate(e.response)]) for e in examples]
+        work = asyncio.gather(*map(self._chat.rank, pools))
+        data = []
+        for number, ranking in enumerate(await until_left(request, work)):
+            score = ranking.chosen.shown or not_verifiable()
+            data.append({'index': number, **score.to_dict()})
+        return Json({'object': 'list', 'data': data})
+
+    async def models(self, request: Request) -> Response:
+        """The upstream server's models, which some clients ask for first."""
+        key = (
+            '' if self._chat.settings.api_key else request.headers.get('authorization')
+        )
+        return Json(await self._chat.connection.get('/models', key or ''))
+
+    async def health(self, request: Request) -> Response:
+        """Whether requests are answered."""
+        return Json({'status': 'ok', 'version': __version__})
+
+    async def metrics(self, request: Request) -> Response:
+        """Counts and times, as Prometheus reads them."""
+        return Response(self._chat.metrics.render(), media_type=CONTENT_TYPE)
+
+    async def openapi(self, request: Request) -> Response:
+        """The description of all this for programs."""
+        return Json(_schema())
+
+    async def docs(self, request: Request) -> Response:
+        """The description of all this for people."""
+        from jinja2 import Template
+
+        page = files('parlai_q2.serve').joinpath('docs.html').read_text('utf-8')
+        template = Template(page, autoescape=True)
+        return HTMLResponse(template.render(schema=_schema()))
+
+
+async def _stream(request: Request, events: AsyncIterator[bytes]) -> Response:
+    """A stream whose first event is there, so that a failure has its status."""
+    first = await until_left(request, anext(events))
+
+    async def all_events() -> AsyncIterator[bytes]:
+        yield first
+        try:
+            async for event in events:
+                yield event
+        except Exception as error:
+            answer = answer_error(error)
+            yield b'data: %s\n\n' % bytes(answer.body)
+
+    return StreamingResponse(all_events(), media_type=SSE)
+
+
+def _list(body: Mapping[str, Any], name: str) -> list[Any]:
+    values = body.get(name)
+    if not isinstance(values, list) or len(values) > MAX_REPLIES:
+        refuse(400, f'"{name}" must be a list of at most {MAX_REPLIES}.')
+    return values
+
+
+def _as_text(value: Any) -> str:
+    text = value.get('text') if isinstance(value, dict) else value
+    if not isinstance(text, str):
+        refuse(400, '"documents" must be texts, or objects with "text".')
+    return text
+
+
+def _schema() -> Any:
+    text = files('parlai_q2.serve').joinpath('openapi.yaml').read_text('utf-8')
+    schema = yaml.safe_load(text)
+    schema['info']['version'] = __version__
+    return schema

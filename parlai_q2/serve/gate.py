@@ -1,0 +1,198 @@
+"""
+Lets requests in: those with the key, as many as there is room for. Whatever a request
+raises becomes an answer; nothing that a user wrote is logged.
+"""
+
+import asyncio
+import json
+import logging
+import secrets
+import traceback
+from collections.abc import Awaitable, Mapping
+from typing import Any, NoReturn, TypeVar
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from parlai_q2.errors import ConfigError, InputError, ServerError
+from parlai_q2.serve.answers import Json, error_body
+from parlai_q2.serve.metrics import Metrics
+from parlai_q2.serve.settings import Settings
+
+# What is answered without the key, and what is counted by its own name.
+OPEN_PATHS = ('/health',)
+PATHS = (
+    *('/v1/chat/completions', '/v1/rerank', '/v1/score', '/v1/models'),
+    *('/health', '/metrics', '/docs', '/openapi.json'),
+)
+LEFT = 499  # nginx's status for a client that has left
+RETRY_AFTER = '1'
+MAX_FRAMES = 4
+T = TypeVar('T')
+log = logging.getLogger('parlai_q2.serve')
+
+
+class Gate:
+    """
+    Stands before an app.
+
+    :param app: answers the requests that are let in.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics):
+        self.app, self.settings, self.metrics = app, settings, metrics
+        self._open = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope['type'] != 'http':
+            await self.app(scope, receive, send)
+            return
+        status = 0
+
+        async def send_noting(message: Message) -> None:
+            nonlocal status
+            if message['type'] == 'http.response.start':
+                status = message['status']
+            await send(message)
+
+        is_counted = scope['method'] == 'POST'
+        try:
+            self._check(scope)
+            if is_counted:
+                self._enter()
+            try:
+                await self.app(scope, receive, send_noting)
+            finally:
+                if is_counted and self._open:
+                    self._leave()
+        except (ClientDisconnect, asyncio.CancelledError) as error:
+            status = LEFT
+            if isinstance(error, asyncio.CancelledError):
+                raise
+        except Exception as error:
+            if not status:
+                await answer_error(error)(scope, receive, send_noting)
+            else:
+                log.warning(f'An answer broke off ({type(error).__name__}).')
+                raise
+        finally:
+            path = scope['path'] if scope['path'] in PATHS else 'other'
+            self.metrics.requests.labels(path, str(status)).inc()
+
+    def _check(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        if self.settings.api_key and scope['path'] not in OPEN_PATHS:
+            kind, _, key = headers.get('authorization', '').partition(' ')
+            is_same = secrets.compare_digest(
+                key.strip().encode(), self.settings.api_key.encode()
+            )
+            if kind.lower() != 'bearer' or not is_same:
+                refuse(401, 'The API key is missing or wrong.')
+        if scope['method'] != 'POST':
+            return
+        kind = headers.get('content-type', '').partition(';')[0].strip().lower()
+        if kind != 'application/json':
+            # Pages of other sites cannot send JSON without asking first.
+            refuse(415, 'Send Content-Type: application/json')
+        length = headers.get('content-length', '')
+        if length.isdecimal() and int(length[:15]) > self.settings.max_body:
+            refuse_size(self.settings.max_body)
+
+    def _enter(self) -> None:
+        if self._open >= self.settings.max_queue:
+            problem = f'{self._open} requests are being answered. Try again later.'
+            refuse(429, problem, {'Retry-After': RETRY_AFTER})
+        self._open += 1
+        self.metrics.in_progress.set(self._open)
+
+    def _leave(self) -> None:
+        self._open -= 1
+        self.metrics.in_progress.set(self._open)
+
+
+def refuse(
+    status: int, problem: str, headers: Mapping[str, str] | None = None
+) -> NoReturn:
+    """Refuse a request."""
+    raise HTTPException(status, problem, headers)
+
+
+def refuse_size(most: int) -> NoReturn:
+    """Refuse a request that is too large."""
+    refuse(413, f'A request may have at most {most:,} bytes.')
+
+
+def answer_error(error: Exception) -> Response:
+    """The answer to a request that failed."""
+    if isinstance(error, HTTPException):
+        body, headers = error_body(error.detail), error.headers
+        return Json(body, error.status_code, headers)
+    if isinstance(error, (InputError, ConfigError)):
+        return Json(error_body(str(error)), 400)
+    if isinstance(error, ServerError):
+        headers = {}
+        if error.retry_after is not None:
+            headers['Retry-After'] = f'{error.retry_after:.0f}'
+        body = _read_error(error.content) or error_body(str(error), 'upstream_error')
+        return Json(body, error.status or 502, headers)
+    frames = ''.join(traceback.format_tb(error.__traceback__)[-MAX_FRAMES:])
+    # Without its message, which may quote what a user wrote.
+    log.error(f'A request failed: {type(error).__name__}\n{frames}')
+    problem = f'The request failed ({type(error).__name__}).'
+    return Json(error_body(problem, 'server_error'), 500)
+
+
+def _read_error(content: bytes) -> Any:
+    """The error that a server sent, if it is one of the protocol."""
+    try:
+        body = json.loads(content, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) and 'error' in body else None
+
+
+async def read_json(request: Request, settings: Settings) -> dict[str, Any]:
+    """The JSON object that a request brings, in time and not too large."""
+    content = b''
+
+    async def read() -> None:
+        nonlocal content
+        async for block in request.stream():
+            content += block
+            if len(content) > settings.max_body:
+                refuse_size(settings.max_body)
+
+    try:
+        await asyncio.wait_for(read(), settings.patience)
+    except (TimeoutError, asyncio.TimeoutError):
+        refuse(408, f'The request did not arrive within {settings.patience:g} s.')
+    try:
+        body = json.loads(content, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        refuse(400, 'The body must be a JSON object in UTF-8.')
+    return body
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f'{name} is no JSON')
+
+
+async def until_left(request: Request, work: Awaitable[T]) -> T:
+    """The result of some work, which ends when the client leaves."""
+    task = asyncio.ensure_future(work)
+    # The body has been read: what comes now is that the client is gone.
+    left = asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait({task, left}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise ClientDisconnect
+        return task.result()
+    finally:
+        task.cancel()
+        left.cancel()

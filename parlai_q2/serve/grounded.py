@@ -1,0 +1,336 @@
+"""
+Answers a chat request: asks the upstream server for replies, ranks them by the
+knowledge, has the best one revised if asked, and says what was done.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from parlai_q2.claims import Label, Status
+from parlai_q2.enums import Word
+from parlai_q2.generate.protocol import Completion, add_usage, read_logprobs
+from parlai_q2.generate.server import ChatServer, Connection
+from parlai_q2.io.turn_knowledge import TurnKnowledge
+from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
+from parlai_q2.rerank.subjects import SubjectKind, find_subject_kinds
+from parlai_q2.serve.batches import Batcher
+from parlai_q2.serve.metrics import Metrics, Step
+from parlai_q2.serve.request import (
+    ChatRequest,
+    Source,
+    Unscored,
+    find_unscored,
+    read_request,
+)
+from parlai_q2.serve.settings import Settings
+from parlai_q2.text.messages import split_message, visible_text
+from parlai_q2.text.sentences import sentences
+
+UPSTREAM = ('upstream',)
+REVISE = """\
+The knowledge does not support this in your last reply:
+{claims}
+Write the reply again without that. What you say must agree with this knowledge. Give
+only the reply.
+
+{knowledge}"""
+_UNSUPPORTED = (Status.UNSUPPORTED, Status.CONTRADICTED)
+# A sentence that begins so leans on the one before.
+_LEANS = re.compile(r'(and|also|but|so|then|thus|therefore|however|otherwise)\b', re.I)
+
+
+class Revision(Word):
+    """What was done about a reply with unsupported claims."""
+
+    REVISED = 'revised'  # the upstream server wrote it again
+    SHORTENED = 'shortened'  # unsupported sentences were removed
+    KEPT = 'kept'  # neither was better
+
+
+class Grounder(Protocol):
+    """Finds knowledge for conversations, as :mod:`parlai_q2.retrieve.grounding`."""
+
+    def ground(self, histories: Sequence[Sequence[str]]) -> Sequence[TurnKnowledge]: ...
+
+
+@dataclass(frozen=True)
+class Answer:
+    """
+    An answer to a chat request.
+
+    :param completion: the upstream server's, with the chosen replies.
+    :param source: where the knowledge was from.
+    :param ranking: None if the reply was not scored.
+    :param unscored: why not.
+    :param revision: what was done about unsupported claims; None if nothing was.
+    :param declined: whether the documents have no answer, so that nobody was asked.
+    """
+
+    completion: Completion
+    source: Source = Source.NONE
+    ranking: Ranking | None = None
+    unscored: Unscored | None = None
+    revision: Revision | None = None
+    declined: bool = False
+
+    @property
+    def abstained(self) -> bool:
+        """Whether a reply was withheld."""
+        return self.declined or (self.ranking is not None and self.ranking.abstain)
+
+
+class GroundedChat:
+    """
+    Answers chat requests.
+
+    :param server: the upstream server.
+    :param reranker: ranks the replies; its models are loaded by :meth:`open`.
+    :param grounder: searches documents, if there are some.
+    """
+
+    def __init__(
+        self,
+        server: ChatServer,
+        reranker: Reranker,
+        settings: Settings,
+        grounder: Grounder | None = None,
+    ):
+        self.server, self.reranker, self.settings = server, reranker, settings
+        self.grounder, self.metrics = grounder, Metrics()
+        self.connection: Connection
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Load the models, and connect to the upstream server."""
+        seconds = self.settings.window_ms / 1000
+        with ThreadPoolExecutor(1, 'models') as thread:
+            self._rank = Batcher(self._rank_pools, thread, seconds)
+            self._search = Batcher(self._search_all, thread, seconds)
+            await asyncio.get_running_loop().run_in_executor(
+                thread, load_models, self.reranker
+            )
+            async with self.server.connect() as self.connection:
+                yield
+
+    def _rank_pools(self, pools: Sequence[Pool]) -> list[Ranking]:
+        return self.reranker.explained(self.reranker.rank_batch(pools))
+
+    def _search_all(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
+        assert self.grounder is not None
+        return list(self.grounder.ground(histories))
+
+    async def rank(self, pool: Pool) -> Ranking:
+        """Rank a pool, together with those of other requests."""
+        with self.metrics.timed(Step.SCORE):
+            return await self._rank(pool)
+
+    async def read(self, body: Mapping[str, Any]) -> ChatRequest | Answer:
+        """Read a request and find its knowledge; an answer if documents have none."""
+        settings = self.settings
+        request = read_request(body, settings.markers, settings.prompt)
+        if request.unscored is None and self.grounder is not None:
+            if request.source != Source.FIELD:
+                with self.metrics.timed(Step.SEARCH):
+                    known = await self._search(request.history)
+                if known.declined:
+                    return self._decline(request)
+                if known.passages:
+                    passages, source = known.passages, Source.INDEX
+                    request = request.with_knowledge(passages, source, settings.prompt)
+        if not request.passages and request.unscored is None:
+            rule = self.reranker.rule
+            if rule.abstain_below is None or not rule.abstain_unverified:
+                return replace(request, unscored=Unscored.NO_KNOWLEDGE)
+        return request
+
+    async def answer(self, request: ChatRequest, authorization: str) -> Answer:
+        """
+        Answer a request.
+
+        :param authorization: the client's header, for the upstream server.
+        :raises ServerError: if that fails.
+        """
+        # Without sampling, all replies are the same.
+        is_sampled = request.fields.get('temperature') != 0
+        several = request.unscored is None and is_sampled
+        number = max(request.choices, self.settings.candidates if several else 1)
+        completion = await self._ask(request.fields, number, authorization)
+        given = completion['choices']
+        unscored = request.unscored or find_unscored(given[0])
+        if unscored == Unscored.EMPTY and any(not find_unscored(c) for c in given):
+            unscored = None
+        if unscored is not None:
+            completion = {**completion, 'choices': given[: request.choices]}
+            return Answer(completion, request.source, unscored=unscored)
+        candidates = [_candidate(c) for c in given if find_unscored(c) is None]
+        ranking = await self.rank(Pool(request.passages, candidates, request.history))
+        answer = Answer(completion, request.source, ranking)
+        if self.settings.revise and _is_unsupported(ranking):
+            with self.metrics.timed(Step.REVISE):
+                answer = await self._revise(request, answer, authorization)
+        return self._choose(answer, request.choices)
+
+    async def _ask(
+        self, fields: Mapping[str, Any], number: int, authorization: str
+    ) -> Completion:
+        with self.metrics.timed(Step.UPSTREAM):
+            return await self.connection.complete(fields, number, authorization)
+
+    def _choose(self, answer: Answer, choices: int) -> Answer:
+        """The answer with only the replies that the client gets, best first."""
+        assert answer.ranking is not None
+        if answer.abstained:
+            chosen = [abstention(self.settings.abstain_text)]
+        else:
+            chosen = [_choice(c) for c in answer.ranking.candidates[:choices]]
+        completion = {
+            **answer.completion,
+            'choices': [
+                {**choice, 'index': place} for place, choice in enumerate(chosen)
+            ],
+        }
+        return replace(answer, completion=completion)
+
+    def _decline(self, request: ChatRequest) -> Answer:
+        completion = {
+            'id': 'chatcmpl-abstained',
+            'object': 'chat.completion',
+            'created': 0,
+            'model': str(request.fields.get('model', '')),
+            'choices': [abstention(self.settings.abstain_text)],
+            'usage': dict.fromkeys(
+                ('prompt_tokens', 'completion_tokens', 'total_tokens'), 0
+            ),
+        }
+        return Answer(completion, Source.INDEX, declined=True)
+
+    async def _revise(
+        self, request: ChatRequest, answer: Answer, authorization: str
+    ) -> Answer:
+        """Have the best reply written again, or shorten it, if that is better."""
+        ranking = answer.ranking
+        assert ranking is not None
+        best = ranking.chosen
+        claims = '\n'.join(f'- {text}' for text in _find_unsupported(best))
+        asked = REVISE.format(claims=claims, knowledge=ranking.knowledge)
+        messages = [
+            *request.fields['messages'],
+            {'role': 'assistant', 'content': best.text},
+            {'role': 'user', 'content': asked},
+        ]
+        fields = {**request.fields, 'messages': messages}
+        fields.pop('tools', None), fields.pop('tool_choice', None)
+        completion = await self._ask(fields, 1, authorization)
+        usages = [u for c in (answer.completion, completion) if (u := c.get('usage'))]
+        if usages:
+            answer.completion['usage'] = add_usage(usages)
+        (choice,) = completion['choices']
+        if find_unscored(choice) is None:
+            better = await self._better(ranking, _candidate(choice), request)
+            if better is not None:
+                return replace(answer, ranking=better, revision=Revision.REVISED)
+        shorter = await self._shorten(best, request)
+        if shorter is not None:
+            better = await self._better(ranking, shorter, request)
+            if better is not None:
+                return replace(answer, ranking=better, revision=Revision.SHORTENED)
+        return replace(answer, revision=Revision.KEPT)
+
+    async def _better(
+        self, ranking: Ranking, other: Candidate, request: ChatRequest
+    ) -> Ranking | None:
+        """The ranking with another candidate first; None if it is not better."""
+        best = replace(ranking.chosen, evidence=None, answer=None)
+        pool = Pool(request.passages, [best, other], request.history)
+        again = await self.rank(pool)
+        scores = [c.score.value for c in (again.chosen, ranking.chosen) if c.score]
+        if again.chosen.place != 1 or len(scores) < 2 or scores[0] <= scores[1]:
+            return None
+        first = replace(again.chosen, place=len(ranking.candidates))
+        return replace(
+            ranking,
+            candidates=(first, *ranking.candidates),
+            reason=again.reason,
+            abstain=again.abstain,
+        )
+
+    async def _shorten(self, best: Candidate, request: ChatRequest) -> Candidate | None:
+        """The reply without its unsupported sentences, if the rest reads well."""
+        spans = sentences(best.text)
+        if len(spans) < 2:
+            return None
+        scored = [
+            await self.rank(Pool(request.passages, [span.text])) for span in spans
+        ]
+        kept, text, end = list[bool](), '', 0
+        for span, ranking in zip(spans, scored, strict=True):
+            score = ranking.chosen.score
+            kept.append(score is None or score.label != Label.INCONSISTENT)
+            if kept[-1]:
+                # With what stood before it, such as a line break.
+                text += best.text[end : span.end]
+                if len(kept) > 1 and not kept[-2] and _leans(span.text):
+                    return None
+            end = span.end
+        if all(kept) or not text.strip():
+            return None
+        choice = {**best.source, 'message': {**best.source['message'], 'content': text}}
+        return _candidate(choice)
+
+
+def load_models(reranker: Reranker) -> None:
+    """Load what a reranker loads when it is first used."""
+    pool = Pool('Keller built it in 1903.', ['Keller built it.'], ['Who built it?'])
+    reranker.explained(reranker.rank_batch([pool]))
+
+
+def abstention(text: str) -> dict[str, Any]:
+    """The choice of a reply that is withheld."""
+    message = {'role': 'assistant', 'content': text}
+    return {'index': 0, 'message': message, 'finish_reason': 'stop'}
+
+
+def _candidate(choice: Mapping[str, Any]) -> Candidate:
+    text = visible_text(choice['message']).strip()
+    logprobs = read_logprobs(choice)
+    total = sum(logprobs) if logprobs else None
+    mean = None if total is None else total / len(logprobs)
+    return Candidate(text, UPSTREAM, total, mean, source=dict(choice))
+
+
+def _choice(candidate: Candidate) -> dict[str, Any]:
+    """
+    A candidate as a choice of the protocol, whose content is the text that was scored.
+    """
+    choice = candidate.source
+    message = {**choice['message'], 'content': candidate.text}
+    if thoughts := split_message(choice['message']).thoughts:
+        message.setdefault('reasoning_content', thoughts)
+    return {**choice, 'message': message}
+
+
+def _find_unsupported(candidate: Candidate) -> list[str]:
+    """The words that a reply is wrong or unsupported in; all, if nothing is marked."""
+    score = candidate.shown
+    claims = score.claims if score is not None else ()
+    texts = [claim.span.text for claim in claims if claim.status in _UNSUPPORTED]
+    return texts or [candidate.text]
+
+
+def _is_unsupported(ranking: Ranking) -> bool:
+    score = ranking.chosen.shown
+    return score is not None and (
+        score.label == Label.INCONSISTENT
+        or any(claim.status in _UNSUPPORTED for claim in score.claims)
+    )
+
+
+def _leans(sentence: str) -> bool:
+    """Whether a sentence cannot do without the one before it."""
+    (kind,) = find_subject_kinds([sentence])
+    return kind == SubjectKind.PRONOUN or bool(_LEANS.match(sentence))

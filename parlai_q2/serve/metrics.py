@@ -1,0 +1,58 @@
+"""Counts and times for Prometheus; nothing of what was said."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+
+from parlai_q2.enums import Word
+
+CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+
+class Step(Word):
+    """The steps of an answer that are timed."""
+
+    SEARCH = 'search'
+    UPSTREAM = 'upstream'
+    SCORE = 'score'
+    REVISE = 'revise'
+
+
+class Metrics:
+    """What one app counts."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        given: dict[str, Any] = {'namespace': 'parlai_q2', 'registry': self.registry}
+        self.requests = Counter(
+            'requests', 'Answered requests', ('path', 'status'), **given
+        )
+        self.seconds = Histogram(
+            'step_seconds', 'Seconds of a step', ('step',), buckets=_BUCKETS, **given
+        )
+        self.labels = Counter('labels', 'Labels of chosen replies', ('label',), **given)
+        self.abstentions = Counter('abstentions', 'Replies withheld', **given)
+        self.in_progress = Gauge('in_progress', 'Requests being answered', **given)
+
+    @contextmanager
+    def timed(self, step: Step) -> Iterator[None]:
+        """Time a step."""
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds.labels(str(step)).observe(perf_counter() - began)
+
+    def render(self) -> bytes:
+        """All of it, as Prometheus reads it."""
+        return generate_latest(self.registry)

@@ -1,0 +1,246 @@
+"""
+Reads a chat request: its knowledge, the turns before the reply, and whether its reply
+can be scored. Knowledge comes from the first of these that has any:
+
+1. the fields ``knowledge`` and ``documents``;
+2. the index of documents, if the proxy has one (:mod:`~parlai_q2.serve.grounded`);
+3. messages with role ``tool`` or ``function``, and what stands between the markers;
+4. without markers, system and developer messages as they are.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from parlai_q2.enums import Word
+from parlai_q2.errors import InputError
+from parlai_q2.io.knowledge import stripped
+from parlai_q2.text.messages import visible_text
+from parlai_q2.turns import Passage, joined, passages_of
+
+SYSTEM, TOOLS, TURNS = (
+    ('system', 'developer'),
+    ('tool', 'function'),
+    ('user', 'assistant'),
+)
+MAX_CHOICES = 128
+
+
+class Source(Word):
+    """Where the knowledge of a request is from."""
+
+    FIELD = 'field'
+    INDEX = 'index'
+    MESSAGES = 'messages'
+    SYSTEM = 'system'
+    NONE = 'none'
+
+
+class Unscored(Word):
+    """Why a reply is passed on without a score."""
+
+    NO_KNOWLEDGE = 'no knowledge'
+    FORMAT = 'response_format'
+    MEDIA = 'content that is not text'
+    TOOL_CALLS = 'tool calls'
+    REFUSAL = 'refusal'
+    EMPTY = 'no text'
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """
+    A request as it is answered.
+
+    :param fields: to send upstream.
+    :param passages: the knowledge; empty if there is none.
+    :param source: where it is from.
+    :param history: the turns before the reply, oldest first.
+    :param choices: how many replies the client wants.
+    :param is_streamed: whether they are sent in pieces.
+    :param has_usage: whether these end with the usage.
+    :param unscored: why the reply is not scored; None if it is.
+    """
+
+    fields: Mapping[str, Any]
+    passages: tuple[Passage, ...]
+    source: Source
+    history: tuple[str, ...]
+    choices: int = 1
+    is_streamed: bool = False
+    has_usage: bool = False
+    unscored: Unscored | None = None
+
+    def with_knowledge(
+        self, passages: Sequence[Passage], source: Source, prompt: str
+    ) -> 'ChatRequest':
+        """The request with knowledge that the model is told of by a system message."""
+        return replace(
+            self,
+            passages=tuple(passages),
+            source=source,
+            fields={**self.fields, 'messages': _tell(self.fields, passages, prompt)},
+        )
+
+
+def read_request(
+    body: Mapping[str, Any], markers: tuple[str, str] | None, prompt: str
+) -> ChatRequest:
+    """
+    Read the body of a request.
+
+    :param markers: what begins and what ends knowledge inside a message, if anything.
+    :param prompt: tells the model of the field ``knowledge``.
+    :raises InputError: if it is no request of the protocol.
+    """
+    messages = body.get('messages')
+    if not isinstance(messages, list) or not messages:
+        raise InputError('"messages" must be a list of at least one message.')
+    if not all(isinstance(message, dict) for message in messages):
+        raise InputError('Each of "messages" must be an object with "role".')
+    choices = 1 if body.get('n') is None else body['n']
+    if type(choices) is not int or not 1 <= choices <= MAX_CHOICES:
+        raise InputError(f'"n" must be a whole number from 1 to {MAX_CHOICES}.')
+    options = body.get('stream_options')
+    dropped = ('knowledge', 'stream', 'stream_options', 'n')
+    given = _passages(body.get('knowledge'), 'knowledge')
+    documents = _passages(body.get('documents'), 'documents')
+    in_messages, history = _read_messages(messages, markers)
+    request = ChatRequest(
+        {name: value for name, value in body.items() if name not in dropped},
+        *_choose_source(given + documents, in_messages, messages, markers),
+        history=history,
+        choices=choices,
+        is_streamed=bool(body.get('stream')),
+        has_usage=isinstance(options, dict) and bool(options.get('include_usage')),
+        unscored=_find_unscored(body),
+    )
+    if given:
+        # Servers write ``documents`` into the prompt themselves.
+        told = request.with_knowledge(given, Source.FIELD, prompt)
+        return replace(told, passages=request.passages)
+    return request
+
+
+def _choose_source(
+    given: tuple[Passage, ...],
+    in_messages: tuple[Passage, ...],
+    messages: Sequence[Mapping[str, Any]],
+    markers: tuple[str, str] | None,
+) -> tuple[tuple[Passage, ...], Source]:
+    if given:
+        return given, Source.FIELD
+    if in_messages:
+        return in_messages, Source.MESSAGES
+    if markers is None:
+        texts = (visible_text(m) for m in messages if m.get('role') in SYSTEM)
+        if passages := stripped(tuple(Passage(text) for text in texts if text)):
+            return passages, Source.SYSTEM
+    return (), Source.NONE
+
+
+def _read_messages(
+    messages: Sequence[Mapping[str, Any]], markers: tuple[str, str] | None
+) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
+    """The knowledge in messages, and the turns without it."""
+    passages, history = list[str](), list[str]()
+    for message in messages:
+        text, role = visible_text(message), message.get('role')
+        if role in TOOLS:
+            passages.append(text)
+            continue
+        if markers is not None and role != 'assistant':
+            marked, text = _split_marked(text, *markers)
+            passages += marked
+        if role in TURNS and text.strip():
+            history.append(text)
+    return stripped(passages_of([p for p in passages if p])), tuple(history)
+
+
+def _split_marked(text: str, begin: str, end: str) -> tuple[list[str], str]:
+    """
+    What stands between markers, and the text without it.
+
+    >>> _split_marked('Use <k>Bees.</k> How many?', '<k>', '</k>')
+    (['Bees.'], 'Use  How many?')
+    """
+    marked, rest = list[str](), ''
+    while begin in text:
+        before, _, text = text.partition(begin)
+        inside, _, text = text.partition(end)
+        rest += before
+        marked.append(inside.strip())
+    return marked, (rest + text).strip()
+
+
+def _passages(value: Any, name: str) -> tuple[Passage, ...]:
+    """The passages of a field of the body, whose objects may be of other servers."""
+    if value is None:
+        return ()
+    values = value if isinstance(value, list) else [value]
+    try:
+        return stripped(passages_of([_as_passage(one) for one in values]))
+    except InputError:
+        raise InputError(
+            f'"{name}" must be a text, or a list of texts or of objects with "text".'
+        ) from None
+
+
+def _as_passage(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    data = value.get('data')
+    fields = data if isinstance(data, dict) else value
+    names = ('text', 'content', 'snippet', 'contents')
+    text = next((fields[n] for n in names if isinstance(fields.get(n), str)), data)
+    title = fields.get('title')
+    return {'text': text, 'title': title if isinstance(title, str) else ''}
+
+
+def _find_unscored(body: Mapping[str, Any]) -> Unscored | None:
+    format = body.get('response_format')
+    if isinstance(format, dict) and format.get('type', 'text') != 'text':
+        return Unscored.FORMAT
+    if any(_has_media(message) for message in body['messages']):
+        return Unscored.MEDIA
+    modalities = body.get('modalities')
+    return Unscored.MEDIA if modalities not in (None, [], ['text']) else None
+
+
+def _has_media(message: Mapping[str, Any]) -> bool:
+    content = message.get('content')
+    parts = content if isinstance(content, list) else []
+    kinds = ('text', 'input_text', 'output_text', 'refusal', 'thinking')
+    return any(
+        isinstance(p, dict) and p.get('type', 'text') not in kinds for p in parts
+    )
+
+
+def find_unscored(choice: Mapping[str, Any]) -> Unscored | None:
+    """Why a reply is not scored; None if it is a text."""
+    message = choice['message']
+    if message.get('tool_calls') or message.get('function_call'):
+        return Unscored.TOOL_CALLS
+    if message.get('refusal'):
+        return Unscored.REFUSAL
+    if message.get('audio'):
+        return Unscored.MEDIA
+    return None if visible_text(message).strip() else Unscored.EMPTY
+
+
+def _tell(
+    fields: Mapping[str, Any], passages: Sequence[Passage], prompt: str
+) -> list[dict[str, Any]]:
+    """
+    The messages with knowledge in the first system message: many models know only one.
+    """
+    text = prompt.replace('{knowledge}', joined(_titled(passages)))
+    first, *rest = fields['messages']
+    if first.get('role') in SYSTEM:
+        return [{**first, 'content': f'{visible_text(first)}\n\n{text}'.strip()}, *rest]
+    return [{'role': 'system', 'content': text}, first, *rest]
+
+
+def _titled(passages: Sequence[Passage]) -> Iterator[Passage]:
+    for title, group in ((passage.title, passage) for passage in passages):
+        yield group._replace(text=f'{title}: {group.text}') if title else group

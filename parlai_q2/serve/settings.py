@@ -1,0 +1,64 @@
+"""What the user of the proxy can set."""
+
+from dataclasses import dataclass, field
+
+from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT
+from parlai_q2.errors import ConfigError
+from parlai_q2.generate.chat import KNOWLEDGE
+from parlai_q2.generate.strategies import MOST_CANDIDATES
+
+DEFAULT_PROMPT = 'What you say must agree with this knowledge:\n{knowledge}'
+
+
+@dataclass(frozen=True)
+class Settings:
+    """
+    How the proxy answers, and what it accepts.
+
+    :param candidates: how many replies to ask the upstream server for.
+    :param abstain_text: the reply when the reranker abstains.
+    :param markers: what begins and what ends knowledge inside a message; None if system
+        messages are knowledge as a whole.
+    :param prompt: what tells the model of knowledge that its messages do not have.
+    :param revise: whether to have unsupported replies revised, or shortened.
+    :param stream_sentences: whether streamed replies come sentence by sentence.
+    :param api_key: what clients must send as bearer token; empty for nothing.
+    :param hosts: the names that it answers to; ``*`` for any.
+    :param max_queue: the most requests at a time; a further one gets 429.
+    :param max_body: the most bytes of a request.
+    :param patience: seconds until a request must have arrived.
+    :param window_ms: how long a request waits for others, to be scored with them.
+    :raises ConfigError: when one is out of range.
+    """
+
+    candidates: int = 4
+    abstain_text: str = DEFAULT_ABSTAIN_TEXT
+    markers: tuple[str, str] | None = None
+    prompt: str = DEFAULT_PROMPT
+    revise: bool = False
+    stream_sentences: bool = False
+    api_key: str = field(default='', repr=False)
+    hosts: tuple[str, ...] = ('*',)
+    max_queue: int = 256
+    max_body: int = 10_000_000
+    patience: float = 30.0
+    window_ms: float = 4.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.candidates <= MOST_CANDIDATES:
+            raise ConfigError(
+                f'--candidates is {self.candidates}; it must be from 1 to '
+                f'{MOST_CANDIDATES}.'
+            )
+        for name in ('max_queue', 'max_body', 'patience'):
+            if getattr(self, name) <= 0:
+                raise ConfigError(
+                    f'--{name.replace("_", "-")} is {getattr(self, name)}; it must be '
+                    'above 0.'
+                )
+        if KNOWLEDGE not in self.prompt:
+            raise ConfigError(f'--knowledge-prompt must contain {KNOWLEDGE}.')
+        if self.markers is not None and not all(self.markers):
+            raise ConfigError(
+                '--knowledge-markers takes two texts: "<context>" "</context>"'
+            )

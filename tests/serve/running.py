@@ -1,0 +1,85 @@
+"""Runs the proxy in a thread, before a server of the tests."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import httpx
+import uvicorn
+
+from parlai_q2.generate.server import ChatServer
+from parlai_q2.report.chat.connections import BoundedConnection, Limits
+from parlai_q2.report.chat.server import listen
+from parlai_q2.rerank import Reranker, Rule
+from parlai_q2.serve import Settings, make_app
+
+BEES = 'Bees have five eyes. Bees live in hives.'
+RIGHT, WRONG = 'Bees have five eyes.', 'Wasps build nests of grey paper.'
+
+
+@contextmanager
+def proxy(
+    url: str,
+    abstain_below: float | None = None,
+    limits: Limits | None = None,
+    grounder: Any = None,
+    timeout: float = 5.0,
+    **settings: Any,
+) -> Iterator[httpx.Client]:
+    """A running proxy before the server at ``url``, which scores by shared words."""
+    reranker = Reranker(
+        'precision',
+        Rule(abstain_below=abstain_below),
+        guards=False,
+        explain=None,
+        relevance=None,
+    )
+    server = ChatServer(url, timeout=timeout, retries=0, concurrency=64)
+    app = make_app(server, reranker, Settings(**settings), grounder)
+    with serving_app(app, limits or Limits(200, 200)) as base:
+        with httpx.Client(base_url=base, timeout=20, trust_env=False) as client:
+            yield client
+
+
+@contextmanager
+def serving_app(app: Any, limits: Limits) -> Iterator[str]:
+    """A running app; its address."""
+    socket = listen('127.0.0.1', 0)
+    http = partial(BoundedConnection, limits)
+    config = uvicorn.Config(
+        app, http=http, ws='none', log_config=None, access_log=False
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={'sockets': [socket]})
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        yield f'http://127.0.0.1:{socket.getsockname()[1]}'
+    finally:
+        server.should_exit = True
+        thread.join()
+        socket.close()
+
+
+def said(*contents: Any, **fields: Any) -> dict[str, Any]:
+    """A request with a question, whose system messages are given first."""
+    messages = [{'role': 'system', 'content': content} for content in contents]
+    messages.append({'role': 'user', 'content': 'How many eyes do bees have?'})
+    return {'model': 'm', 'messages': messages, **fields}
+
+
+def chat(client: httpx.Client, *contents: Any, **fields: Any) -> Any:
+    """The answer to such a request."""
+    answer = client.post('/v1/chat/completions', json=said(*contents, **fields))
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def text_of(answer: Any) -> str:
+    """The first reply of an answer."""
+    return answer['choices'][0]['message']['content']

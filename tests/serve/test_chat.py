@@ -1,0 +1,326 @@
+"""What a chat client gets for what it sends."""
+
+import json
+
+import pytest
+
+from parlai_q2.generate.chat import KNOWLEDGE
+from parlai_q2.io.turn_knowledge import TurnKnowledge
+from parlai_q2.turns import Passage
+from tests.agents.protocol_server import choice, serving
+from tests.serve.running import BEES, RIGHT, WRONG, chat, proxy, said, text_of
+
+THOUGHT = f'<think>{WRONG}</think>\n{RIGHT}'
+CALL = {'id': '1', 'type': 'function', 'function': {'name': 'f', 'arguments': '{}'}}
+
+
+def replying(*replies):
+    """A model that gives these replies."""
+    return lambda fields: list(replies)[: fields.get('n', 1)]
+
+
+def calling(fields):
+    """A model that calls a tool."""
+    return [{'message': {'role': 'assistant', 'content': None, 'tool_calls': [CALL]}}]
+
+
+def read_events(text):
+    """The values of a stream's events, the last of which ends it."""
+    *events, done, _ = text.split('\n\n')
+    assert done == 'data: [DONE]'
+    return [json.loads(event.removeprefix('data: ')) for event in events]
+
+
+def streamed_text(events):
+    deltas = [choice['delta'] for event in events for choice in event['choices']]
+    return ''.join(delta.get('content') or '' for delta in deltas)
+
+
+def test_the_most_grounded_of_several_replies_is_the_answer():
+    with serving(replying(WRONG, RIGHT, 'Bees live in trees.')) as served:
+        with proxy(served.url, candidates=3) as client:
+            body = said(BEES, user='me', temperature=0.5)
+            answer = client.post('/v1/chat/completions', json=body)
+    assert answer.headers['X-Grounding-Label'] == 'consistent'
+    assert answer.headers['X-Grounding-Score'] == '1.0000'
+    assert 'X-Grounding-Abstained' not in answer.headers
+    found = answer.json()
+    assert text_of(found) == RIGHT and len(found['choices']) == 1
+    assert found['usage']['total_tokens'] == 5 and found['id'] == 'chatcmpl-7'
+    grounding = found['grounding']
+    assert grounding['scored'] and grounding['knowledge'] == 'system'
+    assert [c['score'] for c in grounding['candidates']] == [1.0, 0.6667, 0.0]
+    # What the client sent is what the server got.
+    assert served.requests == [{**body, 'n': 3}]
+
+
+def test_a_server_that_gives_one_reply_is_asked_for_several_with_other_seeds():
+    replies = iter([WRONG, RIGHT, WRONG])
+    with serving(lambda _: [next(replies)]) as served:
+        with proxy(served.url, candidates=3) as client:
+            answer = chat(client, BEES, seed=7)
+    assert text_of(answer) == RIGHT
+    assert answer['usage']['total_tokens'] == 15
+    assert sorted(r['seed'] for r in served.requests) == [7, 8, 9]
+
+
+def test_as_many_replies_as_the_client_asks_for_come_best_first():
+    with serving(replying(WRONG, RIGHT, 'Bees live in trees.')) as served:
+        with proxy(served.url, candidates=3) as client:
+            answer = chat(client, BEES, n=2)
+    texts = [c['message']['content'] for c in answer['choices']]
+    assert texts == [RIGHT, 'Bees live in trees.']
+    assert [c['index'] for c in answer['choices']] == [0, 1]
+
+
+def test_without_sampling_one_reply_is_enough():
+    with serving(replying(WRONG)) as served, proxy(served.url) as client:
+        chat(client, BEES, temperature=0)
+    assert [request['n'] for request in served.requests] == [1]
+
+
+MARKED = {'markers': ('<k>', '</k>')}
+TOOL = [
+    {'role': 'assistant', 'content': None, 'tool_calls': [CALL]},
+    {'role': 'tool', 'tool_call_id': '1', 'content': BEES},
+]
+ASKED = [{'role': 'user', 'content': 'How many eyes?'}]
+
+
+@pytest.mark.parametrize(
+    'fields, settings, source',
+    [
+        ({'knowledge': BEES}, {}, 'field'),
+        ({'knowledge': ['Ants.', BEES]}, {}, 'field'),
+        ({'documents': [{'title': 'Bee', 'text': BEES}]}, {}, 'field'),
+        ({'documents': [{'data': {'snippet': BEES}}]}, {}, 'field'),
+        ({'messages': [*ASKED, *TOOL]}, {}, 'messages'),
+        ({'messages': [*ASKED, {'role': 'function', 'content': BEES}]}, {}, 'messages'),
+        ({'messages': [{'role': 'system', 'content': BEES}, *ASKED]}, {}, 'system'),
+        ({'messages': [{'role': 'developer', 'content': BEES}, *ASKED]}, {}, 'system'),
+        (
+            {'messages': [{'role': 'system', 'content': f'Hi. <k>{BEES}</k>'}, *ASKED]},
+            MARKED,
+            'messages',
+        ),
+        (
+            {'messages': [{'role': 'user', 'content': f'<k>{BEES}</k> How many?'}]},
+            MARKED,
+            'messages',
+        ),
+        ({'messages': [{'role': 'system', 'content': BEES}, *ASKED]}, MARKED, 'none'),
+        ({'knowledge': []}, {}, 'none'),
+        # Fields come before messages, and these before system messages.
+        ({**said('Ants.'), 'knowledge': BEES}, {}, 'field'),
+        (
+            {'messages': [{'role': 'system', 'content': 'Ants.'}, *ASKED, *TOOL]},
+            {},
+            'messages',
+        ),
+    ],
+)
+def test_where_knowledge_comes_from(fields, settings, source):
+    with serving(replying(WRONG, RIGHT)) as served:
+        with proxy(served.url, candidates=2, **settings) as client:
+            body = {'messages': ASKED, **fields}
+            answer = client.post('/v1/chat/completions', json=body).json()
+    grounding = answer['grounding']
+    if source == 'none':
+        assert grounding == {
+            'scored': False,
+            'reason': 'no knowledge',
+            'abstained': False,
+        }
+        assert text_of(answer) == WRONG and served.requests[0]['n'] == 1
+        return
+    assert (grounding['knowledge'], text_of(answer)) == (source, RIGHT)
+    [sent] = served.requests
+    assert 'knowledge' not in sent
+    # What the model would not know otherwise is in a system message.
+    told = sent['messages'] != body['messages']
+    assert told == ('knowledge' in fields)
+    if told:
+        assert sent['messages'][0]['role'] == 'system'
+        assert BEES in sent['messages'][0]['content']
+    assert sent.get('documents') == fields.get('documents')
+
+
+class Documents:
+    """Finds one passage, or nothing that answers."""
+
+    def __init__(self, **found):
+        self.found = TurnKnowledge(searched=True, **found)
+
+    def ground(self, histories):
+        return [self.found for _ in histories]
+
+
+def test_documents_are_searched_and_the_model_is_told():
+    documents = Documents(passages=(Passage(BEES),))
+    with serving(replying(WRONG, RIGHT)) as served:
+        prompt = f'Only: {KNOWLEDGE}'
+        with proxy(served.url, grounder=documents, prompt=prompt) as client:
+            answer = chat(client, 'Be nice.')
+    assert text_of(answer) == RIGHT and answer['grounding']['knowledge'] == 'index'
+    system, _ = served.requests[0]['messages']
+    assert system['content'] == f'Be nice.\n\nOnly: {BEES}'
+
+
+@pytest.mark.parametrize('stream', [False, True])
+def test_what_no_document_answers_is_declined_without_asking(stream):
+    documents = Documents(passages=(), declined=True)
+    with serving(replying(RIGHT)) as served:
+        with proxy(served.url, grounder=documents, abstain_text='No idea.') as client:
+            body = said(stream=stream)
+            answer = client.post('/v1/chat/completions', json=body)
+    assert 'No' in answer.text and 'idea.' in answer.text and served.requests == []
+    assert answer.headers['X-Grounding-Abstained'] == 'true'
+
+
+@pytest.mark.parametrize('stream', [False, True])
+def test_a_reply_that_is_not_grounded_is_withheld(stream):
+    with serving(replying(WRONG, 'It is far away, they say.')) as served:
+        settings = {'abstain_below': 0.5, 'abstain_text': 'No idea.', 'candidates': 2}
+        with proxy(served.url, **settings) as client:
+            body = said(BEES, stream=stream)
+            answer = client.post('/v1/chat/completions', json=body)
+            counted = client.get('/metrics').text
+    assert answer.headers['X-Grounding-Label'] == 'inconsistent'
+    assert answer.headers['X-Grounding-Abstained'] == 'true'
+    if stream:
+        assert streamed_text(read_events(answer.text)) == 'No idea.'
+    else:
+        assert text_of(answer.json()) == 'No idea.'
+        assert answer.json()['grounding']['claims'] == []
+    assert 'parlai_q2_abstentions_total 1.0' in counted
+    assert 'parlai_q2_labels_total{label="inconsistent"} 1.0' in counted
+
+
+IMAGE = [{'type': 'image_url', 'image_url': {'url': 'data:image/png;base64,AA=='}}]
+
+
+@pytest.mark.parametrize(
+    'model, fields, reason',
+    [
+        (calling, {'tools': [{'type': 'function'}]}, 'tool calls'),
+        (
+            replying(RIGHT),
+            {'response_format': {'type': 'json_object'}},
+            'response_form',
+        ),
+        (
+            replying(RIGHT),
+            {'messages': [{'role': 'user', 'content': IMAGE}]},
+            'content',
+        ),
+        (
+            lambda _: [{'message': {'role': 'assistant', 'refusal': 'I will not.'}}],
+            {},
+            'refusal',
+        ),
+        (replying(''), {}, 'no text'),
+    ],
+)
+@pytest.mark.parametrize('stream', [False, True])
+def test_other_replies_pass_through(model, fields, reason, stream):
+    with serving(model) as served, proxy(served.url) as client:
+        body = said(BEES, **fields, stream=stream)
+        answer = client.post('/v1/chat/completions', json=body)
+    sent, expected = served.requests[0], model({'n': 1})[0]
+    if not isinstance(expected, dict):
+        expected = choice(expected)
+    assert {**body, 'stream': None} == {**sent, 'n': None, 'stream': None} | {
+        'stream': None
+    } or all(sent[name] == body[name] for name in ('messages', *fields))
+    if not stream:
+        [found] = answer.json()['choices']
+        assert found['message'] == expected['message']
+        assert reason in answer.json()['grounding']['reason']
+        return
+    events = read_events(answer.text)
+    deltas = [c['delta'] for event in events for c in event['choices']]
+    calls = [d['tool_calls'][0]['id'] for d in deltas if d.get('tool_calls')]
+    assert calls == (['1'] if model is calling else [])
+    [grounding] = [e['grounding'] for e in events if 'grounding' in e]
+    assert not grounding['scored'] and reason in grounding['reason']
+
+
+def test_thoughts_are_neither_scored_nor_said():
+    with serving(replying(WRONG, THOUGHT)) as served:
+        with proxy(served.url, candidates=2) as client:
+            answer = chat(client, BEES)
+    message = answer['choices'][0]['message']
+    assert message['content'] == RIGHT and message['reasoning_content'] == WRONG
+
+
+def test_a_stream_begins_once_the_reply_is_chosen():
+    with serving(replying(WRONG, RIGHT)) as served:
+        with proxy(served.url, candidates=2) as client:
+            body = said(BEES, stream=True, stream_options={'include_usage': True})
+            answer = client.post('/v1/chat/completions', json=body)
+    events = read_events(answer.text)
+    assert streamed_text(events) == RIGHT and len(events) == 7
+    assert answer.headers['X-Grounding-Score'] == '1.0000'
+    assert answer.headers['Content-Type'].startswith('text/event-stream')
+    assert events[-2]['choices'][0]['finish_reason'] == 'stop'
+    assert events[-2]['grounding']['label'] == 'consistent'
+    assert events[-1]['usage']['total_tokens'] == 5 and events[-1]['choices'] == []
+    assert {event['object'] for event in events} == {'chat.completion.chunk'}
+    assert 'stream' not in served.requests[0]
+
+
+@pytest.mark.parametrize(
+    'reply, text, grounding',
+    [
+        (f'{RIGHT} Bees live in hives.', f'{RIGHT} Bees live in hives.', {'score': 1}),
+        (f'{RIGHT} {WRONG} {RIGHT}', RIGHT, {'score': 1, 'label': 'consistent'}),
+        (f'{WRONG} {RIGHT}', 'No idea.', {'abstained': True, 'label': None}),
+        (f'<think>{WRONG}</think> {RIGHT}', RIGHT, {'score': 1}),
+    ],
+)
+def test_sentences_are_streamed_up_to_the_first_unsupported_one(reply, text, grounding):
+    with serving(replying(reply)) as served:
+        settings = {'stream_sentences': True, 'abstain_text': 'No idea.'}
+        with proxy(served.url, **settings) as client:
+            answer = client.post('/v1/chat/completions', json=said(BEES, stream=True))
+    events = read_events(answer.text)
+    found = next(event['grounding'] for event in events if 'grounding' in event)
+    assert streamed_text(events) == text
+    assert {name: found[name] for name in grounding} == grounding
+    for sentence in found['sentences']:
+        start, end = sentence['span']
+        assert text[start:end] == sentence['text']
+
+
+def test_a_tool_call_in_a_stream_of_sentences_passes_through():
+    with serving(calling) as served, proxy(served.url, stream_sentences=True) as client:
+        answer = client.post('/v1/chat/completions', json=said(BEES, stream=True))
+    events = read_events(answer.text)
+    assert any(c['delta'].get('tool_calls') for e in events for c in e['choices'])
+    assert [e['grounding']['reason'] for e in events if 'grounding' in e] == [
+        'tool calls'
+    ]
+
+
+@pytest.mark.parametrize(
+    'first, revision, text, done',
+    [
+        (RIGHT, None, RIGHT, None),
+        (WRONG, RIGHT, RIGHT, 'revised'),
+        (f'{RIGHT} {WRONG} {WRONG}', WRONG, RIGHT, 'shortened'),
+        # Nothing would be left, and what is left would lean on what is gone.
+        (WRONG, WRONG, WRONG, 'kept'),
+        (f'{WRONG} It is bees.', WRONG, f'{WRONG} It is bees.', 'kept'),
+    ],
+)
+def test_an_unsupported_reply_is_revised_or_shortened(first, revision, text, done):
+    replies = iter([first, revision])
+    with serving(lambda _: [next(replies)]) as served:
+        with proxy(served.url, candidates=1, revise=True) as client:
+            answer = chat(client, BEES)
+    assert text_of(answer) == text and answer['grounding']['revision'] == done
+    assert answer['usage']['total_tokens'] == (10 if done else 5)
+    if done:
+        *_, said_before, asked = served.requests[1]['messages']
+        assert said_before == {'role': 'assistant', 'content': first}
+        assert BEES in asked['content'] and '- ' in asked['content']

@@ -1,0 +1,257 @@
+"""Who is let in, and what is answered to what cannot be answered."""
+
+import json
+import logging
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from parlai_q2.report.chat.connections import Limits
+from tests.agents.protocol_server import Broken, choice, serving, stream_of
+from tests.serve.running import BEES, RIGHT, WRONG, proxy, said, text_of
+from tests.serve.test_chat import replying
+
+CHAT = '/v1/chat/completions'
+JSON = {'Content-Type': 'application/json'}
+
+
+@pytest.fixture(scope='module')
+def client():
+    with serving(replying(RIGHT)) as served:
+        with proxy(served.url, candidates=1, max_body=10_000) as client:
+            yield client
+
+
+@pytest.mark.parametrize(
+    'path, body, status, told',
+    [
+        (CHAT, b'', 400, 'JSON object'),
+        (CHAT, b'[]', 400, 'JSON object'),
+        (CHAT, b'[' * 9000, 400, 'JSON object'),
+        (CHAT, b'{"a": "\xff"}', 400, 'JSON object'),
+        (CHAT, b'{"temperature": NaN}', 400, 'JSON object'),
+        (CHAT, b'{"n": ' + b'9' * 5000 + b'}', 400, 'JSON object'),
+        (CHAT, b'x' * 10_001, 413, '10,000 bytes'),
+        (CHAT, {}, 400, '"messages" must be a list'),
+        (CHAT, {'messages': [7]}, 400, 'must be an object'),
+        (CHAT, {**said(BEES), 'n': 0}, 400, '"n" must be'),
+        (CHAT, {**said(BEES), 'n': True}, 400, '"n" must be'),
+        (CHAT, {**said(BEES), 'knowledge': 7}, 400, '"knowledge" must be'),
+        (CHAT, {**said(BEES), 'documents': [{'a': 7}]}, 400, '"documents" must be'),
+        ('/v1/rerank', {'query': 7, 'documents': ['a']}, 400, '"query" must be'),
+        ('/v1/rerank', {'query': 'a', 'documents': [7]}, 400, '"documents" must be'),
+        ('/v1/rerank', {'query': 'a', 'documents': []}, 400, '"documents" a list'),
+        ('/v1/rerank', {'query': 'a', 'documents': ['b'], 'top_n': 0}, 400, '"top_n"'),
+        ('/v1/score', {'pairs': [{'knowledge': 'a'}]}, 400, "Pair 0 has no 'response'"),
+        ('/v1/score', {'pairs': 7}, 400, '"pairs" must be a list'),
+        ('/v1/nothing', {}, 404, 'See /docs'),
+    ],
+)
+def test_what_cannot_be_answered_is_refused(client, path, body, status, told):
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    answer = client.post(path, content=content, headers=JSON)
+    assert answer.status_code == status
+    assert told in answer.json()['error']['message']
+
+
+def test_only_json_is_taken(client):
+    assert client.post(CHAT, content='{}').status_code == 415
+    assert client.get(CHAT).status_code == 405
+
+
+def test_other_sites_cannot_take_part(client):
+    asked = {'Origin': 'http://elsewhere.example'}
+    answer = client.options(CHAT, headers=asked)
+    assert 'Access-Control-Allow-Origin' not in answer.headers
+
+
+def test_replies_are_reranked_and_scored(client):
+    body = {'query': BEES, 'documents': [WRONG, {'text': RIGHT}], 'top_n': 1}
+    [best] = client.post('/v1/rerank', json=body).json()['results']
+    assert best['index'] == 1 and best['relevance_score'] == 1.0
+    assert best['document'] == {'text': RIGHT} and best['label'] == 'consistent'
+    pair = {'knowledge': BEES, 'response': WRONG}
+    [one] = client.post('/v1/score', json=pair).json()['data']
+    assert one['label'] == 'inconsistent' and one['index'] == 0
+    pairs = [pair, {'knowledge': '', 'response': RIGHT}, {**pair, 'response': RIGHT}]
+    data = client.post('/v1/score', json={'pairs': pairs}).json()['data']
+    labels = [one['label'] for one in data]
+    assert labels == ['inconsistent', 'not_verifiable', 'consistent']
+
+
+def test_pages_and_models(client):
+    assert client.get('/health').json()['status'] == 'ok'
+    assert client.get('/v1/models').json()['data'] == [{'id': 'm'}]
+    assert client.get('/openapi.json').json()['openapi'] == '3.1.0'
+    page = client.get('/docs').text
+    assert 'POST /v1/rerank' in page and 'http:' not in page
+    counted = client.get('/metrics').text
+    assert 'parlai_q2_requests_total{path="/health",status="200"}' in counted
+
+
+def test_the_key_is_asked_for_and_not_passed_on():
+    with serving(replying(RIGHT)) as served:
+        with proxy(served.url, candidates=1, api_key='sk-Secret-7') as client:
+            for key in ('', 'Bearer', 'Bearer sk-Secret-8', 'sk-Secret-7', 'Bearer é'):
+                headers = {'Authorization': key.encode()}
+                answer = client.post(CHAT, json=said(BEES), headers=headers)
+                assert answer.status_code == 401
+            assert client.get('/metrics').status_code == 401
+            assert client.get('/health').status_code == 200
+            headers = {'Authorization': 'Bearer sk-Secret-7'}
+            assert client.post(CHAT, json=said(BEES), headers=headers).is_success
+    assert ['Authorization' in headers for headers in served.headers] == [False]
+
+
+def test_a_clients_key_is_passed_on_and_shown_nowhere(caplog):
+    caplog.set_level(logging.DEBUG)
+    told = b'{"error": {"message": "no such key", "code": "invalid_api_key"}}'
+    with serving(replying(RIGHT), Broken(401, told)) as served:
+        with proxy(served.url) as client:
+            headers = {'Authorization': 'Bearer sk-Secret-7'}
+            answer = client.post(CHAT, json=said(BEES), headers=headers)
+    assert answer.status_code == 401
+    assert answer.json()['error']['code'] == 'invalid_api_key'
+    assert served.headers[0]['Authorization'] == 'Bearer sk-Secret-7'
+    mine = [r for r in caplog.records if r.name.startswith('parlai_q2')]
+    assert all('Secret' not in record.getMessage() for record in mine)
+
+
+def test_it_answers_only_to_its_own_names():
+    with serving(replying(RIGHT)) as served:
+        with proxy(served.url, hosts=('127.0.0.1',)) as client:
+            assert client.get('/health').is_success
+            other = {'Host': 'elsewhere.example'}
+            assert client.get('/health', headers=other).status_code == 400
+
+
+def test_requests_beyond_the_queue_are_told_to_come_again():
+    body = json.dumps({'choices': [choice(RIGHT)]}).encode()
+    with serving(replying(RIGHT), *[Broken(body=body, wait=0.5)] * 2) as served:
+        with proxy(served.url, max_queue=2, candidates=1) as client:
+            with ThreadPoolExecutor(6) as pool:
+                asked = [
+                    pool.submit(client.post, CHAT, json=said(BEES)) for _ in '123456'
+                ]
+            answers = [future.result() for future in asked]
+            assert client.post(CHAT, json=said(BEES)).is_success
+    statuses = sorted(answer.status_code for answer in answers)
+    assert statuses == [200] * 2 + [429] * 4
+    refused = next(answer for answer in answers if answer.status_code == 429)
+    assert refused.headers['Retry-After'] == '1'
+
+
+WHOLE = json.dumps({'choices': [choice(RIGHT)]}).encode()
+
+
+@pytest.mark.parametrize(
+    'broken, status, told',
+    [
+        (Broken(500, b'oops'), 500, "'oops'"),
+        (Broken(404, b'{"error": {"message": "no model m"}}'), 404, 'no model m'),
+        (Broken(429, b'{}', {'Retry-After': '7'}), 429, 'answered 429'),
+        (Broken(307, headers={'Location': 'http://elsewhere'}), 502, 'redirects'),
+        (Broken(204, b''), 502, 'answered 204'),
+        (Broken(body=b'<html>'), 502, 'chat-completions protocol'),
+        (Broken(body=b'{"choices": [7]}'), 502, 'chat-completions protocol'),
+        (Broken(body=b'{"choices": []}'), 502, 'gave 0'),
+        (Broken(body=b'\xff' * 50), 502, 'chat-completions protocol'),
+        (Broken(body=WHOLE, cut=20), 502, 'broke off'),
+        (Broken(cut=0), 502, 'broke off'),
+        (Broken(body=WHOLE, headers={'Content-Encoding': 'gzip'}), 502, 'compresses'),
+        (Broken(body=WHOLE, wait=3), 504, 'within 1 s'),
+        (Broken(body=WHOLE, drip=0.1), 504, 'within 1 s'),
+    ],
+)
+def test_a_server_that_fails_has_a_clear_status(broken, status, told):
+    with serving(replying(RIGHT), broken) as served:
+        with proxy(served.url, candidates=1, timeout=1.0) as client:
+            answer = client.post(CHAT, json=said(BEES))
+            assert (answer.status_code, told in answer.text) == (status, True)
+            assert answer.headers.get('Retry-After') == broken.headers.get(
+                'Retry-After'
+            )
+            assert text_of(client.post(CHAT, json=said(BEES)).json()) == RIGHT
+
+
+def test_a_server_that_is_not_there_is_told_of():
+    with proxy('http://127.0.0.1:9/v1') as client:
+        answer = client.post(CHAT, json=said(BEES))
+    assert answer.status_code == 502 and 'Is it running?' in answer.text
+
+
+CHUNK = '{"choices": [{"index": 0, "delta": {"content": "Zwölf Bienen. "}}]}'
+
+
+@pytest.mark.parametrize(
+    'broken, text, told',
+    [
+        # A byte at a time: letters come in halves.
+        (stream_of(CHUNK, '[DONE]', drip=0.001), 'Zwölf Bienen. ', None),
+        (stream_of(CHUNK, '{garbage'), 'Zwölf Bienen. ', 'chat-completions protocol'),
+        (stream_of(CHUNK), 'Zwölf Bienen. ', 'broke off in the middle'),
+        (stream_of(CHUNK, CHUNK, cut=80), 'Zwölf Bienen. ', 'broke off'),
+        (stream_of(CHUNK, 'a' * 2**21), 'Zwölf Bienen. ', 'too long'),
+    ],
+)
+def test_a_stream_that_breaks_off_says_so(broken, text, told):
+    with serving(replying(RIGHT), broken) as served:
+        with proxy(served.url, timeout=1.0) as client:
+            answer = client.post(CHAT, json=said(stream=True))
+    events = [e.removeprefix('data: ') for e in answer.text.split('\n\n') if e]
+    assert json.loads(events[0])['choices'][0]['delta']['content'] == text
+    if told is None:
+        assert events[1:] == ['[DONE]']
+    else:
+        assert told in json.loads(events[-1])['error']['message']
+
+
+@pytest.mark.parametrize('broken', [Broken(503, b'busy'), Broken(body=b'<html>')])
+def test_a_stream_that_does_not_begin_has_a_status(broken):
+    with serving(replying(RIGHT), broken) as served, proxy(served.url) as client:
+        answer = client.post(CHAT, json=said(stream=True))
+    assert answer.status_code in (502, 503)
+
+
+def test_a_request_that_does_not_arrive_is_told_so():
+    with serving(replying(RIGHT)) as served:
+        limits = Limits(9, 9, patience=5.0)
+        with proxy(served.url, limits=limits, patience=0.3) as client:
+            address = client.base_url.host, client.base_url.port
+            with socket.create_connection(address, timeout=10) as slow:
+                head = f'POST {CHAT} HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n'
+                slow.sendall(f'{head}Content-Type: application/json\r\n\r\n{{'.encode())
+                assert slow.recv(99).startswith(b'HTTP/1.1 408 ')
+
+
+def test_a_client_that_leaves_ends_its_request():
+    begun = threading.Event()
+
+    def wait(fields):
+        begun.set()
+        time.sleep(1.0)
+        return [RIGHT]
+
+    with serving(wait) as served, proxy(served.url, candidates=1) as client:
+        with pytest.raises(httpx.ReadTimeout):
+            client.post(CHAT, json=said(BEES), timeout=0.3)
+        assert begun.wait(5)
+        deadline = time.monotonic() + 5
+        while 'in_progress 0.0' not in client.get('/metrics').text:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert 'status="499"} 1.0' in client.get('/metrics').text
+
+
+def test_what_users_write_is_not_logged(caplog):
+    caplog.set_level(logging.DEBUG)
+    bad = Broken(body=b'{"choices": [{"message": {"content": "Quark 7"}, "x": 1}]}')
+    with serving(replying('Quark 7.'), bad) as served, proxy(served.url) as client:
+        for body in (said('Quark 8.'), {'messages': ['Quark 9']}, said(n='Quark')):
+            client.post(CHAT, json=body)
+    mine = [r for r in caplog.records if r.name.startswith('parlai_q2')]
+    assert 'Quark' not in ''.join(record.getMessage() for record in mine)
