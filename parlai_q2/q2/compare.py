@@ -9,7 +9,7 @@ token F1.
 
 With soft comparison, which is not in the paper, the score is the probability of
 entailment plus half that of neutral and generic. Comparison by value, which is not in
-the paper either, decides first where both answers are quantities.
+the paper either, decides first where both answers are amounts.
 """
 
 from typing import Mapping, Optional, Sequence
@@ -25,8 +25,8 @@ from parlai_q2.claims import (
 )
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.q2.ask import Question
+from parlai_q2.text.amounts import conflicts, restate
 from parlai_q2.text.overlap import token_f1
-from parlai_q2.text.quantities import contradicts, restated
 
 STATUSES = {
     Comparison.EXACT: Status.SUPPORTED,
@@ -52,7 +52,7 @@ def judge(
     :param answers: where the knowledge has them; None if it has none.
     :param nli: the model that compares answers, or None to use token F1 alone.
     :param soft: score by the NLI probabilities instead of the likeliest class.
-    :param by_value: compare quantities by their values.
+    :param by_value: compare amounts by their values.
     """
     pairs = pairs_to_compare(questions, answers) if nli is not None else {}
     found = nli.classify(list(pairs.values())) if nli is not None else []
@@ -126,12 +126,12 @@ def _claim(
 
 def same_value(known: str, said: str) -> Optional[Comparison]:
     """
-    ``entailment`` for two quantities of one value, ``contradiction`` for the digits of
+    ``entailment`` for two amounts of one value, ``contradiction`` for the digits of
     one with a unit of another size, None for anything else.
     """
-    if contradicts(known, said):
+    if conflicts(known, said):
         return Comparison.CONTRADICTION
-    agrees = token_f1(restated(known, said), known) >= 1
+    agrees = token_f1(restate(known, said), known) >= 1
     return Comparison.ENTAILMENT if agrees else None
 
 

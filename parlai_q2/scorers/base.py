@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
 from parlai_q2.claims import Label, Score
+from parlai_q2.scorers.prepared import VERSION
 from parlai_q2.scorers.shell import score_all
 from parlai_q2.signature import Signature
 from parlai_q2.text.language import is_foreign
@@ -79,6 +80,8 @@ class Scorer(ABC):
     # The share of consistent responses under which a value is a probability; None if
     # values are no probabilities.
     prior: Optional[float] = None
+    # Whether it reads texts without their markup, and records as sentences.
+    prepares_texts: bool = False
     # Whether its claims come with questions.
     asks_questions: bool = False
 
@@ -137,6 +140,8 @@ class Scorer(ABC):
     def signature(self) -> Signature:
         """What you need to reproduce this scorer's numbers; part of every score."""
         settings = {'threshold': self.threshold, **self.settings}
+        if self.prepares_texts:
+            settings['texts'] = f'prepared.{VERSION}'
         return Signature(self.name, settings)
 
     def score(self, examples: Iterable[Example]) -> list[Score]:

@@ -1,33 +1,50 @@
 """
-Has a detector read quantities by their values (:mod:`parlai_q2.text.quantities`): what
-agrees with the knowledge is read in the knowledge's own words, and what has its digits
-with another unit is contradicted.
+Has a detector read amounts by their values (:mod:`parlai_q2.text.amounts`): what agrees
+with the knowledge is read in the knowledge's own words, and an amount, an address or a
+code that the knowledge does not have is not supported.
 """
 
-from typing import Sequence
+from collections.abc import Sequence
 
 from parlai_q2.models.protocols import NliModel, NliProbabilities
-from parlai_q2.text.quantities import contradicts, restated
+from parlai_q2.text.addresses import has_unknown_address
+from parlai_q2.text.amounts import conflicts, find_unsupported, restate
 
 # As signatures print it.
-SETTING = {'quantities': 'value'}
-# The most support that a contradicted quantity leaves.
-MOST = 0.1
+SETTING = {'amounts': 'value'}
+# The most support that an unsupported amount leaves.
+MAX_SUPPORT = 0.1
 
 
 def classify(
-    model: NliModel, pairs: Sequence[tuple[str, str]]
+    model: NliModel,
+    pairs: Sequence[tuple[str, str]],
+    knowledge: Sequence[str] | None = None,
 ) -> list[NliProbabilities]:
-    """The probabilities of pairs (premise, hypothesis), in order."""
-    asked = [(premise, restated(premise, text)) for premise, text in pairs]
+    """
+    The probabilities of pairs (premise, hypothesis), in order.
+
+    :param knowledge: for each pair the text whose amounts count; None: the premise.
+    """
+    texts = [premise for premise, _ in pairs] if knowledge is None else knowledge
+    restated = [(premise, restate(premise, text)) for premise, text in pairs]
     return [
-        contradicted(reading) if contradicts(*pair) else reading
-        for pair, reading in zip(pairs, model.classify(asked), strict=True)
+        _limit(reading, text, hypothesis)
+        for reading, text, (_, hypothesis) in zip(
+            model.classify(restated), texts, pairs, strict=True
+        )
     ]
 
 
-def contradicted(reading: NliProbabilities) -> NliProbabilities:
-    """A reading with what is above :data:`MOST` of its support contradicted instead."""
-    most = min(reading.entailment, MOST)
-    more = reading.entailment - most + reading.generic
-    return NliProbabilities(most, reading.neutral, reading.contradiction + more)
+def _limit(reading: NliProbabilities, text: str, hypothesis: str) -> NliProbabilities:
+    """A reading that supports no amount or address that is not in a text."""
+    if not (
+        find_unsupported(text, hypothesis) or has_unknown_address(text, hypothesis)
+    ):
+        return reading
+    support = min(reading.entailment, MAX_SUPPORT)
+    rest = reading.entailment - support
+    if conflicts(text, hypothesis):
+        more = reading.contradiction + rest + reading.generic
+        return NliProbabilities(support, reading.neutral, more)
+    return reading._replace(entailment=support, neutral=reading.neutral + rest)

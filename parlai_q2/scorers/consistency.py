@@ -27,6 +27,7 @@ from parlai_q2.presets import Preset
 from parlai_q2.scorers import backends, by_value
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.text.greetings import only_greets
+from parlai_q2.text.questions import only_declines, only_offers
 from parlai_q2.text.selection import SentenceIndex, index_of, pieces
 from parlai_q2.text.sentences import is_short
 from parlai_q2.turns import Example, Span
@@ -39,10 +40,14 @@ RESPONSE_WORDS = 60
 # talk: "I went to Honshu, which is the home island of Honshu" (docs/training.md). A
 # greeting is if that is likelier than not.
 SURE, LIKELY = 0.9, 0.5
+# The reading of what the knowledge has word for word.
+COPIED = NliProbabilities(entailment=0.97, neutral=0.02, contradiction=0.01)
 # As signatures print it.
-SETTING = {'generic': f'{SURE:g}'}
+SETTING = {'generic': f'{SURE:g}', 'copies': f'{COPIED.entailment:g}'}
 # Sentences of long knowledge that are read alone, and at most so many together.
 ALONE, TOGETHER = 3, 2
+# As many values of a record may stand in one statement.
+TOGETHER_OF_RECORD = 5
 
 
 class Premise(NamedTuple):
@@ -75,7 +80,7 @@ class Pooling:
 
     def is_long(self, index: SentenceIndex) -> bool:
         """Whether the knowledge is split."""
-        return 0 < self.knowledge_words < index.words
+        return 0 < self.knowledge_words < index.words or index.has_records
 
     def hypotheses(self, index: SentenceIndex, response: str) -> list[Span]:
         """The pieces of a response, at least one."""
@@ -90,7 +95,8 @@ class Pooling:
         if not self.is_long(index):
             return [Premise((), index.text)]
         chosen: list[tuple[int, ...]] = [(i,) for i in index.best(statement, ALONE)]
-        together = tuple(index.together(statement, TOGETHER))
+        most = TOGETHER_OF_RECORD if index.has_records else TOGETHER
+        together = tuple(index.together(statement, most))
         if len(together) > 1:
             chosen.append(together)
         return [Premise(c, index.joined(c)) for c in chosen]
@@ -114,6 +120,8 @@ class Piece(NamedTuple):
     @property
     def is_generic(self) -> bool:
         """Whether it surely states nothing: what is likelier a claim is judged."""
+        if only_offers(self.text) or only_declines(self.text):
+            return True
         return self.reading.generic > (LIKELY if only_greets(self.text) else SURE)
 
 
@@ -156,26 +164,42 @@ def read(
         for span, premises in of_example
         for premise in premises
     ]
+    knowledge = [
+        index.text
+        for of_pooling in asked
+        for index, of_example in zip(indexed, of_pooling, strict=True)
+        for _, premises in of_example
+        for _ in premises
+    ]
     if not documents:
         pairs = [(premise.lower(), text.lower()) for premise, text in pairs]
-    answers: Iterator[NliProbabilities] = iter(by_value.classify(model, pairs))
+    answers: Iterator[NliProbabilities] = iter(
+        by_value.classify(model, pairs, knowledge)
+    )
     return [
         [
             [
-                _piece(span, premises, [next(answers) for _ in premises])
+                _piece(span, premises, [next(answers) for _ in premises], index)
                 for span, premises in of_example
             ]
-            for of_example in of_pooling
+            for index, of_example in zip(indexed, of_pooling, strict=True)
         ]
         for of_pooling in asked
     ]
 
 
 def _piece(
-    span: Span, premises: Sequence[Premise], readings: Sequence[NliProbabilities]
+    span: Span,
+    premises: Sequence[Premise],
+    readings: Sequence[NliProbabilities],
+    index: SentenceIndex,
 ) -> Piece:
     n = max(range(len(premises)), key=lambda n: support(readings[n]))
-    return Piece(span.text.lower(), readings[n], span, premises[n])
+    reading = readings[n]
+    # A detector that was trained on one or two sentences does not know long copies.
+    if support(reading) < support(COPIED) and index.has_copy_of(span.text):
+        reading = COPIED
+    return Piece(span.text.lower(), reading, span, premises[n])
 
 
 def status_of(piece: Piece, threshold: float) -> Status:
@@ -250,7 +274,7 @@ class ClassifierScorer(Scorer):
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
     """
 
-    has_models = True
+    has_models = prepares_texts = True
     load_model: Callable[..., NliModel] = staticmethod(backends.detector)
 
     def __init__(

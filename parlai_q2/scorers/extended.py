@@ -60,6 +60,10 @@ class ExtendedScorer(Scorer):
         return self.scorer.asks_questions
 
     @property
+    def prepares_texts(self) -> bool:  # type: ignore[override]
+        return self.scorer.prepares_texts
+
+    @property
     def prior(self) -> Optional[float]:  # type: ignore[override]
         return self.calibration.prior if self.calibration else self.scorer.prior
 

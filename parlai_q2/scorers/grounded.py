@@ -38,8 +38,8 @@ from parlai_q2.scorers.consistency import (
     support,
 )
 from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.text.amounts import known_share
 from parlai_q2.text.density import extractiveness
-from parlai_q2.text.numbers import known_numbers
 from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example
 
@@ -268,7 +268,7 @@ def fast_parts(
         'detector': fmean(readings),
         'odds': _odds(min(readings)),
         'words': extractiveness(knowledge, stated).coverage,
-        'numbers': known_numbers(knowledge, stated),
+        'numbers': known_share(knowledge, stated),
     }
 
 

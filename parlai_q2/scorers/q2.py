@@ -98,6 +98,10 @@ class Q2Scorer(Scorer):
         }
 
     @property
+    def prepares_texts(self) -> bool:  # type: ignore[override]
+        return self.q2_settings.by_value
+
+    @property
     def text_model(self) -> NliModel:
         return self.models.nli
 

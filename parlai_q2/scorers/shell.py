@@ -11,8 +11,12 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Optional, Protocol
 
-from parlai_q2.claims import Score, not_verifiable
+from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.scorers.prepared import PreparedExample
+from parlai_q2.text.prepare import has_words
+from parlai_q2.text.sentences import count_words
+from parlai_q2.text.sentences import sentences as split_sentences
 from parlai_q2.turns import Example
 
 if TYPE_CHECKING:
@@ -37,6 +41,8 @@ TOO_LONG = (
     '{} does not read the end of a text this long; the share is "unread" among the '
     'parts of its score'
 )
+# A shorter sentence is too short to tell its language.
+MIN_FOREIGN_WORDS = 4
 # Examples per call of a scorer with a cache, and per write to it: about as many as a
 # killed run can lose, and enough to fill many batches of a model.
 CHUNK = 256
@@ -96,7 +102,12 @@ def score_all(
         for pair, of in both.items()
         if foreign.intersection(of) or not all(can_read[t] for t in of)
     }
-    readable = [one for pair, one in texts.items() if pair not in unknown]
+    readable = [
+        one
+        for pair, one in texts.items()
+        if pair not in unknown
+        and (not scorer.prepares_texts or all(map(has_words, both[pair])))
+    ]
     found = _found(scorer, readable, reuse)
     if calibrated is not None:
         found = {pair: calibrated(score) for pair, score in found.items()}
@@ -152,20 +163,42 @@ def _found(
 
 def _computed(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score]:
     found = {}
-    scores = list(scorer.score_texts(examples))
+    prepared = [PreparedExample(example) for example in examples]
+    read = [one.example for one in prepared] if scorer.prepares_texts else examples
+    scores = list(scorer.score_texts(read))
     if len(scores) != len(examples):
         raise ConfigError(
             f'The scorer {scorer.name} gave {len(scores)} scores for {len(examples)} '
             'texts. score_texts() must return one for each example, in order.'
         )
-    for example, given in zip(examples, scores, strict=True):
+    for original, given in zip(prepared, scores, strict=True):
+        example = original.whole
         score = _checked(scorer.name, example, given)
+        if scorer.prepares_texts:
+            score = original.restore(score)
+        if score.label == Label.CONSISTENT and (
+            share := _foreign_share(scorer, example)
+        ):
+            score = not_verifiable(parts={**score.parts, LANGUAGE: share})
         if share := scorer.unread(example):
             texts = example.knowledge_text, example.response
             warn_once(scorer.name, TOO_LONG, texts)
             score = replace(score, parts={**score.parts, UNREAD: share})
         found[pair_of(example)] = score
     return found
+
+
+def _foreign_share(scorer: 'Scorer', example: Example) -> float:
+    """The share of a response whose sentences are in another language, in [0, 1)."""
+    text = example.response
+    foreign = [
+        one.text
+        for one in split_sentences(text)
+        if count_words(one.text) >= MIN_FOREIGN_WORDS and scorer.is_foreign(one.text)
+    ]
+    if foreign:
+        warn_once(scorer.name, FOREIGN, (foreign[0], text))
+    return sum(map(len, foreign)) / len(text)
 
 
 def _checked(name: str, example: Example, given: Any) -> Score:

@@ -37,6 +37,15 @@ _DECLINES = re.compile(
 )
 
 
+_OFFERS = re.compile(
+    r'(?:can|could|may|shall|should) i (?:help|assist)\b[^.!?,]{0,60}\?'
+    r'|(?:is there|do you need) (?:anything|something) (?:else|more)\b[^.!?,]{0,60}\?'
+    r'|(?:please )?(?:let me know|feel free to ask|just ask)\b[^.!?\d]{0,80}[.!]'
+    r'|(?:i hope (?:this|that) helps|how (?:can|may) i help(?: you)?)\b[^.\d]{0,40}',
+    re.I,
+)
+
+
 def is_question(text: str) -> bool:
     """
     Whether a turn asks something; small talk does not.
@@ -108,6 +117,16 @@ def only_declines(text: str) -> bool:
         and 'but' not in words
         and not any(character.isdigit() for character in text)
     )
+
+
+def only_offers(text: str) -> bool:
+    """
+    Whether a sentence offers help and claims nothing.
+
+    >>> only_offers('Can I help you with anything else?')
+    True
+    """
+    return _OFFERS.fullmatch(text.strip()) is not None
 
 
 def _last_sentence(text: str) -> str:

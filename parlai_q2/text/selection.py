@@ -14,7 +14,9 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Iterator, Sequence
 
-from parlai_q2.text.normalize import composed
+from parlai_q2.text.amounts import find_unsupported
+from parlai_q2.text.normalize import composed, passage_key
+from parlai_q2.text.records import has_records
 from parlai_q2.text.sentences import count_words, is_short, sentences, windows
 from parlai_q2.turns import PASSAGE_END, Span
 
@@ -85,6 +87,26 @@ class SentenceIndex:
     def words(self) -> int:
         """The number of words of all passages."""
         return count_words(self.text)
+
+    @cached_property
+    def has_records(self) -> bool:
+        """Whether most sentences were made of records; each is then read alone."""
+        return has_records(self.text)
+
+    @cached_property
+    def _keys(self) -> frozenset[str]:
+        return frozenset(passage_key(sentence.text) for sentence in self.sentences)
+
+    def has_copy_of(self, text: str) -> bool:
+        """
+        Whether the passages have every sentence of a text word for word, whatever its
+        case and punctuation.
+        """
+        copied = pieces(text)
+        # Without punctuation, 2.5 is 25.
+        return all(passage_key(one.text) in self._keys for one in copied) and not (
+            find_unsupported(self.text, text)
+        )
 
     def places(self, stem: str) -> list[int]:
         """The sentences that have a stem, in order."""

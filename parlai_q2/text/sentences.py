@@ -16,6 +16,16 @@ _ABBREVIATIONS = (
     'mr mrs ms dr prof rev gen sen gov sgt capt lt col st jr sr vs vol inc ltd co corp '
     'approx e.g i.e ca'
 ).split()
+# These end a sentence unless a digit follows ("on Jan. 5", "No. 5"), or, of times, a
+# word in lower case ("at 5 p.m. on Monday").
+_BEFORE_DIGIT = re.compile(
+    r'(?:^|[\s(])(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|nos?|ver|v|fig|art|'
+    r'sec|ch|p|pp|para|ex|min|max|tel|ext)\.$',
+    re.IGNORECASE,
+)
+_BEFORE_LOWER = re.compile(
+    r'(?:^|[\s(\d])(?:[ap]\.m|etc|incl|excl|est|dept|ft|oz|lb)\.$', re.I
+)
 _NO_END = re.compile(
     rf"""(?:^|[\s.("'])(?:[a-hj-z]|{'|'.join(map(re.escape, _ABBREVIATIONS))})\s*\.$""",
     re.IGNORECASE,
@@ -65,11 +75,15 @@ def _goes_on(text: str, boundary: re.Match[str]) -> bool:
     if text[boundary.start()] != '.' or '\n' in boundary.group():
         return False
     start = boundary.start() + 1
+    after = text[boundary.end() : boundary.end() + 1]
+    before = text[max(0, start - 16) : start]
+    if after.isdigit() and _BEFORE_DIGIT.search(before):
+        return True
+    if after.islower() and _BEFORE_LOWER.search(before):
+        return True
     end = text[max(0, start - 4) : start - 1]
     if len(end) == 3 and end.isalpha() and end.lower() not in _ENDS:
         return False
-    before = text[max(0, start - 16) : start]
-    after = text[boundary.end() : boundary.end() + 1]
     # "7 . 8" is a number in tokenised text.
     number = after.isdigit() and re.search(r'\d\s+\.$', before)
     return bool(number or _NO_END.search(before))

@@ -1,0 +1,48 @@
+"""
+Addresses and codes: links, e-mail addresses, paths, "R-12". A detector reads them as
+pieces, but they are right or wrong as a whole.
+"""
+
+import re
+from functools import lru_cache
+
+from parlai_q2.text.normalize import passage_key
+
+_ADDRESS = re.compile(
+    r'(?:https?://|www\.)[^\s<>"\')\]]+'
+    r'|[\w.+-]+@[\w-]+(?:\.[\w-]+)+'
+    r'|(?<![\w.])~?(?:/[\w.+-]+){2,}/?',
+    re.IGNORECASE,
+)
+_CODE = re.compile(r'(?<![\w/@.-])[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])')
+_END = '.,;:!?\'")'
+
+
+@lru_cache(maxsize=1024)
+def find_addresses(text: str) -> frozenset[str]:
+    """
+    The links, e-mail addresses and paths of a text, in lower case.
+
+    >>> sorted(find_addresses('Write to Info@example.org, or see /docs/faq.'))
+    ['/docs/faq', 'info@example.org']
+    """
+    if '@' not in text and '/' not in text and 'www.' not in text.lower():
+        return frozenset()
+    found = (m[0].lower().rstrip(_END) for m in _ADDRESS.finditer(text))
+    return frozenset(address.removesuffix('/') for address in found)
+
+
+def has_unknown_address(knowledge: str, response: str) -> bool:
+    """
+    Whether a response has an address or a code that its knowledge has not.
+
+    >>> has_unknown_address('See a.org/help/me or R-12.', 'It is R-13.')
+    True
+    """
+    if not find_addresses(response) <= find_addresses(knowledge):
+        return True
+    codes = {passage_key(m[0]) for m in _CODE.finditer(response)}
+    if not codes:
+        return False
+    key = passage_key(knowledge)
+    return any(code not in key for code in codes)

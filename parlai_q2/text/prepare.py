@@ -1,0 +1,196 @@
+"""
+Prepares texts for scorers: characters that mean the same become equal, and the markup
+of chat replies (lists, headings, emphasis, citations) goes. Records are read as
+sentences (:mod:`parlai_q2.text.records`). A prepared text knows where each of its
+characters stands in the original.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+from parlai_q2.text.prepared import PreparedText
+from parlai_q2.text.records import has_records, read_records
+
+_PLAIN = re.compile(r'[\x20-\x7e\n\t]*')
+# Characters that mean the same as others; superscripts stay, as 10² is not 102.
+_SAME = {
+    **dict.fromkeys('‘’‚‛ʼ′`´', "'"),
+    **dict.fromkeys('“”„‟«»″', '"'),
+    **dict.fromkeys('‐‑‒–−', '-'),
+    '…': '...',
+    **dict.fromkeys('\u00ad\u200b\u2060\ufeff', ''),
+    **dict(zip('₀₁₂₃₄₅₆₇₈₉', '0123456789', strict=True)),
+}
+_SUPERSCRIPTS = str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹')
+# Of a heading, so many words without a number claim nothing.
+MAX_HEADING_WORDS = 4
+_TAGS = 'a|b|i|u|em|strong|code|span|font|small|mark|sub|div|p|ul|ol|li|br|h[1-6]'
+_LINE_TAGS = ('p', 'li', 'br', 'div', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6')
+_ORDINALS = ('first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh')
+
+_SUPERSCRIPT = re.compile(r'<sup>(\d{1,3})</sup>', re.I)
+_TAG = re.compile(rf'</?({_TAGS})\b[^<>\n]{{0,300}}>', re.I)
+_FENCE = re.compile(r'^[ \t]*```.*$', re.M)
+_HEADING = re.compile(r'^[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t]*#*$', re.M)
+_BULLET = re.compile(r'^[ \t]*(?:>[ \t]*)*[-*+•·◦▪‣][ \t]+', re.M)
+_LEAD_IN = re.compile(
+    r'^\W*(?:here (?:it is|they are|you go|is|are)\b[^.!?\n]{0,60}|sure|certainly|'
+    r'of course|answer|the answer|summary)[ \t]*[:!][ \t]*$(?=\s*\S)',
+    re.I | re.M,
+)
+_EMPHASIS = re.compile(
+    r'(\*\*\*|\*\*|__|~~|\*|`)(?=[^\s*_`~])([^\n*`]{1,400}?)(?<=[^\s*_`~])\1(?![\w*])'
+)
+_LINK = re.compile(r'!?\[([^\[\]\n]{1,200})\]\((?:[^()\s]{1,500})\)')
+_CITATION = re.compile(
+    r'[ \t]?\[\^?\d{1,3}(?:[ \t]?[,–-][ \t]?\d{1,3})*\](?!\()|'
+    r'[ \t]?\[citation needed\]|'
+    r'【[^【】\n]{1,40}】'
+)
+# The number or letter of an item, at the start of a line or behind a sentence.
+_ITEM = re.compile(
+    r'(?:(?<![^\n])|(?<=[.!?:;\])][ \t]))[ \t]*'
+    r'\(?(?:(?P<number>\d{1,2})|(?P<letter>[a-h]))[.)][ \t]+(?=\S)'
+)
+_ORDINAL = re.compile(
+    rf'(?:(?<![^\n])|(?<=[.!?:;][ \t\n]))(?P<word>{"|".join(_ORDINALS)})(?:ly)?,[ \t]+',
+    re.I,
+)
+
+
+@lru_cache(maxsize=256)
+def prepare(text: str) -> PreparedText:
+    """
+    A response as scorers read it.
+
+    >>> prepare('It’s **red** [1].').text
+    "It's red."
+    """
+    prepared = _unify_characters(PreparedText(text, text))
+    prepared = _remove_layout(_remove_tags(prepared))
+    return _remove_emphasis(_remove_item_marks(prepared))
+
+
+@lru_cache(maxsize=256)
+def prepare_passage(text: str) -> PreparedText:
+    """
+    A passage as scorers read it: as a response, but with its headings, and with records
+    as sentences.
+
+    >>> prepare_passage('R-12\\nowner: Bea Okoye\\nstate: closed').text.splitlines()[0]
+    'The owner of R-12 is Bea Okoye.'
+    """
+    prepared = _remove_tags(_unify_characters(PreparedText(text, text)))
+    prepared = read_records(prepared)
+    if has_records(prepared.text):
+        return _remove_emphasis(prepared)
+    prepared = prepared.replace(_HEADING, lambda m: m[1])
+    return _remove_emphasis(_remove_item_marks(_remove_marks(prepared)))
+
+
+def _unify_characters(prepared: PreparedText) -> PreparedText:
+    if _PLAIN.fullmatch(prepared.text):
+        return prepared.replace(re.compile('`'), lambda m: None)
+    edits = [
+        (n, n + 1, new)
+        for n, char in enumerate(prepared.text)
+        if not char.isascii() and (new := _plain_character(char)) != char
+    ]
+    return prepared.edit(edits)
+
+
+@lru_cache(maxsize=4096)
+def _plain_character(char: str) -> str:
+    if char in _SAME:
+        return _SAME[char]
+    name = unicodedata.name(char, '')
+    if 'LIGATURE' in name or 'FULLWIDTH' in name or 'MATHEMATICAL' in name:
+        return unicodedata.normalize('NFKC', char)
+    return ' ' if unicodedata.category(char) == 'Zs' else char
+
+
+def _remove_tags(prepared: PreparedText) -> PreparedText:
+    if '<' not in prepared.text:
+        return prepared
+    prepared = prepared.replace(_SUPERSCRIPT, lambda m: m[1].translate(_SUPERSCRIPTS))
+    return prepared.replace(_TAG, lambda m: '\n' if m[1].lower() in _LINE_TAGS else '')
+
+
+def _remove_layout(prepared: PreparedText) -> PreparedText:
+    """Removes fences, headings and lead-ins that claim nothing, and other marks."""
+    text = prepared.text
+    if '```' in text:
+        prepared = prepared.replace(_FENCE, lambda m: '')
+    if '#' in text:
+        prepared = prepared.replace(_HEADING, _strip_heading)
+    if ':' in text or '!' in text:
+        prepared = prepared.replace(_LEAD_IN, lambda m: '')
+    return _remove_marks(prepared)
+
+
+def _remove_marks(prepared: PreparedText) -> PreparedText:
+    """Removes bullets, citations and the addresses of links."""
+    text = prepared.text
+    prepared = prepared.replace(_BULLET, lambda m: '')
+    if '[' in text or '【' in text:
+        prepared = prepared.replace(_CITATION, lambda m: '')
+        prepared = prepared.replace(_LINK, lambda m: m[1])
+    return prepared
+
+
+def _strip_heading(match: re.Match[str]) -> str:
+    words = match[1].split()
+    claims = len(words) > MAX_HEADING_WORDS or any(c.isdigit() for c in match[1])
+    return match[1] if claims else ''
+
+
+def _remove_item_marks(prepared: PreparedText) -> PreparedText:
+    """Removes "1." and "b)" of lists, and "First," where "Second," follows."""
+    items = list(_ITEM.finditer(prepared.text))
+    numbers = [
+        (int(m['number']) if m['number'] else ord(m['letter']) - 96) for m in items
+    ]
+    kept = _in_sequence(items, numbers)
+    ordinals = list(_ORDINAL.finditer(prepared.text))
+    order = [1 + _ORDINALS.index(m['word'].lower()) for m in ordinals]
+    kept += _in_sequence(ordinals, order)
+    kept.sort(key=lambda m: m.start())
+    return prepared.edit([(m.start(), m.end(), '') for m in kept])
+
+
+def _in_sequence(
+    matches: Sequence[re.Match[str]], numbers: Sequence[int]
+) -> list[re.Match[str]]:
+    """The matches of counts from 1 to at least 2."""
+    runs: list[list[re.Match[str]]] = []
+    wanted = 0
+    for match, number in zip(matches, numbers, strict=True):
+        if number == 1:
+            runs.append([match])
+            wanted = 2
+        elif runs and number == wanted:
+            runs[-1].append(match)
+            wanted += 1
+    return [match for run in runs if len(run) > 1 for match in run]
+
+
+def _remove_emphasis(prepared: PreparedText) -> PreparedText:
+    if not any(mark in prepared.text for mark in '*_`~'):
+        return prepared
+    for _ in range(2):  # bold within italics
+        prepared = prepared.replace(_EMPHASIS, lambda m: m[2])
+    return prepared
+
+
+def has_words(text: str) -> bool:
+    """
+    Whether a text has something to judge: two different letters or digits in a row, a
+    digit, or several different letters.
+
+    >>> has_words(':)'), has_words('a a a'), has_words('5')
+    (False, False, True)
+    """
+    seen = {char.lower() for char in text if char.isalnum()}
+    return len(seen) > 1 or any(char.isdigit() for char in seen)

@@ -1,0 +1,324 @@
+"""
+Reads records as sentences: JSON, ``key: value`` lines, Markdown tables, CSV rows, and
+headings with short lines below them. "R-12 / owner: Bea Okoye" becomes "The owner of
+R-12 is Bea Okoye.", which a detector reads as it reads any sentence.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from parlai_q2.text.prepared import PreparedText
+
+# The keys whose value names a record, the best first.
+NAME_KEYS = ('name', 'title', 'id', 'product', 'item', 'category', 'code', 'label')
+# Longer values and lines are prose.
+MAX_VALUE_WORDS, MAX_NAME_WORDS, MAX_LINE_WORDS = 25, 6, 10
+_PAIR = re.compile(
+    r'^[ \t]*(?:[-*+•][ \t]+)?(?:\*\*)?(?P<key>[A-Za-z][^:|\n*]{0,40}?)[ \t]*(?:\*\*)?:'
+    r'(?:\*\*)?[ \t]+(?P<value>\S[^\n]*?)[ \t]*$'
+)
+_RULE = re.compile(
+    r'^[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|)+[ \t]*:?-*:?[ \t]*\|?[ \t]*$'
+)
+_HEADING = re.compile(r'^[ \t]{0,3}(?P<mark>#{1,6}[ \t]+)?(?P<text>\S[^\n]*?)[ \t]*:?$')
+_ENDS = ('.', '!', '?', ':', ';', ',')
+_CAMEL = re.compile(r'(?<=[a-z])(?=[A-Z])|[_]+')
+_STATEMENT = re.compile(
+    r'^The [^\n]{1,80} (?:of [^\n]{1,80} )?is [^\n]{1,200}\.$', re.M
+)
+
+
+class Cell(NamedTuple):
+    """A line of a text, or a piece of it, and where it starts."""
+
+    text: str
+    start: int
+
+
+class Statement(NamedTuple):
+    """A value of a record, with its key and the record's name."""
+
+    key: Cell
+    value: Cell
+    name: Cell | None = None
+
+    def write(self) -> tuple[str, list[int]]:
+        """The sentence, and where each of its characters stands."""
+        key = _CAMEL.sub(' ', self.key.text).strip().lower() if self.key.text else ''
+        of = f' of {self.name.text}' if self.name else ''
+        head = (
+            f'The {key}{of} is ' if key else f'{self.name.text if self.name else ""}: '
+        )
+        start, value = self.key.start, self.value
+        end = value.start + max(0, len(value.text) - 1)
+        places = [
+            *[start] * len(head),
+            *range(value.start, value.start + len(value.text)),
+        ]
+        return f'{head}{value.text}.', [*places, end]
+
+
+def has_records(text: str) -> bool:
+    """Whether a text is mostly what :func:`read_records` writes."""
+    statements = len(_STATEMENT.findall(text))
+    return statements > 1 and 2 * statements >= text.count('\n') + 1
+
+
+def read_records(prepared: PreparedText) -> PreparedText:
+    """A text with its records as sentences, one a line; other lines are kept."""
+    if '\n' not in prepared.text and not prepared.text.lstrip().startswith(('{', '[')):
+        return prepared
+    if statements := _read_json(prepared.text):
+        parts: list[Statement | Cell] = [*statements]
+    else:
+        parts = list(_read_lines(_split_lines(prepared.text)))
+        if not any(isinstance(part, Statement) for part in parts):
+            return prepared
+    old = range(len(prepared.text)) if prepared.places is None else prepared.places
+    texts: list[str] = []
+    places: list[int] = []
+    for part in parts:
+        if isinstance(part, Statement):
+            text, own = part.write()
+        else:
+            text, own = part.text, list(range(part.start, part.start + len(part.text)))
+        texts.append(text + '\n')
+        places += [old[min(place, len(old) - 1)] for place in own]
+        places.append(places[-1] if places else 0)
+    return PreparedText(''.join(texts)[:-1], prepared.original, places[:-1])
+
+
+def _split_lines(text: str) -> list[Cell]:
+    lines, start = [], 0
+    for line in text.splitlines(keepends=True):
+        lines.append(Cell(line.rstrip('\r\n'), start))
+        start += len(line)
+    return lines
+
+
+def _read_lines(lines: Sequence[Cell]) -> Iterator[Statement | Cell]:
+    place = 0
+    while place < len(lines):
+        for read in (_read_table, _read_pairs, _read_rows, _read_list):
+            statements, count = read(lines[place:])
+            if count:
+                yield from statements
+                place += count
+                break
+        else:
+            yield lines[place]
+            place += 1
+
+
+def _read_pairs(lines: Sequence[Cell]) -> tuple[list[Statement], int]:
+    """Lines of ``key: value``, and a line before them that names the record."""
+    name, first = _read_name(lines)
+    pairs: list[tuple[Cell, Cell]] = []
+    for line in lines[first:]:
+        m = _PAIR.match(line.text)
+        if m is None or not _is_value(m['value']) or len(m['key'].split()) > 5:
+            break
+        key, value = m['key'], m['value']
+        pairs.append(
+            (
+                Cell(key, line.start + m.start('key')),
+                Cell(value, line.start + m.start('value')),
+            )
+        )
+    if len(pairs) < 2:
+        return [], 0
+    return _name_pairs(pairs, name), first + len(pairs)
+
+
+def _is_value(text: str) -> bool:
+    return not text.endswith(('.', '!', '?')) and len(text.split()) <= MAX_VALUE_WORDS
+
+
+def _read_name(lines: Sequence[Cell]) -> tuple[Cell | None, int]:
+    """The name that a line gives what follows it, and whether there is such a line."""
+    m = _HEADING.match(lines[0].text)
+    if m is None or _PAIR.match(lines[0].text):
+        return None, 0
+    text = m['text']
+    if not m['mark'] and text.endswith(_ENDS) and not lines[0].text.endswith(':'):
+        return None, 0
+    if len(text.split()) > MAX_NAME_WORDS or '|' in text:
+        return None, 0
+    skipped = 1
+    while skipped < len(lines) and not lines[skipped].text.strip():
+        skipped += 1
+    if skipped > 1 and not m['mark']:
+        return None, 0
+    return Cell(text, lines[0].start + m.start('text')), skipped
+
+
+def _name_pairs(
+    pairs: Sequence[tuple[Cell, Cell]], name: Cell | None
+) -> list[Statement]:
+    keys = {key.text.lower(): value for key, value in pairs}
+    own = next((keys[key] for key in NAME_KEYS if key in keys), None)
+    name = name or own
+    return [
+        Statement(key, value, None if value is name else name) for key, value in pairs
+    ]
+
+
+def _read_table(lines: Sequence[Cell]) -> tuple[list[Statement], int]:
+    """A Markdown table: a header, a rule, and rows."""
+    if len(lines) < 3 or '|' not in lines[0].text or not _RULE.match(lines[1].text):
+        return [], 0
+    header = _cells(lines[0], '|')
+    rows = 2
+    statements: list[Statement] = []
+    while rows < len(lines) and '|' in lines[rows].text:
+        statements += _read_row(header, _cells(lines[rows], '|'))
+        rows += 1
+    return statements, rows if statements else 0
+
+
+def _read_rows(lines: Sequence[Cell]) -> tuple[list[Statement], int]:
+    """CSV: a header without digits, and at least two rows of as many short cells."""
+    for mark in ('\t', ';', ','):
+        header = _cells(lines[0], mark)
+        if len(header) < 2 or any(not c.text or _has_digit(c.text) for c in header):
+            continue
+        statements: list[Statement] = []
+        rows = 1
+        for line in lines[1:]:
+            cells = _cells(line, mark)
+            if len(cells) != len(header) or not all(map(_is_cell, cells)):
+                break
+            statements += _read_row(header, cells)
+            rows += 1
+        if rows > 2 and all(map(_is_cell, header)):
+            return statements, rows
+    return [], 0
+
+
+def _is_cell(cell: Cell) -> bool:
+    return len(cell.text.split()) <= MAX_LINE_WORDS and not cell.text.endswith(
+        ('.', '!', '?')
+    )
+
+
+def _has_digit(text: str) -> bool:
+    return any(character.isdigit() for character in text)
+
+
+def _cells(line: Cell, mark: str) -> list[Cell]:
+    text, start = line.text, line.start
+    if mark == '|':
+        inside = text.strip().strip('|')
+        start += text.index(inside) if inside else 0
+        text = inside
+    cells = []
+    for piece in text.split(mark):
+        stripped = piece.strip().strip('"')
+        offset = piece.index(stripped) if stripped else 0
+        cells.append(Cell(stripped, start + offset))
+        start += len(piece) + len(mark)
+    return cells
+
+
+def _read_row(header: Sequence[Cell], cells: Sequence[Cell]) -> list[Statement]:
+    name = cells[0] if cells and cells[0].text else None
+    return [
+        Statement(Cell(key.text, value.start), value, name)
+        for key, value in zip(header[1:], cells[1:], strict=False)
+        if value.text and key.text
+    ]
+
+
+def _read_list(lines: Sequence[Cell]) -> tuple[list[Statement], int]:
+    """A heading with at least two short lines below it."""
+    name, first = _read_name(lines)
+    if name is None or not _HEADING.match(lines[0].text):
+        return [], 0
+    is_marked = lines[0].text.lstrip().startswith('#') or lines[0].text.endswith(':')
+    rows = []
+    for line in lines[first:]:
+        text = line.text.strip().lstrip('-*+• ')
+        words = text.split()
+        if (
+            not words
+            or len(words) > MAX_LINE_WORDS
+            or text.endswith(('.', '!', '?', ':'))
+        ):
+            break
+        rows.append(Cell(text, line.start + line.text.index(text)))
+    if len(rows) < 2 or not (is_marked or any(_has_digit(row.text) for row in rows)):
+        return [], 0
+    nothing = Cell('', name.start)
+    return [
+        Statement(nothing._replace(start=row.start), row, name) for row in rows
+    ], first + len(rows)
+
+
+def _read_json(text: str) -> list[Statement]:
+    if not text.lstrip().startswith(('{', '[')):
+        return []
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return list(_Leaves(text).read(value, (), None))
+
+
+class _Leaves:
+    """The leaves of a JSON value, each with where it stands in the text."""
+
+    def __init__(self, text: str):
+        self.text, self.place = text, 0
+
+    def read(
+        self, value: Any, path: tuple[str, ...], name: Cell | None
+    ) -> Iterator[Statement]:
+        if isinstance(value, dict):
+            if named := self._find_name(value):
+                name = named
+            for key, inner in value.items():
+                self._seek(json.dumps(key, ensure_ascii=False), key)
+                yield from self.read(inner, (*path, key), name)
+        elif isinstance(value, list) and any(isinstance(v, dict | list) for v in value):
+            for inner in value:
+                yield from self.read(inner, path[-1:], name)
+        elif path:
+            yield self._write(value, path, name)
+
+    def _write(self, value: Any, path: tuple[str, ...], name: Cell | None) -> Statement:
+        key = Cell(' '.join(path), self.place)
+        items = value if isinstance(value, list) else [value]
+        shown = ', '.join(map(_show_json, items))
+        start = self._seek(_dump(items[0]) if items else '[]', shown[:1])
+        cell = Cell(shown, start)
+        is_name = (
+            name is not None and name.text == shown and path[-1].lower() in NAME_KEYS
+        )
+        return Statement(key, cell, None if is_name else name)
+
+    def _seek(self, dumped: str, shown: str) -> int:
+        at = self.text.find(dumped, self.place)
+        if at >= 0:
+            self.place = at
+        return min(self.place + (dumped[:1] == '"'), max(0, len(self.text) - 1))
+
+    def _find_name(self, value: dict[str, Any]) -> Cell | None:
+        keys = {str(key).lower(): v for key, v in value.items()}
+        for key in NAME_KEYS:
+            if isinstance(named := keys.get(key), str | int) and str(named).strip():
+                return Cell(str(named), self.place)
+        return None
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _show_json(value: Any) -> str:
+    if value is None:
+        return 'none'
+    if isinstance(value, bool):
+        return 'yes' if value else 'no'
+    return ' '.join(str(value).split())

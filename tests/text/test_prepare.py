@@ -1,0 +1,123 @@
+"""Texts are prepared for scorers, and keep their offsets."""
+
+import pytest
+
+from parlai_q2.text.addresses import has_unknown_address
+from parlai_q2.text.prepare import has_words, prepare, prepare_passage
+from parlai_q2.turns import Span
+
+BEES = 'Bees make honey. Bees live in hives.'
+
+
+@pytest.mark.parametrize(
+    'text, read',
+    [
+        ('don’t – “so” …', 'don\'t - "so" ...'),
+        ('H₂O, ﬁne, １２, 10² m²', 'H2O, fine, 12, 10² m²'),
+        ('m<sup>2</sup> of <b>999</b><br>words', 'm² of 999 words'),
+        ('**999** `x` *so* ~~no~~ a * b * c snake_case_name', None),
+        ('1. Bees make honey.\n2. Bees live in hives.', BEES),
+        ('1. Bees make honey. 2. Bees live in hives.', BEES),
+        ('1) Bees make honey.\n2) Bees live in hives.', BEES),
+        ('(1) Bees make honey. (2) Bees live in hives.', BEES),
+        ('a) Bees make honey.\nb) Bees live in hives.', BEES),
+        ('- Bees make honey.\n- Bees live in hives.', BEES),
+        ('First, Bees make honey. Second, Bees live in hives.', BEES),
+        ('Bees make honey [1]. Bees live in hives. [2]', BEES),
+        ('## Answer\n\nBees make honey. Bees live in hives.', BEES),
+        ('Here it is:\n\n* **Bees make honey.**\n* **Bees live in hives.**', BEES),
+        ('See [our page](https://a.org).', 'See our page.'),
+        ('It was 1. Then 5. First, it rained.', 'It was 1. Then 5. First, it rained.'),
+        ('', ''),
+        ('## 1. Opened in 1903', '1. Opened in 1903'),
+    ],
+)
+def test_markup_goes_and_equal_characters_become_one(text, read):
+    if read is None:
+        read = '999 x so no a * b * c snake_case_name'
+    assert ' '.join(prepare(text).text.split()) == read
+
+
+STATEMENTS = [
+    'The owner of R-11 is Ivo Marek.',
+    'The state of R-11 is open.',
+    'The owner of R-12 is Bea Okoye.',
+    'The state of R-12 is closed.',
+]
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'R-11\nowner: Ivo Marek\nstate: open\n\nR-12\nowner: Bea Okoye\nstate: closed',
+        '## R-11\n- **owner**: Ivo Marek\n- **state**: open\n\n## R-12\n'
+        '- owner: Bea Okoye\n- state: closed',
+        '| Risk | Owner | State |\n|---|---|---|\n| R-11 | Ivo Marek | open |\n'
+        '| R-12 | Bea Okoye | closed |',
+        'risk,owner,state\nR-11,Ivo Marek,open\nR-12,Bea Okoye,closed',
+        'risk\towner\tstate\nR-11\tIvo Marek\topen\nR-12\tBea Okoye\tclosed',
+        '[{"name": "R-11", "owner": "Ivo Marek", "state": "open"},\n'
+        ' {"name": "R-12", "owner": "Bea Okoye", "state": "closed"}]',
+    ],
+)
+def test_records_are_read_as_sentences_with_their_names(text):
+    prepared = prepare_passage(text)
+    lines = [line for line in prepared.text.splitlines() if line in STATEMENTS]
+    assert lines == STATEMENTS
+    start = prepared.text.index('Bea Okoye')
+    found = prepared.locate(Span('Bea Okoye', start, start + len('Bea Okoye')))
+    assert found.text == 'Bea Okoye' == text[found.start : found.end]
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'Anna: Hi, how are you?\nBen: I am fine.\nAnna: Good.',
+        'Bees, wasps and ants have wings.\nThey fly, and they sting.',
+        'Note: it is old.',
+        '{"broken": ',
+        '[1]\n',
+        '',
+    ],
+)
+def test_prose_is_not_read_as_records(text):
+    assert 'The ' not in prepare_passage(text).text
+
+
+def test_an_opening_time_keeps_the_name_of_its_list():
+    text = 'Opening hours\nMon-Fri 9-17\nSat 10-14'
+    assert prepare_passage(text).text.splitlines() == [
+        'Opening hours: Mon-Fri 9-17.',
+        'Opening hours: Sat 10-14.',
+    ]
+
+
+@pytest.mark.parametrize(
+    'text', ['# ' * 500, '1. ' * 500, '[' * 9999, '**' * 999, '<' * 999, '|\n' * 99]
+)
+def test_odd_markup_is_read_without_an_error(text):
+    assert len(prepare(text).text) <= len(text)
+    prepare_passage(text)
+
+
+@pytest.mark.parametrize('text, expected', [('.', 0), (':)', 0), ('a a', 0), ('4', 1)])
+def test_what_has_words(text, expected):
+    assert has_words(text) == expected
+
+
+@pytest.mark.parametrize(
+    'response, expected',
+    [
+        ('See https://a.org/support.', False),
+        ('See https://a.org/help.', True),
+        ('Write to INFO@a.org!', False),
+        ('Write to info@b.org!', True),
+        ('Read /docs/faq/.', False),
+        ('It is R-11 or r11.', False),
+        ('It is R-12.', True),
+        ('In the 19th century, and/or so.', False),
+    ],
+)
+def test_addresses_and_codes_are_known_as_a_whole(response, expected):
+    knowledge = 'https://a.org/support, info@a.org, /docs/faq; R-11'
+    assert has_unknown_address(knowledge, response) is expected
