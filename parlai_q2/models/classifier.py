@@ -160,5 +160,8 @@ def _named_labels(names: list[str], model: str) -> dict[str, int]:
                 'its section of the preset.'
             )
         labels[finding] = index
+    if Finding.CONTRADICTION not in labels and Finding.NEUTRAL in labels:
+        # Of two classes, the one that is not supported is also what is contradicted.
+        labels[Finding.CONTRADICTION] = labels.pop(Finding.NEUTRAL)
     check_labels(labels)
     return labels

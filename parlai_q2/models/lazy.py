@@ -1,9 +1,17 @@
-"""Loads a model on first use, once, even if several threads need it at once."""
+"""
+Loads a model on first use, once, even if several threads need it at once; and again in
+a forked process, where the threads that ran the model are gone.
+"""
 
+import os
 import threading
-from typing import Any, Callable, Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 Loaded = TypeVar('Loaded')
+
+# What a parent process loaded: to delete it would wait for threads that are not here.
+_of_parents: list[Any] = []
 
 
 class Lazy(Generic[Loaded]):
@@ -11,16 +19,23 @@ class Lazy(Generic[Loaded]):
 
     def __init__(self, loader: Callable[[], Loaded]):
         self._loader = loader
-        self._lock = threading.Lock()
+        self._lock, self._process = threading.Lock(), os.getpid()
         # Holds the result, which may be None, once there is one.
         self._given: list[Loaded] = []
 
     def __call__(self) -> Loaded:
+        if self._process != os.getpid():
+            self._forget_parent()
         if not self._given:
             with self._lock:
                 if not self._given:
                     self._given.append(self._loader())
         return self._given[0]
+
+    def _forget_parent(self) -> None:
+        _of_parents.extend(self._given)
+        self._lock, self._process = threading.Lock(), os.getpid()
+        self._given = []
 
     def __reduce__(self) -> Any:
         # Locks cannot be pickled; another process loads its own copy.

@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.classifier import PairInput
+from parlai_q2.models.classifier import PairInput, find_labels
 from parlai_q2.models.tokens import Tokens
 from tests.agents.tiny_classifiers import tokenizer
 
@@ -50,3 +50,8 @@ def test_tokens_are_counted_before_anything_is_cut(words):
 def test_a_form_that_is_none_is_an_error(settings):
     with pytest.raises(ConfigError, match='order must be|max_tokens is'):
         PairInput(**settings)
+
+
+def test_of_two_classes_one_is_support_and_the_other_is_not():
+    config = {'id2label': {0: 'UNSUPPORTED', 1: 'SUPPORTED'}}
+    assert find_labels(None, config, 'm') == {'entailment': 1, 'contradiction': 0}
