@@ -165,7 +165,7 @@ class Results:
         value, *ends = (f'{scale * n:{sign}.{decimals}f}' for n in numbers)
         if 'i' not in form or not ends:
             return value
-        return f'{value} [{", ".join(_short(end, percent) for end in ends)}]'
+        return f'{value} [{", ".join(ends)}]'
 
     def quotes(self) -> Iterator[tuple[str, str]]:
         """
@@ -227,14 +227,6 @@ main figures, [the papers](../papers.md) those of the papers beside ours, and
 
 | set | responses | version | settings were chosen on it |
 |---|---|---|---|"""
-
-
-def _short(end: str, percent: bool) -> str:
-    # As in the tables: a bound is nearly always a share, so its leading zero says
-    # nothing, nor do the decimals of 1.
-    if percent:
-        return end
-    return re.sub(r'1\.0+$', '1.0', re.sub(r'^([-+]?)0\.(?=\d)', r'\1.', end))
 
 
 def _pattern(quote: str) -> 're.Pattern[str]':

@@ -12,7 +12,7 @@ import pytest
 from tests.docs.code_in_docs import ROOT
 
 PAGE, KEY = 'page.md', 'q2_wow/ranking/precision/roc_auc'
-TEXT = 'Of two, `precision` has an\nAUC of 0.100 [.000, .200], 1,000 responses. 0.100.'
+TEXT = 'Of two, `precision` has an\nAUC of 0.100 [0.000, 0.200], 1,000 responses. 0.100.'
 QUOTE = (
     f'`precision` has an AUC of {{{KEY}|i}}, {{q2_wow/table_2/all/right/count|n}} resp'
 )
@@ -79,7 +79,7 @@ def root(tmp_path):
 def test_a_run_brings_its_figures_into_the_pages_and_changes_nothing_else(root):
     assert results.refresh(root / results.OUTPUTS, root) == []
     page = (root / PAGE).read_text()
-    new = TEXT.replace('0.100 [.000, .200]', '0.123 [-.051, 1.0]', 1)
+    new = TEXT.replace('0.100 [0.000, 0.200]', '0.123 [-0.051, 1.000]', 1)
     assert page == new.replace('1,000', '1,234')
     assert results.check(root) == []
     told = (root / results.RESULTS / 'q2_wow.txt').read_text()
@@ -136,7 +136,7 @@ def test_a_quote_that_cannot_be_placed_is_refused(root, quote, said):
         ('2', '0.12'),
         ('%', '12.3'),
         ('%i', '12.3 [-5.1, 100.0]'),
-        ('s2i', '+0.12 [-.05, +1.0]'),
+        ('s2i', '+0.12 [-0.05, +1.00]'),
     ],
 )
 def test_a_figure_is_shown_as_the_quote_asks(root, form, shown):
