@@ -1,16 +1,15 @@
 """
-Logistic regression, and measures of its quality. No weight is negative, since every
-feature of ``grounded`` speaks for a response; a ridge shrinks all but the intercept.
+Logistic regression. No weight is negative, since every feature of ``grounded`` speaks
+for a response; a ridge shrinks all but the intercept.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
 
-from parlai_q2.sweep import roc_auc
-
-ECE_BINS = 10
 FOLD_SEED = 0
 
 
@@ -22,7 +21,7 @@ class Fit(NamedTuple):
 
     def probability(self, x: np.ndarray) -> np.ndarray:
         """The probabilities [B] for features [B, F]."""
-        return 1 / (1 + np.exp(-(x @ self.weights + self.intercept)))
+        return expit(x @ self.weights + self.intercept)
 
 
 def fit(x: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float) -> Fit:
@@ -33,20 +32,19 @@ def fit(x: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float) -> Fit:
     :param y: 1 for supported, else 0; [B].
     :param weight: the weight of each example, at least 0; [B].
     """
-    from scipy.optimize import minimize
-
     weight = weight / weight.sum()
 
     def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
         w, b = parameters[:-1], parameters[-1]
         z = x @ w + b
         value = weight @ (np.logaddexp(0, z) - y * z) + ridge / 2 * w @ w
-        error = weight * (1 / (1 + np.exp(-z)) - y)  # [B]
+        error = weight * (expit(z) - y)  # [B]
         return float(value), np.append(x.T @ error + ridge * w, error.sum())
 
     start = np.zeros(x.shape[1] + 1)
     bounds = [(0, None)] * x.shape[1] + [(None, None)]
-    optimum = minimize(loss, start, jac=True, method='L-BFGS-B', bounds=bounds)
+    # TNC, since L-BFGS-B's threads take longer than the work on two parameters.
+    optimum = minimize(loss, start, jac=True, method='TNC', bounds=bounds, tol=1e-9)
     return Fit(optimum.x[:-1], float(optimum.x[-1]))
 
 
@@ -71,33 +69,3 @@ def folds_of(passages: np.ndarray, count: int) -> np.ndarray:
     different, of_each = np.unique(passages, return_inverse=True)
     order = np.random.default_rng(FOLD_SEED).permutation(len(different))
     return order[of_each] % count
-
-
-class Quality(NamedTuple):
-    """
-    AUC, log-loss in nats, expected calibration error (Guo et al. 2017) and accuracy at
-    0.5; both classes count the same in log-loss and ECE.
-    """
-
-    auc: float
-    log_loss: float
-    ece: float
-    accuracy: float
-
-
-def quality(p: np.ndarray, y: np.ndarray) -> Quality:
-    """The quality of probabilities [B], given classes [B], both among them."""
-    weight = even_weights(['all'] * len(y), y)
-    weight = weight / weight.sum()
-    sure = np.clip(p, 1e-6, 1 - 1e-6)
-    log_loss = -weight @ (y * np.log(sure) + (1 - y) * np.log(1 - sure))
-    # A bound belongs to the bin below it, as in Guo et al.
-    bounds = np.arange(1, ECE_BINS + 1) / ECE_BINS
-    place = np.searchsorted(bounds, p, side='left')
-    gaps = np.bincount(place, weight * (y - p))
-    return Quality(
-        roc_auc(list(p[y == 1]), list(p[y == 0])),
-        float(log_loss),
-        float(np.abs(gaps).sum()),
-        float(((p > 0.5) == y).mean()),
-    )
