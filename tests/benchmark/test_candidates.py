@@ -1,20 +1,10 @@
 """What more candidates give, measured on a generator that takes no time."""
 
-from types import SimpleNamespace
-
 import pytest
 
-from benchmarks.candidates import (
-    CandidateBench,
-    describe_candidates,
-    draw_candidates,
-    searches,
-    turns_of,
-)
-from parlai_q2.generate.strategies import parse_strategies
+from benchmarks.candidates import CandidateBench, describe_candidates, draw_candidates
 from parlai_q2.generate.writer import Written
 from parlai_q2.rerank import Reranker
-from parlai_q2.scripts.bench import sample
 from parlai_q2.turns import Turn
 from tests.rerank.toys import ToyScorer
 
@@ -58,20 +48,6 @@ def test_more_candidates_give_fewer_wrong_choices():
     assert 'beam              7' in describe_candidates([two, many])
 
 
-@pytest.mark.parametrize('number', [5, 10, 20, 40])
-def test_the_mixture_has_as_many_as_were_asked_for(number):
-    found = parse_strategies(searches('mixed', number))
-    assert sum(strategy.number for strategy in found) == number
-    assert [s.name for s in found] == ['beam', 'nucleus', 'delayedbeam']
-
-
-def test_turns_follow_those_of_their_topic():
-    turns = turns_of(sample())
-    assert len(turns) == 84
-    assert len(turns[0].history) == 1 and len(turns[1].history) == 3
-    assert turns[1].history[1] == sample()[0]['gold']
-
-
 def test_the_figure_is_drawn_for_every_strategy(tmp_path):
     rows = [
         {
@@ -88,13 +64,3 @@ def test_the_figure_is_drawn_for_every_strategy(tmp_path):
     png, svg = draw_candidates(rows, tmp_path)
     assert png.stat().st_size > 1000
     assert all(word in svg.read_text() for word in ('beam', 'mixed', 'wrong choice'))
-
-
-def test_a_generator_without_text_is_a_turn_of_one_empty_reply():
-    empty = SimpleNamespace(
-        context=lambda *_: ([], None),
-        writer=SimpleNamespace(write=lambda *_: [[]]),
-        text=lambda tokens: '',
-    )
-    bench = CandidateBench(empty, Reranker('precision'), ToyScorer(), TURNS)
-    assert bench.measure('beam', 5)['replies'] == [['', ''], ['', '']]

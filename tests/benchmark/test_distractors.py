@@ -16,7 +16,6 @@ from benchmarks.distractors import (
     placed,
     read_labelled,
 )
-from parlai_q2.errors import InputError
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.scorers.consistency import ConsistencyScorer
 
@@ -86,9 +85,3 @@ def test_the_table_has_a_line_for_each_placement(path, capsys):
     ]
     # Words are counted, and no sentence is named.
     assert all(' | - | 0.000' in row for row in rows[2:])
-
-
-def test_too_few_examples_are_named(path):
-    with pytest.raises(InputError, match="0 consistent and 1 inconsistent.*'tc'"):
-        read_labelled(path, 'tc', 0, 0)
-    assert len(read_labelled(path, 'wow', 12, 0)) == 12

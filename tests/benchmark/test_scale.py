@@ -12,37 +12,12 @@ from importlib.util import find_spec
 import pytest
 
 from benchmarks import scale
-from benchmarks.scale import _processor, cases, write_records
 from parlai_q2.benchmark.clock import processor_seconds
 from parlai_q2.cli.commands import find, parser_of, run_command
 from parlai_q2.errors import ConfigError, Q2Error
 from tests.conftest import ROOT
-from tests.files import read_lines
 
 TURNS = [{'knowledge': 'k', 'response': 'a'}, {'knowledge': 'l', 'response': 'b'}]
-
-
-def test_so_many_records_of_which_so_many_differ(tmp_path):
-    write_records(tmp_path / 'in.jsonl', TURNS, 7, 3)
-    found = [
-        (r['id'], r['knowledge'], r['response'])
-        for r in read_lines(tmp_path / 'in.jsonl')
-    ]
-    assert found[:4] == [
-        (0, 'k', 'a 0'),
-        (1, 'l', 'b 1'),
-        (2, 'k', 'a 2'),
-        (3, 'k', 'a 0'),
-    ]
-    assert len(found) == 7 and len({response for _, _, response in found}) == 3
-
-
-def test_processor_time_is_taken_between_two_looks():
-    # 40 bytes a record: from 1,000 to 5,000 bytes, a hundred records in 2 s.
-    looks = [(0, 0.5), (1000, 1.0), (3000, None), (5000, 3.0)]
-    assert _processor(looks, 40) == pytest.approx(20)
-    assert _processor(looks[:2], 40) is None
-    assert _processor([(1000, 1.0), (1000, 2.0)], 40) is None
 
 
 @pytest.mark.skipif(not os.path.exists('/proc/self/stat'), reason='no /proc')
@@ -59,12 +34,6 @@ def test_processor_time_counts_what_was_started():
         os.killpg(process.pid, 9)
         process.wait()
     assert processor_seconds(process.pid) is None
-
-
-def test_ways_to_run():
-    names = [case.name for case in cases(3, None, ray=True)]
-    assert names == ['one process', 'Ray, 3 actors']
-    assert cases(3, 'c.sqlite', ray=False)[-1].options == ('--cache-file', 'c.sqlite')
 
 
 @pytest.mark.slow

@@ -8,9 +8,8 @@ import re
 from pathlib import Path
 from types import ModuleType
 
-from parlai_q2.agents.grounded_rerank.commands import HELP
 from parlai_q2.cli.commands import COMMANDS, parser_of
-from parlai_q2.presets import load_preset, preset_names
+from parlai_q2.presets import load_preset
 from tests.docs.code_in_docs import ROOT, code_of, pages
 
 
@@ -54,12 +53,6 @@ def test_every_agent_has_its_options_on_a_page():
         assert sum(f'<!-- options: {agent} -->' in text for text in texts) == 1, agent
 
 
-def test_the_help_of_preset_names_all_that_ship():
-    parser = parser_of(COMMANDS['score'])
-    told = parser._option_string_actions['--preset'].help
-    assert all(re.search(rf'\b{name}\b', told) for name in preset_names())
-
-
 def test_the_page_on_meta_evaluation_names_only_options_that_there_are():
     told = set(re.findall(r'`(--[a-z-]+)', text_of('meta_eval.md')))
     assert told and told <= set(parser_of(COMMANDS['meta_eval'])._option_string_actions)
@@ -72,8 +65,3 @@ def test_every_preset_on_a_page_is_one(tmp_path):
             (tmp_path / code.name).write_text(code.text)
             names.append(load_preset(str(tmp_path / code.name)).name)
     assert len(names) >= 4
-
-
-def test_the_page_of_the_reranker_names_the_commands_of_a_chat():
-    commands = set(re.findall(r'^/\w+', HELP, re.M))
-    assert commands <= set(re.findall(r'`(/\w+)', text_of('agents/grounded_rerank.md')))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
 from parlai_q2.evaluate.statistics import correlation
-from parlai_q2.intervals import intervals, percentiles, resamples
+from parlai_q2.intervals import intervals, percentiles
 
 NUMBERS = st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0])
 
@@ -23,17 +23,6 @@ def test_correlations_agree_with_scipy(pairs):
     else:
         assert found.spearman.mean == pytest.approx(spearmanr(x, y).statistic)
         assert found.pearson.mean == pytest.approx(pearsonr(x, y).statistic)
-
-
-def test_a_correlation_worked_out_by_hand():
-    # Ranks 1 2 3 and 1 3 2: 1 - 6 * 2 / (3 * 8).
-    assert correlation([1, 2, 9], [0, 5, 4], rounds=2).spearman.mean == pytest.approx(
-        0.5
-    )
-    # The mean of three times 0.1 is not 0.1, and still they are all equal.
-    assert correlation([0.1] * 3, [1, 2, 4], rounds=2)[:2] == (None, None)
-    assert correlation([1], [1])[:3] == (None, None, 1)
-    assert correlation([], [])[:3] == (None, None, 0)
 
 
 def test_responses_that_stand_and_fall_together_widen_the_interval():
@@ -54,23 +43,6 @@ def test_responses_that_stand_and_fall_together_widen_the_interval():
 def test_an_interval_holds_the_middle_95_percent():
     samples = np.array([*np.linspace(0, 1, 1001), np.nan])
     assert percentiles(0.4, samples) == pytest.approx((0.4, 0.025, 0.975))
-
-
-@pytest.mark.parametrize('block, blocks', [(70, 29), (3, 200)])
-def test_blocks_do_not_matter(monkeypatch, block, blocks):
-    from parlai_q2 import intervals as module
-
-    values = np.arange(10.0)
-
-    def mean(weights):
-        return (weights @ values / 10)[:, None]
-
-    whole = intervals(mean, 10, rounds=200)
-    monkeypatch.setattr(module, 'BLOCK', block)
-    # Of as many rounds as have so many weights together, and of one at least.
-    assert len(list(resamples(range(10), 200, 0))) == blocks
-    (apart,) = intervals(mean, 10, rounds=200)
-    assert (apart.low, apart.high) == pytest.approx(whole[0][1:])
 
 
 def test_nothing_has_no_interval_and_resamples_without_a_figure_are_left_out():

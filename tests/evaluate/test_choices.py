@@ -35,12 +35,6 @@ def test_the_expected_choice_is_that_of_all_subsets(n):
     assert expected_wrong(scores, wrong, n) == pytest.approx(by_hand)
 
 
-@pytest.mark.parametrize('n', [0, 3])
-def test_a_subset_fits_into_its_pool(n):
-    with pytest.raises(ValueError, match=f'no choice of {n} among 2'):
-        expected_wrong([0.1, 0.2], [True, False], n)
-
-
 def test_a_pool_has_the_responses_to_one_knowledge_of_one_corpus():
     responses = [
         *pool('a', GOOD, BAD, corpus='wow'),
@@ -82,12 +76,6 @@ def test_shares_are_between_random_and_the_best_possible():
     assert choices(scored, pools_of(responses), 5) is None
 
 
-def test_equal_scores_share_the_choice():
-    responses = pool('a', GOOD, BAD, BAD)
-    found = choices(measure(responses, [0.5, 0.5, 0.1]), pools_of(responses))
-    assert found.chosen.mean == 0.5
-
-
 def test_nothing_is_avoided_where_nothing_can_be():
     responses = [*pool('a', BAD, BAD, BAD), *pool('b', GOOD, GOOD)]
     found = choices(measure(responses, [0.1] * 5), pools_of(responses))
@@ -107,7 +95,3 @@ def test_the_table_has_each_corpus_and_each_number_of_responses():
     assert rows['all', '2', 'random']['pools'] == 2
     assert rows['all', '4', 'best possible']['wrong'].mean == 0
     assert ('all', '8', 'mine') not in rows
-
-
-def test_a_set_with_one_response_to_each_knowledge_has_no_table():
-    assert choices_table(evaluation(pool('a', GOOD), [0.5])) is None

@@ -3,7 +3,6 @@ The figures: what is drawn, that text stays text, and what is said without matpl
 """
 
 import re
-import sys
 
 import numpy as np
 import pytest
@@ -79,17 +78,6 @@ def test_a_set_that_cannot_be_ranked_has_what_is_left(tmp_path, labels):
         if labels[0]
         else set()
     )
-
-
-def test_matplotlib_is_loaded_by_figures_alone():
-    import subprocess
-
-    code = (
-        'import sys, parlai_q2.evaluate.report, parlai_q2.evaluate.figures\n'
-        'print("matplotlib" in sys.modules, "scipy" in sys.modules)'
-    )
-    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
-    assert done.stdout.split() == ['False', 'False']
 
 
 def test_a_figure_that_cannot_be_written_is_said_so(tmp_path):

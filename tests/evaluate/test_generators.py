@@ -65,13 +65,6 @@ def test_f1_of_both_classes_by_generator():
     assert 'mine incons.' in render_text(table)
 
 
-def test_a_set_without_generators_has_no_such_tables():
-    given = AnnotatedSet('any', 'any', (annotated(0), annotated(1, BAD)))
-    evaluation = Evaluation(given, (measure(given.responses, [1, 0]),), rounds=5)
-    for build in (generators_table, cells_table, papers_cells_table):
-        assert build(evaluation) is None
-
-
 def papers_rows(table):
     (block,) = find_blocks('rome_crowd', table)
     return block.rows
@@ -85,20 +78,6 @@ def test_the_papers_detectors_are_a_table_of_their_own():
     (small, *_) = papers_cells_table(Evaluation(CROWD, ())).rows
     assert (small[f'4 {GOOD}'], small[f'12 {BAD}']) == (0.867, 0.26)
     assert small['source'] == PAPER
-
-
-def test_the_paper_contradicts_itself_where_the_notes_say_so():
-    apart = [
-        cell_of(row)
-        for row in papers_rows('cells_paper')
-        if abs(row[f'4 {BAD}'] - row[f'6 {BAD}']) > 0.01
-    ]
-    assert apart == [
-        ('knn', 'nucleus', 'xlarge'),
-        ('knn', 'delayed', 'xlarge'),
-        ('dpr', 'delayed', 'xlarge'),
-    ]
-    assert sum(row['count'] for row in papers_rows('generators')) == 1870
 
 
 def test_the_share_of_not_enough_info_is_told_before_classes_are_merged():

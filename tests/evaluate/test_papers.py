@@ -9,7 +9,7 @@ from parlai_q2.claims import Score
 from parlai_q2.evaluate.evaluation import Evaluation, evaluate
 from parlai_q2.evaluate.find import read_set
 from parlai_q2.evaluate.levels import three_way
-from parlai_q2.evaluate.papers import Block, cite, find_blocks, merge
+from parlai_q2.evaluate.papers import Block, find_blocks, merge
 from parlai_q2.evaluate.report import all_tables
 from parlai_q2.evaluate.sets import AnnotatedSet
 from parlai_q2.evaluate.statistics import nli_class
@@ -102,29 +102,6 @@ def test_table_11_has_the_lengths():
     (block,) = find_blocks('q2_wow', 'table_11')
     row = {'system': 'dodeca', 'responses': BAD, 'characters': 70.84, 'tokens': 15.79}
     assert block.rows[0] == row
-
-
-# Fleiss 1971's table as in the textbooks: 14 annotators, 5 categories.
-FLEISS = (
-    (0, 0, 0, 0, 14),
-    (0, 2, 6, 4, 2),
-    (0, 0, 3, 5, 6),
-    (0, 3, 9, 2, 0),
-    (2, 2, 8, 1, 1),
-    (7, 7, 0, 0, 0),
-    (3, 2, 6, 3, 0),
-    (2, 5, 3, 2, 2),
-    (6, 5, 2, 1, 0),
-    (0, 2, 2, 3, 7),
-)
-
-
-def test_fleiss_kappa_of_the_textbook():
-    ratings = [[c for c, n in enumerate(row) for _ in range(n)] for row in FLEISS]
-    assert fleiss_kappa(ratings) == pytest.approx(0.210, abs=5e-4)
-    assert fleiss_kappa([[1, 1], [0, 0]]) == 1
-    for undefined in ([], [[1]], [[1, 1], [1, 1, 1]], [[1, 1], [1, 1]]):
-        assert fleiss_kappa(undefined) is None
 
 
 # Krippendorff 2011's reliability data: three annotators, some missing.
@@ -226,19 +203,3 @@ def test_a_papers_rows_have_their_place_among_ours(place, needs, paper, expected
     assert shown == [block] * (len(merged) > 3)
     alone, _ = merge([], [block], ('a', 'b'))
     assert len(alone) == (place == 'always')
-
-
-@pytest.mark.parametrize(
-    'name, table, count, title',
-    [
-        ('q2_wow', 'table_4', 2, 'Q2, Tables 4 and 7'),
-        ('q2_wow_dodeca', 'table_4', 0, ''),
-        ('begin', 'three_way', 1, ''),
-        ('begin_wow_test', 'three_way', 1, ''),
-        ('rome_expert', 'table_3', 1, ''),
-        ('', 'table_3', 0, ''),
-    ],
-)
-def test_a_block_belongs_to_its_sets(name, table, count, title):
-    assert len(find_blocks(name, table)) == count
-    assert cite(name, table) == title

@@ -48,12 +48,6 @@ def test_another_dialogue_is_another_dialogue_with_other_knowledge():
             )
 
 
-def test_a_rare_other_dialogue_is_found():
-    many = [turn('a', i, f'k{i}') for i in range(200)]
-    rare = [*many, turn('b', 1, 'rare')]
-    assert random_dialogue(many[:1], rare, seed=0) == [('rare', 'response a0')]
-
-
 def test_the_choice_is_seeded():
     many = [turn(str(d), t, f'{d} {t}') for d in range(9) for t in range(4)]
     for choose in (same_dialogue, random_dialogue):

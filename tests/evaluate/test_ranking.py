@@ -30,21 +30,6 @@ def whole(swept):
     return [float(area[0]) for area in swept.areas(np.ones((1, len(swept.order))))]
 
 
-@pytest.mark.parametrize(
-    'pairs, auc, precision',
-    [
-        ([(0.9, True), (0.1, False)], 1, 1),
-        ([(0.1, True), (0.9, False)], 0, 1 / 2),
-        # One threshold for both: half the pairs, and precision is the share.
-        ([(0.5, True), (0.5, False)], 1 / 2, 1 / 2),
-        # Found first, then a false alarm, then the other: 1/2 * 1 + 1/2 * 2/3.
-        ([(0.9, True), (0.5, False), (0.1, True)], 1 / 2, 5 / 6),
-    ],
-)
-def test_values_worked_out_by_hand(pairs, auc, precision):
-    assert whole(sweep(*pairs)) == pytest.approx([auc, precision])
-
-
 @settings(deadline=None, max_examples=30)
 @given(SCORES)
 def test_both_agree_with_scikit_learn_ties_included(pairs):
@@ -54,19 +39,6 @@ def test_both_agree_with_scikit_learn_ties_included(pairs):
         average_precision_score(positive, scores),
     )
     assert whole(sweep(*pairs)) == pytest.approx([*expected])
-
-
-@settings(deadline=None, max_examples=30)
-@given(SCORES, st.integers(0, 9))
-def test_weights_are_repetitions(pairs, seed):
-    weights = np.random.default_rng(seed).integers(0, 3, len(pairs))
-    repeated = [p for p, w in zip(pairs, weights) for _ in range(w)]
-    areas = sweep(*pairs).areas(weights[None].astype(float))
-    found = [float(area[0]) for area in areas]
-    if 0 < sum(p for _, p in repeated) < len(repeated):
-        assert found == pytest.approx(whole(sweep(*repeated)))
-    else:
-        assert np.isnan(found).all()
 
 
 @settings(deadline=None, max_examples=30)

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
-from parlai_q2.errors import InputError
 from parlai_q2.evaluate.levels import response_level
-from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse, AnnotatedSet
+from parlai_q2.evaluate.sets import BINARY
 from tests.evaluate.helpers import BAD, GOOD, annotated, measure
 
 PAIRS = st.lists(
@@ -83,8 +82,3 @@ def test_intervals_are_seeded_and_hold_the_figure():
     assert one == other
     for interval in one.values():
         assert interval.low < interval.mean < interval.high
-
-
-def test_the_responses_of_a_set_have_one_of_the_three_classes():
-    with pytest.raises(InputError, match="not 'good'"):
-        AnnotatedSet('one', 'One', (AnnotatedResponse('k', 'r', 'good'),))

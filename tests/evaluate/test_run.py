@@ -123,15 +123,6 @@ def test_q2_without_nli_is_taken_from_q2_and_is_what_it_would_have_scored():
     assert (taken.signature, taken.threshold) == (alone.signature, alone.threshold)
 
 
-def test_q2_without_nli_asks_nothing_again_whatever_the_order():
-    twin = Counting(stop_after=0)
-    given = AnnotatedSet(
-        's', 's', tuple(AnnotatedResponse(*p, GOOD) for p in PAIRS[:3])
-    )
-    found = evaluate(given, {'q2_f1': twin, 'q2': toy_q2(True)}, rounds=5)
-    assert [m.name for m in found.measures] == ['q2_f1', 'q2'] and not twin.scored
-
-
 def test_a_column_that_fits_in_part_is_taken_and_the_tables_say_so():
     column = measure(SET.responses[:4], [0.1, 0.2, 0.3, 0.4], name='column')
     found = evaluate(SET, {}, [column], rounds=5)
@@ -176,18 +167,6 @@ def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
     again = evaluate(SET, {'mine': Counting()}, [column], rounds=5)
     mine, other = (again.level(m, SET.responses) for m in again.measures)
     assert mine == other
-
-
-@pytest.mark.parametrize('end', ['\r', '\n', '\r\n'])
-def test_texts_of_several_lines_can_be_read_again_too(tmp_path, end):
-    given = tuple(
-        AnnotatedResponse(f'Bees fly.{end}Ants, too.', response, label)
-        for response, label in ((f'Bees{end}fly.', GOOD), ('Ants', BAD))
-    )
-    found = evaluate(AnnotatedSet('lines', '', given), {'mine': Counting()}, rounds=5)
-    write_report([SetReport(found)], tmp_path)
-    column = read_column(f'{tmp_path}/scores_lines.csv:mine')
-    assert column.select_scored(given) == list(given)
 
 
 def test_q2_without_nli_of_what_q2_cannot_read_is_not_verifiable():

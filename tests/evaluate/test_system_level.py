@@ -42,12 +42,6 @@ def test_a_plain_loop_over_the_same_draws_gives_the_same():
         assert found.rhos[r] == pytest.approx(rho)
 
 
-@pytest.mark.parametrize('good, bad', [([], []), ([1.0], [])])
-def test_contexts_need_both_scores(good, bad):
-    with pytest.raises(ValueError, match='for each context'):
-        system_level(good, bad)
-
-
 def test_a_contrast_has_exactly_one_inconsistent_response():
     crossed = [
         (annotated(0, GOOD), annotated(1, BAD)),

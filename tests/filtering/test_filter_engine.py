@@ -77,16 +77,6 @@ def test_other_data_and_another_scorer_are_scored_anew(tmp_path):
     assert stricter.reused == 0
 
 
-def test_nothing_is_left_where_nothing_was_scored_or_nothing_is_to_stay(tmp_path):
-    path = tmp_path / 'kept.jsonl'
-    judged(kept_scores(path, WordScorer(), stay=False))
-    failing = Failing()
-    failing.calls = [[], []]
-    with pytest.raises(KeyboardInterrupt):
-        judged(kept_scores(path, failing))
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_label_without_a_score_is_named_and_dropped(tmp_path):
     class Losing:
         signature = 'toy'

@@ -40,13 +40,6 @@ def test_turns_without_labels_go_and_those_without_knowledge_are_a_choice():
     assert kept(judge(bare, policy=Policy(no_knowledge='drop'))[0]) == [False, False]
 
 
-def test_many_episodes_make_one_call():
-    scorer = WordScorer()
-    episodes = [episode((str(n), 'a b', f'a {n}')) for n in range(10)]
-    list(judge_episodes(iter(episodes), scorer, Policy(), chunk=4))
-    assert [len(call) for call in scorer.calls] == [4, 4, 2]
-
-
 def test_batches_judge_as_single_episodes_do():
     episodes = [FIVE, episode(('one', 'a b', 'a', 'x')), FIVE[:2]]
     alone = [judge(one)[0] for one in episodes]

@@ -43,11 +43,6 @@ def test_what_cannot_be_judged_is_a_choice(choice, kept, name, example, score, r
     assert Policy(**{name: choice}).decide(EXAMPLE, Score(1.0, 'consistent')).kept
 
 
-def test_an_empty_label_goes():
-    found = Policy(unverifiable='keep').decide(Example('k', ' '), not_verifiable())
-    assert found == (False, Reason.NO_LABEL)
-
-
 @pytest.mark.parametrize(
     'wrong',
     [{'threshold': 1.1}, {'threshold': -0.1}, {'generic': 'maybe'}, {'unit': 'words'}],

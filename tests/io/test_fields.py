@@ -1,7 +1,6 @@
 """What is read of files whose fields, separators or kind are not the usual ones."""
 
 import json
-import logging
 
 import pytest
 
@@ -62,11 +61,6 @@ def test_a_document_over_many_lines_is_one_error_that_says_how_to_convert_it(
         assert f"jq -c '{filter_}' IN.json > OUT.jsonl" in str(record.error)
 
 
-def test_a_first_line_that_is_a_list_of_something_else_is_bad_alone(tmp_path):
-    first, second = read(tmp_path, f'[1]\n{json.dumps(GOOD)}\n')
-    assert first.error and second.error is None
-
-
 @pytest.mark.parametrize(
     'begins, said',
     [(b'PK\x03\x04', 'Excel'), (b'PAR1', '.parquet'), (b'\xfd7zXZ', 'unxz')],
@@ -122,12 +116,6 @@ def test_all_that_a_pool_may_mean_is_named_with_the_option_that_reads_it(
     assert caplog.messages == []
 
 
-def test_what_stands_beside_all_that_is_read_is_not_named(tmp_path, caplog):
-    caplog.set_level(logging.INFO)
-    read(tmp_path, json.dumps({**GOOD, 'history': [], 'prompt': 'P', 'label': 'x'}))
-    assert caplog.messages == []
-
-
 def test_pools_are_told_from_responses(tmp_path):
     (record,) = read(tmp_path, '{"knowledge": "K", "candidates": ["a"]}')
     assert str(record.error).endswith('This is a file for: parlai_q2 rerank')
@@ -137,16 +125,6 @@ def test_pools_are_told_from_responses(tmp_path):
 def test_names_that_are_no_pairs_are_refused(given):
     with pytest.raises(ConfigError, match='--fields takes pairs'):
         read_fields(given)
-
-
-def test_names_are_read_in_any_order():
-    header = '"knowledge=Context, long", response=A'
-    assert read_fields(header) == {'knowledge': 'Context, long', 'response': 'A'}
-    assert read_fields(' response = answer, history=question ') == {
-        'history': 'question',
-        'response': 'answer',
-    }
-    assert read_fields(None) == read_fields('') == {}
 
 
 def test_a_header_with_a_comma_is_named_by_the_warning_and_the_option(tmp_path, caplog):

@@ -1,12 +1,10 @@
 """No file of ours holds NaN or Infinity, wherever they came from."""
 
 import json
-import math
 
 import pytest
 
 from parlai_q2.cli.commands import run_command
-from parlai_q2.io.strict_json import read_json, write_json
 
 PAIR = '"knowledge": "Bees dance.", "response": "Bees dance."'
 BAD = (
@@ -22,25 +20,6 @@ def strict(text):
     values = [json.loads(line, parse_constant=refuse) for line in text.splitlines()]
     assert '1e400' not in text
     return values
-
-
-@pytest.mark.parametrize(
-    'text, value, names',
-    [
-        ('{"a": 1.5, "b": null}', {'a': 1.5, 'b': None}, ()),
-        ('NaN', None, ('',)),
-        ('{"a": {"b": [NaN, {"c": 1e999}]}}', {'a': {'b': [None, {'c': None}]}},
-         ('a.b', 'a.b.c')),
-        ('[-Infinity, 1e-999]', [None, 0.0], ('',)),
-    ],
-)  # fmt: skip
-def test_reading_puts_null_and_names_the_fields(text, value, names):
-    assert read_json(text) == (value, names)
-
-
-def test_writing_puts_null():
-    given = {'a': [math.nan, 1.0], 'b': (math.inf,), 'c': 'NaN'}
-    assert write_json(given) == '{"a": [null, 1.0], "b": [null], "c": "NaN"}'
 
 
 @pytest.mark.parametrize('chunks', [[], ['--chunk-size', '1']])

@@ -1,12 +1,9 @@
 """Mutators score the next episodes together with the one that they get."""
 
 import pytest
-from parlai.core.message import Message
-from parlai.core.mutators import MessageMutator, register_mutator
 from parlai.core.teachers import register_teacher
 
 from parlai_q2.filtering.judge import CHUNK
-from parlai_q2.parlai.mutators.base import MOST_SURPRISES
 from tests.filtering.toys import WordScorer
 from tests.mutators.running import Listed, make_teacher, messages, texts
 
@@ -30,18 +27,6 @@ class ManyEpisodes(Listed):
     ]
 
 
-@register_mutator('another_label_each_time')
-class AnotherLabel(MessageMutator):
-    """Stands for a mutator that draws random numbers."""
-
-    number = 0
-
-    def message_mutation(self, message: Message) -> Message:
-        type(self).number += 1
-        message.force_set('labels', [f'a {type(self).number}'])
-        return message
-
-
 def calls():
     """The numbers of labels in each call of the scorers made since the last teacher."""
     return [len(call) for scorer in WordScorer.made for call in scorer.calls]
@@ -55,14 +40,6 @@ def test_each_label_is_scored_once_in_full_calls(datatype, mutators):
     assert calls() == [CHUNK] * 3 * len(mutators.split('+'))
 
 
-def test_a_stream_is_read_no_further_than_a_window():
-    teacher = make_teacher(
-        'q2_filter', task='many_episodes', datatype='train:evalmode:stream', cache=False
-    )
-    teacher.act()
-    assert calls() == [CHUNK]
-
-
 @pytest.mark.parametrize('datatype', ['train:evalmode', 'train:ordered:stream'])
 def test_clones_of_a_teacher_take_turns_as_without_looking(datatype):
     """As in a batch: nothing is taken from another clone."""
@@ -74,16 +51,6 @@ def test_clones_of_a_teacher_take_turns_as_without_looking(datatype):
     plain = make_teacher(None, **options)
     clones = [plain, *(plain.clone() for _ in range(3))]
     assert seen == [clone.act()['text'] for _ in range(20) for clone in clones]
-
-
-def test_a_random_mutator_before_it_ends_the_looking():
-    messages(
-        'another_label_each_time+q2_annotate',
-        task='many_episodes',
-        datatype='train:evalmode',
-        cache=False,
-    )
-    assert sum(size > 1 for size in calls()) <= MOST_SURPRISES + 1
 
 
 def test_in_random_order_without_a_cache_nothing_is_scored_in_vain():

@@ -26,15 +26,6 @@ def test_it_filters_the_training_fold_alone():
     assert scored() == []
 
 
-@pytest.mark.parametrize(
-    'datatype', ['train:evalmode', 'train:evalmode:stream', 'train:ordered:stream']
-)
-def test_the_order_is_the_datas_own(datatype):
-    teacher = make_teacher('q2_filter', datatype=datatype)
-    found = [teacher.act() for _ in range(30)]
-    assert texts(found) == texts(messages('q2_filter'))
-
-
 def test_training_for_epochs_scores_each_turn_once():
     teacher = make_teacher('q2_filter', datatype='train')
     seen = set()

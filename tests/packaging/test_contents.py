@@ -88,19 +88,6 @@ def test_the_wheel_asks_for_whatever_the_sources_import(wheel):
     assert {n: p for n, p in imported.items() if n not in known | asked} == {}
 
 
-def test_mypy_finds_the_folders_by_the_names_that_they_are_installed_by():
-    if not (ROOT / '.ci' / 'typing').exists():
-        pytest.skip('this is a source archive, which has no links for mypy')
-    for folder, name in FOLDERS.items():
-        assert (ROOT / '.ci' / 'typing' / name).resolve() == ROOT / folder
-    assert 'parlai_q2.' not in (ROOT / 'pyproject.toml').read_text()
-
-
-def test_every_folder_with_modules_is_a_package():
-    folders = {path.parent for path in sources() if path.suffix == '.py'}
-    assert [f for f in sorted(folders) if not (ROOT / f / '__init__.py').exists()] == []
-
-
 @pytest.mark.parametrize(
     'name', ['build.txt', 'lock.txt', PARLAI, 'test.txt', 'dev.txt']
 )

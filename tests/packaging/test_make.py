@@ -126,14 +126,6 @@ def test_ci_runs_everything_and_fails_when_a_test_fails(make, programs):
     make(command='.ci/run', fails=True, FAIL='pytest', PATH=str(programs))
 
 
-def test_ci_installs_what_the_tests_start(make, programs):
-    (programs / 'chromium').unlink()
-    told = make(command='.ci/run', PATH=str(programs))
-    assert 'apt-get install -y --no-install-recommends chromium -qq' in told
-    (programs / 'id').write_text('#!/bin/sh\necho 1000\n')
-    assert make(command='.ci/run', fails=True, PATH=str(programs)) == []
-
-
 def test_ci_checks_the_core_on_two_more_pythons(make, programs):
     checked = make.folder / '.ci' / 'core'
     checked.write_text('#!/bin/sh\necho "core on $1" >> "$LOG"\nexit ${CORE:-0}\n')
@@ -150,24 +142,3 @@ def test_ci_checks_the_core_on_two_more_pythons(make, programs):
     # 75: what it needs cannot be fetched for that Python.
     assert told(CORE='75') == core
     assert told(CORE='1', fails=True) == core[:1]
-
-
-def test_ci_checks_the_oldest_and_the_newest_python(make, programs):
-    for version in ('3.10', '3.12'):
-        shutil.copy(make.folder / 'fake-python', programs / f'python{version}')
-    told = make(command='.ci/run', PATH=str(programs), PYTHON='', ALL_PYTHONS='1')
-    runs = [line for line in told if '-m pytest' in line]
-    assert runs == [
-        f'{TWO_AT_ONCE} --fail-on-skips',
-        f'{TWO_AT_ONCE} --fail-on-skips -m not slow',
-    ]
-    assert '-m venv .venv-oldest' in told
-    (programs / 'python3.10').unlink()
-    nowhere = {
-        'PYTHON': '',
-        'ALL_PYTHONS': '1',
-        'PYENV_ROOT': str(make.folder / 'none'),
-    }
-    assert not builds(
-        make(command='.ci/run', fails=True, PATH=str(programs), **nowhere)
-    )

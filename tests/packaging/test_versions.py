@@ -100,15 +100,3 @@ def test_every_extra_that_is_named_exists(setup):
         named.update(dict.fromkeys(found.split(','), 'README.md'))
     assert named.keys() >= {'plots', 'web'}
     assert {name: path for name, path in named.items() if name not in extras} == {}
-
-
-def test_the_same_pythons_are_named_everywhere(setup):
-    locked = locked_pythons()
-    assert all(f'{one}.0' in SpecifierSet(setup['python_requires']) for one in locked)
-    first, last = locked[0], locked[-1]
-    assert f'>={first}' == setup['python_requires']
-    ci, make = (ROOT / '.ci' / 'run').read_text(), (ROOT / 'Makefile').read_text()
-    assert f'python_of {last}' in ci and f'python_of {first}' in ci
-    assert f'Python {first} to {last}' in make
-    lock = (ROOT / 'requirements' / 'lock.txt').read_text()
-    assert f'Python {first} to {last}' in lock

@@ -79,17 +79,6 @@ def test_with_them_it_trains_and_loads(tmp_path):
     assert saved['lr_scheduler'] == 'reduceonplateau'
 
 
-def test_the_plateau_scheduler_keeps_its_settings():
-    compat.apply()
-    from parlai.nn.lr_scheduler import ReduceOnPlateauLRScheduler
-
-    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1.0)
-    scheduler = ReduceOnPlateauLRScheduler(optimizer, 0, 0.25, -1, 1e-4)
-    for loss in (1.0, 2.0):  # worse once, with a patience of 0: one decay
-        scheduler.valid_step({'loss': loss})
-    assert optimizer.param_groups[0]['lr'] == 0.25
-
-
 def test_what_checkpoints_hold_is_read_back_with_weights_only():
     compat.apply()
     # fairseq's options, and a learning rate that a schedule computed.

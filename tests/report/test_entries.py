@@ -138,15 +138,6 @@ def test_an_answer_is_marked_in_its_passage():
     assert entry['knowledge'][2] == ['Madonna', 'supported', [0]]
 
 
-def test_sentences_beside_questions_mark_nothing():
-    record, sentence = scored(), SENTENCE.to_dict()
-    both = read_entry({**record, 'claims': [*record['claims'], sentence]})
-    alone = read_entry(record)
-    assert both['response'] == alone['response']
-    assert both['knowledge'] == alone['knowledge']
-    assert len(both['claims']) == 4
-
-
 def found_in(*files: str) -> list[dict]:
     sources = [{'file': file, 'heading': 'A > B'} for file in files]
     return [{'text': 'Bees sing.', 'title': 'All', 'source': s} for s in sources]

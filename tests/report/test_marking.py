@@ -54,10 +54,3 @@ def test_a_clipped_text_keeps_its_marks_and_says_what_it_left_out():
     assert len(text) < 100
     assert text.count('characters ...]') == 2
     assert '[... 992 characters ...]' in text
-
-
-def test_a_clipped_text_without_marks_keeps_its_beginning():
-    (first, note) = clip([Piece('word ' * 100)], limit=50)
-    assert first.text.startswith('word word')
-    assert len(first.text) <= 50
-    assert 'characters ...]' in note.text

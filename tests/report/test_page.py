@@ -93,17 +93,6 @@ def test_the_overview_says_the_figures(tmp_path):
     assert 'different signatures' not in page
 
 
-def test_the_key_of_the_histogram_has_the_labels_that_there_are(tmp_path):
-    page = page_of(tmp_path, [simple(1), simple(2, 0.1), simple(3, label='my <b>')])
-    assert re.findall(r'class="key (\w+)">(.*?)</span>', page) == [
-        ('consistent', 'consistent'),
-        ('inconsistent', 'inconsistent'),
-        ('other', 'my &lt;b&gt;'),
-    ]
-    assert page.count('data-bin=') == 10
-    assert '<title>score 0.9 to 1.0: 2 (1 consistent, 1 my &lt;b&gt;)</title>' in page
-
-
 def test_no_records_are_an_error_that_says_what_to_run(tmp_path):
     with pytest.raises(InputError, match='parlai_q2 score'):
         write_report([], tmp_path / 'page.html')

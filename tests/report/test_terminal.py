@@ -10,7 +10,7 @@ from parlai_q2.report import render_candidates, render_score, use_colour
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.turns import Span
 from tests.evidence import asked
-from tests.report.samples import answer, marks, scored
+from tests.report.samples import answer, scored
 from tests.report.test_entries import SENTENCE, TITLED
 
 SCORE = Score.from_dict(scored())
@@ -135,10 +135,6 @@ def test_a_candidate_says_why_it_stands_where_it_stands(fields, note):
     assert [line.strip() for line in lines[2:]] == ([note] if note else [])
 
 
-def test_no_candidates_are_said_so():
-    assert render_candidates(None, colour=False) == 'no candidates'
-
-
 class Terminal(io.StringIO):
     def isatty(self):
         return True
@@ -162,16 +158,6 @@ def test_colour_is_for_terminals(monkeypatch, stream, environment, expected):
     assert use_colour(stream) is expected
 
 
-def test_what_a_score_is_made_of_breaks_between_parts():
-    parts = {'words': 0.25, 'numbers': 1.0, 'lexical_overlap': 0.5, 'generic': 0.0}
-    shown = render_score(
-        Score(0.6, 'consistent', parts=parts), 'a', 'b', colour=False, width=52
-    )
-    lines = shown.splitlines()
-    assert lines[1] == 'made of   words 0.25, numbers 1.00,'
-    assert lines[2] == ' ' * 10 + 'lexical overlap 0.50, generic 0.00'
-
-
 def test_claims_show_what_they_rest_on():
     score = Score(0.9, Label.CONSISTENT, (SENTENCE,))
     shown = render_score(score, 'They have five eyes.', TITLED, colour=False)
@@ -185,19 +171,4 @@ def test_claims_show_what_they_rest_on():
         '    knowledge Bee: They have five.',
         '    knowledge Wasp: Wasps sting.',
         '    compared  supported, support 0.90',
-    ]
-
-
-def test_a_claim_names_the_passage():
-    record = marks('Madonna', '1985')
-    shown = render_score(
-        Score.from_dict(record), record['response'], record['knowledge'], colour=False
-    )
-    assert shown.split('\n')[-6:] == [
-        '[+] Madonna',
-        '    knowledge Madonna: Madonna sang.',
-        '    compared  supported, support 0.90',
-        '',
-        '[?] 1985',
-        '    compared  not in the knowledge, support 0.10',
     ]

@@ -39,12 +39,6 @@ def test_words_of_conversation_count_less():
     assert first('Hello! I would love to talk about Leighton.', *texts) == texts[1]
 
 
-def test_function_words_count_where_there_is_nothing_else():
-    assert (
-        first('Who is this?', 'The Who are a band.', 'Pumps.') == 'The Who are a band.'
-    )
-
-
 def test_what_is_named_as_in_code_is_no_word_of_conversation():
     texts = ('This shows pumps.', 'The command /why explains.')
     assert first('What does /why show?', *texts) == texts[1]
@@ -72,11 +66,6 @@ def test_scripts_without_spaces_are_searched():
     assert (
         first('насосы', 'Насос синий.', 'Кран.', language='russian') == 'Насос синий.'
     )
-
-
-def test_as_good_ones_come_in_the_order_of_the_documents():
-    found = Bm25(stored('pump a', 'pump b', 'pump c')).search(['pump'], 2)[0]
-    assert [one.key for one in found] == [0, 1]
 
 
 def test_one_by_one_as_in_a_batch():

@@ -19,7 +19,7 @@ from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.manifest import Settings
 from parlai_q2.retrieve.one_file import in_memory
-from parlai_q2.retrieve.presets import PRESETS, load_search
+from parlai_q2.retrieve.presets import load_search
 from parlai_q2.retrieve.retriever import Hit
 from parlai_q2.turns import Passage
 from tests.tiny import BEE_WORDS, tiny_bert, word_tokenizer
@@ -299,19 +299,6 @@ def test_dpr_reads_questions_by_another_encoder(models, place):
     ]
     assert one.passage.text == TEXTS[int(np.argmax(products))]
     assert one.score == pytest.approx(max(products), rel=2e-3)  # stored in fp16
-
-
-def test_presets_name_what_they_are():
-    assert {
-        name: (search.by, search.query, search.passages, sentences)
-        for name, (search, sentences) in PRESETS.items()
-    } == {
-        'bm25': ('words', 'names', 5, 0),
-        'fused': ('fused', 'names', 5, 0),
-        'knn': ('dense', 'turns', 1, 1),
-        'dpr': ('dense', 'last', 1, 0),
-    }
-    assert load_search('bm25', encoder='mini')[0] == PRESETS['fused'][0]
 
 
 def test_ranks_are_fused_by_their_reciprocals():

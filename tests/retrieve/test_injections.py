@@ -39,10 +39,6 @@ def scorer():
     return load_scorer('grounded_fast')
 
 
-def test_there_are_twenty():
-    assert len(set(INJECTIONS)) == 20
-
-
 def test_no_instruction_makes_a_wrong_reply_right(scorer):
     passages = [[Passage(f'{FACT} {one}')] for one in INJECTIONS]
     passages += [[Passage(FACT), Passage(one)] for one in INJECTIONS]

@@ -41,19 +41,3 @@ def test_what_a_question_names_literally_is_nearer():
     # What most have, as the project's name, tells nothing.
     shares = nearness.literal_shares(question, [texts[0], texts[0], 'Up.'])
     assert shares == [0.0, 0.0, 0.0]
-
-
-def test_a_row_is_encoded_without_the_names_of_its_columns():
-    row = Passage('mark: red | line: wavy | meaning: wrong', 'Marks')
-    assert nearness.encoded_text(row) == 'Marks\nred: wavy; wrong'
-    assert nearness.encoded_text(Passage('Red is wrong.')) == 'Red is wrong.'
-
-
-def test_vectors_are_kept_for_a_while(monkeypatch):
-    monkeypatch.setattr(nearness, 'MAX_KEPT', 2)
-    near = Nearness()
-    first = near.measure('Can I bring my puppy?', FOUND)
-    assert len(near._vectors) == 2
-    assert near.measure('Can I bring my puppy?', FOUND) == pytest.approx(
-        first, abs=1e-3
-    )

@@ -47,28 +47,12 @@ def test_markdown_without_its_marks_under_its_headings(tmp_path, read):
     assert (found[1].unit, found[1].first) == ('line', 7)
 
 
-def test_badges_are_no_text(tmp_path, read):
-    text = (
-        '# Pumps\n\n[![version](https://x/v.svg)](https://x)\n'
-        '[![Python](https://x/p.svg)](https://x)\n\n'
-        '![A pump](pump.png)\n\n[![logo](x.svg)](https://x) They hum.\n'
-    )
-    found = read(written(tmp_path, 'a.md', text))
-    assert [b.text for b in found] == ['A pump', 'logo They hum.']
-
-
 def test_code_is_marked_as_such(tmp_path, read):
     found = read(written(tmp_path, 'a.md', 'Type `make`:\n\n```\nmake it\n```\n'))
     assert [(b.text, b.code) for b in found] == [
         ('Type make:', False),
         ('make it', True),
     ]
-
-
-def test_a_heading_with_others_beside_it_is_no_title(tmp_path, read):
-    text = '# Orders\n\nBy post.\n\n# Warranty\n\nTwo years.\n\n```{toctree}\na\n```\n'
-    found = read(written(tmp_path, 'a.md', text))
-    assert [(b.title, b.heading) for b in found] == [('', 'Orders'), ('', 'Warranty')]
 
 
 def test_front_matter_gives_the_title_and_keeps_the_lines_right(tmp_path, read):

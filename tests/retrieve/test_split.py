@@ -18,10 +18,6 @@ def texts(blocks, words=10, overlap=0):
 FIVE = 'One two three four five.'
 
 
-def test_sentences_are_kept_whole():
-    assert texts([Block(f'{FIVE} {FIVE} {FIVE}')]) == [f'{FIVE} {FIVE}', FIVE]
-
-
 def test_the_last_sentences_are_repeated():
     said = 'Aa bb cc. Dd ee ff. Gg hh ii. Jj kk ll.'
     assert texts([Block(said)], overlap=4) == [
@@ -44,11 +40,6 @@ def test_a_heading_begins_a_passage_and_names_its_place():
     assert (second.text, second.source.place) == ('Cc.', 'line 6')
 
 
-def test_lines_stay_lines():
-    (said,) = texts([Block('Type:'), Block('make it\nmake more')])
-    assert said == 'Type:\nmake it\nmake more'
-
-
 def test_long_code_stands_apart_after_what_introduces_it():
     code = '\n'.join(f'run --step {n} --again' for n in range(9))
     blocks = [
@@ -62,11 +53,6 @@ def test_long_code_stands_apart_after_what_introduces_it():
         f'Type this:\n{code}',
         'Then wait.\nwait --now',
     ]
-
-
-def test_rows_share_no_passage():
-    rows = [Block('Aa.', alone=True), Block('Bb.', alone=True)]
-    assert texts(rows) == ['Aa.', 'Bb.']
 
 
 def test_a_sentence_that_is_too_long_is_cut_between_words():

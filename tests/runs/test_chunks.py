@@ -29,26 +29,6 @@ def test_a_chunk_ends_by_its_records_or_by_their_length(lengths, chunks):
     assert lengths_of(cut_chunks(iter(records(*lengths)), 5, 100)) == chunks
 
 
-def test_the_knowledge_of_a_pool_counts_once_for_each_candidate():
-    pool = FileRecord(1, {'knowledge': 'x' * 30, 'candidates': ['y'] * 4})
-    assert [len(chunk.items) for chunk in cut_chunks(iter([pool] * 3), 9, 200)] == [
-        2,
-        1,
-    ]
-
-
-def test_records_are_read_only_when_they_are_needed():
-    taken = []
-
-    def source():
-        for record in records(*[1] * 100):
-            taken.append(record)
-            yield record
-
-    next(cut_chunks(source(), 3))
-    assert len(taken) == 3
-
-
 @pytest.mark.parametrize('depth', [1, MAX_DEPTH, MAX_DEPTH + 1])
 def test_what_is_nested_too_deep_is_an_error(depth):
     value = []

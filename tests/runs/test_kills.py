@@ -82,18 +82,6 @@ def test_scoring_killed_at_a_line(infile, scored, tmp_path, place):
     assert_same('score', tmp_path, scored)
 
 
-@pytest.mark.parametrize('place', spread('two'))
-def test_scoring_killed_when_so_much_is_written(infile, scored, tmp_path, place):
-    part = tmp_path / 'out.jsonl.part'
-    size = int(place * (scored / 'out.jsonl').stat().st_size)
-    killed = Forked(tmp_path, lambda: score(infile, tmp_path, 0.02))
-    assert killed.kill_when(part, size) == KILLED
-    assert not (tmp_path / 'out.jsonl').exists()
-    tear(part, random.Random(place).random())
-    assert Forked(tmp_path, lambda: score(infile, tmp_path)).wait() == 0
-    assert_same('score', tmp_path, scored)
-
-
 @pytest.mark.parametrize('place', spread('filter'))
 def test_filtering_killed_at_a_line(filtered, tmp_path, place):
     line = 1 + int(place * lines_of(filtered))

@@ -7,7 +7,6 @@ import time
 from functools import partial
 from pathlib import Path
 
-from parlai_q2.runs.job import MAX_DEPTH
 from parlai_q2.scorers.overlap import OverlapScorer
 
 K = 'Sephora is a French chain of shops founded in 1969 in Limoges.'
@@ -39,14 +38,6 @@ class ToyScorer(OverlapScorer):
         return super().score(examples)
 
 
-class PatientScorer(OverlapScorer):
-    """Overlap, each call as many seconds later as the environment says."""
-
-    def score_texts(self, examples):
-        time.sleep(float(os.environ.get('PATIENCE', 0)))
-        return super().score_texts(examples)
-
-
 def toy(folder, seconds, device):
     return ToyScorer(folder, seconds)
 
@@ -63,17 +54,4 @@ def write_records(path, responses):
         for n, response in enumerate(responses)
     ]
     path.write_text('\n'.join(lines) + '\n')
-    return path
-
-
-def write_nested(path):
-    """
-    An input file with a field of more and more levels: from what every engine takes to
-    what Python's JSON does not read.
-    """
-    good = {'knowledge': K, 'response': 'in 1969'}
-    with open(path, 'w') as stream:
-        for levels in (1, MAX_DEPTH, MAX_DEPTH + 1, 600, 5000):
-            tree = '[' * levels + ']' * levels
-            stream.write(json.dumps(good)[:-1] + f', "tree": {tree}}}\n')
     return path

@@ -3,21 +3,14 @@ What no process survives is named in a run's output, and the rest is scored; and
 process says of an error.
 """
 
-import pickle
-
-import pytest
-
 from parlai_q2.filtering.judge import batches_of, judge_batches
 from parlai_q2.filtering.policy import Policy
 from parlai_q2.runs.job import LocalEngine
 from parlai_q2.runs.label_scores import KeptScores, LabelJob
 from parlai_q2.runs.score_job import ScoreJob
-from parlai_q2.scale.actor import THREAD_VARIABLES, Actor
-from parlai_q2.scorers.registry import load_scorer
 from parlai_q2.scripts.score import score_file
 from tests.files import read_lines
 from tests.runs.toys import K, ToyScorer, maker, write_records
-from tests.scale.toy_job import ToyJob
 
 
 class Losing(LocalEngine):
@@ -66,28 +59,3 @@ def test_a_lost_label_is_dropped(tmp_path):
     lost = [n for n, (turn,) in enumerate(judged) if turn.labels[0].score is None]
     assert lost == [9]
     assert 'episode 10, turn 1 could not be scored: a process died' in problems[0]
-
-
-class Elsewhere(ToyJob):
-    def load(self, device=None):
-        import theirs  # noqa: F401
-
-
-class ByName(ToyJob):
-    def load(self, device=None):
-        return load_scorer('theirs.scorers:Mine')
-
-
-@pytest.mark.parametrize(
-    'job, module', [(ToyJob, ''), (Elsewhere, 'theirs'), (ByName, 'theirs')]
-)
-def test_an_actor_says_which_module_is_missing(tmp_path, monkeypatch, job, module):
-    for name in THREAD_VARIABLES:
-        monkeypatch.setenv(name, '1')
-    actor = Actor(pickle.dumps(job(str(tmp_path))), None, 1)
-    answer = actor.load()
-    if not module:
-        answer = actor.work(['raise'])
-        assert answer.problem.startswith('ZeroDivisionError: ')
-        assert 'Traceback' in answer.trace
-    assert answer.module == module

@@ -16,10 +16,9 @@ import pytest
 from parlai_q2.__main__ import run
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, WorkerError
-from parlai_q2.runs.job import LocalEngine
 from tests.conftest import ROOT
 from tests.files import write_lines
-from tests.runs.toys import K, PatientScorer, write_records
+from tests.runs.toys import K, write_records
 from tests.scale.nodes import (
     add_node,
     children,
@@ -96,16 +95,6 @@ def test_a_module_that_the_nodes_do_not_have_ends_the_run(
         both('score', infile, tmp_path, two_nodes.address, **options)
 
 
-def test_nodes_that_cannot_import_our_package_end_the_run(
-    tmp_path, monkeypatch, engine
-):
-    (tmp_path / 'parlai_q2.py').write_text('import lacking')
-    # Ray puts it before the others on the nodes' path.
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(WorkerError, match="'parlai_q2'.*'lacking'"):
-        engine(actors=1)
-
-
 def test_actors_that_cannot_load_end_the_run(engine):
     with pytest.raises(
         WorkerError, match='(?s)died before they had loaded.*ray-actors'
@@ -116,21 +105,6 @@ def test_actors_that_cannot_load_end_the_run(engine):
 def test_actors_that_would_give_other_results_are_refused(engine):
     with pytest.raises(ConfigError, match="would differ from the run's"):
         results(engine(start='differ', seconds=0.5), [*map(str, range(40))])
-
-
-def test_no_more_is_read_than_the_actors_need(engine):
-    read, ahead = [], []
-
-    def watched():
-        for number, chunk in enumerate(chunks(['slow', *map(str, range(199))], 1)):
-            read.append(number)
-            yield chunk
-
-    with engine() as running:
-        for given, _ in enumerate(running.run(watched())):
-            ahead.append(len(read) - given)
-    assert len(ahead) == 200
-    assert max(ahead) <= 8
 
 
 def test_no_cluster_at_an_address_is_said(tmp_path):
@@ -268,43 +242,6 @@ def test_ctrl_c_stops_within_five_seconds_and_leaves_what_resumes(tmp_path, two_
     assert out.startswith(kept)
 
 
-def test_ctrl_c_stops_filter_within_five_seconds_and_its_scores_are_taken_up(
-    tmp_path, two_nodes
-):
-    conversations = tmp_path / 'in.jsonl'
-    turns = [
-        {'knowledge': K, 'history': ['Well?'], 'response': f'shop {n}'}
-        for n in range(2500)
-    ]
-    write_lines(conversations, *turns)
-    files = ['-t', 'q2:grounded_file', '--jsonfile-datapath', str(conversations)]
-    scorer = f'{PatientScorer.__module__}:{PatientScorer.__name__}'
-    options = ['--choose', scorer, '--chunk-size', '1', '--cache', 'false']
-    command = [sys.executable, '-m', 'parlai_q2', 'filter', *files, *options]
-    command += ['--outfile', 'kept.jsonl']
-    on_ray = options_for(two_nodes)
-    folders = stopped, whole = tmp_path / 'stopped', tmp_path / 'whole'
-    for folder in folders:
-        folder.mkdir()
-    part = stopped / 'kept.scores.jsonl.part'
-    kept = interrupted(command, part)
-    assert 0 < kept.count(b'\n') < 2500
-    # On Ray it goes on, and is stopped again.
-    more = interrupted([*command, *on_ray], part, len(kept))
-    assert more.startswith(kept) and more.count(b'\n') < 2500
-    assert not (stopped / 'kept.jsonl').exists()
-    for folder, engine in ((stopped, on_ray), (whole, [])):
-        env = {**os.environ, 'PYTHONPATH': str(ROOT)}
-        again = subprocess.run(
-            [*command, *engine], cwd=folder, capture_output=True, env=env
-        )
-        assert again.returncode == 0, again.stderr
-    for name in ('kept.jsonl', 'kept.dropped.jsonl'):
-        assert (stopped / name).read_bytes() == (whole / name).read_bytes(), name
-    scores = (stopped / 'kept.scores.jsonl').read_bytes()
-    assert scores.startswith(more) and scores.count(b'\n') == 2500
-
-
 def test_a_killed_node_and_one_that_joins_late_cost_only_time(engine, two_nodes):
     items = [*map(str, range(200))]
     doomed = add_node(two_nodes)
@@ -335,10 +272,3 @@ def test_ray_is_started_here_if_no_address_is_given_and_only_loopback_listens(tm
     while set(children(os.getpid())) - before and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not set(children(os.getpid())) - before
-
-
-def test_the_local_engine_does_the_same(tmp_path, monkeypatch):
-    monkeypatch.setenv('OMP_NUM_THREADS', '1')
-    with LocalEngine(ToyJob(str(tmp_path))) as running:
-        found = [r for _, one in running.run(chunks([*'abcdef'])) for r in one]
-    assert (running.signature, found) == ('toy', expected([*'abcdef']))

@@ -93,11 +93,6 @@ def test_what_people_called_the_candidates_is_shown(ranked):
     assert notes[1] == 'annotation inconsistent'
 
 
-def test_a_pool_that_was_not_ranked_is_named_and_left_out(ranked):
-    (problem,) = (e for e in read_scored_file(ranked) if not isinstance(e, dict))
-    assert 'ranked.jsonl, line 3: it was not scored: pools.jsonl' in str(problem)
-
-
 def test_where_there_is_nothing_to_judge_by_or_nothing_is_said_no_score_counts(ranked):
     blank, abstained = list(read_scored_file(ranked))[3:]
     for entry in (blank, abstained):

@@ -3,7 +3,6 @@
 import pytest
 from parlai.scripts.eval_model import EvalModel
 
-from parlai_q2.errors import UnknownNameError
 from tests.tasks.evaluating import messages
 
 TASK = 'parlai_q2.tasks.begin.agents'
@@ -33,13 +32,6 @@ CLASSIFICATION = f'{TASK}:ClassificationTeacher'
 def test_words_choose_corpora_systems_classes_and_folds(sets, part, dev, test):
     assert len(messages(ANNOTATED + part, 'valid')) == dev
     assert len(messages(ANNOTATED + part, 'test')) == test
-
-
-def test_an_unknown_word_is_answered_with_the_nearest_one(sets):
-    with pytest.raises(UnknownNameError, match="Did you mean 'topicalchat'"):
-        messages(f'{ANNOTATED}:topical_chat')
-    with pytest.raises(UnknownNameError, match="fold of begin 'tset'. Did .* 'test'"):
-        messages(f'{ANNOTATED}:wow:tset')
 
 
 def test_the_classification_view_may_ask_in_the_published_words(sets):

@@ -86,10 +86,6 @@ def test_a_new_end_follows_the_beginning_and_never_sees_the_knowledge():
         made('verbs')
 
 
-def test_the_seed_decides():
-    assert made(*KINDS, seed=1) == made(*KINDS, seed=1) != made(*KINDS, seed=2)
-
-
 def test_a_file_is_written_that_the_task_pairs_reads(tmp_path, capsys):
     infile, outfile = tmp_path / 'in.jsonl', tmp_path / 'adv.jsonl'
     rows = [json.dumps({'knowledge': k, 'response': r}) + '\n' for k, r in PAIRS]

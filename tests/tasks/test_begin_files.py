@@ -56,14 +56,6 @@ def test_a_broken_row_is_named_with_its_line(tmp_path, text, problem, line):
     assert caught.value.line == line
 
 
-def test_a_carriage_return_inside_a_field_ends_no_row(tmp_path):
-    path = tmp_path / 'rows.tsv'
-    row = ('t5', 'wow', 'a\rb', 'c', 'd', 'Generic')
-    path.write_bytes(tsv(COLUMNS, [row], end='\r\n'))
-    (turn,) = read_file(path)
-    assert turn.knowledge == 'a\rb'
-
-
 @pytest.mark.real_data
 @pytest.mark.skipif(not REAL.exists(), reason='the published files are not here')
 class TestThePublishedDevFiles:

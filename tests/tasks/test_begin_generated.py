@@ -101,13 +101,6 @@ def test_off_topic_replies_are_of_other_conversations_on_the_topic():
     }
 
 
-def test_generic_replies_are_made_without_knowledge():
-    generic = Copies()
-    list(Adversarial(TURNS, None, generic).make(['generic']))
-    assert [one.knowledge_text for one in generic.asked] == [''] * 4
-    assert [one.history for one in generic.asked] == [turn.history for turn in TURNS]
-
-
 def test_a_kind_that_there_is_not_is_named():
     with pytest.raises(UnknownNameError, match="Did you mean 'antonym'"):
         made('antonymy')

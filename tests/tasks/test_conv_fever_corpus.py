@@ -189,15 +189,6 @@ def test_examples_are_chosen_by_kind_and_by_changed_text(
     assert 'context' in {e.perturbed for e in examples}
 
 
-def test_entities_are_remembered_as_they_were_found():
-    finder, texts = EntityFinder(), ['Marie Curie', 'in Paris', 'in Rome']
-    fresh = {t: EntityFinder().find([t])[t] for t in texts}
-    assert [e.type for e in fresh['Marie Curie']] == ['PERSON']
-    for draw in range(4):
-        random.Random(draw).shuffle(texts)
-        assert finder.find([*texts, texts[0]]) == fresh
-
-
 TEXTS = [Text(*text) for text in (('a', 0), ('b', 0), ('c', 1), ('d', 2), ('e', 3))]
 
 

@@ -5,7 +5,6 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import create_task_agent_from_taskname
 from parlai.scripts.eval_model import EvalModel
 
-from parlai_q2.tasks.dialogue_nli.reader import read_part
 from tests.tasks.annotated_sets import DOG
 from tests.tasks.evaluating import messages
 
@@ -74,8 +73,3 @@ def test_q2_is_set_up_as_in_the_paper(sets):
     assert scorer.threshold == 0.1
     assert scorer.settings['personal_filter'] == 'off'
     assert scorer.settings['neutral_fallback'] == '0'
-
-
-def test_a_set_of_another_size_is_read_with_a_warning(sets, caplog):
-    read_part(str(sets), ['gold'])
-    assert '3 pairs; the paper counts 12,376' in caplog.text

@@ -1,13 +1,11 @@
 """The sample that ships: its records, its views, its datatypes."""
 
 import json
-import re
-from collections import Counter
 
 import pytest
 
 from parlai_q2.errors import RecordError
-from parlai_q2.tasks.grounded_sample.reader import CLASSES, SAMPLE, read_sample
+from parlai_q2.tasks.grounded_sample.reader import SAMPLE, read_sample
 from tests.tasks.evaluating import messages
 
 TASK = 'parlai_q2.tasks.grounded_sample.agents'
@@ -23,12 +21,11 @@ def conversation(record):
     return record['id'].rpartition('-')[0]
 
 
-@pytest.mark.parametrize('record', RECORDS, ids=lambda r: r['id'])
-def test_a_record_is_complete_and_its_knowledge_is_among_the_sentences(record):
-    assert all(value and value == value for value in record.values())
-    assert record['knowledge'] in record['passage'] and len(record['passage']) >= 3
-    assert record['response'] != record['gold']
-    assert not re.search(r'\s\s|\s$|^\s', record['response'] + record['gold'])
+def test_a_record_is_complete_and_its_knowledge_is_among_the_sentences():
+    for record in RECORDS:
+        assert all(record.values())
+        assert record['knowledge'] in record['passage'] and len(record['passage']) >= 3
+        assert record['response'] != record['gold']
 
 
 def test_valid_and_test_are_the_evaluation_turns_and_train_has_its_own():
@@ -52,12 +49,3 @@ def test_a_line_that_is_no_record_is_named(tmp_path, line):
     path.write_text(json.dumps(RECORDS[0]) + f'\n{line}\n')
     with pytest.raises(RecordError, match='line 2'):
         read_sample(path)
-
-
-def test_the_readme_counts_what_is_there():
-    readme = (SAMPLE.parent / 'README.md').read_text(encoding='utf-8')
-    for fold in ('eval', 'train'):
-        labels = Counter(r['class'] for r in RECORDS if r['fold'] == fold)
-        names = {conversation(r) for r in RECORDS if r['fold'] == fold}
-        counts = [len(names), sum(labels.values()), *(labels[c] for c in CLASSES)]
-        assert ' | '.join(map(str, counts)) in readme

@@ -23,7 +23,3 @@ def test_a_second_word_of_what_the_teacher_fixes_is_refused(sets, task, problem)
     with pytest.raises(ConfigError, match=problem) as caught:
         messages(TASKS + task)
     assert task.split(':')[1] in str(caught.value)
-
-
-def test_any_other_word_chooses_among_what_it_shows(sets):
-    assert len(messages(f'{TASKS}begin.agents:WowTeacher:wow:consistent')) == 2

@@ -1,14 +1,11 @@
 """The metrics, the evidence and the options of the Q2 teacher."""
 
 import pytest
-from parlai.core.params import ParlaiParser
 
 from parlai_q2.parlai import q2_teacher
-from parlai_q2.tasks.grounded_sample.agents import DialogueTeacher
 from tests.tasks.evaluating import (
     MODELS,
     Q2_METRICS,
-    SAMPLE,
     TURNS,
     evaluate,
     logged,
@@ -16,11 +13,6 @@ from tests.tasks.evaluating import (
     texts,
 )
 from tests.tasks.recording import NAME
-
-
-def test_adding_its_options_gives_the_parser_back():
-    parser = ParlaiParser(False, False)
-    assert DialogueTeacher.add_cmdline_args(parser) is parser
 
 
 def test_its_metrics_join_the_usual_ones():
@@ -102,15 +94,3 @@ def test_only_evaluation_is_scored(made, datatype, scored):
 
 def test_scoring_can_be_turned_off(made):
     assert NAME not in evaluate(q2_metrics=False) and not made
-
-
-@pytest.mark.slow
-def test_q2_itself_ranks_consistent_responses_above_inconsistent_ones():
-    means = {
-        name: evaluate(
-            task=f'{SAMPLE}:{name}Teacher', measure='q2', batchsize=4, num_examples=4
-        )
-        for name in ('Consistent', 'Inconsistent')
-    }
-    assert means['Consistent']['q2'] > means['Inconsistent']['q2']
-    assert set(Q2_METRICS) < set(means['Consistent'])

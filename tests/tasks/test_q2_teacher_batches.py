@@ -21,13 +21,6 @@ def test_any_batchsize_gives_the_report_of_batchsize_1(batchsize):
     assert batched == pytest.approx(alone)
 
 
-def test_a_batch_is_scored_in_one_call(made):
-    world = make_world(batchsize=8)
-    for parleys in range(1, 4):
-        world.parley()
-        assert [len(call) for call in made[0].calls] == [8] * parleys
-
-
 @pytest.mark.parametrize('batching', ['full', 'batchsort'])
 @pytest.mark.parametrize('model', ['EchoAgent', 'PlainDictAgent'])
 def test_dynamic_batching_scores_every_response_once(made, tmp_path, batching, model):
@@ -55,15 +48,3 @@ def test_tasks_that_are_mixed_in_one_world_are_reported_each(made, batchsize):
     assert sum(sum(texts(scorer).values()) for scorer in made) == 28 + 42
     assert report[f'{tasks[0]}/{NAME}'] > report[f'{tasks[1]}/{NAME}']
     assert report[f'{tasks[0]}/exs'] == 28 and report[f'{tasks[1]}/exs'] == 42
-
-
-def test_a_report_in_the_middle_of_a_batch_counts_what_was_said(made):
-    world = make_world(batchsize=2)
-    first, second = [w.get_task_agent() for w in world.worlds]
-    first.act(), second.act()
-    first.observe({'id': 'm', 'text': 'one'})
-    assert not made[0].calls
-    assert world.report()['questions'].value() == 0 and len(made[0].calls) == 1
-    second.observe({'id': 'm', 'text': 'two'})
-    assert sum(texts(made[0]).values()) == 2
-    assert world.report()['unverifiable']._denom == 2

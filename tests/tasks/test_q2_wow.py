@@ -3,7 +3,7 @@
 import pytest
 from parlai.scripts.eval_model import EvalModel
 
-from parlai_q2.errors import RecordError, UnknownNameError
+from parlai_q2.errors import RecordError
 from parlai_q2.tasks.q2_wow.reader import read_cross_file, read_part, read_system_file
 from tests.tasks.annotated_sets import Q2_WOW
 from tests.tasks.evaluating import messages
@@ -35,11 +35,6 @@ def test_words_choose_systems_classes_and_the_part(sets, part, rows):
     for turn in turns:
         assert turn.label in words or 'consistent' not in part
         assert turn.more['system'] in words or not {'dodeca', 'memnet'} & set(words)
-
-
-def test_an_unknown_part_is_answered_with_the_nearest_one(sets):
-    with pytest.raises(UnknownNameError, match="Did you mean 'dodeca'"):
-        messages(f'{TASK}:AnnotatedTeacher:dodecca')
 
 
 def test_quotes_and_line_breaks_inside_a_field_are_read(sets):

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from parlai_q2.errors import RecordError
-from parlai_q2.tasks.topical_chat_usr.reader import read_file, read_part
+from parlai_q2.tasks.topical_chat_usr.reader import read_file
 from tests.tasks.annotated_sets import USR
 from tests.tasks.evaluating import messages
 
@@ -25,11 +25,6 @@ def test_the_message_has_the_mean_of_three_ratings(sets):
     assert third['annotations']['uses_knowledge'] == [0, 1, 1]
     assert third['human_ratings']['overall'] == pytest.approx(11 / 3)
     assert third['human_ratings']['uses_knowledge'] == third['human_score']
-
-
-def test_a_file_of_another_size_is_read_with_a_warning(sets, caplog):
-    assert len(read_part(str(sets))) == 5
-    assert '5 responses; the paper counts 360' in caplog.text
 
 
 def changed(quality, value):
