@@ -18,9 +18,10 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterator, NoReturn, Optional
+from typing import Any, NoReturn
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path('docs/results')
@@ -142,7 +143,7 @@ class Results:
         rows = self.runs.get(run, {}).get('tables', {}).get(table, {})
         return rows.get('/'.join(row), {}).get(column)
 
-    def shown(self, key: str, form: str = '') -> Optional[str]:
+    def shown(self, key: str, form: str = '') -> str | None:
         """
         A number as a page has it.
 

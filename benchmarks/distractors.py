@@ -125,7 +125,7 @@ def placed(
     texts: list[str] = []
     words = count_words(passage)
     for text in others(examples, n, rng):
-        if placement == AMONG and len(texts) == OTHERS or words >= WORDS:
+        if (placement == AMONG and len(texts) == OTHERS) or words >= WORDS:
             break
         texts.append(text)
         words += count_words(text)

@@ -17,8 +17,9 @@ There are up to four kinds, so that no single corpus' habits decide:
 import argparse
 import random
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 from parlai.utils import logging
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from statistics import fmean
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.claims import Score, Status
 from parlai_q2.cli.log import run_module
@@ -74,7 +74,7 @@ def changes(before: str, after: str, left_out: bool = True) -> list[Span]:
     return found
 
 
-def edit_of(knowledge: str, response: str) -> Optional[Span]:
+def edit_of(knowledge: str, response: str) -> Span | None:
     """
     The one stretch of words of a response that its knowledge has not in that place.
 

@@ -12,8 +12,9 @@ The options of scorers, which all agents share, are in the table of ``scorers`` 
 import argparse
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 from parlai.core.params import ParlaiParser
 

@@ -11,8 +11,9 @@ score cache. It is read in one place, :meth:`Signature.from_text`.
 """
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Mapping, Optional
+from typing import Any
 
 from parlai_q2.version import __version__
 
@@ -32,7 +33,7 @@ def unusual(
     return {k: v for k, v in settings.items() if v not in usual[k]}
 
 
-def assumed(prior: Optional[float]) -> str:
+def assumed(prior: float | None) -> str:
     """
     What the values of a scorer with this prior assume of the responses, as a sentence;
     empty if they are no probabilities.

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple
 
 from parlai_q2.errors import InputError
 
@@ -61,7 +61,7 @@ class Passage(NamedTuple):
 
     text: str
     title: str = ''
-    source: Optional[Source] = None
+    source: Source | None = None
 
 
 def heading_of(passage: Passage) -> str:
@@ -76,7 +76,7 @@ def heading_of(passage: Passage) -> str:
 
 
 # What may be given as knowledge: a text, or passages, each a text or with its title.
-Knowledge = Union[str, Sequence[Union[str, Passage, Mapping[str, Any]]]]
+Knowledge = str | Sequence[str | Passage | Mapping[str, Any]]
 
 
 def without_surrogates(text: str) -> str:
@@ -135,7 +135,7 @@ def _passage(number: int, value: Any) -> Passage:
     return Passage(without_surrogates(text), without_surrogates(title), source)
 
 
-def _source(number: int, value: Any) -> Optional[Source]:
+def _source(number: int, value: Any) -> Source | None:
     if value is None:
         return None
     fields = value if isinstance(value, Mapping) else {'file': value}
@@ -184,21 +184,18 @@ class Turn:
 
     knowledge: tuple[Passage, ...]
     history: tuple[str, ...] = ()
-    id: Optional[str] = None
+    id: str | None = None
 
     def __init__(
         self,
         knowledge: Knowledge = '',
         history: Sequence[str] = (),
-        id: Optional[str] = None,
+        id: str | None = None,
     ):
         self._set(passages_of(knowledge), _history(history), id)
 
     def _set(
-        self,
-        knowledge: tuple[Passage, ...],
-        history: tuple[str, ...],
-        id: Optional[str],
+        self, knowledge: tuple[Passage, ...], history: tuple[str, ...], id: str | None
     ) -> None:
         object.__setattr__(self, 'knowledge', knowledge)
         object.__setattr__(self, 'history', history)
@@ -241,7 +238,7 @@ class Example(Turn):
         knowledge: Knowledge,
         response: str = None,  # type: ignore[assignment]  # an InputError says so
         history: Sequence[str] = (),
-        id: Optional[str] = None,
+        id: str | None = None,
     ):
         if not isinstance(response, str):
             raise InputError(

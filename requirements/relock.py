@@ -12,8 +12,8 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name

@@ -14,7 +14,7 @@ import inspect
 import os
 import sys
 import warnings
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
@@ -24,7 +24,7 @@ from parlai_q2.errors import Q2Error, TaskDataError
 from parlai_q2.text.visible import one_line, visible
 
 
-@lru_cache(maxsize=None)
+@cache
 def apply() -> None:
     """Apply every bridge that this environment needs; a second call does nothing."""
     bridge_pkg_resources()
@@ -48,7 +48,6 @@ def bridge_pkg_resources() -> None:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings('ignore', message='pkg_resources is deprecated')
-            import parlai.core.opt  # noqa: F401
     finally:
         if missing:
             del sys.modules['pkg_resources']

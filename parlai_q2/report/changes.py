@@ -11,7 +11,8 @@ several times are paired in order.
 """
 
 from collections import Counter, defaultdict, deque
-from typing import Any, Callable, Hashable, Iterable, Mapping, NamedTuple, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from parlai_q2.report.entries import Entry
 from parlai_q2.signature import Signature

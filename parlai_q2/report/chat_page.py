@@ -3,7 +3,8 @@ Makes the page of the browser chat, with the report's style, marks and evidence,
 converts turns to its data. The page connects only to the server that it came from.
 """
 
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from parlai_q2.report.entries import chosen_knowledge, ranking_entries, sources_of
 from parlai_q2.report.page import render

@@ -1,8 +1,8 @@
 """Writes a page that compares two scorings of the same responses, or two systems."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence, Union
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.write import write_text
@@ -37,7 +37,7 @@ SCRIPTS = ('marks.js', 'evidence.js', *TABLE_SCRIPTS, 'changes.js')
 def write_comparison(
     before: Sequence[Entry],
     after: Sequence[Entry],
-    path: Union[str, Path],
+    path: str | Path,
     title: str = '',
     names: tuple[str, str] = ('before', 'after'),
 ) -> Path:

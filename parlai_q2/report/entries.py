@@ -5,7 +5,7 @@ because spans count characters, which a browser counts differently.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.claims import Claim, Score
 from parlai_q2.errors import InputError
@@ -73,7 +73,7 @@ def entry_of(judged: Judged, place: int = 1) -> Entry:
 
 
 def score_entry(
-    score: Optional[Score], response: str, passages: Sequence[Passage]
+    score: Score | None, response: str, passages: Sequence[Passage]
 ) -> Entry:
     """The page's data of a text and its score, if it has one."""
     return {
@@ -87,7 +87,7 @@ def score_entry(
 
 
 def ranking_entries(
-    ranking: Ranking, annotations: Sequence[Optional[str]] = ()
+    ranking: Ranking, annotations: Sequence[str | None] = ()
 ) -> list[Entry]:
     """The page's data of the candidates of one turn, best first."""
     labels = [*annotations, *[None] * len(ranking.candidates)]
@@ -124,7 +124,7 @@ def sources_of(ranking: Ranking) -> list[str]:
     return [*dict.fromkeys(filter(None, (source_line(p.source) for p in kept)))]
 
 
-def _number(value: Optional[float]) -> Optional[float]:
+def _number(value: float | None) -> float | None:
     """A finite number, rounded for display; None for anything else."""
     if value is None or not is_number(value):
         return None
@@ -137,7 +137,7 @@ def _unit(value: float) -> float:
     return round(value, 4)
 
 
-def _parts(values: Mapping[str, float]) -> dict[str, Optional[float]]:
+def _parts(values: Mapping[str, float]) -> dict[str, float | None]:
     return {one_line(name): _number(value) for name, value in sorted(values.items())}
 
 
@@ -166,7 +166,7 @@ def _pieces(pieces: Sequence[Piece]) -> list[list[Any]]:
 
 
 def notes_of(
-    one: Candidate, ranking: Ranking, annotation: Optional[str] = None
+    one: Candidate, ranking: Ranking, annotation: str | None = None
 ) -> list[str]:
     """Short notes, usually none or one, on why a candidate has its place."""
     notes = []
@@ -209,7 +209,7 @@ def describe_answer(claim: Claim) -> str:
 
 def before_and_after(
     candidates: Sequence[Mapping[str, Any]],
-) -> tuple[Optional[Mapping[str, Any]], Optional[Mapping[str, Any]]]:
+) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
     """The generator's first candidate and the chosen one, perhaps the same; or None."""
     first = next((c for c in candidates if c.get('first')), None)
     chosen = next((c for c in candidates if c.get('chosen')), None)

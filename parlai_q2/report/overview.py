@@ -1,8 +1,9 @@
 """Numbers over all responses of a page; ``pages/macros.html`` draws the chart."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Mapping, NamedTuple, Sequence
+from typing import NamedTuple
 
 from parlai_q2.claims import Comparison, Label
 from parlai_q2.intervals import mean_interval

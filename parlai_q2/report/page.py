@@ -10,11 +10,12 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Iterable, Mapping, Sequence, Union
+from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
@@ -39,9 +40,7 @@ Row = tuple[str, str, str]
 
 
 def write_report(
-    records: Iterable[Mapping[str, Any]],
-    path: Union[str, Path],
-    title: str = DEFAULT_TITLE,
+    records: Iterable[Mapping[str, Any]], path: str | Path, title: str = DEFAULT_TITLE
 ) -> Path:
     """
     Write scored records as a page.
@@ -62,7 +61,7 @@ def write_report(
 
 def write_page(
     entries: list[Entry],
-    path: Union[str, Path],
+    path: str | Path,
     title: str,
     source: str = '',
     fields: Sequence[str] = (),

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import TextIOWrapper
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.formats import Format
@@ -43,7 +43,7 @@ class Scored(NamedTuple):
 
 def read_scored_file(
     path: Location, label: str = '', fields: Sequence[str] = ()
-) -> Iterator[Union[Entry, RecordError]]:
+) -> Iterator[Entry | RecordError]:
     """
     Read the entries of a file, in order. A bad record gives an error in its place;
     errors as for :func:`read_scored`.
@@ -74,7 +74,7 @@ def read_scored_file(
         yield entry
 
 
-def read_scored(path: Location) -> Iterator[Union[Scored, RecordError]]:
+def read_scored(path: Location) -> Iterator[Scored | RecordError]:
     """
     Read the scored records of a file, in order. A bad one gives an error in its place.
 

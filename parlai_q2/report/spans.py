@@ -5,7 +5,7 @@ character gets the most severe status over it, so that support hides no doubt.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from parlai_q2.claims import Score, Status
 from parlai_q2.turns import PASSAGE_END, Passage, Span, heading_of
@@ -40,11 +40,11 @@ class Piece:
     """
 
     text: str
-    status: Optional[str] = None
+    status: str | None = None
     claims: tuple[int, ...] = ()
 
 
-def response_pieces(response: str, score: Optional[Score]) -> list[Piece]:
+def response_pieces(response: str, score: Score | None) -> list[Piece]:
     """
     Cut the response at the words that its score's claims mark.
 
@@ -55,9 +55,7 @@ def response_pieces(response: str, score: Optional[Score]) -> list[Piece]:
     return cut(response, [Mark(c.span, c.status, claims.index(c)) for c in marks])
 
 
-def knowledge_pieces(
-    passages: Sequence[Passage], score: Optional[Score]
-) -> list[Piece]:
+def knowledge_pieces(passages: Sequence[Passage], score: Score | None) -> list[Piece]:
     """
     Cut the knowledge at the words that speak of the response's claims.
 
@@ -82,7 +80,7 @@ def knowledge_pieces(
     return pieces
 
 
-def title_of(number: Optional[int], passages: Sequence[Passage]) -> str:
+def title_of(number: int | None, passages: Sequence[Passage]) -> str:
     """What names a passage; empty if it has none, or there is no such passage."""
     if number is None or not 0 <= number < len(passages):
         return ''

@@ -5,12 +5,13 @@ Shows scores and reranked candidates in a terminal. Spans are in brackets with a
 
 import io
 import os
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from math import isfinite
 from operator import itemgetter
 from statistics import fmean
 from textwrap import wrap
-from typing import Any, Mapping, Optional, Sequence, TextIO
+from typing import Any, TextIO
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -160,7 +161,7 @@ def render_score(
     return lines.text()
 
 
-def render_candidates(ranking: Optional[Ranking], colour: bool, width: int = 80) -> str:
+def render_candidates(ranking: Ranking | None, colour: bool, width: int = 80) -> str:
     """
     Render the candidates of a ranking, and why the first was chosen.
 
@@ -193,14 +194,14 @@ def _words(name: str) -> str:
     return one_line(name).replace('_', ' ')
 
 
-def _label(label: Optional[str]) -> list[Run]:
+def _label(label: str | None) -> list[Run]:
     return [(_words(label or 'not scored'), _LABEL_COLOURS.get(label or '', ''))]
 
 
 def _marked(pieces: Sequence[Piece]) -> list[Run]:
     """Pieces as runs; neighbours of the same status share one pair of brackets."""
     runs: list[Run] = []
-    before: Optional[str] = None
+    before: str | None = None
     for piece in [*pieces, Piece('')]:
         if piece.status == TITLE:
             runs.append((one_line(piece.text) + ' ', 'bold'))

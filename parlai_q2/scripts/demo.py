@@ -7,9 +7,10 @@ import shutil
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Iterator, Mapping
+from typing import Any
 
 from parlai_q2.claims import Score
 from parlai_q2.cli import log

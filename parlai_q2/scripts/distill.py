@@ -130,7 +130,7 @@ def make_replies(
         )
         return
     writer = ResumableWriter(path, run)
-    if writer.started_over or path.exists() and not writer.done:
+    if writer.started_over or (path.exists() and not writer.done):
         logging.info(
             f'{path} was made from other data or with other options, so all replies '
             'are made again.'

@@ -4,7 +4,8 @@ the options of ParlAI's command of the same name, which it replaces in ``parlai_
 """
 
 import traceback
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import parlai.utils.logging as logging
 from parlai.core.agents import create_agent

@@ -13,8 +13,9 @@ Python, and files to be written.
 
 import re
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator, NamedTuple
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 

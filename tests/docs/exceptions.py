@@ -1,7 +1,6 @@
 """The documented commands that are not run, each with the reason."""
 
 import re
-from typing import Optional
 
 # Matched from a command's beginning to its end.
 EXCEPTIONS = {
@@ -37,7 +36,7 @@ EXCEPTIONS = {
 }
 
 
-def reason_not_to_run(command: str) -> Optional[str]:
+def reason_not_to_run(command: str) -> str | None:
     """Why a command is not run; None if it is."""
     for pattern, reason in EXCEPTIONS.items():
         if re.fullmatch(pattern, command, re.DOTALL):

@@ -5,7 +5,7 @@ and torch stay where they belong, and no file is long.
 
 import ast
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from tests.conftest import ROOT
@@ -64,7 +64,7 @@ def modules() -> Iterator[tuple[str, Path]]:
             yield (inside if folder == 'parlai_q2' else folder), path
 
 
-@lru_cache(maxsize=None)
+@cache
 def imported(path: Path) -> frozenset[str]:
     """All that a file imports, wherever in it."""
     found = set()

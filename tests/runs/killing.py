@@ -14,7 +14,7 @@ import parlai_q2
 
 SECONDS = 120
 # Kills of each kind of run. The whole of them: Q2_KILLS=20
-KILLS = int(os.environ.get('Q2_KILLS', 4))
+KILLS = int(os.environ.get('Q2_KILLS', 2))
 # What reads, scores, keeps and writes; a kill within a library it calls happens at the
 # line that calls it.
 OURS = tuple(

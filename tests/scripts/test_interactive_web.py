@@ -26,7 +26,7 @@ def agent():
     return make_agent(interactive_mode=True)
 
 
-@pytest.fixture()
+@pytest.fixture
 def chat(agent):
     agent.reset()
     return AgentConversation(agent)

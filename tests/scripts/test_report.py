@@ -25,7 +25,7 @@ def conversation(*turns):
     }
 
 
-@pytest.fixture()
+@pytest.fixture
 def warnings(monkeypatch):
     """What is left out."""
     said = []

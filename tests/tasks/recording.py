@@ -1,6 +1,6 @@
 """A scorer that asks questions of a kind without models, and remembers every call."""
 
-from typing import Sequence
+from collections.abc import Sequence
 
 from parlai_q2.claims import Claim, Comparison, Evidence, Label, Score, Status
 from parlai_q2.scorers.base import Scorer

@@ -93,7 +93,7 @@ def test_a_file_is_written_that_the_task_pairs_reads(tmp_path, capsys):
     options = ['--infile', str(infile), '--outfile', str(outfile)]
     counts = run([*options, '--kinds', 'original,number'])
     assert counts == Counter(
-        pair.label == 'consistent' and 'original' or 'number'
+        (pair.label == 'consistent' and 'original') or 'number'
         for pair in read_pairs(outfile)
     )
     assert counts['original'] == 4 and 'original 4, number' in capsys.readouterr().out

@@ -21,8 +21,9 @@ def test_any_batchsize_gives_the_report_of_batchsize_1(batchsize):
     assert batched == pytest.approx(alone)
 
 
-@pytest.mark.parametrize('batching', ['full', 'batchsort'])
-@pytest.mark.parametrize('model', ['EchoAgent', 'PlainDictAgent'])
+@pytest.mark.parametrize(
+    'batching, model', [('full', 'EchoAgent'), ('batchsort', 'PlainDictAgent')]
+)
 def test_dynamic_batching_scores_every_response_once(made, tmp_path, batching, model):
     log = tmp_path / 'log.jsonl'
     report = evaluate(

@@ -20,7 +20,7 @@ title.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -115,7 +115,7 @@ def plain(name: str) -> str:
     return name.replace('_', ' ').lower()
 
 
-@lru_cache(maxsize=None)
+@cache
 def _load(paper: str) -> dict[str, Any]:
     text = files(__name__).joinpath(f'{paper}.yaml').read_text(encoding='utf-8')
     return yaml.safe_load(text)
