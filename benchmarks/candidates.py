@@ -25,7 +25,7 @@ from parlai_q2.figures.style import (
     save,
 )
 from parlai_q2.generate.chat import USER
-from parlai_q2.generate.open import Generator, open_shipped
+from parlai_q2.generate.generator import Generator, open_shipped
 from parlai_q2.generate.strategies import Search, parse_strategies
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import distinct_candidates
@@ -101,7 +101,7 @@ class CandidateBench:
         rankings: list[Ranking] = []
         for turn, context in zip(self.turns, self._contexts, strict=True):
             begun = time.process_time()
-            (written,) = self.generator.writer.write([context], [searches_asked], 0)
+            (written,) = self.generator.writer.write([context], [searches_asked])
             texts = [self.generator.text(item.tokens, context) for item in written]
             candidates = distinct_candidates([Candidate(text) for text in texts])
             candidates = candidates or [Candidate('')]

@@ -2,12 +2,12 @@
 A ParlAI generator around any model that CTranslate2 runs: encoder-decoders and, with
 their chat templates, the decoders that people chat with.
 
-Alone it says the first reply that ``--inference`` finds. Under the reranking agent it
-gives the candidates of ``--candidate-strategies``.
+Alone it returns the first reply that ``--inference`` finds. Under the reranking agent
+it finds the candidates of ``--candidate-strategies``.
 """
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
@@ -19,42 +19,44 @@ from parlai_q2.agents.ctranslate2.options import (
     strategy_from_opt,
 )
 from parlai_q2.generate.chat import Said
-from parlai_q2.generate.open import Generator
-from parlai_q2.generate.strategies import BEGUN, parse_strategies
-from parlai_q2.generate.writer import Written
+from parlai_q2.generate.generator import Generator
+from parlai_q2.generate.strategies import NAMED_CANDIDATES, parse_strategies
+from parlai_q2.generate.writer import GeneratedReply
 from parlai_q2.parlai.generator.agent import CandidateAgent
 from parlai_q2.parlai.generator.candidates import Searches
 from parlai_q2.rerank.candidate import Candidate
 
 
 class Ctranslate2Agent(CandidateAgent):
-    """Replies with what a converted model writes."""
+    """Replies with what a converted model generates."""
 
     what = 'A converted model'
     loaded: Generator
 
     @classmethod
     def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
     ) -> ParlaiParser:
         super().add_cmdline_args(parser, partial_opt=partial_opt)
         return add_options(parser, partial_opt)
 
-    def __init__(self, opt: Opt, shared: Optional[dict[str, Any]] = None):
-        alone = strategy_from_opt(opt)
-        asked = opt.get('candidate_strategies')
-        self.asked = parse_strategies(asked) if asked else [alone]
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
+        single = strategy_from_opt(opt)
+        text = opt.get('candidate_strategies')
+        self.searches = parse_strategies(text) if text else [single]
         super().__init__(opt, shared)
 
     @property
     def has_more_searches(self) -> bool:
-        return len(self.asked) > 1
+        return len(self.searches) > 1
 
     def load(self, opt: Opt) -> Generator:
-        return generator_from_opt(opt)
+        seed = opt.get('candidate_seed') or 0
+        is_sampling = any(strategy.is_sampling for strategy in self.searches)
+        return generator_from_opt(opt, seed if is_sampling else None)
 
     def read(self, dialogue: Sequence[Said], knowledge: str) -> list[str]:
-        """The model's tokens for a turn; what is cut of them is said once."""
+        """The model's tokens for a turn; warns once if they were cut."""
         context, fitted = self.loaded.context(dialogue, knowledge)
         if fitted.length > len(context):
             warn_once(
@@ -71,28 +73,36 @@ class Ctranslate2Agent(CandidateAgent):
     def find(
         self, contexts: Sequence[list[str]], searches: Sequence[Searches]
     ) -> list[list[Candidate]]:
-        """The candidates in the order of the strategies."""
-        strategies = [flags.select(self.asked) for flags in searches]
-        seed = self.opt.get('candidate_seed') or 0
-        pools = self.loaded.writer.write(contexts, strategies, seed)
-        return self._candidates(pools, contexts)
+        """Find candidates, in the order of the strategies."""
+        strategies = [flags.select(self.searches) for flags in searches]
+        pools = self.loaded.writer.write(contexts, strategies)
+        return self._make_candidates(pools, contexts)
 
     def complete(
         self, contexts: Sequence[list[str]], beginnings: Sequence[str]
     ) -> list[list[Candidate]]:
-        """Find them with a beam of :data:`~parlai_q2.generate.strategies.BEGUN`."""
-        pools = self.loaded.begun(contexts, beginnings, BEGUN)
-        return self._candidates(pools, contexts)
+        """Find candidates that begin with given texts, with a beam."""
+        pools = self.loaded.complete(contexts, beginnings, NAMED_CANDIDATES)
+        return self._make_candidates(pools, contexts)
 
-    def _candidates(
-        self, pools: Sequence[Sequence[Written]], contexts: Sequence[Sequence[str]]
+    def _make_candidates(
+        self,
+        pools: Sequence[Sequence[GeneratedReply]],
+        contexts: Sequence[Sequence[str]],
     ) -> list[list[Candidate]]:
-        return [
-            [self._candidate(one, context) for one in pool]
-            for pool, context in zip(pools, contexts, strict=True)
-        ]
-
-    def _candidate(self, one: Written, context: Sequence[str]) -> Candidate:
-        text = self.loaded.text(one.tokens, context)
-        source = (text, one.score)
-        return Candidate(text, (one.strategy,), one.score, one.logprob, source=source)
+        candidates = []
+        for pool, context in zip(pools, contexts, strict=True):
+            of_context = []
+            for reply in pool:
+                text = self.loaded.text(reply.tokens, context)
+                of_context.append(
+                    Candidate(
+                        text,
+                        (reply.strategy,),
+                        reply.score,
+                        reply.logprob,
+                        source=(text, reply.score),
+                    )
+                )
+            candidates.append(of_context)
+        return candidates

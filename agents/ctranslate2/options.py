@@ -3,21 +3,27 @@
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.generate.decoding import Decoding
-from parlai_q2.generate.library import COMPUTE_TYPES, Place
-from parlai_q2.generate.open import Generator, open_generator
-from parlai_q2.generate.shipped import REPLY_DECODING, REPLY_MODEL, REPLY_TOKENS
-from parlai_q2.generate.strategies import DEFAULT_BEAM, Search, Strategy
+from parlai_q2.generate.generator import (
+    REPLY_DECODING,
+    REPLY_MODEL,
+    REPLY_TOKENS,
+    Generator,
+    open_generator,
+)
+from parlai_q2.generate.model import COMPUTE_TYPES, ModelPlace
+from parlai_q2.generate.strategies import DEFAULT_BEAM, Decoding, Search, Strategy
 from parlai_q2.models.prompts import REPLY
 from parlai_q2.models.references import SHIPPED as SHIPPED_PREFIX
 from parlai_q2.models.references import shipped_folder
 
 DEFAULT_INFERENCE = Search.NUCLEUS
+# The widest beam and the most tokens to sample from for --inference.
+MAX_WIDTH = 200
 SHIPPED_MODEL = f'{SHIPPED_PREFIX}{REPLY_MODEL}'
 # What suits the shipped reply model, and the defaults for other models.
 SHIPPED = {
@@ -51,13 +57,13 @@ class _ModelAction(argparse._StoreAction):
         parser.set_defaults(**defaults(values))
 
 
-def defaults(model_path: Optional[str]) -> dict[str, Any]:
+def defaults(model_path: str | None) -> dict[str, Any]:
     """The defaults of options that depend on the model."""
     return SHIPPED if model_path == SHIPPED_MODEL else OTHERS
 
 
 def add_options(
-    parser: ParlaiParser, partial_opt: Optional[Mapping] = None
+    parser: ParlaiParser, partial_opt: Mapping | None = None
 ) -> ParlaiParser:
     """Add the options to a parser with those of TorchAgent."""
     group = parser.add_argument_group('CTranslate2 Agent')
@@ -131,54 +137,54 @@ def strategy_from_opt(opt: Mapping[str, Any]) -> Strategy:
     """
     The search of an agent that is not reranked.
 
-    :raises ConfigError: when a number is impossible.
+    :raises ConfigError: if a number is out of range.
     """
     name = opt.get('inference') or DEFAULT_INFERENCE
-    given = {
-        'beam': opt.get('beam_size') if name == Search.BEAM else None,
-        'p': opt.get('topp'),
+    values = {
+        'beam': opt.get('beam_size'),
         'k': opt.get('topk'),
         'delay': opt.get('beam_delay'),
+        'p': opt.get('topp'),
     }
-    for option, value in (
-        ('--beam-size', given['beam']),
-        ('--topk', given['k']),
-        ('--beam-delay', given['delay']),
-    ):
-        if value is not None and not 1 <= value <= 200:
-            raise ConfigError(f'{option} is {value}; it must be from 1 to 200.')
-    if given['p'] is not None and not 0 < given['p'] <= 1:
-        raise ConfigError(f'--topp is {given["p"]}; it must be above 0 and at most 1.')
-    return Strategy(name, 1, **{k: v for k, v in given.items() if v is not None})
+    for key, option in (('beam', 'beam-size'), ('k', 'topk'), ('delay', 'beam-delay')):
+        value = values[key]
+        if value is not None and not 1 <= value <= MAX_WIDTH:
+            raise ConfigError(
+                f'--{option} is {value}; it must be from 1 to {MAX_WIDTH}.'
+            )
+    if values['p'] is not None and not 0 < values['p'] <= 1:
+        raise ConfigError(f'--topp is {values["p"]}; it must be above 0, at most 1.')
+    if name != Search.BEAM:
+        del values['beam']
+    settings = {key: value for key, value in values.items() if value is not None}
+    return Strategy(name, 1, **settings)
 
 
-def generator_from_opt(opt: Mapping[str, Any]) -> Generator:
+def generator_from_opt(opt: Mapping[str, Any], seed: int | None = None) -> Generator:
     """
-    The generator that the options describe.
+    Open the generator that the options describe.
 
-    :raises ConfigError: when an option cannot be right.
-    :raises ModelError: when the model cannot be read.
+    :param seed: makes samples reproducible.
+    :raises ConfigError: if an option is invalid.
+    :raises ModelError: if the model cannot be read.
     """
     model_path = opt.get('model_path') or SHIPPED_MODEL
-    length = opt.get('text_truncate')
-    if length is None or length < 1:
-        length = opt.get('truncate')
-    label = opt.get('label_truncate')
-    if label is not None and label < 1:  # ParlAI's sign for no limit
-        label = None
+    if model_path.startswith(SHIPPED_PREFIX):
+        folder = shipped_folder(model_path.removeprefix(SHIPPED_PREFIX))
+    else:
+        folder = Path(model_path).expanduser()
+    # ParlAI's options have numbers below 1 for no limit.
+    lengths = (opt.get('text_truncate'), opt.get('truncate'))
+    max_context = next((n for n in lengths if n is not None and n >= 1), None)
+    label_length = opt.get('label_truncate')
+    if label_length is not None and label_length < 1:
+        label_length = None
     return open_generator(
-        Place(_folder(model_path), opt['device'], opt['compute_type']),
-        Decoding.from_opt(
-            {**opt, 'label_truncate': label if label and label > 0 else None}
-        ),
+        ModelPlace(folder, opt['device'], opt['compute_type']),
+        Decoding.from_opt({**opt, 'label_truncate': label_length}),
         prompt=opt.get('prompt_template'),
         chat_template=opt.get('chat_template'),
         stops=opt.get('stop') or (),
-        most_tokens=length if length and length > 0 else None,
+        max_context=max_context,
+        seed=seed,
     )
-
-
-def _folder(model_path: str) -> Path:
-    if model_path.startswith(SHIPPED_PREFIX):
-        return shipped_folder(model_path[len(SHIPPED_PREFIX) :])
-    return Path(model_path).expanduser()

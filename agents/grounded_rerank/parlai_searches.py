@@ -27,7 +27,7 @@ from parlai_q2.agents.grounded_rerank.side_by_side import (
     search_side_by_side,
 )
 from parlai_q2.errors import ConfigError
-from parlai_q2.generate.strategies import BEGUN, Search, Strategy
+from parlai_q2.generate.strategies import NAMED_CANDIDATES, Search, Strategy
 from parlai_q2.parlai.generator.candidates import CandidateFinder, Searches
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Passage
@@ -136,7 +136,7 @@ class ParlaiSearches(CandidateFinder, _Generator):
         if not self._uses_parlai_loop or search_options or prefix_tokens is not None:
             return pools
         seed = self.opt.get('candidate_seed') or 0
-        beam = Strategy(Search.BEAM, BEGUN)
+        beam = Strategy(Search.BEAM, NAMED_CANDIDATES)
         for index, text in beginnings.items():
             tokens = beginning_tokens(self.dict, text)
             plan: SearchPlan = [(beam, [index])]

@@ -1,9 +1,7 @@
 """
-Candidates from models in CTranslate2's format, in this process.
+Finds candidates with models in CTranslate2's format, in this process.
 
-``strategies`` says what to search for, ``decoding`` how, ``open`` finds a model and its
-``words``, ``chat`` writes knowledge and history for it, ``seeded`` lets it sample
-reproducibly, and ``writer`` runs the searches. None of it knows ParlAI.
-
-Letters: B contexts, N candidates, L tokens of a context.
+``strategies`` has the searches and their settings, ``generator`` opens a ``model`` and
+its ``tokenizer``, ``chat`` writes knowledge and history for it, and ``writer`` runs the
+searches. Nothing here needs ParlAI.
 """

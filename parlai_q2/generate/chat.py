@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.prompts import REPLY, Prompt
@@ -165,7 +165,7 @@ def _text(prompt: Prompt, turns: Sequence[str], knowledge: str) -> str:
     return '\n'.join(lines).format(history=said, text=said)
 
 
-def _without_system(messages: Sequence[Message]) -> Optional[list[Message]]:
+def _without_system(messages: Sequence[Message]) -> list[Message] | None:
     """The same with the system's message before the user's first, if there is one."""
     if not messages or messages[0]['role'] != 'system':
         return None
@@ -187,7 +187,7 @@ def _environment() -> Any:
     return found
 
 
-def _tojson(value: Any, indent: Optional[int] = None, **_: Any) -> str:
+def _tojson(value: Any, indent: int | None = None, **_: Any) -> str:
     # Jinja's own escapes HTML.
     return json.dumps(value, ensure_ascii=False, indent=indent)
 

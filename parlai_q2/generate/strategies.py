@@ -1,15 +1,16 @@
 """
-The strategies that find candidates, and the settings of each.
+The searches that find candidates, and their settings.
 
-Their settings are those of Santhanam et al. 2021 (arXiv 2110.05456): nucleus sampling
-with p = 0.9, beam search, and delayed beam search, which samples 5 steps from the 10
-likeliest tokens first. A beam is five wide, or as wide as candidates are kept. By
-default one beam finds all: for the shipped generator it takes a third of the time of
-the three together, and led to no more wrong choices.
+The defaults are those of Santhanam et al. 2021 (arXiv 2110.05456): nucleus sampling
+with p = 0.9, beam search, and delayed beam search, which first samples 5 steps from the
+10 likeliest tokens. A beam is at least five wide. By default one beam finds all
+candidates: with the shipped generator it takes a third of the time of the three
+searches together, and led to no more wrong choices.
 """
 
-from dataclasses import dataclass
-from typing import Any, Optional
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
@@ -17,7 +18,7 @@ from parlai_q2.options import split_names
 
 
 class Search(Word):
-    """A way of searching for replies, by its name in ParlAI's ``--inference``."""
+    """A way to search for replies, named as in ParlAI's ``--inference``."""
 
     BEAM = 'beam'
     NUCLEUS = 'nucleus'
@@ -27,22 +28,23 @@ class Search(Word):
 
 
 BEAMS = (Search.BEAM, Search.DELAYED)
+SAMPLING = (Search.NUCLEUS, Search.DELAYED, Search.TOPK)
 
 OPTION = '--candidate-strategies'
 DEFAULT_STRATEGIES = 'beam:10'
 DEFAULT_BEAM = 5
-# The probability mass of nucleus sampling; of top-k sampling and the delayed beam, the
-# likeliest tokens to sample from; and the latter's steps before the beam.
+# The probability mass of nucleus sampling; the likeliest tokens that top-k sampling and
+# the delayed beam sample from; and the steps before the delayed beam.
 P = 0.9
 K = 10
 DELAY = 5
-# What all strategies together may follow at a time; their memory grows with it.
+# The most sequences that all strategies together follow at a time; memory grows with
+# them.
 MOST_CANDIDATES = 200
+# How many replies that begin with the subject's name a beam finds.
+NAMED_CANDIDATES = 2
 
-# How many replies that begin with a name a beam looks for, where the others have none.
-BEGUN = 2
-
-# How the settings are written after a slash, and which strategies have them.
+# The settings that may follow a slash, and the searches that have them.
 SETTINGS = {
     'p': (Search.NUCLEUS,),
     'k': (Search.DELAYED, Search.TOPK),
@@ -53,20 +55,20 @@ SETTINGS = {
 @dataclass(frozen=True)
 class Strategy:
     """
-    One search, and how many candidates it gives.
+    A search, and how many candidates it finds.
 
     :param name: one of :class:`Search`, or its text.
     :param beam: the width of the beam, at least ``number``; None for the larger of
         ``number`` and :data:`DEFAULT_BEAM`.
-    :param p: of nucleus sampling, the probability mass to sample from, in (0, 1].
-    :param k: of top-k sampling and the delayed beam, how many of the likeliest tokens
-        to sample from.
-    :param delay: of the delayed beam, how many steps to sample before the beam.
+    :param p: the probability mass of nucleus sampling, in (0, 1].
+    :param k: how many of the likeliest tokens top-k sampling and the delayed beam
+        sample from.
+    :param delay: how many steps the delayed beam samples.
     """
 
     name: Search
     number: int
-    beam: Optional[int] = None
+    beam: int | None = None
     p: float = P
     k: int = K
     delay: int = DELAY
@@ -81,35 +83,43 @@ class Strategy:
             return self.number
         return self.beam or max(self.number, DEFAULT_BEAM)
 
+    @property
+    def is_sampling(self) -> bool:
+        """Whether the search draws random numbers."""
+        return self.name in SAMPLING
+
     def __str__(self) -> str:
-        usual = Strategy(self.name, self.number)
-        beam = f'/{self.beam}' if self.beam else ''
-        more = ''.join(
-            f'/{name}={getattr(self, name)}'
-            for name in SETTINGS
-            if getattr(self, name) != getattr(usual, name)
-        )
-        return f'{self.name}:{self.number}{beam}{more}'
+        defaults = Strategy(self.name, self.number)
+        parts = [f'{self.name}:{self.number}']
+        if self.beam:
+            parts.append(str(self.beam))
+        for setting in SETTINGS:
+            value = getattr(self, setting)
+            if value != getattr(defaults, setting):
+                parts.append(f'{setting}={value}')
+        return '/'.join(parts)
 
 
 def parse_strategies(text: str) -> list[Strategy]:
     """
-    Read ``beam:4,nucleus:3``: the best four of a beam, and three samples. ``beam:4/10``
+    Parse the value of ``--candidate-strategies``.
+
+    ``beam:4,nucleus:3`` is the best four of a beam, and three samples. ``beam:4/10``
     makes the beam ten wide; ``nucleus:3/p=0.8`` and ``delayedbeam:3/k=20/delay=4`` have
-    settings of their own. A name without a number gives one candidate. The order
+    settings of their own. A name without a number finds one candidate. The order
     decides ties.
 
-    :raises ConfigError: when the text does not have that form.
+    :raises ConfigError: if the text does not have that form.
     """
     strategies = [_parse(part) for part in split_names(text)]
-    names = [s.name for s in strategies]
+    names = [strategy.name for strategy in strategies]
     if not names:
         raise ConfigError(f'{OPTION} is empty. The default: {DEFAULT_STRATEGIES}.')
     if len(set(names)) < len(names):
         raise ConfigError(
             f'{OPTION} {text}: a strategy appears twice; add up its numbers.'
         )
-    if sum(s.width for s in strategies) > MOST_CANDIDATES:
+    if sum(strategy.width for strategy in strategies) > MOST_CANDIDATES:
         raise ConfigError(
             f'{OPTION} {text} follows more than {MOST_CANDIDATES} replies at a time. '
             'Ask for fewer candidates, or narrower beams.'
@@ -118,45 +128,89 @@ def parse_strategies(text: str) -> list[Strategy]:
 
 
 def _parse(part: str) -> Strategy:
-    given_name, _, rest = (p.strip() for p in part.partition(':'))
-    number, *settings = (p.strip() for p in rest.split('/'))
-    name = Search.named('candidate strategy', given_name)
+    name_text, _, rest = (piece.strip() for piece in part.partition(':'))
+    number, *settings = (piece.strip() for piece in rest.split('/'))
+    name = Search.named('candidate strategy', name_text)
     if not (number or '1').isdecimal() or int(number or '1') < 1:
         raise ConfigError(
             f'{OPTION}: {part!r} must be a name and a number from 1: {name}:3'
         )
     if name == Search.GREEDY and number not in ('', '1'):
         raise ConfigError(f'{OPTION}: {part!r}: greedy finds one candidate: greedy')
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for setting in settings:
-        key, equals, value = (p.strip() for p in setting.partition('='))
+        key, equals, value = (piece.strip() for piece in setting.partition('='))
+        is_width = key.isdecimal() and int(key) >= int(number or '1')
         if equals:
-            given[key] = _setting(part, name, key, value)
-        elif (
-            name in BEAMS and key.isdecimal() and int(key) >= int(number or '1')
-        ) and 'beam' not in given:
-            given['beam'] = int(key)
+            values[key] = _parse_setting(part, name, key, value)
+        elif name in BEAMS and is_width and 'beam' not in values:
+            values['beam'] = int(key)
         else:
             raise ConfigError(
                 f'{OPTION}: {part!r}: after the slash stands the width of the beam of '
                 f'{" or ".join(BEAMS)}, at least the number of candidates: beam:4/10; '
                 'or a setting: nucleus:3/p=0.9, delayedbeam:3/k=10/delay=5'
             )
-    return Strategy(name, int(number or '1'), **given)
+    return Strategy(name, int(number or '1'), **values)
 
 
-def _setting(part: str, name: Search, key: str, value: str) -> float:
+def _parse_setting(part: str, name: Search, key: str, text: str) -> float:
     if name not in SETTINGS.get(key, ()):
-        known = [setting for setting, names in SETTINGS.items() if name in names]
+        allowed = [setting for setting, names in SETTINGS.items() if name in names]
+        remedy = f'It has {", ".join(allowed)}.' if allowed else 'Its width: beam:4/10'
         raise ConfigError(
-            f'{OPTION}: {part!r}: {name} has no setting {key!r}. '
-            + (f'It has {", ".join(known)}.' if known else 'It has a width: beam:4/10')
+            f'{OPTION}: {part!r}: {name} has no setting {key!r}. {remedy}'
         )
     try:
-        number: float = float(value) if key == 'p' else int(value)
+        value: float = float(text) if key == 'p' else int(text)
     except ValueError:
-        number = 0
-    if not 0 < number or key == 'p' and not number <= 1:
-        wanted = 'a number above 0, at most 1' if key == 'p' else 'a number from 1'
-        raise ConfigError(f'{OPTION}: {part!r}: {key} must be {wanted}, not {value!r}.')
-    return number
+        value = 0
+    if value <= 0 or value != value or (key == 'p' and value > 1):
+        expected = 'a number above 0, at most 1' if key == 'p' else 'a number from 1'
+        raise ConfigError(
+            f'{OPTION}: {part!r}: {key} must be {expected}, not {text!r}.'
+        )
+    return value
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """
+    The numbers that all strategies share, named as ParlAI's options.
+
+    :param temperature: of sampling.
+    :param beam_length_penalty: scores of beams are divided by the length to this power.
+    :param beam_block_ngram: no n-gram of this size occurs twice; 0 or less: no limit.
+    :param beam_min_length: the minimum number of tokens.
+    :param label_truncate: the maximum number of tokens.
+    :raises ConfigError: if a number is out of range; names the option.
+    """
+
+    temperature: float = 1.0
+    beam_length_penalty: float = 0.65
+    beam_block_ngram: int = 0
+    beam_min_length: int = 1
+    label_truncate: int = 128
+
+    def __post_init__(self) -> None:
+        for name, is_valid, expected in (
+            ('temperature', 0.01 <= self.temperature <= 100, 'from 0.01 to 100'),
+            ('beam_length_penalty', 0 <= self.beam_length_penalty <= 10, '0 to 10'),
+            ('beam_min_length', self.beam_min_length >= 0, 'at least 0'),
+            ('label_truncate', 1 <= self.label_truncate <= 4096, 'from 1 to 4096'),
+            (
+                'beam_min_length',
+                self.beam_min_length <= self.label_truncate,
+                f'at most --label-truncate, which is {self.label_truncate}',
+            ),
+        ):
+            if not is_valid:  # NaN is not valid, either
+                option = f'--{name.replace("_", "-")}'
+                value = getattr(self, name)
+                raise ConfigError(f'{option} is {value}; it must be {expected}.')
+
+    @classmethod
+    def from_opt(cls, opt: Mapping[str, Any]) -> 'Decoding':
+        """The numbers in a mapping of options; defaults for missing ones and None."""
+        values = {field.name: opt.get(field.name) for field in fields(cls)}
+        return cls(**{name: v for name, v in values.items() if v is not None})

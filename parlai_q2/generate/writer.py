@@ -1,41 +1,40 @@
 """
-Finds the candidates of contexts by several strategies, side by side.
+Finds candidates with several strategies.
 
-A context's candidates depend on it, the strategies, the numbers and the seed alone:
-neither on its batch and the order in it, nor on the number of cores. So only contexts
+A beam finds the same candidates for a context whatever its batch, since only contexts
 of the same length share a call (padding changes the last bits of what a model
-computes), and each strategy draws for each context with a seed of its own.
-
-The library reads a context once for all samples or beams of a strategy, but not once
-for all strategies: what it has read cannot be handed on.
+computes). Samples are reproducible, but depend on the batch and on the samples before:
+CTranslate2 draws from one sequence of random numbers for each worker thread, which it
+seeds once.
 """
 
-import hashlib
 import math
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.errors import ModelError
-from parlai_q2.generate.decoding import NUCLEUS_AMONG, Decoding
-from parlai_q2.generate.library import Found, Searches
-from parlai_q2.generate.strategies import Search, Strategy
+from parlai_q2.generate.model import GenerationModel, Hypothesis
+from parlai_q2.generate.strategies import Decoding, Search, Strategy
 
-# Contexts of the same length that share a call at most.
-MOST_ROWS = 8
+# The maximum number of contexts in a call.
+MAX_CONTEXTS = 8
+# Nucleus sampling considers this many of the likeliest tokens: CTranslate2 sorts the
+# whole vocabulary for each token otherwise, which takes as long as the model. The rest
+# has next to no probability if the model is sure enough to be useful.
+NUCLEUS_TOKENS = 1000
 Context = Sequence[str]
 
 
 @dataclass(frozen=True)
-class Written:
+class GeneratedReply:
     """
     A candidate's tokens.
 
+    :param strategy: the name of the search that found it.
     :param score: the log probability in nats, divided by the length to the power of the
-        length penalty, as ParlAI's searches have it.
-    :param logprob: of a token, on average, the end included.
+        length penalty, as in ParlAI's searches.
+    :param logprob: the mean log probability of a token, with the end token.
     """
 
     tokens: tuple[str, ...]
@@ -45,153 +44,172 @@ class Written:
 
 
 class Writer:
-    """
-    A model and how it searches.
+    """A model and how it searches."""
 
-    :param at_once: searches that are computed at a time: the number of cores, or 1 on a
-        GPU.
-    """
-
-    def __init__(self, searches: Searches, decoding: Decoding, at_once: int):
-        self.searches, self.decoding = searches, decoding
-        self._threads = ThreadPoolExecutor(at_once, 'generate')
-        self._alone = searches.decoder_alone
-        self._rows = 1 if searches.has_map else MOST_ROWS
+    def __init__(self, model: GenerationModel, decoding: Decoding):
+        self.model, self.decoding = model, decoding
 
     def write(
-        self,
-        contexts: Sequence[Context],
-        strategies: Sequence[Sequence[Strategy]],
-        seed: int,
-    ) -> list[list[Written]]:
+        self, contexts: Sequence[Context], strategies: Sequence[Sequence[Strategy]]
+    ) -> list[list[GeneratedReply]]:
         """
         Find candidates.
 
         :param contexts: B contexts, as the model's tokens.
-        :param strategies: the strategies for each context, in the order of the result.
-        :return: B lists, each in the order of its strategies.
+        :param strategies: B lists of different strategies.
+        :return: B lists of candidates, each in the order of its strategies.
         """
-        under_way = [
-            (
-                strategy,
-                examples,
-                self._threads.submit(self._search, rows, strategy, seed),
-            )
-            for strategy, examples in _calls(contexts, strategies, self._rows)
-            for rows in [[contexts[i] for i in examples]]
-        ]
-        found: list[dict[Strategy, list[Written]]] = [{} for _ in contexts]
-        for strategy, examples, future in under_way:
-            for i, written in zip(examples, future.result(), strict=True):
-                found[i][strategy] = written
-        return [
-            [one for strategy in asked for one in of_context[strategy]]
-            for asked, of_context in zip(strategies, found, strict=True)
-        ]
+        examples_of: dict[Strategy, list[int]] = {}
+        for example, of_example in enumerate(strategies):
+            for strategy in of_example:
+                examples_of.setdefault(strategy, []).append(example)
+        # All searches start before the first is waited for.
+        started: dict[tuple[int, Strategy], Any] = {}
+        for strategy, examples in examples_of.items():
+            for group in self._group(contexts, examples, strategy):
+                results = self._start([contexts[i] for i in group], strategy)
+                for example, result in zip(group, results, strict=True):
+                    started[example, strategy] = result
+        beams: dict[tuple[int, Strategy], tuple[Any, Hypothesis]] = {}
+        for (example, strategy), result in started.items():
+            if strategy.name == Search.DELAYED:
+                (start,) = self.model.finish(result)
+                beam = self._continue(contexts[example], start, strategy)
+                beams[example, strategy] = beam, start
+        pools: list[list[GeneratedReply]] = [[] for _ in contexts]
+        for example, of_example in enumerate(strategies):
+            for strategy in of_example:
+                key = example, strategy
+                if key in beams:
+                    replies = self._finish(*beams[key], strategy)
+                else:
+                    found = self.model.finish(started[key])
+                    replies = self._score(found, strategy)
+                pools[example] += replies
+        return pools
 
-    def begun(
+    def write_with_prefixes(
         self,
         contexts: Sequence[Context],
-        beginnings: Sequence[Sequence[str]],
+        prefixes: Sequence[Sequence[str]],
         number: int,
-    ) -> list[list[Written]]:
+    ) -> list[list[GeneratedReply]]:
         """
-        Find candidates by a beam whose replies begin with given tokens.
+        Find candidates with a beam that is forced to begin with some tokens.
 
-        :param beginnings: the tokens for each of B contexts. They count as certain in
-            the log probabilities.
+        :param prefixes: the tokens for each of B contexts. They count as certain in the
+            log probabilities.
         :param number: how many candidates to find for each context.
-        :return: B lists; none for a beginning that leaves no room.
+        :return: B lists; empty for a prefix that leaves no room.
         """
-        strategy = Strategy(Search.BEAM, number)
-        under_way = [
-            self._threads.submit(self._begun, context, beginning, strategy)
-            for context, beginning in zip(contexts, beginnings, strict=True)
-        ]
-        return [one.result() for one in under_way]
+        beam = Strategy(Search.BEAM, number)
+        started = []
+        for context, prefix in zip(contexts, prefixes, strict=True):
+            start = Hypothesis(tuple(prefix), 0.0, False)
+            has_room = len(prefix) < self.decoding.label_truncate
+            started.append(
+                (self._continue(context, start, beam), start) if has_room else None
+            )
+        return [self._finish(*entry, beam) if entry else [] for entry in started]
 
-    def _begun(
-        self, context: Context, beginning: Sequence[str], strategy: Strategy
-    ) -> list[Written]:
-        if len(beginning) >= self.decoding.label_truncate:
-            return []
-        (found,) = self.searches.plain(
-            [context], prefix=beginning, **self._beam(strategy), **self._limits()
-        )
-        return self._written(found, strategy, Found(tuple(beginning), 0.0, False))
+    def _group(
+        self, contexts: Sequence[Context], examples: Sequence[int], strategy: Strategy
+    ) -> list[list[int]]:
+        """The examples that share a call; in a beam, they have the same length."""
+        size = 1 if self.model.has_map and not strategy.is_sampling else MAX_CONTEXTS
+        groups: dict[int, list[list[int]]] = {}
+        for example in examples:
+            # An encoder-decoder may read samples' contexts with padding.
+            is_padded = strategy.is_sampling and not self.model.is_decoder
+            length = 0 if is_padded else len(contexts[example])
+            of_length = groups.setdefault(length, [])
+            if not of_length or len(of_length[-1]) == size:
+                of_length.append([])
+            of_length[-1].append(example)
+        return [group for of_length in groups.values() for group in of_length]
 
-    def _search(
-        self, rows: Sequence[Context], strategy: Strategy, seed: int
-    ) -> list[list[Written]]:
+    def _start(self, contexts: Sequence[Context], strategy: Strategy) -> list[Any]:
+        limits = self._limits()
         if strategy.name == Search.BEAM:
-            found = self.searches.plain(rows, **self._beam(strategy), **self._limits())
-            return [self._written(f, strategy) for f in found]
+            return self.model.start(contexts, **self._beam(strategy), **limits)
         if strategy.name == Search.GREEDY:
-            found = self.searches.plain(
-                rows, beam_size=1, length_penalty=0, **self._limits()
-            )
-            return [self._written(f, strategy) for f in found]
-        (row,) = rows
-        number = seed_of(seed, strategy.name, row)
-        if strategy.name in (Search.NUCLEUS, Search.TOPK):
-            samples = self.searches.sampled(
-                row,
-                number,
-                num_hypotheses=strategy.number,
-                **self._drawing(strategy),
-                **self._limits(),
-            )
-            return [self._written(samples, strategy)]
-        return [self._delayed(row, strategy, number)]
-
-    def _delayed(self, row: Context, strategy: Strategy, number: int) -> list[Written]:
-        """Tokens that are sampled, and a beam that goes on from them."""
-        most = self.decoding.label_truncate
-        delay = min(strategy.delay, most)
-        limits = {**self._limits(), 'most': delay}
-        limits['least'] = min(delay, limits['least'])
-        (start,) = self.searches.sampled(
-            row, number, **self._drawing(strategy), **limits
+            return self.model.start(contexts, beam_size=1, length_penalty=0, **limits)
+        is_nucleus, number = strategy.name == Search.NUCLEUS, strategy.number
+        if strategy.name == Search.DELAYED:
+            number = 1
+            limits['max_length'] = min(strategy.delay, limits['max_length'])
+            limits['min_length'] = min(limits['max_length'], limits['min_length'])
+        tokens = NUCLEUS_TOKENS if is_nucleus else strategy.k
+        return self.model.start_samples(
+            contexts,
+            num_hypotheses=number,
+            sampling_topk=min(tokens, self.model.vocabulary_size),
+            sampling_topp=strategy.p if is_nucleus else 1,
+            sampling_temperature=self.decoding.temperature,
+            **limits,
         )
-        if start.ended or delay == most:
-            return self._written([start], strategy)
-        (found,) = self.searches.plain(
-            [row], prefix=start.tokens, **self._beam(strategy), **self._limits()
-        )
-        return self._written(found, strategy, start)
 
-    def _written(
-        self, found: Sequence[Found], strategy: Strategy, start: Optional[Found] = None
-    ) -> list[Written]:
+    def _continue(self, context: Context, start: Hypothesis, strategy: Strategy) -> Any:
+        """Start a beam that goes on from a hypothesis; None if that is complete."""
+        if start.ended or len(start.tokens) == self.decoding.label_truncate:
+            return None
+        prefixes = [start.tokens] if start.tokens else None
+        (result,) = self.model.start(
+            [context], prefixes, **self._beam(strategy), **self._limits()
+        )
+        return result
+
+    def _finish(
+        self, result: Any, start: Hypothesis, strategy: Strategy
+    ) -> list[GeneratedReply]:
+        if result is None:
+            return self._score([start], strategy)
+        found = self.model.finish(result, start.tokens)
+        return self._score(found, strategy, start)
+
+    def _score(
+        self,
+        hypotheses: Sequence[Hypothesis],
+        strategy: Strategy,
+        start: Hypothesis | None = None,
+    ) -> list[GeneratedReply]:
         """
-        :param start: what a beam went on from; its tokens are those of ``found``, too,
-            but its score is not in theirs.
+        :param start: what a beam continued; the hypotheses have its tokens, but not its
+            score.
         """
         penalty = self.decoding.beam_length_penalty
-        written = []
-        for one in found:
-            length = max(len(one.tokens) + one.ended, 1)
-            whole = one.score
+        replies = []
+        for hypothesis in hypotheses:
+            length = max(len(hypothesis.tokens) + hypothesis.ended, 1)
+            logprob = hypothesis.score
             if strategy.name == Search.BEAM or start:
-                # The library divided it by the length of what it searched for.
-                own = length - (len(start.tokens) if start and self._alone else 0)
-                whole = one.score * max(own, 1) ** penalty + (
-                    start.score if start else 0
-                )
-            if not math.isfinite(whole):
+                # CTranslate2 divided it by the length of what it searched for.
+                searched = length
+                if start and self.model.is_decoder:
+                    searched -= len(start.tokens)
+                logprob *= max(searched, 1) ** penalty
+            if start:
+                logprob += start.score
+            if not math.isfinite(logprob):
                 raise ModelError(
-                    f'{self.searches.place.folder} computes values that are not '
-                    'numbers (NaN or infinity). Its weights are damaged, or '
-                    '--compute-type is too narrow for it.'
+                    f'{self.model.place.folder} computes values that are not numbers '
+                    '(NaN or infinity). Its weights are damaged, or --compute-type is '
+                    'too narrow for it.'
                 )
-            score = whole / length**penalty
-            written.append(Written(one.tokens, strategy.name, score, whole / length))
-        return written
+            replies.append(
+                GeneratedReply(
+                    tokens=hypothesis.tokens,
+                    strategy=strategy.name,
+                    score=logprob / length**penalty,
+                    logprob=logprob / length,
+                )
+            )
+        return replies
 
     def _limits(self) -> dict[str, Any]:
         return {
-            'least': self.decoding.beam_min_length,
-            'most': self.decoding.label_truncate,
+            'min_length': self.decoding.beam_min_length,
+            'max_length': self.decoding.label_truncate,
             'no_repeat_ngram_size': max(self.decoding.beam_block_ngram, 0),
         }
 
@@ -201,43 +219,3 @@ class Writer:
             'num_hypotheses': strategy.number,
             'length_penalty': self.decoding.beam_length_penalty,
         }
-
-    def _drawing(self, strategy: Strategy) -> dict[str, Any]:
-        nucleus = strategy.name == Search.NUCLEUS
-        among = NUCLEUS_AMONG if nucleus else strategy.k
-        return {
-            'beam_size': 1,
-            'length_penalty': 0,
-            'sampling_topk': min(among, self.searches.vocabulary),
-            'sampling_topp': strategy.p if nucleus else 1,
-            'sampling_temperature': self.decoding.temperature,
-        }
-
-
-def seed_of(seed: int, strategy: str, context: Context) -> int:
-    """The seed of a strategy's draws for a context, in [0, 2**32)."""
-    text = '\0'.join([str(seed), strategy, *context])
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), 'big')
-
-
-def _calls(
-    contexts: Sequence[Context], strategies: Sequence[Sequence[Strategy]], rows: int
-) -> Iterator[tuple[Strategy, Sequence[int]]]:
-    """
-    The calls to make, longest first: a strategy, and the contexts that share its call,
-    so many at most where nothing is drawn.
-    """
-    groups: dict[tuple[Strategy, int], list[int]] = defaultdict(list)
-    for i, (context, asked) in enumerate(zip(contexts, strategies, strict=True)):
-        for strategy in asked:
-            groups[strategy, len(context)].append(i)
-
-    def work(group: tuple[Strategy, int]) -> tuple[bool, int, int]:
-        strategy, length = group
-        return strategy.name == Search.DELAYED, strategy.width, length
-
-    for strategy, length in sorted(groups, key=work, reverse=True):
-        examples = groups[strategy, length]
-        size = rows if strategy.name in (Search.BEAM, Search.GREEDY) else 1
-        for start in range(0, len(examples), size):
-            yield strategy, examples[start : start + size]

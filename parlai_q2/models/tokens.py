@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
 FILE, SETTINGS = 'tokenizer.json', 'tokenizer_config.json'
-SPECIAL = ('cls_token', 'eos_token', 'pad_token', 'unk_token')
+SPECIAL = ('bos_token', 'cls_token', 'eos_token', 'pad_token', 'unk_token')
 # Encoded once when a tokenizer is read: a word, and a character that few know.
 PROBE = 'a \u2603'
 
@@ -63,6 +63,10 @@ class Tokens:
         """The ids of a text, without special tokens."""
         return self._plain.encode(text, add_special_tokens=False).ids
 
+    def pieces(self, text: str, add_special_tokens: bool) -> list[str]:
+        """The tokens of a text as strings, with or without those around it."""
+        return self._plain.encode(text, add_special_tokens=add_special_tokens).tokens
+
     def each(self, texts: Sequence[str]) -> list[list[int]]:
         """:meth:`ids` of texts."""
         found = self._plain.encode_batch(list(texts), add_special_tokens=False)
@@ -108,10 +112,12 @@ class Tokens:
         offsets = self._plain.encode(text, add_special_tokens=False).offsets[:tokens]
         return text[: offsets[-1][1]] if offsets else text
 
-    def decode(self, rows: Sequence[Sequence[int]]) -> list[str]:
-        """Texts of ids, without special tokens."""
+    def decode(
+        self, rows: Sequence[Sequence[int]], skip_special_tokens: bool = True
+    ) -> list[str]:
+        """Texts of ids, by default without special tokens."""
         return self._plain.decode_batch(
-            [list(row) for row in rows], skip_special_tokens=True
+            [list(row) for row in rows], skip_special_tokens=skip_special_tokens
         )
 
     def id(self, role: str) -> Optional[int]:

@@ -1,8 +1,5 @@
 """The agent of converted models, alone and reranked, on models made here."""
 
-import subprocess
-import sys
-
 import pytest
 from parlai.core.agents import create_agent
 from parlai.core.message import Message
@@ -11,11 +8,10 @@ from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.generate.chat import USER
-from parlai_q2.generate.writer import Written
+from parlai_q2.generate.writer import GeneratedReply
 from parlai_q2.parlai.generator.agent import CONTEXT
 from tests.agents.rerank_toys import AGENT as RERANKED
 from tests.agents.rerank_toys import TASK, TOY, reply_to
-from tests.conftest import ROOT
 from tests.generate.models import converted
 
 ALONE = 'parlai_q2.agents.ctranslate2.ctranslate2:Ctranslate2Agent'
@@ -58,40 +54,38 @@ def test_the_most_grounded_of_all_strategies_is_said(family):
 
 
 @pytest.mark.parametrize('family', ['bart', 'llama'])
-def test_candidates_depend_on_the_context_and_the_seed_alone(family):
+def test_candidates_are_reproducible(family):
     texts = [GREETING, 'what is your name ?', 'the dog ran in the park', 'one two']
-    asked = {'candidate_strategies': 'nucleus:6,topk:4,delayedbeam:4/delay=2'}
-    asked['temperature'] = 2.0
-    agent = make(family, **RERANKING, **asked)
 
-    def pools(*texts):
+    def pools(texts, strategies, seed=0):
+        options = {'candidate_strategies': strategies, 'candidate_seed': seed}
+        agent = make(family, **RERANKING, **options, temperature=2.0)
         return [
             [(row['text'], row['generator_score']) for row in reply['rerank']]
             for reply in reply_to(agent, *texts)
         ]
 
-    together = pools(*texts)
-    assert together == pools(*texts[::-1])[::-1], 'another order'
-    assert together == [pools(text)[0] for text in texts], 'one at a time'
-    assert together == pools(*texts), 'again'
-    other = make(family, **RERANKING, **asked, candidate_seed=7)
-    [found] = [reply['rerank'] for reply in reply_to(other, texts[3])]
-    assert [(r['text'], r['generator_score']) for r in found] != together[3]
+    sampling = 'nucleus:6,topk:4,delayedbeam:4/delay=2'
+    assert pools(texts, sampling) == pools(texts, sampling)
+    assert pools(texts, sampling) != pools(texts, sampling, seed=7)
+    # Beams do not depend on the batch, either.
+    beams = pools(texts, 'beam:4,greedy')
+    assert beams == pools(texts[::-1], 'beam:4,greedy')[::-1]
+    assert beams == [pools([text], 'beam:4,greedy')[0] for text in texts]
 
 
 @pytest.mark.parametrize('family', FAMILIES)
-def test_replies_that_begin_with_given_words(family):
+def test_replies_begin_with_given_words(family):
     generator = make(family).loaded
     contexts = [generator.context([(USER, GREETING)], '')[0]] * 3
-    begun = ['the dog', 'hello i', 'the ' * 12]
-    found = generator.begun(contexts, begun, 2)
-    assert [len(one) for one in found] == [2, 2, 0]  # no room after the last
-    for beginning, pool, context in zip(begun, found, contexts):
-        texts = [generator.text(one.tokens, context) for one in pool]
-        assert all(text.startswith(beginning) for text in texts)
-        assert all(one.logprob <= 0 and len(one.tokens) <= 12 for one in pool)
-    [alone] = generator.begun(contexts[:1], ['hello i'], 2)
-    assert alone == found[1]
+    beginnings = ['the dog', 'hello i', 'the ' * 12]
+    pools = generator.complete(contexts, beginnings, 2)
+    assert [len(pool) for pool in pools] == [2, 2, 0]  # no room after the last
+    for beginning, pool, context in zip(beginnings, pools, contexts, strict=True):
+        for reply in pool:
+            assert generator.text(reply.tokens, context).startswith(beginning)
+            assert reply.logprob <= 0 and len(reply.tokens) <= 12
+    assert generator.complete(contexts[:1], ['hello i'], 2) == pools[1:2]
 
 
 def test_a_chat_template_gets_the_knowledge_and_who_said_what():
@@ -153,29 +147,25 @@ def test_without_knowledge_only_the_first_strategy_searches():
     assert [row['strategies'] for row in reply['rerank']] == [['greedy']]
 
 
-def test_no_more_is_asked_for_than_it_takes_to_be_sure(monkeypatch):
-    asked = {'candidate_strategies': 'greedy,nucleus:5,topk:3'}
-    whole = make(**RERANKING, **asked, guards=False)
-    agent = make(**RERANKING, **asked, candidates_until=0.75, guards=False)
-    park, said = 'the dog ran in the park', 'the park is there .'
-    ranked, rank_batch = [], agent.reranker.rank_batch
+def test_further_searches_run_only_for_turns_in_doubt(monkeypatch):
+    options = {'candidate_strategies': 'greedy,beam:5', 'guards': False}
+    agent = make(**RERANKING, **options, candidates_until=0.75)
+    pool_counts, rank_batch = [], agent.reranker.rank_batch
 
-    def ranking(pools):
-        ranked.append(len(pools))
+    def count_pools(pools):
+        pool_counts.append(len(pools))
         return rank_batch(pools)
 
-    monkeypatch.setattr(agent.reranker, 'rank_batch', ranking)
-    alone = [reply_to(agent, text, knowledge=said)[0] for text in (park, 'one two')]
-    [sure, doubtful] = reply_to(agent, park, 'one two', knowledge=said)
-    assert [one['rerank'] for one in alone] == [sure['rerank'], doubtful['rerank']]
-    assert ranked == [1, 1, 1, 2, 1], 'only what is in doubt is ranked again'
-    assert sure['text'] == said
+    monkeypatch.setattr(agent.reranker, 'rank_batch', count_pools)
+    texts, answer = ('the dog ran in the park', 'one two'), 'the park is there .'
+    sure, doubtful = reply_to(agent, *texts, knowledge=answer)
+    assert pool_counts == [2, 1]
+    assert sure['text'] == answer
     assert [row['strategies'] for row in sure['rerank']] == [['greedy']]
-    [all_of_them] = reply_to(whole, 'one two', knowledge=said)
-    assert doubtful['rerank'] == all_of_them['rerank'], 'as without the option'
-    early = [one['metrics']['rerank/early'].value() for one in (sure, doubtful)]
-    assert early == [1, 0]
-    assert 'rerank/early' not in all_of_them['metrics']
+    [complete] = reply_to(make(**RERANKING, **options), texts[1], knowledge=answer)
+    assert doubtful['rerank'] == complete['rerank']
+    early = [reply['metrics']['rerank/early'].value() for reply in (sure, doubtful)]
+    assert early == [1, 0] and 'rerank/early' not in complete['metrics']
 
 
 @pytest.mark.parametrize(
@@ -266,8 +256,11 @@ def test_where_the_model_finds_no_text_the_turn_is_counted(monkeypatch, written)
     monkeypatch.setattr(
         type(agent.loaded.writer),
         'write',
-        lambda self, contexts, asked, seed: [
-            [Written(tuple(text.split()), 'nucleus', -1.0, -1.0) for text in written]
+        lambda self, contexts, strategies: [
+            [
+                GeneratedReply(tuple(text.split()), 'nucleus', -1.0, -1.0)
+                for text in written
+            ]
             for _ in contexts
         ],
     )
@@ -275,17 +268,3 @@ def test_where_the_model_finds_no_text_the_turn_is_counted(monkeypatch, written)
     assert reply['text'] == agent.opt['abstain_text']
     metrics = {name: metric.value() for name, metric in reply['metrics'].items()}
     assert metrics['rerank/empty'] == 1 and metrics['rerank/distinct'] == 0
-
-
-def test_a_process_that_sampled_ends_well():
-    """A thread of the library once aborted it."""
-    code = (
-        'from parlai_q2.generate.open import open_shipped;'
-        'from parlai_q2.generate.strategies import parse_strategies;'
-        'shipped = open_shipped();'
-        'context, _ = shipped.context([("user", "How many eyes?")], "Bees have five.");'
-        'found = shipped.writer.write([context], [parse_strategies("topk:2")], 0);'
-        'print(len(found[0]))'
-    )
-    done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, capture_output=True)
-    assert (done.returncode, done.stdout.strip()) == (0, b'2'), done.stderr

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.candidates import CandidateBench, describe_candidates, draw_candidates
-from parlai_q2.generate.writer import Written
+from parlai_q2.generate.writer import GeneratedReply
 from parlai_q2.rerank import Reranker
 from parlai_q2.turns import Turn
 from tests.rerank.toys import ToyScorer
@@ -18,11 +18,11 @@ class Generator:
     def context(self, said, knowledge):
         return knowledge.split(), None
 
-    def write(self, contexts, strategies, seed):
+    def write(self, contexts, strategies):
         number = sum(strategy.number for strategy in strategies[0])
         return [
             [
-                Written(('wrong',) * 2 + tuple(context[:n]), 'beam', 0.0, 0.0)
+                GeneratedReply(('wrong',) * 2 + tuple(context[:n]), 'beam', 0.0, 0.0)
                 for n in range(number)
             ]
             for context in contexts

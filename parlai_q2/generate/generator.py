@@ -1,0 +1,257 @@
+"""
+Opens a generator: its model, its tokenizer, and how a turn is written for it.
+
+The shipped reply model is an adapter over a T5 that it shares, merged when it is
+loaded. At each step, its output layer reads as much memory as all other layers of the
+decoder. Therefore the model writes with a vocabulary map, like the candidate lists of
+Jean et al. 2015: the tokens of its context, and the 6,000 most frequent ones of the
+replies that it learnt from.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from parlai_q2.errors import ConfigError
+from parlai_q2.generate.chat import (
+    DEFAULT_PROMPT,
+    USER,
+    ChatPrompt,
+    ChatTemplate,
+    Said,
+    read_template,
+)
+from parlai_q2.generate.model import (
+    DECODER,
+    VOCABULARY_MAP,
+    GenerationModel,
+    ModelPlace,
+    read_header,
+)
+from parlai_q2.generate.strategies import Decoding
+from parlai_q2.generate.tokenizer import GeneratorTokenizer, read_tokenizer
+from parlai_q2.generate.writer import GeneratedReply, Writer
+from parlai_q2.models.converted.from_adapter import has_adapter, read_adapter_folder
+from parlai_q2.models.converted.layout import SEQ2SEQ
+from parlai_q2.models.folder import blaming
+from parlai_q2.models.prompts import REPLY, Fitted, Prompt, Renders, fit
+from parlai_q2.models.references import shipped_folder
+from parlai_q2.options import line_ends
+
+# What an encoder-decoder without a chat template reads.
+PLAIN_PROMPT = '{knowledge}\n{history}'
+# Tokens with which chat models end a turn even if their settings name another end.
+TURN_ENDS = ('<|im_end|>', '<|eot_id|>', '<end_of_turn>', '<|end|>', '<|end_of_text|>')
+# The shipped reply model, the searches that suit it, and the longest context that it
+# was trained on.
+REPLY_MODEL = 'q2_mini/reply'
+REPLY_DECODING = Decoding(beam_min_length=8, beam_block_ngram=3, label_truncate=64)
+REPLY_TOKENS = 512
+COMMON_TOKENS = 'common_tokens.json'
+
+
+@dataclass(frozen=True)
+class Generator:
+    """
+    A generator that is ready to write.
+
+    :param prompt: the text around a turn; for a chat model, the system's message.
+    :param template: the chat template of a chat model.
+    :param room: the longest context in tokens; None for any.
+    :param stops: texts at which a reply is cut.
+    :param added_tokens: tokens that CTranslate2 itself puts first (0) or last (-1).
+    """
+
+    writer: Writer
+    tokenizer: GeneratorTokenizer
+    prompt: Prompt
+    template: ChatTemplate | None = None
+    room: int | None = None
+    stops: Sequence[str] = ()
+    added_tokens: Mapping[int, str] = field(default_factory=dict)
+
+    def context(
+        self, dialogue: Sequence[Said], knowledge: str
+    ) -> tuple[list[str], Fitted]:
+        """
+        Write what the model reads for a turn, cut if it is too long, the oldest turns
+        first.
+
+        :param dialogue: pairs of role and text, oldest first, without the knowledge.
+        :return: the tokens; and the text with its length before it was cut.
+        """
+        turns = [text for _, text in dialogue]
+        prompt: Renders = self.prompt
+        if self.template is not None:
+            roles = [role for role, _ in dialogue]
+            prompt = ChatPrompt(self.template, self.prompt, roles)
+
+        def count_tokens(text: str) -> int:
+            return len(self._encode(text))
+
+        fitted = fit(prompt, turns, knowledge, count_tokens, self.room)
+        return self._encode(fitted.text)[-self.room if self.room else 0 :], fitted
+
+    def _encode(self, text: str) -> list[str]:
+        # A chat template writes the special tokens itself.
+        tokens = self.tokenizer.encode(text, self.template is None)
+        for place, token in self.added_tokens.items():
+            if tokens and tokens[place] == token:
+                tokens.pop(place)
+        return tokens
+
+    def complete(
+        self, contexts: Sequence[Sequence[str]], beginnings: Sequence[str], number: int
+    ) -> list[list[GeneratedReply]]:
+        """
+        Find candidates that begin with given texts.
+
+        :param beginnings: a text for each of B contexts.
+        :param number: how many candidates to find for each.
+        """
+        if self.writer.model.is_decoder:
+            prefixes = [self.tokenizer.encode(text, False) for text in beginnings]
+        else:
+            prefixes = list(map(self.tokenizer.encode_beginning, beginnings))
+        return self.writer.write_with_prefixes(contexts, prefixes, number)
+
+    def text(self, tokens: Sequence[str], context: Sequence[str] = ()) -> str:
+        """
+        The text of a reply, cut at the first of ``stops``.
+
+        :param context: the tokens that it replies to, which have the texts of tokens
+            that the model does not know.
+        """
+        text = self.tokenizer.decode(tokens, context)
+        for stop in self.stops:
+            text = text.partition(stop)[0]
+        return text.strip()
+
+
+def open_generator(
+    place: ModelPlace,
+    decoding: Decoding,
+    *,
+    prompt: str | None = None,
+    chat_template: str | None = None,
+    stops: Sequence[str] = (),
+    max_context: int | None = None,
+    seed: int | None = None,
+) -> Generator:
+    """
+    Open a generator.
+
+    :param prompt: a format string with {knowledge} and {history}; None for the default.
+    :param chat_template: a file with a chat template, instead of the model's own.
+    :param stops: texts at which replies are cut.
+    :param max_context: the longest context in tokens; None for what the model reads.
+    :param seed: makes samples reproducible, on one worker thread; see
+        :class:`~parlai_q2.generate.model.GenerationModel`.
+    :raises ConfigError: if an option is invalid, before the model is loaded.
+    :raises ModelError: if the model or its tokenizer cannot be read.
+    """
+    tokenizer_folder = place.folder
+    if has_adapter(place.folder):
+        place, tokenizer_folder = merge_reply_model(place)
+    header = read_header(place)
+    is_decoder = header.kind == DECODER
+    tokenizer = read_tokenizer(tokenizer_folder)
+    template = None
+    if chat_template:
+        template = read_template(chat_template, tokenizer.special)
+    elif tokenizer.template is not None:
+        name = f'the chat template of {place.folder}'
+        template = ChatTemplate(tokenizer.template, name, tokenizer.special)
+    elif is_decoder and prompt is None:
+        raise ConfigError(
+            f'The tokenizer of {place.folder} has no chat template. Give a file with '
+            "one: --chat-template FILE; or write the model's text yourself: "
+            "--prompt-template '{knowledge}\\n{history}\\n'"
+        )
+    if prompt is None:
+        prompt = DEFAULT_PROMPT if template else PLAIN_PROMPT
+    written = Prompt(line_ends(prompt))
+    if template is not None:
+        # A template that fails should do so before the model is loaded.
+        ChatPrompt(template, written, [USER]).render(['Hello.'], 'Bees have five eyes.')
+    limits = (header.positions, tokenizer.max_length, max_context)
+    room = min((limit for limit in limits if limit and limit > 0), default=None)
+    if is_decoder and room is not None and not max_context:
+        # Context and reply share the positions of a decoder.
+        room -= decoding.label_truncate
+        if room < 1:
+            raise ConfigError(
+                f'--label-truncate {decoding.label_truncate} leaves no room: '
+                f'{place.folder} reads at most {room + decoding.label_truncate} tokens.'
+            )
+    ends = dict.fromkeys([tokenizer.special.get('eos_token', ''), *TURN_ENDS, *stops])
+    end_tokens = [token for token in ends if token and tokenizer.knows(token)]
+    if not end_tokens:
+        raise ConfigError(
+            f'The tokenizer of {place.folder} names no eos_token. Copy its '
+            'tokenizer_config.json beside the model, or name one: --stop TOKEN'
+        )
+    model = GenerationModel(
+        place, header, end_tokens, vocabulary_size=tokenizer.tokens.size, seed=seed
+    )
+    return Generator(
+        writer=Writer(model, decoding),
+        tokenizer=tokenizer,
+        prompt=written,
+        template=template,
+        room=room,
+        stops=tuple(stops),
+        added_tokens=_find_added_tokens(place.read_config()),
+    )
+
+
+def open_shipped(
+    decoding: Decoding = REPLY_DECODING, seed: int | None = None
+) -> Generator:
+    """The shipped reply model, by default with the searches that suit it."""
+    place = ModelPlace(shipped_folder(REPLY_MODEL))
+    return open_generator(
+        place, decoding, prompt=REPLY, max_context=REPLY_TOKENS, seed=seed
+    )
+
+
+def _find_added_tokens(config: Mapping[str, Any]) -> dict[int, str]:
+    names = {0: 'bos', -1: 'eos'}
+    return {
+        place: str(config.get(f'{name}_token'))
+        for place, name in names.items()
+        if config.get(f'add_source_{name}')
+    }
+
+
+def merge_reply_model(place: ModelPlace) -> tuple[ModelPlace, Path]:
+    """
+    Merge an adapter and its base in memory.
+
+    :param place: the adapter's.
+    :return: the model's place, and the base's folder, which has the tokenizer.
+    :raises ModelError: if a file was changed or is damaged, or the two do not fit.
+    """
+    merged = read_adapter_folder(place.folder, SEQ2SEQ)
+    path = place.folder / COMMON_TOKENS
+    with blaming(path):
+        common = json.loads(path.read_text(encoding='utf-8'))
+        if not isinstance(common, list) or not all(type(t) is str for t in common):
+            raise ValueError('it is no list of tokens')
+    vocabulary_map = write_vocabulary_map(merged.source(), common)
+    files = {**merged.files, VOCABULARY_MAP: vocabulary_map}
+    place = ModelPlace(place.folder, place.device, place.compute_type, files)
+    return place, merged.tokenizer
+
+
+def write_vocabulary_map(vocabulary: Sequence[str], common: Sequence[str]) -> bytes:
+    """
+    Write a vocabulary map in CTranslate2's format: lines with tokens of a context, a
+    tab, and the tokens that may then be written. Nothing before the tab means any
+    context.
+    """
+    rare = set(vocabulary) - set(common)
+    lines = [f'{token}\t{token}' for token in vocabulary if token in rare]
+    return '\n'.join(['\t' + ' '.join(common), *lines, '']).encode()

@@ -1,0 +1,193 @@
+"""
+A generator's tokenizer, and the chat template next to it.
+
+Both are read as data, from ``tokenizer.json``, ``tokenizer_config.json`` and
+``chat_template.jinja``. Without a ``tokenizer.json``, transformers makes one from the
+files that there are.
+
+Replies get back the characters that a model has no token for. T5 has no "ñ": of "Peña"
+the shipped model reads "Pe", an unknown token and "a", and writes the same. The
+character is in its context, between the same neighbours (Luong et al. 2015, "Addressing
+the rare word problem in neural machine translation", who let the model point at it).
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile, zip_longest
+from pathlib import Path
+from typing import Any
+
+from parlai_q2.errors import ModelError
+from parlai_q2.models.folder import blaming, read_object
+from parlai_q2.models.tokens import FILE, SETTINGS, Tokens, read_tokens
+
+TEMPLATE = 'chat_template.jinja'
+# Files from which transformers can make a tokenizer.json.
+VOCABULARIES = (
+    *('tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model'),
+    'vocab.json',
+)
+# Tokenizers without a limit name some huge number.
+NO_LIMIT = 1_000_000
+# SentencePiece's mark for the beginning of a word.
+WORD_START = '▁'
+# How many tokens on each side of an unknown one are compared.
+MAX_NEIGHBOURS = 12
+
+
+@dataclass(frozen=True)
+class GeneratorTokenizer:
+    """
+    :param template: its chat template, if it has one.
+    :param max_length: the longest context in tokens, if it names one.
+    """
+
+    tokens: Tokens = field(repr=False)
+    template: str | None = field(default=None, repr=False)
+    max_length: int | None = None
+
+    @property
+    def special(self) -> Mapping[str, str]:
+        """The special tokens by name, such as ``eos_token``."""
+        return self.tokens.special
+
+    def encode(self, text: str, add_special_tokens: bool = True) -> list[str]:
+        return self.tokens.pieces(text, add_special_tokens)
+
+    def encode_beginning(self, text: str) -> list[str]:
+        """The tokens of a reply's beginning, such as BART's ``<s>`` and the text."""
+        framed, plain = self.encode(text), self.encode(text, False)
+        if not plain or plain[0] not in framed:
+            return plain
+        return [*framed[: framed.index(plain[0])], *plain]
+
+    def decode(self, tokens: Sequence[str], context: Sequence[str] = ()) -> str:
+        """
+        The text of tokens, without special and unknown ones.
+
+        :param context: what the model read, where the texts of unknown tokens are
+            looked for.
+        """
+        unknown = self.special.get('unk_token', '')
+        texts: list[str] = []
+        if unknown:
+            texts = restore_unknown(tokens, context, unknown, self.knows)
+        if not any(texts):
+            return self._decode(tokens, skip_special_tokens=True).strip()
+        hidden = {*self.special.values()} - {unknown}
+        shown = [token for token in tokens if token not in hidden]
+        parts = self._decode(shown, skip_special_tokens=False).split(unknown)
+        pairs = zip_longest(parts, texts, fillvalue='')
+        return ''.join(part + text for part, text in pairs).strip()
+
+    def _decode(self, tokens: Sequence[str], skip_special_tokens: bool) -> str:
+        ids = [self.tokens.id_of(token) for token in tokens]
+        return self.tokens.decode(
+            [[i for i in ids if i is not None]], skip_special_tokens
+        )[0]
+
+    def knows(self, token: str) -> bool:
+        return self.tokens.id_of(token) is not None
+
+
+def read_tokenizer(folder: Path) -> GeneratorTokenizer:
+    """
+    Read the tokenizer in a folder.
+
+    :raises ModelError: if there is none, or it cannot be read.
+    """
+    path = folder / SETTINGS
+    settings = read_object(path) if path.exists() else {}
+    has_vocabulary = any((folder / name).exists() for name in VOCABULARIES)
+    if (folder / FILE).exists() or not has_vocabulary:
+        tokens = read_tokens(folder)
+    else:
+        from transformers import AutoTokenizer
+
+        with blaming(folder):
+            tokenizer = AutoTokenizer.from_pretrained(
+                str(folder), trust_remote_code=False, local_files_only=True
+            )
+        tokens = Tokens.of_transformers(tokenizer, str(folder))
+    limit = settings.get('model_max_length')
+    max_length = None
+    if isinstance(limit, (int, float)) and limit < NO_LIMIT:
+        max_length = int(limit)
+    return GeneratorTokenizer(tokens, _read_template(folder, settings), max_length)
+
+
+def _read_template(folder: Path, settings: Mapping[str, Any]) -> str | None:
+    path = folder / TEMPLATE
+    if path.exists():
+        with blaming(path):
+            return path.read_text(encoding='utf-8')
+    template = settings.get('chat_template')
+    if isinstance(template, list):
+        # Several by name; the one for chats without tools is called default.
+        entries = [entry for entry in template if isinstance(entry, dict)]
+        named = {entry.get('name'): entry.get('template') for entry in entries}
+        template = named.get('default')
+    if template is not None and not isinstance(template, str):
+        shown = json.dumps(template)[:80]
+        raise ModelError(f'{folder / SETTINGS}: chat_template is {shown}, not a text.')
+    return template
+
+
+def restore_unknown(
+    tokens: Sequence[str],
+    context: Sequence[str],
+    unknown: str,
+    knows: Callable[[str], bool],
+) -> list[str]:
+    """
+    Find what the unknown tokens of a reply stand for.
+
+    :param tokens: the reply.
+    :param context: what the model read, with texts instead of unknown tokens.
+    :param unknown: the unknown token.
+    :param knows: whether the model has a token.
+    :return: a text for each unknown token, in order; empty if the context has none.
+
+    >>> knows = 'BPea'.__contains__
+    >>> restore_unknown(['Pe', '?', 'a'], ['B', '♭', 'Pe', 'ñ', 'a'], '?', knows)
+    ['ñ']
+    """
+    places = [index for index, token in enumerate(tokens) if token == unknown]
+    if not places:
+        return []
+    sources = [index for index, token in enumerate(context) if not knows(token)]
+    return [_find_source(tokens, place, context, sources) for place in places]
+
+
+def _find_source(
+    tokens: Sequence[str], place: int, context: Sequence[str], sources: Sequence[int]
+) -> str:
+    """The unknown text of the context whose neighbours are most alike."""
+    before, after = _neighbours(tokens, place)
+    best_count, text = 0, ''
+    for source in sources:
+        left, right = _neighbours(context, source)
+        count = _common_prefix(before, left) + _common_prefix(after, right)
+        if count > best_count:
+            best_count, text = count, context[source]
+    if best_count == 0 and len({context[source] for source in sources}) == 1:
+        text = context[sources[0]]
+    return text.strip(WORD_START)
+
+
+def _neighbours(tokens: Sequence[str], place: int) -> tuple[list[str], list[str]]:
+    """The texts of the tokens before a place, nearest first, and of those after it."""
+    before = tokens[max(place - MAX_NEIGHBOURS, 0) : place]
+    after = tokens[place + 1 : place + 1 + MAX_NEIGHBOURS]
+    return _texts(before)[::-1], _texts(after)
+
+
+def _texts(tokens: Sequence[str]) -> list[str]:
+    plain = (token.strip(WORD_START).lower() for token in tokens)
+    return [text for text in plain if text]
+
+
+def _common_prefix(first: Sequence[str], second: Sequence[str]) -> int:
+    pairs = zip(first, second, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -1,0 +1,64 @@
+"""The shipped generator: samples by seed, and characters that it has no tokens for."""
+
+import pytest
+
+from parlai_q2.generate.chat import USER
+from parlai_q2.generate.generator import open_shipped
+from parlai_q2.generate.strategies import parse_strategies
+from parlai_q2.generate.tokenizer import restore_unknown
+
+KNOWN = {*'Pe pe a ▁ B b ▁E e and q'.split(), '?'}
+
+
+@pytest.mark.parametrize(
+    'tokens, context, expected',
+    [
+        ('Pe ? a', 'B ♭ Pe ñ a', ['ñ']),
+        ('pe ? a', 'B ♭ Pe ñ a', ['ñ']),
+        ('▁ b ? and ▁ e ?', 'B ♭ and ▁E ♯', ['♭', '♯']),
+        ('a ?', 'B ▁Ḃ a Ə', ['Ə']),  # its nearest neighbours decide
+        (
+            'q ? q',
+            'B ♭ and ▁E ♭',
+            ['♭'],
+        ),  # no neighbour is alike, but it is the only one
+        ('q ? q', 'B ♭ and ▁E ♯', ['']),
+        ('Pe a', 'Pe ñ a', []),
+        ('Pe ? a', 'Pe a', ['']),
+        ('?', '', ['']),
+    ],
+)
+def test_restore_unknown(tokens, context, expected):
+    texts = restore_unknown(tokens.split(), context.split(), '?', KNOWN.__contains__)
+    assert texts == expected
+
+
+def write(generator, strategies, knowledge, turn):
+    context, _ = generator.context([(USER, turn)], knowledge)
+    (replies,) = generator.writer.write([context], [parse_strategies(strategies)])
+    return context, replies
+
+
+@pytest.mark.parametrize(
+    'knowledge, turn, name',
+    [
+        ('The cast includes Michael Peña and Kate Mara.', 'Who is in it?', 'Peña'),
+        ('The series pitched in B♭ and E♭ is popular.', 'Which series?', 'B♭ and E♭'),
+        ('He was a guest of Antoni Radziwiłł.', 'Whose guest was he?', 'radziwiłł'),
+    ],
+)
+def test_replies_have_characters_without_tokens(knowledge, turn, name):
+    generator = open_shipped()
+    context, replies = write(generator, 'greedy', knowledge, turn)
+    assert name in generator.text(replies[0].tokens, context)
+    assert name not in generator.text(replies[0].tokens)
+
+
+def test_samples_depend_on_the_seed():
+    def sample(seed):
+        strategies = 'nucleus:3,topk:2,delayedbeam:2'
+        generator = open_shipped(seed=seed)
+        return write(generator, strategies, 'Bees have five eyes.', 'How many eyes?')[1]
+
+    first, again, other = sample(3), sample(3), sample(4)
+    assert first == again and first != other
