@@ -21,7 +21,12 @@ from parlai_q2.cli.host import (
     parlai_commands,
 )
 from parlai_q2.cli.log import show_log
-from parlai_q2.cli.names import check_given, check_scorers, suggesting
+from parlai_q2.cli.names import (
+    check_given,
+    check_scorers,
+    suggesting,
+    suggesting_options,
+)
 from parlai_q2.errors import Q2Error, UnscoredError, is_out_of_memory
 from parlai_q2.text.visible import visible, visible_but_colours
 from parlai_q2.threads import spin_briefly
@@ -234,7 +239,7 @@ def run_by_parlai(arguments: list[str]) -> Any:
     # ParlAI would now import all its commands, and what each of them needs: seconds.
     imports_all, script.setup_script_registry = script.setup_script_registry, _nothing
     try:
-        with suggesting(arguments[1:]):
+        with suggesting(arguments[1:]), suggesting_options():
             return script.superscript_main(arguments)
     finally:
         script.setup_script_registry = imports_all

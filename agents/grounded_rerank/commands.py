@@ -23,6 +23,9 @@ HELP = """\
 /why                   the evidence for the last reply
 /candidates            all candidates of the last turn, best first
 /help                  this list"""
+# The name of the command for a message without text, which cannot be typed.
+BLANK = 'no text'
+BLANK_ANSWER = 'Type a message, or /help for a list of commands.'
 # "add" and a passage. Other texts, such as "Additions are free.", are passages.
 _ADD = re.compile(r'add\s+(?=\S)', re.IGNORECASE)
 _COMMAND = re.compile(r'\s*/([A-Za-z]+)(?:\s+(.*))?\s*$', re.DOTALL)
@@ -46,8 +49,15 @@ class Command(NamedTuple):
 
 
 def read_command(text: Any) -> Command | None:
-    """Read a text as a command; None if it is none, as ``/r/aww is nice``."""
-    match = _COMMAND.match(text) if isinstance(text, str) else None
+    """
+    Read a text as a command; None if it is none, as ``/r/aww is nice``. A blank text is
+    the command :data:`BLANK`, so that it gets no reply and stays out of the history.
+    """
+    if not isinstance(text, str):
+        return None
+    if not text.strip():
+        return Command(BLANK, '')
+    match = _COMMAND.match(text)
     if match is None:
         return None
     return Command(match[1].lower(), (match[2] or '').strip())
@@ -67,6 +77,8 @@ def answer_command(
     :param last_reply: the agent's last reply with its evidence; None if there is none.
     :return: the text to answer with.
     """
+    if command.name == BLANK:
+        return BLANK_ANSWER
     if command.name == Name.HELP:
         return HELP
     if command.name == Name.KNOWLEDGE:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
+from typing import Any
 
 from parlai_q2.cli.short_names import short_names
 from parlai_q2.errors import ConfigError, UnknownNameError, nearest
@@ -25,6 +26,8 @@ PARAMS = 'parlai.core.params'
 # Where ParlAI looks for tasks and agents.
 PLACES = re.compile(r'parlai(_q2|_internal)?\.(tasks|agents)\.')
 CLASSES = ('Teacher', 'Agent')
+# The parser's message about options that a command does not have.
+UNRECOGNIZED = 'unrecognized arguments: '
 # ParlAI's message about a key in an option file that is not an option.
 NO_OPTION = 'Trying to set opt from file that does not exist: '
 
@@ -63,6 +66,39 @@ def options_of(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
             value = value if equals else after
             if not value.startswith('-'):
                 yield option.replace('_', '-'), value
+
+
+@contextmanager
+def suggesting_options() -> Iterator[None]:
+    """
+    Suggest the nearest option for one that a command of ParlAI does not have, instead
+    of pages of help.
+    """
+    params = sys.modules[PARAMS]
+    parser_class = params.ParlaiParser
+    original = parser_class.error
+
+    def error(parser: Any, message: str) -> None:
+        unknown = message.removeprefix(UNRECOGNIZED)
+        if unknown == message:
+            usage = f'{message[:1].upper()}{message[1:]}. All options: --help'
+            raise ConfigError(usage)
+        name = unknown.split()[0].partition('=')[0]
+        # The options are those of the command's own parser.
+        command = getattr(parser, '_help_subparser', None) or parser
+        options = [
+            option
+            for action in command._actions
+            for option in action.option_strings
+            if option.startswith('--')
+        ]
+        raise UnknownNameError('option', name, options)
+
+    parser_class.error = error
+    try:
+        yield
+    finally:
+        parser_class.error = original
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.models.converted.folder import has_any, read_any, tokenizer_folder
-from parlai_q2.models.converted.layout import ENCODER
+from parlai_q2.models.converted.adapter import has_any, read_any, tokenizer_folder
+from parlai_q2.models.converted.architectures import ENCODER
 from parlai_q2.models.converted.library import ComputeType, can_use, effective_type
 from parlai_q2.models.device import is_cpu
 from parlai_q2.models.lazy import Lazy
@@ -126,7 +126,6 @@ class Backend:
 
         folder = Path(resolve(name))
         converted = read_any(folder, ENCODER)
-        assert converted is not None
         made = ConvertedEncoder(
             converted, self.device, self.effective_type, self.batch_size
         )

@@ -16,10 +16,8 @@ from parlai_q2.errors import (
     Q2Error,
     is_out_of_memory,
 )
-from parlai_q2.models.converted.base import check_version, reference_of_base
-from parlai_q2.models.converted.folder import has_any, read_any
-from parlai_q2.models.converted.from_adapter import ADAPTER, has_adapter
-from parlai_q2.models.converted.layout import ENCODER, SEQ2SEQ
+from parlai_q2.models.converted.adapter import has_any, read_any, tokenizer_folder
+from parlai_q2.models.converted.architectures import ENCODER, SEQ2SEQ, as_transformers
 from parlai_q2.models.device import check_device, in_float32
 from parlai_q2.models.folder import (
     blaming,
@@ -39,12 +37,14 @@ NO_CODE: dict[str, Any] = {'trust_remote_code': False}
 
 def load_tokenizer(reference: str, revision: str | None = None) -> Any:
     """The tokenizer of a model; for an adapter, that of its base."""
-    base = adapter_base(reference) or reference
+    place = resolve(reference)
+    if isinstance(place, Path):
+        reference = str(tokenizer_folder(place))
     check_torch(f'The model {reference!r}')
     from transformers import AutoTokenizer
 
-    check_words(base)
-    return _from_pretrained(AutoTokenizer, base, revision)
+    check_words(reference)
+    return _from_pretrained(AutoTokenizer, reference, revision)
 
 
 def check_words(reference: str) -> None:
@@ -109,19 +109,6 @@ def load_seq2seq(
     return load_model(reference, AutoModelForSeq2SeqLM, device, revision), tokenizer
 
 
-def adapter_base(reference: str) -> str | None:
-    """The reference of an adapter's base model; None if this is not an adapter."""
-    place = resolve(reference)
-    if not isinstance(place, Path) or not has_adapter(place):
-        return None
-    path = place / ADAPTER
-    base = reference_of_base(path)
-    folder = resolve(base)
-    if isinstance(folder, Path):  # of one on the hub there are no checksums
-        check_version(path, folder, required=False)
-    return base
-
-
 def stored_folder(reference: str) -> Path | None:
     """The folder of a model that :func:`read_any` reads; None for any other model."""
     place = resolve(reference)
@@ -129,11 +116,8 @@ def stored_folder(reference: str) -> Path | None:
 
 
 def _load_stored(folder: Path, auto_class: Any) -> Any:
-    from parlai_q2.models.converted.to_torch import as_transformers
-
     wanted = SEQ2SEQ if 'Seq2Seq' in auto_class.__name__ else ENCODER
     converted = read_any(folder, wanted)
-    assert converted is not None
     model = as_transformers(converted, auto_class)
     if model.can_generate():
         model.generation_config = folder_generation(converted.tokenizer, model.config)

@@ -13,8 +13,8 @@ from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.batching import map_unique
-from parlai_q2.models.converted.folder import read_any
-from parlai_q2.models.converted.layout import SEQ2SEQ
+from parlai_q2.models.converted.adapter import read_any
+from parlai_q2.models.converted.architectures import SEQ2SEQ
 from parlai_q2.models.converted.seq2seq import ConvertedSeq2Seq, Search
 from parlai_q2.models.prompts import question_prompt
 from parlai_q2.models.references import resolve
@@ -118,7 +118,6 @@ class Seq2SeqQuestionGenerator(Backend):
             return load_writer(name, self.device, revision, self.batch_size)
         folder = Path(resolve(name))
         converted = read_any(folder, SEQ2SEQ)
-        assert converted is not None
         return ConvertedSeq2Seq(
             converted,
             read_tokens(converted.tokenizer),

@@ -20,9 +20,9 @@ import numpy as np
 from parlai_q2.enums import Word
 from parlai_q2.errors import ModelError
 from parlai_q2.models.batching import length_batches, padded
+from parlai_q2.models.converted.adapter import read_any
+from parlai_q2.models.converted.architectures import ENCODER
 from parlai_q2.models.converted.encoder import ConvertedEncoder
-from parlai_q2.models.converted.folder import read_any
-from parlai_q2.models.converted.layout import ENCODER
 from parlai_q2.models.converted.library import ComputeType, effective_type
 from parlai_q2.models.device import inference
 from parlai_q2.models.loading import load_model, load_tokenizer, stored_folder

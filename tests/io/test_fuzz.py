@@ -14,7 +14,7 @@ from parlai_q2.cache import ScoreCache
 from parlai_q2.errors import Q2Error, RecordError
 from parlai_q2.io.conversations import read_conversations
 from parlai_q2.io.read import read_records
-from parlai_q2.models.converted.from_int8 import read_tensors
+from parlai_q2.models.converted.folder import read_tensors
 from parlai_q2.presets import load_preset
 from parlai_q2.report.scored_file import read_scored_file
 from parlai_q2.rerank.pools import read_pools

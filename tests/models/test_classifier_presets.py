@@ -105,8 +105,7 @@ def test_a_model_without_a_classifier_gets_no_random_one(tmp_path):
         scorer.score([EXAMPLE])
 
 
-@pytest.mark.parametrize('name', [name for name, *_ in PUBLISHED if 'albert' in name])
-def test_an_albert_of_the_papers_presets_scores_by_its_order_of_classes(tmp_path, name):
+def test_an_albert_of_the_papers_presets_scores_by_its_order_of_classes(tmp_path):
     import torch
     from transformers import AlbertConfig, AlbertForSequenceClassification
 
@@ -123,7 +122,7 @@ def test_an_albert_of_the_papers_presets_scores_by_its_order_of_classes(tmp_path
     torch.manual_seed(0)
     model = AlbertForSequenceClassification(config).eval()
     model.save_pretrained(tmp_path / 'albert')
-    written = yaml.safe_load((PRESETS / f'{name}.yaml').read_text())
+    written = yaml.safe_load((PRESETS / 'albert_vitaminc.yaml').read_text())
     written['detector']['model'] = str(tmp_path / 'albert')
     (tmp_path / 'own.yaml').write_text(yaml.safe_dump(written))
     scorer = load_scorer('consistency', str(tmp_path / 'own.yaml'))

@@ -18,10 +18,12 @@ from transformers import (
 from parlai_q2.errors import ModelError, ModelNotFoundError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.models import loading
-from parlai_q2.models.converted.from_int8 import read_tensors
-from parlai_q2.models.converted.layout import Stored
+from parlai_q2.models.converted.architectures import Stored
+from parlai_q2.models.converted.folder import read_tensors
 from parlai_q2.models.folder import CHECKSUMS, INT8_WEIGHTS
+from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.references import shipped_folder
+from parlai_q2.presets import ModelConfig
 from tests.tiny import tiny_roberta, tiny_t5, write_int8
 
 OTHERS = ('config.json', 'tokenizer.json', 'tokenizer_config.json')
@@ -132,17 +134,6 @@ def test_whatever_is_wrong_with_a_folder_it_is_named(plain_folder, damage):
         load(plain_folder, AutoModelForSequenceClassification)
 
 
-def test_running_out_of_memory_is_no_fault_of_the_files(plain_folder, monkeypatch):
-    def too_large(*words, **options):
-        raise MemoryError
-
-    monkeypatch.setattr(
-        AutoModelForSequenceClassification, 'from_pretrained', too_large
-    )
-    with pytest.raises(MemoryError):
-        load(plain_folder, AutoModelForSequenceClassification)
-
-
 def test_code_in_a_folder_is_not_run_and_nobody_is_asked(plain_folder, monkeypatch):
     code = "open({!r}, 'w').close()\nclass Evil: pass\n"
     ran = plain_folder / 'ran'
@@ -163,10 +154,26 @@ def test_an_installation_without_its_models_says_so():
         shipped_folder('q2_maxi/consistency')
 
 
-def test_a_model_that_brings_code_of_its_own_is_refused(tmp_path):
-    (tmp_path / 'config.json').write_text(
-        json.dumps({'model_type': 'theirs', 'auto_map': {'AutoConfig': 'code.Theirs'}})
-    )
-    (tmp_path / 'code.py').write_text('raise AssertionError("it has run")')
-    with pytest.raises(ModelError, match='comes with Python code of its own'):
-        load(tmp_path, AutoModelForSequenceClassification)
+@pytest.mark.parametrize('reference', ['folder', 'shipped:q2_mini/consistency'])
+def test_the_host_programs_settings_do_not_round_weights(plain_folder, reference):
+    change(plain_folder, dtype=None)
+    reference = str(plain_folder) if reference == 'folder' else reference
+    plain = loading.load_model(reference, AutoModelForSequenceClassification)
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        model = loading.load_model(reference, AutoModelForSequenceClassification)
+        assert torch.get_default_dtype() == torch.bfloat16
+    finally:
+        torch.set_default_dtype(torch.float32)
+    expected = plain.state_dict()
+    for name, weights in model.state_dict().items():
+        assert torch.equal(weights, expected[name]), name
+
+
+def test_autocast_does_not_change_scores(plain_folder):
+    labels = {'entailment': 0, 'neutral': 1, 'contradiction': 2}
+    config = ModelConfig(str(plain_folder))
+    pairs = [('they are in la', 'the band formed in 1983'), ('wow', 'wow')]
+    expected = SequenceNliModel(config, labels=labels).classify(pairs)
+    with torch.autocast('cpu', dtype=torch.bfloat16):
+        assert SequenceNliModel(config, labels=labels).classify(pairs) == expected

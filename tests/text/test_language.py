@@ -7,7 +7,7 @@ import csv
 
 import pytest
 
-from parlai_q2.text.language import is_foreign
+from parlai_q2.text.language import has_foreign_sentence, is_foreign
 from tests.text.translations import TRANSLATIONS
 
 ENGLISH = """
@@ -28,6 +28,7 @@ Rio de Janeiro and São Paulo are cities.
 Crème brûlée and a café au lait, please.
 Guillermo del Toro made El laberinto del fauno.
 I said "Ich weiß es nicht" to my German friend.
+Château d'If, Þingvellir, Łódź
 Who founded Cosa Nostra? Al Capone.
 1969
 Yes!
@@ -57,6 +58,19 @@ def test_case_and_length_make_no_difference():
 @pytest.mark.parametrize('text', ENGLISH)
 def test_names_titles_and_foreign_words_leave_a_text_english(text):
     assert not is_foreign(text)
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'The museum opens at nine. El museo cierra a las cinco de la tarde.',
+        'Bees have five eyes.\nLas abejas viven en una colmena.',
+        'It was built in 1888. Das Gebäude wurde später umgebaut und erweitert.',
+    ],
+)
+def test_a_foreign_sentence_among_english_ones_is_found(text):
+    assert has_foreign_sentence(text)
+    assert not any(map(has_foreign_sentence, ENGLISH))
 
 
 @pytest.mark.parametrize('text', ['', ' ', '12:30', '\U0001f600', '\x00', 'ok', '?!'])

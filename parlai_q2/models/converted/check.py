@@ -9,8 +9,8 @@ from typing import Iterable, Optional
 
 import numpy as np
 
+from parlai_q2.models.converted.architectures import ENCODER, REVISIONS, SEQ2SEQ
 from parlai_q2.models.converted.binary import Model
-from parlai_q2.models.converted.layout import ENCODER, REVISIONS, SEQ2SEQ
 
 KINDS = {ENCODER: 'an encoder', SEQ2SEQ: 'an encoder-decoder'}
 _LAYER = re.compile(r'(encoder|decoder)/layer_(\d+)/(.+)')

@@ -18,8 +18,14 @@ import numpy as np
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.converted import binary
+from parlai_q2.models.converted.architectures import (
+    ENCODER,
+    OUTPUT_LAYERS,
+    convert_weights,
+)
 from parlai_q2.models.converted.check import check
 from parlai_q2.models.converted.folder import (
+    CONFIG,
     HEAD,
     MODEL,
     PART_BYTES,
@@ -27,10 +33,13 @@ from parlai_q2.models.converted.folder import (
     SOURCE,
     TARGET,
     WORDS,
+    has_int8,
+    list_words,
     part_name,
+    read_head,
+    read_tensors,
+    write_settings,
 )
-from parlai_q2.models.converted.layout import ENCODER, LAYOUTS, Stored
-from parlai_q2.models.converted.settings import CONFIG, library_config, words_of
 from parlai_q2.models.folder import CHECKSUMS, read_object, write_checksums
 from parlai_q2.models.tokens import FILE, SETTINGS
 
@@ -76,15 +85,17 @@ def write_tensors(
     :return: the size of the model file in bytes.
     :raises ConfigError: if the architecture is not one of those that are converted.
     """
+    from safetensors.numpy import save
+
     config = read_object(source / CONFIG)
     (name,) = config['architectures']
-    if name not in LAYOUTS:
+    if name not in OUTPUT_LAYERS:
         raise ConfigError(
             f'{source} has a {name}, which is not converted here. Try '
             'ct2-transformers-converter.'
         )
-    layout, output = LAYOUTS[name]
-    model = layout(tensors, config, **({} if keep is None else {'keep': keep}))
+    output = OUTPUT_LAYERS[name]
+    model = convert_weights(tensors, config, keep)
     check(model, model.spec)
     out.mkdir(parents=True, exist_ok=True)
     for old in (CHECKSUMS, SHARED, SOURCE, TARGET, *map(part_name, range(1, 20))):
@@ -94,8 +105,8 @@ def write_tensors(
     for n, start in enumerate(range(0, len(data), PART_BYTES), 1):
         written.append(part_name(n))
         (out / part_name(n)).write_bytes(data[start : start + PART_BYTES])
-    words = words_of(source, len(model['encoder/embeddings_0/weight']))
-    said = library_config(config, source)
+    words = list_words(source, len(model['encoder/embeddings_0/weight']))
+    said = write_settings(config, source)
     if model.spec == ENCODER:
         said.update({name: config[name] for name in KEPT if name in config})
         written.append(WORDS)
@@ -103,7 +114,7 @@ def write_tensors(
         (out / HEAD).unlink(missing_ok=True)
         if output:
             written.append(HEAD)
-            _write_head(Stored(tensors), output, out / HEAD)
+            (out / HEAD).write_bytes(save(read_head(tensors, output)))
     elif keep is None:
         written.append(SHARED)
         _write_json(out / SHARED, words)
@@ -136,8 +147,6 @@ def read_weights(
     folder: Path, in_int8: bool = True, grid: float = 1.0
 ) -> dict[str, np.ndarray]:
     """The weights of a folder in their stored form; int8 ones as they are."""
-    from parlai_q2.models.converted.from_int8 import has_int8, read_tensors
-
     if has_int8(folder):
         return read_tensors(folder)
     import transformers
@@ -155,13 +164,6 @@ def of_model(
     """The weights of a model of transformers in their stored form."""
     state = {n: t.detach().float().numpy() for n, t in model.state_dict().items()}
     return quantised(state, grid) if in_int8 else state
-
-
-def _write_head(stored: Stored, output: str, path: Path) -> None:
-    from safetensors.numpy import save
-
-    parts = {part: stored.whole(f'{output}.{part}') for part in ('weight', 'bias')}
-    path.write_bytes(save(parts))
 
 
 def _write_json(path: Path, content: Any, indent: int | None = None) -> None:

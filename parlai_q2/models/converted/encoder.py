@@ -6,6 +6,7 @@ bits of what an input gives, depending on what it is padded to.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 import numpy as np
@@ -15,11 +16,11 @@ from parlai_q2.models.batching import equal_batches
 from parlai_q2.models.converted.folder import MODEL, Converted
 from parlai_q2.models.converted.library import (
     ComputeType,
+    fit_16_bits,
     most_at_once,
     open_model,
     workers_for,
 )
-from parlai_q2.models.converted.overflow import within_16_bits
 from parlai_q2.models.folder import blaming
 
 if TYPE_CHECKING:
@@ -49,12 +50,12 @@ class ConvertedEncoder:
         self.head = converted.head
         self.workers = workers_for(device)
         if compute_type == ComputeType.INT8:
-            converted = within_16_bits(converted)
+            converted = replace(converted, model=fit_16_bits(converted.model))
         self.encoder = open_model(
             'Encoder', converted, device, compute_type, self.workers
         )
         self.on_gpu = not device.startswith('cpu')
-        self.words, self.kinds, self.most = converted.rows
+        self.words, self.kinds, self.most = converted.rows()
         # MPNet's second table has positions, of which the first are those of padding
         # and what is before it.
         self.first: Optional[int] = None

@@ -1,22 +1,35 @@
 """
 Opens converted models with CTranslate2, on as many cores as this process may use.
 
-A worker of the library computes on one thread, and there are as many workers as cores:
-a few large calls side by side are faster than one call on all cores, and what an input
-gives does not depend on how many there are.
+A worker computes on one thread, and there are as many workers as cores: a few large
+calls side by side are faster than one call on all cores, and what an input gives does
+not depend on their number.
+
+The int8 sums of encoders keep within 16 bits, so that they are exact on every
+processor. x86 without instructions for int8 dot products (before VNNI) adds the
+products of two neighbouring columns in 16 bits, and cuts off the rest. An activation is
+at most 255 there, so a row of weights of which two neighbours add up to more than 128
+gets a smaller scale.
 """
 
 import logging
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.models.converted.binary import Model
 from parlai_q2.models.converted.folder import Converted
 from parlai_q2.models.device import is_cpu
 from parlai_q2.threads import cores, keep_freed_memory
 
 _logger = logging.getLogger(__name__)
+# 255 * 128 is less than 2 ** 15.
+MAX_NEIGHBOURS = 128
+MAX_INT8 = 127
 
 
 class ComputeType(Word):
@@ -103,7 +116,7 @@ def open_model(
             inter_threads=workers,
             intra_threads=1,
             max_queued_batches=-1,
-            files=dict(converted.files),
+            files=converted.files(),
         )
     except (RuntimeError, ValueError, TypeError) as e:
         if not is_cpu(device):
@@ -120,3 +133,43 @@ def most_at_once(batch_size: int, device: str, compute_type: str) -> int:
 def workers_for(device: str) -> int:
     """How many calls are computed at once on a device."""
     return cores() if is_cpu(device) else 1
+
+
+def fit_16_bits(model: Model) -> Model:
+    """An encoder with int8 weights whose sums keep within 16 bits."""
+    arrays = dict(model.arrays)
+    for name, weight in model.arrays.items():
+        # Embeddings are only looked up.
+        if not name.endswith('/weight') or '/embeddings' in name:
+            continue
+        if weight.dtype in (np.float32, np.float16):
+            weight = weight.astype(np.float32)
+            largest = np.abs(weight).max(1)
+            scale = MAX_INT8 / np.where(largest > 0, largest, 1)
+            weight = weight * scale[:, None]
+        elif weight.dtype == np.int8:
+            scale = np.asarray(model[f'{name}_scale'], np.float32)
+        else:
+            continue
+        factor = np.minimum(1, (MAX_NEIGHBOURS - 1) / max_neighbour_sum(weight))
+        factor = factor.astype(np.float32)
+        arrays[name] = np.rint(weight * factor[:, None]).astype(np.int8)
+        arrays[f'{name}_scale'] = (scale * factor).astype(np.float32)
+    return replace(model, arrays=arrays)
+
+
+def max_neighbour_sum(weight: np.ndarray) -> np.ndarray:
+    """
+    What a row's columns 2i and 2i + 1 add up to at most, those of one sign, as they may
+    be multiplied with 0.
+
+    :param weight: [rows, columns], of any numbers.
+    :return: [rows], at least 1.
+    """
+    if weight.shape[1] % 2:
+        weight = np.pad(weight, ((0, 0), (0, 1)))
+    wide = np.int16 if weight.dtype == np.int8 else np.float32
+    first, second = weight[:, ::2].astype(wide), weight[:, 1::2].astype(wide)
+    above = np.maximum(first, 0) + np.maximum(second, 0)
+    below = np.minimum(first, 0) + np.minimum(second, 0)
+    return np.maximum(np.maximum(above.max(1), -below.min(1)), 1)

@@ -8,6 +8,7 @@ A subclass defines what its model reads for a turn and which candidates it finds
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.torch_agent import Batch, History, Output, TorchAgent
@@ -120,7 +121,12 @@ class CandidateAgent(CandidateFinder, TorchAgent):
         knowledge = find_knowledge(obs) or ''
         if obs.get('text') or knowledge:
             assert isinstance(history, ChatHistory)
-            obs.force_set(CONTEXT, self.read(history.turns_with_roles(), knowledge))
+            context = self.read(history.turns_with_roles(), knowledge)
+            obs.force_set(CONTEXT, context)
+            if self.opt.get('dynamic_batching'):
+                # ParlAI groups examples by the length of this field.
+                length = len(str(context).split())
+                obs.force_set('text_vec', torch.zeros(length, dtype=torch.long))
         return obs
 
     def is_valid(self, obs: Message) -> bool:

@@ -4,22 +4,22 @@ given and by those that keep within 16 bits.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from parlai_q2.models.converted import binary
-from parlai_q2.models.converted.folder import MODEL, WORDS, Converted
-from parlai_q2.models.converted.layout import ADD, ENCODER, RELU, REVISIONS
-from parlai_q2.models.converted.library import open_model
-from parlai_q2.models.converted.overflow import within_16_bits
+from parlai_q2.models.converted.architectures import ADD, ENCODER, RELU, REVISIONS
+from parlai_q2.models.converted.folder import CONFIG, WORDS, Converted
+from parlai_q2.models.converted.library import fit_16_bits, open_model
 
 WIDTH, LARGEST = 64, 127
-CONFIG = b'{"bos_token": "a", "eos_token": "a", "unk_token": "a"}'
+SETTINGS = b'{"bos_token": "a", "eos_token": "a", "unk_token": "a"}'
 
 
-def of_ones() -> Converted:
+def constant_encoder() -> Converted:
     """Hidden states of ones, whatever is read, and pooling by a matrix of 127."""
     zeros = {'self_attention/linear_0': (3 * WIDTH, WIDTH)}
     zeros |= {'self_attention/linear_1': (WIDTH, WIDTH)}
@@ -46,8 +46,8 @@ def of_ones() -> Converted:
         arrays[f'{norm}/gamma'] = np.zeros(WIDTH, np.float32)
         arrays[f'{norm}/beta'] = np.ones(WIDTH, np.float32)
     model = binary.Model(ENCODER, REVISIONS[ENCODER], arrays)
-    files = {MODEL: binary.write(model), WORDS: b'["a", "b"]', 'config.json': CONFIG}
-    return Converted(Path('sums'), {}, files)
+    sidecars = {WORDS: b'["a", "b"]', CONFIG: SETTINGS}
+    return Converted(Path('sums'), {}, model, sidecars)
 
 
 def pooled(converted: Converted) -> float:
@@ -57,5 +57,6 @@ def pooled(converted: Converted) -> float:
 
 
 if __name__ == '__main__':
-    given = of_ones()
-    print(json.dumps([pooled(given), pooled(within_16_bits(given))]))
+    plain = constant_encoder()
+    fitted = replace(plain, model=fit_16_bits(plain.model))
+    print(json.dumps([pooled(plain), pooled(fitted)]))

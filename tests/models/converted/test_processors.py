@@ -5,9 +5,14 @@ import os
 import platform
 import subprocess
 import sys
+from dataclasses import replace
 from statistics import fmean
 
+import numpy as np
 import pytest
+
+from parlai_q2.models.converted.library import fit_16_bits
+from tests.models.converted.sums import constant_encoder
 
 SCORE = """
 import json, sys
@@ -49,10 +54,15 @@ def scores(scorer: str, count: int, instructions: str = '') -> list:
     return printed('-c', SCORE, scorer, str(count), instructions=instructions)
 
 
+@pytest.fixture(scope='module')
+def own():
+    return scores('consistency', 20)
+
+
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='for x86 processors')
 @pytest.mark.parametrize('instructions', SETS)
-def test_older_processors_give_nearly_the_same_scores(instructions):
-    own, other = scores('consistency', 20), scores('consistency', 20, instructions)
+def test_older_processors_give_nearly_the_same_scores(own, instructions):
+    other = scores('consistency', 20, instructions)
     pairs = list(zip(own, other, strict=True))
     # A label may differ only where the score is at the threshold.
     assert all(a == b or abs(value - 0.5) < 0.05 for (value, a), (_, b) in pairs)
@@ -69,3 +79,16 @@ def test_the_library_adds_right_what_keeps_within_16_bits(instructions):
     as_given, kept_within = sums
     assert kept_within == pytest.approx(64 * 127, rel=0.01)
     assert as_given < 0.6 * 64 * 127  # or else there would be nothing to keep within
+
+
+def test_rows_are_scaled_to_keep_within_16_bits():
+    rows = np.array([[100, 27, -60, -67], [127, 127, 2, 0], [-80, -70, 5, 100]])
+    model = constant_encoder().model
+    arrays = {**model.arrays, 'pooler_dense/weight': rows.astype(np.int8)}
+    arrays['pooler_dense/weight_scale'] = np.full(3, 2.0, np.float32)
+    fitted = fit_16_bits(replace(model, arrays=arrays))
+    # 127 / 254 = 0.5; 127 / 150 = 0.8467: 67.7, 59.3, 4.2, 84.7
+    expected = [[100, 27, -60, -67], [64, 64, 1, 0], [-68, -59, 4, 85]]
+    assert fitted['pooler_dense/weight'].tolist() == expected
+    scales = fitted['pooler_dense/weight_scale']
+    np.testing.assert_allclose(scales, [2.0, 1.0, 2 * 127 / 150], rtol=1e-6)

@@ -1,0 +1,452 @@
+"""
+The names of weights in transformers' BERT, MPNet and T5 and in CTranslate2's files, and
+conversion in both directions.
+
+Weights come in their stored form: a large matrix ``<name>`` is ``<name>.q`` (int8) and
+``<name>.s`` (a scale for each row, ``w = q * s``). These are CTranslate2's ``weight``
+and ``weight_scale = 1 / s``, so nothing is rounded again. Floats stay floats.
+
+CTranslate2's own converters know no MPNet. Its bias for distances is T5's (Raffel et
+al. 2020), and its positions are a second embedding, like BERT's token types.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from parlai_q2.models.converted.binary import Model
+
+if TYPE_CHECKING:
+    from parlai_q2.models.converted.folder import Converted
+
+Tensors = Mapping[str, np.ndarray]
+# For each place in CTranslate2's file, the names of weights that stand in it, one below
+# another.
+Weights = dict[str, tuple[str, ...]]
+
+ENCODER, SEQ2SEQ = 'TransformerEncoderSpec', 'TransformerSpec'
+REVISIONS = {ENCODER: 1, SEQ2SEQ: 7}
+# CTranslate2's numbers for activations, and for the sum of two embeddings.
+RELU, GELU_TANH, GELU, TANH = 0, 1, 3, 5
+ADD = 1
+# transformers' MPNet has this maximum distance whatever its configuration says.
+MPNET_MAX_DISTANCE = 128
+T5_ACTIVATIONS = {'gated-gelu': GELU_TANH, 'relu': RELU}
+# The output layer of each architecture; none if it gives vectors, or writes.
+OUTPUT_LAYERS = {
+    'BertModel': '',
+    'BertForSequenceClassification': 'classifier',
+    'BertForQuestionAnswering': 'qa_outputs',
+    'MPNetForSequenceClassification': 'classifier.out_proj',
+    'T5ForConditionalGeneration': '',
+}
+# What is added to the logit of a word that a decoder cannot write.
+IMPOSSIBLE = -1e9
+
+
+class Stored:
+    """Tensors in their stored form, by name; a missing one is a ValueError."""
+
+    def __init__(self, tensors: Tensors):
+        self.tensors = tensors
+
+    def whole(self, name: str) -> np.ndarray:
+        """A vector or matrix in fp32."""
+        if name in self.tensors:
+            return np.asarray(self.tensors[name], np.float32)
+        quantised, scale = self._get(f'{name}.q'), self._get(f'{name}.s')
+        return quantised.astype(np.float32) * scale.astype(np.float32)[:, None]
+
+    def matrix(
+        self, names: Sequence[str], rows: Sequence[int] | None = None
+    ) -> dict[str, np.ndarray]:
+        """Matrices one below another: ``weight`` and, if in int8, ``weight_scale``."""
+        if all(f'{name}.q' in self.tensors for name in names):
+            scale = np.concatenate([self._get(f'{name}.s') for name in names])
+            arrays = {
+                'weight': np.concatenate([self._get(f'{name}.q') for name in names]),
+                'weight_scale': np.float32(1) / scale.astype(np.float32),
+            }
+        else:
+            arrays = {'weight': np.concatenate([self.whole(name) for name in names])}
+        if rows is not None:
+            arrays = {name: array[list(rows)] for name, array in arrays.items()}
+        return arrays
+
+    def _get(self, name: str) -> np.ndarray:
+        if name not in self.tensors:
+            raise ValueError(f'{name} is missing')
+        return self.tensors[name]
+
+
+def bert_weights(layers: int, base: str, has_pooler: bool) -> Weights:
+    """:param base: what the names of all weights begin with, with the dot."""
+    words = f'{base}embeddings'
+    weights: Weights = {
+        'encoder/embeddings_0/weight': (f'{words}.word_embeddings.weight',),
+        'encoder/embeddings_1/weight': (f'{words}.token_type_embeddings.weight',),
+        'encoder/position_encodings/encodings': (
+            f'{words}.position_embeddings.weight',
+        ),
+        **_norm('encoder/layernorm_embedding', f'{words}.LayerNorm'),
+    }
+    for n in range(layers):
+        name = f'{base}encoder.layer.{n}'
+        parts = [f'{name}.attention.self.{p}' for p in ('query', 'key', 'value')]
+        weights |= _encoder_layer(n, name, parts, 'output.dense', 'output.LayerNorm')
+    if has_pooler:
+        weights |= _linear('pooler_dense', f'{base}pooler.dense')
+    return weights
+
+
+def mpnet_weights(layers: int) -> Weights:
+    """The dense layer before the output is CTranslate2's pooling."""
+    words = 'mpnet.embeddings'
+    weights: Weights = {
+        'encoder/embeddings_0/weight': (f'{words}.word_embeddings.weight',),
+        'encoder/embeddings_1/weight': (f'{words}.position_embeddings.weight',),
+        'encoder/layer_0/self_attention/relative_attention_bias': (
+            'mpnet.encoder.relative_attention_bias.weight',
+        ),
+        **_norm('encoder/layernorm_embedding', f'{words}.LayerNorm'),
+        **_linear('pooler_dense', 'classifier.dense'),
+    }
+    for n in range(layers):
+        name = f'mpnet.encoder.layer.{n}'
+        parts = [f'{name}.attention.attn.{p}' for p in 'qkv']
+        weights |= _encoder_layer(n, name, parts, 'attn.o', 'LayerNorm')
+    return weights
+
+
+def t5_weights(layers: Mapping[str, int], is_gated: bool) -> Weights:
+    """
+    The weights of both stacks, without embeddings and output.
+
+    :param layers: the number of layers of ``encoder`` and ``decoder``.
+    """
+    weights: Weights = {}
+    for stack, count in layers.items():
+        weights[f'{stack}/layer_norm/gamma'] = (f'{stack}.final_layer_norm.weight',)
+        bias = 'block.0.layer.0.SelfAttention.relative_attention_bias.weight'
+        place = f'{stack}/layer_0/self_attention/relative_attention_bias'
+        weights[place] = (f'{stack}.{bias}',)
+        for n in range(count):
+            name, place = f'{stack}.block.{n}.layer', f'{stack}/layer_{n}'
+            attention = f'{name}.0.SelfAttention'
+            own = f'{place}/self_attention'
+            weights |= {
+                f'{own}/linear_0/weight': _t5_names(attention, 'qkv'),
+                f'{own}/linear_1/weight': _t5_names(attention, 'o'),
+                f'{own}/layer_norm/gamma': (f'{name}.0.layer_norm.weight',),
+            }
+            last = 1
+            if stack == 'decoder':
+                last, cross = 2, f'{place}/attention'
+                attention = f'{name}.1.EncDecAttention'
+                weights |= {
+                    f'{cross}/linear_0/weight': _t5_names(attention, 'q'),
+                    f'{cross}/linear_1/weight': _t5_names(attention, 'kv'),
+                    f'{cross}/linear_2/weight': _t5_names(attention, 'o'),
+                    f'{cross}/layer_norm/gamma': (f'{name}.1.layer_norm.weight',),
+                }
+            inner, ffn = f'{name}.{last}.DenseReluDense', f'{place}/ffn'
+            first = 'wi_0' if is_gated else 'wi'
+            weights[f'{ffn}/linear_0/weight'] = (f'{inner}.{first}.weight',)
+            if is_gated:
+                weights[f'{ffn}/linear_0_noact/weight'] = (f'{inner}.wi_1.weight',)
+            weights[f'{ffn}/linear_1/weight'] = (f'{inner}.wo.weight',)
+            weights[f'{ffn}/layer_norm/gamma'] = (f'{name}.{last}.layer_norm.weight',)
+    return weights
+
+
+def _t5_names(attention: str, parts: str) -> tuple[str, ...]:
+    return tuple(f'{attention}.{part}.weight' for part in parts)
+
+
+def _encoder_layer(
+    layer: int, name: str, projections: Sequence[str], output: str, norm: str
+) -> Weights:
+    place, attention = f'encoder/layer_{layer}', f'{name}.attention'
+    return {
+        **_linear(f'{place}/self_attention/linear_0', *projections),
+        **_linear(f'{place}/self_attention/linear_1', f'{attention}.{output}'),
+        **_norm(f'{place}/self_attention/layer_norm', f'{attention}.{norm}'),
+        **_linear(f'{place}/ffn/linear_0', f'{name}.intermediate.dense'),
+        **_linear(f'{place}/ffn/linear_1', f'{name}.output.dense'),
+        **_norm(f'{place}/ffn/layer_norm', f'{name}.output.LayerNorm'),
+    }
+
+
+def _linear(place: str, *names: str) -> Weights:
+    return {
+        f'{place}/{part}': tuple(f'{name}.{part}' for name in names)
+        for part in ('weight', 'bias')
+    }
+
+
+def _norm(place: str, name: str) -> Weights:
+    return {f'{place}/gamma': (f'{name}.weight',), f'{place}/beta': (f'{name}.bias',)}
+
+
+def convert_weights(
+    tensors: Tensors, config: Mapping[str, Any], keep: Sequence[int] | None = None
+) -> Model:
+    """
+    Convert weights for CTranslate2.
+
+    :param tensors: in their stored form, by the names of transformers.
+    :param config: a configuration with one of :data:`OUTPUT_LAYERS`.
+    :param keep: the ids that T5's decoder can write; None for all.
+    :raises ValueError: if a weight is missing.
+    """
+    stored, name = Stored(tensors), config['architectures'][0]
+    if name.startswith('T5'):
+        return _convert_t5(stored, config, keep)
+    arrays = _encoder_settings(config['num_attention_heads'], GELU, ADD, False)
+    layers = config['num_hidden_layers']
+    if name.startswith('MPNet'):
+        weights = mpnet_weights(layers)
+    else:
+        base = '' if name == 'BertModel' else 'bert.'
+        has_pooler = f'{base}pooler.dense.bias' in tensors
+        weights = bert_weights(layers, base, has_pooler)
+    _put_weights(arrays, stored, weights)
+    aliases: dict[str, str] = {}
+    if name.startswith('MPNet'):
+        _share_distances(arrays, aliases, 'encoder', layers, MPNET_MAX_DISTANCE)
+    if 'pooler_dense/weight' in arrays:
+        arrays['pooler_activation'] = np.int8(TANH)
+    return Model(ENCODER, REVISIONS[ENCODER], arrays, aliases)
+
+
+def _convert_t5(
+    stored: Stored, config: Mapping[str, Any], keep: Sequence[int] | None
+) -> Model:
+    projection = config['feed_forward_proj']
+    activation = T5_ACTIVATIONS[projection]
+    arrays = _encoder_settings(config['num_heads'], activation, 0, True)
+    aliases: dict[str, str] = {}
+    for name, value in {
+        'pre_norm': True, 'scale_embeddings': False, 'alibi': False,
+        'alibi_use_positive_positions': False, 'scale_alibi': False,
+        'start_from_zero_embedding': False, 'activation': activation,
+    }.items():  # fmt: skip
+        arrays[f'decoder/{name}'] = np.int8(value)
+    arrays['decoder/num_heads'] = np.int16(config['num_heads'])
+    arrays['decoder/alignment_layer'] = np.int16(-1)
+    arrays['decoder/alignment_heads'] = np.int16(1)
+    _put(arrays, 'encoder/embeddings_0', stored.matrix(['shared.weight']))
+    if keep is None:
+        # CTranslate2 takes the scale of what an alias stands for, too.
+        aliases['decoder/embeddings/weight'] = 'encoder/embeddings_0/weight'
+    else:
+        _put(arrays, 'decoder/embeddings', stored.matrix(['shared.weight'], keep))
+    is_tied = config.get('tie_word_embeddings', True)
+    has_output = {'lm_head.weight', 'lm_head.weight.q'} & set(stored.tensors)
+    output = 'lm_head.weight' if has_output or not is_tied else 'shared.weight'
+    _put(arrays, 'decoder/projection', stored.matrix([output], keep))
+    if config.get('scale_decoder_outputs', is_tied):
+        arrays['decoder/scale_outputs'] = np.float32(config['d_model'] ** -0.5)
+    layers = {'encoder': config['num_layers'], 'decoder': config['num_decoder_layers']}
+    weights = t5_weights(layers, projection.startswith('gated'))
+    _put_weights(arrays, stored, weights)
+    for place in weights:
+        if place.endswith('attention/linear_0/weight'):
+            attention = place.removesuffix('/linear_0/weight')
+            arrays[f'{attention}/queries_scale'] = np.float32(1)
+    distance = config.get('relative_attention_max_distance', 128)
+    for stack, count in layers.items():
+        _share_distances(arrays, aliases, stack, count, distance)
+    return Model(SEQ2SEQ, REVISIONS[SEQ2SEQ], arrays, aliases)
+
+
+def _encoder_settings(
+    heads: int, activation: int, merge: int, pre_norm: bool
+) -> dict[str, Any]:
+    return {
+        'encoder/pre_norm': np.int8(pre_norm),
+        'encoder/activation': np.int8(activation),
+        'encoder/embeddings_merge': np.int8(merge),
+        'encoder/scale_embeddings': np.int8(0),
+        'encoder/multi_query_attention': np.int8(0),
+        'encoder/num_heads': np.int16(heads),
+    }
+
+
+def _put_weights(arrays: dict[str, Any], stored: Stored, weights: Weights) -> None:
+    for place, names in weights.items():
+        if place.endswith('/weight'):
+            _put(arrays, place.removesuffix('/weight'), stored.matrix(names))
+        else:
+            arrays[place] = np.concatenate([stored.whole(name) for name in names])
+
+
+def _put(arrays: dict[str, Any], place: str, found: Tensors) -> None:
+    arrays.update({f'{place}/{name}': array for name, array in found.items()})
+
+
+def _share_distances(
+    arrays: dict[str, Any],
+    aliases: dict[str, str],
+    stack: str,
+    layers: int,
+    max_distance: int,
+) -> None:
+    """Let all layers of a stack share the first one's bias for distances."""
+    for n in range(layers):
+        place = f'{stack}/layer_{n}/self_attention'
+        arrays[f'{place}/relative_attention_max_distance'] = np.int32(max_distance)
+        if n:
+            name = f'{stack}/layer_0/self_attention/relative_attention_bias'
+            aliases[f'{place}/relative_attention_bias'] = name
+
+
+def as_transformers(converted: 'Converted', auto_class: Any) -> Any:
+    """
+    Make a model of transformers in fp32: to train from it, and for devices that
+    CTranslate2 cannot use.
+
+    :param auto_class: what is wanted, e.g. ``AutoModelForSequenceClassification``, or
+        one class of models.
+    :raises ValueError: if the model is another, or of an architecture unknown here.
+    """
+    import torch
+    import transformers
+
+    names = converted.config.get('architectures') or ['T5ForConditionalGeneration']
+    if names[0] not in OUTPUT_LAYERS:
+        raise ValueError(f'a {names[0]} is not turned into a model of transformers')
+    kind = getattr(transformers, names[0])
+    mapping = getattr(auto_class, '_model_mapping', {kind.config_class: auto_class})
+    classes = mapping.get(kind.config_class, ())
+    if kind not in (classes if isinstance(classes, (tuple, list)) else (classes,)):
+        raise ValueError(f'it is a {names[0]}, which is none of {auto_class.__name__}')
+    if names[0].startswith('T5'):
+        config, state = _t5_state(converted)
+    else:
+        config, state = _encoder_state(converted, names[0])
+    config.architectures = list(names)
+    model = kind(config)
+    if 'lm_head.bias' in state:
+        width = state['lm_head.weight'].shape[1]
+        model.lm_head = torch.nn.Linear(width, config.vocab_size)
+    tensors = {name: torch.tensor(array) for name, array in state.items()}
+    missing, unexpected = model.load_state_dict(tensors, strict=False)
+    wrong = [n for n in (*missing, *unexpected) if not n.endswith('position_ids')]
+    if wrong:
+        raise ValueError(f'it does not fit a {names[0]}: {wrong[0]}')
+    return model
+
+
+def _to_float(model: Model, place: str) -> np.ndarray:
+    array = model[place]
+    scale = f'{model.aliases.get(place, place)}_scale'
+    if array.dtype == 'int8' and scale in model.arrays:
+        return array.astype(np.float32) / model[scale][:, None]
+    return np.asarray(array, np.float32)
+
+
+def _read_state(model: Model, weights: Weights) -> dict[str, np.ndarray]:
+    state: dict[str, np.ndarray] = {}
+    for place, names in weights.items():
+        parts = np.split(_to_float(model, place), len(names))
+        state.update(zip(names, parts, strict=True))
+    return state
+
+
+def _count_layers(model: Model, stack: str) -> int:
+    count = 0
+    while f'{stack}/layer_{count}/ffn/linear_0/weight' in model:
+        count += 1
+    return count
+
+
+def _encoder_state(
+    converted: 'Converted', architecture: str
+) -> tuple[Any, dict[str, np.ndarray]]:
+    import transformers
+
+    model, saved = converted.model, converted.config
+    layers = _count_layers(model, 'encoder')
+    words = model['encoder/embeddings_0/weight']
+    second = model['encoder/embeddings_1/weight']
+    settings: dict[str, Any] = {
+        'vocab_size': words.shape[0],
+        'hidden_size': words.shape[1],
+        'num_hidden_layers': layers,
+        'num_attention_heads': int(model['encoder/num_heads']),
+        'intermediate_size': len(model['encoder/layer_0/ffn/linear_0/weight']),
+        'layer_norm_eps': saved.get('layer_norm_epsilon') or 1e-12,
+    }
+    if architecture.startswith('MPNet'):
+        weights, config_class = mpnet_weights(layers), transformers.MPNetConfig
+        bias = model['encoder/layer_0/self_attention/relative_attention_bias']
+        settings['max_position_embeddings'] = len(second)
+        settings['relative_attention_num_buckets'] = len(bias)
+    else:
+        base = 'bert.' if converted.head else ''
+        has_pooler = 'pooler_dense/weight' in model
+        weights = bert_weights(layers, base, has_pooler)
+        config_class = transformers.BertConfig
+        positions = model['encoder/position_encodings/encodings']
+        settings['max_position_embeddings'] = len(positions)
+        settings['type_vocab_size'] = len(second)
+    state = _read_state(model, weights)
+    for part, array in converted.head.items():
+        state[f'{OUTPUT_LAYERS[architecture]}.{part}'] = array
+    if converted.head:
+        settings['num_labels'] = len(converted.head['bias'])
+    if saved.get('id2label'):
+        names = {int(n): name for n, name in saved['id2label'].items()}
+        settings['id2label'] = names
+        settings['label2id'] = {name: n for n, name in names.items()}
+    if saved.get('pad_token_id') is not None:
+        settings['pad_token_id'] = saved['pad_token_id']
+    return config_class(**settings), state
+
+
+def _t5_state(converted: 'Converted') -> tuple[Any, dict[str, np.ndarray]]:
+    import transformers
+
+    model, saved = converted.model, converted.config
+    layers = {stack: _count_layers(model, stack) for stack in ('encoder', 'decoder')}
+    is_gated = 'encoder/layer_0/ffn/linear_0_noact/weight' in model
+    state = _read_state(model, t5_weights(layers, is_gated))
+    words = _to_float(model, 'encoder/embeddings_0/weight')
+    for name in ('shared', 'encoder.embed_tokens', 'decoder.embed_tokens'):
+        state[f'{name}.weight'] = words
+    source, target = converted.source(), converted.target()
+    ids = {word: n for n, word in enumerate(source)}
+    output = _to_float(model, 'decoder/projection/weight')
+    if target != source:
+        rows = np.array([ids[word] for word in target])
+        state['lm_head.bias'] = np.full(len(source), IMPOSSIBLE, np.float32)
+        state['lm_head.bias'][rows] = 0
+        trimmed, output = output, np.zeros((len(source), output.shape[1]), np.float32)
+        output[rows] = trimmed
+    state['lm_head.weight'] = output
+    attention, heads = 'encoder/layer_0/self_attention', int(model['encoder/num_heads'])
+    is_relu = model['encoder/activation'] == RELU
+    config = transformers.T5Config(
+        vocab_size=len(source),
+        d_model=words.shape[1],
+        d_kv=model[f'{attention}/linear_1/weight'].shape[1] // heads,
+        d_ff=len(model['encoder/layer_0/ffn/linear_0/weight']),
+        num_layers=layers['encoder'],
+        num_decoder_layers=layers['decoder'],
+        num_heads=heads,
+        relative_attention_num_buckets=len(
+            model[f'{attention}/relative_attention_bias']
+        ),
+        relative_attention_max_distance=int(
+            model[f'{attention}/relative_attention_max_distance']
+        ),
+        layer_norm_epsilon=saved.get('layer_norm_epsilon') or 1e-6,
+        feed_forward_proj='relu' if is_relu else 'gated-gelu',
+        tie_word_embeddings='decoder/scale_outputs' in model,
+        decoder_start_token_id=ids[saved['decoder_start_token']],
+        eos_token_id=ids[saved['eos_token']],
+        pad_token_id=ids[saved['bos_token']],
+    )
+    return config, state
