@@ -149,7 +149,9 @@ class GroundedRerankAgent(ChatCommands):
         """Read a message and find its knowledge, or answer a command."""
         observation = readable(observation)
         command = self.read_command(observation)
-        if command is not None:
+        # A blank message at the end of an episode only ends it.
+        ends = observation.get('episode_done') and not observation.get('text')
+        if command is not None and not ends:
             return self.observe_command(command)
         history = self.history.history_raw_strings
         knowledge = self.knowledge.find(observation, history)

@@ -138,12 +138,13 @@ def test_commands_are_answered_and_leave_no_trace():
     clone = make_agent(interactive_mode=True).clone()
     clone.set_interactive_mode(True)
     said = []
-    for text in ('/knowledge 4 3 2', '1 2 3 4', '/why', '/knowledge'):
+    for text in ('/knowledge 4 3 2', '1 2 3 4', '/why', '/knowledge', ''):
         clone.observe({'text': text, 'episode_done': False})
         said.append(clone.act()['text'])
     assert said[0].endswith('stick to this: 4 3 2')
     assert said[2].startswith('Chosen for: best score and likelihood.')
     assert said[3] == 'Knowledge: 4 3 2'
+    assert said[4].startswith('Type a message')
     assert clone.history.history_raw_strings == ['1 2 3 4', said[1]]
 
 

@@ -41,7 +41,8 @@ def said(text=None, turn='red blue', candidates=('green', 'red')):
         ('and/or', None),
         ('1/2', None),
         ('/', None),
-        ('', None),
+        ('', Command('no text', '')),
+        (' \n', Command('no text', '')),
         (None, None),
     ],
 )
