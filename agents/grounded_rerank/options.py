@@ -31,7 +31,7 @@ def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
         '--candidate-seed',
         type=int,
         default=DEFAULT_SEED,
-        help='seed of sampling: the same context gives the same candidates',
+        help='seed of sampling: the same command gives the same candidates',
     )
     group.add_argument(
         '--candidates-until',

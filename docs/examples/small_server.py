@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 
-from parlai_q2.generate.open import open_shipped
+from parlai_q2.generate.generator import open_shipped
 from parlai_q2.generate.strategies import Search, Strategy
 from parlai_q2.text.messages import visible_text
 
@@ -31,7 +31,7 @@ def complete(request):
     context, _ = generator.context(turns, '\n'.join(told))
     number = request.get('n') or 1
     search = Search.BEAM if number > 1 else Search.GREEDY
-    [written] = generator.writer.write([context], [[Strategy(search, number)]], seed=0)
+    [written] = generator.writer.write([context], [[Strategy(search, number)]])
     return [generator.text(one.tokens, context) for one in written], len(context)
 
 

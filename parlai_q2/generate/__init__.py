@@ -1,7 +1,8 @@
 """
-Finds candidates with models in CTranslate2's format, in this process.
+Finds candidates with models in CTranslate2's format, in this process, or asks servers
+of the chat-completions protocol for them. Nothing here needs ParlAI.
 
 ``strategies`` has the searches and their settings, ``generator`` opens a ``model`` and
 its ``tokenizer``, ``chat`` writes knowledge and history for it, and ``writer`` runs the
-searches. Nothing here needs ParlAI.
+searches. ``server`` and ``protocol`` are for servers.
 """

@@ -8,7 +8,7 @@ A row for ``questions`` has ``a`` (answer), ``c`` (its sentence) and ``q`` (ques
 for ``replies`` it has ``k`` (knowledge), ``h`` (the turns before) and ``r`` (reply).
 The loss is the mean negative log-likelihood of a token. For replies,
 ``common_tokens.json`` lists the most frequent tokens, which the shipped generator may
-write in any context (:mod:`parlai_q2.generate.shipped`).
+write in any context (:mod:`parlai_q2.generate.generator`).
 """
 
 import argparse
