@@ -6,7 +6,7 @@ By default the shipped detector answers; ``--measure`` and ``--preset`` choose a
 scorer. Nothing is trained; ``agents/hf_classifier`` is a classifier that can be.
 """
 
-from typing import Any, Optional
+from typing import Any
 
 from parlai.core.agents import Agent
 from parlai.core.message import Message
@@ -56,12 +56,12 @@ class ConsistencyAgent(Agent):
 
     @classmethod
     def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
     ) -> ParlaiParser:
         """Add the scorer's options and those of a classifier."""
         return add_options(parser)
 
-    def __init__(self, opt: Opt, shared: Optional[dict[str, Any]] = None):
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
         super().__init__(opt, shared)
         self.id = 'Consistency'
         if shared:
@@ -80,7 +80,7 @@ class ConsistencyAgent(Agent):
         """Classify the last observation."""
         return self.batch_act([self.observation])[0]
 
-    def batch_act(self, observations: list[Optional[Message]]) -> list[Message]:
+    def batch_act(self, observations: list[Message | None]) -> list[Message]:
         """
         Classify a batch in one call of the scorer.
 
@@ -104,7 +104,7 @@ class ConsistencyAgent(Agent):
             self._answer(observations[i], score, replies[i])
         return replies
 
-    def _pair(self, message: Message) -> Optional[Pair]:
+    def _pair(self, message: Message) -> Pair | None:
         if self.opt.get('interactive_mode'):
             return find_pair(message)
         return need_pair(message)
@@ -136,7 +136,7 @@ class ConsistencyAgent(Agent):
             metrics = class_metrics([answer], [true], classes.classes)
             reply['metrics'] = {name: values[0] for name, values in metrics.items()}
 
-    def _threshold(self, score: Score) -> Optional[float]:
+    def _threshold(self, score: Score) -> float | None:
         if not has_findings(score):
             return self.scorer.threshold
         if self.opt.get('measure_threshold') is not None:

@@ -5,8 +5,9 @@ The folder beside a trained model (see :mod:`parlai_q2.parlai.model_files`) is a
 complete Hugging Face model with ``classifier.yaml``, which says how pairs are read.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any
 
 from parlai_q2.agents.hf_classifier.options import CLASSIFIER_FILE, classifier_text
 from parlai_q2.models.classifier import (
@@ -24,7 +25,7 @@ from parlai_q2.text.class_map import is_unnamed
 
 def load_network(
     opt: Mapping[str, Any], config: ModelConfig, classes: Sequence[str]
-) -> tuple[Any, list[Optional[str]]]:
+) -> tuple[Any, list[str | None]]:
     """
     Load the Hugging Face model, ready for training, and the names of its outputs.
 

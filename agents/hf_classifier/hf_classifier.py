@@ -7,7 +7,7 @@ what its outputs mean and how it reads a pair. The rest is TorchClassifierAgent'
 """
 
 import copy
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from parlai.core.message import Message
@@ -48,7 +48,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
 
     @classmethod
     def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
     ) -> ParlaiParser:
         super().add_cmdline_args(parser, partial_opt=partial_opt)
         return add_options(parser)
@@ -57,7 +57,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
     def dictionary_class():
         return HfClassifierDictionaryAgent
 
-    def __init__(self, opt: Opt, shared: Optional[dict[str, Any]] = None):
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
         if shared:
             self.classifier, self.pair_input = shared['classifier']
         else:
@@ -105,7 +105,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
             )
         return HfClassifierModel(hf, classes)
 
-    def save(self, path: Optional[str] = None) -> None:
+    def save(self, path: str | None = None) -> None:
         """
         Save weights and options, and beside them a complete Hugging Face model.
         """
@@ -115,7 +115,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
             save_folder(path, self.network, self.dict.hf_tokenizer, self.pair_input)
 
     def _set_text_vec(
-        self, obs: Message, history: History, truncate: Optional[int]
+        self, obs: Message, history: History, truncate: int | None
     ) -> Message:
         """
         Put the pair's tokens into the message; earlier turns of the episode are not
@@ -153,7 +153,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         mask = (tokens != self.NULL_IDX).long()
         return self.model(tokens, mask, batch.get(SEGMENTS))
 
-    def eval_step(self, batch: Batch) -> Optional[Output]:
+    def eval_step(self, batch: Batch) -> Output | None:
         """
         Take ParlAI's own step; with ``--print-scores``, add the class list to each
         answer.

@@ -5,7 +5,7 @@ Shapes: B examples, L tokens, O outputs of the model, C classes.
 """
 
 import math
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from torch import nn
@@ -35,7 +35,7 @@ class HfClassifierModel(nn.Module):
         self,
         tokens: torch.Tensor,
         mask: torch.Tensor,
-        segments: Optional[torch.Tensor] = None,
+        segments: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """
         :param tokens: [B, L], padded on the right.

@@ -6,8 +6,9 @@ that ship; see ``factcc.yaml`` there for the format.
 """
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Mapping, Optional
+from typing import Any
 
 from parlai.core.params import ParlaiParser
 
@@ -65,7 +66,7 @@ def classifier_config(opt: Mapping[str, Any]) -> ModelConfig:
     return config
 
 
-def pair_input(config: ModelConfig, text_truncate: Optional[int] = None) -> PairInput:
+def pair_input(config: ModelConfig, text_truncate: int | None = None) -> PairInput:
     """How a preset's classifier reads pairs; the smaller limit of tokens applies."""
     known = {field.name for field in dataclasses.fields(PairInput)}
     settings = {k: v for k, v in config.settings.items() if k in known}

@@ -3,7 +3,8 @@ Loads a model and its tokenizer from the folder beside the model file (see
 :mod:`parlai_q2.parlai.model_files`), or else from ``--hf-model``; saves that folder.
 """
 
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from parlai_q2.models.loading import NO_CODE, load_seq2seq, load_tokenizer
 from parlai_q2.parlai.model_files import SUFFIX, saved_folder

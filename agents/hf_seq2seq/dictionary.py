@@ -8,7 +8,8 @@ model replaces it with the token it was trained to start with
 (``decoder_start_token_id``: padding for T5, the end token for BART).
 """
 
-from typing import Any, Iterable, Optional
+from collections.abc import Iterable
+from typing import Any
 
 from parlai.agents.hugging_face.dict import HuggingFaceDictionaryAgent
 from parlai.core.opt import Opt
@@ -24,7 +25,7 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
     add_special_tokens = False
     skip_decode_special_tokens = False
 
-    def __init__(self, opt: Opt, shared: Optional[dict[str, Any]] = None):
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
         super().__init__(opt, shared)
         self.additional_special_tokens: list[str] = []
         self._around_text = self._frame('text')

@@ -7,7 +7,7 @@ sampling, metrics, saving.
 """
 
 import copy
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from parlai.core.message import Message
@@ -34,12 +34,12 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
 
     # ParlAI's own.
     model: Any
-    text_truncate: Optional[int]
-    label_truncate: Optional[int]
+    text_truncate: int | None
+    label_truncate: int | None
 
     @classmethod
     def add_cmdline_args(
-        cls, parser: ParlaiParser, partial_opt: Optional[Opt] = None
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
     ) -> ParlaiParser:
         super().add_cmdline_args(parser, partial_opt=partial_opt)
         return add_options(parser, partial_opt)
@@ -52,7 +52,7 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
     def history_class(cls):
         return GroundedHistory
 
-    def __init__(self, opt: Opt, shared: Optional[dict[str, Any]] = None):
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
         if opt.get('history_reversed'):
             raise ConfigError('HfSeq2seqAgent has no --history-reversed. Leave it out.')
         if opt.get('inference') == 'greedy' and opt.get('beam_size') != 1:
@@ -88,7 +88,7 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
             tokens = [*tokens, self.P1_TOKEN, self.P2_TOKEN]
         return tokens
 
-    def save(self, path: Optional[str] = None) -> None:
+    def save(self, path: str | None = None) -> None:
         """Save weights and options, and the configuration and tokenizer beside them."""
         super().save(path)
         path = path or self.opt.get('model_file')
@@ -99,7 +99,7 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
         return super().observe(readable(observation))
 
     def _set_text_vec(
-        self, obs: Message, history: History, truncate: Optional[int]
+        self, obs: Message, history: History, truncate: int | None
     ) -> Message:
         if 'text_vec' in obs:
             return super()._set_text_vec(obs, history, truncate)
@@ -131,7 +131,7 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
     ) -> list[int]:
         return self.dict.frame_label(vec) if add_end else vec
 
-    def get_prefix_tokens(self, batch: Batch) -> Optional[torch.Tensor]:
+    def get_prefix_tokens(self, batch: Batch) -> torch.Tensor | None:
         """
         The token that each output begins with, if the model's configuration names one.
 
@@ -143,7 +143,7 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
         return torch.full((batch.batchsize, 1), forced, device=batch.text_vec.device)
 
 
-def _at_most(limit: Optional[int], config: Any, name: str) -> Optional[int]:
+def _at_most(limit: int | None, config: Any, name: str) -> int | None:
     # Models with learned positions cannot read past the last one; T5 has no such limit.
     ends = (getattr(config, n, None) for n in (name, 'max_position_embeddings'))
     return min(filter(None, (limit, *ends)), default=None)

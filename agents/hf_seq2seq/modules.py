@@ -7,7 +7,7 @@ its last token is used. Shapes: B examples (times the beam), L tokens, V words.
 """
 
 from inspect import signature
-from typing import Any, Optional, Union
+from typing import Any
 
 import torch
 from parlai.core.torch_generator_agent import TorchGeneratorModel
@@ -107,7 +107,7 @@ class HfSeq2seqModel(TorchGeneratorModel):
         return logits, logits.argmax(2)
 
     def reorder_encoder_states(
-        self, encoder_states: EncoderStates, indices: Union[list[int], torch.Tensor]
+        self, encoder_states: EncoderStates, indices: list[int] | torch.Tensor
     ) -> EncoderStates:
         device = encoder_states[0].device
         indices = torch.as_tensor(indices, dtype=torch.long, device=device)
@@ -135,7 +135,7 @@ class HfSeq2seqModel(TorchGeneratorModel):
 def decoder_start(hf: nn.Module, otherwise: int) -> int:
     """The token that a model's decoder was trained to start with."""
     for config in (getattr(hf, 'generation_config', None), hf.config):
-        start: Optional[int] = getattr(config, 'decoder_start_token_id', None)
+        start: int | None = getattr(config, 'decoder_start_token_id', None)
         if start is not None:
             return start
     return otherwise

@@ -1,8 +1,9 @@
 """The agent's options, and the decoding defaults of the shipped reply model."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Mapping, Optional
+from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
@@ -34,7 +35,7 @@ PARLAI_DECODING = {
 
 
 def add_options(
-    parser: ParlaiParser, partial_opt: Optional[Mapping[str, Any]] = None
+    parser: ParlaiParser, partial_opt: Mapping[str, Any] | None = None
 ) -> ParlaiParser:
     """
     Add the agent's options to a parser with those of TorchGeneratorAgent.

@@ -8,9 +8,8 @@ the same for all.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from parlai_q2.cache import ScoreCache
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.device import gpus
 from parlai_q2.presets import Preset, load_preset, preset_names, with_detector
@@ -23,6 +22,9 @@ from parlai_q2.scorers.registry import (
 )
 from parlai_q2.scorers.roles import DEFAULTS, NONE, Role
 from parlai_q2.threads import limit_cores
+
+if TYPE_CHECKING:
+    from parlai_q2.cache import ScoreCache
 
 SHIPPED = ('mini', 'base')
 # The presets whose models do not come with the package.
@@ -225,8 +227,10 @@ def _wants_cache(opt: Mapping[str, Any], default: bool) -> bool:
     return bool(default or opt.get('cache_file')) if cache is None else bool(cache)
 
 
-def cache_from_opt(opt: Mapping[str, Any]) -> ScoreCache:
+def cache_from_opt(opt: Mapping[str, Any]) -> 'ScoreCache':
     """The score cache that an ``opt`` names; a ConfigError for a wrong file."""
+    from parlai_q2.cache import ScoreCache
+
     return ScoreCache(opt.get('cache_file'))
 
 

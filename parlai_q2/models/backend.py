@@ -1,8 +1,9 @@
 """What the backends of models share: settings, the engine, and loading on first use."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Mapping, Optional
+from typing import TYPE_CHECKING, Any
 
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, ModelError
@@ -45,7 +46,7 @@ class Backend:
         config: ModelConfig,
         device: str = 'cpu',
         batch_size: int = 32,
-        gpu_batch_size: Optional[int] = None,
+        gpu_batch_size: int | None = None,
         engine: str = Engine.AUTO,
         compute_type: str = ComputeType.AUTO,
     ):
@@ -75,11 +76,11 @@ class Backend:
         The library that runs the model, what it computes in, and the kind of device if
         that is not the CPU: ``ctranslate2-int8``, ``transformers-float32-cuda``.
         """
-        found = f'{Engine.TRANSFORMERS}-{ComputeType.FLOAT32}'
+        label = f'{Engine.TRANSFORMERS}-{ComputeType.FLOAT32}'
         if self.is_converted:
-            found = f'{Engine.CTRANSLATE2}-{self.effective_type}'
+            label = f'{Engine.CTRANSLATE2}-{self.effective_type}'
         kind = self.device.partition(':')[0]
-        return found if is_cpu(self.device) else f'{found}-{kind}'
+        return label if is_cpu(self.device) else f'{label}-{kind}'
 
     @property
     def effective_type(self) -> str:
@@ -126,10 +127,10 @@ class Backend:
 
         folder = Path(resolve(name))
         converted = read_any(folder, ENCODER)
-        made = ConvertedEncoder(
+        encoder = ConvertedEncoder(
             converted, self.device, self.effective_type, self.batch_size
         )
-        return made, read_tokens(converted.tokenizer)
+        return encoder, read_tokens(converted.tokenizer)
 
 
 def not_finite(model: str) -> ModelError:

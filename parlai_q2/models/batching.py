@@ -5,7 +5,7 @@ together.
 
 import sys
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Optional, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from parlai_q2.models.device import is_cpu
 
@@ -26,10 +26,7 @@ def map_unique(
 
 
 def equal_batches(
-    lengths: Sequence[int],
-    batch_size: int,
-    workers: int = 1,
-    tokens: Optional[int] = None,
+    lengths: Sequence[int], batch_size: int, workers: int = 1, tokens: int | None = None
 ) -> list[list[int]]:
     """
     Split inputs into batches of indices, of one length each, longest first, and small

@@ -4,8 +4,9 @@ preset's ``labels`` or the model's configuration says. It is never guessed: defa
 names such as ``LABEL_0`` are an error, and so is a contradiction of the two.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.text.class_map import Finding, finding_of, is_unnamed
@@ -73,7 +74,7 @@ def check_labels(labels: Mapping[str, int]) -> None:
 
 
 def find_labels(
-    labels: Optional[Mapping[str, int]], config: Any, model: str
+    labels: Mapping[str, int] | None, config: Any, model: str
 ) -> dict[str, int]:
     """
     The labels of a loaded model: class names and the indices of their outputs.
@@ -94,12 +95,12 @@ def find_labels(
             f'{highest}.'
         )
     for label, index in labels.items():
-        own = finding_of(names[index])
-        if own is not None and own != label:
+        named = finding_of(names[index])
+        if named is not None and named != label:
             raise ConfigError(
                 f"The preset's labels say that output {index} of {model} is "
                 f'{label}, but its configuration calls it {names[index]!r}, which '
-                f'means {own}. Correct the preset, or leave out "labels" to use '
+                f'means {named}. Correct the preset, or leave out "labels" to use '
                 'the configuration.'
             )
     return dict(labels)

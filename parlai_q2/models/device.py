@@ -3,9 +3,10 @@
 import importlib.util
 import re
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Iterator, Union
+from typing import TYPE_CHECKING, Union
 
 from parlai_q2.errors import ConfigError
 
@@ -40,7 +41,7 @@ def is_cpu(device: str) -> bool:
     return device.partition(':')[0] == CPU
 
 
-def check_name(name: str, said: str = 'The device is') -> None:
+def check_name(name: str, subject: str = 'The device is') -> None:
     """Raise ConfigError, which begins with ``said``, unless it names a device."""
     if re.fullmatch(r'cpu|cuda(:\d+)?', name):
         return
@@ -50,19 +51,19 @@ def check_name(name: str, said: str = 'The device is') -> None:
         torch.device(name)
     except (ImportError, RuntimeError, TypeError) as e:
         raise ConfigError(
-            f'{said} {name!r}, which is no device. Use cpu or cuda:0.'
+            f'{subject} {name!r}, which is no device. Use cpu or cuda:0.'
         ) from e
 
 
-def check_device(name: str, said: str = 'The device is') -> None:
+def check_device(name: str, subject: str = 'The device is') -> None:
     """As :func:`check_name`, and the device must be there to load a model for it."""
-    check_name(name, said)
+    check_name(name, subject)
     kind, _, number = name.partition(':')
-    there = gpus() if kind == 'cuda' else []
-    if kind == 'cuda' and f'cuda:{number or 0}' not in there:
+    available = gpus() if kind == 'cuda' else []
+    if kind == 'cuda' and f'cuda:{number or 0}' not in available:
         raise ConfigError(
-            f'{said} {name!r}, which is not available. The GPUs that are seen: '
-            f'{", ".join(there) or "none"}.'
+            f'{subject} {name!r}, which is not available. The GPUs that are seen: '
+            f'{", ".join(available) or "none"}.'
         )
 
 

@@ -3,7 +3,8 @@ Encoders that read pairs of texts: classifiers and question answerers, run by
 CTranslate2 if they are converted, else by transformers.
 """
 
-from typing import TYPE_CHECKING, Any, Optional, Protocol, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -51,30 +52,30 @@ class HuggingFaceEncoder:
         return self._each(inputs)
 
     def spans(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
-        found = self._each(inputs)
-        return [row[: len(one.ids)] for row, one in zip(found, inputs, strict=True)]
+        logits = self._each(inputs)
+        return [row[: len(item.ids)] for row, item in zip(logits, inputs, strict=True)]
 
     def _each(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         step = length_step(str(self.model.device))
         results: list[Any] = [None] * len(inputs)
-        lengths = [len(one.ids) for one in inputs]
+        lengths = [len(item.ids) for item in inputs]
         for batch in length_batches(lengths, self.batch_size, step):
             with inference(self.model.device):
-                found = self._read([inputs[i] for i in batch], step)
-            for i, row in zip(batch, found, strict=True):
+                rows = self._read([inputs[i] for i in batch], step)
+            for i, row in zip(batch, rows, strict=True):
                 results[i] = row
         return results
 
     def _read(self, inputs: Sequence['Encoding'], step: int) -> np.ndarray:
-        given = {
-            'input_ids': ([one.ids for one in inputs], self.padding),
-            SEGMENTS: ([one.type_ids for one in inputs], 0),
-            'attention_mask': ([one.attention_mask for one in inputs], 0),
+        fields = {
+            'input_ids': ([item.ids for item in inputs], self.padding),
+            SEGMENTS: ([item.type_ids for item in inputs], 0),
+            'attention_mask': ([item.attention_mask for item in inputs], 0),
         }
         device = self.model.device
         tensors = {
             name: padded(rows, value, step).to(device)
-            for name, (rows, value) in given.items()
+            for name, (rows, value) in fields.items()
             if name in self.inputs
         }
         output = self.model(**tensors)
@@ -91,7 +92,7 @@ def load_hugging_face(
     reference: str,
     auto_class: str,
     device: str = 'cpu',
-    revision: Optional[str] = None,
+    revision: str | None = None,
     batch_size: int = 32,
 ) -> tuple[PairEncoder, Tokens]:
     """

@@ -7,10 +7,11 @@ results without changing the model's identity.
 
 import json
 import shutil
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Iterable, Iterator
+from typing import Any
 
 from parlai_q2.errors import ModelError, Q2Error, is_out_of_memory
 from parlai_q2.io.files import file_sha256
@@ -32,8 +33,8 @@ def blaming(path: Path) -> Iterator[None]:
     except Exception as e:
         if is_out_of_memory(e):
             raise  # not the fault of the file
-        said = ' '.join(str(e).split())
-        raise ModelError(f'Cannot load {path}: {type(e).__name__}: {said}') from e
+        reason = ' '.join(str(e).split())
+        raise ModelError(f'Cannot load {path}: {type(e).__name__}: {reason}') from e
 
 
 def read_object(path: Path) -> dict[str, Any]:
@@ -106,14 +107,14 @@ def only_listed(folder: Path) -> Iterator[Path]:
     if listed is None or {p.name for p in folder.iterdir()} <= {*listed, CHECKSUMS}:
         yield folder
         return
-    with TemporaryDirectory(prefix='parlai_q2_') as made:
+    with TemporaryDirectory(prefix='parlai_q2_') as temporary:
         for name in listed:
             if (folder / name).exists():
                 try:
-                    (Path(made) / name).symlink_to((folder / name).resolve())
+                    (Path(temporary) / name).symlink_to((folder / name).resolve())
                 except OSError:  # a system without links
-                    shutil.copyfile(folder / name, Path(made) / name)
-        yield Path(made)
+                    shutil.copyfile(folder / name, Path(temporary) / name)
+        yield Path(temporary)
 
 
 def folder_generation(folder: Path, config: Any) -> Any:

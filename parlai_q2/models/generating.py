@@ -1,6 +1,7 @@
 """Encoder-decoders that transformers runs, by their own ``generate``."""
 
-from typing import Any, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from parlai_q2.models.batching import length_batches, length_step, padded
 from parlai_q2.models.converted.seq2seq import Search
@@ -20,7 +21,7 @@ class HuggingFaceWriter:
 
     def write(
         self, prompts: Sequence[str], search: Search, most: int
-    ) -> Optional[list[list[str]]]:
+    ) -> list[list[str]] | None:
         """
         What the model writes for each prompt, best first; None if it computes values
         that are not numbers.
@@ -29,29 +30,31 @@ class HuggingFaceWriter:
         """
         tokenizer, inputs = self.tokenizer, self.inputs(prompts, most)
         step = length_step(str(self.model.device))
-        found: list[list[str]] = [[] for _ in inputs]
-        lengths = [len(one) for one in inputs]
+        texts_per_prompt: list[list[str]] = [[] for _ in inputs]
+        lengths = [len(ids) for ids in inputs]
         for batch in length_batches(lengths, self.batch_size, step):
             rows = self._generate([inputs[i] for i in batch], search, step)
             if rows is None:
                 return None
             texts = iter(tokenizer.batch_decode(rows, skip_special_tokens=True))
             for i in batch:
-                found[i] = [next(texts) for _ in range(search.num_return_sequences)]
-        return found
+                texts_per_prompt[i] = [
+                    next(texts) for _ in range(search.num_return_sequences)
+                ]
+        return texts_per_prompt
 
     def inputs(self, prompts: Sequence[str], most: int) -> list[list[int]]:
         """The ids of prompts, each of at most this many tokens."""
         # Not verbose: prompts are cut here, so a warning of their length is irrelevant.
-        found = self.tokenizer(list(prompts), add_special_tokens=False, verbose=False)
+        encoded = self.tokenizer(list(prompts), add_special_tokens=False, verbose=False)
         # Every prompt ends with one end token. The authors' prompt carries a literal
         # "</s>", and their tokenizer (transformers 3.2.0, T5Tokenizer) adds none then.
         end = self.tokenizer.eos_token_id
-        return [ids[: most - 1] + [end] for ids in found['input_ids']]
+        return [ids[: most - 1] + [end] for ids in encoded['input_ids']]
 
     def _generate(
         self, rows: Sequence[list[int]], search: Search, step: int
-    ) -> Optional[list[list[int]]]:
+    ) -> list[list[int]] | None:
         device, wrong = self.model.device, []
 
         def looked_at(_: Any, scores: Any) -> Any:
@@ -76,7 +79,7 @@ class HuggingFaceWriter:
 
 
 def load_writer(
-    reference: str, device: str, revision: Optional[str], batch_size: int
+    reference: str, device: str, revision: str | None, batch_size: int
 ) -> HuggingFaceWriter:
     """Load an encoder-decoder for transformers; errors as those of ``load_seq2seq``."""
     model, tokenizer = load_seq2seq(reference, device, revision)

@@ -4,13 +4,13 @@ A sequence-to-sequence model as a judge, such as MiniCheck (Tang et al. 2024, ar
 text supports a statement, it answers with one word, whose probability is the support.
 """
 
-from typing import Any, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend, Engine
 from parlai_q2.models.batching import length_batches, length_step, map_unique, padded
 from parlai_q2.models.device import inference
-from parlai_q2.models.loading import load_seq2seq
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.text.sentences import cut_to_fit, windows
@@ -41,11 +41,11 @@ class WordJudge(Backend):
         config: ModelConfig,
         prompt: str,
         supported: str,
-        unsupported: Optional[str] = None,
+        unsupported: str | None = None,
         max_tokens: int = 2048,
         window_words: int = 500,
         batch_size: int = 8,
-        gpu_batch_size: Optional[int] = None,
+        gpu_batch_size: int | None = None,
         device: str = 'cpu',
         role: Section = Section.DETECTOR,
     ):
@@ -94,10 +94,10 @@ class WordJudge(Backend):
         return self.prompt.replace(HYPOTHESIS, hypothesis).replace(PREMISE, premise)
 
     def _windows(self, premise: str, hypothesis: str) -> list[str]:
-        found = [premise]
+        parts = [premise]
         if len(premise.split()) > self.window_words:
-            found = [w.text for w in windows(premise, self.window_words)] or found
-        return cut_to_fit(found, lambda part: self._fits(part, hypothesis))
+            parts = [w.text for w in windows(premise, self.window_words)] or parts
+        return cut_to_fit(parts, lambda part: self._fits(part, hypothesis))
 
     def _fits(self, premise: str, hypothesis: str) -> bool:
         prompt = self._asked(premise, hypothesis)
@@ -111,7 +111,7 @@ class WordJudge(Backend):
 
         model, tokenizer, (yes, no) = self._loaded()
         encoded = tokenizer(prompts, truncation=True, max_length=self.max_tokens)
-        found = [0.0] * len(prompts)
+        values_per_prompt = [0.0] * len(prompts)
         start = model.config.decoder_start_token_id
         step, fill = length_step(self.device), tokenizer.pad_token_id
         lengths = [len(ids) for ids in encoded['input_ids']]
@@ -131,10 +131,12 @@ class WordJudge(Backend):
                 else:
                     values = logits[:, [no, yes]].softmax(-1)[:, 1]
             for row, value in zip(of_batch, values.tolist(), strict=True):
-                found[row] = value
-        return found
+                values_per_prompt[row] = value
+        return values_per_prompt
 
-    def _load(self) -> tuple[Any, Any, tuple[int, Optional[int]]]:
+    def _load(self) -> tuple[Any, Any, tuple[int, int | None]]:
+        from parlai_q2.models.loading import load_seq2seq
+
         model, tokenizer = load_seq2seq(
             self.config.model, self.device, self.config.revision
         )

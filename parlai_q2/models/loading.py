@@ -116,8 +116,8 @@ def stored_folder(reference: str) -> Path | None:
 
 
 def _load_stored(folder: Path, auto_class: Any) -> Any:
-    wanted = SEQ2SEQ if 'Seq2Seq' in auto_class.__name__ else ENCODER
-    converted = read_any(folder, wanted)
+    expected = SEQ2SEQ if 'Seq2Seq' in auto_class.__name__ else ENCODER
+    converted = read_any(folder, expected)
     model = as_transformers(converted, auto_class)
     if model.can_generate():
         model.generation_config = folder_generation(converted.tokenizer, model.config)
@@ -173,14 +173,14 @@ def _brings_code(place: Path | str) -> bool:
 def not_loaded(reference: str, place: Path | str, cause: Exception) -> ModelError:
     """The error for a model that is at a place but cannot be loaded, or is nowhere."""
     if isinstance(place, Path):
-        said = f'{type(cause).__name__}: {cause}'
-        return ModelError(f'Cannot load {reference!r} from {place}: {said}')
+        reason = f'{type(cause).__name__}: {cause}'
+        return ModelError(f'Cannot load {reference!r} from {place}: {reason}')
     if is_reachable():
-        said = f'could not be fetched: {str(cause).splitlines()[0]}'
+        reason = f'could not be fetched: {str(cause).splitlines()[0]}'
     else:
-        said = 'the hub cannot be reached'
+        reason = 'the hub cannot be reached'
     return ModelNotFoundError(
-        f'{reference!r} is not in the local Hugging Face cache, and {said}. Check the '
-        'name and the network, or copy the model to a folder and give that folder, or '
-        'use the preset "mini", which needs no network.'
+        f'{reference!r} is not in the local Hugging Face cache, and {reason}. Check '
+        'the name and the network, or copy the model to a folder and give that folder, '
+        'or use the preset "mini", which needs no network.'
     )

@@ -7,7 +7,8 @@ hypothesis of more than half of what the model can read is read in windows, too;
 least entailed window counts.
 """
 
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,7 +64,7 @@ class SequenceNliModel(Backend):
     def __init__(
         self,
         config: ModelConfig,
-        labels: Optional[Mapping[str, int]] = None,
+        labels: Mapping[str, int] | None = None,
         max_tokens: int = 384,
         order: Sequence[str] = ORDER,
         head: str = Head.TRAINED,
@@ -112,16 +113,19 @@ class SequenceNliModel(Backend):
         # For each pair and each window of its hypothesis, the windows of its premise.
         split = [
             [
-                [(part, said) for part in self._premises(premise, said)]
-                for said in self._hypotheses(premise, hypothesis)
+                [
+                    (part, part_of_hypothesis)
+                    for part in self._premises(premise, part_of_hypothesis)
+                ]
+                for part_of_hypothesis in self._hypotheses(premise, hypothesis)
             ]
             for premise, hypothesis in pairs
         ]
         flat = [pair for of_pair in split for windows in of_pair for pair in windows]
-        found = iter(self._classify(flat))
+        results = iter(self._classify(flat))
         return [
             min(
-                (speak_for([next(found) for _ in windows]) for windows in of_pair),
+                (speak_for([next(results) for _ in windows]) for windows in of_pair),
                 key=lambda p: p.entailment,
             )
             for of_pair in split
@@ -141,23 +145,23 @@ class SequenceNliModel(Backend):
         per_word = self._too_long(premise, hypothesis)
         if not per_word:
             return [hypothesis]
-        found = [hypothesis]
+        parts = [hypothesis]
         if per_word * count_words(hypothesis) > self.max_tokens / 2:
             room = max(1, int(self.max_tokens / per_word / 4))
-            found = [w.text for w in windows(hypothesis, room)] or found
+            parts = [w.text for w in windows(hypothesis, room)] or parts
         # Words may be denser here than in the rest of the pair.
         most = self.max_tokens * MOST_FOR_HYPOTHESIS
-        return cut_to_fit(found, lambda said: self._count('', said) <= most)
+        return cut_to_fit(parts, lambda said: self._count('', said) <= most)
 
     def _premises(self, premise: str, hypothesis: str) -> list[str]:
         per_word = self._too_long(premise, hypothesis)
         if not per_word:
             return [premise]
-        said = count_words(hypothesis)
-        room = max(8, int(self.max_tokens / per_word) - said - 8)
-        found = [w.text for w in windows(premise, room)] or [premise]
+        words = count_words(hypothesis)
+        room = max(8, int(self.max_tokens / per_word) - words - 8)
+        parts = [w.text for w in windows(premise, room)] or [premise]
         return cut_to_fit(
-            found, lambda part: self._count(part, hypothesis) <= self.max_tokens
+            parts, lambda part: self._count(part, hypothesis) <= self.max_tokens
         )
 
     def _count(self, premise: str, hypothesis: str) -> int:
@@ -176,9 +180,9 @@ class SequenceNliModel(Backend):
     def by_class(self, probabilities: Sequence[float]) -> NliProbabilities:
         """The probabilities of a model's outputs by class; 0 for one that it lacks."""
         labels = self._loaded()[2] if self.labels is None else self.labels
-        found = {n: probabilities[index] for n, index in labels.items()}
+        values = {n: probabilities[index] for n, index in labels.items()}
         return NliProbabilities(
-            **{n: found.get(n, 0.0) for n in NliProbabilities._fields}
+            **{n: values.get(n, 0.0) for n in NliProbabilities._fields}
         )
 
 

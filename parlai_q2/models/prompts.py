@@ -8,9 +8,10 @@ kept, and so is the end of the newest turn, in up to a quarter of the room.
 
 import re
 from bisect import bisect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from string import Formatter
-from typing import Callable, Optional, Protocol, Sequence
+from typing import Protocol
 
 from parlai_q2.errors import ConfigError
 
@@ -61,9 +62,9 @@ class Prompt:
                 f'--prompt-template {self.template!r} is not a format string: {e}.'
             ) from e
         if not fields or not fields <= set(FIELDS):
-            given = ', '.join(sorted(map(str, fields))) or 'none'
+            names = ', '.join(sorted(map(str, fields))) or 'none'
             raise ConfigError(
-                f'--prompt-template {self.template!r} has the fields: {given}. It must '
+                f'--prompt-template {self.template!r} has the fields: {names}. It must '
                 f'have one or more of {{history}}, {{knowledge}} and {{text}}, and no '
                 f'other; or be {REPLY!r}.'
             )
@@ -71,12 +72,12 @@ class Prompt:
     @property
     def _fields(self) -> set[str]:
         """What is in braces, with its format: ``{text:d}`` is no ``text``."""
-        found = set()
+        names = set()
         for _, field, format_spec, conversion in Formatter().parse(self.template):
             if field is not None:
                 spec = f':{format_spec}' if format_spec else ''
-                found.add(field + (f'!{conversion}' if conversion else '') + spec)
-        return found
+                names.add(field + (f'!{conversion}' if conversion else '') + spec)
+        return names
 
     @property
     def has_knowledge(self) -> bool:
@@ -121,7 +122,7 @@ def fit(
     turns: Sequence[str],
     knowledge: str,
     count: Callable[[str], int],
-    limit: Optional[int],
+    limit: int | None,
 ) -> Fitted:
     """
     Render a prompt so that it has at most ``limit`` tokens (None: any number), unless
@@ -140,32 +141,32 @@ def fit(
         return prompt.render(last_characters(turns, n), knowledge)
 
     if count(with_history(0)) <= limit:
-        kept = _largest(size, lambda n: count(with_history(n)) <= limit)
-        return Fitted(with_history(kept), length)
+        length_kept = _largest(size, lambda n: count(with_history(n)) <= limit)
+        return Fitted(with_history(length_kept), length)
 
     bare = count(prompt.render([], ''))
     newest: list[str] = []
     if turns:
         share = (limit - bare) * NEWEST_TURN_SHARE
         size = len(turns[-1])
-        kept = _largest(
+        length_kept = _largest(
             size, lambda n: count(''.join(last_characters(turns[-1:], n))) <= share
         )
-        newest = last_characters(turns[-1:], kept)
+        newest = last_characters(turns[-1:], length_kept)
 
     def with_knowledge(n: int) -> str:
         return prompt.render(newest, first_characters(knowledge, n))
 
-    kept = _largest(len(knowledge), lambda n: count(with_knowledge(n)) <= limit)
-    return Fitted(with_knowledge(kept), length, kept < len(knowledge))
+    length_kept = _largest(len(knowledge), lambda n: count(with_knowledge(n)) <= limit)
+    return Fitted(with_knowledge(length_kept), length, length_kept < len(knowledge))
 
 
 def last_characters(turns: Sequence[str], n: int) -> list[str]:
     """The last ``n`` characters of a dialogue, in whole words if there are spaces."""
-    kept: list[str] = []
+    turns_kept: list[str] = []
     for turn in reversed(turns):
         if n >= len(turn):
-            kept.insert(0, turn)
+            turns_kept.insert(0, turn)
             n -= len(turn)
             continue
         if n > 0:
@@ -173,9 +174,9 @@ def last_characters(turns: Sequence[str], n: int) -> list[str]:
             if not turn[-n - 1].isspace() and re.search(r'\s', turn):
                 end = ''.join(re.split(r'\s+', end, maxsplit=1)[1:])
             if end.strip():
-                kept.insert(0, end.lstrip())
+                turns_kept.insert(0, end.lstrip())
         break
-    return kept
+    return turns_kept
 
 
 def first_characters(text: str, n: int) -> str:

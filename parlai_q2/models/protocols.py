@@ -1,6 +1,7 @@
 """The interfaces of Q2's three models. Any object with these methods can be used."""
 
-from typing import Any, NamedTuple, Optional, Protocol, Sequence
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 from parlai_q2.text.class_map import Finding
 from parlai_q2.turns import Span
@@ -59,7 +60,7 @@ class QuestionAnswerer(Protocol):
     def settings(self) -> dict[str, Any]:
         """Everything that determines the answers, for signatures."""
 
-    def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
+    def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Span | None]:
         """
         Answer questions by spans of their texts.
 

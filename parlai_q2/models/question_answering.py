@@ -12,7 +12,8 @@ reads an answer off the start and end logits in one of two ways:
 A long text is read in overlapping windows; the answer with the greatest margin counts.
 """
 
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class SpanChoice(Word):
 class Reading(NamedTuple):
     """An answer's character offsets (None: no answer) and its margin over no answer."""
 
-    span: Optional[tuple[int, int]]
+    span: tuple[int, int] | None
     margin: float
 
 
@@ -93,21 +94,19 @@ class SpanQuestionAnswerer(Backend):
             **unusual(details, USUAL),
         }
 
-    def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
+    def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Span | None]:
         return [span for span, _ in self.with_margins(pairs)]
 
     def with_margins(
         self, pairs: Sequence[tuple[str, str]]
-    ) -> list[tuple[Optional[Span], float]]:
+    ) -> list[tuple[Span | None, float]]:
         """Each answer, and by how many logits it beats that there is none."""
         return map_unique(pairs, self._answer)
 
     def _load(self) -> tuple['PairEncoder', Tokens]:
         return self._encoder('AutoModelForQuestionAnswering')
 
-    def _answer(
-        self, pairs: list[tuple[str, str]]
-    ) -> list[tuple[Optional[Span], float]]:
+    def _answer(self, pairs: list[tuple[str, str]]) -> list[tuple[Span | None, float]]:
         model, tokens = self._loaded()
         room = self.max_tokens // QUESTION_SHARE
         windows = tokens.windows(

@@ -6,8 +6,9 @@ Decoding is beam search with 5 beams, 5 returned questions and no repeated trigr
 one greedy question.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Mapping, Optional, Protocol, Sequence
+from typing import Any, Protocol
 
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
@@ -44,7 +45,7 @@ class Writer(Protocol):
 
     def write(
         self, prompts: Sequence[str], search: Search, most: int
-    ) -> Optional[list[list[str]]]:
+    ) -> list[list[str]] | None:
         """
         What the model writes for each prompt, best first; None if it computes values
         that are not numbers.
@@ -134,10 +135,10 @@ class Seq2SeqQuestionGenerator(Backend):
             self.max_new_tokens,
             self.no_repeat_ngram_size,
         )
-        found = self._loaded().write(prompts, search, self.max_prompt_tokens)
-        if found is None:
+        questions = self._loaded().write(prompts, search, self.max_prompt_tokens)
+        if questions is None:
             raise not_finite(self.config.model)
         return [
             [text.strip().removeprefix(QUESTION_PREFIX).strip() for text in of_span]
-            for of_span in found
+            for of_span in questions
         ]

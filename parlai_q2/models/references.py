@@ -13,7 +13,6 @@ import os
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Union
 
 from parlai_q2.errors import ModelNotFoundError
 from parlai_q2.io.files import file_sha256
@@ -47,7 +46,7 @@ def shipped_folder(name: str) -> Path:
     return folder
 
 
-def resolve(reference: str) -> Union[Path, str]:
+def resolve(reference: str) -> Path | str:
     """A reference's local folder, as a ``Path``, or otherwise its hub name."""
     if reference.startswith(SHIPPED):
         return shipped_folder(reference[len(SHIPPED) :])

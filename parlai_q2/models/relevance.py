@@ -73,10 +73,10 @@ class RelevanceModel(Backend):
     def settings(self) -> dict[str, Any]:
         """What identifies the model in signatures."""
         role = str(Section.RELEVANCE)
-        found = {role: self.identity(), f'{role}_engine': self.engine}
+        settings = {role: self.identity(), f'{role}_engine': self.engine}
         if self.max_tokens == MAX_TOKENS:
-            return found
-        return {**found, f'{role}_max_tokens': self.max_tokens}
+            return settings
+        return {**settings, f'{role}_max_tokens': self.max_tokens}
 
     def predict(
         self, inputs: Sequence[tuple[str, Sequence[str], str]]
@@ -89,16 +89,18 @@ class RelevanceModel(Backend):
         :return: B predictions; zeros for a blank reply.
         :raises ModelError: if the model cannot be loaded or computes no numbers.
         """
-        hashable = [(known, tuple(turns), reply) for known, turns, reply in inputs]
+        hashable = [
+            (knowledge, tuple(turns), reply) for knowledge, turns, reply in inputs
+        ]
         return map_unique(hashable, self._predict)
 
     def _predict(
         self, inputs: list[tuple[str, tuple[str, ...], str]]
     ) -> list[RelevancePrediction]:
-        found = [NOTHING] * len(inputs)
+        predictions = [NOTHING] * len(inputs)
         places = [n for n, (_, _, reply) in enumerate(inputs) if reply.strip()]
         if not places:
-            return found
+            return predictions
         model, tokens = self._loaded()
         pairs = [self._fitting(tokens, *inputs[n]) for n in places]
         encoded = tokens.pairs(*zip(*pairs), self.max_tokens)
@@ -106,8 +108,8 @@ class RelevanceModel(Backend):
         if not np.isfinite(logits).all():
             raise not_finite(self.config.model)
         for n, row in zip(places, 1 / (1 + np.exp(-logits)), strict=True):
-            found[n] = RelevancePrediction(*row.tolist())
-        return found
+            predictions[n] = RelevancePrediction(*row.tolist())
+        return predictions
 
     def _load(self) -> tuple['PairEncoder', Tokens]:
         model, tokens = self._encoder('AutoModelForSequenceClassification')
@@ -121,10 +123,10 @@ class RelevanceModel(Backend):
         return model, tokens
 
     def _fitting(
-        self, tokens: Tokens, known: str, turns: Sequence[str], reply: str
+        self, tokens: Tokens, knowledge: str, turns: Sequence[str], reply: str
     ) -> tuple[str, str]:
         """The two texts of an input, which the model can read at once."""
-        context = context_of(known, turns)
+        context = context_of(knowledge, turns)
         # A text with no more characters than allowed tokens cannot be too long.
         if len(context) + len(reply) + 3 <= self.max_tokens:
             return context, reply
@@ -135,11 +137,11 @@ class RelevanceModel(Backend):
             tokens.cut(t, int(self.max_tokens * MOST_FOR_TURNS)) for t in turns[-1:]
         ]
         room = self.max_tokens - tokens.count(context_of('', last), reply) - 1
-        index = index_of(known)
+        index = index_of(knowledge)
         best = index.best(' '.join([*last, reply]), MOST_SENTENCES)
-        others = (n for n in range(len(index.sentences)) if n not in best)
+        rest = (n for n in range(len(index.sentences)) if n not in best)
         chosen = {}
-        for n in islice(chain(best, others), MOST_SENTENCES):
+        for n in islice(chain(best, rest), MOST_SENTENCES):
             text = index.sentences[n].text
             size = len(tokens.ids(text))
             if size <= room:
@@ -148,12 +150,12 @@ class RelevanceModel(Backend):
         return context_of(' '.join(chosen[n] for n in sorted(chosen)), last), reply
 
 
-def context_of(known: str, turns: Sequence[str]) -> str:
+def context_of(knowledge: str, turns: Sequence[str]) -> str:
     """
     The last turns and the knowledge, as the model reads them.
 
     >>> context_of('It opened in 1969.', ['Hi!', 'When did it open?'])
     'Hi! / When did it open? | It opened in 1969.'
     """
-    said = ' / '.join(turns[-TURNS:])
-    return ' | '.join(text for text in (said, known) if text)
+    dialogue = ' / '.join(turns[-TURNS:])
+    return ' | '.join(text for text in (dialogue, knowledge) if text)

@@ -3,9 +3,10 @@ Tokenizers by the library of that name alone, as a model's ``tokenizer.json`` ha
 transformers would take longer to import than the shipped models to load.
 """
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any
 
 from parlai_q2.errors import ModelError
 from parlai_q2.models.folder import blaming, has_file, read_object, read_text
@@ -53,8 +54,8 @@ class Tokens:
                 f'{FILE}.'
             )
         special = {name: getattr(tokenizer, name, None) for name in SPECIAL}
-        told = {name: str(token) for name, token in special.items() if token}
-        return cls(backend.to_str(), told, tokenizer.model_input_names)
+        names = {name: str(token) for name, token in special.items() if token}
+        return cls(backend.to_str(), names, tokenizer.model_input_names)
 
     def __reduce__(self) -> Any:
         return Tokens, (self._text, self.special, self.inputs)
@@ -69,8 +70,8 @@ class Tokens:
 
     def each(self, texts: Sequence[str]) -> list[list[int]]:
         """:meth:`ids` of texts."""
-        found = self._plain.encode_batch(list(texts), add_special_tokens=False)
-        return [one.ids for one in found]
+        encodings = self._plain.encode_batch(list(texts), add_special_tokens=False)
+        return [encoding.ids for encoding in encodings]
 
     def count(self, first: str, second: str) -> int:
         """The number of tokens of a pair, special ones included."""
@@ -91,8 +92,8 @@ class Tokens:
         tokens, in which neighbours share ``stride``.
         """
         tokenizer = self._truncating(most, stride, 'only_second')
-        found = tokenizer.encode_batch(list(zip(first, second, strict=True)))
-        return [[one, *one.overflowing] for one in found]
+        encodings = tokenizer.encode_batch(list(zip(first, second, strict=True)))
+        return [[encoding, *encoding.overflowing] for encoding in encodings]
 
     def texts(
         self, texts: Sequence[str], most: int, keep_end: bool = False
@@ -120,12 +121,12 @@ class Tokens:
             [list(row) for row in rows], skip_special_tokens=skip_special_tokens
         )
 
-    def id(self, role: str) -> Optional[int]:
+    def id(self, role: str) -> int | None:
         """The id of the special token in a role; None if there is none."""
         token = self.special.get(role)
         return None if token is None else self._plain.token_to_id(token)
 
-    def id_of(self, word: str) -> Optional[int]:
+    def id_of(self, word: str) -> int | None:
         return self._plain.token_to_id(word)
 
     def word(self, number: int) -> str:
@@ -150,15 +151,15 @@ class Tokens:
     ) -> 'Tokenizer':
         from tokenizers import Tokenizer
 
-        made = Tokenizer.from_str(self._text)
-        made.no_padding()
-        made.no_truncation()
+        tokenizer = Tokenizer.from_str(self._text)
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
         if most:
             side = 'left' if keep_end else 'right'
-            made.enable_truncation(
+            tokenizer.enable_truncation(
                 most, stride=stride, strategy=strategy, direction=side
             )
-        return made
+        return tokenizer
 
 
 def read_tokens(folder: Path) -> Tokens:
@@ -181,9 +182,9 @@ def _read(folder: Path, size: int, changed: int) -> Tokens:
     """:param size: of the file, and ``changed``: a new file is read again."""
     special: dict[str, str] = {}
     if has_file(folder, SETTINGS):
-        said = read_object(folder / SETTINGS)
+        settings = read_object(folder / SETTINGS)
         for role in SPECIAL:
-            token = said.get(role)
+            token = settings.get(role)
             token = token.get('content') if isinstance(token, dict) else token
             if isinstance(token, str):
                 special[role] = token

@@ -4,17 +4,18 @@ same device and settings share it: it is loaded once, even if batch sizes differ
 """
 
 import inspect
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend
-from parlai_q2.models.judge import WordJudge
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.models.references import identified
-from parlai_q2.models.relevance import RelevanceModel
 from parlai_q2.presets import Preset, Section, overlaid
+
+if TYPE_CHECKING:
+    from parlai_q2.models.relevance import RelevanceModel
 
 BATCH_SIZES = ('batch_size', 'gpu_batch_size')
 # Settings without influence on what is loaded.
@@ -82,13 +83,18 @@ def nli(preset: Preset, **options: Any) -> NliModel:
 
 def detector(preset: Preset, **options: Any) -> NliModel:
     """The consistency model of a preset: a judge or a classifier."""
-    judges = 'prompt' in preset.model(Section.DETECTOR).settings
-    kind = WordJudge if judges else SequenceNliModel
+    kind: type[Backend] = SequenceNliModel
+    if 'prompt' in preset.model(Section.DETECTOR).settings:
+        from parlai_q2.models.judge import WordJudge
+
+        kind = WordJudge
     return backend(kind, preset, Section.DETECTOR, role=Section.DETECTOR, **options)
 
 
-def relevance(preset: Preset, **options: Any) -> RelevanceModel:
+def relevance(preset: Preset, **options: Any) -> 'RelevanceModel':
     """The model of a preset that says whether replies answer and are supported."""
+    from parlai_q2.models.relevance import RelevanceModel
+
     return backend(RelevanceModel, preset, Section.RELEVANCE, **options)
 
 

@@ -11,10 +11,10 @@ other probabilities are then conditional on the response being verifiable.
 """
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 from types import MappingProxyType
-from typing import Iterable, Mapping, Optional, Sequence
 
 from parlai_q2.claims import UNVERIFIABLE, Score
 from parlai_q2.enums import Word
@@ -67,12 +67,12 @@ _NEXT_BEST = {
 }
 
 
-def finding_of(name: str) -> Optional[Finding]:
+def finding_of(name: str) -> Finding | None:
     """The one of :class:`Finding` that a name stands for, however written, or None."""
     return _FINDING_OF.get(plain(name))
 
 
-def finding_said(label: object) -> Optional[Finding]:
+def finding_said(label: object) -> Finding | None:
     """
     What a person's label says of a response: any name of a finding, or 1 or 0, yes or
     no, true or false; None if it is none of these.
@@ -119,9 +119,9 @@ class ClassMap:
 
 
 def map_classes(
-    outputs: Sequence[Optional[str]],
+    outputs: Sequence[str | None],
     classes: Sequence[str],
-    given: Optional[Mapping[str, str]] = None,
+    given: Mapping[str, str] | None = None,
 ) -> ClassMap:
     """
     Assign each model output to a class of the task.
@@ -174,7 +174,7 @@ def finding_probabilities(score: Score, classes: ClassMap) -> list[float]:
 
 
 def choose(
-    outputs: Sequence[float], classes: ClassMap, threshold: Optional[float] = None
+    outputs: Sequence[float], classes: ClassMap, threshold: float | None = None
 ) -> int:
     """
     The index of the class to answer with.
@@ -202,18 +202,18 @@ def choose(
     return max(indices, key=lambda i: probabilities[i])
 
 
-def place_of(finding: Finding, classes: ClassMap) -> Optional[int]:
+def place_of(finding: Finding, classes: ClassMap) -> int | None:
     """The index of the class that a finding counts towards, or None."""
     index = tuple(Finding).index(finding)
     return next((i for i, m in enumerate(classes.members) if index in m), None)
 
 
-def class_of(finding: Finding, classes: Iterable[str]) -> Optional[str]:
+def class_of(finding: Finding, classes: Iterable[str]) -> str | None:
     """The first class that stands for a finding; None if there is none."""
     return next((name for name in classes if finding_of(name) == finding), None)
 
 
-def parse_class_map(text: Optional[str]) -> dict[str, str]:
+def parse_class_map(text: str | None) -> dict[str, str]:
     """The comma-separated ``output=class`` pairs of ``--class-map``."""
     return split_pairs(
         text,
@@ -223,9 +223,7 @@ def parse_class_map(text: Optional[str]) -> dict[str, str]:
     )
 
 
-def _place(
-    output: str, classes: Sequence[str], given: Mapping[str, str]
-) -> Optional[str]:
+def _place(output: str, classes: Sequence[str], given: Mapping[str, str]) -> str | None:
     finding = finding_of(output)
     for name, chosen in given.items():
         if plain(name) == plain(output) or finding and finding_of(name) == finding:
@@ -246,7 +244,7 @@ def _place(
 
 
 def _check(
-    given: Mapping[str, str], outputs: Sequence[Optional[str]], classes: Sequence[str]
+    given: Mapping[str, str], outputs: Sequence[str | None], classes: Sequence[str]
 ) -> None:
     known = {plain(output) for output in outputs if output is not None}
     said = {finding_of(output) for output in outputs if output is not None} - {None}

@@ -22,7 +22,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 ENGLISH = 'English'
@@ -32,8 +32,34 @@ _WORD = re.compile(r'[^\W\d_]+')
 _SENTENCE_END = re.compile(r'(?<=[.!?])\s+|\n+')
 # Names of people and places have them in every language.
 _PARTICLES = frozenset(
-    'af al da das de del della den der des di do dos du el la las le los san santa ter '
-    'van von zu zur'.split()
+    [
+        'af',
+        'al',
+        'da',
+        'das',
+        'de',
+        'del',
+        'della',
+        'den',
+        'der',
+        'des',
+        'di',
+        'do',
+        'dos',
+        'du',
+        'el',
+        'la',
+        'las',
+        'le',
+        'los',
+        'san',
+        'santa',
+        'ter',
+        'van',
+        'von',
+        'zu',
+        'zur',
+    ]
 )
 
 
@@ -117,7 +143,7 @@ def _other_words(text: str) -> bool:
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def _languages_of() -> Mapping[str, tuple[str, ...]]:
     """For each word, the languages that have it."""
     found: dict[str, tuple[str, ...]] = {}
@@ -127,7 +153,7 @@ def _languages_of() -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def _only_english() -> frozenset[str]:
     table = _languages_of()
     return frozenset(word for word in table if table[word] == (ENGLISH,))

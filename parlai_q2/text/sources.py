@@ -1,12 +1,10 @@
 """Writes where a passage stands in one line."""
 
-from typing import Optional
-
 from parlai_q2.text.visible import one_line
 from parlai_q2.turns import Source
 
 
-def source_line(source: Optional[Source]) -> str:
+def source_line(source: Source | None) -> str:
     """
     A source in one line; empty for none.
 

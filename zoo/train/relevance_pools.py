@@ -32,17 +32,34 @@ PER_LABELLED = {
 }
 # Replies of dialogues that share less with their knowledge may not rest on it.
 LEAST_F1 = 0.3
-DECLINES = (
-    "Sorry, I don't know.|I'm afraid I can't say.|I couldn't find that, sorry.|"
-    "That isn't mentioned anywhere I can look.|I don't have any information on that.|"
-    "Good question, but I don't know the answer.|Sorry, I have nothing about that.|"
-    "I can't tell you that.|No idea, I'm sorry.|It doesn't say.|I'm not sure about it.|"
-    "Unfortunately I don't have that information.|I don't know, sorry!|I can't find it."
-).split('|')
-GENERIC = (
-    "That's interesting!|I see.|Great question!|Wow, really?|Yes, I like that too.|"
-    'What do you think?|That sounds nice.|I hope that helps!|Tell me more.|Cool!'
-).split('|')
+DECLINES = [
+    "Sorry, I don't know.",
+    "I'm afraid I can't say.",
+    "I couldn't find that, sorry.",
+    "That isn't mentioned anywhere I can look.",
+    "I don't have any information on that.",
+    "Good question, but I don't know the answer.",
+    'Sorry, I have nothing about that.',
+    "I can't tell you that.",
+    "No idea, I'm sorry.",
+    "It doesn't say.",
+    "I'm not sure about it.",
+    "Unfortunately I don't have that information.",
+    "I don't know, sorry!",
+    "I can't find it.",
+]
+GENERIC = [
+    "That's interesting!",
+    'I see.',
+    'Great question!',
+    'Wow, really?',
+    'Yes, I like that too.',
+    'What do you think?',
+    'That sounds nice.',
+    'I hope that helps!',
+    'Tell me more.',
+    'Cool!',
+]
 # Turns that ask nothing, and the replies that they deserve.
 COURTESIES = {
     'hi|hello there|Hi!|hey|Hi there!|Good morning.|Good evening|hello, anyone?': (

@@ -134,11 +134,11 @@ def t5_weights(layers: Mapping[str, int], is_gated: bool) -> Weights:
         for n in range(count):
             name, place = f'{stack}.block.{n}.layer', f'{stack}/layer_{n}'
             attention = f'{name}.0.SelfAttention'
-            own = f'{place}/self_attention'
+            self_attention = f'{place}/self_attention'
             weights |= {
-                f'{own}/linear_0/weight': _t5_names(attention, 'qkv'),
-                f'{own}/linear_1/weight': _t5_names(attention, 'o'),
-                f'{own}/layer_norm/gamma': (f'{name}.0.layer_norm.weight',),
+                f'{self_attention}/linear_0/weight': _t5_names(attention, 'qkv'),
+                f'{self_attention}/linear_1/weight': _t5_names(attention, 'o'),
+                f'{self_attention}/layer_norm/gamma': (f'{name}.0.layer_norm.weight',),
             }
             last = 1
             if stack == 'decoder':
@@ -282,8 +282,8 @@ def _put_weights(arrays: dict[str, Any], stored: Stored, weights: Weights) -> No
             arrays[place] = np.concatenate([stored.whole(name) for name in names])
 
 
-def _put(arrays: dict[str, Any], place: str, found: Tensors) -> None:
-    arrays.update({f'{place}/{name}': array for name, array in found.items()})
+def _put(arrays: dict[str, Any], place: str, values: Tensors) -> None:
+    arrays.update({f'{place}/{name}': array for name, array in values.items()})
 
 
 def _share_distances(

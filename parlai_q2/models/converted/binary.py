@@ -7,8 +7,9 @@ are read in Python, where a wrong size is an error.
 """
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Mapping, Union
+from typing import Union
 
 import numpy as np
 
@@ -60,10 +61,10 @@ def read(data: Buffer) -> Model:
         arrays[name] = reader.array(name)
     aliases: dict[str, str] = {}
     for _ in range(reader.number('I')):
-        name, meant = reader.text(), reader.text()
-        if name in arrays or name in aliases or meant not in arrays:
-            raise ValueError(f'{name!r} stands for {meant!r}')
-        aliases[name] = meant
+        name, target = reader.text(), reader.text()
+        if name in arrays or name in aliases or target not in arrays:
+            raise ValueError(f'{name!r} stands for {target!r}')
+        aliases[name] = target
     if reader.left:
         raise ValueError(f'{reader.left} bytes are left over')
     return Model(spec, revision, arrays, aliases)
@@ -76,14 +77,14 @@ def write(model: Model) -> bytes:
         _text(model.spec),
         struct.pack('<II', model.revision, len(model.arrays)),
     ]
-    for name, given in sorted(model.arrays.items()):
-        array = np.ascontiguousarray(given).reshape(given.shape)
+    for name, array in sorted(model.arrays.items()):
+        array = np.ascontiguousarray(array).reshape(array.shape)
         shape = struct.pack(f'<B{array.ndim}I', array.ndim, *array.shape)
         size = struct.pack('<BI', TYPES.index(array.dtype.name), array.nbytes)
         parts += [_text(name), shape, size, array.tobytes()]
     parts.append(struct.pack('<I', len(model.aliases)))
-    for name, meant in sorted(model.aliases.items()):
-        parts += [_text(name), _text(meant)]
+    for name, target in sorted(model.aliases.items()):
+        parts += [_text(name), _text(target)]
     return b''.join(parts)
 
 
@@ -107,8 +108,8 @@ class _Reader:
         return self.data[self.at - size : self.at]
 
     def number(self, kind: str) -> int:
-        (found,) = struct.unpack(f'<{kind}', self.take(struct.calcsize(f'<{kind}')))
-        return found
+        (value,) = struct.unpack(f'<{kind}', self.take(struct.calcsize(f'<{kind}')))
+        return value
 
     def text(self) -> str:
         raw = bytes(self.take(self.number('H')))

@@ -5,7 +5,7 @@ passes may still compute nonsense; only checksums show that weights are what the
 """
 
 import re
-from typing import Iterable, Optional
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -28,22 +28,22 @@ _FLOATS = ('float32', 'float16', 'uint16')  # uint16 has the bits of bfloat16
 _MOST_HEADS = 1024
 
 
-def check(model: Model, wanted: str, vocabularies: Iterable[int] = ()) -> None:
+def check(model: Model, expected: str, vocabularies: Iterable[int] = ()) -> None:
     """
     Check that a model's parts fit.
 
-    :param wanted: :data:`ENCODER` or :data:`SEQ2SEQ`.
+    :param expected: :data:`ENCODER` or :data:`SEQ2SEQ`.
     :param vocabularies: the numbers of words, of the source first.
     :raises ValueError: if something does not fit.
     """
-    if model.spec != wanted:
-        found = KINDS.get(model.spec, f'a {model.spec[:40]!r}')
-        raise ValueError(f'it is {found}, where {KINDS[wanted]} is needed')
-    if model.revision > REVISIONS[wanted]:
+    if model.spec != expected:
+        kind = KINDS.get(model.spec, f'a {model.spec[:40]!r}')
+        raise ValueError(f'it is {kind}, where {KINDS[expected]} is needed')
+    if model.revision > REVISIONS[expected]:
         raise ValueError(f'its revision {model.revision} is unknown')
     for name, array in model.arrays.items():
         _check_array(model, name, array)
-    stacks = ('encoder', 'decoder') if wanted == SEQ2SEQ else ('encoder',)
+    stacks = ('encoder', 'decoder') if expected == SEQ2SEQ else ('encoder',)
     for stack in stacks:
         _check_stack(model, stack)
     tables = ['encoder/embeddings_0/weight', 'decoder/projection/weight']
@@ -117,10 +117,10 @@ def _layers(model: Model, stack: str) -> int:
     """The number of a stack's layers, which all have the same parts."""
     parts: dict[int, set[str]] = {}
     for name in (*model.arrays, *model.aliases):
-        found = _LAYER.fullmatch(name)
-        if found and found[1] == stack:
-            parts.setdefault(int(found[2]), set()).add(found[3])
-        elif not found and not _OUTSIDE.fullmatch(name):
+        match = _LAYER.fullmatch(name)
+        if match and match[1] == stack:
+            parts.setdefault(int(match[2]), set()).add(match[3])
+        elif not match and not _OUTSIDE.fullmatch(name):
             raise ValueError(f'{name[:60]!r} is no part of such a model')
     if not parts or sorted(parts) != list(range(len(parts))):
         raise ValueError(f'a layer of the {stack} is missing')
@@ -176,7 +176,7 @@ def _number(model: Model, name: str) -> int:
     return int(model[name].item())
 
 
-def _fits(model: Model, name: str, rows: Optional[int], columns: int) -> None:
-    found = _shape(model, name)
-    if found[1] != columns or rows not in (None, found[0]):
-        raise ValueError(f'{name} is of the shape {found}, not {(rows, columns)}')
+def _fits(model: Model, name: str, rows: int | None, columns: int) -> None:
+    shape = _shape(model, name)
+    if shape[1] != columns or rows not in (None, shape[0]):
+        raise ValueError(f'{name} is of the shape {shape}, not {(rows, columns)}')

@@ -59,15 +59,15 @@ def quantised(
     :param grid: how much longer the steps are than they need to be: 1.1 for weights
         that were in int8 before and changed little since.
     """
-    found: dict[str, np.ndarray] = {}
+    arrays: dict[str, np.ndarray] = {}
     for name, weight in state.items():
         if weight.ndim == 2 and weight.size > SMALLEST_QUANTISED:
             scale = np.maximum(np.abs(weight).max(1), np.float32(1e-8)) / MOST * grid
-            found[f'{name}.q'] = np.rint(weight / scale[:, None]).astype(np.int8)
-            found[f'{name}.s'] = scale.astype(np.float32)
+            arrays[f'{name}.q'] = np.rint(weight / scale[:, None]).astype(np.int8)
+            arrays[f'{name}.s'] = scale.astype(np.float32)
         else:
-            found[name] = weight
-    return found
+            arrays[name] = weight
+    return arrays
 
 
 def write_tensors(
@@ -106,9 +106,9 @@ def write_tensors(
         written.append(part_name(n))
         (out / part_name(n)).write_bytes(data[start : start + PART_BYTES])
     words = list_words(source, len(model['encoder/embeddings_0/weight']))
-    said = write_settings(config, source)
+    settings = write_settings(config, source)
     if model.spec == ENCODER:
-        said.update({name: config[name] for name in KEPT if name in config})
+        settings.update({name: config[name] for name in KEPT if name in config})
         written.append(WORDS)
         _write_json(out / WORDS, words)
         (out / HEAD).unlink(missing_ok=True)
@@ -122,7 +122,7 @@ def write_tensors(
         written += [SOURCE, TARGET]
         _write_json(out / SOURCE, words)
         _write_json(out / TARGET, [words[n] for n in keep])
-    _write_json(out / CONFIG, said, indent=1)
+    _write_json(out / CONFIG, settings, indent=1)
     for name in (FILE, SETTINGS):
         if (source / name).exists():
             (out / name).write_bytes((source / name).read_bytes())

@@ -5,9 +5,10 @@ Inputs share a call only with inputs of the same length. Padding would change th
 bits of what an input gives, depending on what it is padded to.
 """
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Optional, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,7 +59,7 @@ class ConvertedEncoder:
         self.words, self.kinds, self.most = converted.rows()
         # MPNet's second table has positions, of which the first are those of padding
         # and what is before it.
-        self.first: Optional[int] = None
+        self.first: int | None = None
         if self.config.get('model_type') == MPNET:
             self.first = (self.config.get('pad_token_id') or 0) + 1
             self.most = self.kinds - self.first
@@ -84,34 +85,34 @@ class ConvertedEncoder:
             )
 
     def _each(self, inputs: Sequence['Encoding'], read: Any) -> list[np.ndarray]:
-        longest = max((len(one.ids) for one in inputs), default=0)
+        longest = max((len(item.ids) for item in inputs), default=0)
         if longest > self.most:
             raise ConfigError(
                 f'{self.place} reads at most {self.most} tokens at once, but was given '
                 f'{longest}. Set "max_tokens" in its section of the preset to '
                 f'{self.most} or less.'
             )
-        for one in inputs:
-            self._check(one)
-        lengths = [len(one.ids) for one in inputs]
+        for item in inputs:
+            self._check(item)
+        lengths = [len(item.ids) for item in inputs]
         most = None if self.on_gpu else MOST_TOKENS
         batches = equal_batches(lengths, self.batch_size, self.workers, most)
         rows = [[inputs[i] for i in batch] for batch in batches]
         if self.workers > 1 and len(rows) > 1:
             with ThreadPoolExecutor(self.workers) as threads:
-                found = list(threads.map(read, rows))
+                outputs_per_batch = list(threads.map(read, rows))
         else:
-            found = [read(some) for some in rows]
+            outputs_per_batch = [read(batch_inputs) for batch_inputs in rows]
         results: list[Any] = [None] * len(inputs)
-        for batch, outputs in zip(batches, found, strict=True):
+        for batch, outputs in zip(batches, outputs_per_batch, strict=True):
             for i, output in zip(batch, outputs, strict=True):
                 results[i] = output
         return results
 
-    def _check(self, one: 'Encoding') -> None:
+    def _check(self, item: 'Encoding') -> None:
         # The library looks up whatever it is given.
-        kinds = 0 if self.first is not None else max(one.type_ids, default=0)
-        if max(one.ids, default=0) >= self.words or kinds >= max(1, self.kinds):
+        kinds = 0 if self.first is not None else max(item.type_ids, default=0)
+        if max(item.ids, default=0) >= self.words or kinds >= max(1, self.kinds):
             raise ModelError(
                 f'The tokenizer in {self.place} belongs to another model: it gives '
                 f'tokens that {MODEL} has no row for.'
@@ -119,20 +120,20 @@ class ConvertedEncoder:
 
     def _classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         pooled = self._array(self._forward(inputs).pooler_output)  # [B, M]
-        return [self._output(one) for one in pooled]
+        return [self._output(row) for row in pooled]
 
     def _spans(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         hidden = self._array(self._forward(inputs).last_hidden_state)  # [B, L, M]
-        return [self._output(one) for one in hidden]
+        return [self._output(rows) for rows in hidden]
 
     def _means(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         hidden = self._array(self._forward(inputs).last_hidden_state)  # [B, L, M]
         return list(hidden.mean(1))
 
     def _forward(self, inputs: Sequence['Encoding']) -> Any:
-        ids = [one.ids for one in inputs]
+        ids = [item.ids for item in inputs]
         if self.first is None:
-            kinds = [one.type_ids for one in inputs]
+            kinds = [item.type_ids for item in inputs]
         else:
             places = list(range(self.first, self.first + len(ids[0])))
             kinds = [places] * len(ids)

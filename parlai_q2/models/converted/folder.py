@@ -236,14 +236,14 @@ def convert_tensors(
             raise ValueError(f'models of the architecture {name!r} are not converted')
         settings = write_settings(config, folder)
     output, head = OUTPUT_LAYERS[name], {}
-    try:
-        with blaming(weights):
+    with blaming(weights):
+        try:
             model = convert_weights(tensors, config)
             check(model, expected)
             if output:
                 head = _check_head(read_head(tensors, output), model)
-    except (KeyError, TypeError, ValueError) as e:
-        raise ModelError(f'{weights} does not fit its config.json: {e}') from e
+        except (KeyError, TypeError, ValueError) as e:
+            raise ModelError(f'{weights} does not fit its config.json: {e}') from e
     with blaming(folder / CONFIG):
         _check_classes(config, head)
     words = list_words(folder, len(model['encoder/embeddings_0/weight']))

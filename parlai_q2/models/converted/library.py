@@ -14,7 +14,7 @@ gets a smaller scale.
 
 import logging
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ class ComputeType(Word):
     FLOAT32 = 'float32'
 
 
-@lru_cache(maxsize=None)
+@cache
 def effective_type(compute_type: str, device: str) -> str:
     """
     What a converted model computes in on a device, unless it is told: fp32 on a GPU,
@@ -84,9 +84,9 @@ def _supported(device: str) -> set[str]:
 
 def no_device(device: str, cause: Exception) -> ConfigError:
     """The error for a device that the library cannot use."""
-    said = ' '.join(str(cause).split())
+    reason = ' '.join(str(cause).split())
     return ConfigError(
-        f'CTranslate2, which runs the shipped models, cannot use {device!r}: {said}. '
+        f'CTranslate2, which runs the shipped models, cannot use {device!r}: {reason}. '
         'Use cpu, or install the CUDA libraries that it needs: docs/performance.md.'
     )
 
@@ -121,8 +121,8 @@ def open_model(
     except (RuntimeError, ValueError, TypeError) as e:
         if not is_cpu(device):
             raise no_device(device, e) from e
-        said = ' '.join(str(e).split())
-        raise ModelError(f'CTranslate2 cannot load {converted.place}: {said}') from e
+        reason = ' '.join(str(e).split())
+        raise ModelError(f'CTranslate2 cannot load {converted.place}: {reason}') from e
 
 
 def most_at_once(batch_size: int, device: str, compute_type: str) -> int:

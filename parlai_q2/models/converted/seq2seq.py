@@ -4,8 +4,9 @@ length, several side by side.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Optional, Sequence
+from typing import Any
 
 from parlai_q2.models.batching import equal_batches
 from parlai_q2.models.converted.folder import Converted
@@ -72,7 +73,7 @@ class ConvertedSeq2Seq:
 
     def write(
         self, prompts: Sequence[str], search: Search, most: int
-    ) -> Optional[list[list[str]]]:
+    ) -> list[list[str]] | None:
         """
         What the model writes for each prompt, best first; None if it computes values
         that are not numbers.
@@ -84,7 +85,7 @@ class ConvertedSeq2Seq:
             + ([] if self.adds_end else [self.end])
             for ids in self.tokens.each(prompts)
         ]
-        lengths = [len(one) for one in inputs]
+        lengths = [len(tokens) for tokens in inputs]
         under_way: list[Any] = []
         for batch in equal_batches(lengths, self.batch_size, self.workers):
             rows = [inputs[i] for i in batch]
@@ -92,17 +93,17 @@ class ConvertedSeq2Seq:
                 rows, asynchronous=True, **search.options
             )
             under_way += zip(batch, futures, strict=True)
-        found: list[list[list[str]]] = [[] for _ in inputs]
+        hypotheses: list[list[list[str]]] = [[] for _ in inputs]
         for i, future in under_way:
             with blaming(self.place):
                 result = future.result()
             if not all(map(math.isfinite, result.scores)):
                 return None
-            found[i] = result.hypotheses
+            hypotheses[i] = result.hypotheses
         ids = [
             [n for word in words if (n := self.tokens.id_of(word)) is not None]
-            for of_input in found
+            for of_input in hypotheses
             for words in of_input
         ]
         texts = iter(self.tokens.decode(ids))
-        return [[next(texts) for _ in of_input] for of_input in found]
+        return [[next(texts) for _ in of_input] for of_input in hypotheses]

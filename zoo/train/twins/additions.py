@@ -2,7 +2,6 @@
 
 import random
 import re
-from typing import Optional
 
 from parlai_q2.zoo.train.twins.twin import UNSUPPORTED, Twin
 
@@ -28,7 +27,7 @@ CLAIMS = (
 )  # fmt: skip
 
 
-def addition(text: str, knowledge: str, rng: random.Random) -> Optional[Twin]:
+def addition(text: str, knowledge: str, rng: random.Random) -> Twin | None:
     """
     A text with something at its end that the knowledge does not say; beside it the text
     as it was.

@@ -6,7 +6,7 @@ Twins by phrases: one is replaced by another of the same meaning, and by one of 
 import random
 import re
 from functools import cache
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from parlai_q2.zoo.train.twins.twin import Twin, forms
 
@@ -42,7 +42,7 @@ def phrases() -> tuple[Phrase, ...]:
     )
 
 
-def phrase_twin(text: str, rng: random.Random, knowledge: str = '') -> Optional[Twin]:
+def phrase_twin(text: str, rng: random.Random, knowledge: str = '') -> Twin | None:
     """
     A twin by a phrase of a text. A second phrase of the right one may be replaced as
     well, by one of the same meaning.

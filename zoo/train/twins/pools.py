@@ -41,11 +41,29 @@ FIELDS = {
     'custom': 'sing',
     'effect': 'n',
 }
-ONES = (
-    'zero one two three four five six seven eight nine ten eleven twelve thirteen '
-    'fourteen fifteen sixteen seventeen eighteen nineteen'.split()
-)
-TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split()
+ONES = [
+    'zero',
+    'one',
+    'two',
+    'three',
+    'four',
+    'five',
+    'six',
+    'seven',
+    'eight',
+    'nine',
+    'ten',
+    'eleven',
+    'twelve',
+    'thirteen',
+    'fourteen',
+    'fifteen',
+    'sixteen',
+    'seventeen',
+    'eighteen',
+    'nineteen',
+]
+TENS = ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety']
 TIMES = {2: 'twice', 3: 'three times', 4: 'four times', 5: 'five times'}
 SHARES = {
     10: 'one in ten', 20: 'a fifth', 25: 'a quarter', 33: 'about a third', 50: 'half',

@@ -5,7 +5,7 @@ digits with another unit, another value, or two numbers exchanged are wrong.
 
 import random
 import re
-from typing import Callable, Optional
+from collections.abc import Callable
 
 from parlai_q2.zoo.train.twins.twin import Twin
 
@@ -32,10 +32,29 @@ MONTHS = (
     'january|february|march|april|may|june|july|august|september|october|november|'
     'december'
 )
-SMALL = (
-    'zero one two three four five six seven eight nine ten eleven twelve thirteen '
-    'fourteen fifteen sixteen seventeen eighteen nineteen twenty'.split()
-)
+SMALL = [
+    'zero',
+    'one',
+    'two',
+    'three',
+    'four',
+    'five',
+    'six',
+    'seven',
+    'eight',
+    'nine',
+    'ten',
+    'eleven',
+    'twelve',
+    'thirteen',
+    'fourteen',
+    'fifteen',
+    'sixteen',
+    'seventeen',
+    'eighteen',
+    'nineteen',
+    'twenty',
+]
 PARTS = {
     50: 'half',
     25: 'a quarter',
@@ -57,7 +76,7 @@ def shown(value: float) -> str:
     return f'{value:.3g}'
 
 
-def of_unit(text: str, rng: random.Random) -> Optional[Twin]:
+def of_unit(text: str, rng: random.Random) -> Twin | None:
     """The first measure of a text in another unit."""
     for family in rng.sample(UNITS, len(UNITS)):
         names = '|'.join(sorted(map(re.escape, family), key=len, reverse=True))
@@ -89,7 +108,7 @@ def of_unit(text: str, rng: random.Random) -> Optional[Twin]:
     return None
 
 
-def exchanged(text: str, rng: random.Random) -> Optional[Twin]:
+def exchanged(text: str, rng: random.Random) -> Twin | None:
     """Two numbers of a text in each other's place."""
     found = list(re.finditer(_NUMBER, text))
     found = [m for m in found if text[max(0, m.start() - 1)] not in '$£€-–']
@@ -104,7 +123,7 @@ def exchanged(text: str, rng: random.Random) -> Optional[Twin]:
     return Twin('numbers exchanged', text, wrong)
 
 
-def of_number(text: str, rng: random.Random) -> Optional[Twin]:
+def of_number(text: str, rng: random.Random) -> Twin | None:
     """A number of a text told otherwise: in words, rounded, as a bound, as a decade."""
     found = list(re.finditer(_NUMBER + r'( percent| per cent|%)?', text))
     if not found:

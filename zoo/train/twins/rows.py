@@ -12,8 +12,9 @@ docs/training.md names the sources and their licences.
 import argparse
 import random
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Iterator, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING
 
 from parlai_q2.zoo.train.rows import read_rows, write_rows
 from parlai_q2.zoo.train.twins.additions import addition
@@ -66,7 +67,7 @@ def changed(one: Sentence, doc: 'Doc', rng: random.Random) -> list[Twin]:
     if rng.random() < ADDITIONS:
         found += filter(None, [addition(text, one.knowledge, rng)])
     if one.reply and overlap(one.reply, one.knowledge) >= GROUNDED:
-        made: list[Optional[Twin]] = [phrase_twin(one.reply, rng, one.knowledge)]
+        made: list[Twin | None] = [phrase_twin(one.reply, rng, one.knowledge)]
         made += quantity_twins(one.reply, rng)
         if rng.random() < ADDITIONS:
             made.append(addition(one.reply, one.knowledge, rng))
@@ -166,7 +167,7 @@ def write_folds(outdir: Path, name: str, folds: Mapping[str, Sequence[Row]]) -> 
         print(f'{write_rows(path, rows)} rows: {path}; {kinds}')
 
 
-def main(argv: Optional[Sequence[str]] = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Write the rows."""
     parser = argparse.ArgumentParser(description='Rows of twins')
     parser.add_argument('--replies', required=True, help='turns with k and r')

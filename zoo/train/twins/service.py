@@ -11,12 +11,35 @@ from parlai_q2.zoo.train.twins.twin import forms
 
 FILE = 'service.txt'
 PLACES = tuple(
-    'studio library gym clinic campsite hostel theatre workshop office hall'.split()
+    [
+        'studio',
+        'library',
+        'gym',
+        'clinic',
+        'campsite',
+        'hostel',
+        'theatre',
+        'workshop',
+        'office',
+        'hall',
+    ]
 )
 ITEMS = tuple(
-    'bike tent camera stroller suitcase scooter guitar laptop umbrella'.split()
+    [
+        'bike',
+        'tent',
+        'camera',
+        'stroller',
+        'suitcase',
+        'scooter',
+        'guitar',
+        'laptop',
+        'umbrella',
+    ]
 )
-DAYS = tuple('Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split())
+DAYS = tuple(
+    ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+)
 
 
 class Service(NamedTuple):

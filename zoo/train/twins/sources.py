@@ -6,26 +6,68 @@ responses that people wrote under one premise.
 import random
 import re
 from collections import Counter, defaultdict
-from typing import Any, Iterator, NamedTuple, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from parlai_q2.zoo.train.twins.twin import Twin
 
 Row = dict[str, Any]
 # Pairs with a publisher's entailments that are sentences of their own.
 ENTAILED = frozenset(
-    'lingnli mnli d-wsplit fever d-fever fever-rte d-fever-rte wice d-wice d-fm2 '
-    'fool-me-twice rte scitail taxinli healthver climate-fever d-syn-two-swap'.split()
+    [
+        'lingnli',
+        'mnli',
+        'd-wsplit',
+        'fever',
+        'd-fever',
+        'fever-rte',
+        'd-fever-rte',
+        'wice',
+        'd-wice',
+        'd-fm2',
+        'fool-me-twice',
+        'rte',
+        'scitail',
+        'taxinli',
+        'healthver',
+        'climate-fever',
+        'd-syn-two-swap',
+    ]
 )
 # Of these, people say a premise in other words.
 FAR = frozenset(
-    'lingnli mnli scitail rte taxinli healthver wice d-wice d-fever-rte'.split()
+    [
+        'lingnli',
+        'mnli',
+        'scitail',
+        'rte',
+        'taxinli',
+        'healthver',
+        'wice',
+        'd-wice',
+        'd-fever-rte',
+    ]
 )
 FAR_OVERLAP, FAR_WORDS = 0.5, 5
 # Left out: ANLI (CC BY-NC 4.0); verbs and adjectives put at random, of which some mean
 # the same; responses of other passages, which overlap betrays; judgements of degree.
 LEFT_OUT = frozenset(
-    'anli d-syn-verb d-syn-ant d-syn-random d-syn-samedoc d-syn-opinion joci help med '
-    'mpe conjnli-adv wikiresnli dnc breaking-nli'.split()
+    [
+        'anli',
+        'd-syn-verb',
+        'd-syn-ant',
+        'd-syn-random',
+        'd-syn-samedoc',
+        'd-syn-opinion',
+        'joci',
+        'help',
+        'med',
+        'mpe',
+        'conjnli-adv',
+        'wikiresnli',
+        'dnc',
+        'breaking-nli',
+    ]
 )
 PER_SOURCE = 450
 # How much more of its words the right one may have from the knowledge than the wrong.

@@ -1,7 +1,7 @@
 """Small talk that stands beside a claim and changes nothing about it."""
 
 import random
-from typing import Sequence
+from collections.abc import Sequence
 
 from parlai_q2.zoo.train.twins.twin import ended
 

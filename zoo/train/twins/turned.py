@@ -6,7 +6,8 @@ its meaning is left out: coordinations, symmetric relations, appositions, identi
 
 import random
 import re
-from typing import TYPE_CHECKING, Iterator, Optional
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from parlai_q2.zoo.train.twins.twin import CONTRADICTED, Twin
 
@@ -17,19 +18,90 @@ LONGEST = 6  # words of a phrase that is moved
 SUBJECTS = ('nsubj', 'nsubjpass')
 OBJECTS = ('dobj', 'attr', 'pobj', 'dative', 'nsubj', 'nsubjpass')
 SYMMETRIC = frozenset(
-    'meet marry border resemble equal join adjoin accompany agree differ collaborate '
-    'compete fight combine mix merge divorce date share connect link relate associate '
-    'include involve compare correspond rhyme intersect separate exist occur'.split()
+    [
+        'meet',
+        'marry',
+        'border',
+        'resemble',
+        'equal',
+        'join',
+        'adjoin',
+        'accompany',
+        'agree',
+        'differ',
+        'collaborate',
+        'compete',
+        'fight',
+        'combine',
+        'mix',
+        'merge',
+        'divorce',
+        'date',
+        'share',
+        'connect',
+        'link',
+        'relate',
+        'associate',
+        'include',
+        'involve',
+        'compare',
+        'correspond',
+        'rhyme',
+        'intersect',
+        'separate',
+        'exist',
+        'occur',
+    ]
 )
 # Prepositions of relations that hold both ways, or of mere lists.
 BOTH_WAYS = frozenset(
-    'with between among like near and including such as beside alongside '
-    'against'.split()
+    [
+        'with',
+        'between',
+        'among',
+        'like',
+        'near',
+        'and',
+        'including',
+        'such',
+        'as',
+        'beside',
+        'alongside',
+        'against',
+    ]
 )
 # Verbs whose past and participle are alike, besides those in -ed.
 ALIKE = frozenset(
-    'made led built bought sold found brought taught fought lost kept sent held told '
-    'won hit put paid caught shot fed bred lent met left heard read spent'.split()
+    [
+        'made',
+        'led',
+        'built',
+        'bought',
+        'sold',
+        'found',
+        'brought',
+        'taught',
+        'fought',
+        'lost',
+        'kept',
+        'sent',
+        'held',
+        'told',
+        'won',
+        'hit',
+        'put',
+        'paid',
+        'caught',
+        'shot',
+        'fed',
+        'bred',
+        'lent',
+        'met',
+        'left',
+        'heard',
+        'read',
+        'spent',
+    ]
 )
 COMPARED = {
     'larger': 'smaller', 'bigger': 'smaller', 'higher': 'lower', 'taller': 'shorter',
@@ -89,7 +161,7 @@ def changes_meaning(one: 'Span', other: 'Span') -> bool:
     return not (a.head == b.head and a.dep_ == b.dep_ == 'pobj')
 
 
-def swapped(doc: 'Doc', rng: random.Random) -> Optional[tuple[str, str]]:
+def swapped(doc: 'Doc', rng: random.Random) -> tuple[str, str] | None:
     """A kind and the sentence turned round, or None."""
     found = chunks(doc)
     pairs = [
@@ -176,7 +248,7 @@ def _be(noun: 'Token') -> str:
     return 'were' if plural else 'was'
 
 
-def comparison(text: str, rng: random.Random) -> Optional[Twin]:
+def comparison(text: str, rng: random.Random) -> Twin | None:
     """A comparison of two things, told from the other's side."""
     m = _COMPARISON.match(text)
     if not m:
