@@ -14,7 +14,7 @@ from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.chat_server.options import add_options, server_from_opt
 from parlai_q2.errors import ServerError
-from parlai_q2.generate.chat import Said, messages_of
+from parlai_q2.generate.chat import SpokenTurn, messages_of
 from parlai_q2.generate.protocol import Reply
 from parlai_q2.generate.server import ChatServer
 from parlai_q2.models.prompts import Prompt
@@ -49,7 +49,9 @@ class ChatServerAgent(CandidateAgent):
     def server(self) -> ChatServer:
         return self.loaded[0]
 
-    def read(self, dialogue: Sequence[Said], knowledge: str) -> list[dict[str, str]]:
+    def read(
+        self, dialogue: Sequence[SpokenTurn], knowledge: str
+    ) -> list[dict[str, str]]:
         """The messages to send."""
         return messages_of(self.loaded[1], dialogue, knowledge)
 

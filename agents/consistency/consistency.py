@@ -116,19 +116,19 @@ class ConsistencyAgent(Agent):
         chosen = choose(outputs, classes, self._threshold(score))
         answer = classes.classes[chosen]
         reply['text'] = answer
-        found = {
+        evidence = {
             'score': score.value,
             'label': score.label,
             'parts': dict(score.parts),
             'probabilities': dict(zip(classes.classes, probabilities)),
         }
-        reply['consistency'] = plain(found)
+        reply['consistency'] = plain(evidence)
         true = true_class(message)
         if self.opt.get('interactive_mode'):
             # Worded as ParlAI's own classifiers word it.
             probability = round_sigfigs(probabilities[chosen], 4)
-            said = f'Predicted class: {answer}\nwith probability: {probability}'
-            reply.force_set('text', said)
+            prediction = f'Predicted class: {answer}\nwith probability: {probability}'
+            reply.force_set('text', prediction)
         elif true is not None:
             if true not in classes.classes:
                 what = 'class (a label of the task)'
@@ -150,8 +150,8 @@ class ConsistencyAgent(Agent):
         names = self.opt.get('classes') or message.get('label_candidates')
         classes = tuple(map(str, names or OWN_CLASSES))
         if classes not in self._maps:
-            given = parse_class_map(self.opt.get('class_map'))
-            self._maps[classes] = map_classes(tuple(Finding), classes, given)
+            class_map = parse_class_map(self.opt.get('class_map'))
+            self._maps[classes] = map_classes(tuple(Finding), classes, class_map)
             for name in self._maps[classes].without_output:
                 warn_once(
                     f'No output of the scorer stands for the class {name!r}, so '

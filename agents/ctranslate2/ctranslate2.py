@@ -18,7 +18,7 @@ from parlai_q2.agents.ctranslate2.options import (
     generator_from_opt,
     strategy_from_opt,
 )
-from parlai_q2.generate.chat import Said
+from parlai_q2.generate.chat import SpokenTurn
 from parlai_q2.generate.generator import Generator
 from parlai_q2.generate.strategies import NAMED_CANDIDATES, parse_strategies
 from parlai_q2.generate.writer import GeneratedReply
@@ -55,7 +55,7 @@ class Ctranslate2Agent(CandidateAgent):
         is_sampling = any(strategy.is_sampling for strategy in self.searches)
         return generator_from_opt(opt, seed if is_sampling else None)
 
-    def read(self, dialogue: Sequence[Said], knowledge: str) -> list[str]:
+    def read(self, dialogue: Sequence[SpokenTurn], knowledge: str) -> list[str]:
         """The model's tokens for a turn; warns once if they were cut."""
         context, fitted = self.loaded.context(dialogue, knowledge)
         if fitted.length > len(context):

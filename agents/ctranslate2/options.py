@@ -26,7 +26,7 @@ DEFAULT_INFERENCE = Search.NUCLEUS
 MAX_WIDTH = 200
 SHIPPED_MODEL = f'{SHIPPED_PREFIX}{REPLY_MODEL}'
 # What suits the shipped reply model, and the defaults for other models.
-SHIPPED = {
+SHIPPED_DEFAULTS = {
     'prompt_template': REPLY,
     'inference': str(Search.BEAM),
     'beam_size': DEFAULT_BEAM,
@@ -35,7 +35,7 @@ SHIPPED = {
     'text_truncate': REPLY_TOKENS,
     'label_truncate': REPLY_DECODING.label_truncate,
 }
-OTHERS = {
+OTHER_DEFAULTS = {
     'prompt_template': None,
     'inference': None,
     'beam_size': None,
@@ -59,7 +59,7 @@ class _ModelAction(argparse._StoreAction):
 
 def defaults(model_path: str | None) -> dict[str, Any]:
     """The defaults of options that depend on the model."""
-    return SHIPPED if model_path == SHIPPED_MODEL else OTHERS
+    return SHIPPED_DEFAULTS if model_path == SHIPPED_MODEL else OTHER_DEFAULTS
 
 
 def add_options(

@@ -56,9 +56,9 @@ def load_network(
         model = load_model(
             config.model, AutoModelForSequenceClassification, revision=config.revision
         )
-        found = find_labels(labels, model.config, config.model)
+        indices = find_labels(labels, model.config, config.model)
         names = output_names(model.config)
-        for label, index in found.items():
+        for label, index in indices.items():
             names[index] = label
         model.config.update(names_of(names))
     outputs = [

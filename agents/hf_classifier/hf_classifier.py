@@ -88,8 +88,8 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
 
     def build_model(self) -> HfClassifierModel:
         hf, outputs = load_network(self.opt, self.classifier, self.class_list)
-        given = parse_class_map(self.opt.get('class_map'))
-        classes = map_classes(outputs, self.class_list, given)
+        class_map = parse_class_map(self.opt.get('class_map'))
+        classes = map_classes(outputs, self.class_list, class_map)
         for name in classes.without_output:
             if DatatypeHelper.is_training(self.opt['datatype']):
                 raise ConfigError(
@@ -127,8 +127,8 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         encoded = self.pair_input.encode(self.dict.hf_tokenizer, [pair])
         obs.force_set('full_text', '\n'.join(pair))
         obs.force_set('text_vec', torch.LongTensor(encoded['input_ids'][0]))
-        told = 'token_type_ids' in self.dict.hf_tokenizer.model_input_names
-        if told or reads_segments(self.network):
+        has_segments = 'token_type_ids' in self.dict.hf_tokenizer.model_input_names
+        if has_segments or reads_segments(self.network):
             segments = torch.LongTensor(encoded['token_type_ids'][0])
             obs.force_set(SEGMENTS, segments)
         return obs

@@ -68,8 +68,8 @@ def classifier_config(opt: Mapping[str, Any]) -> ModelConfig:
 
 def pair_input(config: ModelConfig, text_truncate: int | None = None) -> PairInput:
     """How a preset's classifier reads pairs; the smaller limit of tokens applies."""
-    known = {field.name for field in dataclasses.fields(PairInput)}
-    settings = {k: v for k, v in config.settings.items() if k in known}
+    names = {field.name for field in dataclasses.fields(PairInput)}
+    settings = {k: v for k, v in config.settings.items() if k in names}
     form = PairInput(**settings)
     if text_truncate is not None and text_truncate > 0:
         return at_most(form, text_truncate)

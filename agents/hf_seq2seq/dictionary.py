@@ -111,7 +111,7 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
 def _extra(tokenizer: Any) -> list[str]:
     """The special tokens beside those with a role; transformers 5 renames them."""
     for name in ('extra_special_tokens', 'additional_special_tokens'):
-        found = getattr(tokenizer, name, None)
-        if isinstance(found, (list, tuple)):
-            return [str(token) for token in found]
+        tokens = getattr(tokenizer, name, None)
+        if isinstance(tokens, (list, tuple)):
+            return [str(token) for token in tokens]
     return []

@@ -37,8 +37,8 @@ class HfDecoder(nn.Module):
         self._hf: list[Any] = [hf]
         self._start = start
         # The cache's name among a model's inputs and outputs; new in transformers 5.
-        taken = signature(hf.forward).parameters
-        self._cache = 'cache' if 'cache' in taken else 'past_key_values'
+        parameters = signature(hf.forward).parameters
+        self._cache = 'cache' if 'cache' in parameters else 'past_key_values'
 
     def forward(
         self,
@@ -125,9 +125,9 @@ class HfSeq2seqModel(TorchGeneratorModel):
     def half(self) -> 'HfSeq2seqModel':
         """Convert to fp16, except for the layers that would overflow (T5's ``wo``)."""
         super().half()
-        kept = getattr(self.hf, '_keep_in_fp32_modules', None) or []
+        kept_names = getattr(self.hf, '_keep_in_fp32_modules', None) or []
         for name, module in self.hf.named_modules():
-            if name.rpartition('.')[2] in kept:
+            if name.rpartition('.')[2] in kept_names:
                 module.float()
         return self
 

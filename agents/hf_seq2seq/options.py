@@ -61,9 +61,9 @@ def add_options(
         "with {text} for ParlAI's history text as it is; or reply, the prompt of "
         'the shipped reply model. Default: reply for that model, else {text}',
     )
-    asked = partial_opt or {}
-    trained = trained_with(asked)
-    hf_model = trained.get('hf_model') or asked.get('hf_model', DEFAULT_MODEL)
+    options = partial_opt or {}
+    trained = trained_with(options)
+    hf_model = trained.get('hf_model') or options.get('hf_model', DEFAULT_MODEL)
     parser.set_defaults(**decoding(hf_model), **trained)
     return parser
 
@@ -73,13 +73,13 @@ def trained_with(opt: Mapping[str, Any]) -> dict[str, Any]:
     ``hf_model`` and ``prompt_template`` of ``--init-model``, whose weights expect that
     prompt; empty where training starts from no saved model of this agent.
     """
-    own, beside = opt.get('model_file'), saved_opt(opt, 'init_model')
-    if not beside or (own and Path(own).exists()):
+    model_file, beside = opt.get('model_file'), saved_opt(opt, 'init_model')
+    if not beside or (model_file and Path(model_file).exists()):
         return {}
-    said = Opt.load(beside)
-    if not said.get('hf_model'):
+    saved = Opt.load(beside)
+    if not saved.get('hf_model'):
         return {}
-    return {name: said.get(name) for name in ('hf_model', 'prompt_template')}
+    return {name: saved.get(name) for name in ('hf_model', 'prompt_template')}
 
 
 def decoding(hf_model: str) -> dict[str, Any]:

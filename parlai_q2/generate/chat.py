@@ -15,10 +15,10 @@ from typing import Any
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.prompts import REPLY, Prompt
 
-# What somebody said: ``role`` (system, user or assistant) and ``content``; the same
+# A turn with its speaker: ``role`` (system, user or assistant) and ``content``; the same
 # as a pair.
 Message = Mapping[str, str]
-Said = tuple[str, str]
+SpokenTurn = tuple[str, str]
 USER = 'user'
 KNOWLEDGE = '{knowledge}'
 DEFAULT_PROMPT = (
@@ -35,7 +35,7 @@ class ChatTemplate:
     :param source: the template's text.
     :param name: where it is from, for errors.
     :param special: special tokens by name, which templates may write.
-    :raises ConfigError: when it is no template.
+    :raises ConfigError: if it is no template.
     """
 
     source: str = field(repr=False)
@@ -52,7 +52,7 @@ class ChatTemplate:
             line = getattr(e, 'lineno', None)
             where = f' in line {line}' if line else ''
             raise ConfigError(
-                f'{self.name} is no template: {_said(e)}{where}. {REMEDY}'
+                f'{self.name} is no template: {_shorten(e)}{where}. {REMEDY}'
             ) from e
         object.__setattr__(self, '_compiled', compiled)
 
@@ -60,9 +60,9 @@ class ChatTemplate:
         """
         The text that a model reads, up to where its reply begins.
 
-        A model that knows no system's message gets it with the first of the user's.
+        A model without system messages gets that text before the user's first message.
 
-        :raises ConfigError: when the template fails, or gives no text.
+        :raises ConfigError: if the template fails, or gives no text.
         """
         try:
             text = self._render(messages)
@@ -91,7 +91,8 @@ class ChatTemplate:
 
     def _failed(self, e: Exception) -> ConfigError:
         return ConfigError(
-            f'{self.name} fails on a dialogue: {type(e).__name__}: {_said(e)}. {REMEDY}'
+            f'{self.name} fails on a dialogue: {type(e).__name__}: {_shorten(e)}. '
+            f'{REMEDY}'
         )
 
 
@@ -100,9 +101,9 @@ REMEDY = 'Give another: --chat-template FILE'
 
 def read_template(path: str, special: Mapping[str, str]) -> ChatTemplate:
     """
-    The template in a file of the user's.
+    Read a template file.
 
-    :raises ConfigError: when it cannot be read, or is no template.
+    :raises ConfigError: if it cannot be read, or is no template.
     """
     try:
         source = Path(path).read_text(encoding='utf-8')
@@ -118,7 +119,7 @@ class ChatPrompt:
     them to size through it.
 
     :param prompt: the system's message. With ``{history}``, all is one message.
-    :param roles: who said each turn of the dialogue, oldest first.
+    :param roles: the speaker of each turn of the dialogue, oldest first.
     """
 
     template: ChatTemplate
@@ -128,24 +129,24 @@ class ChatPrompt:
     def render(self, turns: Sequence[str], knowledge: str) -> str:
         """:param turns: the last turns of the dialogue, or all."""
         roles = self.roles[len(self.roles) - len(turns) :]
-        said = list(zip(roles, turns, strict=True))
-        return self.template.render(messages_of(self.prompt, said, knowledge))
+        dialogue = list(zip(roles, turns, strict=True))
+        return self.template.render(messages_of(self.prompt, dialogue, knowledge))
 
 
 def messages_of(
-    prompt: Prompt, said: Sequence[Said], knowledge: str
+    prompt: Prompt, dialogue: Sequence[SpokenTurn], knowledge: str
 ) -> list[dict[str, str]]:
     """
-    The messages for a turn, the user's last. What one side says in several turns is one
-    message, since many models expect the sides to take turns.
+    The messages for a turn, the user's last. Consecutive turns of one speaker become one
+    message, since many models expect the speakers to alternate.
 
-    :param said: the dialogue, oldest turn first, without its knowledge.
-    :param knowledge: where it is empty, the template's lines with ``{knowledge}`` are
-        left out.
+    :param dialogue: the dialogue, oldest turn first, without its knowledge.
+    :param knowledge: if it is empty, the template's lines with ``{knowledge}`` are left
+        out.
     """
-    text = _text(prompt, [turn for _, turn in said], knowledge).strip()
+    text = _text(prompt, [turn for _, turn in dialogue], knowledge).strip()
     turns: list[dict[str, str]] = []
-    for role, turn in [] if prompt.has_history else said:
+    for role, turn in [] if prompt.has_history else dialogue:
         if not turn.strip():
             continue
         if turns and turns[-1]['role'] == role:
@@ -161,30 +162,30 @@ def _text(prompt: Prompt, turns: Sequence[str], knowledge: str) -> str:
     if knowledge or prompt.template == REPLY:
         return prompt.render(turns, knowledge)
     lines = [line for line in prompt.template.splitlines() if KNOWLEDGE not in line]
-    said = prompt.delimiter.join(turns)
-    return '\n'.join(lines).format(history=said, text=said)
+    dialogue = prompt.delimiter.join(turns)
+    return '\n'.join(lines).format(history=dialogue, text=dialogue)
 
 
 def _without_system(messages: Sequence[Message]) -> list[Message] | None:
-    """The same with the system's message before the user's first, if there is one."""
+    """The same with the system's text before the user's first; None without one."""
     if not messages or messages[0]['role'] != 'system':
         return None
-    said, rest = messages[0]['content'], list(messages[1:])
+    text, rest = messages[0]['content'], list(messages[1:])
     if rest and rest[0]['role'] == USER:
-        said = f'{said}\n\n{rest.pop(0)["content"]}'
-    return [{'role': USER, 'content': said}, *rest]
+        text = f'{text}\n\n{rest.pop(0)["content"]}'
+    return [{'role': USER, 'content': text}, *rest]
 
 
 def _environment() -> Any:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    found = ImmutableSandboxedEnvironment(
+    environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=['jinja2.ext.loopcontrols']
     )
-    found.filters['tojson'] = _tojson
-    found.globals['raise_exception'] = _raise
-    found.globals['strftime_now'] = lambda f: datetime.datetime.now().strftime(f)
-    return found
+    environment.filters['tojson'] = _tojson
+    environment.globals['raise_exception'] = _raise
+    environment.globals['strftime_now'] = lambda f: datetime.datetime.now().strftime(f)
+    return environment
 
 
 def _tojson(value: Any, indent: int | None = None, **_: Any) -> str:
@@ -198,5 +199,5 @@ def _raise(message: str) -> None:
     raise TemplateError(message)
 
 
-def _said(e: Exception) -> str:
+def _shorten(e: Exception) -> str:
     return ' '.join(str(e).split())[:200]

@@ -20,7 +20,7 @@ from parlai_q2.generate.chat import (
     USER,
     ChatPrompt,
     ChatTemplate,
-    Said,
+    SpokenTurn,
     read_template,
 )
 from parlai_q2.generate.model import (
@@ -73,7 +73,7 @@ class Generator:
     added_tokens: Mapping[int, str] = field(default_factory=dict)
 
     def context(
-        self, dialogue: Sequence[Said], knowledge: str
+        self, dialogue: Sequence[SpokenTurn], knowledge: str
     ) -> tuple[list[str], Fitted]:
         """
         Write what the model reads for a turn, cut if it is too long, the oldest turns

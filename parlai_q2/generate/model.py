@@ -107,9 +107,9 @@ def read_header(place: ModelPlace) -> Header:
             model = binary.read(memoryview(view))
         else:
             is_folder = place.folder.is_dir()
-            found = f'a folder without {MODEL}' if is_folder else 'no folder'
+            what = f'a folder without {MODEL}' if is_folder else 'no folder'
             raise ConfigError(
-                f'--model-path {str(place.folder)!r} is {found}; it must be a model in '
+                f'--model-path {str(place.folder)!r} is {what}; it must be a model in '
                 f"CTranslate2's format. {CONVERT}"
             )
     except (ConfigError, ModelError):
@@ -264,21 +264,21 @@ def explain_errors(place: ModelPlace) -> Iterator[None]:
     except (ConfigError, ModelError):
         raise
     except (RuntimeError, ValueError, MemoryError) as e:
-        said = ' '.join(str(e).split())[:300]
-        lower = said.lower()
+        reason = ' '.join(str(e).split())[:300]
+        lower = reason.lower()
         if isinstance(e, MemoryError) or 'out of memory' in lower:
             raise ConfigError(
                 f'{place.device} has not enough memory for {place.folder} and its '
-                f'candidates ({said}). Ask for fewer candidates '
+                f'candidates ({reason}). Ask for fewer candidates '
                 '(--candidate-strategies), a smaller --compute-type such as int8, a '
                 'smaller batch (-bs 1), or --device cpu.'
             ) from e
         if 'compute type' in lower:
-            raise ConfigError(f'--compute-type {place.compute_type}: {said}') from e
+            raise ConfigError(f'--compute-type {place.compute_type}: {reason}') from e
         if 'cuda' in lower or 'gpu' in lower:
             raise ConfigError(
-                f'--device {place.device} cannot be used: {said}. Take --device cpu.'
+                f'--device {place.device} cannot be used: {reason}. Take --device cpu.'
             ) from e
         raise ModelError(
-            f'CTranslate2 cannot run {place.folder}: {said}. {CONVERT}'
+            f'CTranslate2 cannot run {place.folder}: {reason}. {CONVERT}'
         ) from e

@@ -76,8 +76,8 @@ class GeneratorTokenizer:
         if not any(texts):
             return self._decode(tokens, skip_special_tokens=True).strip()
         hidden = {*self.special.values()} - {unknown}
-        shown = [token for token in tokens if token not in hidden]
-        parts = self._decode(shown, skip_special_tokens=False).split(unknown)
+        visible = [token for token in tokens if token not in hidden]
+        parts = self._decode(visible, skip_special_tokens=False).split(unknown)
         pairs = zip_longest(parts, texts, fillvalue='')
         return ''.join(part + text for part, text in pairs).strip()
 
@@ -129,8 +129,10 @@ def _read_template(folder: Path, settings: Mapping[str, Any]) -> str | None:
         named = {entry.get('name'): entry.get('template') for entry in entries}
         template = named.get('default')
     if template is not None and not isinstance(template, str):
-        shown = json.dumps(template)[:80]
-        raise ModelError(f'{folder / SETTINGS}: chat_template is {shown}, not a text.')
+        excerpt = json.dumps(template)[:80]
+        raise ModelError(
+            f'{folder / SETTINGS}: chat_template is {excerpt}, not a text.'
+        )
     return template
 
 
@@ -167,8 +169,10 @@ def _find_source(
     before, after = _neighbours(tokens, place)
     best_count, text = 0, ''
     for source in sources:
-        left, right = _neighbours(context, source)
-        count = _common_prefix(before, left) + _common_prefix(after, right)
+        before_source, after_source = _neighbours(context, source)
+        count = _common_prefix(before, before_source) + _common_prefix(
+            after, after_source
+        )
         if count > best_count:
             best_count, text = count, context[source]
     if best_count == 0 and len({context[source] for source in sources}) == 1:

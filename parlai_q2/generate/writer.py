@@ -83,8 +83,8 @@ class Writer:
                 if key in beams:
                     replies = self._finish(*beams[key], strategy)
                 else:
-                    found = self.model.finish(started[key])
-                    replies = self._score(found, strategy)
+                    hypotheses = self.model.finish(started[key])
+                    replies = self._score(hypotheses, strategy)
                 pools[example] += replies
         return pools
 
@@ -164,8 +164,8 @@ class Writer:
     ) -> list[GeneratedReply]:
         if result is None:
             return self._score([start], strategy)
-        found = self.model.finish(result, start.tokens)
-        return self._score(found, strategy, start)
+        hypotheses = self.model.finish(result, start.tokens)
+        return self._score(hypotheses, strategy, start)
 
     def _score(
         self,

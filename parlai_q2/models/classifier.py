@@ -111,7 +111,7 @@ def check_classifier(config: Any, model: str) -> None:
     Raise ConfigError unless a model is a classifier: transformers would give any other
     a random head.
     """
-    names = said(config, 'architectures') or []
+    names = read_field(config, 'architectures') or []
     if not names or any(name.endswith('ForSequenceClassification') for name in names):
         return
     remedy = (
@@ -128,7 +128,7 @@ def check_classifier(config: Any, model: str) -> None:
     )
 
 
-def said(config: Any, name: str) -> Any:
+def read_field(config: Any, name: str) -> Any:
     """A field of a configuration, an object or a mapping; None if it has none."""
     if isinstance(config, Mapping):
         return config.get(name)
@@ -137,7 +137,7 @@ def said(config: Any, name: str) -> Any:
 
 def output_names(config: Any) -> list[str]:
     """The names of a model's outputs, in order, as its configuration has them."""
-    by_id = said(config, 'id2label')
+    by_id = read_field(config, 'id2label')
     if not isinstance(by_id, Mapping):
         return []
     names = {int(index): str(name) for index, name in by_id.items()}

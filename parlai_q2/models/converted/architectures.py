@@ -211,7 +211,7 @@ def convert_weights(
         base = '' if name == 'BertModel' else 'bert.'
         has_pooler = f'{base}pooler.dense.bias' in tensors
         weights = bert_weights(layers, base, has_pooler)
-    _put_weights(arrays, stored, weights)
+    _add_weights(arrays, stored, weights)
     aliases: dict[str, str] = {}
     if name.startswith('MPNet'):
         _share_distances(arrays, aliases, 'encoder', layers, MPNET_MAX_DISTANCE)
@@ -236,21 +236,23 @@ def _convert_t5(
     arrays['decoder/num_heads'] = np.int16(config['num_heads'])
     arrays['decoder/alignment_layer'] = np.int16(-1)
     arrays['decoder/alignment_heads'] = np.int16(1)
-    _put(arrays, 'encoder/embeddings_0', stored.matrix(['shared.weight']))
+    _add_arrays(arrays, 'encoder/embeddings_0', stored.matrix(['shared.weight']))
     if keep is None:
         # CTranslate2 takes the scale of what an alias stands for, too.
         aliases['decoder/embeddings/weight'] = 'encoder/embeddings_0/weight'
     else:
-        _put(arrays, 'decoder/embeddings', stored.matrix(['shared.weight'], keep))
+        _add_arrays(
+            arrays, 'decoder/embeddings', stored.matrix(['shared.weight'], keep)
+        )
     is_tied = config.get('tie_word_embeddings', True)
     has_output = {'lm_head.weight', 'lm_head.weight.q'} & set(stored.tensors)
     output = 'lm_head.weight' if has_output or not is_tied else 'shared.weight'
-    _put(arrays, 'decoder/projection', stored.matrix([output], keep))
+    _add_arrays(arrays, 'decoder/projection', stored.matrix([output], keep))
     if config.get('scale_decoder_outputs', is_tied):
         arrays['decoder/scale_outputs'] = np.float32(config['d_model'] ** -0.5)
     layers = {'encoder': config['num_layers'], 'decoder': config['num_decoder_layers']}
     weights = t5_weights(layers, projection.startswith('gated'))
-    _put_weights(arrays, stored, weights)
+    _add_weights(arrays, stored, weights)
     for place in weights:
         if place.endswith('attention/linear_0/weight'):
             attention = place.removesuffix('/linear_0/weight')
@@ -274,15 +276,15 @@ def _encoder_settings(
     }
 
 
-def _put_weights(arrays: dict[str, Any], stored: Stored, weights: Weights) -> None:
+def _add_weights(arrays: dict[str, Any], stored: Stored, weights: Weights) -> None:
     for place, names in weights.items():
         if place.endswith('/weight'):
-            _put(arrays, place.removesuffix('/weight'), stored.matrix(names))
+            _add_arrays(arrays, place.removesuffix('/weight'), stored.matrix(names))
         else:
             arrays[place] = np.concatenate([stored.whole(name) for name in names])
 
 
-def _put(arrays: dict[str, Any], place: str, values: Tensors) -> None:
+def _add_arrays(arrays: dict[str, Any], place: str, values: Tensors) -> None:
     arrays.update({f'{place}/{name}': array for name, array in values.items()})
 
 

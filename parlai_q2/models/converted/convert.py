@@ -44,7 +44,7 @@ from parlai_q2.models.folder import CHECKSUMS, read_object, write_checksums
 from parlai_q2.models.tokens import FILE, SETTINGS
 
 # Of a Hugging Face configuration, what is read of an encoder beside the library's own.
-KEPT = ('architectures', 'id2label', 'model_type', 'pad_token_id')
+CONFIG_FIELDS = ('architectures', 'id2label', 'model_type', 'pad_token_id')
 # Matrices with up to this many elements (relative position tables) stay as they are.
 SMALLEST_QUANTISED = 4096
 MOST = 127
@@ -108,7 +108,9 @@ def write_tensors(
     words = list_words(source, len(model['encoder/embeddings_0/weight']))
     settings = write_settings(config, source)
     if model.spec == ENCODER:
-        settings.update({name: config[name] for name in KEPT if name in config})
+        settings.update(
+            {name: config[name] for name in CONFIG_FIELDS if name in config}
+        )
         written.append(WORDS)
         _write_json(out / WORDS, words)
         (out / HEAD).unlink(missing_ok=True)

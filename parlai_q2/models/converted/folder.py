@@ -252,7 +252,14 @@ def convert_tensors(
         WORDS if expected == ENCODER else SHARED: json.dumps(words).encode(),
     }
     config = {**config, **settings}
-    return Converted(weights.parent, config, model, sidecars, head, folder)
+    return Converted(
+        place=weights.parent,
+        config=config,
+        model=model,
+        sidecars=sidecars,
+        head=head,
+        tokens=folder,
+    )
 
 
 def read_head(tensors: Mapping[str, np.ndarray], name: str) -> dict[str, np.ndarray]:

@@ -14,7 +14,7 @@ from parlai.core.opt import Opt
 from parlai.core.torch_agent import Batch, History, Output, TorchAgent
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.generate.chat import Said
+from parlai_q2.generate.chat import SpokenTurn
 from parlai_q2.io.knowledge import find_knowledge
 from parlai_q2.parlai.generator.candidates import (
     CandidateFinder,
@@ -59,7 +59,7 @@ class CandidateAgent(CandidateFinder, TorchAgent):
         """Load what all clones of the agent share, such as a model."""
         raise NotImplementedError
 
-    def read(self, dialogue: Sequence[Said], knowledge: str) -> Any:
+    def read(self, dialogue: Sequence[SpokenTurn], knowledge: str) -> Any:
         """
         Make the model's input for a turn.
 

@@ -1,6 +1,6 @@
 """The dialogue of a chat model, with the speaker of each turn."""
 
-from parlai_q2.generate.chat import USER, Said
+from parlai_q2.generate.chat import USER, SpokenTurn
 from parlai_q2.parlai.generator.grounded_history import GroundedHistory
 
 ASSISTANT = 'assistant'
@@ -28,9 +28,9 @@ class ChatHistory(GroundedHistory):
         flags = [*self._is_reply, self._adding_reply]
         self._is_reply = flags[-len(self.history_strings) :]
 
-    def turns_with_roles(self) -> list[Said]:
+    def turns_with_roles(self) -> list[SpokenTurn]:
         """The turns without their knowledge, oldest first, each with its speaker."""
-        dialogue: list[Said] = []
+        dialogue: list[SpokenTurn] = []
         for is_reply, turn in zip(self._is_reply, self.turns(with_knowledge=True)):
             text = self._without_knowledge(turn)
             if text.strip():
