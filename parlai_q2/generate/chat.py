@@ -15,8 +15,8 @@ from typing import Any
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.prompts import REPLY, Prompt
 
-# A turn with its speaker: ``role`` (system, user or assistant) and ``content``; the same
-# as a pair.
+# A turn with its speaker: ``role`` (system, user or assistant) and ``content``; and the
+# same as a pair.
 Message = Mapping[str, str]
 SpokenTurn = tuple[str, str]
 USER = 'user'
@@ -137,8 +137,8 @@ def messages_of(
     prompt: Prompt, dialogue: Sequence[SpokenTurn], knowledge: str
 ) -> list[dict[str, str]]:
     """
-    The messages for a turn, the user's last. Consecutive turns of one speaker become one
-    message, since many models expect the speakers to alternate.
+    The messages for a turn, the user's last. Consecutive turns of one speaker become
+    one message, since many models expect the speakers to alternate.
 
     :param dialogue: the dialogue, oldest turn first, without its knowledge.
     :param knowledge: if it is empty, the template's lines with ``{knowledge}`` are left
