@@ -64,7 +64,7 @@ def test_a_beam_is_five_wide_as_in_the_paper_unless_it_is_said(text, width):
         ('nucleus:3/5', 'beam or delayedbeam'),
         ('beam:4/8/9', 'after the slash'),
         ('nucleus:3/k=5', "no setting 'k'. It has p"),
-        ('beam:3/p=0.5', "no setting 'p'. It Its width"),
+        ('beam:3/p=0.5', "no setting 'p'. Its width"),
         ('nucleus:3/p=1.5', 'at most 1'),
         ('nucleus:3/p=many', "not 'many'"),
         ('delayedbeam:3/delay=0', 'from 1'),
