@@ -1,0 +1,138 @@
+"""The command and what its pages show, with the shipped models behind it."""
+
+import os
+import re
+import runpy
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from threading import Timer
+
+import httpx
+import pytest
+
+from parlai_q2.cli.commands import find, parser_of, run_command
+from parlai_q2.errors import Q2Error
+from parlai_q2.report.chat.connections import Limits
+from tests.agents.protocol_server import serving
+from tests.conftest import ROOT
+from tests.docs.code_in_docs import code_of
+from tests.serve.running import serving_app
+from tests.serve.test_chat import replying
+
+KNOWLEDGE = 'The museum opened in 1903. It was designed by Anna Keller.'
+REPLIES = ('It opened in 1950.', 'It was designed by Anna Keller.', 'Who knows?')
+ASKED = {
+    'model': 'm',
+    'messages': [
+        {'role': 'system', 'content': KNOWLEDGE},
+        {'role': 'user', 'content': 'Who designed the museum?'},
+    ],
+}
+
+
+@contextmanager
+def command(*options):
+    """The running command, and its address."""
+    words = [sys.executable, '-m', 'parlai_q2', 'serve', '--port', '0', *options]
+    env = {**os.environ, 'PYTHONPATH': str(ROOT)}
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=env) as process:
+        try:
+            lines = iter(process.stderr.readline, '')
+            found = (re.search(r'Serving (http://\S+)/v1', line) for line in lines)
+            match = next(filter(None, found), None)
+            assert match, 'it ended'
+            yield process, match[1]
+        finally:
+            process.kill()
+
+
+@pytest.mark.slow
+def test_the_command_answers_and_ends_after_its_last_answer():
+    def slowly(fields):
+        time.sleep(1.0)
+        return list(REPLIES)[: fields['n']]
+
+    with serving(slowly) as served:
+        with command('--upstream', served.url, '--candidates', '3') as (process, url):
+            with httpx.Client(trust_env=False, timeout=60) as client:
+                answer = client.post(f'{url}/v1/chat/completions', json=ASKED)
+                found = answer.json()
+                assert found['choices'][0]['message']['content'] == REPLIES[1]
+                [claim] = found['grounding']['claims']
+                start, end = claim['span']
+                assert REPLIES[1][start:end] == claim['text']
+                for evidence in claim['evidence']:
+                    start, end = evidence['span']
+                    assert KNOWLEDGE[start:end] == evidence['text']
+                Timer(0.3, process.send_signal, [signal.SIGTERM]).start()
+                last = client.post(f'{url}/v1/chat/completions', json=ASKED)
+        assert last.is_success
+        assert process.wait(timeout=20) in (0, -signal.SIGTERM)
+
+
+@pytest.mark.parametrize(
+    'options, told',
+    [
+        ([], '--upstream is missing'),
+        (['--upstream', 'host'], 'http://localhost:8000/v1'),
+        (['--upstream', 'http://h/v1', '--candidates', '0'], '--candidates is 0'),
+        (['--upstream', 'http://h/v1', '--max-queue', '0'], '--max-queue is 0'),
+        (['--upstream', 'http://h/v1', '--knowledge-prompt', 'x'], '{knowledge}'),
+        (['--upstream', 'http://h/v1', '--choose', 'nothing'], 'no scorer'),
+        (
+            ['--upstream', 'http://h/v1', '--knowledge-index', 'none'],
+            'no index in none',
+        ),
+        (
+            ['--upstream', 'http://h/v1', '--upstream-key-variable', 'NONE'],
+            'NONE is not',
+        ),
+    ],
+)
+def test_a_wrong_option_says_what_is_right(options, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Q2Error, match=re.escape(told)):
+        run_command('serve', '--port', '0', *options)
+
+
+def test_the_options_on_the_page_are_those_of_the_command():
+    page = (ROOT / 'docs' / 'serve.md').read_text('utf-8')
+    known = parser_of(find('serve'))._option_string_actions
+    named = set(re.findall(r'(?<![\w-])--[a-z-]+[a-z]', page)) - {'--outdir'}
+    assert len(named) > 10 and named <= known.keys()
+
+
+def code(page, name):
+    """The file that a page shows, for another server."""
+    [found] = [c for c in code_of(ROOT / 'docs' / page) if c.name == name]
+    return found.text
+
+
+@pytest.mark.slow
+def test_the_code_of_the_page_on_web_services_runs(tmp_path, capsys):
+    with serving(replying(*REPLIES, REPLIES[0])) as served:
+        text = code('web_service.md', 'rank.py')
+        path = tmp_path / 'rank.py'
+        path.write_text(text.replace('http://localhost:8000/v1', served.url))
+        runpy.run_path(str(path))
+    assert capsys.readouterr().out == f'{REPLIES[1]} consistent\n'
+    (tmp_path / 'app.py').write_text(code('web_service.md', 'app.py'))
+    app = runpy.run_path(str(tmp_path / 'app.py'))['app']
+    body = {'knowledge': KNOWLEDGE, 'replies': REPLIES, 'history': ['Who designed it?']}
+    with serving_app(app, Limits()) as url:
+        found = httpx.post(url, json=body, timeout=60, trust_env=False).json()
+    assert found['rerank'][0]['text'] == REPLIES[1]
+
+
+@pytest.mark.slow
+def test_the_client_of_the_page_runs(capsys):
+    pytest.importorskip('openai')
+    with serving(replying('It opened in 1903.', 'It opened in 1950.')) as served:
+        with command('--upstream', served.url, '--candidates', '2') as (_, url):
+            text = code('serve.md', 'client.py')
+            exec(text.replace('http://localhost:8080', url), {})
+    shown = capsys.readouterr().out
+    assert shown.startswith('It opened in 1903.\nconsistent 0.')
