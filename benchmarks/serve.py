@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from statistics import quantiles
+from typing import Any
 
 import anyio
 import httpx
@@ -209,7 +210,7 @@ async def main():
     command += opt.options.split()
     own, other = 'http://127.0.0.1:8013', 'http://127.0.0.1:8014'
     limits = httpx.Limits(max_connections=opt.clients)
-    settings = {'timeout': 300, 'trust_env': False, 'limits': limits}
+    settings: dict[str, Any] = {'timeout': 300, 'trust_env': False, 'limits': limits}
     with subprocess.Popen(command) as proxy:
         try:
             async with httpx.AsyncClient(base_url=other, **settings) as client:

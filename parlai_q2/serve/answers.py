@@ -10,10 +10,9 @@ from starlette.responses import Response
 from parlai_q2.generate.protocol import DONE
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.rerank.choice import Reason
-from parlai_q2.serve.grounded import Answer
+from parlai_q2.serve.grounded import NOT_SCORED, Answer
 from parlai_q2.serve.request import Unscored
 
-NOT_SCORED = 'not_scored'
 SSE = 'text/event-stream; charset=utf-8'
 _WORD = re.compile(r'\s*\S+\s*')
 _DIGITS = 4
@@ -55,7 +54,7 @@ def grounding_of(answer: Answer) -> dict[str, Any]:
     candidates, best first.
     """
     ranking = answer.ranking
-    if answer.declined:
+    if answer.is_declined:
         reason = {'reason': str(Reason.DECLINED), 'knowledge': str(answer.source)}
         return {'scored': False, 'abstained': True, **reason}
     if ranking is None:

@@ -29,16 +29,9 @@ from parlai_q2.errors import InputError
 from parlai_q2.generate.server import ChatServer
 from parlai_q2.io.read import example_of
 from parlai_q2.rerank import Candidate, Pool, Reranker
-from parlai_q2.serve.answers import (
-    NOT_SCORED,
-    SSE,
-    Json,
-    grounding_of,
-    headers_of,
-    stream_answer,
-)
+from parlai_q2.serve.answers import SSE, Json, grounding_of, headers_of, stream_answer
 from parlai_q2.serve.gate import Gate, answer_error, read_json, refuse, until_left
-from parlai_q2.serve.grounded import Answer, GroundedChat, Grounder
+from parlai_q2.serve.grounded import GroundedChat, Grounder
 from parlai_q2.serve.metrics import CONTENT_TYPE
 from parlai_q2.serve.sentences import pass_on, stream_sentences
 from parlai_q2.serve.settings import Settings
@@ -114,24 +107,19 @@ class Endpoints:
         body = await read_json(request, chat.settings)
         key = '' if chat.settings.api_key else request.headers.get('authorization', '')
         asked = await until_left(request, chat.read(body))
-        is_streamed = bool(body.get('stream'))
-        if not isinstance(asked, Answer):
-            if is_streamed and asked.unscored is not None:
+        if asked.is_streamed and not asked.is_declined:
+            if asked.unscored is not None:
                 return await _stream(request, pass_on(chat, asked, key))
-            if is_streamed and chat.settings.stream_sentences and asked.choices == 1:
+            if chat.settings.stream_sentences and asked.choices == 1:
                 return await _stream(request, stream_sentences(chat, asked, key))
-            asked = await until_left(request, chat.answer(asked, key))
-        grounding = grounding_of(asked)
-        chat.metrics.labels.labels(grounding.get('label') or NOT_SCORED).inc()
-        if asked.abstained:
-            chat.metrics.abstentions.inc()
+        answer = await until_left(request, chat.answer(asked, key))
+        grounding = grounding_of(answer)
+        chat.count(grounding)
         headers = headers_of(grounding)
-        if is_streamed:
-            options = body.get('stream_options')
-            has_usage = isinstance(options, dict) and bool(options.get('include_usage'))
-            events = stream_answer(asked.completion, grounding, has_usage)
+        if asked.is_streamed:
+            events = stream_answer(answer.completion, grounding, asked.has_usage)
             return StreamingResponse(events, headers=headers, media_type=SSE)
-        return Json({**asked.completion, 'grounding': grounding}, headers=headers)
+        return Json({**answer.completion, 'grounding': grounding}, headers=headers)
 
     async def rerank(self, request: Request) -> Response:
         """Rank replies (``documents``) by a passage (``query``)."""
@@ -157,7 +145,7 @@ class Endpoints:
             }
             for candidate in ranking.candidates[:top]
         ]
-        return Json({'model': body.get('model'), 'results': results})
+        return Json({'model': str(body.get('model') or ''), 'results': results})
 
     async def score(self, request: Request) -> Response:
         """Score one response, or many, with their labels and claims."""

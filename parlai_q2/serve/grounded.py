@@ -32,6 +32,8 @@ from parlai_q2.text.messages import split_message, visible_text
 from parlai_q2.text.sentences import sentences
 
 UPSTREAM = ('upstream',)
+# Stands for the label of a reply without one.
+NOT_SCORED = 'not_scored'
 REVISE = """\
 The knowledge does not support this in your last reply:
 {claims}
@@ -68,7 +70,7 @@ class Answer:
     :param ranking: None if the reply was not scored.
     :param unscored: why not.
     :param revision: what was done about unsupported claims; None if nothing was.
-    :param declined: whether the documents have no answer, so that nobody was asked.
+    :param is_declined: whether the documents have no answer, so that nobody was asked.
     """
 
     completion: Completion
@@ -76,12 +78,12 @@ class Answer:
     ranking: Ranking | None = None
     unscored: Unscored | None = None
     revision: Revision | None = None
-    declined: bool = False
+    is_declined: bool = False
 
     @property
     def abstained(self) -> bool:
         """Whether a reply was withheld."""
-        return self.declined or (self.ranking is not None and self.ranking.abstain)
+        return self.is_declined or (self.ranking is not None and self.ranking.abstain)
 
 
 class GroundedChat:
@@ -117,6 +119,12 @@ class GroundedChat:
             async with self.server.connect() as self.connection:
                 yield
 
+    def count(self, grounding: Mapping[str, Any]) -> None:
+        """Count an answer by what its evidence says."""
+        self.metrics.labels.labels(grounding.get('label') or NOT_SCORED).inc()
+        if grounding['abstained']:
+            self.metrics.abstentions.inc()
+
     def _rank_pools(self, pools: Sequence[Pool]) -> list[Ranking]:
         return self.reranker.explained(self.reranker.rank_batch(pools))
 
@@ -129,8 +137,8 @@ class GroundedChat:
         with self.metrics.timed(Step.SCORE):
             return await self._rank(pool)
 
-    async def read(self, body: Mapping[str, Any]) -> ChatRequest | Answer:
-        """Read a request and find its knowledge; an answer if documents have none."""
+    async def read(self, body: Mapping[str, Any]) -> ChatRequest:
+        """Read a request, and find its knowledge."""
         settings = self.settings
         request = read_request(body, settings.markers, settings.prompt)
         if request.unscored is None and self.grounder is not None:
@@ -138,7 +146,7 @@ class GroundedChat:
                 with self.metrics.timed(Step.SEARCH):
                     known = await self._search(request.history)
                 if known.declined:
-                    return self._decline(request)
+                    return replace(request, source=Source.INDEX, is_declined=True)
                 if known.passages:
                     passages, source = known.passages, Source.INDEX
                     request = request.with_knowledge(passages, source, settings.prompt)
@@ -155,6 +163,8 @@ class GroundedChat:
         :param authorization: the client's header, for the upstream server.
         :raises ServerError: if that fails.
         """
+        if request.is_declined:
+            return self._decline(request)
         # Without sampling, all replies are the same.
         is_sampled = request.fields.get('temperature') != 0
         several = request.unscored is None and is_sampled
@@ -207,7 +217,7 @@ class GroundedChat:
                 ('prompt_tokens', 'completion_tokens', 'total_tokens'), 0
             ),
         }
-        return Answer(completion, Source.INDEX, declined=True)
+        return Answer(completion, request.source, is_declined=True)
 
     async def _revise(
         self, request: ChatRequest, answer: Answer, authorization: str

@@ -60,6 +60,7 @@ class ChatRequest:
     :param is_streamed: whether they are sent in pieces.
     :param has_usage: whether these end with the usage.
     :param unscored: why the reply is not scored; None if it is.
+    :param is_declined: whether documents have no answer.
     """
 
     fields: Mapping[str, Any]
@@ -70,6 +71,7 @@ class ChatRequest:
     is_streamed: bool = False
     has_usage: bool = False
     unscored: Unscored | None = None
+    is_declined: bool = False
 
     def with_knowledge(
         self, passages: Sequence[Passage], source: Source, prompt: str

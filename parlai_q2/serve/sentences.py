@@ -34,6 +34,7 @@ async def pass_on(
     """The events of a reply that is not scored."""
     assert request.unscored is not None
     grounding = unscored_grounding(request.unscored)
+    chat.count(grounding)
     async with aclosing(_stream(chat, request, authorization)) as chunks:
         async for chunk in chunks:
             if any(choice.get('finish_reason') for choice in chunk['choices']):
@@ -76,6 +77,7 @@ async def stream_sentences(
         async for text in reply.end():
             yield write_event(make_chunk(last, make_delta(0, {'content': text})))
         grounding = reply.grounding()
+        chat.count(grounding)
         end = make_delta(0, {}, reply.finish_reason or 'stop')
         yield write_event(make_chunk(last, end, grounding=grounding))
         if reply.usage:
@@ -129,7 +131,6 @@ class _Reply:
                 yield text
         if self.is_stopped and not self.sent:
             self.abstained = True
-            self.chat.metrics.abstentions.inc()
             yield self.chat.settings.abstain_text
 
     async def _send(self, complete: bool) -> AsyncIterator[str]:
