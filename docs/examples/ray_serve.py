@@ -1,6 +1,4 @@
-"""
-The proxy on a Ray cluster: ``serve run docs.examples.ray_serve:deployment``.
-"""
+"""The proxy on a Ray cluster: ``serve run ray_serve:deployment``."""
 
 import os
 

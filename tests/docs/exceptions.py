@@ -25,8 +25,8 @@ EXCEPTIONS = {
     'runs it on one',
     r'parlai_q2 multiprocessing_eval .*': 'starts two processes; '
     'tests/tasks/test_distributed_eval.py compares them with one',
-    r'(parlai_q2 serve|serve run|uvicorn|curl .*8080) ?.*': 'serves until it is '
-    'stopped, or asks it; tests/serve runs what its pages show',
+    r'(parlai_q2 serve|UPSTREAM=\S+ serve|uvicorn|curl .*8080) ?.*': 'serves '
+    'until it is stopped, or asks it; tests/serve runs what its pages show',
     r'parlai_q2 bench --responses .*': 'takes minutes; tests/benchmark/test_script.py '
     'runs it on two responses',
     r'parlai_q2 bench --parts scale .*': 'takes minutes to hours; '
