@@ -18,12 +18,12 @@ import sys
 import time
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
 import anyio
 import httpx
-import psutil
 import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -93,7 +93,8 @@ async def ask(client, number):
 
 async def load(client, clients, seconds):
     """Have some clients ask one question after the other."""
-    end, taken, statuses, right = time.monotonic() + seconds, [], Counter(), 0
+    end, taken, right = time.monotonic() + seconds, list[float](), 0
+    statuses = Counter[int]()
     numbers = iter(range(10**9))
 
     async def talk():
@@ -113,14 +114,27 @@ async def load(client, clients, seconds):
 def spoil(draw):
     """A body that is wrong in some way, or right."""
     known, question, _ = facts(draw.randrange(1000))
-    body = {
+    body: dict[str, Any] = {
         'model': draw.choice([*BROKEN, '7', '8']),
         'messages': [
             {'role': 'system', 'content': known},
             {'role': 'user', 'content': question},
         ],
     }
-    odd = (None, True, -1, 1e308, '', '\ud800', 'x' * 5000, [], [[]], {}, [{}], '\0')
+    odd: tuple[Any, ...] = (
+        None,
+        True,
+        -1,
+        1e308,
+        '',
+        '\ud800',
+        'x' * 5000,
+        [],
+        [[]],
+        {},
+        [{}],
+        '\0',
+    )
     for _ in range(draw.randrange(3)):
         names = ('messages', 'knowledge', 'documents', 'n', 'stream', 'tools', 'model')
         body[draw.choice((*names, 'stream_options', 'response_format'))] = (
@@ -172,6 +186,12 @@ async def fuzz(client, url, count, statuses):
                 tasks.start_soon(leave, content)
 
 
+def memory_of(process):
+    """The resident memory of a process in MB."""
+    status = Path(f'/proc/{process}/status').read_text()
+    return int(status.partition('VmRSS:')[2].split()[0]) // 1000
+
+
 def show(name, taken):
     cuts = quantiles(taken, n=20)
     print(
@@ -220,10 +240,9 @@ async def main():
                             break
                     await asyncio.sleep(0.5)
                 await load(client, min(opt.clients, 8), 3)
-                memory = psutil.Process(proxy.pid).memory_info
-                before = memory().rss
+                before = memory_of(proxy.pid)
                 if opt.fuzz:
-                    statuses = Counter()
+                    statuses: Counter[Any] = Counter()
                     await fuzz(client, httpx.URL(other), opt.fuzz, statuses)
                     assert (await client.get('/health')).is_success
                 else:
@@ -239,8 +258,7 @@ async def main():
                     )
                     print(f'right    {right} of {len(taken)}')
                 print(f'statuses {dict(statuses)}')
-                after = memory().rss
-                print(f'memory   {before / 1e6:.0f} MB before, {after / 1e6:.0f} after')
+                print(f'memory   {before} MB before, {memory_of(proxy.pid)} after')
         finally:
             proxy.terminate()
     server.should_exit = True
