@@ -24,7 +24,7 @@ from parlai_q2.generate.strategies import NAMED_CANDIDATES, parse_strategies
 from parlai_q2.generate.writer import GeneratedReply
 from parlai_q2.parlai.generator.agent import CandidateAgent
 from parlai_q2.parlai.generator.candidates import Searches
-from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.candidate import Candidate, first_distinct
 
 
 class Ctranslate2Agent(CandidateAgent):
@@ -75,8 +75,21 @@ class Ctranslate2Agent(CandidateAgent):
     ) -> list[list[Candidate]]:
         """Find candidates, in the order of the strategies."""
         strategies = [flags.select(self.searches) for flags in searches]
-        pools = self.loaded.writer.write(contexts, strategies)
-        return self._make_candidates(pools, contexts)
+        wider = [[strategy.with_spares() for strategy in each] for each in strategies]
+        pools = self.loaded.writer.write(contexts, wider)
+        return [
+            [
+                candidate
+                for strategy in kept
+                for candidate in first_distinct(
+                    (c for c in pool if c.strategies == (strategy.name,)),
+                    strategy.number,
+                )
+            ]
+            for kept, pool in zip(
+                strategies, self._make_candidates(pools, contexts), strict=True
+            )
+        ]
 
     def complete(
         self, contexts: Sequence[list[str]], beginnings: Sequence[str]

@@ -29,7 +29,7 @@ from parlai_q2.agents.grounded_rerank.side_by_side import (
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import NAMED_CANDIDATES, Search, Strategy
 from parlai_q2.parlai.generator.candidates import CandidateFinder, Searches
-from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.candidate import Candidate, first_distinct
 from parlai_q2.turns import Passage
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ class ParlaiSearches(CandidateFinder, _Generator):
         :param search_options: further arguments of the generator's ``_generate``.
         :raises ConfigError: when the generator does not return a list of candidates.
         """
-        plan = _plan_searches(self.strategies, searches)
+        kept = _plan_searches(self.strategies, searches)
+        plan = [(strategy.with_spares(), examples) for strategy, examples in kept]
         seed = self.opt.get('candidate_seed') or 0
         generate = self._search_loop
         if (
@@ -113,7 +114,7 @@ class ParlaiSearches(CandidateFinder, _Generator):
                 seed,
             )
         pools: list[list[Candidate]] = [[] for _ in range(batch.batchsize)]
-        for (strategy, examples), finished_searches in zip(plan, results, strict=True):
+        for (strategy, examples), finished_searches in zip(kept, results, strict=True):
             for example, finished in zip(examples, finished_searches, strict=True):
                 pools[example] += collect(self, finished, strategy)
         return pools
@@ -245,8 +246,7 @@ def collect(agent: Any, searches: Sequence[Any], strategy: Strategy) -> list[Can
     Collect the candidates that a strategy found for one example.
 
     :param searches: finished searches: one, or one for each document.
-    :return: at most ``strategy.number`` candidates, although a beam often finishes
-        more.
+    :return: at most ``strategy.number`` distinct candidates.
     """
     finished: list[Any] = []
     for search in searches:
@@ -256,8 +256,6 @@ def collect(agent: Any, searches: Sequence[Any], strategy: Strategy) -> list[Can
     length_penalty = agent.opt.get('beam_length_penalty', PARLAI_LENGTH_PENALTY)
     candidates: list[Candidate] = []
     for hypothesis in finished:
-        if len(candidates) == strategy.number:
-            break
         tokens, score, _ = hypothesis
         try:
             text = _drop_special_tokens(agent.dict, agent._v2t(tokens))
@@ -268,7 +266,7 @@ def collect(agent: Any, searches: Sequence[Any], strategy: Strategy) -> list[Can
         candidates.append(
             Candidate(text, (strategy.name,), float(score), mean, hypothesis)
         )
-    return candidates
+    return first_distinct(candidates, strategy.number)
 
 
 def _drop_special_tokens(dictionary: Any, text: str) -> str:

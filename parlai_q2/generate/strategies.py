@@ -9,7 +9,8 @@ searches together, and led to no more wrong choices.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from math import ceil
 from typing import Any
 
 from parlai_q2.enums import Word
@@ -38,6 +39,9 @@ DEFAULT_BEAM = 5
 P = 0.9
 K = 10
 DELAY = 5
+# Some replies differ only in case, punctuation or spaces. So a search for several looks
+# for so many times as many, and the first distinct ones are kept.
+SPARE = 1.5
 # The most sequences that all strategies together follow at a time; memory grows with
 # them.
 MOST_CANDIDATES = 200
@@ -87,6 +91,18 @@ class Strategy:
     def is_sampling(self) -> bool:
         """Whether the search draws random numbers."""
         return self.name in SAMPLING
+
+    def with_spares(self, most: int | None = None) -> 'Strategy':
+        """
+        The search for more replies, so that ``number`` of them are distinct.
+
+        :param most: the greatest number, such as the size of the vocabulary.
+        """
+        if self.number == 1:
+            return self
+        limits = [self.beam or MOST_CANDIDATES, most or MOST_CANDIDATES]
+        number = min(ceil(SPARE * self.number), *limits)
+        return replace(self, number=max(self.number, number))
 
     def __str__(self) -> str:
         defaults = Strategy(self.name, self.number)

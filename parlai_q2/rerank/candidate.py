@@ -110,3 +110,13 @@ def distinct_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
     ['Five.']
     """
     return merge_duplicates(c for c in candidates if c.text.strip())
+
+
+def first_distinct(candidates: Iterable[Candidate], number: int) -> list[Candidate]:
+    """The first distinct candidates of a search, at most ``number``."""
+    kept: dict[str, Candidate] = {}
+    for candidate in candidates:
+        if len(kept) == number:
+            break
+        kept.setdefault(duplicate_key(candidate.text), candidate)
+    return list(kept.values())
