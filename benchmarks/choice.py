@@ -6,21 +6,26 @@ Measures which reply is chosen from pools of which people, or rules, said what i
 A pool has ``knowledge`` (passages), ``kind``, ``history`` and ``candidates``, each with
 ``text``, ``g`` (1 supported, 0 not, "n" claims nothing) and ``a`` (2 answers, 1 partly,
 0 not). A chosen reply is ``wrong`` if it is not supported, else ``best``, ``partly`` or
-``beside`` by how it answers. ``--held-out`` reads the development fifth alone.
+``beside`` by how it answers. ``--held-out`` reads the development fifth alone. As a
+control, the best replies are read after their own turn and after another on the same
+passages: relevance must be higher after their own.
 """
 
 import argparse
 import random
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from parlai_q2.rerank import Pool, Reranker
+from parlai_q2.rerank import Pool, Reranker, Rule
+from parlai_q2.rerank.choice import DEFAULT_RERANK_BY
+from parlai_q2.turns import Turn
 from parlai_q2.zoo.train.relevance_pools import (
+    is_best,
     is_held_out,
     read_rows,
     sentences_of,
@@ -134,6 +139,26 @@ def choose(reranker: Reranker, pools: Sequence[Labelled]) -> list[str]:
     ]
 
 
+def report_control(reranker: Reranker, pools: Sequence[Labelled]) -> None:
+    """Print how often a best reply is more relevant to its own turn than to another."""
+    by_passage: dict[str, list[Labelled]] = defaultdict(list)
+    for pool in pools:
+        by_passage[pool['knowledge'][0]].append(pool)
+    pairs = []
+    for pool in pools:
+        same = by_passage[pool['knowledge'][0]]
+        other = same[(same.index(pool) + 1) % len(same)]
+        best = [c['text'] for c in pool['candidates'] if is_best(c) and c['g'] == 1]
+        if other is not pool and best:
+            pairs += [(Turn('', p['history']), best[0]) for p in (pool, other)]
+    reader = reranker.relevance_reader
+    if reader is not None and pairs:
+        values = reader.read_relevance(pairs)
+        own, others = np.array(values[::2]), np.array(values[1::2])
+        share = np.mean(own > others)
+        print(f'  more relevant to its own turn: {share:.3f} of {len(own)}')
+
+
 def report(name: str, pools: Sequence[Labelled], outcomes: Sequence[str]) -> None:
     """Print the shares of outcomes, with intervals, for all pools and by kind."""
     print(f'{name} ({len(pools)} pools), 95 % intervals by resampling passages')
@@ -170,8 +195,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         action='store_true',
         help='add to each pool the best reply to another turn on its passages',
     )
+    parser.add_argument('--rerank-by', default=DEFAULT_RERANK_BY)
     args = parser.parse_args(argv)
-    reranker = Reranker()
+    reranker = Reranker(rule=Rule(args.rerank_by))
     sets: dict[str, Sequence[Labelled]] = {
         path: read_rows(path) for path in (str(SHORT_POOLS), *args.pools)
     }
@@ -184,6 +210,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             pools = with_other_turns(pools)
         if pools:
             report(name, pools, choose(reranker, pools))
+            report_control(reranker, pools)
 
 
 if __name__ == '__main__':

@@ -1,12 +1,16 @@
 """
-Says of a reply whether it answers the turn before it, and whether it is free of
-unsupported claims. A sequence classifier with two outputs reads knowledge, the last
-turns and the reply together: "No, only at weekends." is a claim only beside its
-question.
+Reads a reply in the light of the turns before it, with one sequence classifier of three
+outputs:
+
+- ``relevance``: whether the reply answers the last turn, and ``declines``: whether it
+  says that it has no answer. For these the model reads turns and reply alone: a wrong
+  answer is an answer. So the inputs are short.
+- ``support``: whether the knowledge supports the reply as an answer to the turn. For
+  this it also reads the sentences of the knowledge that match: "No, only on Mondays."
+  is a claim only beside its question.
 """
 
 from collections.abc import Sequence
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,47 +21,44 @@ from parlai_q2.models.batching import map_unique
 from parlai_q2.models.classifier import output_names
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.presets import ModelConfig, Section
-from parlai_q2.text.selection import index_of
+from parlai_q2.text.selection import SentenceIndex, index_of
 
 if TYPE_CHECKING:
     from parlai_q2.models.encoders import PairEncoder
 
 # The most turns that are read, the user's last among them.
 TURNS = 3
-MAX_TOKENS = 384
-# The shares of what the model can read that turns and reply can take up.
-MOST_FOR_TURNS, MOST_FOR_REPLY = 0.25, 0.5
-# Of long knowledge, so many sentences are looked at.
-MOST_SENTENCES = 64
-OUTPUTS = ('relevance', 'support')
+MAX_TOKENS = 224
+# The shares of these that turns and reply can take up.
+MOST_FOR_TURNS, MOST_FOR_REPLY = 0.3, 0.35
+OUTPUTS = ('relevance', 'declines', 'support')
+# Of the knowledge, the sentences that match turn and reply best, up to so many
+# characters.
+KNOWLEDGE_CHARACTERS = 360
 
 
 class RelevancePrediction(NamedTuple):
     """
-    What the model says of a reply, each in [0, 1].
+    What the model says of a reply.
 
-    :param relevance: whether it answers the turn, or greets or declines where that is
-        the right thing to do.
-    :param support: whether the knowledge supports all that it claims, read in the light
-        of the turns.
+    :param relevance: the logit of whether it answers the turn.
+    :param declines: whether it says that it has no answer.
     """
 
     relevance: float
-    support: float
+    declines: bool
 
 
 # Of a reply that says nothing.
-NOTHING = RelevancePrediction(0.0, 0.0)
+NOTHING = RelevancePrediction(-10.0, False)
 
 
 class RelevanceModel(Backend):
     """
-    Predicts relevance and support with a converted or Hugging Face classifier, whose
-    outputs are named ``relevance`` and ``support``.
+    Predicts with a converted or Hugging Face classifier.
 
     :param config: the preset's section.
-    :param max_tokens: the most tokens of an input. Of longer knowledge, the sentences
-        are read that match the last turn and the reply best.
+    :param max_tokens: the most tokens of an input.
     :param shared: settings of :class:`~parlai_q2.models.backend.Backend`.
     """
 
@@ -73,43 +74,74 @@ class RelevanceModel(Backend):
     def settings(self) -> dict[str, Any]:
         """What identifies the model in signatures."""
         role = str(Section.RELEVANCE)
-        settings = {role: self.identity(), f'{role}_engine': self.engine}
-        if self.max_tokens == MAX_TOKENS:
-            return settings
-        return {**settings, f'{role}_max_tokens': self.max_tokens}
+        settings: dict[str, Any] = {
+            role: self.identity(),
+            f'{role}_engine': self.engine,
+        }
+        if self.max_tokens != MAX_TOKENS:
+            settings[f'{role}_max_tokens'] = self.max_tokens
+        return settings
 
     def predict(
-        self, inputs: Sequence[tuple[str, Sequence[str], str]]
+        self, inputs: Sequence[tuple[Sequence[str], str]]
     ) -> list[RelevancePrediction]:
         """
-        Predict for B replies; each as if it were given alone.
+        Predict relevance for B replies; each as if it were given alone.
 
-        :param inputs: B times the knowledge (its passages as one text; may be empty),
-            the turns before the reply, oldest first (may be empty), and the reply.
-        :return: B predictions; zeros for a blank reply.
+        :param inputs: B times the turns before the reply, oldest first (may be empty),
+            and the reply.
+        :return: B predictions; :data:`NOTHING` for a blank reply.
         :raises ModelError: if the model cannot be loaded or computes no numbers.
         """
-        hashable = [
-            (knowledge, tuple(turns), reply) for knowledge, turns, reply in inputs
+        rows = self._read([(tuple(turns), '', reply) for turns, reply in inputs])
+        return [
+            NOTHING if row is None else RelevancePrediction(row[0], row[1] > 0)
+            for row in rows
         ]
-        return map_unique(hashable, self._predict)
 
-    def _predict(
-        self, inputs: list[tuple[str, tuple[str, ...], str]]
-    ) -> list[RelevancePrediction]:
-        predictions = [NOTHING] * len(inputs)
+    def predict_support(
+        self, inputs: Sequence[tuple[str, Sequence[str], str]]
+    ) -> list[float]:
+        """
+        Predict support for B replies; each as if it were given alone.
+
+        :param inputs: B times the knowledge as one text, the turns before the reply,
+            oldest first (may be empty), and the reply.
+        :return: B probabilities; 0 without knowledge and for a blank reply.
+        :raises ModelError: if the model cannot be loaded or computes no numbers.
+        """
+        rows = self._read(
+            [
+                (tuple(turns), known, reply if known.strip() else '')
+                for known, turns, reply in inputs
+            ]
+        )
+        return [
+            0.0 if row is None else float(1 / (1 + np.exp(-row[2]))) for row in rows
+        ]
+
+    def _read(
+        self, inputs: list[tuple[tuple[str, ...], str, str]]
+    ) -> list[tuple[float, ...] | None]:
+        """The logits of each input, in the order of the outputs; None for no reply."""
+        return map_unique(inputs, self._read_distinct)
+
+    def _read_distinct(
+        self, inputs: list[tuple[tuple[str, ...], str, str]]
+    ) -> list[tuple[float, ...] | None]:
+        logits: list[tuple[float, ...] | None] = [None] * len(inputs)
         places = [n for n, (_, _, reply) in enumerate(inputs) if reply.strip()]
         if not places:
-            return predictions
+            return logits
         model, tokens = self._loaded()
-        pairs = [self._fitting(tokens, *inputs[n]) for n in places]
-        encoded = tokens.pairs(*zip(*pairs), self.max_tokens)
-        logits = np.stack(model.classes(encoded)).astype(np.float64)
-        if not np.isfinite(logits).all():
+        pairs = [self._fit(tokens, *inputs[n]) for n in places]
+        encoded = tokens.pairs(*zip(*pairs, strict=True), self.max_tokens)
+        rows = np.stack(model.classes(encoded)).astype(np.float64)
+        if not np.isfinite(rows).all():
             raise not_finite(self.config.model)
-        for n, row in zip(places, 1 / (1 + np.exp(-logits)), strict=True):
-            predictions[n] = RelevancePrediction(*row.tolist())
-        return predictions
+        for n, row in zip(places, rows.tolist(), strict=True):
+            logits[n] = tuple(row)
+        return logits
 
     def _load(self) -> tuple['PairEncoder', Tokens]:
         model, tokens = self._encoder('AutoModelForSequenceClassification')
@@ -122,40 +154,53 @@ class RelevanceModel(Backend):
             )
         return model, tokens
 
-    def _fitting(
-        self, tokens: Tokens, knowledge: str, turns: Sequence[str], reply: str
+    def _fit(
+        self, tokens: Tokens, turns: tuple[str, ...], known: str, reply: str
     ) -> tuple[str, str]:
-        """The two texts of an input, which the model can read at once."""
-        context = context_of(knowledge, turns)
-        # A text with no more characters than allowed tokens cannot be too long.
-        if len(context) + len(reply) + 3 <= self.max_tokens:
-            return context, reply
-        if tokens.count(context, reply) <= self.max_tokens:
-            return context, reply
+        """The two texts of an input, without the early turns that find no room."""
+        room = int(self.max_tokens * MOST_FOR_TURNS)
+        kept = list(turns[-TURNS:])
+        while len(kept) > 1 and _is_longer(tokens, join_turns(kept), room):
+            del kept[0]
+        kept = [tokens.cut(turn, room) for turn in kept]
         reply = tokens.cut(reply, int(self.max_tokens * MOST_FOR_REPLY))
-        last = [
-            tokens.cut(t, int(self.max_tokens * MOST_FOR_TURNS)) for t in turns[-1:]
-        ]
-        room = self.max_tokens - tokens.count(context_of('', last), reply) - 1
-        index = index_of(knowledge)
-        best = index.best(' '.join([*last, reply]), MOST_SENTENCES)
-        rest = (n for n in range(len(index.sentences)) if n not in best)
-        chosen = {}
-        for n in islice(chain(best, rest), MOST_SENTENCES):
-            text = index.sentences[n].text
-            size = len(tokens.ids(text))
-            if size <= room:
-                chosen[n] = text
-                room -= size
-        return context_of(' '.join(chosen[n] for n in sorted(chosen)), last), reply
+        context = add_knowledge(kept, known, reply) if known else join_turns(kept)
+        return context, reply
 
 
-def context_of(knowledge: str, turns: Sequence[str]) -> str:
+def join_turns(turns: Sequence[str]) -> str:
     """
-    The last turns and the knowledge, as the model reads them.
+    The last turns, as the model reads them.
 
-    >>> context_of('It opened in 1969.', ['Hi!', 'When did it open?'])
-    'Hi! / When did it open? | It opened in 1969.'
+    >>> join_turns(['Hi!', 'When did it open?'])
+    'Hi! / When did it open?'
     """
-    dialogue = ' / '.join(turns[-TURNS:])
-    return ' | '.join(text for text in (dialogue, knowledge) if text)
+    return ' / '.join(turns[-TURNS:])
+
+
+def add_knowledge(turns: Sequence[str], knowledge: str, reply: str) -> str:
+    """
+    The last turns with the sentences of the knowledge that match turn and reply best.
+
+    >>> add_knowledge(['Since when?'], 'It opened in 1969.', 'Since 1969.')
+    'Since when? | It opened in 1969.'
+    """
+    index, left = index_of(knowledge), KNOWLEDGE_CHARACTERS
+    kept: list[int] = []
+    for place in _by_match(index, ' '.join([*turns[-TURNS:], reply])):
+        text = index.sentences[place].text
+        if len(text) <= left or not kept:
+            kept.append(place)
+            left -= len(text)
+    chosen = ' '.join(index.sentences[place].text for place in sorted(kept))
+    return f'{join_turns(turns)} | {chosen}'
+
+
+def _by_match(index: SentenceIndex, text: str) -> list[int]:
+    best = index.best(text, len(index.sentences))
+    return [*best, *(n for n in range(len(index.sentences)) if n not in best)]
+
+
+def _is_longer(tokens: Tokens, text: str, count: int) -> bool:
+    # A text with no more characters than tokens that are allowed cannot be too long.
+    return len(text) > count and len(tokens.ids(text)) > count

@@ -1,4 +1,4 @@
-"""The model that reads knowledge, turns and reply at once."""
+"""The model that reads a reply in the light of its turns."""
 
 from pathlib import Path
 
@@ -7,25 +7,30 @@ from transformers import BertForSequenceClassification
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.converted.convert import write_converted
-from parlai_q2.models.relevance import NOTHING, RelevanceModel, context_of
+from parlai_q2.models.relevance import (
+    KNOWLEDGE_CHARACTERS,
+    NOTHING,
+    OUTPUTS,
+    RelevanceModel,
+    add_knowledge,
+)
 from parlai_q2.presets import ModelConfig
 from tests.tiny import tiny_pair_model
 
-NAMES = {0: 'relevance', 1: 'support'}
 LONG = ' '.join(f'The bees have {word} eyes.' for word in ('five', 'two', 'large') * 60)
 
 
 @pytest.fixture(scope='module')
 def model(tmp_path_factory) -> RelevanceModel:
-    return RelevanceModel(ModelConfig(_folder(tmp_path_factory.mktemp('m'), NAMES)))
+    return RelevanceModel(ModelConfig(_folder(tmp_path_factory.mktemp('m'), OUTPUTS)))
 
 
-def _folder(path: Path, names: dict[int, str]) -> str:
+def _folder(path: Path, names: tuple[str, ...]) -> str:
     made = tiny_pair_model(
         path / 'torch',
         BertForSequenceClassification,
         num_labels=len(names),
-        id2label=names,
+        id2label=dict(enumerate(names)),
         max_position_embeddings=400,
     )
     write_converted(made, path / 'converted')
@@ -36,8 +41,7 @@ INPUTS = [
     ('Bees have five eyes.', ['How many eyes have bees?'], 'Five.'),
     ('Bees have five eyes.', ['How many eyes have bees?'], 'They are small.'),
     ('Bees have five eyes.', [], 'Five.'),
-    ('', ['Wow!'], 'Five.'),
-    ('', [], 'Five.'),
+    ('Bees.', ['Wow!'], 'Five.'),
     (LONG, ['How many eyes have bees?'], 'Five.'),
     ('Bees have five eyes.', [LONG, LONG], 'Five.'),
     ('Bees have five eyes.', ['Wow!'], LONG),
@@ -47,47 +51,49 @@ INPUTS = [
 
 
 def test_a_batch_gives_what_each_input_gives_alone(model):
-    alone = [model.predict([one])[0] for one in INPUTS]
-    assert model.predict(INPUTS) == alone
-    assert model.predict(INPUTS[::-1] + INPUTS) == alone[::-1] + alone
-    assert all(0 < value < 1 for one in alone for value in one)
-    assert len(set(alone)) > 1
+    alone = [model.predict_support([one])[0] for one in INPUTS]
+    assert model.predict_support(INPUTS) == alone
+    assert model.predict_support(INPUTS[::-1] + INPUTS) == alone[::-1] + alone
+    assert all(0 < value < 1 for value in alone) and len(set(alone)) > 1
+    short = [(turns, reply) for _, turns, reply in INPUTS]
+    alone = [model.predict([one])[0] for one in short]
+    assert model.predict(short) == alone and len(set(alone)) > 1
 
 
-def test_nothing_is_predicted_for_no_input_and_zeros_for_a_blank_reply(model):
-    assert model.predict([]) == []
-    blank = model.predict([('Bees.', ['Hi'], ' \n'), INPUTS[0], ('', (), '')])
-    assert (blank[0], blank[2]) == (NOTHING, NOTHING) and blank[1] != NOTHING
+def test_blank_texts_are_not_read(model):
+    assert model.predict([]) == [] and model.predict_support([]) == []
+    blank, five = model.predict([(['Hi'], ' \n'), (['Hi'], 'Five.')])
+    assert blank == NOTHING != five
+    assert model.predict_support([('Bees.', ['Hi'], ''), (' ', ['Hi'], 'No.')]) == [
+        0.0,
+        0.0,
+    ]
 
 
-def test_of_long_knowledge_what_matches_is_read_wherever_it_stands(model):
+def test_of_the_turns_the_last_count(model):
+    turns = ['Wow!', 'Bees!', 'Eyes?', 'How many?']
+    assert model.predict([(turns, 'Five.')]) == model.predict([(turns[1:], 'Five.')])
+    # For earlier ones there is room only where the last one leaves some.
+    last = ' '.join(['How many?'] * 40)
+    assert model.predict([(['Wow!', last], 'Five.')]) == model.predict(
+        [([last], 'Five.')]
+    )
+
+
+@pytest.mark.parametrize('at_the_end', [False, True])
+def test_of_long_knowledge_what_matches_is_read_wherever_it_stands(at_the_end):
     filler = ' '.join(['The rock band was formed in los angeles.'] * 80)
-    known = 'Bees have five eyes.'
-    turns, reply = ['How many eyes have bees?'], 'They have five eyes.'
-    _, tokens = model._loaded()
-    for text in (f'{known} {filler}', f'{filler} {known}'):
-        context, said = model._fitting(tokens, text, turns, reply)
-        assert known in context and turns[0] in context and said == reply
-        assert tokens.count(context, said) <= model.max_tokens
+    told = ['Bees have five eyes.', filler]
+    knowledge = ' '.join(told[::-1] if at_the_end else told)
+    text = add_knowledge(['How many eyes have bees?'], knowledge, 'They have five.')
+    assert 'Bees have five eyes.' in text
+    assert len(text) < KNOWLEDGE_CHARACTERS + 50
 
 
-@pytest.mark.parametrize(
-    'known, turns, expected',
-    [
-        ('It is old.', ['a', 'b', 'c', 'd'], 'b / c / d | It is old.'),
-        ('It is old.', [], 'It is old.'),
-        ('', ['a'], 'a'),
-        ('', [], ''),
-    ],
-)
-def test_the_last_turns_stand_before_the_knowledge(known, turns, expected):
-    assert context_of(known, turns) == expected
-
-
-def test_a_model_must_have_the_two_outputs(tmp_path):
-    folder = _folder(tmp_path, {0: 'support', 1: 'relevance'})
+def test_other_outputs_are_refused(tmp_path):
+    folder = _folder(tmp_path, ('support', 'relevance'))
     with pytest.raises(ConfigError, match='outputs support, relevance; a model of rel'):
-        RelevanceModel(ModelConfig(folder)).predict([INPUTS[0]])
+        RelevanceModel(ModelConfig(folder)).predict([(['Hi'], 'Hello.')])
 
 
 def test_settings_name_the_model_and_what_is_unusual():

@@ -1,4 +1,4 @@
-"""Pools for training the model of relevance."""
+"""Blocks for training the model of relevance."""
 
 import random
 from pathlib import Path
@@ -8,100 +8,131 @@ import pytest
 from parlai_q2.zoo.train import relevance_pools
 from parlai_q2.zoo.train.relevance_pools import (
     DECLINES,
-    PoolSource,
-    QaPools,
-    courtesy_pool,
-    dialogue_pool,
+    BlockSource,
+    blurred,
     is_best,
     is_held_out,
-    moved_pool,
+    misspelt,
     read_rows,
-    replay_pool,
-    thinned,
-    twin_pool,
     with_other_turns,
+    yes_no_question,
 )
 
 PASSAGE = 'The museum opened in 1903. It was designed by Anna Keller.'
-ROWS = [
-    {'q': 'Who designed it?', 'c': PASSAGE, 's': 46, 'a': 'Anna Keller'},
-    {'q': 'When did it open?', 'c': PASSAGE, 's': 21, 'a': '1903'},
-    {'q': 'Who paid for it?', 'c': PASSAGE, 's': -1, 'a': ''},
-]
-REPLIES = [
-    {'text': 'Anna Keller.', 'g': 1, 'a': 2},
-    {'text': 'Otto Brandt.', 'g': 0, 'a': 2},
-    {'text': 'In 1910 it did.', 'g': 0, 'a': 0},
-    {'text': 'It opened in 1903.', 'g': 1, 'a': 0},
-    {'text': 'Museums are nice.', 'g': 'n', 'a': 0},
-    {'text': 'Nobody knows.', 'g': 'n', 'a': 0},
+QUESTIONS = [
+    {'q': 'Who designed it?', 'c': PASSAGE, 'a': 'Anna Keller'},
+    {'q': 'When did the museum open?', 'c': PASSAGE, 'a': '1903'},
+    {'q': 'Who paid for it?', 'c': PASSAGE, 'a': ''},
 ]
 POOL = {
     'kind': 'wh',
     'knowledge': [PASSAGE, 'Tickets are 7 euros.'],
     'history': ['Who designed it?'],
-    'candidates': REPLIES,
+    'candidates': [
+        {'text': 'Anna Keller.', 'g': 1, 'a': 2},
+        {'text': 'Otto Brandt.', 'g': 0, 'a': 2},
+        {'text': 'It opened in 1903.', 'g': 1, 'a': 0},
+    ],
 }
-
-
-DETECTOR = [
-    {'p': 'The lake is deep.', 'h': said, 'y': y}
-    for said, y in (('It is.', 0), ('It is old.', 1), ('No.', 2), ('Wow!', 3))
-]
+PRICE = {
+    'kind': 'unanswerable',
+    'knowledge': POOL['knowledge'],
+    'history': ['Do children pay?'],
+    'candidates': [
+        {'text': 'No word on that, sorry.', 'g': 'n', 'a': 2},
+        {'text': 'They pay half.', 'g': 0, 'a': 2},
+        {'text': 'Tickets are 7 euros.', 'g': 1, 'a': 0},
+    ],
+}
 DIALOGUES = [
     {'k': 'Bees have five eyes.', 'h': ['I like bees.'], 'r': 'Five eyes!', 'f1': 0.7},
     {'k': 'Baikal is deep.', 'h': ['Is it deep?'], 'r': 'It is deep.', 'f1': 0.6},
-    {'k': 'Rome is old.', 'h': ['Hi'], 'r': 'What?', 'f1': 0.1},
+    {'k': 'Rome is old.', 'h': ['Old?'], 'r': 'It is old.', 'f1': 0.6},
 ]
+DETECTOR = [
+    {'p': 'The lake is deep.', 'h': said, 'y': y, 'src': 'd-syn-num'}
+    for said, y in (('Deep it is.', 0), ('It is dry.', 2), ('Wow!', 3))
+]
+TWINS = [{'p': PASSAGE, 'right': 'Keller did.', 'wrong': 'Brandt did.'}]
 
 
-@pytest.fixture
-def qa() -> QaPools:
-    return QaPools(ROWS)
+@pytest.fixture(scope='module')
+def blocks():
+    source = BlockSource(
+        [POOL, PRICE], QUESTIONS, DIALOGUES, DIALOGUES, TWINS, DETECTOR
+    )
+    drawn = source.draw(random.Random(3))
+    return [next(drawn) for _ in range(400)]
 
 
-@pytest.fixture
-def draw() -> random.Random:
-    return random.Random(3)
-
-
-def best(pool):
-    return [one['text'] for one in pool['candidates'] if is_best(one)]
-
-
-@pytest.mark.parametrize(
-    'row, kind, expected',
-    [
-        (0, 'fragment', ['Anna Keller.']),
-        (0, 'sentence', ['It was designed by Anna Keller.']),
-        (1, 'sentence', ['The museum opened in 1903.']),
-    ],
-)
-def test_the_answer_is_the_best_reply(qa, draw, row, kind, expected):
-    pool = qa.pool(ROWS[row], kind, draw)
-    assert (best(pool), pool['history']) == (expected, [ROWS[row]['q']])
-
-
-def test_yes_or_no_goes_with_what_was_asked(qa, draw):
-    pools = [qa.pool(ROWS[0], 'yesno', draw) for _ in range(20)]
-    assert {(p['history'][0].endswith('Keller?'), *best(p)) for p in pools} == {
-        (True, 'Yes, Anna Keller.'),
-        (False, 'No, Anna Keller.'),
+def labels(block, text):
+    """What a block says of a reply: by its last turn, relevance and support."""
+    return {
+        (block.turns[t][-1], name): value
+        for name in ('relevance', 'support')
+        for (t, r), value in getattr(block, name).items()
+        if block.replies[r] == text
     }
 
 
-def test_without_an_answer_declining_is_best(qa, draw):
-    (text,) = best(qa.pool(ROWS[2], 'fragment', draw))
-    assert text in DECLINES
+@pytest.mark.parametrize(
+    'text, turn, name, expected',
+    [
+        ('Anna Keller.', 'Who designed it?', 'relevance', {1.0}),
+        ('Anna Keller.', 'Do children pay?', 'relevance', {0.0}),
+        ('Otto Brandt.', 'Who designed it?', 'relevance', {1.0}),
+        ('Otto Brandt.', 'Do children pay?', 'relevance', {0.0}),
+        ('They pay half.', 'Do children pay?', 'relevance', {1.0}),
+        ('No word on that, sorry.', 'Do children pay?', 'relevance', set()),
+        ('Anna Keller.', 'Who designed it?', 'support', {1.0}),
+        ('Anna Keller.', 'When did the museum open?', 'support', {0.0}),
+        ('Otto Brandt.', 'Who designed it?', 'support', {0.0}),
+        ('It is deep.', 'Is it deep?', 'relevance', {1.0}),
+        ('It is deep.', 'I like bees.', 'relevance', {0.0}),
+    ],
+)
+def test_a_reply_answers_its_own_turn_and_no_other(blocks, text, turn, name, expected):
+    found = [labels(block, text).get((turn, name)) for block in blocks]
+    assert {value for value in found if value is not None} == expected
 
 
-def test_of_a_labelled_pool_a_best_and_a_wrong_reply_stay(draw):
-    for _ in range(10):
-        pool = thinned(POOL, draw)
-        replies = pool['candidates']
-        assert len(replies) == 4 and best(pool) == ['Anna Keller.']
-        assert any(one['g'] == 0 for one in replies)
-        assert sorted(pool['knowledge']) == sorted(POOL['knowledge'])
+def test_who_declines_is_known_whatever_the_words(blocks):
+    told = {
+        block.replies[r]: value
+        for block in blocks
+        for r, value in block.declines.items()
+    }
+    assert told['No word on that, sorry.']
+    declines = [told[text] for text in DECLINES if text in told]
+    assert declines and all(declines)
+    assert not told['They pay half.'] and not told['Anna Keller.']
+
+
+def test_what_the_model_reads_has_a_label(blocks):
+    for block in blocks:
+        assert block.pairs and len(set(block.pairs)) == len(block.pairs)
+        assert bool(block.support) == bool(block.knowledge)
+
+
+@pytest.mark.parametrize(
+    'sentence, question',
+    [
+        ('The museum was opened in 1903.', 'Was the museum opened in 1903?'),
+        ('Anna Keller has been there twice.', 'Has Anna Keller been there twice?'),
+        ('Bees have five eyes.', None),
+        ('In 1903 it was opened by the mayor.', None),
+    ],
+)
+def test_sentences_become_yes_no_questions(sentence, question):
+    found = yes_no_question(sentence)
+    assert (found and found[0]) == question
+
+
+def test_turns_are_blurred_as_people_write(blocks):
+    draw = random.Random(1)
+    typed = {misspelt('How much is breakfast?', draw) for _ in range(20)}
+    assert len(typed) > 10 and all(len(text) >= 20 for text in typed)
+    assert blurred(blocks[0], draw).pairs == blocks[0].pairs
 
 
 def test_the_best_reply_to_another_turn_is_beside_the_point():
@@ -117,47 +148,6 @@ def test_the_best_reply_to_another_turn_is_beside_the_point():
     assert with_other_turns([POOL]) == [POOL]
 
 
-def test_on_other_knowledge_nothing_is_supported_but_its_own_sentences(draw):
-    other = {'knowledge': ['The lake is 120 metres deep.']}
-    for _ in range(10):
-        pool = moved_pool(POOL, other, draw)
-        (text,) = best(pool)
-        assert text in DECLINES and pool['knowledge'] in (other['knowledge'], [''])
-        said = {one['text']: one['g'] for one in pool['candidates']}
-        assert all(said[one['text']] == 0 for one in REPLIES if one['text'] in said)
-
-
-def test_a_greeting_is_answered_by_a_greeting(draw):
-    for _ in range(10):
-        assert len(best(courtesy_pool([PASSAGE], draw))) == 1
-
-
-def test_twins_have_no_turn():
-    pool = twin_pool({'p': PASSAGE, 'right': 'Keller did.', 'wrong': 'Brandt did.'})
-    assert pool['history'] == []
-    assert [(c['g'], c['a']) for c in pool['candidates']] == [(1, None), (0, None)]
-
-
-@pytest.mark.parametrize('row, supported', list(zip(DETECTOR, [1, 0, 0, 'n'])))
-def test_replayed_rows_keep_their_class_after_any_turn(draw, row, supported):
-    pools = [replay_pool(row, DIALOGUES, draw) for _ in range(30)]
-    assert {p['candidates'][0]['g'] for p in pools} == {supported}
-    assert {len(p['history']) for p in pools} == {0, 1}
-
-
-def test_what_others_said_does_not_answer(draw):
-    right, other = dialogue_pool(DIALOGUES[:2], draw)['candidates']
-    assert is_best(right) and (other['g'], other['a']) == (0, 0)
-
-
-def test_a_source_mixes_labelled_pools_with_made_ones(qa, draw):
-    twins = [{'p': PASSAGE, 'right': 'Keller did.', 'wrong': 'Brandt did.'}]
-    source = PoolSource([POOL], qa, twins, DETECTOR, DIALOGUES).draw(draw)
-    kinds = [next(source).get('kind', 'twins') for _ in range(300)]
-    assert 20 < kinds.count('wh') < 80
-    assert {'twins', 'smalltalk', 'fragment', 'unanswerable'} < set(kinds)
-
-
 def test_a_fifth_of_the_passages_is_held_out():
     pools = [{'knowledge': [f'Passage {n}.', 'More.']} for n in range(1000)]
     assert 150 < sum(map(is_held_out, pools)) < 250
@@ -167,6 +157,7 @@ def test_every_labelled_pool_has_a_best_reply():
     pools = read_rows(str(Path(relevance_pools.__file__).parent / 'reply_pools.jsonl'))
     assert len(pools) == 400 and 40 < sum(map(is_held_out, pools)) < 100
     for pool in pools:
-        assert pool['knowledge'] and pool['history'] and best(pool)
+        assert pool['knowledge'] and pool['history']
+        assert any(map(is_best, pool['candidates']))
         assert {one['g'] for one in pool['candidates']} <= {0, 1, 'n'}
         assert {one['a'] for one in pool['candidates']} <= {0, 1, 2}

@@ -1,10 +1,14 @@
 """
-Pools of replies to one turn, for training and measuring the model of relevance: read
-from files, and made by rules.
+Replies beside turns, for training and measuring the model of relevance: read from files
+of pools, and made by rules.
 
 A pool has ``kind``, ``knowledge`` (passages), ``history`` (turns, the user's last) and
 ``candidates``, each with ``text``, ``g`` (1 supported, 0 not, "n" claims nothing) and
-``a`` (2 answers, 1 partly, 0 not, null unknown).
+``a`` (2 answers, 1 partly, 0 not).
+
+For training, turns and replies are put into blocks. A reply that answers one turn of a
+block is beside the point after another, so that its style tells nothing: the model has
+to read the turn.
 """
 
 import gzip
@@ -13,58 +17,70 @@ import json
 import lzma
 import random
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from parlai_q2.text.questions import only_declines
+from parlai_q2.text.selection import stems
+
+Row = Mapping[str, Any]
 Pool = dict[str, Any]
 
-# Of a pool that people labelled, so many replies are read in a pass.
-MOST_REPLIES = 4
-# Of so many pools that people labelled, so many are made by each rule.
-PER_LABELLED = {
-    'qa': 1.0,
-    'replay': 5.0,
-    'dialogue': 0.4,
-    'twins': 0.06,
-    'courtesy': 0.045,
-    'moved': 0.075,
+# How often each rule makes a block.
+SHARES = {
+    'labelled': 0.14,
+    'questions': 0.12,
+    'yes_no': 0.06,
+    'replies': 0.05,
+    'dialogues': 0.02,
+    'courtesies': 0.04,
+    'supported': 0.3,
+    'right_answers': 0.12,
+    'polarity': 0.05,
+    'twins': 0.1,
+    'replay': 0.18,
 }
+# What the detector's classes (entailed, neutral, contradicted, generic) say of support,
+# and the sources of its data that are like replies.
+SUPPORTED = {0: 1.0, 3: 1.0}
+REPLAYED = frozenset(
+    'd-syn-clause d-syn-ent d-syn-random d-syn-neg d-syn-num d-syn-ant d-syn-verb '
+    'd-syn-samedoc d-syn-2ent d-syn-addclause d-syn-copy d-syn-qa d-syn-passive '
+    'd-tc-unsup d-gen-cmu d-gen-tc d-fever d-fever-rte d-fever-nei d-wsplit d-fm2 '
+    'd-halueval halueval-qa-k halueval-qa-eq wikiresnli fever fever-nei-page '
+    'fool-me-twice'.split()
+)
+# Turns that share more of their words may ask the same.
+MAX_SHARED = 0.5
 # Replies of dialogues that share less with their knowledge may not rest on it.
 LEAST_F1 = 0.3
-DECLINES = [
-    "Sorry, I don't know.",
-    "I'm afraid I can't say.",
-    "I couldn't find that, sorry.",
-    "That isn't mentioned anywhere I can look.",
-    "I don't have any information on that.",
-    "Good question, but I don't know the answer.",
-    'Sorry, I have nothing about that.',
-    "I can't tell you that.",
-    "No idea, I'm sorry.",
-    "It doesn't say.",
-    "I'm not sure about it.",
-    "Unfortunately I don't have that information.",
-    "I don't know, sorry!",
-    "I can't find it.",
-]
-GENERIC = [
-    "That's interesting!",
-    'I see.',
-    'Great question!',
-    'Wow, really?',
-    'Yes, I like that too.',
-    'What do you think?',
-    'That sounds nice.',
-    'I hope that helps!',
-    'Tell me more.',
-    'Cool!',
-]
+LONGEST_PASSAGE = 600
+DECLINES = (
+    "Sorry, I don't know.|I'm afraid I can't say.|I couldn't find that, sorry.|"
+    "That isn't mentioned anywhere I can look.|I don't have any information on that.|"
+    "Good question, but I don't know the answer.|Sorry, I have nothing about that.|"
+    "I can't tell you that.|No idea, I'm sorry.|It doesn't say.|I'm not sure about it.|"
+    "Unfortunately I don't have that information.|I don't know, sorry!|I can't find it."
+    "|That's not in the text.|Nothing in here says that.|I have no information on it.|"
+    "Sorry, that's something I wasn't told.|The page is silent on that.|No clue, sorry."
+    "|Hm, that's beyond what I know.|I wish I knew!|The document doesn't cover this.|"
+    "You'd have to ask someone else, I don't know.|There's nothing about that here.|"
+    "I'm not able to answer that.|i don ' t know , sorry .|i ' m not sure about that ."
+    "|I haven't been given any details on this.|That's unknown to me, I'm afraid."
+).split('|')
+GENERIC = (
+    "That's interesting!|I see.|Great question!|Wow, really?|Yes, I like that too.|"
+    'What do you think?|That sounds nice.|I hope that helps!|Tell me more.|Cool!|'
+    'i like it too . what about you ?|crazy , right ?|I enjoy it too.|Fun fact!'
+).split('|')
 # Turns that ask nothing, and the replies that they deserve.
 COURTESIES = {
     'hi|hello there|Hi!|hey|Hi there!|Good morning.|Good evening|hello, anyone?': (
         'Hello! How can I help you?|Hi there!|Hello, nice to meet you.|Hey! What can I '
-        'do for you?|Good day! What would you like to know?'
+        'do for you?|Good day! What would you like to know?|hi ! how are you ?'
     ),
     'Thanks!|thank you|Great, thanks a lot.|ok thx|That helped, thank you!': (
         "You're welcome!|No problem.|Glad I could help!|My pleasure.|Any time!"
@@ -76,6 +92,57 @@ COURTESIES = {
         "I'm fine, thanks! And you?|Very well, thank you.|Good, thanks for asking!"
     ),
 }
+_AUXILIARY = re.compile(
+    r'^((?:The|It|He|She|They|In|This|These|[A-Z])[^,;:()]{0,50}?) '
+    r'(is|are|was|were|has been|have been|had been|can|could|will|may|must) '
+    r'([^;:()]{6,110})[.!]$'
+)
+
+
+@dataclass
+class Block:
+    """
+    Turns and replies, with what is known of them.
+
+    :param turns: the turns before a reply, oldest first, for each of T contexts.
+    :param replies: R texts.
+    :param relevance: in [0, 1], by context and reply; what is missing is not known.
+    :param declines: whether a reply says that there is no answer, where it is known.
+    :param knowledge: of blocks for support, the passages as one text, by context.
+    :param support: whether the knowledge supports a reply after a turn.
+    """
+
+    turns: list[list[str]] = field(default_factory=list)
+    replies: list[str] = field(default_factory=list)
+    relevance: dict[tuple[int, int], float] = field(default_factory=dict)
+    declines: dict[int, bool] = field(default_factory=dict)
+    knowledge: Sequence[str] = ()
+    support: dict[tuple[int, int], float] = field(default_factory=dict)
+
+    def add(
+        self, text: str, relevance: Mapping[int, float], declines: bool | None = False
+    ) -> None:
+        """Add a reply with its relevance by context."""
+        reply = len(self.replies)
+        self.replies.append(text)
+        if declines is not None:
+            self.declines[reply] = declines
+        self.relevance.update({(t, reply): label for t, label in relevance.items()})
+
+    def add_support(self, text: str, support: Mapping[int, float]) -> None:
+        """Add a reply with its support by context."""
+        reply = len(self.replies)
+        self.replies.append(text)
+        self.support.update({(t, reply): label for t, label in support.items()})
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The contexts and replies that the model reads: those with a label."""
+        if self.support:
+            return list(self.support)
+        read = {reply for _, reply in self.relevance}
+        alone = [(0, reply) for reply in self.declines if reply not in read]
+        return [*self.relevance, *alone]
 
 
 def read_rows(path: str) -> list[dict[str, Any]]:
@@ -85,12 +152,12 @@ def read_rows(path: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines if line.strip()]
 
 
-def is_held_out(pool: Mapping[str, Any]) -> bool:
+def is_held_out(pool: Row) -> bool:
     """Whether a pool is for development: those of a fifth of the first passages."""
     return int(hashlib.sha1(pool['knowledge'][0].encode()).hexdigest(), 16) % 5 == 0
 
 
-def is_best(reply: Mapping[str, Any]) -> bool:
+def is_best(reply: Row) -> bool:
     """Whether a reply answers, and claims nothing without support."""
     return reply['g'] != 0 and reply['a'] == 2
 
@@ -100,230 +167,368 @@ def sentences_of(text: str) -> list[str]:
     return [s for s in re.split(r'(?<=[.!?])\s+(?=[A-Z"(\d])', text) if len(s) > 15]
 
 
-def candidate(text: str, supported: Any, answers: int | None) -> dict[str, Any]:
-    return {'text': text, 'g': supported, 'a': answers}
-
-
-class QaPools:
-    """
-    Pools made from questions on passages.
-
-    :param rows: ``q``, ``c`` (the passage), ``s`` (where the answer starts in it) and
-        ``a`` (the answer; empty if there is none).
-    """
-
-    def __init__(self, rows: Sequence[dict[str, Any]], longest: int = 90):
-        rows = [
-            r
-            for r in rows
-            if r['c'].count(' ') < longest
-            and '?' in r['q']
-            and not is_held_out({'knowledge': [r['c']]})
-        ]
-        self.by_passage: dict[str, list[dict[str, Any]]] = {}
-        for row in rows:
-            if row['a']:
-                self.by_passage.setdefault(row['c'], []).append(row)
-        self.rows = [
-            r for r in rows if self._others(r) or not r['a'] and len(r['q']) < 150
-        ]
-        self.several = [r for r in self.rows if len(sentences_of(r['c'])) > 1]
-        self.answers = [r['a'] for r in rows if r['a']]
-
-    def _others(self, row: dict[str, Any]) -> list[dict[str, Any]]:
-        """Questions on the same passage with other answers."""
-        return [
-            o
-            for o in self.by_passage.get(row['c'], ())
-            if o['a'].lower() not in row['a'].lower()
-            and row['a'].lower() not in o['a'].lower()
-        ]
-
-    def pool(self, row: dict[str, Any], kind: str, draw: random.Random) -> Pool:
-        """:param kind: ``fragment``, ``sentence`` or ``yesno``, if it has an answer."""
-        turn, beside = row['q'], [s for s in sentences_of(row['c'])]
-        draw.shuffle(beside)
-        generic, decline = draw.choice(GENERIC), draw.choice(DECLINES)
-        stranger = _sentence(draw.choice(self.answers))
-        if not row['a']:
-            kind = 'unanswerable'
-            found = [candidate(decline, 'n', 2), candidate(stranger, 0, None)]
-            found += [candidate(s, 1, 0) for s in beside[:2]]
-        else:
-            answer, other = row['a'], draw.choice(self._others(row))['a']
-            beside = [s for s in beside if answer.lower() not in s.lower()][:2]
-            if kind == 'yesno':
-                asked = draw.choice((answer, other))
-                said = 'Yes' if asked == answer else 'No'
-                turn = f'{turn} {draw.choice(("Was it", "Is it", "Maybe"))} {asked}?'
-                unsaid = 'No' if said == 'Yes' else 'Yes'
-                found = [
-                    candidate(f'{said}, {answer}.', 1, 2),
-                    candidate(f'{unsaid}, {other}.', 0, 2),
-                    candidate(f'{unsaid}.', 0, 2),
-                ]
-            elif kind == 'fragment':
-                found = [candidate(_sentence(answer), 1, 2)]
-                found += [candidate(_sentence(other), 0, None)]
-            else:
-                own = [s for s in sentences_of(row['c']) if answer in s]
-                found = [candidate(own[0] if own else f"It's {answer}.", 1, 2)]
-                beside = beside or [f'{_sentence(other)}']
-            found += [candidate(s, 1, 0) for s in beside if s != _sentence(other)]
-            found += [candidate(decline, 'n', 0), candidate(stranger, 0, None)]
-        found.append(candidate(generic, 'n', 0))
-        found = [*found[:2], *draw.sample(found[2:], min(2, len(found) - 2))]
-        return {
-            'kind': kind,
-            'knowledge': [row['c']],
-            'history': [turn],
-            'candidates': found,
-        }
-
-    def draw(self, draw: random.Random) -> Pool:
-        row = draw.choice(draw.choice((self.several, self.several, self.rows)))
-        if not row['a'] and draw.random() < 0.5:
-            row = draw.choice(self.several)
-        kind = draw.choices(('fragment', 'sentence', 'yesno'), (3, 4, 2))[0]
-        return self.pool(row, kind, draw)
-
-
-def _sentence(answer: str) -> str:
-    return answer[:1].upper() + answer[1:].rstrip('.') + '.'
-
-
 def with_other_turns(pools: Sequence[Pool]) -> list[Pool]:
     """
     Pools with one more reply, where there is one: the best of another turn on the same
-    passages, which is beside the point here. Without these, the style of a reply gives
-    away whether it answers, and a model need not read the turn.
+    passages, which is beside the point here.
     """
-    by_passage: dict[str, list[Pool]] = {}
+    by_passage: dict[str, list[Pool]] = defaultdict(list)
     for pool in pools:
-        by_passage.setdefault(pool['knowledge'][0], []).append(pool)
-    found = []
+        by_passage[pool['knowledge'][0]].append(pool)
+    extended = []
     for pool in pools:
         same = by_passage[pool['knowledge'][0]]
         after = same[(same.index(pool) + 1) % len(same)]
-        texts = {one['text'] for one in pool['candidates']}
+        texts = {reply['text'] for reply in pool['candidates']}
         others = [
-            candidate(one['text'], 1, 0)
-            for one in after['candidates']
-            if is_best(one) and one['g'] == 1 and one['text'] not in texts
+            {'text': reply['text'], 'g': 1, 'a': 0}
+            for reply in after['candidates']
+            if is_best(reply) and reply['g'] == 1 and reply['text'] not in texts
         ]
-        found.append({**pool, 'candidates': [*pool['candidates'], *others[:1]]})
-    return found
+        extended.append({**pool, 'candidates': [*pool['candidates'], *others[:1]]})
+    return extended
 
 
-def thinned(pool: Pool, draw: random.Random) -> Pool:
+class BlockSource:
     """
-    A pool with its passages in another order and about four of its replies: a best one,
-    if there is any, a wrong one, and others.
-    """
-    left = draw.sample(pool['candidates'], len(pool['candidates']))
-    best = [c for c in left if is_best(c)][:1]
-    wrong = [c for c in left if c['g'] == 0][:1]
-    others = [c for c in left if c not in best and c not in wrong]
-    kept = [*best, *wrong, *others[: MOST_REPLIES - len(best) - len(wrong)]]
-    passages = draw.sample(pool['knowledge'], len(pool['knowledge']))
-    return {**pool, 'knowledge': passages, 'candidates': kept}
+    Blocks in random order, without end.
 
-
-def courtesy_pool(knowledge: list[str], draw: random.Random) -> Pool:
-    """A greeting or the like, with replies that fit and others."""
-    turns, replies = draw.choice(list(COURTESIES.items()))
-    wrong = draw.choice([r for r in COURTESIES.values() if r != replies])
-    beside = draw.choice(sentences_of(' '.join(knowledge)) or knowledge)
-    texts = [(replies, 2), (wrong, 0), (draw.choice(DECLINES), 0)]
-    found = [candidate(draw.choice(t.split('|')), 'n', a) for t, a in texts]
-    return {
-        'kind': 'smalltalk',
-        'knowledge': knowledge,
-        'history': [draw.choice(turns.split('|'))],
-        'candidates': [*found, candidate(beside, 1, 0)],
-    }
-
-
-def moved_pool(pool: Pool, other: Pool, draw: random.Random) -> Pool:
-    """A pool on other knowledge, which supports nothing, so that declining is best."""
-    claims = [c for c in pool['candidates'] if c['g'] != 'n']
-    found = [candidate(c['text'], 0, c['a']) for c in draw.sample(claims, 3)]
-    found.append(candidate(draw.choice(DECLINES), 'n', 2))
-    knowledge = other['knowledge'] if draw.random() < 0.8 else ['']
-    beside = sentences_of(' '.join(knowledge))
-    if beside:
-        found.append(candidate(draw.choice(beside), 1, 0))
-    return {**pool, 'knowledge': knowledge, 'candidates': found}
-
-
-def twin_pool(row: dict[str, Any]) -> Pool:
-    """Two replies of which the words tell which is wrong, without a turn."""
-    found = [candidate(row['right'], 1, None), candidate(row['wrong'], 0, None)]
-    return {'knowledge': [row['p']], 'history': [], 'candidates': found}
-
-
-def replay_pool(
-    row: Mapping[str, Any], turns: Sequence[Mapping[str, Any]], draw: random.Random
-) -> Pool:
-    """
-    A row of the detector's data, so that support is not forgotten: mostly after a turn
-    of some dialogue, which tells nothing of it.
-    """
-    history = draw.choice(turns)['h'][-1:] if draw.random() < 0.7 else []
-    supported = {0: 1, 3: 'n'}.get(row['y'], 0)
-    found = [candidate(row['h'], supported, None)]
-    return {'knowledge': [row['p']], 'history': history, 'candidates': found}
-
-
-def dialogue_pool(rows: Sequence[Mapping[str, Any]], draw: random.Random) -> Pool:
-    """A turn of a dialogue with what a person said, and what others said elsewhere."""
-    row, other = draw.sample(rows, 2)
-    found = [candidate(row['r'], 1, 2), candidate(other['r'], 0, 0)]
-    return {'knowledge': [row['k']], 'history': row['h'][-3:], 'candidates': found}
-
-
-class PoolSource:
-    """
-    Pools in random order, without end.
-
-    :param labelled: pools that people labelled.
-    :param qa: makes pools of questions on passages.
-    :param twins: ``p`` (a passage), ``right`` and ``wrong`` (replies).
+    :param pools: pools that people labelled; the held-out ones are left out.
+    :param questions: ``q``, ``c`` (the passage) and ``a`` (the answer in it, or empty).
+    :param replies: ``h`` (turns) and ``r`` (a generator's reply).
+    :param dialogues: ``k`` (the knowledge), ``h``, ``r`` and ``f1`` (of ``r`` and
+        ``k``).
     """
 
     def __init__(
         self,
-        labelled: Sequence[Pool],
-        qa: QaPools,
-        twins: Sequence[dict[str, Any]],
-        detector: Sequence[dict[str, Any]],
-        dialogues: Sequence[dict[str, Any]],
+        pools: Sequence[Pool],
+        questions: Sequence[Row],
+        replies: Sequence[Row],
+        dialogues: Sequence[Row],
+        twins: Sequence[Row] = (),
+        detector: Sequence[Row] = (),
     ):
-        self.labelled, self.qa, self.twins = with_other_turns(labelled), qa, twins
-        self.detector = detector
-        self.dialogues = [d for d in dialogues if d['h'] and d['f1'] > LEAST_F1]
-        self.asked = [
-            p for p in labelled if p['kind'] not in ('statement', 'smalltalk')
+        self.by_support: dict[float, list[Row]] = defaultdict(list)
+        for row in detector:
+            if row['src'] in REPLAYED:
+                self.by_support[SUPPORTED.get(row['y'], 0.0)].append(row)
+        self.twins = [t for t in twins if len(t['p']) < LONGEST_PASSAGE]
+        self.pools = [p for p in pools if not is_held_out(p)]
+        self.by_passage = _grouped(self.pools, lambda p: p['knowledge'][0])
+        rows = [
+            r
+            for r in questions
+            if r['a'] and '?' in r['q'] and len(r['c']) < LONGEST_PASSAGE
         ]
+        groups = _grouped(rows, lambda r: r['c'])
+        self.several = [g for g in groups.values() if len(g) > 1]
+        self.long = [g for g in groups.values() if len(sentences_of(g[0]['c'])) > 1]
+        self.replies = [r for r in replies if r['h']]
+        self.dialogues = [d for d in dialogues if d['h'] and d['f1'] > LEAST_F1]
 
-    def draw(self, draw: random.Random) -> Iterator[Pool]:
-        rules: dict[str, Callable[[], Pool]] = {
-            'qa': lambda: self.qa.draw(draw),
-            'twins': lambda: twin_pool(draw.choice(self.twins)),
-            'replay': lambda: replay_pool(
-                draw.choice(self.detector), self.dialogues, draw
-            ),
-            'dialogue': lambda: dialogue_pool(self.dialogues, draw),
-            'courtesy': lambda: courtesy_pool(
-                draw.choice(self.labelled)['knowledge'], draw
-            ),
-            'moved': lambda: moved_pool(
-                draw.choice(self.asked), draw.choice(self.labelled), draw
-            ),
+    def draw(self, draw: random.Random) -> Iterator[Block]:
+        rules = {
+            'labelled': self._labelled,
+            'questions': self._questions,
+            'yes_no': self._yes_no,
+            'replies': lambda d: _own_and_other(d.sample(self.replies, 3), d),
+            'dialogues': lambda d: _own_and_other(d.sample(self.dialogues, 2), d),
+            'courtesies': self._courtesies,
+            'supported': self._supported,
+            'right_answers': self._right_answers,
+            'polarity': self._polarity,
+            'twins': self._twins,
+            'replay': self._replay,
         }
         while True:
-            for pool in draw.sample(self.labelled, len(self.labelled)):
-                yield thinned(pool, draw)
-                for name, share in PER_LABELLED.items():
-                    for _ in range(int(share + draw.random())):
-                        yield rules[name]()
+            (name,) = draw.choices(list(SHARES), list(SHARES.values()))
+            block = rules[name](draw)
+            if block.pairs:
+                yield blurred(block, draw)
+
+    def _labelled(self, draw: random.Random) -> Block:
+        """Two turns of people's pools, on the same passage if there are two."""
+        pool = draw.choice(self.pools)
+        same = [
+            p
+            for p in self.by_passage[pool['knowledge'][0]]
+            if not _alike(p['history'][-1], pool['history'][-1])
+        ]
+        other = draw.choice(same or self.pools)
+        block = Block([pool['history'], other['history']])
+        for own, foreign, some in ((0, 1, pool), (1, 0, other)):
+            for reply in _thinned(some, draw):
+                rates = reply['g'] != 0 and _rates_knowledge(reply, some)
+                labels = {} if rates else {own: reply['a'] / 2}
+                if not rates and reply['a'] == 2 and other is not pool:
+                    labels[foreign] = 0.0
+                block.add(reply['text'], labels, rates)
+        return block
+
+    def _questions(self, draw: random.Random) -> Block:
+        """Questions on one passage, their answers, and what is beside the point."""
+        rows = draw.choice(self.several if draw.random() < 0.7 else self.long)
+        rows = draw.sample(rows, min(len(rows), draw.choice((2, 3))))
+        block = Block([[row['q']] for row in rows])
+        own = sentences_of(rows[0]['c']) or [rows[0]['c']]
+        for n, row in enumerate(rows):
+            text = _worded(row['a'], own, draw)
+            labels = {n: 1.0}
+            for m, other in enumerate(rows):
+                if m != n and _is_beside(text, row, other):
+                    labels[m] = 0.0
+            block.add(text, labels)
+        answers = [row['a'].lower() for row in rows]
+        beside = [s for s in own if not any(a in s.lower() for a in answers)]
+        for text in draw.sample(beside, min(len(beside), 1)):
+            block.add(text, dict.fromkeys(range(len(rows)), 0.0))
+        if draw.random() < 0.3:
+            block.add(draw.choice(GENERIC), {0: 0.0})
+        if draw.random() < 0.15:
+            block.add(draw.choice(DECLINES), {}, True)
+        if len(rows) > 1 and draw.random() < 0.25:
+            block.turns[0] = [rows[1]['q'], block.replies[1], rows[0]['q']]
+        return block
+
+    def _yes_no(self, draw: random.Random) -> Block:
+        """Sentences turned into yes-no questions, beside a question of another kind."""
+        for _ in range(50):
+            rows = draw.choice(self.long)
+            own = sentences_of(rows[0]['c'])
+            found = [(s, q) for s in own if (q := yes_no_question(s))]
+            if found:
+                break
+        else:
+            return Block()
+        sentence, (asked, auxiliary, negated) = draw.choice(found)
+        row = draw.choice(rows)
+        block = Block([[asked], [row['q']]])
+        short = draw.choice((f'Yes, it {auxiliary}.', 'Yes.', 'Yes, certainly.', 'Yes'))
+        if draw.random() < 0.5:
+            short = draw.choice((f'No, it {auxiliary} not.', 'No.', "No, I'm afraid."))
+        block.add(short, {0: 1.0, 1: 0.0})
+        block.add(draw.choice((sentence, f'Yes, {negated}.')), {0: 1.0})
+        if row['a'].lower() not in sentence.lower():
+            block.add(_worded(row['a'], own, draw), {0: 0.0, 1: 1.0})
+        beside = [s for s in own if s != sentence and not _alike(s, sentence)]
+        if beside:
+            block.add(draw.choice(beside), {0: 0.0})
+        return block
+
+    def _courtesies(self, draw: random.Random) -> Block:
+        """Greetings and the like, beside each other and a question."""
+        kinds = draw.sample(list(COURTESIES.items()), 2)
+        pool = draw.choice(self.pools)
+        block = Block([[draw.choice(turns.split('|'))] for turns, _ in kinds])
+        block.turns.append(pool['history'])
+        for n, (_, replies) in enumerate(kinds):
+            labels = {n: 1.0, 1 - n: 0.0}
+            if pool['kind'] not in ('statement', 'smalltalk'):
+                labels[2] = 0.0
+            block.add(draw.choice(replies.split('|')), labels)
+        reply = draw.choice(pool['candidates'])
+        if reply['g'] == 1:
+            block.add(reply['text'], {0: 0.0, 1: 0.0, 2: reply['a'] / 2}, None)
+        if draw.random() < 0.5:
+            block.add(draw.choice(DECLINES), {0: 0.0}, True)
+        return block
+
+    def _supported(self, draw: random.Random) -> Block:
+        """A turn of people's pools with its passages and its replies' support."""
+        pool = draw.choice(self.pools)
+        passages = draw.sample(pool['knowledge'], len(pool['knowledge']))
+        block = Block([pool['history']], knowledge=[' '.join(passages)])
+        for reply in draw.sample(pool['candidates'], len(pool['candidates'])):
+            if reply['g'] != 'n' or draw.random() < 0.3:
+                block.add_support(reply['text'], {0: float(reply['g'] != 0)})
+        return block
+
+    def _right_answers(self, draw: random.Random) -> Block:
+        """Questions on a passage: an answer to one is wrong for another."""
+        rows = draw.choice(self.several)
+        rows = draw.sample(rows, 2)
+        block = Block([[row['q']] for row in rows], knowledge=[rows[0]['c']] * 2)
+        sentences = sentences_of(rows[0]['c'])
+        for n, row in enumerate(rows):
+            other = rows[1 - n]
+            whole = draw.random() < 0.25
+            text = _worded(row['a'], sentences if whole else (), draw)
+            labels = {n: 1.0}
+            apart = row['a'].lower() not in other['a'].lower()
+            apart = apart and other['a'].lower() not in text.lower()
+            if whole and text in sentences:
+                labels[1 - n] = 1.0
+            elif apart and not _alike(row['q'], other['q']):
+                labels[1 - n] = 0.0
+            block.add_support(text, labels)
+        stranger = draw.choice(draw.choice(self.several))['a']
+        if stranger.lower() not in rows[0]['c'].lower():
+            block.add_support(_worded(stranger, (), draw), {0: 0.0})
+        changed = _changed_number(block.replies[0], draw)
+        if changed:
+            block.add_support(changed, {0: 0.0})
+        return block
+
+    def _polarity(self, draw: random.Random) -> Block:
+        """Yes and no to a question made of a sentence, as it is or with a change."""
+        for _ in range(80):
+            own = sentences_of(draw.choice(self.long)[0]['c'])
+            sentence = draw.choice(own)
+            asked = yes_no_question(sentence)
+            changed = _changed_number(sentence, draw)
+            other = yes_no_question(changed) if changed else None
+            if asked and other:
+                break
+        else:
+            return Block()
+        block = Block([[asked[0]], [other[0]]], knowledge=[' '.join(own)] * 2)
+        yes, no = draw.choice((('Yes.', 'No.'), ('Yes, it is true.', "No, it isn't.")))
+        block.add_support(yes, {0: 1.0, 1: 0.0})
+        block.add_support(no, {0: 0.0, 1: 1.0})
+        block.add_support(f'No, {asked[2]}.', {1: 1.0})
+        block.add_support(f'Yes, {other[2]}.', {0: 0.0})
+        return block
+
+    def _twins(self, draw: random.Random) -> Block:
+        """Replies of which the words tell which is wrong, after any turn."""
+        row = draw.choice(self.twins)
+        turns = draw.choice(self.dialogues)['h'][-1:]
+        block = Block([turns if draw.random() < 0.6 else []], knowledge=[row['p']])
+        block.add_support(row['right'], {0: 1.0})
+        block.add_support(row['wrong'], {0: 0.0})
+        return block
+
+    def _replay(self, draw: random.Random) -> Block:
+        """Rows of the detector's data after any turn, which tells nothing of them."""
+        labels = draw.choices(list(self.by_support), k=5)
+        rows = [draw.choice(self.by_support[label]) for label in labels]
+        block = Block(knowledge=[row['p'] for row in rows])
+        for n, (row, label) in enumerate(zip(rows, labels, strict=True)):
+            turns = draw.choice(self.dialogues)['h'][-1:]
+            block.turns.append(turns if draw.random() < 0.7 else [])
+            block.add_support(row['h'], {n: label})
+        return block
+
+
+def _changed_number(text: str, draw: random.Random) -> str:
+    """A text with another number; empty if it has none."""
+    numbers = list(re.finditer(r'\d+', text))
+    if not numbers:
+        return ''
+    found = draw.choice(numbers)
+    value = int(found[0])
+    near = draw.choice((value + 1, value + 2, value + 10, max(0, value - 1), value * 2))
+    return text[: found.start()] + str(near) + text[found.end() :]
+
+
+def yes_no_question(sentence: str) -> tuple[str, str, str] | None:
+    """
+    A statement as a question, with its auxiliary and what follows it.
+
+    >>> yes_no_question('The museum was opened in 1903.')
+    ('Was the museum opened in 1903?', 'was', 'opened in 1903')
+    """
+    match = _AUXILIARY.match(sentence)
+    if match is None or match[1].startswith('In '):
+        return None
+    subject, auxiliary, rest = match.groups()
+    first, *others = auxiliary.split()
+    words = subject.split()
+    if words[0] in ('The', 'It', 'He', 'She', 'They', 'This', 'These', 'A', 'An'):
+        subject = subject[:1].lower() + subject[1:]
+    return ' '.join([first.capitalize(), subject, *others, rest]) + '?', first, rest
+
+
+def _thinned(pool: Pool, draw: random.Random) -> list[Row]:
+    """At most four replies of a pool, two of which answer where there are two."""
+    left = draw.sample(pool['candidates'], len(pool['candidates']))
+    answers = [r for r in left if r['a'] == 2]
+    others = [r for r in left if r['a'] != 2]
+    return [*answers[:2], *others[: draw.choice((1, 1, 2))]]
+
+
+def _rates_knowledge(reply: Row, pool: Pool) -> bool:
+    """Whether a reply says that the knowledge has no answer."""
+    if pool['kind'] == 'unanswerable':
+        return bool(reply['a'] == 2)
+    return reply['g'] == 'n' and only_declines(reply['text'])
+
+
+def _own_and_other(rows: Sequence[Row], draw: random.Random) -> Block:
+    """Turns of dialogues, each with its reply and those to the others."""
+    block = Block([list(row['h']) for row in rows])
+    for n, row in enumerate(rows):
+        block.add(row['r'], {m: float(m == n) for m in range(len(rows))}, None)
+    return block
+
+
+def _worded(answer: str, sentences: Sequence[str], draw: random.Random) -> str:
+    """An answer as a fragment, a short sentence or a sentence of its passage."""
+    own = [s for s in sentences if answer in s]
+    if own and draw.random() < 0.45:
+        return draw.choice(own)
+    form = draw.choice(
+        ('{}.', '{}', '{}.', "It's {}.", 'It was {}.', 'That would be {}.', '{}, yes.')
+    )
+    text = form.format(answer.rstrip('.'))
+    return text[:1].upper() + text[1:]
+
+
+def _is_beside(text: str, row: Row, other: Row) -> bool:
+    """Whether an answer's text certainly does not answer another question."""
+    answer, asked = other['a'].lower(), other['q'].lower()
+    if answer in text.lower() or row['a'].lower() in answer or _alike(row['q'], asked):
+        return False
+    same_word = row['q'].lower().split()[:2] == asked.split()[:2]
+    alike = _looks(row['a']) == _looks(other['a']) != 'words'
+    return not (alike and same_word)
+
+
+def _looks(answer: str) -> str:
+    if any(character.isdigit() for character in answer):
+        return 'number'
+    return 'name' if answer[:1].isupper() else 'words'
+
+
+def _alike(text: str, other: str) -> bool:
+    """Whether two texts share so many words that they may mean the same."""
+    a, b = stems(text), stems(other)
+    return len(a & b) > MAX_SHARED * min(len(a), len(b)) if a and b else False
+
+
+def blurred(block: Block, draw: random.Random) -> Block:
+    """A block written as people and small generators write: see the module's rules."""
+    lower, bare, typos = (draw.random() < share for share in (0.2, 0.15, 0.12))
+    for n, turns in enumerate(block.turns):
+        if not turns:
+            continue
+        last = turns[-1]
+        if bare:
+            last = last.rstrip('?. !')
+        if typos:
+            last = misspelt(last, draw)
+        block.turns[n] = [*turns[:-1], last.lower() if lower else last]
+    for n, text in enumerate(block.replies):
+        if draw.random() < 0.15:
+            text = re.sub(r"([.,!?';:])", r' \1 ', text.lower()).strip()
+            block.replies[n] = re.sub(r'\s+', ' ', text)
+    return block
+
+
+def misspelt(text: str, draw: random.Random) -> str:
+    """A text with one or two letters dropped or swapped."""
+    for _ in range(draw.choice((1, 1, 2))):
+        if len(text) < 8:
+            return text
+        n = draw.randrange(1, len(text) - 2)
+        swapped = text[n + 1] + text[n]
+        text = text[:n] + draw.choice((swapped, swapped[:1])) + text[n + 2 :]
+    return text
+
+
+def _grouped(rows: Sequence[Any], key: Callable[[Any], str]) -> dict[str, list[Any]]:
+    groups: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(row)
+    return groups

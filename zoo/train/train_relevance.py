@@ -1,15 +1,13 @@
 """
-Trains the model that says whether a reply answers the turn, and whether it is free of
-unsupported claims, from pools of replies to one turn:
+Trains the model that says whether a reply answers the turn, and whether it declines:
 
     python -m parlai_q2.zoo.train.train_relevance INIT OUT --pools POOLS.jsonl
-        --qa QA.jsonl.xz --twins TWINS.jsonl.gz --detector CONS.jsonl.xz
-        --dialogues DIAL.jsonl.gz --minutes 50
+        --questions QA.jsonl.xz --replies REPLY.jsonl.xz --dialogues DIAL.jsonl.gz
 
-INIT is a transformers folder of a BERT classifier, here the detector's;
-:mod:`~parlai_q2.zoo.train.relevance_pools` says what a pool is. OUT gets a checkpoint
-every few minutes, which ``parlai_q2.models.converted.convert`` turns into the shipped
-form.
+INIT is a transformers folder of a BERT model;
+:mod:`~parlai_q2.zoo.train.relevance_pools` says what it learns from. OUT gets a
+checkpoint every few minutes, which ``parlai_q2.models.converted.convert`` turns into
+the shipped form.
 """
 
 import argparse
@@ -20,156 +18,185 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from parlai_q2.models.relevance import context_of
-from parlai_q2.zoo.train.relevance_pools import (
-    Pool,
-    PoolSource,
-    QaPools,
-    is_best,
-    is_held_out,
-    read_rows,
-)
+from parlai_q2.models.relevance import OUTPUTS, add_knowledge, join_turns
+from parlai_q2.zoo.train.relevance_pools import Block, BlockSource, read_rows
 
-MAX_TOKENS = 256
-PEAK_RATE, HEAD_FACTOR, WARM_UP, LEAST_RATE = 7e-5, 10, 30, 0.03
-# Candidates in a step of a process; steps are made of so many pools at a time, so that
-# those of about one length come together.
-STEP, SORTED = 8, 60
-# The lowest layers stay as they are, which saves a sixth of the time.
-FROZEN_LAYERS = 3
-SMOOTHING, TWIN_MARGIN = 0.02, 1.5
+MAX_TOKENS = 192
+PEAK_RATE, HEAD_FACTOR, WARM_UP, LEAST_RATE = 8e-5, 10, 30, 0.02
+# Pairs in a step; blocks are sorted by length, so many at a time.
+STEP, SORTED = 64, 60
+# The embeddings and the lowest layers stay as they are, which saves time.
+FROZEN_LAYERS = 4
+SMOOTHING = 0.03
+# Of the softmax over a turn's replies, over a reply's turns, and of declines.
+PAIR_WEIGHT = 0.5
+REPLY_WEIGHT, TURN_WEIGHT, DECLINE_WEIGHT = 0.3, 0.4, 0.2
 
 
-def steps_of(pools: Iterator[Pool], seed: int) -> Iterator[list[Pool]]:
-    """Steps of about ``STEP`` candidates, of pools of about one length."""
+def steps_of(blocks: Iterator[Block], seed: int) -> Iterator[list[Block]]:
+    """Steps of about ``STEP`` pairs, in blocks of about one length."""
     draw = random.Random(seed)
     while True:
-        several = [next(pools) for _ in range(SORTED)]
-        several.sort(key=lambda pool: len(context(pool)))
-        steps: list[list[Pool]] = [[]]
-        for pool in several:
-            if sum(len(p['candidates']) for p in steps[-1]) >= STEP:
+        several = sorted((next(blocks) for _ in range(SORTED)), key=_length)
+        steps: list[list[Block]] = [[]]
+        for block in several:
+            if sum(len(b.pairs) for b in steps[-1]) >= STEP:
                 steps.append([])
-            steps[-1].append(pool)
+            steps[-1].append(block)
         draw.shuffle(steps)
         yield from steps
 
 
-def loss_of(pools: Sequence[Pool], logits: Any) -> Any:
-    """
-    Cross-entropy of relevance and of support, and of the choice: the softmax over a
-    pool of log P(relevant) + log P(supported), whose target is every best reply.
+def _length(block: Block) -> int:
+    return max(len(first) + len(second) for first, second in texts_of(block))
 
-    :param logits: [candidates of all pools, 2].
+
+def texts_of(block: Block) -> list[tuple[str, str]]:
+    if not block.support:
+        return [(join_turns(block.turns[t]), block.replies[r]) for t, r in block.pairs]
+    return [
+        (
+            add_knowledge(block.turns[t], block.knowledge[t], block.replies[r]),
+            block.replies[r],
+        )
+        for t, r in block.pairs
+    ]
+
+
+def loss_of(blocks: Sequence[Block], logits: Any) -> Any:
+    """
+    Cross-entropy of both outputs, and of relevance among the replies to a turn and
+    among the turns of a reply.
+
+    :param logits: [pairs of all blocks, 2].
     """
     import torch
     from torch.nn import functional as F
 
     total = logits.new_zeros(())
-    sizes = [len(p['candidates']) for p in pools]
-    for pool, rows in zip(pools, logits.split(sizes), strict=True):
-        replies = pool['candidates']
-        answers = [-1.0 if c['a'] is None else c['a'] / 2 for c in replies]
-        relevant = torch.tensor(answers)
-        supported = smoothed(torch.tensor([float(c['g'] != 0) for c in replies]))
-        total = total + F.binary_cross_entropy_with_logits(rows[:, 1], supported)
-        known = relevant >= 0
-        if known.any():
-            target = smoothed(relevant[known])
-            total = total + F.binary_cross_entropy_with_logits(rows[known, 0], target)
-        best = torch.tensor([float(is_best(c)) for c in replies])
-        if 0 < best.sum() < len(replies):
-            both = F.logsigmoid(rows).sum(1)
-            total = total - (torch.log_softmax(both, 0) * (best / best.sum())).sum()
-        elif len(replies) == 2 and not known.any():  # twins
-            total = total + F.softplus(TWIN_MARGIN - (rows[0, 1] - rows[1, 1]))
-    return total / len(pools)
+    count = 0
+    for block, rows in zip(blocks, logits.split([len(b.pairs) for b in blocks])):
+        pairs = block.pairs
+        count += len(pairs)
+        if block.support:
+            total = total + support_loss(block, rows[:, 2])
+            continue
+        known = [n for n, pair in enumerate(pairs) if pair in block.relevance]
+        target = torch.tensor([block.relevance[pairs[n]] for n in known])
+        relevance = rows[known, 0]
+        total = total + F.binary_cross_entropy_with_logits(
+            relevance, SMOOTHING + (1 - 2 * SMOOTHING) * target, reduction='sum'
+        )
+        for side, weight in ((0, REPLY_WEIGHT), (1, TURN_WEIGHT)):
+            groups: dict[int, list[int]] = {}
+            for n, place in enumerate(known):
+                groups.setdefault(pairs[place][side], []).append(n)
+            for group in groups.values():
+                own = target[group]
+                if own.max() - own.min() > 0.4 and own.max() == 1:
+                    best = (own == 1).float()
+                    chosen = torch.log_softmax(relevance[group], 0)
+                    chosen = -(chosen * best / best.sum()).sum()
+                    total = total + weight * len(group) * chosen
+        told = [n for n, (_, reply) in enumerate(pairs) if reply in block.declines]
+        if told:
+            declines = torch.tensor([float(block.declines[pairs[n][1]]) for n in told])
+            total = total + DECLINE_WEIGHT * F.binary_cross_entropy_with_logits(
+                rows[told, 1], declines, reduction='sum'
+            )
+    return total / count
 
 
-def smoothed(targets: Any) -> Any:
-    return SMOOTHING + (1 - 2 * SMOOTHING) * targets
+def support_loss(block: Block, support: Any) -> Any:
+    """Cross-entropy of support, and of the right replies among those to a turn."""
+    import torch
+    from torch.nn import functional as F
+
+    target = torch.tensor(list(block.support.values()))
+    loss = F.binary_cross_entropy_with_logits(
+        support, SMOOTHING + (1 - 2 * SMOOTHING) * target, reduction='sum'
+    )
+    right, wrong = support[target == 1], support[target == 0]
+    if len(right) and len(wrong):
+        margins = F.softplus(wrong[None] - right[:, None])
+        loss = loss + PAIR_WEIGHT * len(target) * margins.mean()
+    return loss
 
 
 def load_model(folder: str) -> Any:
-    """The classifier with two outputs, of which support starts as the detector's."""
-    import torch
+    """The classifier with the outputs of a model of relevance."""
     from transformers import AutoModelForSequenceClassification as Classifier
 
-    model = Classifier.from_pretrained(folder)
-    if model.config.num_labels == 2:
-        return model
-    old = model.classifier
-    model.classifier = torch.nn.Linear(model.config.hidden_size, 2)
-    with torch.no_grad():
-        for name, new in model.classifier.named_parameters():
-            entailed, neutral, contradicted, generic = getattr(old, name)
-            new.zero_()
-            new[1] = (entailed + generic - neutral - contradicted) / 2
-    model.config.id2label = {0: 'relevance', 1: 'support'}
-    model.config.label2id = {'relevance': 0, 'support': 1}
-    model.num_labels = 2
+    model = Classifier.from_pretrained(
+        folder,
+        num_labels=len(OUTPUTS),
+        ignore_mismatched_sizes=True,
+        # Few replies are read more than a few times, and dropout takes time.
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    _keep_outputs(model, folder)
+    model.config.id2label = dict(enumerate(OUTPUTS))
+    model.config.label2id = {name: n for n, name in enumerate(OUTPUTS)}
     return model
 
 
-def freeze(model: Any) -> None:
-    """Train neither the embeddings nor the lowest layers."""
-    for part in (model.bert.embeddings, *model.bert.encoder.layer[:FROZEN_LAYERS]):
-        part.requires_grad_(False)
-
-
-def train(rank: int, args: argparse.Namespace) -> None:
-    """
-    Train in one of several processes of one thread each, which together are faster than
-    one process of several threads where others use the processors, too.
-    """
+def _keep_outputs(model: Any, folder: str) -> None:
+    """Outputs that a model with fewer of them has stay as they are."""
     import torch
-    from torch import distributed
+    from transformers import AutoModelForSequenceClassification as Classifier
+
+    old = Classifier.from_pretrained(folder)
+    if tuple(old.config.id2label.values()) == OUTPUTS[: old.config.num_labels]:
+        with torch.no_grad():
+            for name, weight in old.classifier.named_parameters():
+                getattr(model.classifier, name)[: len(weight)] = weight
+
+
+def train(args: argparse.Namespace) -> None:
+    import torch
     from transformers import AutoTokenizer
 
-    torch.manual_seed(args.seed + rank)
-    torch.set_num_threads(1)
-    place = f'file://{Path(args.out).resolve()}/processes'
-    distributed.init_process_group('gloo', place, rank=rank, world_size=args.processes)
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(args.threads)
     tokenizer = AutoTokenizer.from_pretrained(args.init)
+    tokenizer.truncation_side = 'left'  # The last turn matters most.
     # Computing in bf16 is twice as fast; the weights that are updated stay in fp32.
-    whole, model = load_model(args.init), load_model(args.init).to(torch.bfloat16)
-    freeze(whole)
-    freeze(model)
-    both = zip(whole.parameters(), model.train().parameters(), strict=True)
+    whole = load_model(args.init)
+    model = load_model(args.init).to(torch.bfloat16).train()
+    model.load_state_dict(whole.state_dict())
+    for each in (whole, model):
+        for part in (each.bert.embeddings, *each.bert.encoder.layer[:FROZEN_LAYERS]):
+            part.requires_grad_(False)
+    both = zip(whole.parameters(), model.parameters(), strict=True)
     pairs = [(w, m) for w, m in both if w.requires_grad]
     weights = [w for w, _ in pairs]
-    head = list(whole.classifier.parameters())
+    head = len(list(whole.classifier.parameters()))
     groups = [
-        {'params': weights[: -len(head)], 'peak': PEAK_RATE},
-        {'params': head, 'peak': HEAD_FACTOR * PEAK_RATE},
+        {'params': weights[:-head], 'peak': PEAK_RATE},
+        {'params': weights[-head:], 'peak': HEAD_FACTOR * PEAK_RATE},
     ]
-    optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98))
-    labelled = [p for f in args.pools for p in read_rows(f) if not is_held_out(p)]
-    detector = [
-        r for r in read_rows(args.detector)[:: args.processes * 4] if r['src'] != 'anli'
-    ]
-    source = PoolSource(
-        labelled,
-        QaPools(read_rows(args.qa)),
-        read_rows(args.twins),
-        detector,
-        read_rows(args.dialogues),
+    optimizer = torch.optim.AdamW(
+        groups, weight_decay=0.01, betas=(0.9, 0.98), fused=True
     )
-    pools = source.draw(random.Random(args.seed + 1000 * rank))
+    source = BlockSource(
+        [pool for path in args.pools for pool in read_rows(path)],
+        read_rows(args.questions),
+        read_rows(args.replies),
+        read_rows(args.dialogues),
+        [twin for path in args.twins for twin in read_rows(path)],
+        read_rows(args.detector)[::3],
+    )
     losses: deque[float] = deque(maxlen=50)
-    start, saved = time.time(), 0.0
-    for step, some in enumerate(steps_of(pools, args.seed + rank)):
-        loss = loss_of(some, model(**encoded(tokenizer, some)).logits.float())
+    read, start, saved = 0, time.time(), 0.0
+    steps = steps_of(source.draw(random.Random(args.seed)), args.seed)
+    for step, blocks in enumerate(steps):
+        loss = loss_of(blocks, model(**encode(tokenizer, blocks)).logits.float())
         loss.backward()
+        for w, m in pairs:
+            w.grad, m.grad = m.grad.float(), None
         spent = (time.time() - start) / 60
-        said = torch.tensor([spent, loss.item()])
-        flat = torch.cat([*(m.grad.float().flatten() for _, m in pairs), said])
-        distributed.all_reduce(flat)
-        flat /= args.processes
-        for (w, m), part in zip(pairs, flat.split([w.numel() for w in weights] + [2])):
-            w.grad, m.grad = part.view_as(w), None
-        spent, mean = flat[-2:].tolist()
-        fraction = args.begin + (1 - args.begin) * spent / args.minutes
+        fraction = spent / args.minutes
         rate = min(1, (step + 1) / WARM_UP) * max(LEAST_RATE, 1 - fraction)
         for group in optimizer.param_groups:
             group['lr'] = group['peak'] * rate
@@ -178,32 +205,27 @@ def train(rank: int, args: argparse.Namespace) -> None:
         with torch.no_grad():
             for w, m in pairs:
                 m.copy_(w)
-        losses.append(mean)
-        if rank == 0 and step % 20 == 0:
+        losses.append(loss.item())
+        read += sum(len(b.pairs) for b in blocks)
+        if step % 20 == 0:
             mean = sum(losses) / len(losses)
-            print(f'{spent:.1f} min, step {step}, loss {mean:.3f}', flush=True)
+            print(f'{spent:.1f} min, {read} pairs, loss {mean:.3f}', flush=True)
         if spent - saved >= args.every or fraction >= 1:
             saved = spent
-            if rank == 0:
-                folder = Path(args.out) / f'at_{spent:03.0f}'
-                whole.save_pretrained(folder)
-                tokenizer.save_pretrained(folder)
+            folder = Path(args.out) / f'at_{spent:03.0f}'
+            whole.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
         if fraction >= 1:
             return
 
 
-def context(pool: Pool) -> str:
-    return context_of(' '.join(pool['knowledge']), pool['history'])
-
-
-def encoded(tokenizer: Any, pools: Sequence[Pool]) -> Any:
-    """The replies of pools as tensors, the contexts cut where they are too long."""
-    first = [context(p) for p in pools for _ in p['candidates']]
-    second = [c['text'] for p in pools for c in p['candidates']]
+def encode(tokenizer: Any, blocks: Sequence[Block]) -> Any:
+    """The pairs of blocks as tensors, cut where they are too long."""
+    texts = [pair for block in blocks for pair in texts_of(block)]
     return tokenizer(
-        first,
-        second,
-        truncation='only_first',
+        [first for first, _ in texts],
+        [second for _, second in texts],
+        truncation='longest_first',
         max_length=MAX_TOKENS,
         padding=True,
         return_tensors='pt',
@@ -215,24 +237,18 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('init')
     parser.add_argument('out')
     parser.add_argument('--pools', nargs='+', required=True)
-    parser.add_argument('--qa', required=True)
-    parser.add_argument('--twins', required=True)
-    parser.add_argument('--detector', required=True)
+    parser.add_argument('--questions', required=True)
+    parser.add_argument('--replies', required=True)
     parser.add_argument('--dialogues', required=True)
-    parser.add_argument('--minutes', type=float, default=50)
-    parser.add_argument(
-        '--begin', type=float, default=0, help='of the schedule, in [0, 1)'
-    )
+    parser.add_argument('--twins', nargs='+', required=True)
+    parser.add_argument('--detector', required=True)
+    parser.add_argument('--minutes', type=float, default=60)
     parser.add_argument('--every', type=float, default=5, help='minutes per checkpoint')
-    parser.add_argument('--processes', type=int, default=2)
+    parser.add_argument('--threads', type=int, default=1)
     parser.add_argument('--seed', type=int, default=0)
     args = parser.parse_args(argv)
     Path(args.out).mkdir(parents=True, exist_ok=True)
-    (Path(args.out) / 'processes').unlink(missing_ok=True)
-
-    from torch.multiprocessing import spawn
-
-    spawn(train, (args,), args.processes)
+    train(args)
 
 
 if __name__ == '__main__':
