@@ -377,7 +377,7 @@ class GroundedRerankAgent(ChatCommands):
             ]
         )
         if knowledge_index is not None:
-            rankings = prefer_answers(rankings, turn_knowledge, knowledge_index.reader)
+            rankings = prefer_answers(rankings, turn_knowledge)
         milliseconds = 1000 * (time.perf_counter() - start)
         turn_count = 0 if is_repeated else len(rankings)
         # Timings belong to the process, not to a task, so every worker's batches count.

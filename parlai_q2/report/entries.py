@@ -178,6 +178,8 @@ def notes_of(
         notes.append(f'counted as {counted:.2f}: {names}')
     if one.relevance is not None:
         notes.append(f'relevance to the turn {one.relevance:.2f}')
+    if one.turn_support is not None:
+        notes.append(f'right answer {one.turn_support:.2f}')
     if one.answer is not None:
         notes.append(describe_answer(one.answer))
     unread = one.score.parts.get('unread') if one.score else None

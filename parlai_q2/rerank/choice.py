@@ -2,8 +2,8 @@
 Chooses among scored candidates, by one of four rules:
 
 - ``combined``, the default: the best combination of groundedness (the score after the
-  guards), relevance to the turn and, where it is known of all candidates and one search
-  returned them, their likelihood under the generator;
+  guards), relevance to the turn, support in its light and, where it is known of all
+  candidates and one search returned them, their likelihood under the generator;
 - ``score_plus_generator``: the score and the weighted mean log probability of a token;
 - ``score``: the highest score after the guards;
 - ``threshold``: the first in the generator's order that passes the threshold.
@@ -13,8 +13,10 @@ first choice stands, unless the rule abstains.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from math import inf, isfinite
+from typing import NamedTuple
 
 from parlai_q2.claims import Label
 from parlai_q2.enums import Word
@@ -45,8 +47,8 @@ DEFAULT_RERANK_BY = RerankBy.COMBINED
 DEFAULT_GENERATOR_WEIGHT = 0.3
 # A reply answers its turn if that is likelier than not.
 MIN_RELEVANCE = 0.5
-# So many candidates are read for relevance before it is known which others can win.
-READ_FIRST = 4
+# So many candidates, the best by groundedness and relevance, are read for support.
+READ_FOR_SUPPORT = 4
 # Digits that count when values are compared: batching changes the last digits.
 _DIGITS = 6
 
@@ -73,7 +75,7 @@ class Reason(Word):
     ABSTAINED_UNVERIFIABLE = 'abstained: the best reply could not be verified'
     ABSTAINED_NO_KNOWLEDGE = 'abstained: there is no knowledge to verify replies with'
     ANSWERS = 'best score of those that answer the question'
-    DOCUMENT = "the document's own words: no candidate surely answers the question"
+    DOCUMENT = "the document's own words, which answer best"
     DECLINED = 'nothing in the documents answers the question'
     COURTESY = 'small talk, which asks nothing of the documents'
 
@@ -131,30 +133,50 @@ Utility = Callable[[Candidate], float]
 # A reply that claims nothing counts at least as this groundedness where it is read for
 # relevance, which tells whether it declines or greets rightly.
 MIN_SAFE_VALUE = 0.6
+# No value is so low that relevance would not count.
+MIN_VALUE = 0.02
 
 
-def combine(candidate: Candidate) -> float:
+class Exponents(NamedTuple):
+    """How much each part counts in a product."""
+
+    value: float
+    relevance: float
+    support: float
+
+
+# Fitted on development data: pools with labelled replies, pools made of questions, and
+# the wrong choices on BEGIN's (benchmarks/choice.py).
+IF_ASKED = Exponents(1.0, 1.0, 1.0)
+IF_NOT_ASKED = Exponents(1.0, 0.25, 0.25)
+
+
+def combine(candidate: Candidate, turn_text: str = '') -> float:
     """
-    Groundedness and relevance of a candidate as one number in [0, 1]: the product of
-    its value after the guards, its relevance and its support in the light of the turn;
-    only the value if relevance was not read.
+    Groundedness, relevance and support of a candidate as one number in [0, 1]: the
+    product of powers of its value after the guards, its relevance and its support in
+    the light of the turn; only the value if relevance was not read.
 
-    >>> combine(Candidate('Five.', value=0.5, relevance=0.5, turn_support=1.0))
+    :param turn_text: the last turn. If it asks nothing, groundedness counts most.
+
+    >>> combine(Candidate('Five.', value=0.5, relevance=0.5, turn_support=1.0), 'Two?')
     0.25
     """
     value = _value(candidate)
-    if candidate.relevance is None or candidate.turn_support is None:
+    if candidate.relevance is None:
         return value
-    if claims_nothing(candidate.text):
+    is_safe_reply = claims_nothing(candidate.text)
+    if is_safe_reply:
         value = max(value, MIN_SAFE_VALUE)
-    return value * candidate.relevance * candidate.turn_support
-
-
-def may_answer(candidate: Candidate) -> bool:
-    """Whether a candidate is consistent, or claims nothing."""
-    score = candidate.score
-    is_consistent = score is not None and score.label == Label.CONSISTENT
-    return is_consistent or claims_nothing(candidate.text)
+    support = candidate.turn_support
+    if support is None or is_safe_reply:
+        support = 1.0
+    exponents = IF_ASKED if wants_answer(turn_text) else IF_NOT_ASKED
+    return float(
+        max(value, MIN_VALUE) ** exponents.value
+        * candidate.relevance**exponents.relevance
+        * support**exponents.support
+    )
 
 
 def claims_nothing(text: str) -> bool:
@@ -188,37 +210,21 @@ def choose(
     ):
         ordered, reason = tuple(candidates), Reason.UNVERIFIABLE
     else:
-        ordered, reason = _order(candidates, rule)
+        ordered, reason = _order(candidates, rule, turn_text)
     failure = _find_failure(ordered[0], rule, bool(passages), turn_text)
     if failure is not None:
         return Ranking(ordered, failure, True, passages, turn_text)
     return Ranking(ordered, reason, False, passages, turn_text)
 
 
-def find_best_grounded(candidates: Sequence[Candidate]) -> list[int]:
+def find_contenders(candidates: Sequence[Candidate], turn_text: str) -> list[int]:
     """
-    The indices of the :data:`READ_FIRST` best grounded candidates, whose relevance is
-    read first.
+    The indices of the :data:`READ_FOR_SUPPORT` candidates that are best by groundedness
+    and relevance, of those that were read for the latter.
     """
-    indices = [n for n, c in enumerate(candidates) if may_answer(c)]
-    return sorted(sorted(indices, key=lambda n: -_value(candidates[n]))[:READ_FIRST])
-
-
-def find_contenders(candidates: Sequence[Candidate]) -> list[int]:
-    """
-    The indices of the candidates that were not read for relevance, and that could still
-    beat those that were: even the most relevant reply is worth no more than its score
-    allows (:func:`combine`).
-    """
-    combined = [combine(c) for c in candidates if c.relevance is not None]
-    best = max(combined, default=0.0)
-    return [
-        index
-        for index, candidate in enumerate(candidates)
-        if candidate.relevance is None
-        and may_answer(candidate)
-        and combine(replace(candidate, relevance=1.0, turn_support=1.0)) > best
-    ]
+    indices = [n for n, c in enumerate(candidates) if c.relevance is not None]
+    indices.sort(key=lambda n: -combine(candidates[n], turn_text))
+    return sorted(indices[:READ_FOR_SUPPORT])
 
 
 def has_comparable_likelihoods(candidates: Sequence[Candidate]) -> bool:
@@ -236,10 +242,10 @@ def has_comparable_likelihoods(candidates: Sequence[Candidate]) -> bool:
 
 
 def _order(
-    candidates: Sequence[Candidate], rule: Rule
+    candidates: Sequence[Candidate], rule: Rule, turn_text: str
 ) -> tuple[tuple[Candidate, ...], str]:
     """The candidates, best first, and why the first one is."""
-    stages = _stages(candidates, rule)
+    stages = _stages(candidates, rule, turn_text)
     _, utility = stages[-1]
     order = _sort(candidates, utility)
     best = order[0]
@@ -252,7 +258,7 @@ def _order(
 
 
 def _stages(
-    candidates: Sequence[Candidate], rule: Rule
+    candidates: Sequence[Candidate], rule: Rule, turn_text: str
 ) -> list[tuple[Reason, Utility]]:
     """The utilities that a rule is built from, the last one being the whole rule."""
     if rule.by == RerankBy.THRESHOLD:
@@ -266,7 +272,7 @@ def _stages(
     if rule.by == RerankBy.COMBINED and any(
         candidate.relevance is not None for candidate in candidates
     ):
-        base = _combined_value
+        base = partial(_combined_value, turn_text=turn_text)
         stages.append((Reason.BEST_RELEVANCE, base))
         likelihood_reason = Reason.BEST_COMBINED
     weight = rule.generator_weight
@@ -304,10 +310,10 @@ def _value(candidate: Candidate) -> float:
     return 0.0 if candidate.value is None else candidate.value
 
 
-def _combined_value(candidate: Candidate) -> float:
-    value = combine(candidate)
-    # What was not read for relevance cannot win.
-    return value if candidate.relevance is not None else value - 1.0
+def _combined_value(candidate: Candidate, turn_text: str) -> float:
+    value = combine(candidate, turn_text)
+    # What was not read for support is worse by what was read.
+    return value if candidate.turn_support is not None else value - 1.0
 
 
 def _find_failure(

@@ -245,10 +245,12 @@ def _format_value(value: float | None) -> str:
 
 
 def _format_notes(candidate: Candidate) -> str:
-    """The relevance, and the guards with what they took, for the printed form."""
+    """What was read with the turn, and what guards took, for the printed form."""
     notes = []
     if candidate.relevance is not None:
         notes.append(f'relevance {candidate.relevance:.2f}')
+    if candidate.turn_support is not None:
+        notes.append(f'right answer {candidate.turn_support:.2f}')
     if candidate.guards and candidate.score and candidate.value is not None:
         taken = candidate.score.value - candidate.value
         if taken > 0:

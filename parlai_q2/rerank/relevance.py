@@ -1,11 +1,11 @@
 """
-Reads whether candidates answer the question of their turn, and shows why.
+Reads whether candidates answer their turn, and shows why.
 
-A scorer measures groundedness and reads no turn. Relevance is read apart, and only the
-choice combines the two. The shipped reader applies Q2's own idea to the question that
-the user asked: it answers the question from the knowledge and from the reply, and
-compares. A classifier trained for it (:mod:`parlai_q2.models.relevance`) can take its
-place.
+A scorer measures groundedness and reads no turn. A small model reads the turn with each
+reply (:mod:`parlai_q2.models.relevance`): does the reply answer, and, with the
+knowledge beside it, is it the right answer? Only the choice combines these with
+groundedness. A reply that says it has no answer is relevant where the knowledge has
+none, according to the question-answering model.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,11 @@ from typing import Any, Protocol
 
 from parlai_q2.claims import Claim, Evidence, Stance
 from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
-from parlai_q2.models.relevance import RelevancePrediction
 from parlai_q2.presets import Section, load_preset
 from parlai_q2.q2.ask import Question
 from parlai_q2.q2.compare import judge
 from parlai_q2.rerank.candidate import Candidate
-from parlai_q2.rerank.guards.generic import states_nothing
 from parlai_q2.scorers import backends
-from parlai_q2.text.greetings import only_greets
-from parlai_q2.text.overlap import token_f1
 from parlai_q2.text.questions import (
     asks_how_or_why,
     is_question,
@@ -31,157 +27,113 @@ from parlai_q2.text.questions import (
     only_declines,
     wants_answer,
 )
-from parlai_q2.text.selection import stems
 from parlai_q2.turns import Span, Turn
+
+# A reply with its turn.
+Pair = tuple[Turn, str]
 
 
 class RelevanceReader(Protocol):
-    """Reads passages, turns and replies together."""
+    """Reads replies in the light of their turns."""
 
     @property
     def settings(self) -> dict[str, Any]: ...
 
-    def predict(
-        self, inputs: Sequence[tuple[str, Sequence[str], str]]
-    ) -> Sequence[Any]:
+    def read_relevance(self, pairs: Sequence[Pair]) -> Sequence[float]:
+        """How surely each of B replies answers its turn, in [0, 1]."""
+        ...
+
+    def read_support(self, pairs: Sequence[Pair]) -> Sequence[float]:
         """
-        :param inputs: B tuples of the passages' text, the turns before the reply
-            (oldest first) and the reply.
-        :return: B predictions like :class:`RelevancePrediction`.
+        How surely the knowledge supports each of B replies, read as an answer to its
+        turn, in [0, 1].
         """
         ...
 
 
-class AnswerRelevance:
+class TurnReader:
     """
-    Reads relevance with a question-answering model: a logistic regression on how surely
-    the reply answers the question, how much of the knowledge's answer it has and, of a
-    reply that declines, how surely the knowledge has no answer. Where it has none, all
-    other replies are equally relevant. Fitted on pools with labelled replies and pools
-    made of questions (benchmarks/choice.py). A greeting is answered by a reply that
-    states nothing.
+    Reads replies with the models of a preset.
 
-    :param preset: whose question-answering model reads.
+    :param preset: whose models read: that of the section ``relevance``, and the one
+        that answers questions.
     """
 
-    # Coefficients: of the reply's own answer, of the knowledge's answer in the reply,
-    # of a decline, of a decline although the knowledge answers; and the intercept.
-    REPLY_ANSWERS = 1.25
-    GIVES_ANSWER = 1.7
-    DECLINES = 2.74
-    DECLINES_WRONGLY = -4.11
-    INTERCEPT = -0.47
-    # Of replies to a greeting: that state nothing, and others.
-    GREETS, DOES_NOT_GREET = 0.95, 0.3
-    # Margins over "no answer" are in logits; this makes a probability of them.
-    MARGIN_SCALE, MAX_MARGIN = 2.0, 12.0
+    # The logit of whether the knowledge answers, of the margin over "no answer".
+    MARGIN_WEIGHT, MARGIN_BIAS, MAX_MARGIN = 0.5, 0.0, 12.0
+    # Of a decline after a turn that asks nothing.
+    NEEDLESS = 0.1
 
     def __init__(self, preset: str = 'mini', **options: Any):
-        # However sure it is that there is none, the best answer is wanted.
-        self._model = _question_answerer(preset, no_answer_threshold=1e6, **options)
+        self._model = backends.relevance(load_preset(preset), **options)
+        # However sure it is that there is no answer, the margin is wanted.
+        self._answerer = _question_answerer(preset, no_answer_threshold=1e6, **options)
 
     @property
     def settings(self) -> dict[str, Any]:
-        return self._model.settings
+        return {**self._model.settings, **self._answerer.settings}
 
-    def predict(
-        self, inputs: Sequence[tuple[str, Sequence[str], str]]
-    ) -> list[RelevancePrediction]:
-        """The relevance of B replies; see :class:`RelevanceReader`."""
-        questions = [turns[-1] if turns else '' for _, turns, _ in inputs]
-        known = self._model.with_margins(
-            [(q, text) for q, (text, _, _) in zip(questions, inputs, strict=True)]
+    def read_relevance(self, pairs: Sequence[Pair]) -> list[float]:
+        """See :class:`RelevanceReader`."""
+        predictions = self._model.predict(
+            [(turn.history, reply) for turn, reply in pairs]
         )
-        own = self._model.with_margins(
-            [(q, reply) for q, (_, _, reply) in zip(questions, inputs, strict=True)]
+        relevance = [_sigmoid(prediction.relevance) for prediction in predictions]
+        declining = [
+            index
+            for index, (_, reply) in enumerate(pairs)
+            if predictions[index].declines or only_declines(reply)
+        ]
+        answerable = self._find_answerable([pairs[index][0] for index in declining])
+        for index, is_answered in zip(declining, answerable, strict=True):
+            asks = wants_answer(pairs[index][0].text)
+            relevance[index] = 1 - is_answered if asks else self.NEEDLESS
+        return relevance
+
+    def read_support(self, pairs: Sequence[Pair]) -> list[float]:
+        """See :class:`RelevanceReader`."""
+        return self._model.predict_support(
+            [(turn.knowledge_text, turn.history, reply) for turn, reply in pairs]
+        )
+
+    def _find_answerable(self, turns: Sequence[Turn]) -> list[float]:
+        """How surely the knowledge of each of B turns answers it, in [0, 1]."""
+        answers = self._answerer.with_margins(
+            [(turn.text, turn.knowledge_text) for turn in turns]
         )
         return [
-            # It does not judge support.
-            RelevancePrediction(
-                self._greeting_relevance(reply)
-                if only_greets(question)
-                else self._relevance(reply, answer, reply_answer),
-                support=1.0,
+            _sigmoid(
+                self.MARGIN_WEIGHT * min(max(margin, -self.MAX_MARGIN), self.MAX_MARGIN)
+                + self.MARGIN_BIAS
             )
-            for question, (_, _, reply), answer, reply_answer in zip(
-                questions, inputs, known, own, strict=True
-            )
+            for _, margin in answers
         ]
 
-    def _greeting_relevance(self, reply: str) -> float:
-        return self.GREETS if states_nothing(reply) else self.DOES_NOT_GREET
 
-    def _relevance(
-        self,
-        reply: str,
-        answer: tuple[Span | None, float],
-        reply_answer: tuple[Span | None, float],
-    ) -> float:
-        is_answered = self._probability(answer[1])
-        if only_declines(reply):
-            logit = self.DECLINES + self.DECLINES_WRONGLY * is_answered
-        else:
-            shared = _shared_words(answer[0], reply_answer[0], reply)
-            reply_answers = self._probability(reply_answer[1])
-            logit = self.REPLY_ANSWERS * is_answered * reply_answers
-            logit += self.GIVES_ANSWER * is_answered * shared
-        return 1 / (1 + exp(-(logit + self.INTERCEPT)))
-
-    def _probability(self, margin: float) -> float:
-        margin = min(max(margin, -self.MAX_MARGIN), self.MAX_MARGIN)
-        return 1 / (1 + exp(-margin / self.MARGIN_SCALE))
-
-
-def _shared_words(answer: Span | None, reply_answer: Span | None, reply: str) -> float:
-    """
-    How much of the knowledge's answer a reply has, in [0, 1]: the share of its words,
-    or token F1 with the reply's own answer, whichever is greater.
-    """
-    if answer is None:
-        return 0.0
-    words = stems(answer.text)
-    recall = len(words & stems(reply)) / len(words) if words else 0.0
-    own = reply_answer.text if reply_answer else ''
-    return max(recall, token_f1(own, answer.text) if own else 0.0)
-
-
-def load_relevance_reader(preset: str, **options: Any) -> RelevanceReader:
-    """
-    The reader of a preset: its classifier, if it has the section ``relevance``, or else
-    its question-answering model.
-    """
-    loaded = load_preset(preset)
-    if Section.RELEVANCE in loaded.models:
-        return backends.relevance(loaded, **options)
-    return AnswerRelevance(preset, **options)
+def _sigmoid(logit: float) -> float:
+    return 1 / (1 + exp(-logit))
 
 
 def add_relevance(
     reader: RelevanceReader, pairs: Sequence[tuple[Turn, Candidate]]
 ) -> list[Candidate]:
-    """
-    The candidates of B pairs with their relevance to the turn, in one call.
-    """
-    predictions = reader.predict(
-        [(turn.knowledge_text, turn.history, c.text) for turn, c in pairs]
-    )
+    """The candidates of B pairs with their relevance to the turn, in one call."""
+    values = reader.read_relevance([(turn, c.text) for turn, c in pairs])
     return [
-        replace(
-            candidate,
-            relevance=float(prediction.relevance),
-            turn_support=float(prediction.support),
-        )
-        for (_, candidate), prediction in zip(pairs, predictions, strict=True)
+        replace(candidate, relevance=float(value))
+        for (_, candidate), value in zip(pairs, values, strict=True)
     ]
 
 
-def wants_relevance(text: str) -> bool:
-    """
-    Whether relevance is read for replies to a turn: it greets, or it asks for more than
-    yes or no, which an answer's words do not tell.
-    """
-    asks = wants_answer(text) and not is_yes_no_question(text)
-    return asks or only_greets(text)
+def add_support(
+    reader: RelevanceReader, pairs: Sequence[tuple[Turn, Candidate]]
+) -> list[Candidate]:
+    """The candidates of B pairs with their support after the turn, in one call."""
+    values = reader.read_support([(turn, c.text) for turn, c in pairs])
+    return [
+        replace(candidate, turn_support=float(value))
+        for (_, candidate), value in zip(pairs, values, strict=True)
+    ]
 
 
 class AnswerComparer:
@@ -194,7 +146,7 @@ class AnswerComparer:
     def __init__(self, preset: str = 'mini', **options: Any):
         self._model = _question_answerer(preset, no_answer_threshold=0.0, **options)
 
-    def compare(self, pairs: Sequence[tuple[Turn, str]]) -> list[Claim | None]:
+    def compare(self, pairs: Sequence[Pair]) -> list[Claim | None]:
         """
         For each of B turns with a reply, the question with both answers.
 
@@ -229,14 +181,14 @@ def wants_span(text: str) -> bool:
 
 def _best_evidence(answers: Sequence[tuple[Span | None, float]]) -> Evidence | None:
     """The answer with the largest margin; None if no passage has one."""
-    found = [
+    spans = [
         (margin, -index, span)
         for index, (span, margin) in enumerate(answers)
         if span is not None and span.text.strip()
     ]
-    if not found:
+    if not spans:
         return None
-    _, index, span = max(found, key=lambda item: item[:2])
+    _, index, span = max(spans, key=lambda item: item[:2])
     return Evidence(-index, span, Stance.FOR)
 
 

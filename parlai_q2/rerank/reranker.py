@@ -14,13 +14,7 @@ from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.rerank.candidate import Candidate
-from parlai_q2.rerank.choice import (
-    RerankBy,
-    Rule,
-    choose,
-    find_best_grounded,
-    find_contenders,
-)
+from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders
 from parlai_q2.rerank.guards import (
     GUARDS,
     Guard,
@@ -33,15 +27,16 @@ from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.rerank.relevance import (
     AnswerComparer,
     RelevanceReader,
+    TurnReader,
     add_relevance,
-    load_relevance_reader,
-    wants_relevance,
+    add_support,
     wants_span,
 )
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
 from parlai_q2.steps import Step, tell
+from parlai_q2.text.questions import wants_answer
 from parlai_q2.turns import Example, Knowledge, Turn
 
 # The preset whose model reads relevance.
@@ -61,8 +56,8 @@ class Reranker:
         for the claims of the scorer that chooses.
     :param penalties: what guards subtract, by name, where it is not their own penalty.
     :param relevance: reads whether replies answer their turn, or the name of the preset
-        whose model does; None: relevance does not count. Only the rule ``combined``
-        reads it, and only after turns that ask for more than yes or no.
+        whose models do; None: relevance does not count. Only the rule ``combined``
+        reads it.
     :raises ConfigError: if there is no such scorer or guard, or the rule is no Rule.
 
     >>> from parlai_q2 import Reranker
@@ -120,7 +115,7 @@ class Reranker:
         """What reads relevance, loaded when it is first asked for; or None."""
         reader = self._relevance
         if isinstance(reader, str):
-            reader = self._relevance = load_relevance_reader(reader)
+            reader = self._relevance = TurnReader(reader)
         return reader
 
     @property
@@ -295,24 +290,33 @@ class Reranker:
         self, scored: Sequence[list[Candidate]], turns: Sequence[Turn]
     ) -> None:
         """
-        Read the relevance of the candidates that may still come first, in two calls:
-        of the best grounded ones, and of the others that could beat these.
+        Read the relevance of all candidates, and the support of those that are best by
+        it and by their score, each in one call.
         """
         if self.rule.by != RerankBy.COMBINED or self._relevance is None:
             return
-        asking = [
-            b
+        places = [
+            (b, n)
             for b, turn in enumerate(turns)
-            if turn.knowledge and wants_relevance(turn.text)
+            if turn.knowledge and turn.text.strip()
+            for n in range(len(scored[b]))
         ]
-        for find in (find_best_grounded, find_contenders):
-            places = [(b, n) for b in asking for n in find(scored[b])]
-            reader = self.relevance_reader if places else None
-            if reader is None:
-                return
-            read = add_relevance(reader, [(turns[b], scored[b][n]) for b, n in places])
-            for (b, n), candidate in zip(places, read, strict=True):
-                scored[b][n] = self._without_covered_guards(candidate)
+        reader = self.relevance_reader if places else None
+        if reader is None:
+            return
+        read = add_relevance(reader, [(turns[b], scored[b][n]) for b, n in places])
+        for (b, n), candidate in zip(places, read, strict=True):
+            if wants_answer(turns[b].text):
+                candidate = self._without_covered_guards(candidate)
+            scored[b][n] = candidate
+        contenders = [
+            (b, n)
+            for b in dict.fromkeys(b for b, _ in places)
+            for n in find_contenders(scored[b], turns[b].text)
+        ]
+        read = add_support(reader, [(turns[b], scored[b][n]) for b, n in contenders])
+        for (b, n), candidate in zip(contenders, read, strict=True):
+            scored[b][n] = candidate
 
     def _without_covered_guards(self, candidate: Candidate) -> Candidate:
         """A candidate that loses nothing by guards that relevance covers."""

@@ -14,6 +14,7 @@ from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.rerank.choice import combine
 from parlai_q2.rerank.guards import TRAINING_PENALTIES
 from parlai_q2.rerank.pools import Pool
+from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.rerank.relevance import RelevanceReader
 from parlai_q2.rerank.reranker import DEFAULT_RELEVANCE, Reranker
 from parlai_q2.scorers.base import Scorer
@@ -106,11 +107,12 @@ class GroundedReward:
         if log is not None and scores:
             consistent = sum(score.label == Label.CONSISTENT for score in scores)
             log(f'{self.__name__}/consistent', consistent / len(scores))
-        return [_reward(reply) for reply in replies]
+        return [_reward(ranking) for ranking in rankings]
 
 
-def _reward(reply: Candidate) -> float | None:
+def _reward(ranking: Ranking) -> float | None:
+    reply = ranking.chosen
     if reply.value is None:
         return None
     # Silence cannot be wrong, and must not be learnt.
-    return combine(reply) if reply.text.strip() else 0.0
+    return combine(reply, ranking.turn) if reply.text.strip() else 0.0

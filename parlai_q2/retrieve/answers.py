@@ -1,11 +1,6 @@
 """
-Tells whether a passage answers a question: the shipped question-answering model reads
-the passage, and its best answer has to beat "there is none" by a margin.
-
-The margin was fitted to 213 questions of the model's development data, each asked of
-the five passages that BM25 finds among all of that data: at 6 logits, 8 % of the
-questions that a passage answers are declined, and a quarter of those whose passage was
-taken out, which others often answer in part.
+Finds the answer to a question in a passage: the shipped question-answering model reads
+it and says by how much its best answer beats that there is none.
 """
 
 from collections.abc import Sequence
@@ -16,7 +11,6 @@ from parlai_q2.presets import Section, load_preset
 from parlai_q2.scorers.backends import backend
 from parlai_q2.turns import Passage, Span, heading_of
 
-MARGIN = 6.0
 # However much the model prefers that there is none.
 ANY = 1e6
 NO_SPAN = Span('', 0, 0)
@@ -39,11 +33,9 @@ class AnswerReader:
     Reads passages for the answers to questions.
 
     :param preset: whose question-answering model reads.
-    :param margin: by how many logits an answer beats that there is none.
     """
 
-    def __init__(self, preset: str = 'mini', margin: float = MARGIN, **options: Any):
-        self.margin = margin
+    def __init__(self, preset: str = 'mini', **options: Any):
         self._model = backend(
             SpanQuestionAnswerer,
             load_preset(preset),
@@ -71,17 +63,6 @@ class AnswerReader:
             span = _cut_heading(span or NO_SPAN, len(heading), passage.text)
             answers.append(Answer(span, margin))
         return answers
-
-    def answers(self, pairs: Sequence[tuple[str, Passage]]) -> list[Answer | None]:
-        """
-        The answer to each question in its passage.
-
-        :return: B answers; None where there is none.
-        """
-        return [
-            answer if answer.margin >= self.margin else None
-            for answer in self.read(pairs)
-        ]
 
 
 def _heading_line(passage: Passage) -> str:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, RerankBy, Reranker, Rule
-from parlai_q2.rerank.choice import combine
-from parlai_q2.rerank.relevance import AnswerComparer, AnswerRelevance, wants_span
+from parlai_q2.rerank.choice import MIN_SAFE_VALUE, combine
+from parlai_q2.rerank.relevance import AnswerComparer, TurnReader, wants_span
 from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Turn
 from tests.rerank.toys import ToyRelevance, ToyScorer
@@ -43,20 +43,23 @@ def test_the_grounded_reply_that_answers_is_chosen():
 def test_it_is_only_read_where_it_counts(knowledge, history, rule):
     reranker = make_reranker(rule=rule)
     ranking = reranker.rank(knowledge, [OPENED, DESIGNED], history)
-    assert reranker.relevance_reader.batches == []
+    assert reranker.relevance_reader.relevance_batches == []
     assert [candidate.relevance for candidate in ranking] == [None, None]
 
 
-def test_candidates_that_cannot_win_are_not_read():
-    # Four grounded replies are read; of the rest, those that could still beat these.
-    grounded = [f'The museum opened in {word}' for word in '1903 by it Anna'.split()]
-    nearly = 'Anna Keller designed the museum, or so.'
+def test_only_the_best_by_score_and_relevance_are_read_for_support():
+    grounded = [
+        f'Anna Keller designed the museum {word}' for word in 'it in by'.split()
+    ]
+    doubtful = 'Anna Keller who designed the museum, or so.'
     hopeless = 'Nobody knows.'
     reranker = make_reranker()
-    ranking = reranker.rank(MUSEUM, [*grounded, nearly, hopeless], [ASKED])
-    first, second = reranker.relevance_reader.batches
-    assert len(first) == 4 and [reply for _, _, reply in second] == [nearly]
-    assert ranking.chosen.text == nearly and ranking[-1].text == hopeless
+    ranking = reranker.rank(MUSEUM, [hopeless, *grounded, doubtful, OPENED], [ASKED])
+    (everything,) = reranker.relevance_reader.relevance_batches
+    (best,) = reranker.relevance_reader.support_batches
+    assert len(everything) == 6 and set(best) == {*grounded, doubtful}
+    assert ranking.chosen.text == grounded[0], 'support decides'
+    assert [c.turn_support is None for c in ranking] == [False] * 4 + [True] * 2
 
 
 def test_a_batch_is_read_as_each_alone():
@@ -70,16 +73,32 @@ def test_a_batch_is_read_as_each_alone():
     assert together == [make_reranker().rank_batch([pool])[0] for pool in pools]
 
 
-def test_a_combination_is_no_larger_than_its_parts_allow():
-    def combined(text, value, relevance, support):
-        candidate = Candidate(text, value=value)
-        return combine(replace(candidate, relevance=relevance, turn_support=support))
+@pytest.mark.parametrize(
+    'turn, text, parts, expected',
+    [
+        (ASKED, 'x', (0.9, None, None), 0.9),
+        (ASKED, 'x', (1.0, 1.0, 1.0), 1.0),
+        (ASKED, "I don't know.", (0.2, 1.0, None), MIN_SAFE_VALUE),
+    ],
+)
+def test_what_is_combined(turn, text, parts, expected):
+    value, relevance, support = parts
+    candidate = Candidate(text, value=value, relevance=relevance, turn_support=support)
+    assert combine(candidate, turn) == pytest.approx(expected)
 
-    assert combined('x', 0.9, None, None) == 0.9, 'without relevance the value counts'
-    assert combined('x', 0.8, 1.0, 1.0) == pytest.approx(0.8)
-    assert combined('x', 0.8, 0.5, 1.0) == pytest.approx(0.4)
-    assert combined('x', 0.8, 0.5, 0.5) == pytest.approx(0.2)
-    assert combined("I don't know.", 0.2, 0.5, 1.0) == pytest.approx(0.3), 'a decline'
+
+@pytest.mark.parametrize('turn', [ASKED, 'I like museums.'])
+def test_every_part_counts(turn):
+    best = Candidate('x', value=0.8, relevance=0.8, turn_support=0.8)
+    for part in ('value', 'relevance', 'turn_support'):
+        worse = replace(best, **{part: 0.4})
+        assert 0 < combine(worse, turn) < combine(best, turn) < 1
+
+
+def test_after_a_statement_groundedness_counts_most():
+    grounded = Candidate('x', value=0.9, relevance=0.4, turn_support=0.9)
+    relevant = Candidate('x', value=0.4, relevance=0.9, turn_support=0.9)
+    assert combine(grounded, 'I like it.') > combine(relevant, 'I like it.')
 
 
 @pytest.mark.parametrize(
@@ -130,6 +149,13 @@ PLANS = 'The Basic plan costs 9 euros a month. Repairs are done in Leeds.'
             ["Sorry, I don't know.", 'It was designed by Anna Keller.'],
             'who can answer does not decline',
         ),
+        (
+            'The library is open from Monday to Saturday. It was built in 1910.',
+            'Is it open on Sundays?',
+            'No, only from Monday to Saturday.',
+            ['It was built in 1910.', 'Yes, on Sundays, too.'],
+            'yes or no',
+        ),
     ],
 )
 def test_the_shipped_models_choose_the_reply_that_answers(
@@ -141,25 +167,33 @@ def test_the_shipped_models_choose_the_reply_that_answers(
         assert ranking.chosen.text == best, why
 
 
-def test_a_question_of_yes_or_no_is_chosen_for_by_the_score():
-    reranker = make_reranker()
-    reranker.rank(MUSEUM, [OPENED, DESIGNED], ['Is it open on Sundays?'])
-    assert reranker.relevance_reader.batches == []
-
-
-def test_relevance_of_a_batch_is_that_of_each_alone():
-    inputs = [
-        (MUSEUM, [ASKED], 'Anna Keller did.'),
-        ('', [ASKED], "I don't know."),
-        (MUSEUM, ['Hi!', 'Tell me more.'], OPENED),
-        (MUSEUM, [ASKED], ''),
+def test_a_batch_is_read_as_its_pairs_alone():
+    pairs = [
+        (Turn(MUSEUM, [ASKED]), 'Anna Keller did.'),
+        (Turn('', [ASKED]), "I don't know."),
+        (Turn(MUSEUM, ['Hi!', 'Tell me more.']), OPENED),
+        (Turn(MUSEUM, [ASKED]), ''),
     ]
-    reader = AnswerRelevance()
-    alone = [reader.predict([one])[0] for one in inputs]
-    together = reader.predict(inputs)
-    for a, b in zip(together, alone, strict=True):
-        assert a.relevance == pytest.approx(b.relevance, abs=1e-5)
-        assert 0 <= a.relevance <= 1 and a.support == 1.0
+    reader = TurnReader()
+    for read in (reader.read_relevance, reader.read_support):
+        together = read(pairs)
+        assert together == pytest.approx([read([pair])[0] for pair in pairs], abs=1e-5)
+        assert all(0 <= value <= 1 for value in together)
+
+
+@pytest.mark.parametrize(
+    'turn, decline, is_relevant',
+    [
+        (ASKED, "I don't know who did.", False),
+        ('Who paid for the museum?', "I'm afraid that isn't stated.", True),
+        ('I like museums.', "Sorry, I don't know.", False),
+    ],
+)
+def test_a_decline_is_relevant_where_the_knowledge_has_no_answer(
+    turn, decline, is_relevant
+):
+    (value,) = TurnReader().read_relevance([(Turn(MUSEUM, [turn]), decline)])
+    assert (value > 0.5) == is_relevant
 
 
 @pytest.mark.parametrize(

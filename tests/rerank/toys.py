@@ -1,7 +1,5 @@
 """A scorer and a relevance reader that count their calls, and pools for them."""
 
-from typing import NamedTuple
-
 from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.rerank import Candidate, Pool
 from parlai_q2.scorers.base import Scorer
@@ -45,25 +43,28 @@ class ToyScorer(Scorer):
         return Score(value, label, signature=str(self.signature))
 
 
-class ToyPrediction(NamedTuple):
-    relevance: float
-    support: float
-
-
 class ToyRelevance:
-    """The share of the last turn's words that a reply has, counting every call."""
+    """
+    The share of the last turn's words that a reply has, and little support for replies
+    that say "or so"; counts every call.
+    """
 
     settings: dict = {}
 
     def __init__(self) -> None:
-        self.batches: list = []
+        self.relevance_batches: list = []
+        self.support_batches: list = []
 
-    def predict(self, inputs):
-        self.batches.append(list(inputs))
-        return [ToyPrediction(self._share(t, reply), 0.9) for _, t, reply in inputs]
+    def read_relevance(self, pairs):
+        self.relevance_batches.append([reply for _, reply in pairs])
+        return [self._share(turn.text, reply) for turn, reply in pairs]
 
-    def _share(self, turns, reply):
-        words = set(tokens(turns[-1]))
+    def read_support(self, pairs):
+        self.support_batches.append([reply for _, reply in pairs])
+        return [0.1 if 'or so' in reply else 0.9 for _, reply in pairs]
+
+    def _share(self, text, reply):
+        words = set(tokens(text))
         return len(words & set(tokens(reply))) / max(len(words), 1)
 
 

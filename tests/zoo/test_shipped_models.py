@@ -112,6 +112,7 @@ def test_the_answer_is_found_in_knowledge_of_ten_thousand_words():
         'q2_mini/question_generation',
         'q2_mini/question_answering',
         'q2_mini/consistency',
+        'q2_mini/relevance',
         'q2_mini/reply',
         'q2_mini/retrieval',
         'q2_base/detector',
