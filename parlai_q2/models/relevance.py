@@ -1,17 +1,16 @@
 """
-Reads a reply in the light of the turns before it, with one sequence classifier of three
+Reads a reply in the light of the turns before it, with one sequence classifier of two
 outputs:
 
-- ``relevance``: whether the reply answers the last turn, and ``declines``: whether it
-  says that it has no answer. For these the model reads turns and reply alone: a wrong
-  answer is an answer. So the inputs are short.
+- ``relevance``: whether the reply answers the last turn. For this the model reads turns
+  and reply alone: a wrong answer is an answer. So the inputs are short.
 - ``support``: whether the knowledge supports the reply as an answer to the turn. For
   this it also reads the sentences of the knowledge that match: "No, only on Mondays."
   is a claim only beside its question.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,26 +30,14 @@ TURNS = 3
 MAX_TOKENS = 224
 # The shares of these that turns and reply can take up.
 MOST_FOR_TURNS, MOST_FOR_REPLY = 0.3, 0.35
-OUTPUTS = ('relevance', 'declines', 'support')
+OUTPUTS = ('relevance', 'support')
 # Of the knowledge, the sentences that match turn and reply best, up to so many
 # characters.
 KNOWLEDGE_CHARACTERS = 360
 
 
-class RelevancePrediction(NamedTuple):
-    """
-    What the model says of a reply.
-
-    :param relevance: the logit of whether it answers the turn.
-    :param declines: whether it says that it has no answer.
-    """
-
-    relevance: float
-    declines: bool
-
-
-# Of a reply that says nothing.
-NOTHING = RelevancePrediction(-10.0, False)
+# Logits below this are as good as certain; that of a reply that says nothing.
+LEAST = -10.0
 
 
 class RelevanceModel(Backend):
@@ -82,22 +69,19 @@ class RelevanceModel(Backend):
             settings[f'{role}_max_tokens'] = self.max_tokens
         return settings
 
-    def predict(
+    def predict_relevance(
         self, inputs: Sequence[tuple[Sequence[str], str]]
-    ) -> list[RelevancePrediction]:
+    ) -> list[float]:
         """
         Predict relevance for B replies; each as if it were given alone.
 
         :param inputs: B times the turns before the reply, oldest first (may be empty),
             and the reply.
-        :return: B predictions; :data:`NOTHING` for a blank reply.
+        :return: B logits; :data:`LEAST` for a blank reply.
         :raises ModelError: if the model cannot be loaded or computes no numbers.
         """
         rows = self._read([(tuple(turns), '', reply) for turns, reply in inputs])
-        return [
-            NOTHING if row is None else RelevancePrediction(row[0], row[1] > 0)
-            for row in rows
-        ]
+        return [LEAST if row is None else max(row[0], LEAST) for row in rows]
 
     def predict_support(
         self, inputs: Sequence[tuple[str, Sequence[str], str]]
@@ -117,7 +101,7 @@ class RelevanceModel(Backend):
             ]
         )
         return [
-            0.0 if row is None else float(1 / (1 + np.exp(-row[2]))) for row in rows
+            0.0 if row is None else float(1 / (1 + np.exp(-row[1]))) for row in rows
         ]
 
     def _read(

@@ -130,13 +130,6 @@ class Rule:
 Utility = Callable[[Candidate], float]
 
 
-# A reply that claims nothing counts at least as this groundedness where it is read for
-# relevance, which tells whether it declines or greets rightly.
-MIN_SAFE_VALUE = 0.6
-# No value is so low that relevance would not count.
-MIN_VALUE = 0.02
-
-
 class Exponents(NamedTuple):
     """How much each part counts in a product."""
 
@@ -146,9 +139,15 @@ class Exponents(NamedTuple):
 
 
 # Fitted on development data: pools with labelled replies, pools made of questions, and
-# the wrong choices on BEGIN's (benchmarks/choice.py).
-IF_ASKED = Exponents(1.0, 1.0, 1.0)
-IF_NOT_ASKED = Exponents(1.0, 0.25, 0.25)
+# the wrong choices on BEGIN's (benchmarks/choice.py). Groundedness counts most after a
+# turn that asks nothing.
+IF_ASKED = Exponents(2.0, 0.6, 2.0)
+IF_NOT_ASKED = Exponents(1.0, 0.05, 0.0)
+# What replies are worth that claim nothing: the most of one that declines, and of one
+# that greets or chats.
+DECLINE_WORTH, CHAT_WORTH = 0.9, 0.57
+# No part is so small that the others would not count.
+MIN_PART = 0.01
 
 
 def combine(candidate: Candidate, turn_text: str = '') -> float:
@@ -157,26 +156,31 @@ def combine(candidate: Candidate, turn_text: str = '') -> float:
     product of powers of its value after the guards, its relevance and its support in
     the light of the turn; only the value if relevance was not read.
 
-    :param turn_text: the last turn. If it asks nothing, groundedness counts most.
+    :param turn_text: the last turn.
 
-    >>> combine(Candidate('Five.', value=0.5, relevance=0.5, turn_support=1.0), 'Two?')
-    0.25
+    >>> combine(Candidate('Five.', value=1.0, relevance=1.0, turn_support=1.0), 'Two?')
+    1.0
     """
-    value = _value(candidate)
-    if candidate.relevance is None:
+    value, relevance = _value(candidate), candidate.relevance
+    if relevance is None:
         return value
-    is_safe_reply = claims_nothing(candidate.text)
-    if is_safe_reply:
-        value = max(value, MIN_SAFE_VALUE)
-    support = candidate.turn_support
-    if support is None or is_safe_reply:
-        support = 1.0
-    exponents = IF_ASKED if wants_answer(turn_text) else IF_NOT_ASKED
+    if only_declines(candidate.text):
+        return DECLINE_WORTH * relevance
+    exponents = IF_ASKED if wants_reply(turn_text) else IF_NOT_ASKED
+    relevance_part: float = max(relevance, MIN_PART) ** exponents.relevance
+    if claims_nothing(candidate.text):
+        return CHAT_WORTH * relevance_part
+    support = 1.0 if candidate.turn_support is None else candidate.turn_support
     return float(
-        max(value, MIN_VALUE) ** exponents.value
-        * candidate.relevance**exponents.relevance
-        * support**exponents.support
+        max(value, MIN_PART) ** exponents.value
+        * relevance_part
+        * max(support, MIN_PART) ** exponents.support
     )
+
+
+def wants_reply(turn_text: str) -> bool:
+    """Whether a turn wants a certain reply: it asks something, or it only greets."""
+    return wants_answer(turn_text) or only_greets(turn_text)
 
 
 def claims_nothing(text: str) -> bool:
@@ -220,8 +224,11 @@ def choose(
 def find_contenders(candidates: Sequence[Candidate], turn_text: str) -> list[int]:
     """
     The indices of the :data:`READ_FOR_SUPPORT` candidates that are best by groundedness
-    and relevance, of those that were read for the latter.
+    and relevance, of those that were read for the latter; none after a turn that wants
+    no certain reply.
     """
+    if not wants_reply(turn_text):
+        return []
     indices = [n for n, c in enumerate(candidates) if c.relevance is not None]
     indices.sort(key=lambda n: -combine(candidates[n], turn_text))
     return sorted(indices[:READ_FOR_SUPPORT])
@@ -312,8 +319,9 @@ def _value(candidate: Candidate) -> float:
 
 def _combined_value(candidate: Candidate, turn_text: str) -> float:
     value = combine(candidate, turn_text)
-    # What was not read for support is worse by what was read.
-    return value if candidate.turn_support is not None else value - 1.0
+    # What could win was read for support, where that counts.
+    is_read = candidate.turn_support is not None or not wants_reply(turn_text)
+    return value if is_read else value - 1.0
 
 
 def _find_failure(

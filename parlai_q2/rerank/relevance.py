@@ -4,8 +4,9 @@ Reads whether candidates answer their turn, and shows why.
 A scorer measures groundedness and reads no turn. A small model reads the turn with each
 reply (:mod:`parlai_q2.models.relevance`): does the reply answer, and, with the
 knowledge beside it, is it the right answer? Only the choice combines these with
-groundedness. A reply that says it has no answer is relevant where the knowledge has
-none, according to the question-answering model.
+groundedness. The question-answering model reads the knowledge once for a turn's answer:
+if there is one, a reply without its words is less relevant; if there is none, a reply
+that says so is relevant.
 """
 
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ from parlai_q2.text.questions import (
     only_declines,
     wants_answer,
 )
+from parlai_q2.text.selection import stems
 from parlai_q2.turns import Span, Turn
 
 # A reply with its turn.
@@ -53,16 +55,19 @@ class RelevanceReader(Protocol):
 
 class TurnReader:
     """
-    Reads replies with the models of a preset.
+    Reads replies with the models of a preset. Its numbers were fitted with those of the
+    choice (:data:`~parlai_q2.rerank.choice.IF_ASKED`).
 
     :param preset: whose models read: that of the section ``relevance``, and the one
         that answers questions.
     """
 
     # The logit of whether the knowledge answers, of the margin over "no answer".
-    MARGIN_WEIGHT, MARGIN_BIAS, MAX_MARGIN = 0.5, 0.0, 12.0
+    MARGIN_WEIGHT, MARGIN_BIAS, MAX_MARGIN = 0.7, -0.28, 12.0
+    # How much less relevant a reply is that has no word of the knowledge's answer.
+    OTHER_WORDS = 0.5
     # Of a decline after a turn that asks nothing.
-    NEEDLESS = 0.1
+    NEEDLESS = 0.02
 
     def __init__(self, preset: str = 'mini', **options: Any):
         self._model = backends.relevance(load_preset(preset), **options)
@@ -75,20 +80,14 @@ class TurnReader:
 
     def read_relevance(self, pairs: Sequence[Pair]) -> list[float]:
         """See :class:`RelevanceReader`."""
-        predictions = self._model.predict(
+        logits = self._model.predict_relevance(
             [(turn.history, reply) for turn, reply in pairs]
         )
-        relevance = [_sigmoid(prediction.relevance) for prediction in predictions]
-        declining = [
-            index
-            for index, (_, reply) in enumerate(pairs)
-            if predictions[index].declines or only_declines(reply)
+        answers = self._find_answers([turn for turn, _ in pairs])
+        return [
+            self._relevance(reply, logit, answer)
+            for (_, reply), logit, answer in zip(pairs, logits, answers, strict=True)
         ]
-        answerable = self._find_answerable([pairs[index][0] for index in declining])
-        for index, is_answered in zip(declining, answerable, strict=True):
-            asks = wants_answer(pairs[index][0].text)
-            relevance[index] = 1 - is_answered if asks else self.NEEDLESS
-        return relevance
 
     def read_support(self, pairs: Sequence[Pair]) -> list[float]:
         """See :class:`RelevanceReader`."""
@@ -96,18 +95,35 @@ class TurnReader:
             [(turn.knowledge_text, turn.history, reply) for turn, reply in pairs]
         )
 
-    def _find_answerable(self, turns: Sequence[Turn]) -> list[float]:
-        """How surely the knowledge of each of B turns answers it, in [0, 1]."""
-        answers = self._answerer.with_margins(
-            [(turn.text, turn.knowledge_text) for turn in turns]
+    def _find_answers(
+        self, turns: Sequence[Turn]
+    ) -> list[tuple[frozenset[str], float] | None]:
+        """
+        The stems of the knowledge's answer to each turn and how surely it is one, in
+        [0, 1]; None for a turn that asks nothing.
+        """
+        asking = [n for n, turn in enumerate(turns) if wants_answer(turn.text)]
+        read = self._answerer.with_margins(
+            [(turns[n].text, turns[n].knowledge_text) for n in asking]
         )
-        return [
-            _sigmoid(
-                self.MARGIN_WEIGHT * min(max(margin, -self.MAX_MARGIN), self.MAX_MARGIN)
-                + self.MARGIN_BIAS
-            )
-            for _, margin in answers
-        ]
+        answers: list[tuple[frozenset[str], float] | None] = [None] * len(turns)
+        for n, (span, margin) in zip(asking, read, strict=True):
+            margin = min(max(margin, -self.MAX_MARGIN), self.MAX_MARGIN)
+            certainty = _sigmoid(self.MARGIN_WEIGHT * margin + self.MARGIN_BIAS)
+            answers[n] = (frozenset(stems(span.text) if span else ()), certainty)
+        return answers
+
+    def _relevance(
+        self, reply: str, logit: float, answer: tuple[frozenset[str], float] | None
+    ) -> float:
+        if only_declines(reply):
+            return self.NEEDLESS if answer is None else 1 - answer[1]
+        relevance = _sigmoid(logit)
+        if answer is None or not answer[0]:
+            return relevance
+        words, certainty = answer
+        missing = 1 - len(words & stems(reply)) / len(words)
+        return relevance * (1 - self.OTHER_WORDS * certainty * missing)
 
 
 def _sigmoid(logit: float) -> float:

@@ -14,7 +14,7 @@ from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.rerank.candidate import Candidate
-from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders
+from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders, wants_reply
 from parlai_q2.rerank.guards import (
     GUARDS,
     Guard,
@@ -36,7 +36,6 @@ from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
 from parlai_q2.steps import Step, tell
-from parlai_q2.text.questions import wants_answer
 from parlai_q2.turns import Example, Knowledge, Turn
 
 # The preset whose model reads relevance.
@@ -306,7 +305,7 @@ class Reranker:
             return
         read = add_relevance(reader, [(turns[b], scored[b][n]) for b, n in places])
         for (b, n), candidate in zip(places, read, strict=True):
-            if wants_answer(turns[b].text):
+            if wants_reply(turns[b].text):
                 candidate = self._without_covered_guards(candidate)
             scored[b][n] = candidate
         contenders = [

@@ -27,12 +27,14 @@ _SENTENCE_END = re.compile(r'[.!?]\s')
 # What a reply cannot do when it has no answer: "I do not know", "it doesn't mention".
 _NEGATION = r"(?:n\s?['’]?\s?t|not|cannot|unable\s+to|not\s+able\s+to)"
 _KNOWING = (
-    r'(?:know|sure|certain|say|tell|find|mention(?:ed)?|state|specify|cover|answer'
+    r'(?:know|sure|certain|say|said|tell|told|find|mention(?:ed)?|stated?|specif(?:y|ied)'
+    r'|cover|answer|aware|in\s+(?:the|my|this|what)\s+(?:text|notes|information|leaflet)'
     r'|have\s+(?:(?:any|that|the|enough|more)\s+)?(?:information|info|details))'
 )
 _DECLINES = re.compile(
     rf'{_NEGATION}\s+(?:\w+\s+){{0,2}}?{_KNOWING}\b'
-    r'|\bno\s+(?:idea|information|mention|details)\b',
+    r'|\bno\s+(?:idea|information|mention|details|word\s+on|clue|explanation)\b'
+    r'|\b(?:says?|nothing)\s+(?:nothing|about|on|in\s+here)\b',
     re.I,
 )
 

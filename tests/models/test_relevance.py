@@ -9,7 +9,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.models.converted.convert import write_converted
 from parlai_q2.models.relevance import (
     KNOWLEDGE_CHARACTERS,
-    NOTHING,
+    LEAST,
     OUTPUTS,
     RelevanceModel,
     add_knowledge,
@@ -56,14 +56,14 @@ def test_a_batch_gives_what_each_input_gives_alone(model):
     assert model.predict_support(INPUTS[::-1] + INPUTS) == alone[::-1] + alone
     assert all(0 < value < 1 for value in alone) and len(set(alone)) > 1
     short = [(turns, reply) for _, turns, reply in INPUTS]
-    alone = [model.predict([one])[0] for one in short]
-    assert model.predict(short) == alone and len(set(alone)) > 1
+    alone = [model.predict_relevance([one])[0] for one in short]
+    assert model.predict_relevance(short) == alone and len(set(alone)) > 1
 
 
 def test_blank_texts_are_not_read(model):
-    assert model.predict([]) == [] and model.predict_support([]) == []
-    blank, five = model.predict([(['Hi'], ' \n'), (['Hi'], 'Five.')])
-    assert blank == NOTHING != five
+    assert model.predict_relevance([]) == [] and model.predict_support([]) == []
+    blank, five = model.predict_relevance([(['Hi'], ' \n'), (['Hi'], 'Five.')])
+    assert blank == LEAST < five
     assert model.predict_support([('Bees.', ['Hi'], ''), (' ', ['Hi'], 'No.')]) == [
         0.0,
         0.0,
@@ -72,12 +72,14 @@ def test_blank_texts_are_not_read(model):
 
 def test_of_the_turns_the_last_count(model):
     turns = ['Wow!', 'Bees!', 'Eyes?', 'How many?']
-    assert model.predict([(turns, 'Five.')]) == model.predict([(turns[1:], 'Five.')])
+    assert model.predict_relevance([(turns, 'Five.')]) == model.predict_relevance(
+        [(turns[1:], 'Five.')]
+    )
     # For earlier ones there is room only where the last one leaves some.
     last = ' '.join(['How many?'] * 40)
-    assert model.predict([(['Wow!', last], 'Five.')]) == model.predict(
-        [([last], 'Five.')]
-    )
+    assert model.predict_relevance(
+        [(['Wow!', last], 'Five.')]
+    ) == model.predict_relevance([([last], 'Five.')])
 
 
 @pytest.mark.parametrize('at_the_end', [False, True])
@@ -93,7 +95,7 @@ def test_of_long_knowledge_what_matches_is_read_wherever_it_stands(at_the_end):
 def test_other_outputs_are_refused(tmp_path):
     folder = _folder(tmp_path, ('support', 'relevance'))
     with pytest.raises(ConfigError, match='outputs support, relevance; a model of rel'):
-        RelevanceModel(ModelConfig(folder)).predict([(['Hi'], 'Hello.')])
+        RelevanceModel(ModelConfig(folder)).predict_relevance([(['Hi'], 'Hello.')])
 
 
 def test_settings_name_the_model_and_what_is_unusual():

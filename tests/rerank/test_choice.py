@@ -31,7 +31,7 @@ def candidates(*values, logprobs=None, verifiable=True, relevances=None):
 
 
 def order_and_reason(pool, rule):
-    ranking = choose(pool, rule, KNOWLEDGE)
+    ranking = choose(pool, rule, KNOWLEDGE, 'When did it open?')
     return tuple(ranking.order), ranking.reason
 
 
@@ -119,7 +119,7 @@ def test_relevance_decides_between_replies_that_are_grounded():
 def test_a_candidate_that_was_not_read_for_relevance_comes_last():
     read = candidates(0.2, 0.4, relevances=[0.1, 0.2])
     unread = candidate(2, 0.99)
-    assert choose([*read, unread], Rule(), KNOWLEDGE).order[-1] == 2
+    assert choose([*read, unread], Rule(), KNOWLEDGE, 'When?').order[-1] == 2
 
 
 def test_the_reason_names_the_guards_when_they_decide():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, RerankBy, Reranker, Rule
-from parlai_q2.rerank.choice import MIN_SAFE_VALUE, combine
+from parlai_q2.rerank.choice import CHAT_WORTH, DECLINE_WORTH, combine
 from parlai_q2.rerank.relevance import AnswerComparer, TurnReader, wants_span
 from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Turn
@@ -49,12 +49,12 @@ def test_it_is_only_read_where_it_counts(knowledge, history, rule):
 
 def test_only_the_best_by_score_and_relevance_are_read_for_support():
     grounded = [
-        f'Anna Keller designed the museum {word}' for word in 'it in by'.split()
+        f'Anna Keller designed the museum {word}' for word in 'by it in'.split()
     ]
-    doubtful = 'Anna Keller who designed the museum, or so.'
+    doubtful = 'Anna Keller designed the museum, or so.'
     hopeless = 'Nobody knows.'
     reranker = make_reranker()
-    ranking = reranker.rank(MUSEUM, [hopeless, *grounded, doubtful, OPENED], [ASKED])
+    ranking = reranker.rank(MUSEUM, [hopeless, *grounded, doubtful, 'Ducks.'], [ASKED])
     (everything,) = reranker.relevance_reader.relevance_batches
     (best,) = reranker.relevance_reader.support_batches
     assert len(everything) == 6 and set(best) == {*grounded, doubtful}
@@ -78,7 +78,8 @@ def test_a_batch_is_read_as_each_alone():
     [
         (ASKED, 'x', (0.9, None, None), 0.9),
         (ASKED, 'x', (1.0, 1.0, 1.0), 1.0),
-        (ASKED, "I don't know.", (0.2, 1.0, None), MIN_SAFE_VALUE),
+        (ASKED, "I don't know.", (0.2, 0.5, None), DECLINE_WORTH / 2),
+        ('Hi!', 'Hello!', (0.2, 1.0, None), CHAT_WORTH),
     ],
 )
 def test_what_is_combined(turn, text, parts, expected):
@@ -87,10 +88,16 @@ def test_what_is_combined(turn, text, parts, expected):
     assert combine(candidate, turn) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize('turn', [ASKED, 'I like museums.'])
-def test_every_part_counts(turn):
+@pytest.mark.parametrize(
+    'turn, parts',
+    [
+        (ASKED, ('value', 'relevance', 'turn_support')),
+        ('I like museums.', ('value', 'relevance')),
+    ],
+)
+def test_every_part_counts(turn, parts):
     best = Candidate('x', value=0.8, relevance=0.8, turn_support=0.8)
-    for part in ('value', 'relevance', 'turn_support'):
+    for part in parts:
         worse = replace(best, **{part: 0.4})
         assert 0 < combine(worse, turn) < combine(best, turn) < 1
 

@@ -7,7 +7,6 @@ import pytest
 
 from parlai_q2.zoo.train import relevance_pools
 from parlai_q2.zoo.train.relevance_pools import (
-    DECLINES,
     BlockSource,
     blurred,
     is_best,
@@ -94,18 +93,6 @@ def labels(block, text):
 def test_a_reply_answers_its_own_turn_and_no_other(blocks, text, turn, name, expected):
     found = [labels(block, text).get((turn, name)) for block in blocks]
     assert {value for value in found if value is not None} == expected
-
-
-def test_who_declines_is_known_whatever_the_words(blocks):
-    told = {
-        block.replies[r]: value
-        for block in blocks
-        for r, value in block.declines.items()
-    }
-    assert told['No word on that, sorry.']
-    declines = [told[text] for text in DECLINES if text in told]
-    assert declines and all(declines)
-    assert not told['They pay half.'] and not told['Anna Keller.']
 
 
 def test_what_the_model_reads_has_a_label(blocks):

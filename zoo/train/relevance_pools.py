@@ -107,7 +107,6 @@ class Block:
     :param turns: the turns before a reply, oldest first, for each of T contexts.
     :param replies: R texts.
     :param relevance: in [0, 1], by context and reply; what is missing is not known.
-    :param declines: whether a reply says that there is no answer, where it is known.
     :param knowledge: of blocks for support, the passages as one text, by context.
     :param support: whether the knowledge supports a reply after a turn.
     """
@@ -115,18 +114,13 @@ class Block:
     turns: list[list[str]] = field(default_factory=list)
     replies: list[str] = field(default_factory=list)
     relevance: dict[tuple[int, int], float] = field(default_factory=dict)
-    declines: dict[int, bool] = field(default_factory=dict)
     knowledge: Sequence[str] = ()
     support: dict[tuple[int, int], float] = field(default_factory=dict)
 
-    def add(
-        self, text: str, relevance: Mapping[int, float], declines: bool | None = False
-    ) -> None:
+    def add(self, text: str, relevance: Mapping[int, float]) -> None:
         """Add a reply with its relevance by context."""
         reply = len(self.replies)
         self.replies.append(text)
-        if declines is not None:
-            self.declines[reply] = declines
         self.relevance.update({(t, reply): label for t, label in relevance.items()})
 
     def add_support(self, text: str, support: Mapping[int, float]) -> None:
@@ -138,11 +132,7 @@ class Block:
     @property
     def pairs(self) -> list[tuple[int, int]]:
         """The contexts and replies that the model reads: those with a label."""
-        if self.support:
-            return list(self.support)
-        read = {reply for _, reply in self.relevance}
-        alone = [(0, reply) for reply in self.declines if reply not in read]
-        return [*self.relevance, *alone]
+        return list(self.support or self.relevance)
 
 
 def read_rows(path: str) -> list[dict[str, Any]]:
@@ -263,7 +253,7 @@ class BlockSource:
                 labels = {} if rates else {own: reply['a'] / 2}
                 if not rates and reply['a'] == 2 and other is not pool:
                     labels[foreign] = 0.0
-                block.add(reply['text'], labels, rates)
+                block.add(reply['text'], labels)
         return block
 
     def _questions(self, draw: random.Random) -> Block:
@@ -285,8 +275,6 @@ class BlockSource:
             block.add(text, dict.fromkeys(range(len(rows)), 0.0))
         if draw.random() < 0.3:
             block.add(draw.choice(GENERIC), {0: 0.0})
-        if draw.random() < 0.15:
-            block.add(draw.choice(DECLINES), {}, True)
         if len(rows) > 1 and draw.random() < 0.25:
             block.turns[0] = [rows[1]['q'], block.replies[1], rows[0]['q']]
         return block
@@ -329,9 +317,9 @@ class BlockSource:
             block.add(draw.choice(replies.split('|')), labels)
         reply = draw.choice(pool['candidates'])
         if reply['g'] == 1:
-            block.add(reply['text'], {0: 0.0, 1: 0.0, 2: reply['a'] / 2}, None)
+            block.add(reply['text'], {0: 0.0, 1: 0.0, 2: reply['a'] / 2})
         if draw.random() < 0.5:
-            block.add(draw.choice(DECLINES), {0: 0.0}, True)
+            block.add(draw.choice(DECLINES), {0: 0.0})
         return block
 
     def _supported(self, draw: random.Random) -> Block:
@@ -459,7 +447,7 @@ def _own_and_other(rows: Sequence[Row], draw: random.Random) -> Block:
     """Turns of dialogues, each with its reply and those to the others."""
     block = Block([list(row['h']) for row in rows])
     for n, row in enumerate(rows):
-        block.add(row['r'], {m: float(m == n) for m in range(len(rows))}, None)
+        block.add(row['r'], {m: float(m == n) for m in range(len(rows))})
     return block
 
 

@@ -1,5 +1,5 @@
 """
-Trains the model that says whether a reply answers the turn, and whether it declines:
+Trains the model that says whether a reply answers the turn, and whether it is right:
 
     python -m parlai_q2.zoo.train.train_relevance INIT OUT --pools POOLS.jsonl
         --questions QA.jsonl.xz --replies REPLY.jsonl.xz --dialogues DIAL.jsonl.gz
@@ -28,9 +28,9 @@ STEP, SORTED = 64, 60
 # The embeddings and the lowest layers stay as they are, which saves time.
 FROZEN_LAYERS = 4
 SMOOTHING = 0.03
-# Of the softmax over a turn's replies, over a reply's turns, and of declines.
+# Of the softmax over a turn's replies, and over a reply's turns.
 PAIR_WEIGHT = 0.5
-REPLY_WEIGHT, TURN_WEIGHT, DECLINE_WEIGHT = 0.3, 0.4, 0.2
+REPLY_WEIGHT, TURN_WEIGHT = 0.3, 0.4
 
 
 def steps_of(blocks: Iterator[Block], seed: int) -> Iterator[list[Block]]:
@@ -79,7 +79,7 @@ def loss_of(blocks: Sequence[Block], logits: Any) -> Any:
         pairs = block.pairs
         count += len(pairs)
         if block.support:
-            total = total + support_loss(block, rows[:, 2])
+            total = total + support_loss(block, rows[:, 1])
             continue
         known = [n for n, pair in enumerate(pairs) if pair in block.relevance]
         target = torch.tensor([block.relevance[pairs[n]] for n in known])
@@ -98,12 +98,6 @@ def loss_of(blocks: Sequence[Block], logits: Any) -> Any:
                     chosen = torch.log_softmax(relevance[group], 0)
                     chosen = -(chosen * best / best.sum()).sum()
                     total = total + weight * len(group) * chosen
-        told = [n for n, (_, reply) in enumerate(pairs) if reply in block.declines]
-        if told:
-            declines = torch.tensor([float(block.declines[pairs[n][1]]) for n in told])
-            total = total + DECLINE_WEIGHT * F.binary_cross_entropy_with_logits(
-                rows[told, 1], declines, reduction='sum'
-            )
     return total / count
 
 
