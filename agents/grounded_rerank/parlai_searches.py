@@ -92,7 +92,8 @@ class ParlaiSearches(CandidateFinder, _Generator):
         :raises ConfigError: when the generator does not return a list of candidates.
         """
         kept = _plan_searches(self.strategies, searches)
-        plan = [(strategy.with_spares(), examples) for strategy, examples in kept]
+        most = len(self.dict)
+        plan = [(strategy.with_spares(most), examples) for strategy, examples in kept]
         seed = self.opt.get('candidate_seed') or 0
         generate = self._search_loop
         if (

@@ -142,7 +142,7 @@ def test_commands_are_answered_and_leave_no_trace():
         clone.observe({'text': text, 'episode_done': False})
         said.append(clone.act()['text'])
     assert said[0].endswith('stick to this: 4 3 2')
-    assert said[2].startswith('Chosen for: best score and likelihood.')
+    assert said[2].startswith('Chosen for: best score, relevance and likelihood.')
     assert said[3] == 'Knowledge: 4 3 2'
     assert said[4].startswith('Type a message')
     assert clone.history.history_raw_strings == ['1 2 3 4', said[1]]
