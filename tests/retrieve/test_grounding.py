@@ -132,20 +132,6 @@ def reading(passage, answer):
     return Reading(passage, passage.text, answer, 0.7)
 
 
-def test_of_a_row_nearness_counts_more_than_what_is_read_in_it():
-    unsure = Answer(Span('', 0, 0), -3.0)
-    row = reading(Passage('use: a large corpus | name: fast'), unsure)
-    prose = reading(Passage('Use it for a large corpus.'), unsure)
-    assert row.logit == pytest.approx(-0.42 + 5.6 - 6.0)
-    assert prose.logit == pytest.approx(-0.561 + 4.41 - 6.18)
-    assert replace(row, is_how_or_why=True).logit == prose.logit
-    (kept, none) = (
-        Grounder(Sure(), AnswerReader()).choose('Which one?', [read])
-        for read in (row, prose)
-    )
-    assert none.declined and not kept.declined
-
-
 @pytest.mark.parametrize(
     'margins, said',
     [

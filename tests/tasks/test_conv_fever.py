@@ -5,7 +5,6 @@ from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import ConfigError, TaskDataError
 from parlai_q2.tasks.conv_fever import build as module
-from parlai_q2.tasks.conv_fever.build import PAPER, PUBLISHED_CONVERSATIONS
 from tests.tasks.evaluating import messages
 from tests.tasks.wow_files import CONVERSATIONS, write_wow
 
@@ -61,28 +60,6 @@ class TestBuilding:
         with pytest.raises(TaskDataError, match='train.json, line 1: .*cannot be read'):
             module.build({'datapath': str(own)}, 'train')
         assert not (own / 'conv_fever' / 'train.jsonl').exists()
-
-    @pytest.mark.parametrize(
-        'negations, level', [(107_000, 'info'), (90_000, 'warning')]
-    )
-    def test_those_of_the_real_training_fold_are_reported(
-        self, monkeypatch, negations, level
-    ):
-        said = {'info': [], 'warning': []}
-        for name, lines in said.items():
-            monkeypatch.setattr(module.logging, name, lines.append)
-        record = {
-            'fold': 'train',
-            'conversations': PUBLISHED_CONVERSATIONS,
-            'seed': 1,
-            'entities': 'a pipeline',
-            'counts': {**PAPER, 'negation': negations},
-        }
-        module.report(record)
-        assert any('in the paper 107,845' in line for line in said[level])
-        assert (level == 'warning') == bool(said['warning'])
-        module.report({**record, 'conversations': 12})
-        assert len(said['info'] + said['warning']) == 3
 
 
 class TestTheViews:

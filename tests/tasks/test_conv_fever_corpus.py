@@ -132,7 +132,7 @@ class TestTheCorpus:
                 assert example.after.lower() in of_text[example.topic]
 
 
-@pytest.mark.parametrize('cut', [0, 1, 100, 5000])
+@pytest.mark.parametrize('cut', [1, 5000])
 def test_a_build_that_is_stopped_goes_on_and_makes_the_same(
     source, built, tmp_path, monkeypatch, cut
 ):
