@@ -13,6 +13,8 @@ from parlai_q2.text.prepared import PreparedText
 
 # The keys whose value names a record, the best first.
 NAME_KEYS = ('name', 'title', 'id', 'product', 'item', 'category', 'code', 'label')
+# A longer list without a structure is a text.
+MAX_LIST_LINES = 30
 # Longer values and lines are prose.
 MAX_VALUE_WORDS, MAX_NAME_WORDS, MAX_LINE_WORDS = 25, 6, 10
 _PAIR = re.compile(
@@ -102,7 +104,7 @@ def _read_lines(lines: Sequence[Cell]) -> Iterator[Statement | Cell]:
     place = 0
     while place < len(lines):
         for read in (_read_table, _read_pairs, _read_rows, _read_list):
-            statements, count = read(lines[place:])
+            statements, count = read(lines, place)
             if count:
                 yield from statements
                 place += count
@@ -112,11 +114,15 @@ def _read_lines(lines: Sequence[Cell]) -> Iterator[Statement | Cell]:
             place += 1
 
 
-def _read_pairs(lines: Sequence[Cell]) -> tuple[list[Statement], int]:
+def _following(lines: Sequence[Cell], place: int) -> Iterator[Cell]:
+    return (lines[n] for n in range(place, len(lines)))
+
+
+def _read_pairs(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
     """Lines of ``key: value``, and a line before them that names the record."""
-    name, first = _read_name(lines)
+    name, first = _read_name(lines, place)
     pairs: list[tuple[Cell, Cell]] = []
-    for line in lines[first:]:
+    for line in _following(lines, place + first):
         m = _PAIR.match(line.text)
         if m is None or not _is_value(m['value']) or len(m['key'].split()) > 5:
             break
@@ -136,22 +142,22 @@ def _is_value(text: str) -> bool:
     return not text.endswith(('.', '!', '?')) and len(text.split()) <= MAX_VALUE_WORDS
 
 
-def _read_name(lines: Sequence[Cell]) -> tuple[Cell | None, int]:
+def _read_name(lines: Sequence[Cell], place: int) -> tuple[Cell | None, int]:
     """The name that a line gives what follows it, and whether there is such a line."""
-    m = _HEADING.match(lines[0].text)
-    if m is None or _PAIR.match(lines[0].text):
+    m = _HEADING.match(lines[place].text)
+    if m is None or _PAIR.match(lines[place].text):
         return None, 0
     text = m['text']
-    if not m['mark'] and text.endswith(_ENDS) and not lines[0].text.endswith(':'):
+    if not m['mark'] and text.endswith(_ENDS) and not lines[place].text.endswith(':'):
         return None, 0
     if len(text.split()) > MAX_NAME_WORDS or '|' in text:
         return None, 0
     skipped = 1
-    while skipped < len(lines) and not lines[skipped].text.strip():
+    while place + skipped < len(lines) and not lines[place + skipped].text.strip():
         skipped += 1
     if skipped > 1 and not m['mark']:
         return None, 0
-    return Cell(text, lines[0].start + m.start('text')), skipped
+    return Cell(text, lines[place].start + m.start('text')), skipped
 
 
 def _name_pairs(
@@ -165,28 +171,30 @@ def _name_pairs(
     ]
 
 
-def _read_table(lines: Sequence[Cell]) -> tuple[list[Statement], int]:
+def _read_table(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
     """A Markdown table: a header, a rule, and rows."""
-    if len(lines) < 3 or '|' not in lines[0].text or not _RULE.match(lines[1].text):
+    if len(lines) - place < 3 or '|' not in lines[place].text:
         return [], 0
-    header = _cells(lines[0], '|')
+    if not _RULE.match(lines[place + 1].text):
+        return [], 0
+    header = _cells(lines[place], '|')
     rows = 2
     statements: list[Statement] = []
-    while rows < len(lines) and '|' in lines[rows].text:
-        statements += _read_row(header, _cells(lines[rows], '|'))
+    while place + rows < len(lines) and '|' in lines[place + rows].text:
+        statements += _read_row(header, _cells(lines[place + rows], '|'))
         rows += 1
     return statements, rows if statements else 0
 
 
-def _read_rows(lines: Sequence[Cell]) -> tuple[list[Statement], int]:
+def _read_rows(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
     """CSV: a header without digits, and at least two rows of as many short cells."""
     for mark in ('\t', ';', ','):
-        header = _cells(lines[0], mark)
+        header = _cells(lines[place], mark)
         if len(header) < 2 or any(not c.text or _has_digit(c.text) for c in header):
             continue
         statements: list[Statement] = []
         rows = 1
-        for line in lines[1:]:
+        for line in _following(lines, place + 1):
             cells = _cells(line, mark)
             if len(cells) != len(header) or not all(map(_is_cell, cells)):
                 break
@@ -231,14 +239,15 @@ def _read_row(header: Sequence[Cell], cells: Sequence[Cell]) -> list[Statement]:
     ]
 
 
-def _read_list(lines: Sequence[Cell]) -> tuple[list[Statement], int]:
+def _read_list(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
     """A heading with at least two short lines below it."""
-    name, first = _read_name(lines)
-    if name is None or not _HEADING.match(lines[0].text):
+    name, first = _read_name(lines, place)
+    if name is None or not _HEADING.match(lines[place].text):
         return [], 0
-    is_marked = lines[0].text.lstrip().startswith('#') or lines[0].text.endswith(':')
+    heading = lines[place].text
+    is_marked = heading.lstrip().startswith('#') or heading.endswith(':')
     rows = []
-    for line in lines[first:]:
+    for line in _following(lines, place + first):
         text = line.text.strip().lstrip('-*+• ')
         words = text.split()
         if (
@@ -248,6 +257,8 @@ def _read_list(lines: Sequence[Cell]) -> tuple[list[Statement], int]:
         ):
             break
         rows.append(Cell(text, line.start + line.text.index(text)))
+        if len(rows) > MAX_LIST_LINES:
+            return [], 0
     if len(rows) < 2 or not (is_marked or any(_has_digit(row.text) for row in rows)):
         return [], 0
     nothing = Cell('', name.start)
@@ -260,10 +271,9 @@ def _read_json(text: str) -> list[Statement]:
     if not text.lstrip().startswith(('{', '[')):
         return []
     try:
-        value = json.loads(text)
+        return list(_Leaves(text).read(json.loads(text), (), None))
     except (ValueError, RecursionError):
         return []
-    return list(_Leaves(text).read(value, (), None))
 
 
 class _Leaves:

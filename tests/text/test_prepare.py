@@ -93,7 +93,16 @@ def test_an_opening_time_keeps_the_name_of_its_list():
 
 
 @pytest.mark.parametrize(
-    'text', ['# ' * 500, '1. ' * 500, '[' * 9999, '**' * 999, '<' * 999, '|\n' * 99]
+    'text',
+    [
+        '# ' * 500,
+        '1. ' * 500,
+        '[' * 9999,
+        '**' * 999,
+        '<' * 999,
+        '|\n' * 99,
+        '[' + '{"a":[' * 900 + ']}' * 900 + ']',
+    ],
 )
 def test_odd_markup_is_read_without_an_error(text):
     assert len(prepare(text).text) <= len(text)
