@@ -9,6 +9,7 @@ replies that it learnt from.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,6 +51,13 @@ REPLY_MODEL = 'q2_mini/reply'
 REPLY_DECODING = Decoding(beam_min_length=8, beam_block_ngram=3, label_truncate=64)
 REPLY_TOKENS = 512
 COMMON_TOKENS = 'common_tokens.json'
+# What a reply of that model has that people do not write; see :func:`tidy`.
+_APOSTROPHE = re.compile(r"(?<=\w) ' (?=(?:s|t|re|ve|ll|d|m)\b)")
+_SPACE = re.compile(
+    r"\s+(?=[.,!?;:%)\]]+[\"']?(?:\s|$))|(?<=[(\[])\s+|\s+(?=(?:n't|'(?:s|re|ve|ll|d|m))\b)"
+)
+_I = re.compile(r'\bi\b(?![.\w-])')
+_SENTENCE_START = re.compile(r'(?:^|(?<=[.!?]\s))[a-z](?=[a-z]*\b)')
 
 
 @dataclass(frozen=True)
@@ -127,7 +135,22 @@ class Generator:
         text = self.tokenizer.decode(tokens, context)
         for stop in self.stops:
             text = text.partition(stop)[0]
-        return text.strip()
+        return tidy(text) if self.prompt.template == REPLY else text.strip()
+
+
+def tidy(text: str) -> str:
+    """
+    Write a reply of the shipped model as people do: half of the replies that it learnt
+    from were in lower case, with spaces around punctuation.
+
+    >>> tidy("no , i do n't . it ' s open ( on mondays ) until 5 : 30 .")
+    "No, I don't. It's open (on mondays) until 5: 30."
+    """
+    text = text.strip()
+    tidied = _SPACE.sub('', _APOSTROPHE.sub("'", text))
+    if tidied == text:
+        return text
+    return _SENTENCE_START.sub(lambda match: match[0].upper(), _I.sub('I', tidied))
 
 
 def open_generator(

@@ -134,11 +134,12 @@ def test_a_model_that_says_nothing_gets_the_answer_for_it_and_is_counted():
     assert alone['text'] == ''
 
 
-def test_it_is_evaluated_in_batches():
-    options = {'task': TASK, 'batchsize': 4, 'datatype': 'valid', 'num_examples': 8}
+@pytest.mark.parametrize('more', [{}, {'dynamic_batching': 'full', 'truncate': 64}])
+def test_it_is_evaluated_in_batches(more):
+    options = {'task': TASK, 'batchsize': 4, 'datatype': 'valid', **more}
     options |= {'model_path': str(converted('t5')), 'prompt_template': '{history}'}
     found = EvalModel.main(**options, **RERANKING, label_truncate=12)
-    assert found['exs'].value() == 8 and found['rerank/distinct'].value() > 1
+    assert found['exs'].value() == 10 and found['rerank/distinct'].value() > 1
 
 
 def test_without_knowledge_only_the_first_strategy_searches():

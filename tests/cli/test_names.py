@@ -6,7 +6,7 @@ from parlai.core.mutators import Mutator
 
 from parlai_q2.__main__ import run
 from parlai_q2.cli.names import check_scorers, suggesting
-from parlai_q2.errors import UnknownNameError
+from parlai_q2.errors import ConfigError, UnknownNameError
 
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
 RERANK = 'parlai_q2.agents.grounded_rerank.grounded_rerank'
@@ -79,3 +79,11 @@ def test_an_error_inside_a_module_that_was_found_stays_as_it_is(
     with pytest.raises(error) as raised, suggesting([name]):
         load_agent_module(name)
     assert not isinstance(raised.value, UnknownNameError)
+
+
+def test_a_misspelt_option_of_parlais_commands_is_answered_with_the_nearest():
+    words = 'display_data -t q2:grounded_sample --num-example 3'.split()
+    with pytest.raises(UnknownNameError, match="Did you mean '--num-examples'"):
+        run(words)
+    with pytest.raises(ConfigError, match="invalid int value: 'x'"):
+        run([*words[:3], '-bs', 'x'])

@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.generate.chat import USER
-from parlai_q2.generate.generator import open_shipped
+from parlai_q2.generate.generator import open_shipped, tidy
 from parlai_q2.generate.strategies import parse_strategies
 from parlai_q2.generate.tokenizer import restore_unknown
 
@@ -31,6 +31,20 @@ KNOWN = {*'Pe pe a ▁ B b ▁E e and q'.split(), '?'}
 def test_restore_unknown(tokens, context, expected):
     texts = restore_unknown(tokens.split(), context.split(), '?', KNOWN.__contains__)
     assert texts == expected
+
+
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        ("no , i don't . it is 630 .", "No, I don't. It is 630."),
+        ("it ' s made ( by bees ) !", "It's made (by bees)!"),
+        ('The tower is 3.5 m high, i.e. tall.', 'The tower is 3.5 m high, i.e. tall.'),
+        ('he said "yes ." it is 5 %', 'He said "yes." it is 5%'),
+        ('', ''),
+    ],
+)
+def test_replies_are_written_as_people_write(text, expected):
+    assert tidy(text) == expected
 
 
 def write(generator, strategies, knowledge, turn):
