@@ -147,6 +147,8 @@ class GroundedChat:
                     known = await self._search(request.history)
                 if known.declined:
                     return replace(request, source=Source.INDEX, is_declined=True)
+                if known.courtesy:
+                    return replace(request, unscored=Unscored.SMALL_TALK)
                 if known.passages:
                     passages, source = known.passages, Source.INDEX
                     request = request.with_knowledge(passages, source, settings.prompt)

@@ -40,6 +40,7 @@ class Unscored(Word):
     """Why a reply is passed on without a score."""
 
     NO_KNOWLEDGE = 'no knowledge'
+    SMALL_TALK = 'small talk'  # which asks nothing of the documents
     FORMAT = 'response_format'
     MEDIA = 'content that is not text'
     TOOL_CALLS = 'tool calls'

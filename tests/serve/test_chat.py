@@ -166,6 +166,15 @@ def test_documents_are_searched_and_the_model_is_told():
     assert system['content'] == f'Be nice.\n\nOnly: {BEES}'
 
 
+def test_small_talk_passes_even_where_the_rest_is_withheld():
+    documents = Documents(passages=(), courtesy='Hello!')
+    with serving(replying('Hi there, friend.')) as served:
+        with proxy(served.url, grounder=documents, abstain_below=0.5) as client:
+            answer = chat(client)
+    assert text_of(answer) == 'Hi there, friend.'
+    assert answer['grounding']['reason'] == 'small talk'
+
+
 @pytest.mark.parametrize('stream', [False, True])
 def test_what_no_document_answers_is_declined_without_asking(stream):
     documents = Documents(passages=(), declined=True)
