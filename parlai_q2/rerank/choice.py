@@ -47,8 +47,11 @@ DEFAULT_RERANK_BY = RerankBy.COMBINED
 DEFAULT_GENERATOR_WEIGHT = 0.3
 # A reply answers its turn if that is likelier than not.
 MIN_RELEVANCE = 0.5
-# So many candidates, the best by groundedness and relevance, are read for support.
-READ_FOR_SUPPORT = 4
+# After a turn that wants a certain reply, candidates that are worth at least this are
+# read for relevance, and so many of them, the best by it, for support. On development
+# data the others change no choice.
+LEAST_READ_VALUE = 0.2
+READ_FOR_SUPPORT = 3
 # Digits that count when values are compared: batching changes the last digits.
 _DIGITS = 6
 
@@ -221,6 +224,23 @@ def choose(
     return Ranking(ordered, reason, False, passages, turn_text)
 
 
+def find_readable(candidates: Sequence[Candidate], turn_text: str) -> list[int]:
+    """
+    The indices of the candidates that are worth reading for relevance: those that claim
+    nothing, and those that are grounded enough to be chosen.
+    """
+    least = LEAST_READ_VALUE
+    if not wants_reply(turn_text):
+        best = max(_value(candidate) for candidate in candidates)
+        # However irrelevant the best one is, a worse one cannot be chosen.
+        least = best * MIN_PART**IF_NOT_ASKED.relevance
+    return [
+        index
+        for index, candidate in enumerate(candidates)
+        if _value(candidate) >= least or claims_nothing(candidate.text)
+    ]
+
+
 def find_contenders(candidates: Sequence[Candidate], turn_text: str) -> list[int]:
     """
     The indices of the :data:`READ_FOR_SUPPORT` candidates that are best by groundedness
@@ -319,8 +339,10 @@ def _value(candidate: Candidate) -> float:
 
 def _combined_value(candidate: Candidate, turn_text: str) -> float:
     value = combine(candidate, turn_text)
-    # What could win was read for support, where that counts.
-    is_read = candidate.turn_support is not None or not wants_reply(turn_text)
+    # What could be chosen was read, for support only where that counts.
+    is_read = candidate.relevance is not None and (
+        candidate.turn_support is not None or not wants_reply(turn_text)
+    )
     return value if is_read else value - 1.0
 
 

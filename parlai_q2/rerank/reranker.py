@@ -14,7 +14,14 @@ from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.rerank.candidate import Candidate
-from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders, wants_reply
+from parlai_q2.rerank.choice import (
+    RerankBy,
+    Rule,
+    choose,
+    find_contenders,
+    find_readable,
+    wants_reply,
+)
 from parlai_q2.rerank.guards import (
     GUARDS,
     Guard,
@@ -289,8 +296,8 @@ class Reranker:
         self, scored: Sequence[list[Candidate]], turns: Sequence[Turn]
     ) -> None:
         """
-        Read the relevance of all candidates, and the support of those that are best by
-        it and by their score, each in one call.
+        Read the relevance of the candidates that may be chosen, and the support of
+        those that are best by it and by their score, each in one call.
         """
         if self.rule.by != RerankBy.COMBINED or self._relevance is None:
             return
@@ -298,7 +305,7 @@ class Reranker:
             (b, n)
             for b, turn in enumerate(turns)
             if turn.knowledge and turn.text.strip()
-            for n in range(len(scored[b]))
+            for n in find_readable(scored[b], turn.text)
         ]
         reader = self.relevance_reader if places else None
         if reader is None:
