@@ -4,7 +4,9 @@ knowledge, has the best one revised if asked, and says what was done.
 """
 
 import asyncio
+import logging
 import re
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -13,6 +15,7 @@ from typing import Any, Protocol
 
 from parlai_q2.claims import Label, Status
 from parlai_q2.enums import Word
+from parlai_q2.errors import ServerError
 from parlai_q2.generate.protocol import Completion, add_usage, read_logprobs
 from parlai_q2.generate.server import ChatServer, Connection
 from parlai_q2.io.turn_knowledge import TurnKnowledge
@@ -32,6 +35,7 @@ from parlai_q2.text.messages import split_message, visible_text
 from parlai_q2.text.sentences import sentences
 
 UPSTREAM = ('upstream',)
+TOOL_FIELDS = ('tools', 'tool_choice', 'parallel_tool_calls')
 # Stands for the label of a reply without one.
 NOT_SCORED = 'not_scored'
 REVISE = """\
@@ -44,6 +48,8 @@ only the reply.
 _UNSUPPORTED = (Status.UNSUPPORTED, Status.CONTRADICTED)
 # A sentence that begins so leans on the one before.
 _LEANS = re.compile(r'(and|also|but|so|then|thus|therefore|however|otherwise)\b', re.I)
+
+log = logging.getLogger('parlai_q2.serve')
 
 
 class Revision(Word):
@@ -212,7 +218,7 @@ class GroundedChat:
         completion = {
             'id': 'chatcmpl-abstained',
             'object': 'chat.completion',
-            'created': 0,
+            'created': int(time.time()),
             'model': str(request.fields.get('model', '')),
             'choices': [abstention(self.settings.abstain_text)],
             'usage': dict.fromkeys(
@@ -235,17 +241,23 @@ class GroundedChat:
             {'role': 'assistant', 'content': best.text},
             {'role': 'user', 'content': asked},
         ]
-        fields = {**request.fields, 'messages': messages}
-        fields.pop('tools', None), fields.pop('tool_choice', None)
-        completion = await self._ask(fields, 1, authorization)
-        usages = [u for c in (answer.completion, completion) if (u := c.get('usage'))]
-        if usages:
+        fields = {n: v for n, v in request.fields.items() if n not in TOOL_FIELDS}
+        try:
+            revised = await self._ask(
+                {**fields, 'messages': messages}, 1, authorization
+            )
+        except ServerError as error:
+            # There is a reply, if not a better one.
+            log.warning(f'A reply was not revised: {error.status}')
+            revised = {'choices': []}
+        both = (answer.completion.get('usage'), revised.get('usage'))
+        if usages := [usage for usage in both if isinstance(usage, dict)]:
             answer.completion['usage'] = add_usage(usages)
-        (choice,) = completion['choices']
-        if find_unscored(choice) is None:
-            better = await self._better(ranking, _candidate(choice), request)
-            if better is not None:
-                return replace(answer, ranking=better, revision=Revision.REVISED)
+        for choice in revised['choices']:
+            if find_unscored(choice) is None:
+                better = await self._better(ranking, _candidate(choice), request)
+                if better is not None:
+                    return replace(answer, ranking=better, revision=Revision.REVISED)
         shorter = await self._shorten(best, request)
         if shorter is not None:
             better = await self._better(ranking, shorter, request)
@@ -276,9 +288,8 @@ class GroundedChat:
         spans = sentences(best.text)
         if len(spans) < 2:
             return None
-        scored = [
-            await self.rank(Pool(request.passages, [span.text])) for span in spans
-        ]
+        pools = [Pool(request.passages, [span.text]) for span in spans]
+        scored = await asyncio.gather(*map(self.rank, pools))
         kept, text, end = list[bool](), '', 0
         for span, ranking in zip(spans, scored, strict=True):
             score = ranking.chosen.score

@@ -333,3 +333,11 @@ def test_an_unsupported_reply_is_revised_or_shortened(first, revision, text, don
         *_, said_before, asked = served.requests[1]['messages']
         assert said_before == {'role': 'assistant', 'content': first}
         assert BEES in asked['content'] and '- ' in asked['content']
+
+
+def test_a_reply_that_cannot_be_revised_is_shortened():
+    replies = iter([[f'{RIGHT} {WRONG}'], []])
+    with serving(lambda _: next(replies)) as served:
+        with proxy(served.url, candidates=1, revise=True) as client:
+            answer = chat(client, BEES)
+    assert answer['grounding']['revision'] == 'shortened' and text_of(answer) == RIGHT

@@ -125,14 +125,3 @@ def test_the_code_of_the_page_on_web_services_runs(tmp_path, capsys):
     with serving_app(app, Limits()) as url:
         found = httpx.post(url, json=body, timeout=60, trust_env=False).json()
     assert found['rerank'][0]['text'] == REPLIES[1]
-
-
-@pytest.mark.slow
-def test_the_client_of_the_page_runs(capsys):
-    pytest.importorskip('openai')
-    with serving(replying('It opened in 1903.', 'It opened in 1950.')) as served:
-        with command('--upstream', served.url, '--candidates', '2') as (_, url):
-            text = code('serve.md', 'client.py')
-            exec(text.replace('http://localhost:8080', url), {})
-    shown = capsys.readouterr().out
-    assert shown.startswith('It opened in 1903.\nconsistent 0.')
