@@ -10,9 +10,8 @@ import numpy as np
 
 from parlai_q2.models.batching import length_batches, length_step, padded
 from parlai_q2.models.device import inference
-from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.models.loading import check_available, load_model, load_tokenizer
 from parlai_q2.models.tokens import Tokens
-from parlai_q2.packages import check_torch
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -102,7 +101,7 @@ def load_hugging_face(
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
     :raises ModelError: if its files cannot be read or do not fit.
     """
-    check_torch(f'The model {reference!r}')
+    check_available(reference)
     import transformers
 
     kind = getattr(transformers, auto_class)

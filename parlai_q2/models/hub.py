@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 from functools import lru_cache
+from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -26,6 +27,15 @@ def is_reachable() -> bool:
     if proxy and not proxy_bypass(url.hostname or ''):
         url = urlsplit(proxy)
     return can_connect(url.hostname or '', url.port or HTTPS)
+
+
+def is_cached(name: str) -> bool:
+    """Whether anything of a hub model was fetched before."""
+    from huggingface_hub import constants
+    from huggingface_hub.file_download import repo_folder_name
+
+    folder = repo_folder_name(repo_id=name, repo_type='model')
+    return Path(constants.HF_HUB_CACHE, folder).is_dir()
 
 
 def can_connect(host: str, port: int, timeout: float = TIMEOUT) -> bool:

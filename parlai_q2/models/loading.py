@@ -25,7 +25,7 @@ from parlai_q2.models.folder import (
     folder_generation,
     only_listed,
 )
-from parlai_q2.models.hub import is_reachable
+from parlai_q2.models.hub import is_cached, is_reachable
 from parlai_q2.models.references import resolve
 from parlai_q2.packages import check_torch
 
@@ -40,11 +40,24 @@ def load_tokenizer(reference: str, revision: str | None = None) -> Any:
     place = resolve(reference)
     if isinstance(place, Path):
         reference = str(tokenizer_folder(place))
-    check_torch(f'The model {reference!r}')
+    check_available(reference)
     from transformers import AutoTokenizer
 
     check_words(reference)
     return _from_pretrained(AutoTokenizer, reference, revision)
+
+
+def check_available(reference: str) -> None:
+    """
+    Check, before torch is imported, that it is there, and that a hub model can be had.
+
+    :raises MissingPackageError: if torch is not installed.
+    :raises ModelNotFoundError: if the model is neither here nor can be fetched.
+    """
+    place = resolve(reference)
+    if isinstance(place, str) and not is_cached(place) and not is_reachable():
+        raise not_loaded(reference, place)
+    check_torch(f'The model {reference!r}')
 
 
 def check_words(reference: str) -> None:
@@ -79,7 +92,7 @@ def load_model(
     """
     check_device(device)
     folder = stored_folder(reference)
-    check_torch(f'The model {reference!r}')
+    check_available(reference)
     if folder is not None:
         if options:
             raise ConfigError(
@@ -102,7 +115,7 @@ def load_seq2seq(
     Load an encoder-decoder in fp32, and its tokenizer. A folder may have an adapter
     instead of weights, whose ``adapter.json`` names the model that it belongs to.
     """
-    check_torch(f'The model {reference!r}')
+    check_available(reference)
     from transformers import AutoModelForSeq2SeqLM
 
     tokenizer = load_tokenizer(reference, revision)
@@ -170,12 +183,14 @@ def _brings_code(place: Path | str) -> bool:
     return 'auto_map' in config and config.get('model_type') not in CONFIG_MAPPING
 
 
-def not_loaded(reference: str, place: Path | str, cause: Exception) -> ModelError:
+def not_loaded(
+    reference: str, place: Path | str, cause: Exception | None = None
+) -> ModelError:
     """The error for a model that is at a place but cannot be loaded, or is nowhere."""
     if isinstance(place, Path):
         reason = f'{type(cause).__name__}: {cause}'
         return ModelError(f'Cannot load {reference!r} from {place}: {reason}')
-    if is_reachable():
+    if cause is not None and is_reachable():
         reason = f'could not be fetched: {str(cause).splitlines()[0]}'
     else:
         reason = 'the hub cannot be reached'

@@ -82,6 +82,9 @@ class Scorer(ABC):
     prior: Optional[float] = None
     # Whether it reads texts without their markup, and records as sentences.
     prepares_texts: bool = False
+    # What is read of a longer response are the sentences that the knowledge covers
+    # least; 0 if all is read.
+    max_response_words: int = 0
     # Whether its claims come with questions.
     asks_questions: bool = False
 
@@ -133,7 +136,10 @@ class Scorer(ABC):
         )
 
     def unread(self, example: Example) -> float:
-        """The share of a text, of the two the greater, that is not read, in [0, 1)."""
+        """
+        The share of a text, of the two the greater, that its model does not read of
+        what it is given, in [0, 1).
+        """
         return 0.0
 
     @property
@@ -151,7 +157,7 @@ class Scorer(ABC):
 
         :param examples: B examples. One with a blank text, or with one that the scorer
             cannot read (part ``unreadable``), gets the label ``not_verifiable``. Where
-            the end of a text was not read, the part ``unread`` is its share.
+            only a part of a text was read, the part ``unread`` is the share left out.
         :return: B scores, in order. Each is the same as if the example had been scored
             alone: bit for bit with models that compute in int8, to about 1e-7 in fp32.
         :raises InputError: if any of them is not an Example.

@@ -26,6 +26,7 @@ from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
 from parlai_q2.scorers import backends, by_value
 from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.scorers.excerpt import MAX_RESPONSE_WORDS
 from parlai_q2.text.greetings import only_greets
 from parlai_q2.text.questions import only_declines, only_offers
 from parlai_q2.text.selection import SentenceIndex, index_of, pieces
@@ -63,7 +64,8 @@ class Split(Word):
     # If the knowledge is split, or the response has more than RESPONSE_WORDS words.
     LONG = 'long'
     ALWAYS = 'always'
-    NEVER = 'never'
+    # If the response has more than RESPONSE_WORDS words.
+    WHOLE = 'whole'
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,10 @@ class Pooling:
 
     def hypotheses(self, index: SentenceIndex, response: str) -> list[Span]:
         """The pieces of a response, at least one."""
-        split = self.split_response == Split.ALWAYS or (
-            self.split_response == Split.LONG
-            and (self.is_long(index) or not is_short(response, RESPONSE_WORDS))
+        split = (
+            self.split_response == Split.ALWAYS
+            or (self.split_response == Split.LONG and self.is_long(index))
+            or not is_short(response, RESPONSE_WORDS)
         )
         return split and pieces(response) or [Span(response, 0, len(response))]
 
@@ -102,7 +105,7 @@ class Pooling:
         return [Premise(c, index.joined(c)) for c in chosen]
 
 
-WHOLE = Pooling(split_response=Split.NEVER)
+WHOLE = Pooling(split_response=Split.WHOLE)
 SENTENCES = Pooling(split_response=Split.ALWAYS)
 
 
@@ -275,6 +278,7 @@ class ClassifierScorer(Scorer):
     """
 
     has_models = prepares_texts = True
+    max_response_words = MAX_RESPONSE_WORDS
     load_model: Callable[..., NliModel] = staticmethod(backends.detector)
 
     def __init__(

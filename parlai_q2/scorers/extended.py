@@ -64,6 +64,10 @@ class ExtendedScorer(Scorer):
         return self.scorer.prepares_texts
 
     @property
+    def max_response_words(self) -> int:  # type: ignore[override]
+        return self.scorer.max_response_words
+
+    @property
     def prior(self) -> Optional[float]:  # type: ignore[override]
         return self.calibration.prior if self.calibration else self.scorer.prior
 

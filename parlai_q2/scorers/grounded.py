@@ -160,8 +160,8 @@ class GroundedFastScorer(ClassifierScorer):
         indexed = indices(examples)
         whole, found = read(self.model, examples, indexed, WHOLE, SENTENCES)
         return [
-            self._score(index, q2, one[0].reading, of_response)
-            for index, q2, one, of_response in zip(
+            self._score(index, q2, deciding(at_once).reading, of_response)
+            for index, q2, at_once, of_response in zip(
                 indexed, asked, whole, found, strict=True
             )
         ]
@@ -224,9 +224,6 @@ class GroundedScorer(GroundedFastScorer):
     def settings(self) -> dict[str, Any]:
         return {**self.q2.settings, **super().settings}
 
-    def unread(self, example: Example) -> float:
-        return self.q2.unread(example)
-
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         return self._combine(examples, self.q2.score_texts(examples))
 
@@ -249,10 +246,10 @@ def fast_parts(
     The features of the detector and of the words.
 
     The detector's feature is the mean of three readings, which make mistakes on
-    different texts: support for the response as a whole, support for its least
-    supported statement, and the mean support of all its sentences, including generic
-    ones. Words and numbers are taken from the sentences that are not generic, because
-    chit-chat does not occur in knowledge.
+    different texts: support for the response as a whole (unless it is long), support
+    for its least supported statement, and the mean support of all its sentences,
+    including generic ones. Words and numbers are taken from the sentences that are not
+    generic, because chit-chat does not occur in knowledge.
 
     :param knowledge: the knowledge, or what of it could support the response.
     :param whole: the detector's reading of the response as a whole.

@@ -16,6 +16,7 @@ from parlai_q2.models.lazy import Lazy
 from parlai_q2.packages import check_package
 from parlai_q2.perturb.wordnet import wordnet
 from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.scorers.excerpt import MAX_RESPONSE_WORDS
 from parlai_q2.turns import Example
 
 _PACKAGE = ('nltk', 'nltk', 'wordnet', 'The scorer "meteor"')
@@ -34,6 +35,7 @@ class MeteorScorer(Scorer):
     """
 
     name = 'meteor'
+    max_response_words = MAX_RESPONSE_WORDS
 
     def __init__(self, threshold: float = Scorer.threshold):
         check_package(*_PACKAGE)

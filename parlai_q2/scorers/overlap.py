@@ -78,6 +78,8 @@ class RougeLScorer(SharedWordsScorer):
     """The F-measure of ROUGE-L; ``Score.parts`` also has its precision."""
 
     name = 'rouge_l'
+    # Up to this length the time hardly depends on the response.
+    max_response_words = 20_000
 
     @property
     def settings(self) -> dict:

@@ -18,9 +18,11 @@ class PreparedExample:
     What a scorer reads of an example.
 
     :param whole: the example as it was given.
+    :param prepares: whether it is prepared at all.
     """
 
     whole: Example
+    prepares: bool = True
 
     @cached_property
     def _passages(self) -> list[PreparedText]:
@@ -32,7 +34,7 @@ class PreparedExample:
 
     @cached_property
     def _is_changed(self) -> bool:
-        if not has_words(self._response.text):
+        if not self.prepares or not has_words(self._response.text):
             return False  # a heading, or an enumeration of nothing
         return any(one.places is not None for one in (*self._passages, self._response))
 

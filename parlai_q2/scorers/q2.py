@@ -12,8 +12,9 @@ from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
+from parlai_q2.scorers.excerpt import MAX_RESPONSE_WORDS
 from parlai_q2.text.class_map import Finding
-from parlai_q2.text.pipeline import pipeline_name, unparsed
+from parlai_q2.text.pipeline import pipeline_name
 from parlai_q2.turns import Example
 
 # Responses per pass of the pipeline: enough to fill the models' batches, and a bound on
@@ -40,6 +41,7 @@ class Q2Scorer(Scorer):
     """
 
     has_models = asks_questions = True
+    max_response_words = MAX_RESPONSE_WORDS
 
     def __init__(
         self,
@@ -104,9 +106,6 @@ class Q2Scorer(Scorer):
     @property
     def text_model(self) -> NliModel:
         return self.models.nli
-
-    def unread(self, example: Example) -> float:
-        return unparsed(example.response)
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         scores: list[Score] = []

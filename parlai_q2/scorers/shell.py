@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Optional, Protocol
 
 from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError, InputError
+from parlai_q2.scorers.excerpt import UNREAD, Excerpt
 from parlai_q2.scorers.prepared import PreparedExample
 from parlai_q2.text.prepare import has_words
 from parlai_q2.text.sentences import count_words
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
 
 # The texts of the knowledge's passages, and a response: what a score depends on.
 Pair = tuple[tuple[str, ...], str]
-# The part of a score whose texts the scorer's model could not read, and the share that
-# was not read of a text that is too long.
-UNREADABLE, UNREAD = 'unreadable', 'unread'
+# The part of a score whose texts the scorer's model could not read.
+UNREADABLE = 'unreadable'
 # The part of a score of a text in a language that the model was not trained on.
 LANGUAGE = 'language'
 FOREIGN = (
@@ -38,8 +38,8 @@ UNKNOWN = (
     'which is therefore not verifiable'
 )
 TOO_LONG = (
-    '{} does not read the end of a text this long; the share is "unread" among the '
-    'parts of its score'
+    '{} reads only a part of a text this long; the share that it left out is "unread" '
+    'among the parts of its score'
 )
 # A shorter sentence is too short to tell its language.
 MIN_FOREIGN_WORDS = 4
@@ -162,30 +162,30 @@ def _found(
 
 
 def _computed(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score]:
-    found = {}
-    prepared = [PreparedExample(example) for example in examples]
-    read = [one.example for one in prepared] if scorer.prepares_texts else examples
-    scores = list(scorer.score_texts(read))
+    computed = {}
+    prepared = [PreparedExample(example, scorer.prepares_texts) for example in examples]
+    excerpts = [Excerpt(one.example, scorer.max_response_words) for one in prepared]
+    scores = list(scorer.score_texts([excerpt.example for excerpt in excerpts]))
     if len(scores) != len(examples):
         raise ConfigError(
             f'The scorer {scorer.name} gave {len(scores)} scores for {len(examples)} '
             'texts. score_texts() must return one for each example, in order.'
         )
-    for original, given in zip(prepared, scores, strict=True):
+    for original, excerpt, score in zip(prepared, excerpts, scores, strict=True):
         example = original.whole
-        score = _checked(scorer.name, example, given)
-        if scorer.prepares_texts:
-            score = original.restore(score)
+        score = _checked(scorer.name, example, score)
+        score = original.restore(excerpt.restore(score))
         if score.label == Label.CONSISTENT and (
             share := _foreign_share(scorer, example)
         ):
             score = not_verifiable(parts={**score.parts, LANGUAGE: share})
         if share := scorer.unread(example):
+            score = replace(score, parts={**score.parts, UNREAD: share})
+        if UNREAD in score.parts:
             texts = example.knowledge_text, example.response
             warn_once(scorer.name, TOO_LONG, texts)
-            score = replace(score, parts={**score.parts, UNREAD: share})
-        found[pair_of(example)] = score
-    return found
+        computed[pair_of(example)] = score
+    return computed
 
 
 def _foreign_share(scorer: 'Scorer', example: Example) -> float:

@@ -62,12 +62,14 @@ def rouge_words(text: str) -> list[str]:
 
 def rouge_l(reference: str, candidate: str) -> Overlap:
     """ROUGE-L of two texts; zeros if either has no word."""
-    one, other = rouge_words(reference), rouge_words(candidate)
-    # before[j]: the longest subsequence of the words so far and the first j of `other`.
-    before = [0] * (len(other) + 1)
-    for word in one:
-        now = [0]
-        for j, its in enumerate(other):
-            now.append(before[j] + 1 if word == its else max(before[j + 1], now[j]))
-        before = now
-    return _overlap(before[-1], len(one), len(other))
+    words, other = rouge_words(reference), rouge_words(candidate)
+    # Hyyrö 2004, "Bit-parallel LCS-length computation revisited": a zero bit for each
+    # word of the reference by which the subsequence with the words so far is longer.
+    places: dict[str, int] = {}
+    for place, word in enumerate(words):
+        places[word] = places.get(word, 0) | 1 << place
+    row = every = (1 << len(words)) - 1
+    for word in other:
+        matches = row & places.get(word, 0)
+        row = (row + matches | row - matches) & every
+    return _overlap(len(words) - row.bit_count(), len(words), len(other))

@@ -54,11 +54,6 @@ def pipeline_name() -> str:
     return 'none'
 
 
-def unparsed(text: str) -> float:
-    """The share of a text that :func:`parse_all` cuts off, in [0, 1)."""
-    return max(0.0, 1 - MAX_CHARACTERS / len(text)) if text else 0.0
-
-
 def parse_all(texts: Sequence[str], dependencies_only: bool = False) -> Iterator['Doc']:
     """
     Parse B texts in batches, each cut after :data:`MAX_CHARACTERS` characters.

@@ -1,5 +1,6 @@
 """
-Finds the sentences of a long text that could support a statement or answer a question.
+Finds the sentences of a long text that could support a statement or answer a question,
+and those of a long response that its knowledge covers least.
 
 Sentences are matched by their words, cut to a stem of five letters and weighted by
 their inverse document frequency in the text, as in BM25 (Robertson and Zaragoza
@@ -9,10 +10,10 @@ their inverse document frequency in the text, as in BM25 (Robertson and Zaragoza
 import math
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Iterator, Sequence
 
 from parlai_q2.text.amounts import find_unsupported
 from parlai_q2.text.normalize import composed, passage_key
@@ -76,12 +77,6 @@ class SentenceIndex:
         self.passages = [n for n, _ in split]
         self.sentences = [sentence for _, sentence in split]
         self._texts = passages
-        lines = [composed(sentence.text).lower() for sentence in self.sentences]
-        self._lines = '\n'.join(lines)
-        # Where each sentence begins in the lines, and behind the last the next would.
-        self._starts = [*accumulate((len(line) + 1 for line in lines), initial=0)]
-        self._places: dict[str, list[int]] = {}
-        self._lengths: dict[int, int] = {}
 
     @cached_property
     def words(self) -> int:
@@ -108,34 +103,23 @@ class SentenceIndex:
             find_unsupported(self.text, text)
         )
 
-    def places(self, stem: str) -> list[int]:
-        """The sentences that have a stem, in order."""
-        # Only the stems that are asked for are looked up: most of a text's never are.
-        if stem not in self._places:
-            self._places[stem] = list(self._search(stem))
-        return self._places[stem]
+    @cached_property
+    def stems(self) -> list[set[str]]:
+        """The stems of each sentence."""
+        return [stems(sentence.text) for sentence in self.sentences]
 
-    def _search(self, stem: str) -> Iterator[int]:
-        lines, at = self._lines, self._lines.find(stem)
-        while at >= 0:
-            before = lines[at - 1] if at else ' '
-            found = _WORD.match(lines, at)
-            word = found[0] if found and not _WORD.match(before) else ''
-            if word[:STEM] == stem and word not in FUNCTION_WORDS:
-                i = bisect_right(self._starts, at) - 1
-                yield i
-                at = lines.find(stem, self._starts[i + 1])
-            else:
-                at = lines.find(stem, at + 1)
-
-    def _length(self, i: int) -> int:
-        if i not in self._lengths:
-            self._lengths[i] = len(stems(self.sentences[i].text))
-        return self._lengths[i]
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """The sentences that have a stem, in order, by stem."""
+        places = defaultdict(list)
+        for i, stems_of_sentence in enumerate(self.stems):
+            for stem in stems_of_sentence:
+                places[stem].append(i)
+        return dict(places)
 
     def weight(self, stem: str) -> float:
         """The inverse document frequency of a stem; 0 if no sentence has it."""
-        count, total = len(self.places(stem)), len(self.sentences)
+        count, total = len(self.places.get(stem, ())), len(self.sentences)
         return math.log(1 + (total - count + 0.5) / (count + 0.5)) if count else 0.0
 
     def best(self, statement: str, most: int) -> list[int]:
@@ -155,7 +139,7 @@ class SentenceIndex:
         How well sentences match a statement, by index; none shares no word with it.
         """
         found = self._matches(stems(statement))
-        return {i: w / (1 + PER_WORD * self._length(i)) for i, w in found.items()}
+        return {i: w / (1 + PER_WORD * len(self.stems[i])) for i, w in found.items()}
 
     def together(self, statement: str, most: int) -> list[int]:
         """
@@ -165,7 +149,7 @@ class SentenceIndex:
         :return: at most ``most`` indices, in the order of the text; empty if no
             sentence shares a word.
         """
-        left = {stem for stem in stems(statement) if self.places(stem)}
+        left = stems(statement) & self.places.keys()
         least = NEW_SHARE * math.fsum(map(self.weight, left))
         chosen: list[int] = []
         while left and len(chosen) < most:
@@ -174,7 +158,27 @@ class SentenceIndex:
             if chosen and found[i] < least:
                 break
             chosen.append(i)
-            left = {stem for stem in left if i not in self.places(stem)}
+            left -= self.stems[i]
+        return sorted(chosen)
+
+    def least_covered(self, knowledge: 'SentenceIndex', max_words: int) -> list[int]:
+        """
+        Of sentences of a response, those with the most stems that the knowledge lacks.
+
+        :param max_words: of all of them together; one is taken in any case.
+        :return: indices in the order of the text; of equal sentences the first.
+        """
+        first = {
+            sentence.text: i for i, sentence in reversed([*enumerate(self.sentences)])
+        }
+        new = {i: len(self.stems[i] - knowledge.places.keys()) for i in first.values()}
+        chosen: list[int] = []
+        words = 0
+        for i in sorted(new, key=lambda i: (-new[i], i)):
+            words += count_words(self.sentences[i].text)
+            if chosen and words > max_words:
+                break
+            chosen.append(i)
         return sorted(chosen)
 
     def joined(self, chosen: Sequence[int]) -> str:
@@ -206,7 +210,7 @@ class SentenceIndex:
         found: Counter[int] = Counter()
         for stem in sorted(wanted):
             weight = self.weight(stem)
-            for i in self.places(stem):
+            for i in self.places.get(stem, ()):
                 found[i] += weight  # type: ignore[assignment]
         return dict(found)
 

@@ -4,6 +4,9 @@ Damaged and hostile model folders and presets: an error of one line that names t
 
 import json
 import shutil
+import subprocess
+import sys
+import threading
 import time
 from dataclasses import replace
 
@@ -85,7 +88,31 @@ def spoil(folder, weight):
 
 def test_a_host_that_does_not_answer_is_given_up_soon(monkeypatch):
     started = time.monotonic()
-    # Looking up the address takes as long as it takes.
-    monkeypatch.setattr('socket.create_connection', lambda *_: time.sleep(30))
+    has_ended = threading.Event()
+
+    def look_up(*_):
+        # Looking up the address takes as long as it takes.
+        has_ended.wait(30)
+        raise TimeoutError
+
+    monkeypatch.setattr('socket.create_connection', look_up)
     assert not can_connect('hub.invalid', 443, timeout=0.2)
     assert time.monotonic() - started < 5
+    has_ended.set()
+
+
+def test_a_hub_name_offline_is_refused_before_torch_is_imported(tmp_path):
+    code = (
+        'import sys\n'
+        'from parlai_q2 import Example, Q2Error, load_preset, load_scorer\n'
+        'preset = load_preset("paper")\n'
+        'try:\n'
+        '    load_scorer("nli", preset).score([Example("Bees sing.", "Bees sing.")])\n'
+        'except Q2Error as e:\n'
+        '    print(e, "torch" in sys.modules)\n'
+    )
+    offline = {**os.environ, 'HF_HUB_OFFLINE': '1', 'HF_HOME': str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, '-c', code], env=offline, capture_output=True, text=True
+    )
+    assert 'the hub cannot be reached' in run.stdout and 'False' in run.stdout

@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 import tracemalloc
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,10 @@ def public(patience):
         ('chat.example.attacker.example', None, 403),
         ('', None, 403),
         ('192.0.2.7', 'http://attacker.example', 403),
+        # A proxy that speaks TLS may stand before a name, but not before this machine.
+        ('chat.example', 'https://chat.example', 200),
+        ('chat.example', 'ftp://chat.example', 403),
+        ('localhost:8080', 'https://localhost:8080', 403),
     ],
 )
 def test_a_server_open_to_others_answers_to_its_own_names(public, host, origin, status):
@@ -115,15 +120,40 @@ def test_a_client_that_never_takes_its_answer_is_let_go(public):
         assert public.limits.open.total() == 0
 
 
-def test_one_machine_cannot_hold_all_connections(public):
-    held = [socket.create_connection(public.server_address[:2]) for _ in range(30)]
+@pytest.mark.parametrize('sent', [b'', b'GET / HTTP/1.1\r\nHost: localhost\r\n'])
+def test_slow_connections_make_room_for_others(public, sent):
+    slow = [socket.create_connection(public.server_address[:2]) for _ in range(70)]
     try:
-        last = held[-1]
-        last.settimeout(10)
-        assert b'503' in last.recv(1000)
+        for connection in slow:
+            with suppress(OSError):
+                connection.sendall(sent)
+        began = time.monotonic()
+        assert [ask(public, 'GET', '/')[0] for _ in range(20)] == [200] * 20
+        assert time.monotonic() - began < 5
+        assert public.limits.open.total() <= public.limits.from_one
     finally:
-        for one in held:
-            one.close()
+        for connection in slow:
+            connection.close()
+
+
+def test_connections_that_wait_for_answers_make_no_room(public):
+    ended = threading.Event()
+    public.host.conversation.state = lambda: ended.wait(30) and {'turns': []}
+    head = b'GET /conversation HTTP/1.1\r\nHost: localhost\r\n' + token_of(public)
+    held = [socket.create_connection(public.server_address[:2]) for _ in range(16)]
+    try:
+        for connection in held:
+            connection.sendall(head + b'\r\n')
+        deadline = time.monotonic() + 10
+        while public.limits.arriving and time.monotonic() < deadline:
+            time.sleep(0.01)
+        with socket.create_connection(public.server_address[:2]) as last:
+            last.settimeout(10)
+            assert b'503' in last.recv(1000)
+    finally:
+        ended.set()
+        for connection in held:
+            connection.close()
     deadline = time.monotonic() + 10
     while public.limits.open.total() and time.monotonic() < deadline:
         time.sleep(0.01)

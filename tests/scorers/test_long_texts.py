@@ -1,19 +1,17 @@
 """Long texts are read whole, and what a scorer does not read is said in the record."""
 
 import random
+import time
 
 import pytest
 
 from parlai_q2 import Example, Label, load_scorer
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.q2.metric import Q2Models
 from parlai_q2.report.entries import notes_of
 from parlai_q2.report.terminal import render_score
 from parlai_q2.rerank import Reranker
 from parlai_q2.scorers import shell
-from parlai_q2.scorers.q2 import Q2Scorer
-from parlai_q2.text import pipeline
-from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
+from parlai_q2.scorers.excerpt import UNREAD
 
 KNOWN = 'The Eiffel Tower is in Paris. It was built in 1889.'
 FALSE = 'Elvis Presley was murdered by aliens on the Moon in 1234.'
@@ -26,7 +24,7 @@ def test_the_end_of_a_long_response_counts(name):
     scorer = load_scorer(name)
     score, alone = scorer.score([Example(KNOWN, LONG), Example(KNOWN, FALSE)])
     assert score.label == alone.label == Label.INCONSISTENT
-    assert shell.UNREAD not in score.parts
+    assert UNREAD not in score.parts
 
 
 def dense(count):
@@ -61,29 +59,49 @@ def test_nothing_is_cut_where_words_are_dense(monkeypatch):
             assert words >= set(whole.split()) or whole == 'x' * 3000
 
 
-@pytest.fixture
-def short(monkeypatch):
-    """Q2 whose parser stops after a hundred characters."""
-    monkeypatch.setattr(pipeline, 'MAX_CHARACTERS', 100)
+FALSE_SENTENCES = [f'The tower was sold to Portugal by {n} aliens.' for n in range(3)]
+VERY_LONG = ' '.join(
+    [*(KNOWN.replace('1889', str(n)) for n in range(2000)), *FALSE_SENTENCES]
+)
+
+
+@pytest.mark.parametrize('name', ['consistency', 'grounded_fast'])
+def test_of_a_very_long_response_what_the_knowledge_lacks_is_read(name, caplog):
     shell._warned.clear()
-    models = Q2Models(
-        ToyQuestionGenerator(), ToyQuestionAnswerer(), ToyNliModel(), lambda t: []
+    scorer = load_scorer(name)
+    knowledge = [' '.join([KNOWN, *map(str, range(2000))])]
+    score, short = scorer.score(
+        [Example(knowledge, VERY_LONG), Example(knowledge, FALSE)]
     )
-    return Q2Scorer(models)
+    assert score.label == short.label == Label.INCONSISTENT
+    assert 0.9 < score.parts[UNREAD] < 1 and UNREAD not in short.parts
+    assert len([r for r in caplog.records if 'reads only a part' in r.message]) == 1
+    claims = [claim for claim in score.claims if 'aliens' in claim.span.text]
+    assert claims
+    for claim in score.claims:
+        assert VERY_LONG[claim.span.start : claim.span.end] == claim.span.text
 
 
-def test_what_is_beyond_every_limit_is_a_part_of_the_score(short, caplog):
-    examples = [Example(KNOWN, 'x ' * 200), Example(KNOWN, 'x ' * 50)]
-    examples.append(Example(KNOWN * 9, 'x'))
-    beyond, *read = short.score(examples)
-    assert beyond.parts[shell.UNREAD] == 0.75
-    assert all(shell.UNREAD not in score.parts for score in read)
-    short.score(examples[:1])
-    assert len([r for r in caplog.records if 'does not read the end' in r.message]) == 1
+def test_people_are_told_what_was_not_read():
+    response = ' '.join(f'Word {n} is short.' for n in range(100, 500))
+    (score,) = load_scorer('consistency').score([Example(KNOWN, response)])
+    assert '50% of a text not read' in render_score(score, response, KNOWN, False, 120)
+    ranking = Reranker(load_scorer('consistency')).rank(KNOWN, [response])
+    assert '50% of a text not read' in notes_of(ranking.chosen, ranking)
 
 
-def test_people_are_told_what_was_not_read(short):
-    (score,) = short.score([Example(KNOWN, 'x ' * 200)])
-    assert '75% of a text not read' in render_score(score, 'x', KNOWN, False, 120)
-    ranking = Reranker(short).rank(KNOWN, ['x ' * 200])
-    assert '75% of a text not read' in notes_of(ranking.chosen, ranking)
+@pytest.mark.parametrize('name', ['consistency', 'grounded_fast', 'rouge_l', 'overlap'])
+def test_time_grows_linearly_with_length(name):
+    scorer = load_scorer(name)
+
+    def seconds(count):
+        text = ' '.join(
+            f'Lake {n} has {n % 7} islands and a ferry.' for n in range(count)
+        )
+        example = Example(text, text)
+        scorer.score([example])
+        started = time.process_time()
+        scorer.score([Example(text + ' ', text)])
+        return time.process_time() - started
+
+    assert seconds(24_000) < 0.5 + 16 * seconds(3000)

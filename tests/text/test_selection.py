@@ -45,6 +45,21 @@ def test_what_a_statement_may_rest_on_together(statement, expected):
     assert SentenceIndex(LAKE).together(statement, 3) == expected
 
 
+@pytest.mark.parametrize(
+    'response, max_words, expected, why',
+    [
+        ('It is deep. Bees sing. It is 1642.', 2, [1], 'most words are new'),
+        ('It is deep. Bees sing. It is 1642.', 5, [0, 1], 'then the first'),
+        ('It is deep. It is deep. Bees sing.', 9, [0, 2], 'each sentence once'),
+        ('Bees sing songs.', 1, [0], 'one in any case'),
+        (' ', 9, [], 'nothing'),
+    ],
+)
+def test_what_the_knowledge_covers_least(response, max_words, expected, why):
+    index = SentenceIndex(response)
+    assert index.least_covered(SentenceIndex(LAKE), max_words) == expected, why
+
+
 def test_what_is_found_in_joined_sentences_is_located_in_the_text():
     index = SentenceIndex(LAKE)
     chosen = [1, 3]

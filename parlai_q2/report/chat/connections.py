@@ -1,7 +1,9 @@
 """
 Bounds what a connection may take: how many there are, in all and from one machine, how
-long one may need to bring a request, and how long to take its answer. uvicorn itself
-has no limit for a client that sends, or reads, ever more slowly.
+long one may need to bring the headers and the body of a request, and how long to take
+its answer. uvicorn itself has no limit for a client that sends, or reads, ever more
+slowly. If there are too many, the one that has been bringing its request for longest
+makes room, so that slow clients never keep others out.
 """
 
 import asyncio
@@ -26,14 +28,31 @@ class Limits:
     :param in_all: the most open connections.
     :param from_one: the most of one machine; this machine is not limited where only it
         can connect.
-    :param patience: seconds until a request has arrived, and then until its answer has
-        been taken.
+    :param patience: seconds until a request's body has arrived, and then until its
+        answer has been taken.
+    :param headers: seconds until the headers have arrived, if that is less.
+    :ivar open: how many connections each machine has.
+    :ivar arriving: connections whose requests have not arrived, the oldest first.
     """
 
     in_all: int = 64
     from_one: int = 16
     patience: float = 30.0
+    headers: float = 10.0
     open: Counter = field(default_factory=Counter)
+    arriving: 'dict[BoundedConnection, None]' = field(default_factory=dict)
+
+    def has_room(self, address: str) -> bool:
+        """Whether a machine may have another connection."""
+        return self.open.total() < self.in_all and self.open[address] < self.from_one
+
+    def make_room(self, address: str) -> None:
+        """End the connection whose request has been arriving for longest."""
+        is_full = self.open.total() >= self.in_all
+        for connection in self.arriving:
+            if is_full or connection.address == address:
+                connection.end()
+                break
 
 
 class BoundedConnection(H11Protocol):
@@ -45,45 +64,58 @@ class BoundedConnection(H11Protocol):
 
     def __init__(self, limits: Limits, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
+        self.address: Optional[str] = None
         self._limits = limits
-        self._address: Optional[str] = None
         self._timer: Optional[asyncio.TimerHandle] = None
         self._taking: Optional[asyncio.TimerHandle] = None
+        self._headers_arrived = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a connection; one too many hears that the server is busy."""
         address = str(transport.get_extra_info('peername')[0])
         limits = self._limits
-        if (
-            limits.open.total() >= limits.in_all
-            or limits.open[address] >= limits.from_one
-        ):
+        if not limits.has_room(address):
+            limits.make_room(address)
+        if not limits.has_room(address):
             transport.write(BUSY)
             transport.close()
             return
-        self._address = address
+        self.address = address
         limits.open[address] += 1
         super().connection_made(transport)
-        self._expect()
+        self._expect(min(limits.headers, limits.patience))
 
     def data_received(self, data: bytes) -> None:
         """Take what came, and note whether that completes a request."""
-        if self._address is None:
+        if self.address is None:
             return
-        self._expect()
+        if self._timer is None:  # another request on the same connection
+            self._expect(min(self._limits.headers, self._limits.patience))
         super().data_received(data)
-        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+        if self.conn.their_state is h11.SEND_BODY and not self._headers_arrived:
+            self._expect(self._limits.patience)
+            self._headers_arrived = True
+        elif self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._expect_no_more()
 
     def connection_lost(self, exc: Optional[Exception]) -> None:
         """Let go of the connection."""
-        self._expect_no_more()
         self._was_taken()
-        if self._address is not None:
-            self._limits.open[self._address] -= 1
-            self._limits.open += Counter()  # forget those that have none
-            self._address = None
+        self._forget()
+        if self.transport is not None:  # else it was one too many
             super().connection_lost(exc)
+
+    def end(self) -> None:
+        """End the connection at once."""
+        self._forget()
+        self.transport.abort()
+
+    def _forget(self) -> None:
+        self._expect_no_more()
+        if self.address is not None:
+            self._limits.open[self.address] -= 1
+            self._limits.open += Counter()  # forget those that have none
+            self.address = None
 
     def pause_writing(self) -> None:
         """The client does not take its answer; it has a while to go on."""
@@ -102,13 +134,15 @@ class BoundedConnection(H11Protocol):
         super().timeout_keep_alive_handler()
         self.loop.call_later(self._limits.patience, self.transport.abort)
 
-    def _expect(self) -> None:
+    def _expect(self, seconds: float) -> None:
+        self._expect_no_more()
         # Somewhat longer than the application waits, so that it can say what is wrong.
-        if self._timer is None:
-            wait = self._limits.patience + 1
-            self._timer = self.loop.call_later(wait, self.transport.abort)
+        self._timer = self.loop.call_later(seconds + 1, self.transport.abort)
+        self._limits.arriving[self] = None
 
     def _expect_no_more(self) -> None:
+        self._headers_arrived = False
+        self._limits.arriving.pop(self, None)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

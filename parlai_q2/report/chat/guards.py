@@ -171,7 +171,12 @@ def answer_refusal(refused: Refused, **fields: Any) -> JSONResponse:
 def _check_origin(headers: Headers) -> None:
     """Refuse a request that its browser says comes from another site's page."""
     origin, host = headers.get('origin'), headers.get('host')
-    if origin is not None and origin.partition('://')[2] != host:
+    if origin is None:
+        return
+    scheme, _, place = origin.partition('://')
+    # The chat itself speaks http; a proxy before it, at a name of its own, may not.
+    allowed = ('http',) if _is_local(place) else ('http', 'https')
+    if place != host or scheme not in allowed:
         raise Refused(
             HTTPStatus.FORBIDDEN,
             f'Requests from pages of {visible(origin)} are not allowed.',
@@ -185,6 +190,11 @@ def _check_body(headers: Headers) -> None:
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE, 'Send Content-Type: application/json'
         )
     length = headers.get('content-length', '')
+    if length and 'transfer-encoding' in headers:
+        raise Refused(
+            HTTPStatus.BAD_REQUEST,
+            'Send a Content-Length or a Transfer-Encoding, not both.',
+        )
     if not (length.isascii() and length.isdigit()):
         raise Refused(HTTPStatus.LENGTH_REQUIRED, 'Send a Content-Length.')
     if len(length) > 15 or int(length) > MAX_REQUEST:
@@ -192,6 +202,11 @@ def _check_body(headers: Headers) -> None:
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             f'A request may have at most {MAX_REQUEST:,} bytes.',
         )
+
+
+def _is_local(place: str) -> bool:
+    name = urlsplit(f'//{place}').hostname or ''
+    return name == 'localhost' or _is_address(name)
 
 
 def _is_address(name: str | None) -> bool:
