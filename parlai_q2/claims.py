@@ -210,6 +210,13 @@ class Claim:
         )
 
 
+def _as_supported(claim: Claim) -> Claim:
+    if claim.question or claim.status == Status.GENERIC:
+        return claim
+    evidence = tuple(one for one in claim.evidence if one.stance != Stance.AGAINST)
+    return replace(claim, status=Status.SUPPORTED, evidence=evidence)
+
+
 def _span(span: Span) -> dict[str, Any]:
     return {'text': span.text, 'span': [span.start, span.end]}
 
@@ -256,15 +263,18 @@ class Score:
     @property
     def as_judged(self) -> 'Score':
         """
-        The score with evidence that follows it: if the response is inconsistent and
+        The score with evidence that follows it: if the response is consistent, so is
+        all that it claims, unless a question was asked; if it is inconsistent and
         nothing that it claims is called so, what is least supported of it is called
         unsupported. A response can be wrong as a whole whose parts, each read alone,
-        are right, and a scorer can find wrong what another one's evidence calls right.
+        are right, and a calibration can have a threshold of its own.
 
         >>> right = Claim(Span('Five.', 0, 5), 0.9, Status.SUPPORTED)
         >>> Score(0.2, Label.INCONSISTENT, (right,)).as_judged.claims[0].status
         'unsupported'
         """
+        if self.label == Label.CONSISTENT:
+            return replace(self, claims=tuple(map(_as_supported, self.claims)))
         stating = [one for one in self.claims if one.status != Status.GENERIC]
         if (
             self.label != Label.INCONSISTENT

@@ -13,7 +13,7 @@ from typing import Callable, Sequence
 
 from parlai_q2.models.protocols import QuestionAnswerer, QuestionGenerator
 from parlai_q2.q2.settings import Q2Settings, Variant
-from parlai_q2.text.filters import personal, vague
+from parlai_q2.text.filters import drop_personal, names_speaker, personal, vague
 from parlai_q2.text.normalize import normalize
 from parlai_q2.text.sentences import windows
 from parlai_q2.text.spans import filter_spans
@@ -44,8 +44,8 @@ def valid_questions(
     """The valid questions of B responses, if any, in span order, then beam order."""
     asked = [
         (row, span)
-        for row, spans in enumerate(find_spans(responses))
-        for span in spans_to_ask(spans, settings)
+        for row, spans in enumerate(spans_to_ask(responses, find_spans, settings))
+        for span in spans
     ]  # S spans
     most = settings.max_context_words
     generated = generator.generate(
@@ -62,9 +62,17 @@ def valid_questions(
     return result
 
 
-def spans_to_ask(spans: Sequence[Span], settings: Q2Settings) -> list[Span]:
-    """The spans of a response to ask about; with the paper's settings, all."""
-    return filter_spans(spans, settings.drop_pronouns, settings.duplicate_spans)
+def spans_to_ask(
+    responses: Sequence[str], find_spans: SpanFinder, settings: Q2Settings
+) -> list[list[Span]]:
+    """The spans of each response to ask about; with the paper's settings, all."""
+    spans = [
+        filter_spans(of_response, settings.drop_pronouns, settings.duplicate_spans)
+        for of_response in find_spans(responses)
+    ]
+    if settings.first_person or not settings.personal_filter:
+        return spans
+    return drop_personal(responses, spans)
 
 
 def questions_to_try(
@@ -73,9 +81,11 @@ def questions_to_try(
     """A span's generated questions to try; with the paper's settings, all of them."""
     # Two beams may decode to the same text, which would get the same answer.
     distinct = list(dict.fromkeys(filter(None, questions)))
-    if settings.vague_questions:
-        return distinct
-    return [q for q in distinct if not vague(q, response, span.text)]
+    if not settings.vague_questions:
+        distinct = [q for q in distinct if not vague(q, response, span.text)]
+    if settings.personal_filter and not settings.first_person:
+        distinct = [q for q in distinct if not names_speaker(q, response)]
+    return distinct
 
 
 def _in_rounds(

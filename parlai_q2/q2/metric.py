@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Sequence
 
-from parlai_q2.claims import Claim
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Claim
 from parlai_q2.models.protocols import (
     NliModel,
     NliProbabilities,
@@ -21,6 +21,7 @@ from parlai_q2.q2.ask import SpanFinder, valid_questions
 from parlai_q2.q2.compare import claims_of, hard_score, pairs_to_compare
 from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.settings import Q2Settings
+from parlai_q2.text.filters import only_personal
 from parlai_q2.text.overlap import token_f1
 from parlai_q2.text.spans import informative_spans
 from parlai_q2.turns import Example
@@ -45,12 +46,14 @@ class Q2Result:
     :param f1: Q2 without NLI, in [0, 1].
     :param claims: one per question; empty if the fallback was used.
     :param nli: the end-to-end NLI probabilities of knowledge and response.
+    :param is_personal: whether the response is about the speaker alone.
     """
 
     value: float
     f1: float
     claims: tuple[Claim, ...]
     nli: NliProbabilities
+    is_personal: bool = False
 
 
 def q2(
@@ -74,13 +77,14 @@ def q2(
     answers = excerpts.answers([(q.text, e) for q, e in flat], models.answerer)
     # One NLI call serves both: comparing answers, and end-to-end NLI on whole texts.
     unequal = pairs_to_compare(asked, answers) if settings.use_nli else {}
-    whole = [(excerpts.of_response(e).lower(), e.response) for e in examples]
-    found = models.nli.classify([*unequal.values(), *whole])
-    compared = dict(zip(unequal, found))
+    # As the released code does, it gives NLI both whole texts in lower case.
+    whole = [(excerpts.of_response(e).lower(), e.response.lower()) for e in examples]
+    probabilities = models.nli.classify([*unequal.values(), *whole])
+    compared = dict(zip(unequal, probabilities))
     by_question = iter(
         claims_of(asked, answers, compared, settings.soft_nli, settings.by_value)
     )
-    end_to_end = found[len(unequal) :]
+    end_to_end = probabilities[len(unequal) :]
     return [
         response_result(one, [next(by_question) for _ in of_response], nli, settings)
         for one, of_response, nli in zip(examples, questions, end_to_end, strict=True)
@@ -102,6 +106,10 @@ def response_result(
     if claims:
         value = fmean(c.support for c in claims)
         return Q2Result(value, fmean(c.f1 or 0.0 for c in claims), tuple(claims), nli)
+    if settings.personal_filter and not settings.first_person:
+        if only_personal([example.response])[0]:
+            value = NOT_VERIFIABLE_VALUE
+            return Q2Result(value, value, (), nli, is_personal=True)
     f1 = value = hard_score(nli, settings.neutral_fallback)
     if not settings.nli_fallback:
         f1 = token_f1(example.knowledge_text, example.response)

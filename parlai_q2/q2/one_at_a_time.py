@@ -27,10 +27,11 @@ def q2_one_at_a_time(
 ) -> Q2Result:
     """Q2 for one example; neither its knowledge nor its response is blank."""
     claims: list[Claim] = []
-    for span in spans_to_ask(models.find_spans([example.response])[0], settings):
+    (spans,) = spans_to_ask([example.response], models.find_spans, settings)
+    for span in spans:
         claims += _of_span(span, example, models, settings)
     whole = Excerpts(settings.knowledge_words).of_response(example)
-    nli = models.nli.classify([(whole.lower(), example.response)])[0]
+    nli = models.nli.classify([(whole.lower(), example.response.lower())])[0]
     return response_result(example, claims, nli, settings)
 
 

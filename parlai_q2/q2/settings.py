@@ -18,6 +18,7 @@ SWITCHES = (
     'lower_answers',
     'duplicate_spans',
     'vague_questions',
+    'first_person',
 )
 
 
@@ -59,6 +60,9 @@ class Q2Settings:
         normalisation, as in the paper.
     :param vague_questions: keep questions that have lost the response's content ("What
         is it?"), as in the paper.
+    :param first_person: ask about clauses about the speaker ("I love cats."), too, as
+        in the paper, whose filter reads questions alone; else a response of such
+        clauses is generic.
     """
 
     variant: str = Variant.SINGLE
@@ -75,6 +79,7 @@ class Q2Settings:
     drop_pronouns: str = Pronouns.NONE
     duplicate_spans: bool = True
     vague_questions: bool = True
+    first_person: bool = True
 
     def __post_init__(self):
         for name in SWITCHES:
@@ -114,6 +119,7 @@ class Q2Settings:
             'drop_pronouns': self.drop_pronouns,
             'duplicate_spans': 'on' if self.duplicate_spans else 'off',
             'vague_questions': 'on' if self.vague_questions else 'off',
+            'first_person': None if self.first_person else 'off',
             'passive_subjects': 'on' if self.passive_subjects else None,
             'f1_fallback': 'nli' if self.nli_fallback else None,
             'answers': 'lower_case' if self.lower_answers else None,

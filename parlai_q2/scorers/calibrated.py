@@ -104,7 +104,7 @@ def calibrated(score: Score, calibration: Calibration, threshold: float) -> Scor
     label = score.label
     if label in (Label.CONSISTENT, Label.INCONSISTENT):
         label = label_of(value, threshold)
-    return replace(score, value=value, label=label)
+    return replace(score, value=value, label=label).as_judged
 
 
 def check_same(path: str, calibration: Calibration, signature: Signature) -> None:

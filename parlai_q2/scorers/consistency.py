@@ -2,14 +2,15 @@
 The consistency detector: a classifier reads knowledge and response, and labels the
 response entailed, unsupported, contradicted or generic (chit-chat).
 
-It is trained on one or two sentences at a time, so longer texts are split to that size
-and the results pooled, as in SummaC (Laban et al. 2022). A response is as
-consistent as its least supported sentence, not counting generic ones. Of long knowledge
-only the sentences that could support a sentence are read, and the reading counts that
-supports it most.
+It is trained on one or two sentences at a time, so responses are read by sentence and
+the results pooled, as in SummaC (Laban et al. 2022). A response is as consistent as its
+least supported sentence, not counting generic ones: its score, its label, its claims
+and its marks all follow from the same readings. Of long knowledge only the sentences
+that could support a sentence are read, and the reading counts that supports it most.
 """
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence
 
 from parlai_q2.claims import (
@@ -20,7 +21,6 @@ from parlai_q2.claims import (
     Label,
     Score,
     Status,
-    Word,
 )
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
@@ -35,7 +35,7 @@ from parlai_q2.turns import Example, Span
 
 # Chosen on development data.
 DEFAULT_KNOWLEDGE_WORDS = 60
-# A longer response is split even if the knowledge is short.
+# A longer response is never read as a whole.
 RESPONSE_WORDS = 60
 # A text is generic from this probability on. Below it are claims in the dress of small
 # talk: "I went to Honshu, which is the home island of Honshu" (docs/training.md). A
@@ -58,40 +58,29 @@ class Premise(NamedTuple):
     text: str
 
 
-class Split(Word):
-    """When to split a response into sentences."""
-
-    # If the knowledge is split, or the response has more than RESPONSE_WORDS words.
-    LONG = 'long'
-    ALWAYS = 'always'
-    # If the response has more than RESPONSE_WORDS words.
-    WHOLE = 'whole'
-
-
 @dataclass(frozen=True)
 class Pooling:
     """
     When to split knowledge and response into sentences.
 
     :param knowledge_words: split knowledge of more words than this; 0 never splits it.
-    :param split_response: one of :class:`Split`.
+    :param split_response: split every response; otherwise those of more than
+        :data:`RESPONSE_WORDS` words.
     """
 
     knowledge_words: int = DEFAULT_KNOWLEDGE_WORDS
-    split_response: str = Split.LONG
+    split_response: bool = True
 
     def is_long(self, index: SentenceIndex) -> bool:
         """Whether the knowledge is split."""
         return 0 < self.knowledge_words < index.words or index.has_records
 
-    def hypotheses(self, index: SentenceIndex, response: str) -> list[Span]:
+    def hypotheses(self, response: str) -> list[Span]:
         """The pieces of a response, at least one."""
-        split = (
-            self.split_response == Split.ALWAYS
-            or (self.split_response == Split.LONG and self.is_long(index))
-            or not is_short(response, RESPONSE_WORDS)
-        )
-        return split and pieces(response) or [Span(response, 0, len(response))]
+        whole = [Span(response, 0, len(response))]
+        if not self.split_response and is_short(response, RESPONSE_WORDS):
+            return whole
+        return pieces(response) or whole
 
     def premises(self, index: SentenceIndex, statement: str) -> list[Premise]:
         """What to read of the knowledge for a piece of a response, at least one."""
@@ -105,8 +94,15 @@ class Pooling:
         return [Premise(c, index.joined(c)) for c in chosen]
 
 
-WHOLE = Pooling(split_response=Split.WHOLE)
-SENTENCES = Pooling(split_response=Split.ALWAYS)
+SENTENCES, WHOLE = Pooling(), Pooling(split_response=False)
+
+
+class Statement(NamedTuple):
+    """A piece of a response, and what to read of the knowledge for it."""
+
+    span: Span
+    premises: Sequence[Premise]
+    index: SentenceIndex
 
 
 class Piece(NamedTuple):
@@ -130,8 +126,8 @@ class Piece(NamedTuple):
 
 def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
     """The sentences of each example's passages; the same ones are split once."""
-    found = {texts: index_of(*texts) for texts in {e.texts for e in examples}}
-    return [found[e.texts] for e in examples]
+    by_texts = {texts: index_of(*texts) for texts in {e.texts for e in examples}}
+    return [by_texts[example.texts] for example in examples]
 
 
 def read(
@@ -147,62 +143,47 @@ def read(
     :return: for each way to split the examples, B lists of at least one piece.
     """
     # A judge of documents reads them whole, and as they are written.
-    documents = getattr(model, 'reads_documents', False)
-    if documents:
+    reads_documents = getattr(model, 'reads_documents', False)
+    if reads_documents:
         poolings = tuple(replace(pooling, knowledge_words=0) for pooling in poolings)
+    statements: list[Statement] = []
+    counts: list[int] = []
+    for pooling in poolings:
+        for example, index in zip(examples, indexed, strict=True):
+            spans = pooling.hypotheses(example.response)
+            statements += [
+                Statement(span, pooling.premises(index, span.text), index)
+                for span in spans
+            ]
+            counts.append(len(spans))
     asked = [
-        [
-            [
-                (span, pooling.premises(index, span.text))
-                for span in pooling.hypotheses(index, example.response)
-            ]
-            for example, index in zip(examples, indexed, strict=True)
-        ]
-        for pooling in poolings
+        (premise.text, statement)
+        for statement in statements
+        for premise in statement.premises
     ]
-    pairs = [
-        (premise.text, span.text)
-        for of_pooling in asked
-        for of_example in of_pooling
-        for span, premises in of_example
-        for premise in premises
-    ]
-    knowledge = [
-        index.text
-        for of_pooling in asked
-        for index, of_example in zip(indexed, of_pooling, strict=True)
-        for _, premises in of_example
-        for _ in premises
-    ]
-    if not documents:
+    pairs = [(premise, statement.span.text) for premise, statement in asked]
+    if not reads_documents:
         pairs = [(premise.lower(), text.lower()) for premise, text in pairs]
-    answers: Iterator[NliProbabilities] = iter(
-        by_value.classify(model, pairs, knowledge)
-    )
+    knowledge = [statement.index.text for _, statement in asked]
+    readings = iter(by_value.classify(model, pairs, knowledge))
+    read_pieces = iter([_piece(statement, readings) for statement in statements])
+    per_response = [list(islice(read_pieces, count)) for count in counts]
+    size = len(examples)
     return [
-        [
-            [
-                _piece(span, premises, [next(answers) for _ in premises], index)
-                for span, premises in of_example
-            ]
-            for index, of_example in zip(indexed, of_pooling, strict=True)
-        ]
-        for of_pooling in asked
+        per_response[start : start + size]
+        for start in range(0, size * len(poolings), size or 1)
     ]
 
 
-def _piece(
-    span: Span,
-    premises: Sequence[Premise],
-    readings: Sequence[NliProbabilities],
-    index: SentenceIndex,
-) -> Piece:
-    n = max(range(len(premises)), key=lambda n: support(readings[n]))
-    reading = readings[n]
+def _piece(statement: Statement, readings: Iterator[NliProbabilities]) -> Piece:
+    """A statement with the reading that supports it most, of those of its premises."""
+    by_premise = [(next(readings), premise) for premise in statement.premises]
+    reading, premise = max(by_premise, key=lambda pair: support(pair[0]))
+    span = statement.span
     # A detector that was trained on one or two sentences does not know long copies.
-    if support(reading) < support(COPIED) and index.has_copy_of(span.text):
+    if support(reading) < support(COPIED) and statement.index.has_copy_of(span.text):
         reading = COPIED
-    return Piece(span.text.lower(), reading, span, premises[n])
+    return Piece(span.text.lower(), reading, span, premise)
 
 
 def status_of(piece: Piece, threshold: float) -> Status:
@@ -254,19 +235,19 @@ def support(reading: NliProbabilities) -> float:
     return min(1.0, reading.entailment / stated) if stated > 0 else 0.0
 
 
-def stating(found: Sequence[Piece]) -> list[Piece]:
+def stating(read_pieces: Sequence[Piece]) -> list[Piece]:
     """The pieces that are not generic."""
-    return [piece for piece in found if not piece.is_generic]
+    return [piece for piece in read_pieces if not piece.is_generic]
 
 
-def deciding(found: Sequence[Piece]) -> Piece:
+def deciding(read_pieces: Sequence[Piece]) -> Piece:
     """
     The piece that decides: the least supported statement or, if all pieces are generic,
     the least generic one.
     """
-    if statements := stating(found):
+    if statements := stating(read_pieces):
         return min(statements, key=lambda piece: support(piece.reading))
-    return min(found, key=lambda piece: piece.reading.generic)
+    return min(read_pieces, key=lambda piece: piece.reading.generic)
 
 
 class ClassifierScorer(Scorer):
@@ -318,14 +299,14 @@ class ConsistencyScorer(ClassifierScorer):
     """
 
     name = 'consistency'
-    pooling = Pooling()
+    pooling = SENTENCES
 
     @property
     def settings(self) -> dict[str, Any]:
         return {
             **super().settings,
             'knowledge_words': self.pooling.knowledge_words,
-            'split_response': self.pooling.split_response,
+            'split_response': 'always',
             'evidence': f'{ALONE}+{TOGETHER}',
             **SETTING,
             **by_value.SETTING,
@@ -333,21 +314,17 @@ class ConsistencyScorer(ClassifierScorer):
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         indexed = indices(examples)
-        (found,) = read(self.model, examples, indexed, self.pooling)
+        (per_response,) = read(self.model, examples, indexed, self.pooling)
         return [
-            self._score(of_response, index)
-            for of_response, index in zip(found, indexed, strict=True)
+            self._score(read_pieces, index)
+            for read_pieces, index in zip(per_response, indexed, strict=True)
         ]
 
-    def _score(self, found: Sequence[Piece], index: SentenceIndex) -> Score:
-        piece = deciding(found)
+    def _score(self, read_pieces: Sequence[Piece], index: SentenceIndex) -> Score:
+        piece = deciding(read_pieces)
         value = support(piece.reading)
         label = label_of(value, self.threshold)
         if piece.is_generic:
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
-        return Score(
-            value,
-            label,
-            tuple(claim_of(p, index, self.threshold) for p in found),
-            parts=piece.reading._asdict(),
-        )
+        claims = tuple(claim_of(p, index, self.threshold) for p in read_pieces)
+        return Score(value, label, claims, parts=piece.reading._asdict())

@@ -23,7 +23,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
 from parlai_q2.scorers import by_value
-from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
+from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.consistency import (
     SENTENCES,
     SETTING,
@@ -155,14 +155,14 @@ class GroundedFastScorer(ClassifierScorer):
         return self._combine(examples, [None] * len(examples))
 
     def _combine(
-        self, examples: Sequence[Example], asked: Sequence[Optional[Score]]
+        self, examples: Sequence[Example], q2_scores: Sequence[Optional[Score]]
     ) -> list[Score]:
         indexed = indices(examples)
-        whole, found = read(self.model, examples, indexed, WHOLE, SENTENCES)
+        whole, by_sentence = read(self.model, examples, indexed, WHOLE, SENTENCES)
         return [
-            self._score(index, q2, deciding(at_once).reading, of_response)
-            for index, q2, at_once, of_response in zip(
-                indexed, asked, whole, found, strict=True
+            self._score(index, q2, deciding(at_once).reading, read_pieces)
+            for index, q2, at_once, read_pieces in zip(
+                indexed, q2_scores, whole, by_sentence, strict=True
             )
         ]
 
@@ -171,17 +171,18 @@ class GroundedFastScorer(ClassifierScorer):
         index: SentenceIndex,
         q2: Optional[Score],
         whole: NliProbabilities,
-        found: Sequence[Piece],
+        read_pieces: Sequence[Piece],
     ) -> Score:
-        parts = fast_parts(knowledge_read(index, found), whole, found)
+        parts = fast_parts(knowledge_read(index, read_pieces), whole, read_pieces)
         if q2:
             parts['q2'] = q2.value
-        piece = deciding(found)
-        value = self.coefficients.probability(parts)
+        piece = deciding(read_pieces)
+        # A response is never more supported than what it says with least support.
+        value = min(self.coefficients.probability(parts), support(piece.reading))
         label = label_of(value, self.threshold)
         if piece.is_generic:
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
-        sentences = (claim_of(p, index, DEFAULT_THRESHOLD) for p in found)
+        sentences = (claim_of(p, index, self.threshold) for p in read_pieces)
         return Score(
             value,
             label,
@@ -228,19 +229,22 @@ class GroundedScorer(GroundedFastScorer):
         return self._combine(examples, self.q2.score_texts(examples))
 
 
-def knowledge_read(index: SentenceIndex, found: Sequence[Piece]) -> str:
+def knowledge_read(index: SentenceIndex, read_pieces: Sequence[Piece]) -> str:
     """
     The knowledge that words are compared with: all of it or, if it is long, the
     sentences that could support a piece of the response.
     """
     if not SENTENCES.is_long(index):
         return index.text
-    premises = [SENTENCES.premises(index, piece.span.text) for piece in found]
-    return index.joined(sorted({i for of in premises for p in of for i in p.chosen}))
+    chosen: set[int] = set()
+    for piece in read_pieces:
+        for premise in SENTENCES.premises(index, piece.span.text):
+            chosen.update(premise.chosen)
+    return index.joined(sorted(chosen))
 
 
 def fast_parts(
-    knowledge: str, whole: NliProbabilities, found: Sequence[Piece]
+    knowledge: str, whole: NliProbabilities, read_pieces: Sequence[Piece]
 ) -> dict[str, float]:
     """
     The features of the detector and of the words.
@@ -257,10 +261,10 @@ def fast_parts(
     """
     readings = (
         support(whole),
-        support(deciding(found).reading),
-        fmean(support(piece.reading) for piece in found),
+        support(deciding(read_pieces).reading),
+        fmean(support(piece.reading) for piece in read_pieces),
     )
-    stated = ' '.join(piece.text for piece in stating(found) or found)
+    stated = ' '.join(piece.text for piece in stating(read_pieces) or read_pieces)
     return {
         'detector': fmean(readings),
         'odds': _odds(min(readings)),

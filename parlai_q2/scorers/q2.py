@@ -124,6 +124,8 @@ class Q2Scorer(Scorer):
         if fallback and neutral and settings.neutral_fallback > 0:
             # Cap soft values too: a not verifiable response scores at most this.
             label, value = Label.NOT_VERIFIABLE, min(value, NOT_VERIFIABLE_VALUE)
+        if result.is_personal:
+            label = Label.GENERIC
         nli = hard_score(result.nli, NOT_VERIFIABLE_VALUE)
         return Score(
             value, label, result.claims, fallback, {'q2_f1': result.f1, 'nli': nli}

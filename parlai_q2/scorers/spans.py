@@ -12,19 +12,16 @@ The detector takes short replies that merely name something for chit-chat ("It w
 Lee!"). Of a generic sentence, names and numbers that the knowledge lacks are marked.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from parlai_q2.claims import Claim, Label, Score, Status
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.claims import Claim, Score, Status
 from parlai_q2.scorers import by_value
 from parlai_q2.scorers.consistency import (
     ConsistencyScorer,
     Piece,
-    Split,
     claim_of,
     indices,
     read,
@@ -47,18 +44,16 @@ MOST_PHRASES = 24
 # The omission must leave a rest with at least this share of the best support; among
 # those, the shortest phrase is the trouble.
 NEARLY_BEST = 0.9
-# Sentences whose words are looked at more closely.
-WRONG = (Status.UNSUPPORTED, Status.CONTRADICTED)
 
 
-class Said(NamedTuple):
+class Sentence(NamedTuple):
     """
-    A sentence of a response: the place of its example, the sentences of the
-    knowledge, and how the detector reads it.
+    A sentence of a response: the place of its example, the sentences of the knowledge,
+    and how the detector reads it.
     """
 
     place: int
-    sentences: SentenceIndex
+    index: SentenceIndex
     piece: Piece
 
     @property
@@ -90,107 +85,78 @@ class SpansScorer(ConsistencyScorer):
         return {**super().settings, 'pipeline': pipeline_name()}
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        scores = super().score_texts(examples)
-        said = as_scored(self._sentences(examples), scores, self.threshold)
-        statuses = [status_of(one.piece, self.threshold) for one in said]
-        marks = iter(
-            self._marks([o for o, s in zip(said, statuses, strict=True) if s in WRONG])
-        )
-        names = iter(
-            self._new_names(
-                [o for o, s in zip(said, statuses, strict=True) if s == Status.GENERIC]
-            )
-        )
+        indexed = indices(examples)
+        (per_response,) = read(self.model, examples, indexed, self.pooling)
+        sentences = [
+            Sentence(place, indexed[place], piece)
+            for place, read_pieces in enumerate(per_response)
+            for piece in read_pieces
+        ]
+        by_status: dict[Status, list[Sentence]] = {status: [] for status in Status}
+        for sentence in sentences:
+            by_status[status_of(sentence.piece, self.threshold)].append(sentence)
+        wrong = [*by_status[Status.UNSUPPORTED], *by_status[Status.CONTRADICTED]]
+        marks = dict(zip(map(_key, wrong), self._marks(wrong), strict=True))
+        generic = by_status[Status.GENERIC]
+        names = dict(zip(map(_key, generic), self._new_names(generic), strict=True))
         claims: list[list[Claim]] = [[] for _ in examples]
-        for one, status in zip(said, statuses, strict=True):
-            words = next(marks) if status in WRONG else None
-            found = [claim_of(one.piece, one.sentences, self.threshold, words)]
-            if status == Status.GENERIC:
-                value = support(one.piece.reading)
-                new = [Claim(name, value, Status.UNSUPPORTED) for name in next(names)]
-                found = new or found
-            claims[one.place] += found
+        for sentence in sentences:
+            new = names.get(_key(sentence), [])
+            value = support(sentence.piece.reading)
+            claims[sentence.place] += [
+                Claim(name, value, Status.UNSUPPORTED) for name in new
+            ] or [
+                claim_of(
+                    sentence.piece,
+                    sentence.index,
+                    self.threshold,
+                    marks.get(_key(sentence)),
+                )
+            ]
+        scores = map(self._score, per_response, indexed)
         return [
             replace(
-                score, claims=tuple(sorted(found, key=lambda c: c.span.start))
-            ).as_judged
-            for score, found in zip(scores, claims, strict=True)
+                score, claims=tuple(sorted(of_response, key=lambda c: c.span.start))
+            )
+            for score, of_response in zip(scores, claims, strict=True)
         ]
 
-    def _sentences(self, examples: Sequence[Example]) -> list[Said]:
-        """The sentences of all responses, in order."""
-        indexed = indices(examples)
-        # Only long knowledge is split to judge a sentence, as for the score.
-        pooling = replace(self.pooling, split_response=Split.ALWAYS)
-        (read_as,) = read(self.model, examples, indexed, pooling)
-        return [
-            Said(n, index, piece)
-            for n, (index, found) in enumerate(zip(indexed, read_as, strict=True))
-            for piece in found
-        ]
-
-    def _marks(self, sentences: Sequence[Said]) -> list[Span]:
+    def _marks(self, sentences: Sequence[Sentence]) -> list[Span]:
         """Of each unsupported sentence, the words that are not supported."""
-        docs = parse_all([one.text for one in sentences])
+        docs = parse_all([sentence.text for sentence in sentences])
         phrases = [list(islice(phrases_of(doc), MOST_PHRASES)) for doc in docs]
         pairs = [
-            (one.piece.premise.text.lower(), without(one.text, phrase).lower())
-            for one, of_sentence in zip(sentences, phrases, strict=True)
+            (
+                sentence.piece.premise.text.lower(),
+                without(sentence.text, phrase).lower(),
+            )
+            for sentence, of_sentence in zip(sentences, phrases, strict=True)
             for phrase in of_sentence
         ]
-        answers = iter(by_value.classify(self.model, pairs))
-        found = []
-        for one, of_sentence in zip(sentences, phrases, strict=True):
-            rests = [support(next(answers)) for _ in of_sentence]
-            best = max(rests, default=0.0)
-            mark = one.piece.span
+        readings = iter(by_value.classify(self.model, pairs))
+        marks = []
+        for sentence, of_sentence in zip(sentences, phrases, strict=True):
+            rests = [(support(next(readings)), phrase) for phrase in of_sentence]
+            best = max((rest for rest, _ in rests), default=0.0)
+            mark = sentence.piece.span
             if best > self.threshold:
-                near = [
-                    p
-                    for p, rest in zip(of_sentence, rests, strict=True)
-                    if rest >= NEARLY_BEST * best
-                ]
-                mark = one.inside(min(near, key=lambda p: p.end - p.start))
-            found.append(mark)
-        return found
+                near = [phrase for rest, phrase in rests if rest >= NEARLY_BEST * best]
+                mark = sentence.inside(min(near, key=lambda p: p.end - p.start))
+            marks.append(mark)
+        return marks
 
-    def _new_names(self, sentences: Sequence[Said]) -> list[list[Span]]:
+    def _new_names(self, sentences: Sequence[Sentence]) -> list[list[Span]]:
         """Of each generic sentence, the names and numbers that are new."""
-        docs = parse_all([one.text for one in sentences])
-        known = {one.place: set(rouge_words(one.sentences.text)) for one in sentences}
+        docs = parse_all([sentence.text for sentence in sentences])
+        words = {s.place: set(rouge_words(s.index.text)) for s in sentences}
         return [
-            [one.inside(name) for name in new_names(doc, known[one.place])]
-            for one, doc in zip(sentences, docs, strict=True)
+            [sentence.inside(name) for name in new_names(doc, words[sentence.place])]
+            for sentence, doc in zip(sentences, docs, strict=True)
         ]
 
 
-def as_scored(
-    said: Sequence[Said], scores: Sequence[Score], threshold: float
-) -> list[Said]:
-    """
-    Sentences, with the reading of the score for the only one of a response that states
-    something, if it is supported alone but the response is not: evidence says what the
-    score says.
-
-    :param scores: the score of each example, whose parts are the deciding reading.
-    """
-    statuses = [status_of(one.piece, threshold) for one in said]
-    stating = Counter(
-        one.place
-        for one, status in zip(said, statuses, strict=True)
-        if status != Status.GENERIC
-    )
-
-    def reread(one: Said, status: Status) -> Said:
-        score = scores[one.place]
-        if status != Status.SUPPORTED or stating[one.place] > 1:
-            return one
-        if score.label != Label.INCONSISTENT:
-            return one
-        reading = NliProbabilities(**score.parts)
-        return one._replace(piece=one.piece._replace(reading=reading))
-
-    return [reread(one, status) for one, status in zip(said, statuses, strict=True)]
+def _key(sentence: Sentence) -> tuple[int, int]:
+    return sentence.place, sentence.piece.span.start
 
 
 def phrases_of(doc: 'Doc') -> Iterator[Span]:
@@ -198,30 +164,30 @@ def phrases_of(doc: 'Doc') -> Iterator[Span]:
     The phrases of a statement that can be left out, each once and none of them all of
     it: entities, noun chunks, verbs with their auxiliaries and negation, single words.
     """
-    seen = {(0, len(doc.text))}
+    places = {(0, len(doc.text))}
     groups = [(s.start, s.end) for s in (*doc.ents, *doc.noun_chunks)]
     groups += _verbs(doc)
     groups += [(t.i, t.i + 1) for t in doc if t.pos_ in CONTENT or t.dep_ == 'neg']
     for first, end in groups:
         span = doc[first:end]
         place = span.start_char, span.end_char
-        if place not in seen:
-            seen.add(place)
+        if place not in places:
+            places.add(place)
             yield Span(span.text, *place)
 
 
-def new_names(doc: 'Doc', known: set[str]) -> Iterator[Span]:
-    """The names and numbers of a text none of whose words is known."""
-    taken = 0
+def new_names(doc: 'Doc', words: set[str]) -> Iterator[Span]:
+    """The names and numbers of a text none of whose words is among some."""
+    last = 0
     groups = {(e.start, e.end) for e in doc.ents}
     groups |= {(t.i, t.i + 1) for t in doc if t.pos_ == 'PROPN' or t.like_num}
     for first, end in sorted(groups, key=lambda g: (g[0], -g[1])):
-        if first < taken:
+        if first < last:
             continue
         span = doc[first:end]
-        said = rouge_words(span.text)
-        if said and not known & set(said):
-            taken = end
+        own = set(rouge_words(span.text))
+        if own and not words & own:
+            last = end
             yield Span(span.text, span.start_char, span.end_char)
 
 

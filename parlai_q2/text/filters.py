@@ -1,10 +1,13 @@
 """
-Recognises questions that check nothing.
+Recognises questions, and clauses of responses, that check nothing.
 
 Honovich et al. 2021, section 2: a question is personal, and dropped, if its dependency
 parse has "i" or "you" as nominal subject, or "my" or "your" as possessive. Departing
 from the paper, one can also be vague: apart from words of its answer, it shares no
-content word with the response, as "What is it?".
+content word with the response, as "What is it?". And question generators write "the
+author" for "I", which no filter of pronouns finds; so clauses about the speaker are
+recognised in the response itself: "I love cats." claims nothing that knowledge could
+support, "I think cats love fish." does.
 """
 
 import re
@@ -13,9 +16,10 @@ from typing import TYPE_CHECKING, Sequence
 
 from parlai_q2.text.normalize import content_words
 from parlai_q2.text.pipeline import parse_all
+from parlai_q2.turns import Span
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Token
 
 SUBJECTS = frozenset({'i', 'you'})
 # Those that the parser calls possessive; "yours" stands for a noun.
@@ -23,6 +27,9 @@ POSSESSIVES = frozenset({'my', 'your'})
 # Only questions with one of these words can be personal, so only those are parsed. The
 # parser splits "youre" and "ive" into two words each.
 _MAYBE = re.compile(r'\b(?:i(?:m|ma|ve|d|ll)?|you\w*|my)\b', re.IGNORECASE)
+# What question generators call who says "I".
+_SPEAKER = re.compile(r'\b(?:author|narrator|speaker|writer)\b', re.IGNORECASE)
+_SUBJECT_LABELS = ('nsubj', 'nsubjpass')
 # Words that questions consist of, in addition to stop words.
 QUESTION_NOUNS = frozenset(
     'kind name people person sort thing things type word'.split()
@@ -48,6 +55,62 @@ def _is_personal(doc: 'Doc', passive: bool) -> bool:
         or (token.dep_ == 'poss' and token.lower_ in POSSESSIVES)
         for token in doc
     )
+
+
+def names_speaker(question: str, response: str) -> bool:
+    """Whether a question is about an author or the like whom its response lacks."""
+    return bool(_SPEAKER.search(question)) and not _SPEAKER.search(response)
+
+
+def drop_personal(
+    responses: Sequence[str], spans: Sequence[Sequence[Span]]
+) -> list[list[Span]]:
+    """
+    Of each response's spans, those that do not lie in a clause about a speaker: its
+    subject is "I" or someone's or something's of "mine", or "you" in a question.
+    """
+    kept = []
+    for doc, of_response in zip(_parse_personal(responses), spans, strict=True):
+        kept.append([span for span in of_response if not _is_about_speaker(doc, span)])
+    return kept
+
+
+def only_personal(responses: Sequence[str]) -> list[bool]:
+    """Which of B responses have clauses about a speaker, and no others."""
+    found = []
+    for doc in _parse_personal(responses):
+        subjects = [t for t in doc or () if t.dep_ in _SUBJECT_LABELS]
+        found.append(bool(subjects) and all(map(_is_speaker, subjects)))
+    return found
+
+
+def _parse_personal(responses: Sequence[str]) -> list['Doc | None']:
+    """The parses of responses that may be personal; None for the others."""
+    maybe = [response for response in responses if _MAYBE.search(response)]
+    parsed = iter(parse_all(maybe, dependencies_only=True))
+    return [next(parsed) if _MAYBE.search(response) else None for response in responses]
+
+
+def _is_about_speaker(doc: 'Doc | None', span: Span) -> bool:
+    inside = doc and doc.char_span(span.start, span.end, alignment_mode='expand')
+    if not inside:
+        return False
+    token = inside.root
+    while True:
+        subjects = [child for child in token.children if child.dep_ in _SUBJECT_LABELS]
+        if subjects:
+            return _is_speaker(subjects[0])
+        if token.head == token:
+            return False
+        token = token.head
+
+
+def _is_speaker(subject: 'Token') -> bool:
+    owners = [t.lower_ for t in subject.children if t.dep_ == 'poss']
+    if subject.lower_ == 'i' or 'my' in owners:
+        return True
+    asks = subject.sent.text.rstrip().endswith('?')
+    return asks and (subject.lower_ == 'you' or 'your' in owners)
 
 
 def vague(question: str, response: str, answer: str) -> bool:

@@ -74,26 +74,25 @@ def test_the_least_supported_statement_decides_and_chit_chat_does_not():
 @pytest.mark.parametrize(
     'pooling, knowledge, response, count',
     [
-        (Pooling(), SHORT, 'one. two.', (1, 1)),
         # Three sentences alone, or as many as match.
         (Pooling(), LONG, 'eyes. bees.', (2, 3)),
         (Pooling(), LONG, 'Bees do. No match.', (2, 1)),
         # Those that it may rest on together are read together, too.
         (Pooling(), LONG + 'wasps sting.', 'Bees fly, wasps sting.', (1, 3)),
-        (Pooling(82), LONG, 'eyes. bees.', (1, 1)),
-        (Pooling(0), LONG, 'eyes. bees.', (1, 1)),
+        (Pooling(82), LONG, 'eyes. bees.', (2, 1)),
+        (Pooling(0), LONG, 'eyes. bees.', (2, 1)),
         (SENTENCES, SHORT, 'one. two.', (2, 1)),
         (WHOLE, SHORT, 'one. ' * 60, (1, 1)),
-        # A long response is split even if its knowledge is short.
-        (Pooling(), SHORT, 'one. ' * 60, (1, 1)),
-        (Pooling(), SHORT, 'one. ' * 61, (61, 1)),
+        (WHOLE, LONG, 'eyes. bees.', (1, 3)),
+        # A long response is never read as a whole.
+        (WHOLE, SHORT, 'one. ' * 61, (61, 1)),
         # A long sentence is cut.
         (SENTENCES, SHORT, 'one ' * 61, (2, 1)),
     ],
 )
 def test_what_is_split(pooling, knowledge, response, count):
     index = SentenceIndex(knowledge)
-    spans = pooling.hypotheses(index, response)
+    spans = pooling.hypotheses(response)
     assert all(response[s.start : s.end] == s.text for s in spans)
     assert (len(spans), len(pooling.premises(index, spans[0].text))) == count
 

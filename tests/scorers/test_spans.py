@@ -122,11 +122,11 @@ def test_the_score_is_that_of_the_detector():
     assert spans[2].label == spans[2].claims[0].status == Label.GENERIC
 
 
-def test_a_batch_is_read_in_two_calls_beside_the_score():
+def test_a_batch_is_read_in_two_calls():
     model = WordModel()
     texts = ['bees have red eyes', 'they live in 7 hives', 'bees have eyes']
     together = SpansScorer(model).score([Example(BEES, text) for text in texts])
-    assert len(model.calls) == 3
+    assert len(model.calls) == 2
     alone = [SpansScorer(WordModel()).score([Example(BEES, t)])[0] for t in texts]
     assert [s.claims for s in together] == [s.claims for s in alone]
 
@@ -156,19 +156,28 @@ def test_the_shipped_detector_marks_a_wrong_year_and_a_negation():
     assert {c.evidence[0].span.text for c in found} == {knowledge}
 
 
-class Doubtful(WordModel):
-    """Supports a statement alone, but not with small talk before it."""
-
-    def one(self, premise, hypothesis):
-        if hypothesis.startswith('wow') and 'eyes' in hypothesis:
-            return NliProbabilities(0, 0, 1)
-        return super().one(premise, hypothesis)
-
-
-def test_the_only_statement_of_a_response_is_marked_as_the_score_says():
+def test_small_talk_beside_a_statement_does_not_change_its_mark():
     example = Example(BEES, 'wow! bees have five eyes.')
-    (score,) = SpansScorer(Doubtful()).score([example])
-    assert score.label == Label.INCONSISTENT
-    assert [c.status for c in score.claims] == [G, C]
-    (score,) = SpansScorer(WordModel()).score([Example(BEES, 'bees have five eyes.')])
-    assert [c.status for c in score.claims] == [S]
+    (score,) = SpansScorer(WordModel()).score([example])
+    assert score.label == Label.CONSISTENT
+    assert [claim.status for claim in score.claims] == [G, S]
+
+
+@pytest.mark.parametrize('name', ['consistency', 'spans', 'grounded_fast'])
+def test_score_label_claims_and_marks_agree(name):
+    knowledge = 'The shop sells bread, milk and eggs. It is closed on Sundays.'
+    responses = [
+        'It sells bread. It sells milk. It sells eggs.',
+        'It sells bread. It sells shoes. It sells eggs.',
+        'Great! It is closed on Sundays.',
+        'It is open on Sundays. Nice!',
+        'What a day!',
+    ]
+    for score in load_scorer(name).score([Example(knowledge, r) for r in responses]):
+        statuses = {claim.status for claim in score.claims} - {G}
+        if score.label == Label.CONSISTENT:
+            assert statuses == {S}
+        elif score.label == Label.INCONSISTENT:
+            assert statuses & {U, C}
+        stated = [c.support for c in score.claims if c.status != G]
+        assert score.value <= min(stated, default=1)
