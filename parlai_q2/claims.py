@@ -263,18 +263,15 @@ class Score:
     @property
     def as_judged(self) -> 'Score':
         """
-        The score with evidence that follows it: if the response is consistent, so is
-        all that it claims, unless a question was asked; if it is inconsistent and
+        The score with evidence that follows it: if the response is inconsistent and
         nothing that it claims is called so, what is least supported of it is called
         unsupported. A response can be wrong as a whole whose parts, each read alone,
-        are right, and a calibration can have a threshold of its own.
+        are right, and a scorer can find wrong what another one's evidence calls right.
 
         >>> right = Claim(Span('Five.', 0, 5), 0.9, Status.SUPPORTED)
         >>> Score(0.2, Label.INCONSISTENT, (right,)).as_judged.claims[0].status
         'unsupported'
         """
-        if self.label == Label.CONSISTENT:
-            return replace(self, claims=tuple(map(_as_supported, self.claims)))
         stating = [one for one in self.claims if one.status != Status.GENERIC]
         if (
             self.label != Label.INCONSISTENT
@@ -291,6 +288,17 @@ class Score:
         )
         claims = (wrong if one is least else one for one in self.claims)
         return replace(self, claims=tuple(claims))
+
+    @property
+    def as_labelled(self) -> 'Score':
+        """
+        As :attr:`as_judged`, and if the response is consistent, so is all that it
+        claims, unless a question was asked: fitted weights and thresholds decide what
+        the support of a claim means.
+        """
+        if self.label != Label.CONSISTENT:
+            return self.as_judged
+        return replace(self, claims=tuple(map(_as_supported, self.claims)))
 
     @property
     def marks(self) -> tuple[Claim, ...]:

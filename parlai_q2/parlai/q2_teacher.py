@@ -36,7 +36,7 @@ from parlai_q2.parlai.q2_metrics import (
     validated_by,
 )
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.roles import DEFAULTS, Role, circular
+from parlai_q2.scorers.roles import Role, circular
 from parlai_q2.turns import Example, Passage
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ EVIDENCE = 'q2_evidence'
 # In the report of an evaluation of a reranking agent: 1 if its replies are measured by
 # the scores that chose them, else 0.
 CIRCULAR = 'circular'
+# The published metric of models.
+DEFAULT_MEASURE = 'q2'
 CIRCULAR_WARNING = (
     '{} both chose the replies and measures them: the number is circular, and higher '
     'than the replies are good. Give --measure another scorer than --choose.'
@@ -155,7 +157,7 @@ class Q2TeacherMixin(_Base):
     ) -> ParlaiParser:
         """Add the scorer's options and ``--q2-metrics``."""
         super().add_cmdline_args(parser, partial_opt)
-        add_scorer_options(parser, Role.MEASURE)
+        add_scorer_options(parser, Role.MEASURE, default=DEFAULT_MEASURE)
         add_knowledge_options(parser.add_argument_group('Knowledge'))
         group = parser.add_argument_group('Q2 teacher')
         group.add_argument(
@@ -176,8 +178,8 @@ class Q2TeacherMixin(_Base):
             self._q2_queue = shared['q2_queue']
         elif evaluating and opt.get('q2_metrics', True):
             self._q2_queue = ResponseQueue(
-                scorer_from_opt(opt, Role.MEASURE),
-                opt.get(Role.MEASURE.value) or DEFAULTS[Role.MEASURE],
+                scorer_from_opt(opt, Role.MEASURE, default=DEFAULT_MEASURE),
+                opt.get(Role.MEASURE.value) or DEFAULT_MEASURE,
                 # Only the reranking agent's options have strategies.
                 scorer_from_opt(opt, Role.CHOOSE)
                 if opt.get('candidate_strategies')

@@ -46,14 +46,14 @@ class Q2Result:
     :param f1: Q2 without NLI, in [0, 1].
     :param claims: one per question; empty if the fallback was used.
     :param nli: the end-to-end NLI probabilities of knowledge and response.
-    :param is_personal: whether the response is about the speaker alone.
+    :param is_generic: whether the response states nothing that knowledge could support.
     """
 
     value: float
     f1: float
     claims: tuple[Claim, ...]
     nli: NliProbabilities
-    is_personal: bool = False
+    is_generic: bool = False
 
 
 def q2(
@@ -109,7 +109,7 @@ def response_result(
     if settings.personal_filter and not settings.first_person:
         if only_personal([example.response])[0]:
             value = NOT_VERIFIABLE_VALUE
-            return Q2Result(value, value, (), nli, is_personal=True)
+            return Q2Result(value, value, (), nli, is_generic=True)
     f1 = value = hard_score(nli, settings.neutral_fallback)
     if not settings.nli_fallback:
         f1 = token_f1(example.knowledge_text, example.response)

@@ -19,6 +19,7 @@ SWITCHES = (
     'duplicate_spans',
     'vague_questions',
     'first_person',
+    'in_context',
 )
 
 
@@ -63,6 +64,8 @@ class Q2Settings:
     :param first_person: ask about clauses about the speaker ("I love cats."), too, as
         in the paper, whose filter reads questions alone; else a response of such
         clauses is generic.
+    :param in_context: with NLI, compare answers in context, too; see
+        :mod:`parlai_q2.q2.context`. Not in the paper.
     """
 
     variant: str = Variant.SINGLE
@@ -80,6 +83,7 @@ class Q2Settings:
     duplicate_spans: bool = True
     vague_questions: bool = True
     first_person: bool = True
+    in_context: bool = False
 
     def __post_init__(self):
         for name in SWITCHES:
@@ -119,6 +123,7 @@ class Q2Settings:
             'drop_pronouns': self.drop_pronouns,
             'duplicate_spans': 'on' if self.duplicate_spans else 'off',
             'vague_questions': 'on' if self.vague_questions else 'off',
+            'in_context': 'on' if self.in_context and self.use_nli else None,
             'first_person': None if self.first_person else 'off',
             'passive_subjects': 'on' if self.passive_subjects else None,
             'f1_fallback': 'nli' if self.nli_fallback else None,

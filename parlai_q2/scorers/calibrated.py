@@ -23,7 +23,7 @@ from parlai_q2.signature import Signature
 FREE = ('threshold',)
 ENGINE = '_engine'
 # Those that a calibration's own weights replace.
-REFITTED = ('weights', 'fitted_with')
+REFITTED = ('weights', 'fitted_with', 'bounded')
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def calibrated(score: Score, calibration: Calibration, threshold: float) -> Scor
     label = score.label
     if label in (Label.CONSISTENT, Label.INCONSISTENT):
         label = label_of(value, threshold)
-    return replace(score, value=value, label=label).as_judged
+    return replace(score, value=value, label=label).as_labelled
 
 
 def check_same(path: str, calibration: Calibration, signature: Signature) -> None:

@@ -38,9 +38,8 @@ DEFAULT_KNOWLEDGE_WORDS = 60
 # A longer response is never read as a whole.
 RESPONSE_WORDS = 60
 # A text is generic from this probability on. Below it are claims in the dress of small
-# talk: "I went to Honshu, which is the home island of Honshu" (docs/training.md). A
-# greeting is if that is likelier than not.
-SURE, LIKELY = 0.9, 0.5
+# talk: "I went to Honshu, which is the home island of Honshu" (docs/training.md).
+SURE = 0.9
 # The reading of what the knowledge has word for word.
 COPIED = NliProbabilities(entailment=0.97, neutral=0.02, contradiction=0.01)
 # As signatures print it.
@@ -102,7 +101,7 @@ class Statement(NamedTuple):
 
     span: Span
     premises: Sequence[Premise]
-    index: SentenceIndex
+    knowledge: SentenceIndex
 
 
 class Piece(NamedTuple):
@@ -119,9 +118,8 @@ class Piece(NamedTuple):
     @property
     def is_generic(self) -> bool:
         """Whether it surely states nothing: what is likelier a claim is judged."""
-        if only_offers(self.text) or only_declines(self.text):
-            return True
-        return self.reading.generic > (LIKELY if only_greets(self.text) else SURE)
+        states_nothing = (only_greets, only_offers, only_declines)
+        return self.reading.generic > SURE or any(f(self.text) for f in states_nothing)
 
 
 def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
@@ -164,15 +162,11 @@ def read(
     pairs = [(premise, statement.span.text) for premise, statement in asked]
     if not reads_documents:
         pairs = [(premise.lower(), text.lower()) for premise, text in pairs]
-    knowledge = [statement.index.text for _, statement in asked]
+    knowledge = [statement.knowledge.text for _, statement in asked]
     readings = iter(by_value.classify(model, pairs, knowledge))
     read_pieces = iter([_piece(statement, readings) for statement in statements])
-    per_response = [list(islice(read_pieces, count)) for count in counts]
-    size = len(examples)
-    return [
-        per_response[start : start + size]
-        for start in range(0, size * len(poolings), size or 1)
-    ]
+    per_response = iter([list(islice(read_pieces, count)) for count in counts])
+    return [list(islice(per_response, len(examples))) for _ in poolings]
 
 
 def _piece(statement: Statement, readings: Iterator[NliProbabilities]) -> Piece:
@@ -181,7 +175,9 @@ def _piece(statement: Statement, readings: Iterator[NliProbabilities]) -> Piece:
     reading, premise = max(by_premise, key=lambda pair: support(pair[0]))
     span = statement.span
     # A detector that was trained on one or two sentences does not know long copies.
-    if support(reading) < support(COPIED) and statement.index.has_copy_of(span.text):
+    if support(reading) < support(COPIED) and statement.knowledge.has_copy_of(
+        span.text
+    ):
         reading = COPIED
     return Piece(span.text.lower(), reading, span, premise)
 

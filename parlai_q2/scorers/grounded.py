@@ -60,11 +60,14 @@ class Coefficients:
     :param weights: the weight of each feature, at least 0.
     :param intercept: the intercept, any number.
     :param fitted_with: the preset whose models computed the features.
+    :param bounded: whether a response is never more supported than its least supported
+        statement, which takes a detector whose support is a probability.
     """
 
     weights: Mapping[str, float]
     intercept: float
     fitted_with: str
+    bounded: bool = False
 
     def probability(self, features: Mapping[str, float]) -> float:
         """
@@ -102,7 +105,8 @@ def read_coefficients(name: str, path: Optional[str] = None) -> Coefficients:
             f'{place}: the weights of {name!r} must be at least 0 and of '
             f'{", ".join(known_features)}; got {weights}.'
         )
-    return Coefficients(weights, intercept, preset)
+    bounded = entry.get('bounded') is True
+    return Coefficients(weights, intercept, preset, bounded)
 
 
 class GroundedFastScorer(ClassifierScorer):
@@ -147,6 +151,7 @@ class GroundedFastScorer(ClassifierScorer):
             'prior': f'{self.prior:g}',
             'weights': f'{shown},intercept={self.coefficients.intercept:g}',
             'fitted_with': self.coefficients.fitted_with,
+            'bounded': 'on' if self.coefficients.bounded else None,
             **SETTING,
             **by_value.SETTING,
         }
@@ -177,8 +182,9 @@ class GroundedFastScorer(ClassifierScorer):
         if q2:
             parts['q2'] = q2.value
         piece = deciding(read_pieces)
-        # A response is never more supported than what it says with least support.
-        value = min(self.coefficients.probability(parts), support(piece.reading))
+        value = self.coefficients.probability(parts)
+        if self.coefficients.bounded:
+            value = min(value, support(piece.reading))
         label = label_of(value, self.threshold)
         if piece.is_generic:
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
@@ -189,7 +195,7 @@ class GroundedFastScorer(ClassifierScorer):
             (*(q2.claims if q2 else ()), *sentences),
             q2.fallback if q2 else False,
             {**parts, 'generic': piece.reading.generic},
-        ).as_judged
+        ).as_labelled
 
 
 class GroundedScorer(GroundedFastScorer):

@@ -16,7 +16,12 @@ from parlai_q2.presets import Preset, load_preset
 from parlai_q2.scorers.registry import DEFAULT_PRESET
 
 THRESHOLD = 0.1
-SETTINGS = {'personal_filter': False, 'neutral_fallback': 0.0, 'soft_nli': False}
+SETTINGS = {
+    'personal_filter': False,
+    'neutral_fallback': 0.0,
+    'soft_nli': False,
+    'in_context': False,
+}
 # Options to pass to load_scorer for q2 and q2_f1.
 Q2_OPTIONS = {'threshold': THRESHOLD, **SETTINGS}
 SCORERS = ('q2', 'q2_f1')

@@ -8,10 +8,12 @@ from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Decoding, Seq2SeqQuestionGenerator
 from parlai_q2.presets import Preset, Section
 from parlai_q2.q2.compare import hard_score
+from parlai_q2.q2.context import judge_in_context
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
+from parlai_q2.scorers.consistency import SENTENCES, indices, read
 from parlai_q2.scorers.excerpt import MAX_RESPONSE_WORDS
 from parlai_q2.text.class_map import Finding
 from parlai_q2.text.pipeline import pipeline_name
@@ -112,6 +114,10 @@ class Q2Scorer(Scorer):
         for start in range(0, len(examples), self.at_once):
             chunk = examples[start : start + self.at_once]
             results = q2(chunk, self.models, self.q2_settings)
+            if self.q2_settings.in_context and self.q2_settings.use_nli:
+                indexed = indices(chunk)
+                (pieces,) = read(self.models.nli, chunk, indexed, SENTENCES)
+                results = list(map(judge_in_context, results, pieces, indexed))
             scores += map(self._score, results)
         return scores
 
@@ -124,7 +130,7 @@ class Q2Scorer(Scorer):
         if fallback and neutral and settings.neutral_fallback > 0:
             # Cap soft values too: a not verifiable response scores at most this.
             label, value = Label.NOT_VERIFIABLE, min(value, NOT_VERIFIABLE_VALUE)
-        if result.is_personal:
+        if result.is_generic:
             label = Label.GENERIC
         nli = hard_score(result.nli, NOT_VERIFIABLE_VALUE)
         return Score(

@@ -82,7 +82,7 @@ def scorer_class(name: str) -> type[Scorer]:
 
 
 def load_scorer(
-    name: str = 'q2',
+    name: str = 'grounded_fast',
     preset: Union[str, PurePath, Preset] = DEFAULT_PRESET,
     calibration: Union[str, PurePath, None] = None,
     cache: Optional['Store'] = None,

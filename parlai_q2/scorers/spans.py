@@ -53,7 +53,7 @@ class Sentence(NamedTuple):
     """
 
     place: int
-    index: SentenceIndex
+    knowledge: SentenceIndex
     piece: Piece
 
     @property
@@ -108,7 +108,7 @@ class SpansScorer(ConsistencyScorer):
             ] or [
                 claim_of(
                     sentence.piece,
-                    sentence.index,
+                    sentence.knowledge,
                     self.threshold,
                     marks.get(_key(sentence)),
                 )
@@ -148,7 +148,7 @@ class SpansScorer(ConsistencyScorer):
     def _new_names(self, sentences: Sequence[Sentence]) -> list[list[Span]]:
         """Of each generic sentence, the names and numbers that are new."""
         docs = parse_all([sentence.text for sentence in sentences])
-        words = {s.place: set(rouge_words(s.index.text)) for s in sentences}
+        words = {s.place: set(rouge_words(s.knowledge.text)) for s in sentences}
         return [
             [sentence.inside(name) for name in new_names(doc, words[sentence.place])]
             for sentence, doc in zip(sentences, docs, strict=True)

@@ -51,7 +51,7 @@ def add_options(parser: Any) -> None:
         help='folder for ROC and precision-recall curves, reliability diagrams and '
         'histograms, and a page that shows them; needs matplotlib',
     )
-    add_scorer_options(parser, Role.MEASURE, default='grounded')
+    add_scorer_options(parser, Role.MEASURE)
 
 
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.manifest import Settings
 from parlai_q2.retrieve.presets import PRESETS, load_search
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.roles import Role
+from parlai_q2.scorers.roles import MEASURE_OF_CHOSEN, Role
 from parlai_q2.tables import Column, Table, render_text
 from parlai_q2.text.normalize import passage_key
 from parlai_q2.turns import Example, Passage, joined, passages_of
@@ -82,7 +82,7 @@ class ConditionsScript(ParlaiScript):
             '--outfile', help='JSON file for the table; replies go to .replies.jsonl'
         )
         add_num_examples(group, 'reply to')
-        add_scorer_options(parser, Role.MEASURE)
+        add_scorer_options(parser, Role.MEASURE, default=MEASURE_OF_CHOSEN)
         # The paper's conditions answer always, whatever was found.
         parser.set_defaults(
             model=AGENT, batchsize=8, explain='none', knowledge_answers=False
@@ -96,7 +96,7 @@ class ConditionsScript(ParlaiScript):
         conditions = conditions_of(opt['conditions'])
         episodes = [episode for task in tasks_from_opt(opt) for episode in task]
         known = knowledge_of_episodes(opt, episodes)
-        scorer = scorer_from_opt(opt, Role.MEASURE)
+        scorer = scorer_from_opt(opt, Role.MEASURE, default=MEASURE_OF_CHOSEN)
         rows, lines = [], []
         for name, index in conditions.items():
             folder = index

@@ -39,7 +39,7 @@ from parlai_q2.parlai.task_episodes import (
     digest,
     tasks_from_opt,
 )
-from parlai_q2.scorers.roles import Role
+from parlai_q2.scorers.roles import MEASURE_OF_CHOSEN, Role
 from parlai_q2.version import __version__
 
 DEFAULT_BATCHSIZE = 8
@@ -74,7 +74,7 @@ class DistillScript(ParlaiScript):
         # is held in memory only once.
         data = digest(chain.from_iterable(tasks_from_opt(opt)), LEFT_OUT)
         tasks = tasks_from_opt(opt)
-        scorer = judge_from_opt(opt, Role.MEASURE)
+        scorer = judge_from_opt(opt, Role.MEASURE, MEASURE_OF_CHOSEN)
         policy = policy_from_opt(opt, scorer.threshold, Role.MEASURE)
         total = sum(map(len, tasks))
         path = outfile.with_suffix('.replies.jsonl')
@@ -98,7 +98,7 @@ def add_judging_options(parser: ParlaiParser) -> None:
         'writes go beside it, and the replies to <name>.replies.jsonl',
     )
     add_filter_options(parser, default=Fate.DROP)
-    add_scorer_options(parser, Role.MEASURE)
+    add_scorer_options(parser, Role.MEASURE, default=MEASURE_OF_CHOSEN)
 
 
 @lru_cache(maxsize=1)

@@ -406,7 +406,9 @@ def restate(knowledge: str, response: str) -> str:
     return ''.join([*out, response[place:]])
 
 
-def find_unsupported(knowledge: str, response: str) -> list[Amount]:
+# A statement is compared with several parts of its knowledge.
+@lru_cache(maxsize=256)
+def find_unsupported(knowledge: str, response: str) -> tuple[Amount, ...]:
     """
     The amounts of a response that the knowledge cannot support: none of its amounts
     agrees with them, and none of their sums, differences and shares.
@@ -418,7 +420,7 @@ def find_unsupported(knowledge: str, response: str) -> list[Amount]:
     [3.0, 7.0]
     """
     known = find_amounts(knowledge)
-    return [
+    return tuple(
         said
         for said in find_amounts(response)
         if not any(agrees(one, said) for one in known)
@@ -426,7 +428,7 @@ def find_unsupported(knowledge: str, response: str) -> list[Amount]:
         and not _has_both_ends(said, known)
         and not _is_derived(said, known)
         or _has_other_unit(said, known)
-    ]
+    )
 
 
 def conflicts(knowledge: str, response: str) -> bool:

@@ -4,13 +4,14 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from parlai_q2.claims import Comparison
+from parlai_q2.claims import Comparison, Label
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.presets import load_preset
 from parlai_q2.q2.metric import Q2Models, q2
 from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
 from parlai_q2.q2.settings import Q2Settings
+from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.turns import Example, Span
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
@@ -243,8 +244,28 @@ def test_every_setting_is_in_the_signature():
         'drop_pronouns': 'third',
         'duplicate_spans': False,
         'vague_questions': False,
+        'first_person': False,
+        'in_context': True,
     }
     assert set(others) == set(asdict(Q2Settings()))
     seen = [Q2Settings(), *(Q2Settings(**{k: v}) for k, v in others.items())]
     described = [settings.describe() for settings in seen]
     assert all(described.count(one) == 1 for one in described)
+
+
+@pytest.mark.parametrize(
+    'response, settings, is_personal',
+    [
+        ('I love la.', {'first_person': False}, True),
+        ('I love la.', {}, False),
+        ('I love la.', {'first_person': False, 'personal_filter': False}, False),
+        ('I think it is in la.', {'first_person': False}, False),
+    ],
+)
+def test_a_response_about_the_speaker_alone_is_generic(response, settings, is_personal):
+    settings, example = Q2Settings(**settings), Example(KNOWLEDGE, response)
+    result = q2([example], toy_models(), settings)[0]
+    assert result == q2_one_at_a_time(example, toy_models(), settings)
+    assert result.is_generic == is_personal == (not result.claims)
+    scorer = Q2Scorer(toy_models(), settings)
+    assert (scorer.score([example])[0].label == Label.GENERIC) == is_personal

@@ -272,8 +272,10 @@ def test_evidence_that_names_what_is_wrong_is_left_as_it_is():
     score = Score(0.1, Label.INCONSISTENT, (fine, wrong))
     assert score.as_judged is score
     assert Score(0.1, Label.INCONSISTENT).as_judged.claims == ()
-    right = Score(0.9, Label.CONSISTENT, (fine, wrong, chat)).as_judged
-    assert [one.status for one in right.claims] == ['supported', 'supported', 'generic']
+    right = Score(0.9, Label.CONSISTENT, (fine, wrong, chat))
+    assert right.as_judged is right
+    fitted = [one.status for one in right.as_labelled.claims]
+    assert fitted == ['supported', 'supported', 'generic']
     small_talk = Score(0.1, Label.INCONSISTENT, (chat,)).as_judged
     assert [one.status for one in small_talk.claims] == [Status.UNSUPPORTED]
 

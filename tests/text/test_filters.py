@@ -2,7 +2,14 @@
 
 import pytest
 
-from parlai_q2.text.filters import personal, vague
+from parlai_q2.text.filters import (
+    drop_personal,
+    names_speaker,
+    only_personal,
+    personal,
+    vague,
+)
+from parlai_q2.text.spans import informative_spans
 
 RESPONSE = 'It is a relaxing hobby called gardening.'
 
@@ -47,3 +54,38 @@ def test_a_passive_subject_counts_where_it_is_asked_for():
     # The paper drops personal pronouns "as the subject"; its code, active ones alone.
     assert personal(['Where were you born?']) == [False]
     assert personal(['Where were you born?'], passive=True) == [True]
+
+
+@pytest.mark.parametrize(
+    'response, asked, is_personal',
+    [
+        ('I love cats.', [], True),
+        ('i have two dogs .', [], True),
+        ('My favorite color is green.', [], True),
+        ('As a kid I lived in Berlin, the capital of Germany.', [], True),
+        ('my grandfather was a beekeeper', [], True),
+        ('Do you like honey?', [], True),
+        # A clause of its own about something else, and what customers are told.
+        ('I think bees have five eyes.', ['five', 'bees', 'five eyes'], False),
+        ('Bees have five eyes. I love cats!', ['five', 'Bees', 'five eyes'], False),
+        ('I know he wrote Yesterday in 1965', ['Yesterday', '1965', 'he'], False),
+        ('You can return it within 30 days.', ['30 days', 'You', 'it'], False),
+        ('', [], False),
+    ],
+)
+def test_clauses_about_the_speaker_claim_nothing(response, asked, is_personal):
+    spans = informative_spans([response])
+    assert [span.text for span in drop_personal([response], spans)[0]] == asked
+    assert only_personal([response]) == [is_personal]
+
+
+@pytest.mark.parametrize(
+    'question, response, expected',
+    [
+        ('What does the author love?', 'i love cats', True),
+        ('What did the writer win?', 'The writer won a prize.', False),
+        ('What do bees love?', 'i love cats', False),
+    ],
+)
+def test_questions_about_an_author_whom_nobody_named(question, response, expected):
+    assert names_speaker(question, response) is expected

@@ -1,0 +1,59 @@
+"""
+Compares answers in context, which departs from the paper: a detector reads each
+sentence of the response, which sees what is said about a noun (a negation, a degree, a
+swapped role) and understands other words than those of the question.
+
+The support of a claim is the mean of the comparison of its answers and the support of
+its sentence. A sentence without a valid question counts as one claim of its own, by its
+support alone, unless it is generic.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import fmean
+
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, STANCES, Claim, Stance, Status
+from parlai_q2.q2.compare import AGREE
+from parlai_q2.q2.metric import Q2Result
+from parlai_q2.scorers.consistency import Piece, claim_of, stating, status_of, support
+from parlai_q2.text.selection import SentenceIndex
+
+
+def judge_in_context(
+    result: Q2Result, pieces: Sequence[Piece], knowledge: SentenceIndex
+) -> Q2Result:
+    """
+    A result with its claims judged in context; generic if the response is.
+
+    :param pieces: the response's sentences, as the detector reads them.
+    """
+    if not stating(pieces):
+        value = min(result.value, NOT_VERIFIABLE_VALUE)
+        return replace(result, value=value, claims=(), is_generic=True)
+    if not result.claims:
+        return result
+    claims = []
+    for piece in pieces:
+        asked = [claim for claim in result.claims if _is_in(claim, piece)]
+        claims += [_in_context(claim, piece) for claim in asked]
+        if not asked and stating([piece]):
+            claims.append(claim_of(piece, knowledge, AGREE))
+    value = fmean(claim.support for claim in claims)
+    return replace(result, value=value, claims=tuple(claims))
+
+
+def _is_in(claim: Claim, piece: Piece) -> bool:
+    return piece.span.start <= claim.span.start < piece.span.end
+
+
+def _in_context(claim: Claim, piece: Piece) -> Claim:
+    value = (claim.support + support(piece.reading)) / 2
+    if value > AGREE:
+        status = Status.SUPPORTED
+    elif Status.CONTRADICTED in (claim.status, status_of(piece, AGREE)):
+        status = Status.CONTRADICTED
+    else:
+        status = Status.UNSUPPORTED
+    stance = STANCES.get(status, Stance.NEITHER)
+    evidence = tuple(one._replace(stance=stance) for one in claim.evidence)
+    return replace(claim, support=value, status=status, evidence=evidence)
