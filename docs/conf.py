@@ -18,7 +18,7 @@ from parlai_q2.version import __version__  # noqa: E402
 project = 'parlai_q2'
 author = copyright = 'the parlai_q2 authors'
 release = version = __version__
-extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.viewcode']
+extensions = ['myst_parser']
 source_suffix = {'.md': 'markdown'}
 root_doc = 'docs/index'
 include_patterns = [
@@ -47,7 +47,3 @@ myst_heading_anchors = 3
 myst_enable_extensions = ['colon_fence']
 # Blocks whose language no highlighter knows (ParlAI's output) are shown as they are.
 highlight_language = 'none'
-
-autodoc_typehints = 'signature'
-autodoc_member_order = 'bysource'
-python_use_unqualified_type_names = True

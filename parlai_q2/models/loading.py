@@ -54,10 +54,10 @@ def check_available(reference: str) -> None:
     :raises MissingPackageError: if torch is not installed.
     :raises ModelNotFoundError: if the model is neither here nor can be fetched.
     """
+    check_torch(f'The model {reference!r}')
     place = resolve(reference)
     if isinstance(place, str) and not is_cached(place) and not is_reachable():
         raise not_loaded(reference, place)
-    check_torch(f'The model {reference!r}')
 
 
 def check_words(reference: str) -> None:

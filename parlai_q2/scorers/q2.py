@@ -8,13 +8,13 @@ from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Decoding, Seq2SeqQuestionGenerator
 from parlai_q2.presets import Preset, Section
 from parlai_q2.q2.compare import hard_score
-from parlai_q2.q2.context import judge_in_context
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.scorers.consistency import SENTENCES, indices, read
 from parlai_q2.scorers.excerpt import MAX_RESPONSE_WORDS
+from parlai_q2.scorers.q2_context import judge_in_context
 from parlai_q2.text.class_map import Finding
 from parlai_q2.text.pipeline import pipeline_name
 from parlai_q2.turns import Example

@@ -96,7 +96,7 @@ def test_time_grows_linearly_with_length(name):
 
     def seconds(count):
         text = ' '.join(
-            f'Lake {n} has {n % 7} islands and a ferry.' for n in range(count)
+            f'Lake {n:x} has an island, {n % 7 * "very "} old.' for n in range(count)
         )
         example = Example(text, text)
         scorer.score([example])
@@ -104,4 +104,4 @@ def test_time_grows_linearly_with_length(name):
         scorer.score([Example(text + ' ', text)])
         return time.process_time() - started
 
-    assert seconds(24_000) < 0.5 + 16 * seconds(3000)
+    assert seconds(8_000) < 0.5 + 16 * seconds(1000)
