@@ -7,6 +7,7 @@ on. The backends remove duplicates and split the rest into batches of similar le
 """
 
 from dataclasses import dataclass
+from itertools import islice
 from statistics import fmean
 from typing import Sequence
 
@@ -72,23 +73,26 @@ def q2(
         for example, of_response in zip(examples, questions, strict=True)
         for question in of_response
     ]  # Q questions
-    asked = [question for question, _ in flat]
+    flat_questions = [question for question, _ in flat]
     excerpts = Excerpts(settings.knowledge_words, settings.lower_answers)
     answers = excerpts.answers([(q.text, e) for q, e in flat], models.answerer)
     # One NLI call serves both: comparing answers, and end-to-end NLI on whole texts.
-    unequal = pairs_to_compare(asked, answers) if settings.use_nli else {}
+    unequal = pairs_to_compare(flat_questions, answers) if settings.use_nli else {}
     # As the released code does, it gives NLI both whole texts in lower case.
     whole = [(excerpts.of_response(e).lower(), e.response.lower()) for e in examples]
     probabilities = models.nli.classify([*unequal.values(), *whole])
     compared = dict(zip(unequal, probabilities))
-    by_question = iter(
-        claims_of(asked, answers, compared, settings.soft_nli, settings.by_value)
+    claims = iter(
+        claims_of(
+            flat_questions, answers, compared, settings.soft_nli, settings.by_value
+        )
     )
     end_to_end = probabilities[len(unequal) :]
-    return [
-        response_result(one, [next(by_question) for _ in of_response], nli, settings)
-        for one, of_response, nli in zip(examples, questions, end_to_end, strict=True)
-    ]
+    results = []
+    for example, of_response, nli in zip(examples, questions, end_to_end, strict=True):
+        own_claims = list(islice(claims, len(of_response)))
+        results.append(response_result(example, own_claims, nli, settings))
+    return results
 
 
 def response_result(

@@ -36,14 +36,16 @@ class PreparedExample:
     def _is_changed(self) -> bool:
         if not self.prepares or not has_words(self._response.text):
             return False  # a heading, or an enumeration of nothing
-        return any(one.places is not None for one in (*self._passages, self._response))
+        return any(
+            text.places is not None for text in (*self._passages, self._response)
+        )
 
     @cached_property
     def example(self) -> Example:
         """The example with prepared texts."""
         if not self._is_changed:
             return self.whole
-        return Example([one.text for one in self._passages], self._response.text)
+        return Example([text.text for text in self._passages], self._response.text)
 
     def restore(self, score: Score) -> Score:
         """The score with offsets in the texts as they were given."""
@@ -53,8 +55,8 @@ class PreparedExample:
 
     def _restore(self, claim: Claim) -> Claim:
         evidence = (
-            one._replace(span=self._passages[one.passage].locate(one.span))
-            for one in claim.evidence
+            place._replace(span=self._passages[place.passage].locate(place.span))
+            for place in claim.evidence
         )
         span = self._response.locate(claim.span)
         return replace(claim, span=span, evidence=tuple(evidence))

@@ -34,9 +34,9 @@ def judge_in_context(
         return result
     claims = []
     for piece in pieces:
-        asked = [claim for claim in result.claims if _is_in(claim, piece)]
-        claims += [_in_context(claim, piece) for claim in asked]
-        if not asked and stating([piece]):
+        questions = [claim for claim in result.claims if _is_in(claim, piece)]
+        claims += [_in_context(claim, piece) for claim in questions]
+        if not questions and stating([piece]):
             claims.append(claim_of(piece, knowledge, AGREE))
     value = fmean(claim.support for claim in claims)
     return replace(result, value=value, claims=tuple(claims))
@@ -55,5 +55,5 @@ def _in_context(claim: Claim, piece: Piece) -> Claim:
     else:
         status = Status.UNSUPPORTED
     stance = STANCES.get(status, Stance.NEITHER)
-    evidence = tuple(one._replace(stance=stance) for one in claim.evidence)
+    evidence = tuple(place._replace(stance=stance) for place in claim.evidence)
     return replace(claim, support=value, status=status, evidence=evidence)

@@ -8,6 +8,7 @@ score gets its signature.
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Optional, Protocol
 
@@ -94,28 +95,30 @@ def score_all(
     for example in checked:
         if example.knowledge_text.strip() and example.response.strip():
             texts.setdefault(pair_of(example), example)
-    both = {pair: (e.knowledge_text, e.response) for pair, e in texts.items()}
-    can_read = {t: scorer.can_read(t) for t in {t for of in both.values() for t in of}}
-    foreign = {t for t in can_read if scorer.is_foreign(t)}
+    text_pairs = {pair: (e.knowledge_text, e.response) for pair, e in texts.items()}
+    distinct = set(chain.from_iterable(text_pairs.values()))
+    unreadable = {text for text in distinct if not scorer.can_read(text)}
+    foreign = {text for text in distinct if scorer.is_foreign(text)}
     unknown = {
-        pair: LANGUAGE if foreign.intersection(of) else UNREADABLE
-        for pair, of in both.items()
-        if foreign.intersection(of) or not all(can_read[t] for t in of)
+        pair: LANGUAGE if foreign.intersection(text_pair) else UNREADABLE
+        for pair, text_pair in text_pairs.items()
+        if (foreign | unreadable).intersection(text_pair)
     }
     readable = [
-        one
-        for pair, one in texts.items()
+        example
+        for pair, example in texts.items()
         if pair not in unknown
-        and (not scorer.prepares_texts or all(map(has_words, both[pair])))
+        and (not scorer.prepares_texts or all(map(has_words, text_pairs[pair])))
     ]
-    found = _found(scorer, readable, reuse)
+    scores = _look_up(scorer, readable, reuse)
     if calibrated is not None:
-        found = {pair: calibrated(score) for pair, score in found.items()}
+        scores = {pair: calibrated(score) for pair, score in scores.items()}
     nothing = not_verifiable()
-    for pair, why in unknown.items():
-        warn_once(scorer.name, FOREIGN if why == LANGUAGE else UNKNOWN, both[pair])
-        found[pair] = replace(nothing, parts={why: 1.0})
-    signed = {p: replace(score, signature=signature) for p, score in found.items()}
+    for pair, reason in unknown.items():
+        problem = FOREIGN if reason == LANGUAGE else UNKNOWN
+        warn_once(scorer.name, problem, text_pairs[pair])
+        scores[pair] = replace(nothing, parts={reason: 1.0})
+    signed = {p: replace(score, signature=signature) for p, score in scores.items()}
     nothing = replace(nothing, signature=signature)
     return [signed.get(pair_of(example), nothing) for example in checked]
 
@@ -133,35 +136,35 @@ def checked_examples(examples: Any) -> list[Example]:
             'score([example]).'
         )
     checked = list(examples)
-    for one in checked:
-        if not isinstance(one, Example):
+    for example in checked:
+        if not isinstance(example, Example):
             raise InputError(
-                f'score() takes a list of Example, but there is a {type(one).__name__} '
-                'in it. Write Example(knowledge="...", response="...").'
+                'score() takes a list of Example, but there is a '
+                f'{type(example).__name__} in it. Write Example(knowledge="...", response="...").'
             )
     return checked
 
 
-def _found(
+def _look_up(
     scorer: 'Scorer', examples: Sequence[Example], reuse: Optional[Reuse]
 ) -> dict[Pair, Score]:
     """The scores of examples without two of the same texts, kept or computed."""
     if reuse is None:
-        return _computed(scorer, examples)
-    own = str(scorer.signature)
-    found = reuse.store.get(own, map(pair_of, examples))
-    missing = [example for example in examples if pair_of(example) not in found]
+        return _compute(scorer, examples)
+    signature = str(scorer.signature)
+    scores = reuse.store.get(signature, map(pair_of, examples))
+    missing = [example for example in examples if pair_of(example) not in scores]
     reuse.hits += len(examples) - len(missing)
     reuse.misses += len(missing)
     for start in range(0, len(missing), reuse.chunk):
-        made = _computed(scorer, missing[start : start + reuse.chunk])
-        signed = {p: replace(score, signature=own) for p, score in made.items()}
-        reuse.store.put(own, signed)
-        found.update(made)
-    return found
+        computed = _compute(scorer, missing[start : start + reuse.chunk])
+        signed = {p: replace(s, signature=signature) for p, s in computed.items()}
+        reuse.store.put(signature, signed)
+        scores.update(computed)
+    return scores
 
 
-def _computed(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score]:
+def _compute(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score]:
     computed = {}
     prepared = [PreparedExample(example, scorer.prepares_texts) for example in examples]
     excerpts = [Excerpt(one.example, scorer.max_response_words) for one in prepared]
@@ -173,7 +176,7 @@ def _computed(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score
         )
     for original, excerpt, score in zip(prepared, excerpts, scores, strict=True):
         example = original.whole
-        score = _checked(scorer.name, example, score)
+        score = _check(scorer.name, example, score)
         score = original.restore(excerpt.restore(score))
         if score.label == Label.CONSISTENT and (
             share := _foreign_share(scorer, example)
@@ -192,30 +195,31 @@ def _foreign_share(scorer: 'Scorer', example: Example) -> float:
     """The share of a response whose sentences are in another language, in [0, 1)."""
     text = example.response
     foreign = [
-        one.text
-        for one in split_sentences(text)
-        if count_words(one.text) >= MIN_FOREIGN_WORDS and scorer.is_foreign(one.text)
+        sentence.text
+        for sentence in split_sentences(text)
+        if count_words(sentence.text) >= MIN_FOREIGN_WORDS
+        and scorer.is_foreign(sentence.text)
     ]
     if foreign:
         warn_once(scorer.name, FOREIGN, (foreign[0], text))
     return sum(map(len, foreign)) / len(text)
 
 
-def _checked(name: str, example: Example, given: Any) -> Score:
+def _check(name: str, example: Example, score: Any) -> Score:
     """A score in Python's own numbers, which JSON has: models often give numpy's."""
-    if not isinstance(given, Score):
+    if not isinstance(score, Score):
         raise ConfigError(
-            f'The scorer {name} gave {given!r:.60} for the response '
+            f'The scorer {name} gave {score!r:.60} for the response '
             f'{example.response[:60]!r}. Return a Score, such as '
             'Score(0.9, Label.CONSISTENT).'
         )
-    if not isfinite(given.value):
+    if not isfinite(score.value):
         raise ConfigError(
-            f'The scorer {name} gave {given.value} for the response '
+            f'The scorer {name} gave {score.value} for the response '
             f'{example.response[:60]!r}. A score must be a finite number.'
         )
-    parts = {part: _plain(value) for part, value in given.parts.items()}
-    return replace(given, value=_plain(given.value), parts=parts)
+    parts = {part: _plain(value) for part, value in score.parts.items()}
+    return replace(score, value=_plain(score.value), parts=parts)
 
 
 def _plain(value: Any) -> Any:
@@ -226,5 +230,5 @@ def warn_once(name: str, problem: str, texts: tuple[str, str]) -> None:
     """Warn once a run: a file in another script would give a warning a record."""
     if (name, problem) not in _warned:
         _warned.add((name, problem))
-        shown = ' / '.join(ascii(text[:40]) for text in texts)
-        _logger.warning(f'{problem.format(name)}: {shown}')
+        excerpts = ' / '.join(ascii(text[:40]) for text in texts)
+        _logger.warning(f'{problem.format(name)}: {excerpts}')
