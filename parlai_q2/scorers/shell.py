@@ -140,7 +140,8 @@ def checked_examples(examples: Any) -> list[Example]:
         if not isinstance(example, Example):
             raise InputError(
                 'score() takes a list of Example, but there is a '
-                f'{type(example).__name__} in it. Write Example(knowledge="...", response="...").'
+                f'{type(example).__name__} in it. Write Example(knowledge="...", '
+                'response="...").'
             )
     return checked
 

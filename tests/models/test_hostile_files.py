@@ -3,6 +3,7 @@ Damaged and hostile model folders and presets: an error of one line that names t
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
