@@ -16,7 +16,7 @@ from parlai_q2.turns import Example
 class NliScorer(ClassifierScorer):
     """
     End-to-end NLI, the paper's baseline: knowledge as premise, response as
-    hypothesis, both in lower case; entailment 1, neutral 0.5, contradiction 0.
+    hypothesis; entailment 1, neutral 0.5, contradiction 0.
 
     :param knowledge_words: of knowledge of more words, only the sentences are read that
         match those of the response best; 0, as in the paper, reads all of it. Presets
@@ -47,9 +47,7 @@ class NliScorer(ClassifierScorer):
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         excerpts = Excerpts(self.knowledge_words)
-        pairs = [
-            (excerpts.of_response(e).lower(), e.response.lower()) for e in examples
-        ]
+        pairs = [(excerpts.of_response(e).lower(), e.response) for e in examples]
         return [self._score(p) for p in self.model.classify(pairs)]
 
     def _score(self, probabilities: NliProbabilities) -> Score:

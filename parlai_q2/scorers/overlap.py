@@ -79,7 +79,7 @@ class RougeLScorer(SharedWordsScorer):
 
     name = 'rouge_l'
     # Up to this length the time hardly depends on the response.
-    max_response_words = 20_000
+    max_response_words = 5_000
 
     @property
     def settings(self) -> dict:

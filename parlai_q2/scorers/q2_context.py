@@ -28,7 +28,7 @@ def judge_in_context(
     :param pieces: the response's sentences, as the detector reads them.
     """
     if not stating(pieces):
-        value = min(result.value, NOT_VERIFIABLE_VALUE)
+        value = NOT_VERIFIABLE_VALUE
         return replace(result, value=value, claims=(), is_generic=True)
     if not result.claims:
         return result
