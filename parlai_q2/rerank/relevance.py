@@ -9,6 +9,7 @@ if there is one, a reply without its words is less relevant; if there is none, a
 that says so is relevant.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from math import exp
@@ -20,6 +21,7 @@ from parlai_q2.presets import Section, load_preset
 from parlai_q2.q2.ask import Question
 from parlai_q2.q2.compare import judge
 from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.guards.generic import states_nothing
 from parlai_q2.scorers import backends
 from parlai_q2.text.questions import (
     asks_how_or_why,
@@ -29,8 +31,13 @@ from parlai_q2.text.questions import (
     wants_answer,
 )
 from parlai_q2.text.selection import stems
+from parlai_q2.text.sentences import sentences
 from parlai_q2.turns import Span, Turn
 
+# "No, but it is red."
+_NEEDLESS_ANSWER = re.compile(
+    r'^\W*(?:(?:yes|no|yeah|yep|nope)\b\W*(?:but\b)?\W*)+(?=\w)', re.I
+)
 # A reply with its turn.
 Pair = tuple[Turn, str]
 
@@ -81,7 +88,7 @@ class TurnReader:
     def read_relevance(self, pairs: Sequence[Pair]) -> list[float]:
         """See :class:`RelevanceReader`."""
         logits = self._model.predict_relevance(
-            [(turn.history, reply) for turn, reply in pairs]
+            [(turn.history, strip_chat(reply, turn.text)) for turn, reply in pairs]
         )
         answers = self._find_answers([turn for turn, _ in pairs])
         return [
@@ -92,7 +99,10 @@ class TurnReader:
     def read_support(self, pairs: Sequence[Pair]) -> list[float]:
         """See :class:`RelevanceReader`."""
         return self._model.predict_support(
-            [(turn.knowledge_text, turn.history, reply) for turn, reply in pairs]
+            [
+                (turn.knowledge_text, turn.history, strip_chat(reply, turn.text))
+                for turn, reply in pairs
+            ]
         )
 
     def _find_answers(
@@ -124,6 +134,25 @@ class TurnReader:
         words, certainty = answer
         missing = 1 - len(words & stems(reply)) / len(words)
         return relevance * (1 - self.OTHER_WORDS * certainty * missing)
+
+
+def strip_chat(reply: str, turn_text: str) -> str:
+    """
+    A reply without its chat, which small generators add whatever the turn: a yes or no
+    that nobody asked for, sentences that state nothing, and a question at the end.
+
+    >>> strip_chat('Me too! It opened in 1903. Have you been there?', 'When was that?')
+    'It opened in 1903.'
+    """
+    parts = [span.text for span in sentences(reply)]
+    asks_yes_no = is_yes_no_question(turn_text)
+    kept = [
+        part
+        for part in parts
+        if not part.rstrip().endswith('?') and (asks_yes_no or not states_nothing(part))
+    ]
+    text = ' '.join(kept) if kept and len(kept) < len(parts) else reply
+    return text if asks_yes_no else _NEEDLESS_ANSWER.sub('', text)
 
 
 def _sigmoid(logit: float) -> float:
