@@ -80,8 +80,8 @@ def finding_said(label: object) -> Finding | None:
     >>> finding_said('REFUTES'), finding_said(1.0)
     ('contradiction', 'entailment')
     """
-    said = str(label)
-    return finding_of(said) or _TRUTH.get(plain(said))
+    text = str(label)
+    return finding_of(text) or _TRUTH.get(plain(text))
 
 
 def plain(name: str) -> str:
@@ -141,9 +141,9 @@ def map_classes(
             members[place].append(index)
     if not any(members.values()):
         # If the classes are candidate replies, the full list would fill pages.
-        shown = shorten(', '.join(classes), 200, placeholder=', ...')
+        excerpt = shorten(', '.join(classes), 200, placeholder=', ...')
         raise ConfigError(
-            f"None of the task's classes ({shown}) matches an output of the model "
+            f"None of the task's classes ({excerpt}) matches an output of the model "
             f'({", ".join(filter(None, outputs))}). If they are replies, use the '
             "task's ClassificationTeacher; if they are classes, map them with "
             f'--class-map, e.g. --class-map "entailment={classes[0]}".'
@@ -226,9 +226,11 @@ def parse_class_map(text: str | None) -> dict[str, str]:
     )
 
 
-def _place(output: str, classes: Sequence[str], given: Mapping[str, str]) -> str | None:
+def _place(
+    output: str, classes: Sequence[str], class_map: Mapping[str, str]
+) -> str | None:
     finding = finding_of(output)
-    for name, chosen in given.items():
+    for name, chosen in class_map.items():
         if plain(name) == plain(output) or finding and finding_of(name) == finding:
             return chosen
     same = next((name for name in classes if plain(name) == plain(output)), None)
@@ -247,12 +249,12 @@ def _place(output: str, classes: Sequence[str], given: Mapping[str, str]) -> str
 
 
 def _check(
-    given: Mapping[str, str], outputs: Sequence[str | None], classes: Sequence[str]
+    class_map: Mapping[str, str], outputs: Sequence[str | None], classes: Sequence[str]
 ) -> None:
-    known = {plain(output) for output in outputs if output is not None}
+    output_names = {plain(output) for output in outputs if output is not None}
     findings = {finding_of(output) for output in outputs if output is not None} - {None}
-    for name, place in given.items():
-        if plain(name) not in known and finding_of(name) not in findings:
+    for name, place in class_map.items():
+        if plain(name) not in output_names and finding_of(name) not in findings:
             names = [*filter(None, outputs), *(f for f in Finding if f in findings)]
             raise UnknownNameError('output', name, list(dict.fromkeys(names)))
         if place and place not in classes:

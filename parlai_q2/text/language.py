@@ -92,8 +92,8 @@ def _other_script(text: str) -> bool:
     if text.isascii():
         return False
     letters = [char for char in text if char.isalpha()]
-    others = sum(not char.isascii() and not _is_latin(char) for char in letters)
-    return 2 * others > len(letters)
+    other_letters = sum(not char.isascii() and not _is_latin(char) for char in letters)
+    return 2 * other_letters > len(letters)
 
 
 @lru_cache(maxsize=4096)
@@ -113,9 +113,9 @@ def _other_words(text: str) -> bool:
     if text.isupper():
         text = text.lower()
     words = _WORD.findall(text)
-    told = {word for word in words if word == word.lower()}
-    odd = {word for word in told if not word.isascii()}
-    told |= {word.lower() for word in words[:1]}
+    lower_words = {word for word in words if word == word.lower()}
+    odd = {word for word in lower_words if not word.isascii()}
+    lower_words |= {word.lower() for word in words[:1]}
     every = {word.lower() for word in words}
     table = _languages_of()
     english = 0
@@ -129,28 +129,28 @@ def _other_words(text: str) -> bool:
         if ENGLISH in languages:
             english += 1
             shared.update(languages)
-        elif word in told and word not in odd:
+        elif word in lower_words and word not in odd:
             theirs.update(languages)
             if word not in _PARTICLES:
                 telling.update(languages)
     return any(
-        found >= 2
-        and found > 2 * (english - shared[language])
-        and 7 * found >= len(every)
+        count >= 2
+        and count > 2 * (english - shared[language])
+        and 7 * count >= len(every)
         and (odd or telling[language])
         for language in [*theirs, '']
-        for found in [theirs[language] + len(odd)]
+        for count in [theirs[language] + len(odd)]
     )
 
 
 @cache
 def _languages_of() -> Mapping[str, tuple[str, ...]]:
     """For each word, the languages that have it."""
-    found: dict[str, tuple[str, ...]] = {}
+    languages: dict[str, tuple[str, ...]] = {}
     for language, words in _words().items():
         for word in words:
-            found[word] = (*found.get(word, ()), language)
-    return found
+            languages[word] = (*languages.get(word, ()), language)
+    return languages
 
 
 @cache
@@ -161,9 +161,9 @@ def _only_english() -> frozenset[str]:
 
 def _words() -> dict[str, list[str]]:
     source = files('parlai_q2.text').joinpath('function_words.txt')
-    found = {}
+    words_by_language = {}
     for line in source.read_text(encoding='utf-8').splitlines():
         if line and not line.startswith('#'):
             language, _, words = line.partition(': ')
-            found[language] = words.split()
-    return found
+            words_by_language[language] = words.split()
+    return words_by_language

@@ -84,7 +84,7 @@ def test_without_labels_the_models_own_names_count(tmp_path, names, places):
     [
         (['LABEL_0', 'LABEL_1'], None, 'does not say what its outputs mean'),
         (['SUPPORTS', 'CORRECT'], None, 'means the same as another'),
-        (['neutral', 'entailment'], None, "missing: \\['contradiction'\\]"),
+        (['neutral', 'contradiction'], None, "missing: \\['entailment'\\]"),
         (['INCORRECT', 'CORRECT'], {'entailment': 0, 'contradiction': 1}, 'calls it'),
         (['CORRECT'], {'entailment': 0, 'contradiction': 1}, 'has 1 classes'),
     ],

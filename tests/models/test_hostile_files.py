@@ -4,17 +4,20 @@ Damaged and hostile model folders and presets: an error of one line that names t
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
 import threading
 import time
 from dataclasses import replace
+from importlib.resources import files
 
 import pytest
 from safetensors.torch import load_file, save_file
 
-from parlai_q2 import Example
+from parlai_q2 import Example, load_scorer
+from parlai_q2.errors import ModelError, Q2Error
 from parlai_q2.models.converted import binary
 from parlai_q2.models.converted.folder import HEAD, MODEL
 from parlai_q2.models.folder import (
@@ -24,8 +27,10 @@ from parlai_q2.models.folder import (
     write_checksums,
 )
 from parlai_q2.models.hub import can_connect
+from parlai_q2.models.loading import load_seq2seq, load_tokenizer
+from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.models.references import shipped_folder
-from parlai_q2.presets import load_preset
+from parlai_q2.presets import ModelConfig, load_preset
 
 PAIR = [Example('Rome was built in 1776 by Bo.', 'Bo built Rome in 1778.')]
 SECTIONS = {
@@ -85,6 +90,174 @@ def spoil(folder, weight):
         arrays[weight].reshape(-1)[0] = float('nan')
         (folder / MODEL).write_bytes(binary.write(replace(read, arrays=arrays)))
     relisted(folder)
+
+
+@pytest.mark.parametrize(
+    'name, weight, scorer',
+    [
+        ('consistency', 'weight', 'consistency'),
+        ('consistency', 'encoder/layer_0/ffn/linear_1/weight_scale', 'grounded_fast'),
+        ('question_generation', 'lm_head.weight.s', 'q2'),
+    ],
+)
+def test_a_nan_among_the_weights_is_an_error_and_no_score(model, name, weight, scorer):
+    folder = model(name)
+    spoil(folder, weight)
+    with pytest.raises(ModelError, match='not numbers|_scale does not fit') as error:
+        load_scorer(scorer, preset=preset_of(folder, name)).score(PAIR)
+    assert str(folder) in one_line(error)
+
+
+def test_what_generate_computes_is_looked_at_too(model):
+    generator = Seq2SeqQuestionGenerator(
+        ModelConfig(str(model('question_generation'))),
+        engine='transformers',
+        num_beams=1,
+        num_questions=1,
+    )
+    generator._loaded().model.lm_head.weight[5] = float('nan')
+    with pytest.raises(ModelError, match='not numbers'):
+        generator.generate([('Rome', 'Rome is old.')])
+
+
+@pytest.mark.parametrize('name', ['special_tokens_map.json', 'added_tokens.json'])
+def test_a_file_that_is_not_listed_is_not_read(model, name):
+    folder = model()
+    expected = load_tokenizer(str(folder))('Rome is old.')['input_ids']
+    planted = {'unk_token': '[SEP]', 'cls_token': 'the', 'sep_token': 'a', 'rome': 7}
+    (folder / name).write_text(json.dumps(planted))
+    found = load_tokenizer(str(folder))
+    assert found('Rome is old.')['input_ids'] == expected
+    assert found.cls_token == '[CLS]'
+
+
+@pytest.mark.parametrize(
+    'text', ['', '{"config.json": 3}', '{"../x": "y"}', '\xff', '[' * 100_000]
+)
+def test_a_malformed_list_of_checksums_is_named(model, text):
+    folder = model()
+    (folder / CHECKSUMS).write_bytes(text.encode('latin-1'))
+    with pytest.raises(ModelError, match='sha256.json') as error:
+        load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
+    one_line(error)
+
+
+@pytest.mark.parametrize('text', ['[]', '{"base": 3}'])
+def test_a_malformed_adapter_is_named(model, text):
+    folder = model('reply')
+    (folder / 'adapter.json').write_text(text)
+    relisted(folder)
+    with pytest.raises(ModelError, match='adapter.json') as error:
+        load_seq2seq(str(folder))
+    one_line(error)
+
+
+@pytest.mark.parametrize(
+    'name, scorer, changes',
+    [
+        ('consistency', 'consistency', '[]'),
+        ('consistency', 'consistency', {'pad_token_id': []}),
+        ('consistency', 'consistency', {'id2label': 3}),
+        ('consistency', 'consistency', {'architectures': 3}),
+        ('consistency', 'consistency', {'layer_norm_epsilon': 2147483648}),
+        ('consistency', 'consistency', {'pad_token_id': -1}),
+        ('question_generation', 'q2', '[]'),
+        ('question_generation', 'q2', {'num_heads': 0}),
+        ('question_generation', 'q2', {'layer_norm_epsilon': 'x'}),
+        ('question_generation', 'q2', {'num_layers': -1}),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_a_malformed_configuration_is_named(model, name, scorer, changes):
+    folder = model(name)
+    path = folder / 'config.json'
+    if isinstance(changes, dict):
+        changes = json.dumps({**json.loads(path.read_text()), **changes})
+    path.write_text(changes)
+    relisted(folder)
+    with pytest.raises(Q2Error, match=str(folder)) as error:
+        load_scorer(scorer, preset=preset_of(folder, name)).score(PAIR)
+    one_line(error)
+
+
+def test_a_deeply_nested_preset_is_named(tmp_path):
+    path = tmp_path / 'deep.yaml'
+    path.write_text('name: ' + '[' * 5000 + ']' * 5000)
+    with pytest.raises(Q2Error, match='deep.yaml.*nested') as error:
+        load_preset(str(path))
+    one_line(error)
+
+
+@pytest.mark.parametrize('seed', range(PRESETS))
+def test_a_damaged_preset_loads_or_is_an_error_of_one_line(tmp_path, seed):
+    rng = random.Random(seed)
+    mini = load_preset('mini')
+    path = tmp_path / 'mine.yaml'
+    if seed % 2:
+        section = rng.choice(list(mini.models))
+        settings = dict(mini.model(section).settings, model='some/model')
+        settings[rng.choice([*settings, 'other', 'kernel'])] = rng.choice(VALUES)
+        path.write_text(json.dumps({'base': 'mini', section: settings}))
+    else:
+        text = (files('parlai_q2.presets') / 'mini.yaml').read_text()
+        for _ in range(rng.randint(1, 6)):
+            at, to = sorted(rng.choices(range(len(text)), k=2))
+            text = text[:at] + rng.choice(WORDS) + text[min(to, at + 9) :]
+        path.write_text(text)
+    for scorer in ('q2', 'grounded_fast'):
+        try:
+            load_scorer(scorer, preset=str(path))
+        except Q2Error as e:
+            assert '\n' not in str(e), str(e)
+
+
+@pytest.mark.parametrize('seed', range(FOLDERS))
+def test_a_damaged_folder_is_an_error_of_one_line(model, seed):
+    rng = random.Random(seed)
+    folder = model()
+    name = rng.choice(['config.json', 'tokenizer_config.json', CHECKSUMS])
+    path = folder / name
+    if rng.random() < 0.5:
+        fields = json.loads(path.read_text())
+        fields[rng.choice(list(fields))] = rng.choice(VALUES)
+        path.write_text(json.dumps(fields))
+    else:
+        data = bytearray(path.read_bytes())
+        for _ in range(rng.randint(1, 5)):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        path.write_bytes(data)
+    if name != CHECKSUMS:
+        relisted(folder)
+    try:
+        (score,) = load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
+    except Q2Error as e:
+        assert '\n' not in str(e), str(e)
+    else:
+        assert 0 <= score.value <= 1
+
+
+@pytest.mark.parametrize('name', ['model.bin', 'config.json', 'tokenizer.json'])
+def test_a_pipe_or_device_in_place_of_a_file_is_refused(model, name):
+    folder = model()
+    (folder / CHECKSUMS).unlink()
+    path = folder / name
+    for make in (os.mkfifo, lambda place: place.symlink_to('/dev/zero')):
+        path.unlink()
+        make(path)
+        with pytest.raises(ModelError, match=f'{name}.*not a regular file'):
+            load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
+
+
+def test_a_vocabulary_without_words_is_refused(model):
+    folder = model()
+    path = folder / 'tokenizer.json'
+    fields = json.loads(path.read_text())
+    fields['model']['vocab'] = {}
+    path.write_text(json.dumps(fields))
+    relisted(folder)
+    with pytest.raises(ModelError, match='tokenizer.json') as error:
+        load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
+    one_line(error)
 
 
 def test_a_host_that_does_not_answer_is_given_up_soon(monkeypatch):
