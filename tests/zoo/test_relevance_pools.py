@@ -6,12 +6,10 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.zoo.train import relevance_pools
+from parlai_q2.zoo.train.relevance_blocks import BlockSource, blurred, misspelt
 from parlai_q2.zoo.train.relevance_pools import (
-    BlockSource,
-    blurred,
     is_best,
     is_held_out,
-    misspelt,
     read_rows,
     with_other_turns,
     yes_no_question,

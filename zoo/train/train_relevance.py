@@ -5,7 +5,7 @@ Trains the model that says whether a reply answers the turn, and whether it is r
         --questions QA.jsonl.xz --replies REPLY.jsonl.xz --dialogues DIAL.jsonl.gz
 
 INIT is a transformers folder of a BERT model;
-:mod:`~parlai_q2.zoo.train.relevance_pools` says what it learns from. OUT gets a
+:mod:`~parlai_q2.zoo.train.relevance_blocks` says what it learns from. OUT gets a
 checkpoint every few minutes, which ``parlai_q2.models.converted.convert`` turns into
 the shipped form.
 """
@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.models.relevance import OUTPUTS, add_knowledge, join_turns
-from parlai_q2.zoo.train.relevance_pools import Block, BlockSource, read_rows
+from parlai_q2.zoo.train.relevance_blocks import Block, BlockSource
+from parlai_q2.zoo.train.relevance_pools import read_rows
 
 MAX_TOKENS = 192
 PEAK_RATE, HEAD_FACTOR, WARM_UP, LEAST_RATE = 8e-5, 10, 30, 0.02

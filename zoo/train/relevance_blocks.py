@@ -1,0 +1,447 @@
+"""
+Turns and replies in blocks, which the model of relevance learns from. A reply that
+answers one turn of a block is beside the point after another, so that its style tells
+nothing: the model has to read the turn.
+"""
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from parlai_q2.text.questions import only_declines
+from parlai_q2.text.selection import stems
+from parlai_q2.zoo.train.relevance_pools import (
+    Pool,
+    Row,
+    is_held_out,
+    sentences_of,
+    yes_no_question,
+)
+
+# How often each rule makes a block.
+SHARES = {
+    'labelled': 0.14,
+    'questions': 0.12,
+    'yes_no': 0.06,
+    'replies': 0.05,
+    'dialogues': 0.02,
+    'courtesies': 0.04,
+    'supported': 0.3,
+    'right_answers': 0.12,
+    'polarity': 0.05,
+    'twins': 0.1,
+    'replay': 0.18,
+}
+# What the detector's classes (entailed, neutral, contradicted, generic) say of support,
+# and the sources of its data that are like replies.
+SUPPORTED = {0: 1.0, 3: 1.0}
+REPLAYED = frozenset(
+    'd-syn-clause d-syn-ent d-syn-random d-syn-neg d-syn-num d-syn-ant d-syn-verb '
+    'd-syn-samedoc d-syn-2ent d-syn-addclause d-syn-copy d-syn-qa d-syn-passive '
+    'd-tc-unsup d-gen-cmu d-gen-tc d-fever d-fever-rte d-fever-nei d-wsplit d-fm2 '
+    'd-halueval halueval-qa-k halueval-qa-eq wikiresnli fever fever-nei-page '
+    'fool-me-twice'.split()
+)
+# Turns that share more of their words may ask the same.
+MAX_SHARED = 0.5
+# Replies of dialogues that share less with their knowledge may not rest on it.
+LEAST_F1 = 0.3
+LONGEST_PASSAGE = 600
+DECLINES = (
+    "Sorry, I don't know.|I'm afraid I can't say.|I couldn't find that, sorry.|"
+    "That isn't mentioned anywhere I can look.|I don't have any information on that.|"
+    "Good question, but I don't know the answer.|Sorry, I have nothing about that.|"
+    "I can't tell you that.|No idea, I'm sorry.|It doesn't say.|I'm not sure about it.|"
+    "Unfortunately I don't have that information.|I don't know, sorry!|I can't find it."
+    "|That's not in the text.|Nothing in here says that.|I have no information on it.|"
+    "Sorry, that's something I wasn't told.|The page is silent on that.|No clue, sorry."
+    "|Hm, that's beyond what I know.|I wish I knew!|The document doesn't cover this.|"
+    "You'd have to ask someone else, I don't know.|There's nothing about that here.|"
+    "I'm not able to answer that.|i don ' t know , sorry .|i ' m not sure about that ."
+    "|I haven't been given any details on this.|That's unknown to me, I'm afraid."
+).split('|')
+GENERIC = (
+    "That's interesting!|I see.|Great question!|Wow, really?|Yes, I like that too.|"
+    'What do you think?|That sounds nice.|I hope that helps!|Tell me more.|Cool!|'
+    'i like it too . what about you ?|crazy , right ?|I enjoy it too.|Fun fact!'
+).split('|')
+# Turns that ask nothing, and the replies that they deserve.
+COURTESIES = {
+    'hi|hello there|Hi!|hey|Hi there!|Good morning.|Good evening|hello, anyone?': (
+        'Hello! How can I help you?|Hi there!|Hello, nice to meet you.|Hey! What can I '
+        'do for you?|Good day! What would you like to know?|hi ! how are you ?'
+    ),
+    'Thanks!|thank you|Great, thanks a lot.|ok thx|That helped, thank you!': (
+        "You're welcome!|No problem.|Glad I could help!|My pleasure.|Any time!"
+    ),
+    'bye|Goodbye!|See you.|have a good day|Good night!': (
+        'Goodbye!|Bye, take care.|See you soon!|You too, goodbye!|Have a nice day!'
+    ),
+    'How are you?|hows it going|How are you doing today?': (
+        "I'm fine, thanks! And you?|Very well, thank you.|Good, thanks for asking!"
+    ),
+}
+
+
+@dataclass
+class Block:
+    """
+    Turns and replies, with what is known of them.
+
+    :param turns: the turns before a reply, oldest first, for each of T contexts.
+    :param replies: R texts.
+    :param relevance: in [0, 1], by context and reply; what is missing is not known.
+    :param knowledge: of blocks for support, the passages as one text, by context.
+    :param support: whether the knowledge supports a reply after a turn.
+    """
+
+    turns: list[list[str]] = field(default_factory=list)
+    replies: list[str] = field(default_factory=list)
+    relevance: dict[tuple[int, int], float] = field(default_factory=dict)
+    knowledge: Sequence[str] = ()
+    support: dict[tuple[int, int], float] = field(default_factory=dict)
+
+    def add(self, text: str, relevance: Mapping[int, float]) -> None:
+        """Add a reply with its relevance by context."""
+        reply = len(self.replies)
+        self.replies.append(text)
+        self.relevance.update({(t, reply): label for t, label in relevance.items()})
+
+    def add_support(self, text: str, support: Mapping[int, float]) -> None:
+        """Add a reply with its support by context."""
+        reply = len(self.replies)
+        self.replies.append(text)
+        self.support.update({(t, reply): label for t, label in support.items()})
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The contexts and replies that the model reads: those with a label."""
+        return list(self.support or self.relevance)
+
+
+class BlockSource:
+    """
+    Blocks in random order, without end.
+
+    :param pools: pools that people labelled; the held-out ones are left out.
+    :param questions: ``q``, ``c`` (the passage) and ``a`` (the answer in it, or empty).
+    :param replies: ``h`` (turns) and ``r`` (a generator's reply).
+    :param dialogues: ``k`` (the knowledge), ``h``, ``r`` and ``f1`` (of ``r`` and
+        ``k``).
+    """
+
+    def __init__(
+        self,
+        pools: Sequence[Pool],
+        questions: Sequence[Row],
+        replies: Sequence[Row],
+        dialogues: Sequence[Row],
+        twins: Sequence[Row] = (),
+        detector: Sequence[Row] = (),
+    ):
+        self.by_support: dict[float, list[Row]] = defaultdict(list)
+        for row in detector:
+            if row['src'] in REPLAYED:
+                self.by_support[SUPPORTED.get(row['y'], 0.0)].append(row)
+        self.twins = [t for t in twins if len(t['p']) < LONGEST_PASSAGE]
+        self.pools = [p for p in pools if not is_held_out(p)]
+        self.by_passage = _grouped(self.pools, lambda p: p['knowledge'][0])
+        rows = [
+            r
+            for r in questions
+            if r['a'] and '?' in r['q'] and len(r['c']) < LONGEST_PASSAGE
+        ]
+        groups = _grouped(rows, lambda r: r['c'])
+        self.several = [g for g in groups.values() if len(g) > 1]
+        self.long = [g for g in groups.values() if len(sentences_of(g[0]['c'])) > 1]
+        self.replies = [r for r in replies if r['h']]
+        self.dialogues = [d for d in dialogues if d['h'] and d['f1'] > LEAST_F1]
+
+    def draw(self, draw: random.Random) -> Iterator[Block]:
+        rules = {
+            'labelled': self._labelled,
+            'questions': self._questions,
+            'yes_no': self._yes_no,
+            'replies': lambda d: _own_and_other(d.sample(self.replies, 3), d),
+            'dialogues': lambda d: _own_and_other(d.sample(self.dialogues, 2), d),
+            'courtesies': self._courtesies,
+            'supported': self._supported,
+            'right_answers': self._right_answers,
+            'polarity': self._polarity,
+            'twins': self._twins,
+            'replay': self._replay,
+        }
+        while True:
+            (name,) = draw.choices(list(SHARES), list(SHARES.values()))
+            block = rules[name](draw)
+            if block.pairs:
+                yield blurred(block, draw)
+
+    def _labelled(self, draw: random.Random) -> Block:
+        """Two turns of people's pools, on the same passage if there are two."""
+        pool = draw.choice(self.pools)
+        same = [
+            p
+            for p in self.by_passage[pool['knowledge'][0]]
+            if not _alike(p['history'][-1], pool['history'][-1])
+        ]
+        other = draw.choice(same or self.pools)
+        block = Block([pool['history'], other['history']])
+        for own, foreign, some in ((0, 1, pool), (1, 0, other)):
+            for reply in _thinned(some, draw):
+                rates = reply['g'] != 0 and _rates_knowledge(reply, some)
+                labels = {} if rates else {own: reply['a'] / 2}
+                if not rates and reply['a'] == 2 and other is not pool:
+                    labels[foreign] = 0.0
+                block.add(reply['text'], labels)
+        return block
+
+    def _questions(self, draw: random.Random) -> Block:
+        """Questions on one passage, their answers, and what is beside the point."""
+        rows = draw.choice(self.several if draw.random() < 0.7 else self.long)
+        rows = draw.sample(rows, min(len(rows), draw.choice((2, 3))))
+        block = Block([[row['q']] for row in rows])
+        own = sentences_of(rows[0]['c']) or [rows[0]['c']]
+        for n, row in enumerate(rows):
+            text = _worded(row['a'], own, draw)
+            labels = {n: 1.0}
+            for m, other in enumerate(rows):
+                if m != n and _is_beside(text, row, other):
+                    labels[m] = 0.0
+            block.add(text, labels)
+        answers = [row['a'].lower() for row in rows]
+        beside = [s for s in own if not any(a in s.lower() for a in answers)]
+        for text in draw.sample(beside, min(len(beside), 1)):
+            block.add(text, dict.fromkeys(range(len(rows)), 0.0))
+        if draw.random() < 0.3:
+            block.add(draw.choice(GENERIC), {0: 0.0})
+        if len(rows) > 1 and draw.random() < 0.25:
+            block.turns[0] = [rows[1]['q'], block.replies[1], rows[0]['q']]
+        return block
+
+    def _yes_no(self, draw: random.Random) -> Block:
+        """Sentences turned into yes-no questions, beside a question of another kind."""
+        for _ in range(50):
+            rows = draw.choice(self.long)
+            own = sentences_of(rows[0]['c'])
+            found = [(s, q) for s in own if (q := yes_no_question(s))]
+            if found:
+                break
+        else:
+            return Block()
+        sentence, (asked, auxiliary, negated) = draw.choice(found)
+        row = draw.choice(rows)
+        block = Block([[asked], [row['q']]])
+        short = draw.choice((f'Yes, it {auxiliary}.', 'Yes.', 'Yes, certainly.', 'Yes'))
+        if draw.random() < 0.5:
+            short = draw.choice((f'No, it {auxiliary} not.', 'No.', "No, I'm afraid."))
+        block.add(short, {0: 1.0, 1: 0.0})
+        block.add(draw.choice((sentence, f'Yes, {negated}.')), {0: 1.0})
+        if row['a'].lower() not in sentence.lower():
+            block.add(_worded(row['a'], own, draw), {0: 0.0, 1: 1.0})
+        beside = [s for s in own if s != sentence and not _alike(s, sentence)]
+        if beside:
+            block.add(draw.choice(beside), {0: 0.0})
+        return block
+
+    def _courtesies(self, draw: random.Random) -> Block:
+        """Greetings and the like, beside each other and a question."""
+        kinds = draw.sample(list(COURTESIES.items()), 2)
+        pool = draw.choice(self.pools)
+        block = Block([[draw.choice(turns.split('|'))] for turns, _ in kinds])
+        block.turns.append(pool['history'])
+        for n, (_, replies) in enumerate(kinds):
+            labels = {n: 1.0, 1 - n: 0.0}
+            if pool['kind'] not in ('statement', 'smalltalk'):
+                labels[2] = 0.0
+            block.add(draw.choice(replies.split('|')), labels)
+        reply = draw.choice(pool['candidates'])
+        if reply['g'] == 1:
+            block.add(reply['text'], {0: 0.0, 1: 0.0, 2: reply['a'] / 2})
+        if draw.random() < 0.5:
+            block.add(draw.choice(DECLINES), {0: 0.0})
+        return block
+
+    def _supported(self, draw: random.Random) -> Block:
+        """A turn of people's pools with its passages and its replies' support."""
+        pool = draw.choice(self.pools)
+        passages = draw.sample(pool['knowledge'], len(pool['knowledge']))
+        block = Block([pool['history']], knowledge=[' '.join(passages)])
+        for reply in draw.sample(pool['candidates'], len(pool['candidates'])):
+            if reply['g'] != 'n' or draw.random() < 0.3:
+                block.add_support(reply['text'], {0: float(reply['g'] != 0)})
+        return block
+
+    def _right_answers(self, draw: random.Random) -> Block:
+        """Questions on a passage: an answer to one is wrong for another."""
+        rows = draw.choice(self.several)
+        rows = draw.sample(rows, 2)
+        block = Block([[row['q']] for row in rows], knowledge=[rows[0]['c']] * 2)
+        sentences = sentences_of(rows[0]['c'])
+        for n, row in enumerate(rows):
+            other = rows[1 - n]
+            whole = draw.random() < 0.25
+            text = _worded(row['a'], sentences if whole else (), draw)
+            labels = {n: 1.0}
+            apart = row['a'].lower() not in other['a'].lower()
+            apart = apart and other['a'].lower() not in text.lower()
+            if whole and text in sentences:
+                labels[1 - n] = 1.0
+            elif apart and not _alike(row['q'], other['q']):
+                labels[1 - n] = 0.0
+            block.add_support(text, labels)
+        stranger = draw.choice(draw.choice(self.several))['a']
+        if stranger.lower() not in rows[0]['c'].lower():
+            block.add_support(_worded(stranger, (), draw), {0: 0.0})
+        changed = _changed_number(block.replies[0], draw)
+        if changed:
+            block.add_support(changed, {0: 0.0})
+        return block
+
+    def _polarity(self, draw: random.Random) -> Block:
+        """Yes and no to a question made of a sentence, as it is or with a change."""
+        for _ in range(80):
+            own = sentences_of(draw.choice(self.long)[0]['c'])
+            sentence = draw.choice(own)
+            asked = yes_no_question(sentence)
+            changed = _changed_number(sentence, draw)
+            other = yes_no_question(changed) if changed else None
+            if asked and other:
+                break
+        else:
+            return Block()
+        block = Block([[asked[0]], [other[0]]], knowledge=[' '.join(own)] * 2)
+        yes, no = draw.choice((('Yes.', 'No.'), ('Yes, it is true.', "No, it isn't.")))
+        block.add_support(yes, {0: 1.0, 1: 0.0})
+        block.add_support(no, {0: 0.0, 1: 1.0})
+        block.add_support(f'No, {asked[2]}.', {1: 1.0})
+        block.add_support(f'Yes, {other[2]}.', {0: 0.0})
+        return block
+
+    def _twins(self, draw: random.Random) -> Block:
+        """Replies of which the words tell which is wrong, after any turn."""
+        row = draw.choice(self.twins)
+        turns = draw.choice(self.dialogues)['h'][-1:]
+        block = Block([turns if draw.random() < 0.6 else []], knowledge=[row['p']])
+        block.add_support(row['right'], {0: 1.0})
+        block.add_support(row['wrong'], {0: 0.0})
+        return block
+
+    def _replay(self, draw: random.Random) -> Block:
+        """Rows of the detector's data after any turn, which tells nothing of them."""
+        labels = draw.choices(list(self.by_support), k=5)
+        rows = [draw.choice(self.by_support[label]) for label in labels]
+        block = Block(knowledge=[row['p'] for row in rows])
+        for n, (row, label) in enumerate(zip(rows, labels, strict=True)):
+            turns = draw.choice(self.dialogues)['h'][-1:]
+            block.turns.append(turns if draw.random() < 0.7 else [])
+            block.add_support(row['h'], {n: label})
+        return block
+
+
+def _changed_number(text: str, draw: random.Random) -> str:
+    """A text with another number; empty if it has none."""
+    numbers = list(re.finditer(r'\d+', text))
+    if not numbers:
+        return ''
+    found = draw.choice(numbers)
+    value = int(found[0])
+    near = draw.choice((value + 1, value + 2, value + 10, max(0, value - 1), value * 2))
+    return text[: found.start()] + str(near) + text[found.end() :]
+
+
+def _thinned(pool: Pool, draw: random.Random) -> list[Row]:
+    """At most four replies of a pool, two of which answer where there are two."""
+    left = draw.sample(pool['candidates'], len(pool['candidates']))
+    answers = [r for r in left if r['a'] == 2]
+    others = [r for r in left if r['a'] != 2]
+    return [*answers[:2], *others[: draw.choice((1, 1, 2))]]
+
+
+def _rates_knowledge(reply: Row, pool: Pool) -> bool:
+    """Whether a reply says that the knowledge has no answer."""
+    if pool['kind'] == 'unanswerable':
+        return bool(reply['a'] == 2)
+    return reply['g'] == 'n' and only_declines(reply['text'])
+
+
+def _own_and_other(rows: Sequence[Row], draw: random.Random) -> Block:
+    """Turns of dialogues, each with its reply and those to the others."""
+    block = Block([list(row['h']) for row in rows])
+    for n, row in enumerate(rows):
+        block.add(row['r'], {m: float(m == n) for m in range(len(rows))})
+    return block
+
+
+def _worded(answer: str, sentences: Sequence[str], draw: random.Random) -> str:
+    """An answer as a fragment, a short sentence or a sentence of its passage."""
+    own = [s for s in sentences if answer in s]
+    if own and draw.random() < 0.45:
+        return draw.choice(own)
+    form = draw.choice(
+        ('{}.', '{}', '{}.', "It's {}.", 'It was {}.', 'That would be {}.', '{}, yes.')
+    )
+    text = form.format(answer.rstrip('.'))
+    return text[:1].upper() + text[1:]
+
+
+def _is_beside(text: str, row: Row, other: Row) -> bool:
+    """Whether an answer's text certainly does not answer another question."""
+    answer, asked = other['a'].lower(), other['q'].lower()
+    if answer in text.lower() or row['a'].lower() in answer or _alike(row['q'], asked):
+        return False
+    same_word = row['q'].lower().split()[:2] == asked.split()[:2]
+    alike = _looks(row['a']) == _looks(other['a']) != 'words'
+    return not (alike and same_word)
+
+
+def _looks(answer: str) -> str:
+    if any(character.isdigit() for character in answer):
+        return 'number'
+    return 'name' if answer[:1].isupper() else 'words'
+
+
+def _alike(text: str, other: str) -> bool:
+    """Whether two texts share so many words that they may mean the same."""
+    a, b = stems(text), stems(other)
+    return len(a & b) > MAX_SHARED * min(len(a), len(b)) if a and b else False
+
+
+def blurred(block: Block, draw: random.Random) -> Block:
+    """A block written as people and small generators write: see the module's rules."""
+    lower, bare, typos = (draw.random() < share for share in (0.2, 0.15, 0.12))
+    for n, turns in enumerate(block.turns):
+        if not turns:
+            continue
+        last = turns[-1]
+        if bare:
+            last = last.rstrip('?. !')
+        if typos:
+            last = misspelt(last, draw)
+        block.turns[n] = [*turns[:-1], last.lower() if lower else last]
+    for n, text in enumerate(block.replies):
+        if draw.random() < 0.15:
+            text = re.sub(r"([.,!?';:])", r' \1 ', text.lower()).strip()
+            block.replies[n] = re.sub(r'\s+', ' ', text)
+    return block
+
+
+def misspelt(text: str, draw: random.Random) -> str:
+    """A text with one or two letters dropped or swapped."""
+    for _ in range(draw.choice((1, 1, 2))):
+        if len(text) < 8:
+            return text
+        n = draw.randrange(1, len(text) - 2)
+        swapped = text[n + 1] + text[n]
+        text = text[:n] + draw.choice((swapped, swapped[:1])) + text[n + 2 :]
+    return text
+
+
+def _grouped(rows: Sequence[Any], key: Callable[[Any], str]) -> dict[str, list[Any]]:
+    groups: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(row)
+    return groups
