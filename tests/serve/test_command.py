@@ -19,7 +19,7 @@ from parlai_q2.report.chat.connections import Limits
 from tests.agents.protocol_server import serving
 from tests.conftest import ROOT
 from tests.docs.code_in_docs import code_of
-from tests.serve.running import serving_app
+from tests.serve.running import proxy, serving_app
 from tests.serve.test_chat import replying
 
 KNOWLEDGE = 'The museum opened in 1903. It was designed by Anna Keller.'
@@ -125,3 +125,16 @@ def test_the_code_of_the_page_on_web_services_runs(tmp_path, capsys):
     with serving_app(app, Limits()) as url:
         found = httpx.post(url, json=body, timeout=60, trust_env=False).json()
     assert found['rerank'][0]['text'] == REPLIES[1]
+
+
+@pytest.mark.slow
+def test_the_small_server_of_the_page_gets_grounded_replies():
+    path = ROOT / 'docs' / 'examples' / 'small_server.py'
+    app = runpy.run_path(str(path))['app']
+    with serving_app(app, Limits()) as url, proxy(f'{url}/v1', timeout=60) as client:
+        found = client.post('/v1/chat/completions', json=ASKED).json()
+        streamed = client.post('/v1/chat/completions', json={**ASKED, 'stream': True})
+        assert client.get('/v1/models').json()['data'][0]['id'] == 'shipped'
+    assert found['grounding']['label'] == 'consistent'
+    assert len(found['grounding']['candidates']) == 4
+    assert streamed.text.endswith('data: [DONE]\n\n')
