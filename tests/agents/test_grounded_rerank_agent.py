@@ -55,7 +55,8 @@ def test_a_whole_batch_is_scored_in_one_call(agent):
     assert len(scorer.batches[-1]) == sum(len(r['rerank']) for r in replies)
 
 
-def test_the_likelihood_counts_in_the_choice(agent):
+def test_the_likelihood_counts_in_the_choice():
+    agent = make_agent(rerank_by='score_plus_generator')
     (reply,) = reply_to(agent, '1 2 3 4', knowledge='3 1')
     sums = [r['guarded_score'] + 0.3 * r['mean_logprob'] for r in reply['rerank']]
     assert sums == sorted(sums, reverse=True) and sums[0] > sums[-1]
@@ -142,7 +143,7 @@ def test_commands_are_answered_and_leave_no_trace():
         clone.observe({'text': text, 'episode_done': False})
         said.append(clone.act()['text'])
     assert said[0].endswith('stick to this: 4 3 2')
-    assert said[2].startswith('Chosen for: best score, relevance and likelihood.')
+    assert said[2].startswith('Chosen for: best score')
     assert said[3] == 'Knowledge: 4 3 2'
     assert said[4].startswith('Type a message')
     assert clone.history.history_raw_strings == ['1 2 3 4', said[1]]
