@@ -59,7 +59,8 @@ def test_alone_it_says_the_first_reply_and_asks_for_one():
 
 def test_the_best_of_all_is_said_when_they_are_reranked():
     with serving(digits) as served:
-        [reply] = reply_to(make(served, **RERANKING), 'I like digits.')
+        agent = make(served, **RERANKING, rerank_by='score')
+        [reply] = reply_to(agent, 'I like digits.')
     assert [r['n'] for r in served.requests] == [10]
     assert reply['text'] == '1 2'
     assert [text for text, _ in reply['beam_texts']] == ['1 2', '1 6', 'hello', '5 6']
