@@ -48,6 +48,7 @@ def bridge_pkg_resources() -> None:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings('ignore', message='pkg_resources is deprecated')
+            import parlai.core.opt  # noqa: F401
     finally:
         if missing:
             del sys.modules['pkg_resources']

@@ -4,6 +4,7 @@ from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import DialogTeacher, create_task_agent_from_taskname
 
+import parlai_q2.parlai  # noqa: F401
 from tests.filtering.toys import SCORER, TASK, WordScorer
 
 
