@@ -18,7 +18,6 @@ import numpy as np
 
 from parlai_q2.errors import ModelError
 from parlai_q2.io.files import file_sha256
-from parlai_q2.models.converted.architectures import Stored
 from parlai_q2.models.converted.folder import (
     Converted,
     convert_tensors,
@@ -28,6 +27,7 @@ from parlai_q2.models.converted.folder import (
     read_int8_folder,
     read_tensors,
 )
+from parlai_q2.models.converted.stored import Stored
 from parlai_q2.models.folder import (
     CHECKSUMS,
     blaming,

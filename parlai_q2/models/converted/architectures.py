@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from parlai_q2.models.converted.binary import Model
+from parlai_q2.models.converted.stored import Stored, Tensors
 
 if TYPE_CHECKING:
     from parlai_q2.models.converted.folder import Converted
 
-Tensors = Mapping[str, np.ndarray]
 # For each place in CTranslate2's file, the names of weights that stand in it, one below
 # another.
 Weights = dict[str, tuple[str, ...]]
@@ -43,41 +43,6 @@ OUTPUT_LAYERS = {
 }
 # What is added to the logit of a word that a decoder cannot write.
 IMPOSSIBLE = -1e9
-
-
-class Stored:
-    """Tensors in their stored form, by name; a missing one is a ValueError."""
-
-    def __init__(self, tensors: Tensors):
-        self.tensors = tensors
-
-    def whole(self, name: str) -> np.ndarray:
-        """A vector or matrix in fp32."""
-        if name in self.tensors:
-            return np.asarray(self.tensors[name], np.float32)
-        quantised, scale = self._get(f'{name}.q'), self._get(f'{name}.s')
-        return quantised.astype(np.float32) * scale.astype(np.float32)[:, None]
-
-    def matrix(
-        self, names: Sequence[str], rows: Sequence[int] | None = None
-    ) -> dict[str, np.ndarray]:
-        """Matrices one below another: ``weight`` and, if in int8, ``weight_scale``."""
-        if all(f'{name}.q' in self.tensors for name in names):
-            scale = np.concatenate([self._get(f'{name}.s') for name in names])
-            arrays = {
-                'weight': np.concatenate([self._get(f'{name}.q') for name in names]),
-                'weight_scale': np.float32(1) / scale.astype(np.float32),
-            }
-        else:
-            arrays = {'weight': np.concatenate([self.whole(name) for name in names])}
-        if rows is not None:
-            arrays = {name: array[list(rows)] for name, array in arrays.items()}
-        return arrays
-
-    def _get(self, name: str) -> np.ndarray:
-        if name not in self.tensors:
-            raise ValueError(f'{name} is missing')
-        return self.tensors[name]
 
 
 def bert_weights(layers: int, base: str, has_pooler: bool) -> Weights:

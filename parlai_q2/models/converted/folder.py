@@ -25,11 +25,11 @@ from parlai_q2.models.converted.architectures import (
     ENCODER,
     OUTPUT_LAYERS,
     SEQ2SEQ,
-    Stored,
     convert_weights,
 )
 from parlai_q2.models.converted.binary import Model
 from parlai_q2.models.converted.check import check
+from parlai_q2.models.converted.stored import Stored
 from parlai_q2.models.folder import (
     INT8_WEIGHTS,
     blaming,
