@@ -29,7 +29,6 @@ ENGLISH = 'English'
 # Of a long text, the beginning says in which language it is.
 LOOKED_AT = 4000
 _WORD = re.compile(r'[^\W\d_]+')
-_SENTENCE_END = re.compile(r'(?<=[.!?])\s+|\n+')
 # Names of people and places have them in every language.
 _PARTICLES = frozenset(
     [
@@ -76,16 +75,6 @@ def is_foreign(text: str) -> bool:
     """
     text = text[:LOOKED_AT]
     return _other_script(text) or (not _plainly_english(text) and _other_words(text))
-
-
-def has_foreign_sentence(text: str) -> bool:
-    """
-    Whether a text, or one of its sentences, is in another language than English.
-
-    >>> has_foreign_sentence('It opens at nine. El museo cierra a las cinco.')
-    True
-    """
-    return is_foreign(text) or any(map(is_foreign, _SENTENCE_END.split(text)))
 
 
 def _other_script(text: str) -> bool:
