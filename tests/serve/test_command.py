@@ -69,8 +69,8 @@ def test_the_command_answers_and_ends_after_its_last_answer():
                     assert KNOWLEDGE[start:end] == evidence['text']
                 Timer(0.3, process.send_signal, [signal.SIGTERM]).start()
                 last = client.post(f'{url}/v1/chat/completions', json=ASKED)
-        assert last.is_success
-        assert process.wait(timeout=20) in (0, -signal.SIGTERM)
+            assert last.is_success
+            assert process.wait(timeout=20) in (0, -signal.SIGTERM)
 
 
 @pytest.mark.parametrize(

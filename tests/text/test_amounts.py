@@ -95,7 +95,7 @@ def read_sheet():
         yield knowledge, right.split(' | '), wrong.split(' | ')
 
 
-@pytest.mark.parametrize('knowledge, right, wrong', read_sheet())
+@pytest.mark.parametrize('knowledge, right, wrong', list(read_sheet()))
 def test_amounts_of_replies_are_known_or_not(knowledge, right, wrong):
     assert not [text for text in right if find_unsupported(knowledge, text)]
     assert not [text for text in wrong if not find_unsupported(knowledge, text)]

@@ -59,7 +59,7 @@ def test_sephora_is_not_american_and_was_not_founded_in_1854(scores):
     answers = claims(score)
     assert score.label == 'inconsistent'
     assert answers['american'].comparison == Comparison.CONTRADICTION
-    assert answers['1854'].support == 0
+    assert answers['1854'].support < 0.01
 
 
 def test_a_batch_gives_what_the_loop_gives_one_question_at_a_time():
