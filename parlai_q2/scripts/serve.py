@@ -7,7 +7,6 @@ import ipaddress
 import logging
 import os
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from parlai_q2.cli import log
@@ -122,26 +121,15 @@ def run(opt: Mapping[str, Any]) -> None:
         check_package(module, package, 'serve', 'parlai_q2 serve')
     import uvicorn
 
-    from parlai_q2.report.chat.connections import BoundedConnection, Limits
-    from parlai_q2.report.chat.server import listen
+    from parlai_q2.report.chat.connections import Limits
+    from parlai_q2.report.chat.server import listen, make_config
 
     socket = listen(opt['host'], opt['port'])
     app = app_from_opt(opt)
     # Other loggers may quote what a user wrote.
     logging.getLogger('parlai_q2.scorers').setLevel(logging.ERROR)
     limits = Limits(MAX_CONNECTIONS, MAX_CONNECTIONS)
-    config = uvicorn.Config(
-        app,
-        http=partial(BoundedConnection, limits),  # type: ignore[arg-type]
-        ws='none',
-        lifespan='on',
-        log_config=None,
-        log_level='critical',
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=opt['shutdown_seconds'],
-    )
+    config = make_config(app, limits, opt['shutdown_seconds'], lifespan='on')
     host, port = socket.getsockname()[:2]
     address = f'[{host}]' if ':' in host else host
     log.info(f'Serving http://{address}:{port}/v1 (Ctrl-C ends it)')

@@ -34,7 +34,6 @@ _AMOUNT = re.compile(
     rf'(?:[ -]?(?P<unit>{_UNIT})(?![\w/]))?(?P<late> and a half)?(?!\w)',
     re.IGNORECASE,
 )
-_RANGE = re.compile(rf'(?P<dash>{_DASH})(?=[\d{_SIGNS}]|(?:{WORD})\b)', re.IGNORECASE)
 # Words before an amount that say it is not exact, and those that say it is a bound.
 _ROUGH = re.compile(
     r'(?:about|around|roughly|approximately|some|almost|nearly|circa|ca\.?|just over|'
@@ -134,8 +133,6 @@ def _scan(text: str) -> Iterator[Amount]:
             place += 1
             continue
         said, unit = m['number'].lower(), (m['unit'] or '').lower()
-        if (dash := _RANGE.match(text, place)) and dash.end() < len(text):
-            place = dash.end()  # so that "3-5" is two numbers
         sign = (m['sign'] or '').strip()
         if not unit and not sign and (m['half'] or said in (*ONE, 'one', '')):
             continue  # "one of them", "half a"
@@ -185,8 +182,7 @@ def _scan(text: str) -> Iterator[Amount]:
 def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
     """Two amounts as a range, "3-5 days", "between 3 and 5"; None if they are not."""
     between = text[low.end : high.start]
-    dash = _RANGE.fullmatch(between) or re.fullmatch(_DASH, between, re.IGNORECASE)
-    if dash is None or low.high is not None:
+    if low.high is not None or not re.fullmatch(_DASH, between, re.IGNORECASE):
         return None
     word = between.strip().lower()
     if word == 'or' or word == 'and' and not _has_between(text, low.told):
@@ -272,8 +268,7 @@ def _may_omit_unit(known: Amount, said: Amount) -> bool:
 
 
 def _without_unit(amount: Amount) -> Amount:
-    high = None if amount.high is None else amount.high
-    return amount._replace(dimension='', size=1.0, number=amount.digits, high=high)
+    return amount._replace(dimension='', size=1.0, number=amount.digits)
 
 
 def restate(knowledge: str, response: str) -> str:
@@ -316,10 +311,14 @@ def find_unsupported(knowledge: str, response: str) -> tuple[Amount, ...]:
         said
         for said in find_amounts(response)
         if not any(agrees(one, said) for one in known)
-        and not _is_loose(said, response, known)
-        and not _has_both_ends(said, known)
-        and not _is_derived(said, known)
-        or _has_other_unit(said, known)
+        and (
+            _has_other_unit(said, known)
+            or not (
+                _is_loose(said, response, known)
+                or _has_both_ends(said, known)
+                or _is_derived(said, known)
+            )
+        )
     )
 
 
@@ -356,10 +355,8 @@ def _has_both_ends(said: Amount, known: Sequence[Amount]) -> bool:
 
 
 def _has_other_unit(said: Amount, known: Sequence[Amount]) -> bool:
-    """Whether the knowledge has the same digits with a unit of another size only."""
-    if not said.dimension or any(agrees(one, said) for one in known):
-        return False
-    return any(
+    """Whether the knowledge has the same digits with a unit of another size."""
+    return bool(said.dimension) and any(
         one.dimension
         and math.isclose(one.digits, said.digits)
         and (one.dimension, one.value) != (said.dimension, said.value)

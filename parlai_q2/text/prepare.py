@@ -16,7 +16,7 @@ from parlai_q2.text.records import has_records, read_records
 _PLAIN = re.compile(r'[\x20-\x7e\n\t]*')
 # Characters that mean the same as others; superscripts stay, as 10² is not 102.
 _SAME = {
-    **dict.fromkeys('‘’‚‛ʼ′`´', "'"),
+    **dict.fromkeys('‘’‚‛ʼ′´', "'"),
     **dict.fromkeys('“”„‟«»″', '"'),
     **dict.fromkeys('‐‑‒–−', '-'),
     '…': '...',
@@ -92,7 +92,7 @@ def prepare_passage(text: str) -> PreparedText:
 
 def _unify_characters(prepared: PreparedText) -> PreparedText:
     if _PLAIN.fullmatch(prepared.text):
-        return prepared.replace(re.compile('`'), lambda m: None)
+        return prepared
     edits = [
         (n, n + 1, new)
         for n, char in enumerate(prepared.text)

@@ -96,7 +96,10 @@ class ChatServer:
         """
         self._host = host = ChatHost(conversation)
         app = make_app(host, page, self.access, self.limits.patience)
-        server = uvicorn.Server(_config(app, self.limits))
+        config = make_config(
+            app, self.limits, _LAST_WORDS_SECONDS, loop='asyncio', lifespan='off'
+        )
+        server = uvicorn.Server(config)
         listener = Thread(
             target=server.run, kwargs={'sockets': [self._socket]}, daemon=True
         )
@@ -132,18 +135,25 @@ def listen(host: str, port: int) -> socket.socket:
     return opened
 
 
-def _config(app: Any, limits: Limits) -> uvicorn.Config:
+def make_config(
+    app: Any, limits: Limits, last_seconds: float, **options: Any
+) -> uvicorn.Config:
+    """
+    How uvicorn serves an app without logs and with bounded connections.
+
+    :param last_seconds: how long requests may take to end after the server is stopped.
+    :param options: further ones of :class:`uvicorn.Config`.
+    """
     return uvicorn.Config(
         app,
         http=partial(BoundedConnection, limits),  # type: ignore[arg-type]
         ws='none',
-        loop='asyncio',
-        lifespan='off',
         log_config=None,
         log_level='critical',
         access_log=False,
         # Whoever connects could otherwise choose the address that is counted.
         proxy_headers=False,
         server_header=False,
-        timeout_graceful_shutdown=_LAST_WORDS_SECONDS,
+        timeout_graceful_shutdown=last_seconds,  # type: ignore[arg-type]
+        **options,
     )

@@ -11,6 +11,9 @@ from importlib.resources import files
 from types import SimpleNamespace
 from typing import Any
 
+from parlai_q2.text.number_words import SMALL
+from parlai_q2.text.number_words import TENS as TENS_BY_WORD
+
 FILE = 'pools.txt'
 PERSON = 'person'
 # The fields of records, in the order of the file.
@@ -41,29 +44,8 @@ FIELDS = {
     'custom': 'sing',
     'effect': 'n',
 }
-ONES = [
-    'zero',
-    'one',
-    'two',
-    'three',
-    'four',
-    'five',
-    'six',
-    'seven',
-    'eight',
-    'nine',
-    'ten',
-    'eleven',
-    'twelve',
-    'thirteen',
-    'fourteen',
-    'fifteen',
-    'sixteen',
-    'seventeen',
-    'eighteen',
-    'nineteen',
-]
-TENS = ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety']
+ONES = [*SMALL]
+TENS = [*TENS_BY_WORD]
 TIMES = {2: 'twice', 3: 'three times', 4: 'four times', 5: 'five times'}
 SHARES = {
     10: 'one in ten', 20: 'a fifth', 25: 'a quarter', 33: 'about a third', 50: 'half',

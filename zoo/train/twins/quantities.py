@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Callable
 
+from parlai_q2.zoo.train.twins.pools import ONES
 from parlai_q2.zoo.train.twins.twin import Twin
 
 # Units of one dimension, each with its names and its size in the first one.
@@ -32,29 +33,7 @@ MONTHS = (
     'january|february|march|april|may|june|july|august|september|october|november|'
     'december'
 )
-SMALL = [
-    'zero',
-    'one',
-    'two',
-    'three',
-    'four',
-    'five',
-    'six',
-    'seven',
-    'eight',
-    'nine',
-    'ten',
-    'eleven',
-    'twelve',
-    'thirteen',
-    'fourteen',
-    'fifteen',
-    'sixteen',
-    'seventeen',
-    'eighteen',
-    'nineteen',
-    'twenty',
-]
+SMALL = [*ONES, 'twenty']
 PARTS = {
     50: 'half',
     25: 'a quarter',
