@@ -6,7 +6,7 @@ immutable; ``to_dict`` gives JSON-safe values, the words of enums as plain text,
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from parlai_q2.enums import Word, plain
 from parlai_q2.errors import InputError
@@ -168,11 +168,11 @@ class Claim:
     status: Status
     evidence: tuple[Evidence, ...] = ()
     question: str = ''
-    comparison: Optional[Comparison] = None
-    f1: Optional[float] = None
+    comparison: Comparison | None = None
+    f1: float | None = None
 
     @property
-    def answer(self) -> Optional[Evidence]:
+    def answer(self) -> Evidence | None:
         """The answer in the knowledge, if a question was asked and it has one."""
         return self.evidence[0] if self.question and self.evidence else None
 

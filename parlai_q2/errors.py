@@ -19,8 +19,8 @@ Each message says what was given, what was expected and what to run.
 """
 
 import difflib
+from collections.abc import Iterable
 from enum import Enum
-from typing import Iterable, Optional
 
 # An error lists at most so many names.
 MOST_LISTED = 20
@@ -75,9 +75,7 @@ class RecordError(InputError):
     :param flaw: what it means for others, if anything.
     """
 
-    def __init__(
-        self, source: str, line: int, problem: str, flaw: Optional[Flaw] = None
-    ):
+    def __init__(self, source: str, line: int, problem: str, flaw: Flaw | None = None):
         self.source, self.line, self.problem = source, line, problem
         self.flaw = flaw
         super().__init__(f'{place_of(source, line)}: {problem}')
@@ -121,7 +119,7 @@ class UnknownNameError(ConfigError, KeyError):
         return self.message
 
 
-def nearest(name: str, known: Iterable[str]) -> Optional[str]:
+def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most like another; None if none is."""
     # Capitals tell nothing: "Q2" means q2.
     lower = {one.lower(): one for one in known}
@@ -165,7 +163,7 @@ class ServerError(Q2Error):
         *,
         is_busy: bool = False,
         content: bytes = b'',
-        retry_after: Optional[float] = None,
+        retry_after: float | None = None,
     ):
         super().__init__(message)
         self.status, self.is_busy = status, is_busy

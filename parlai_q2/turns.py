@@ -236,7 +236,7 @@ class Example(Turn):
     def __init__(
         self,
         knowledge: Knowledge,
-        response: str = None,  # type: ignore[assignment]  # an InputError says so
+        response: str | None = None,  # an InputError says so
         history: Sequence[str] = (),
         id: str | None = None,
     ):

@@ -8,9 +8,9 @@ import os
 import signal
 import tempfile
 from collections import Counter
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import Callable, Iterator
 
 import pytest
 

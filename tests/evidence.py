@@ -1,7 +1,5 @@
 """Claims for tests, as scorers make them."""
 
-from typing import Optional
-
 from parlai_q2.claims import STANCES, Claim, Evidence, Stance, Status
 from parlai_q2.q2.compare import STATUSES
 from parlai_q2.turns import Span
@@ -10,7 +8,7 @@ from parlai_q2.turns import Span
 def asked(
     question: str,
     said: Span,
-    known: Optional[Span],
+    known: Span | None,
     comparison: str,
     support: float = 0.0,
     f1: float = 0.0,

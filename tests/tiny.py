@@ -3,8 +3,9 @@ Tiny random models and tokenizers of a few words, in memory or as ``save_pretrai
 writes them: the real loading code on files that a test can make.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import Any
 
 import torch
 from safetensors.numpy import save

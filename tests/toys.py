@@ -6,7 +6,8 @@ refers to them; you have to create them yourself.
 """
 
 import re
-from typing import Any, Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.turns import Span
@@ -20,7 +21,7 @@ class ToyQuestionGenerator:
         span gets the single question ``Which <span>?``.
     """
 
-    def __init__(self, questions: Optional[Mapping[str, Sequence[str]]] = None):
+    def __init__(self, questions: Mapping[str, Sequence[str]] | None = None):
         self.questions = dict(questions or {})
         self.calls: list[int] = []
 
@@ -41,7 +42,7 @@ class ToyQuestionAnswerer:
         form ``Which <span>?`` is answered by the span.
     """
 
-    def __init__(self, answers: Optional[Mapping[str, Sequence[str]]] = None):
+    def __init__(self, answers: Mapping[str, Sequence[str]] | None = None):
         self.answers = dict(answers or {})
         self.calls: list[int] = []
 
@@ -49,11 +50,11 @@ class ToyQuestionAnswerer:
     def settings(self) -> dict[str, Any]:
         return {'qa': 'toy'}
 
-    def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Optional[Span]]:
+    def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Span | None]:
         self.calls.append(len(pairs))
         return [self._one(question, text) for question, text in pairs]
 
-    def _one(self, question: str, text: str) -> Optional[Span]:
+    def _one(self, question: str, text: str) -> Span | None:
         default = re.sub(r'^Which (.*)\?$', r'\1', question)
         for answer in self.answers.get(question, [default]):
             start = text.lower().find(answer.lower())
@@ -72,7 +73,7 @@ class ToyNliModel:
     """
 
     def __init__(
-        self, labels: Optional[Mapping[tuple[str, str], str]] = None, role: str = 'nli'
+        self, labels: Mapping[tuple[str, str], str] | None = None, role: str = 'nli'
     ):
         self.labels, self.role = dict(labels or {}), role
         self.calls: list[int] = []

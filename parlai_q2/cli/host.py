@@ -4,7 +4,7 @@ install it, and which commands it has.
 """
 
 import re
-from functools import lru_cache
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -31,7 +31,7 @@ REGISTERED = re.compile(
 )
 
 
-@lru_cache(maxsize=None)
+@cache
 def parlai_commands() -> dict[str, str]:
     """
     The names and aliases of ParlAI's commands, read from its files, and the module of

@@ -11,7 +11,7 @@ in a saved ``.opt``, too. The leading ``q2_`` of a task's name may be omitted.
 """
 
 from collections.abc import Iterable, MutableMapping, Sequence
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -95,14 +95,14 @@ def expand_tasks(names: str) -> str:
     return ','.join(_expand_task(name) for name in names.split(','))
 
 
-@lru_cache(maxsize=None)
+@cache
 def agents() -> list[str]:
     """The agents' short names."""
     paths = _folder('agents').glob('*/*.py')
     return sorted(path.stem for path in paths if path.stem == path.parent.name)
 
 
-@lru_cache(maxsize=None)
+@cache
 def tasks() -> dict[str, str]:
     """The tasks' modules by short name."""
     names = sorted(path.parent.name for path in _folder('tasks').glob('*/agents.py'))

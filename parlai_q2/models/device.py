@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 from parlai_q2.errors import ConfigError
 
@@ -68,7 +68,7 @@ def check_device(name: str, subject: str = 'The device is') -> None:
 
 
 @contextmanager
-def inference(device: Union[str, 'torch.device']) -> Iterator[None]:
+def inference(device: 'str | torch.device') -> Iterator[None]:
     """Compute without gradients or autocast, which would round scores unseen."""
     import torch
 

@@ -16,10 +16,11 @@ because settings such as the class labels fit only their own model. A section th
 ``batch_size`` does not inherit ``gpu_batch_size``.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Mapping, Optional
+from typing import Any
 
 import yaml
 
@@ -43,7 +44,7 @@ class ModelConfig:
     """One model of a preset: its reference, revision and its backend's settings."""
 
     model: str
-    revision: Optional[str] = None
+    revision: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -62,7 +63,7 @@ class Preset:
     name: str
     models: Mapping[str, ModelConfig]
     q2: Mapping[str, Any] = field(default_factory=dict)
-    coefficients: Optional[str] = None
+    coefficients: str | None = None
 
     def model(self, section: str) -> ModelConfig:
         """
@@ -204,5 +205,5 @@ def _parse(fields: dict, path: Path, base: Preset) -> Preset:
     return Preset(name, models, {**base.q2, **q2}, coefficients)
 
 
-def _detector_of(models: Mapping[str, ModelConfig]) -> Optional[str]:
+def _detector_of(models: Mapping[str, ModelConfig]) -> str | None:
     return models[Section.DETECTOR].reference if Section.DETECTOR in models else None

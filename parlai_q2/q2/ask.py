@@ -8,8 +8,8 @@ after normalisation. The first valid question of each span, in beam order, is ke
 span is checked in one call, then the second of each span whose first failed, and so on.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Callable, Sequence
 
 from parlai_q2.models.protocols import QuestionAnswerer, QuestionGenerator
 from parlai_q2.q2.settings import Q2Settings, Variant

@@ -12,7 +12,7 @@ entailment plus half that of neutral and generic. Comparison by value, which is 
 the paper either, decides first where both answers are amounts.
 """
 
-from typing import Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
 
 from parlai_q2.claims import (
     NOT_VERIFIABLE_VALUE,
@@ -41,8 +41,8 @@ AGREE = 0.5
 
 def judge(
     questions: Sequence[Question],
-    answers: Sequence[Optional[Evidence]],
-    nli: Optional[NliModel],
+    answers: Sequence[Evidence | None],
+    nli: NliModel | None,
     soft: bool = False,
     by_value: bool = False,
 ) -> list[Claim]:
@@ -61,7 +61,7 @@ def judge(
 
 
 def pairs_to_compare(
-    questions: Sequence[Question], answers: Sequence[Optional[Evidence]]
+    questions: Sequence[Question], answers: Sequence[Evidence | None]
 ) -> dict[int, tuple[str, str]]:
     """
     The (premise, hypothesis) pairs that need NLI, by question index. As in the released
@@ -81,7 +81,7 @@ def pairs_to_compare(
 
 def claims_of(
     questions: Sequence[Question],
-    answers: Sequence[Optional[Evidence]],
+    answers: Sequence[Evidence | None],
     found: Mapping[int, NliProbabilities],
     soft: bool = False,
     by_value: bool = False,
@@ -95,8 +95,8 @@ def claims_of(
 
 def _claim(
     question: Question,
-    answer: Optional[Evidence],
-    nli: Optional[NliProbabilities],
+    answer: Evidence | None,
+    nli: NliProbabilities | None,
     soft: bool,
     by_value: bool,
 ) -> Claim:
@@ -124,7 +124,7 @@ def _claim(
     )
 
 
-def same_value(known: str, said: str) -> Optional[Comparison]:
+def same_value(known: str, said: str) -> Comparison | None:
     """
     ``entailment`` for two amounts of one value, ``contradiction`` for the digits of
     one with a unit of another size, None for anything else.

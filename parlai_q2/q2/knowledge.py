@@ -8,7 +8,7 @@ question, the knowledge does not. An answer lies in one passage: what goes on in
 next one is cut.
 """
 
-from typing import Optional, Sequence
+from collections.abc import Sequence
 
 from parlai_q2.claims import Evidence, Stance
 from parlai_q2.models.protocols import QuestionAnswerer
@@ -58,7 +58,7 @@ class Excerpts:
 
     def answers(
         self, asked: Sequence[tuple[str, Turn]], answerer: QuestionAnswerer
-    ) -> list[Optional[Evidence]]:
+    ) -> list[Evidence | None]:
         """
         Where the knowledge answers each of Q questions, each of a turn; None if it does
         not.
@@ -73,7 +73,7 @@ class Excerpts:
                 )
             ]
         )
-        answers: list[Optional[Evidence]] = []
+        answers: list[Evidence | None] = []
         for answer, index, some in zip(found, indices, chosen, strict=True):
             if answer is None:
                 answers.append(None)

@@ -6,10 +6,10 @@ generated in one call, all questions are answered from the knowledge in one call
 on. The backends remove duplicates and split the rest into batches of similar length.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from statistics import fmean
-from typing import Sequence
 
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Claim
 from parlai_q2.models.protocols import (

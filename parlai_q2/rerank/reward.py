@@ -6,7 +6,7 @@ reward functions, and needs nothing of TRL.
 """
 
 from collections.abc import Sequence
-from typing import Any, Optional, Union
+from typing import Any
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError
@@ -22,7 +22,7 @@ from parlai_q2.scorers.roles import DEFAULTS, Role
 from parlai_q2.text.messages import reply_text
 
 # A completion: a text, or the messages of a chat, the reply last.
-Completion = Union[str, Sequence[dict[str, Any]]]
+Completion = str | Sequence[dict[str, Any]]
 
 
 class GroundedReward:
@@ -46,7 +46,7 @@ class GroundedReward:
 
     def __init__(
         self,
-        choose: Union[str, Scorer] = DEFAULTS[Role.CHOOSE],
+        choose: str | Scorer = DEFAULTS[Role.CHOOSE],
         guards: bool = True,
         knowledge: str = 'knowledge',
         history: str = 'history',
@@ -68,7 +68,7 @@ class GroundedReward:
 
     def __call__(
         self, prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any
-    ) -> list[Optional[float]]:
+    ) -> list[float | None]:
         """
         The rewards of a batch, with one call of the scorer.
 

@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ _LITERAL = re.compile(
 )
 
 
-@lru_cache(maxsize=None)
+@cache
 def analyzer(language: str = DEFAULT_LANGUAGE) -> Any:
     """
     The analyser of a language.

@@ -4,7 +4,8 @@ same device and settings share it: it is loaded once, even if batch sizes differ
 """
 
 import inspect
-from typing import TYPE_CHECKING, Any, Mapping
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend

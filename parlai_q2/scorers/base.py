@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from parlai_q2.claims import Label, Score
 from parlai_q2.scorers.prepared import VERSION
@@ -29,7 +29,7 @@ def label_of(value: float, threshold: float) -> Label:
     return Label.CONSISTENT if value > threshold else Label.INCONSISTENT
 
 
-def knows(tokenizer: Optional[Callable[[], Any]], text: str) -> bool:
+def knows(tokenizer: Callable[[], Any] | None, text: str) -> bool:
     """
     Whether a model's tokenizer, if it has one, knows at least half of a text's tokens,
     and there are any. A classifier takes what it does not know for equal: other
@@ -79,7 +79,7 @@ class Scorer(ABC):
     has_models: bool = False
     # The share of consistent responses under which a value is a probability; None if
     # values are no probabilities.
-    prior: Optional[float] = None
+    prior: float | None = None
     # Whether it reads texts without their markup, and records as sentences.
     prepares_texts: bool = False
     # What is read of a longer response are the sentences that the knowledge covers

@@ -3,9 +3,10 @@ BERTScore of a response against its knowledge (Zhang et al. 2020, arXiv 1904.096
 of the Q2 paper's baselines.
 """
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import Any
 
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError
@@ -50,7 +51,7 @@ class BertScorer(Scorer):
     def __init__(
         self,
         config: ModelConfig,
-        num_layers: Optional[int] = None,
+        num_layers: int | None = None,
         batch_size: int = 1,
         device: str = 'cpu',
         threshold: float = Scorer.threshold,
@@ -72,7 +73,7 @@ class BertScorer(Scorer):
         cls,
         preset: Preset,
         threshold: float = Scorer.threshold,
-        model: Optional[str] = None,
+        model: str | None = None,
         device: str = 'cpu',
         batch_size: Any = None,
         **options: Any,

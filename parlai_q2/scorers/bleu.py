@@ -2,7 +2,8 @@
 BLEU of a response against its knowledge, one of the Q2 paper's baselines.
 """
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from parlai_q2.claims import Score
 from parlai_q2.models.lazy import Lazy

@@ -9,9 +9,9 @@ of all responses. Values that are no probabilities only get another threshold.
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Mapping, Optional
 
 from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError
@@ -42,8 +42,8 @@ class Calibration:
     scorer: str
     fitted_on: Mapping[str, str]
     threshold: float
-    prior: Optional[float] = None
-    shift: Optional[float] = None
+    prior: float | None = None
+    shift: float | None = None
     refitted: bool = False
 
 

@@ -9,9 +9,10 @@ and its marks all follow from the same readings. Of long knowledge only the sent
 that could support a sentence are read, and the reading counts that supports it most.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple
 
 from parlai_q2.claims import (
     NOT_VERIFIABLE_VALUE,
@@ -193,7 +194,7 @@ def status_of(piece: Piece, threshold: float) -> Status:
 
 
 def claim_of(
-    piece: Piece, index: SentenceIndex, threshold: float, words: Optional[Span] = None
+    piece: Piece, index: SentenceIndex, threshold: float, words: Span | None = None
 ) -> Claim:
     """
     What a piece of a response claims, and the sentences of the knowledge that speak of

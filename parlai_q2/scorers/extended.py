@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from parlai_q2.claims import Score
 from parlai_q2.io.files import file_sha256
@@ -31,9 +31,9 @@ class ExtendedScorer(Scorer):
     def __init__(
         self,
         scorer: Scorer,
-        calibration: Optional[str] = None,
-        threshold: Optional[float] = None,
-        store: Optional[Store] = None,
+        calibration: str | None = None,
+        threshold: float | None = None,
+        store: Store | None = None,
     ):
         self.scorer = scorer
         self.reuse = None if store is None else Reuse(store)
@@ -68,7 +68,7 @@ class ExtendedScorer(Scorer):
         return self.scorer.max_response_words
 
     @property
-    def prior(self) -> Optional[float]:  # type: ignore[override]
+    def prior(self) -> float | None:  # type: ignore[override]
         return self.calibration.prior if self.calibration else self.scorer.prior
 
     @property

@@ -12,11 +12,12 @@ fits others.
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any
 
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.errors import ConfigError
@@ -79,7 +80,7 @@ class Coefficients:
         return 1 / (1 + math.exp(-z)) if z > 0 else math.exp(z) / (1 + math.exp(z))
 
 
-def read_coefficients(name: str, path: Optional[str] = None) -> Coefficients:
+def read_coefficients(name: str, path: str | None = None) -> Coefficients:
     """
     Read the coefficients of ``grounded`` or ``grounded_fast``.
 
@@ -132,7 +133,7 @@ class GroundedFastScorer(ClassifierScorer):
         model: NliModel,
         preset: str = 'custom',
         threshold: float = Scorer.threshold,
-        coefficients: Optional[str] = None,
+        coefficients: str | None = None,
     ):
         super().__init__(model, preset, threshold)
         self.coefficients = read_coefficients(self.name, coefficients)
@@ -160,7 +161,7 @@ class GroundedFastScorer(ClassifierScorer):
         return self._combine(examples, [None] * len(examples))
 
     def _combine(
-        self, examples: Sequence[Example], q2_scores: Sequence[Optional[Score]]
+        self, examples: Sequence[Example], q2_scores: Sequence[Score | None]
     ) -> list[Score]:
         indexed = indices(examples)
         whole, by_sentence = read(self.model, examples, indexed, WHOLE, SENTENCES)
@@ -174,7 +175,7 @@ class GroundedFastScorer(ClassifierScorer):
     def _score(
         self,
         index: SentenceIndex,
-        q2: Optional[Score],
+        q2: Score | None,
         whole: NliProbabilities,
         read_pieces: Sequence[Piece],
     ) -> Score:
@@ -219,7 +220,7 @@ class GroundedScorer(GroundedFastScorer):
         device: str = 'cpu',
         batch_size: Any = None,
         threshold: float = Scorer.threshold,
-        coefficients: Optional[str] = None,
+        coefficients: str | None = None,
         **q2_options: Any,
     ) -> Any:
         shared: dict[str, Any] = {'device': device, 'batch_size': batch_size}

@@ -9,7 +9,8 @@ weighs function words less, and has other parameters; its reference is the human
 """
 
 import re
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from parlai_q2.claims import Score
 from parlai_q2.models.lazy import Lazy

@@ -1,6 +1,7 @@
 """End-to-end NLI: a classifier reads knowledge and response at once."""
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.models.protocols import NliModel, NliProbabilities

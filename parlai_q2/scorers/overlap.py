@@ -1,7 +1,7 @@
 """Scorers that count shared words; they need no model and no download."""
 
 from abc import abstractmethod
-from typing import Sequence
+from collections.abc import Sequence
 
 from parlai_q2.claims import Score
 from parlai_q2.scorers.base import Scorer, label_of

@@ -9,8 +9,9 @@ end-to-end verdict counts as inconsistent, because neutral pairs do::
     scorer = load_scorer('q2', **Q2_OPTIONS)
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Mapping, Union
+from typing import Any
 
 from parlai_q2.presets import Preset, load_preset
 from parlai_q2.scorers.registry import DEFAULT_PRESET
@@ -27,7 +28,7 @@ Q2_OPTIONS = {'threshold': THRESHOLD, **SETTINGS}
 SCORERS = ('q2', 'q2_f1')
 
 
-def persona_preset(preset: Union[str, Preset]) -> Preset:
+def persona_preset(preset: str | Preset) -> Preset:
     """A preset, or one by name or path, with the Q2 settings for personas."""
     found = load_preset(preset) if isinstance(preset, str) else preset
     return replace(found, q2={**found.q2, **SETTINGS})

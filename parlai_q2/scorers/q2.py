@@ -1,6 +1,7 @@
 """Q2 as a scorer."""
 
-from typing import Any, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.models.protocols import NliModel
@@ -50,7 +51,7 @@ class Q2Scorer(Scorer):
         models: Q2Models,
         settings: Q2Settings = PAPER_SETTINGS,
         preset: str = 'custom',
-        threshold: Optional[float] = None,
+        threshold: float | None = None,
         at_once: int = CHUNK,
     ):
         self.models, self.q2_settings = models, settings
@@ -64,7 +65,7 @@ class Q2Scorer(Scorer):
     def from_preset(
         cls,
         preset: Preset,
-        threshold: Optional[float] = None,
+        threshold: float | None = None,
         decoding: str = Decoding.BEAM,
         device: str = 'cpu',
         batch_size: Any = None,

@@ -6,10 +6,11 @@ To add a :class:`~parlai_q2.scorers.base.Scorer` here, write its file and add a 
 name is expected.
 """
 
+from collections.abc import Mapping
 from importlib import import_module
 from numbers import Integral, Real
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any
 
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.models.device import check_name
@@ -83,9 +84,9 @@ def scorer_class(name: str) -> type[Scorer]:
 
 def load_scorer(
     name: str = 'grounded_fast',
-    preset: Union[str, PurePath, Preset] = DEFAULT_PRESET,
-    calibration: Union[str, PurePath, None] = None,
-    cache: Optional['Store'] = None,
+    preset: str | PurePath | Preset = DEFAULT_PRESET,
+    calibration: str | PurePath | None = None,
+    cache: 'Store | None' = None,
     **options: Any,
 ) -> Scorer:
     """

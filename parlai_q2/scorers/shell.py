@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Optional, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError, InputError
@@ -76,8 +76,8 @@ def score_all(
     scorer: 'Scorer',
     examples: Iterable[Example],
     signature: str,
-    reuse: Optional[Reuse] = None,
-    calibrated: Optional[Callable[[Score], Score]] = None,
+    reuse: Reuse | None = None,
+    calibrated: Callable[[Score], Score] | None = None,
 ) -> list[Score]:
     """
     Score examples by a scorer.
@@ -147,7 +147,7 @@ def checked_examples(examples: Any) -> list[Example]:
 
 
 def _look_up(
-    scorer: 'Scorer', examples: Sequence[Example], reuse: Optional[Reuse]
+    scorer: 'Scorer', examples: Sequence[Example], reuse: Reuse | None
 ) -> dict[Pair, Score]:
     """The scores of examples without two of the same texts, kept or computed."""
     if reuse is None:

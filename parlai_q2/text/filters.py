@@ -11,8 +11,9 @@ support, "I think cats love fish." does.
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING
 
 from parlai_q2.text.normalize import content_words
 from parlai_q2.text.pipeline import parse_all

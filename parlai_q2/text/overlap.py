@@ -9,7 +9,8 @@ needs a download for its tokenizer; a test checks that both compute the same.
 
 import re
 from collections import Counter
-from typing import NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from parlai_q2.text.normalize import composed, tokens
 

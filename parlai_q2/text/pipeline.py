@@ -6,8 +6,9 @@ installed one is used, and named in signatures.
 """
 
 import importlib.util
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from parlai_q2.errors import ModelNotFoundError
 

@@ -3,7 +3,7 @@ Splits a text into sentences or windows of sentences, with offsets, by rules alo
 """
 
 import re
-from typing import Callable, Iterable
+from collections.abc import Callable, Iterable
 
 from parlai_q2.turns import Span
 

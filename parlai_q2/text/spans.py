@@ -8,8 +8,9 @@ drops pronouns ("What is relaxing?"), the other what is equal after normalisatio
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from parlai_q2.enums import Word
 from parlai_q2.text.normalize import normalize

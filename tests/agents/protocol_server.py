@@ -11,10 +11,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import sleep
-from typing import Any, Optional, Union
+from typing import Any
 
 # Gives the texts for a request's fields, or choices of the protocol.
-Model = Callable[[dict[str, Any]], list[Union[str, dict[str, Any]]]]
+Model = Callable[[dict[str, Any]], list[str | dict[str, Any]]]
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Broken:
     body: bytes = b'{}'
     headers: dict[str, str] = field(default_factory=dict)
     # Sent only so far, though the header says that all of it comes.
-    cut: Optional[int] = None
+    cut: int | None = None
     # Seconds before the answer, and between its bytes.
     wait: float = 0.0
     drip: float = 0.0
@@ -43,7 +43,7 @@ class Served:
     most_at_once: int = 0
 
 
-def choice(text: str, logprobs: Optional[list[float]] = None) -> dict[str, Any]:
+def choice(text: str, logprobs: list[float] | None = None) -> dict[str, Any]:
     """A choice of the protocol."""
     made: dict[str, Any] = {'message': {'role': 'assistant', 'content': text}}
     if logprobs is not None:
@@ -112,7 +112,7 @@ def serving(model: Model, *broken: Broken, most: int = 99) -> Iterator[Served]:
         httpd.server_close()
 
 
-def _answer_of(choices: list[Union[str, dict[str, Any]]], fields: Any) -> Broken:
+def _answer_of(choices: list[str | dict[str, Any]], fields: Any) -> Broken:
     made = [choice(c) if isinstance(c, str) else c for c in choices]
     usage = {'prompt_tokens': 2, 'completion_tokens': 3, 'total_tokens': 5}
     common = {'id': 'chatcmpl-7', 'created': 7, 'model': fields.get('model')}

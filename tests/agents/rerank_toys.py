@@ -5,7 +5,7 @@ knowledge, and a generator that was trained for a few seconds to repeat its mess
 
 import random
 import tempfile
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -48,7 +48,7 @@ class ToyTeacher(DialogTeacher):
             yield fields, n % 2 == 0
 
 
-@lru_cache(maxsize=None)
+@cache
 def trained_generator() -> str:
     """The model file of a transformer that repeats four digits, trained once a run."""
     import parlai.utils.testing as testing

@@ -6,7 +6,7 @@ response says of a thing what its knowledge says. Each text alone tells nothing.
 import json
 from itertools import product
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from transformers import (
@@ -36,7 +36,7 @@ def tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def tiny_bert(folder: Path, names: Optional[list[str]] = None) -> str:
+def tiny_bert(folder: Path, names: list[str] | None = None) -> str:
     """
     Write a random BERT: two layers, 32 dimensions.
 

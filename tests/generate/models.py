@@ -5,7 +5,7 @@ CTranslate2's own converter, as a user does.
 
 import json
 import tempfile
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ CHAT_TEMPLATE = (
 )
 
 
-@lru_cache(maxsize=None)
+@cache
 def converted(family: str) -> Path:
     """
     The folder of a converted model.

@@ -8,8 +8,8 @@ from parlai_q2.cli.commands import run_command
 
 PAIR = '"knowledge": "Bees dance.", "response": "Bees dance."'
 BAD = (
-    '{%s, "p": NaN, "q": {"r": [1, -Infinity]}}\n'
-    '{%s, "p": 1e400, "kept": [null, 1.5]}\n' % (PAIR, PAIR)
+    f'{{{PAIR}, "p": NaN, "q": {{"r": [1, -Infinity]}}}}\n'
+    f'{{{PAIR}, "p": 1e400, "kept": [null, 1.5]}}\n'
 )
 
 

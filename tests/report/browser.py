@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any
 
 NAMES = ('chromium', 'chromium-browser', 'google-chrome', 'chrome')
 FLAGS = (
@@ -27,7 +27,7 @@ OPEN_ROWS = 'tr.below:not([hidden])'
 KEYS = {'Enter': (13, '\r'), ' ': (32, ' '), 'Tab': (9, ''), 'Escape': (27, '')}
 
 
-def find_browser() -> Optional[str]:
+def find_browser() -> str | None:
     """The path of a browser, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
@@ -77,9 +77,7 @@ class Browser:
                 return message['result']
             self.events.append(message)
 
-    def goto(
-        self, page: Union[Path, str], width: int = 1280, height: int = 900
-    ) -> float:
+    def goto(self, page: Path | str, width: int = 1280, height: int = 900) -> float:
         """
         Open a file, or an address, in a window of that size.
 

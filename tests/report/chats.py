@@ -5,9 +5,10 @@ up by what is said.
 
 import http.client
 import json
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
-from typing import Any, Iterator, Optional
+from typing import Any
 
 from parlai_q2.claims import Claim, Label, Score, Status
 from parlai_q2.report.chat.host import Conversation
@@ -95,14 +96,14 @@ class Scripted:
     :param knowledge: what was typed; None takes none.
     """
 
-    def __init__(self, knowledge: Optional[str] = ''):
+    def __init__(self, knowledge: str | None = ''):
         self.knowledge = knowledge
         self.turns: list[dict[str, Any]] = []
 
     def state(self) -> dict[str, Any]:
         return {'model': 'Scripted', 'knowledge': self.knowledge, 'turns': self.turns}
 
-    def interact(self, text: str, knowledge: Optional[str]) -> dict[str, Any]:
+    def interact(self, text: str, knowledge: str | None) -> dict[str, Any]:
         if self.knowledge is not None and knowledge is not None:
             self.knowledge = knowledge
         if text.startswith('/knowledge '):

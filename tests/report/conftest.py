@@ -1,6 +1,6 @@
 """The tests of pages share one browser."""
 
-from typing import Iterator
+from collections.abc import Iterator
 
 import pytest
 

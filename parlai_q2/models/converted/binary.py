@@ -9,14 +9,13 @@ are read in Python, where a wrong size is an error.
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Union
 
 import numpy as np
 
 VERSION = 6
 # By their numbers in a file. bfloat16 is unknown to numpy, and only its bits are kept.
 TYPES = ('float32', 'int8', 'int16', 'int32', 'float16', 'bfloat16')
-Buffer = Union[bytes, memoryview]
+Buffer = bytes | memoryview
 
 
 @dataclass(frozen=True)

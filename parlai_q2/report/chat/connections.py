@@ -9,7 +9,7 @@ makes room, so that slow clients never keep others out.
 import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -64,10 +64,10 @@ class BoundedConnection(H11Protocol):
 
     def __init__(self, limits: Limits, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.address: Optional[str] = None
+        self.address: str | None = None
         self._limits = limits
-        self._timer: Optional[asyncio.TimerHandle] = None
-        self._taking: Optional[asyncio.TimerHandle] = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._taking: asyncio.TimerHandle | None = None
         self._headers_arrived = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -98,7 +98,7 @@ class BoundedConnection(H11Protocol):
         elif self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._expect_no_more()
 
-    def connection_lost(self, exc: Optional[Exception]) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:
         """Let go of the connection."""
         self._was_taken()
         self._forget()

@@ -3,11 +3,12 @@ Has one thread carry out whatever browsers ask of a conversation, in the order o
 asking. So requests never interleave, and Ctrl-C in that thread ends a reply under way.
 """
 
+from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from http import HTTPStatus
 from queue import Empty, SimpleQueue
-from typing import Any, Callable, Protocol
+from typing import Any, Protocol
 
 from parlai_q2.report.chat.messages import Refused
 from parlai_q2.steps import Listener, heard_by

@@ -2,7 +2,7 @@
 
 import json
 from http import HTTPStatus
-from typing import Any, NoReturn, Optional
+from typing import Any, NoReturn
 
 from parlai_q2.turns import without_surrogates
 
@@ -20,7 +20,7 @@ class Refused(Exception):
         super().__init__(problem)
 
 
-def read_message(body: bytes) -> tuple[str, Optional[str]]:
+def read_message(body: bytes) -> tuple[str, str | None]:
     """
     The text of a message, and the knowledge that came with it, or None; both stripped.
     Lone surrogates, which no model can read, are replaced.

@@ -22,8 +22,7 @@ from parlai_q2.models.converted.convert import write_converted
 from tests.tiny import tiny_pair_model, tiny_t5
 
 LABELS = {'entailment': 0, 'neutral': 1, 'contradiction': 2}
-TRY = (
-    """
+TRY = f"""
 import sys, json
 from parlai_q2.errors import Q2Error
 from parlai_q2.models.nli import SequenceNliModel
@@ -34,7 +33,7 @@ folder, kind = sys.argv[1:]
 config = ModelConfig(folder)
 try:
     if kind == 'encoder':
-        model = SequenceNliModel(config, labels=%r, compute_type='int8')
+        model = SequenceNliModel(config, labels={LABELS!r}, compute_type='int8')
         found = model.classify([('bees have five eyes', 'six eyes .'), ('wow', 'wow')])
         assert all(0 <= p <= 1 for row in found for p in row), found
     else:
@@ -47,8 +46,6 @@ except Q2Error as e:
     assert folder in str(e) and '\\n' not in str(e), str(e)
     print('error')
 """
-    % LABELS
-)
 NUMBERS = (0, 1, 2, 127, 255, 65535, 2**31 - 1, 2**32 - 1)
 
 
