@@ -39,7 +39,7 @@ DEFAULT_KNOWLEDGE_WORDS = 60
 # A longer response is never read as a whole.
 RESPONSE_WORDS = 60
 # A text is generic from this probability on. Below it are claims in the dress of small
-# talk: "I went to Honshu, which is the home island of Honshu" (docs/training.md).
+# talk: "I went to Honshu, which is the home island of Honshu".
 SURE = 0.9
 # The reading of what the knowledge has word for word.
 COPIED = NliProbabilities(entailment=0.97, neutral=0.02, contradiction=0.01)

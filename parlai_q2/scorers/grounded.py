@@ -6,7 +6,7 @@ is new. They make different mistakes, so a logistic model combines them. Its few
 coefficients are in ``grounded.json`` beside this file, and none is negative: a higher
 value of a feature means that the response is better supported.
 
-They were chosen on development data (docs/training.md); ``parlai_q2 calibrate --refit``
+They were chosen on development data (docs/research.md); ``parlai_q2 calibrate --refit``
 fits others.
 """
 
