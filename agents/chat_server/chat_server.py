@@ -70,12 +70,13 @@ class ChatServerAgent(CandidateAgent):
             for flags in searches
         ]
         pools = self.server.replies(contexts, numbers)
-        if self.opt['server_logprobs']:
-            if any(reply.logprob is None for pool in pools for reply in pool):
-                raise ServerError(
-                    f'{self.server.url} gives no log probabilities. Leave out '
-                    '--server-logprobs.'
-                )
+        if self.opt['server_logprobs'] and any(
+            reply.logprob is None for pool in pools for reply in pool
+        ):
+            raise ServerError(
+                f'{self.server.url} gives no log probabilities. Leave out '
+                '--server-logprobs.'
+            )
         return [[_candidate(reply) for reply in pool] for pool in pools]
 
 

@@ -95,9 +95,11 @@ def fetch_files(
 
 def download(url: str, path: Path) -> None:
     """Download a file; OSError if the server cannot be reached or refuses."""
-    with urllib.request.urlopen(url, timeout=SERVER_SECONDS) as source:
-        with path.open('wb') as target:
-            shutil.copyfileobj(source, target)
+    with (
+        urllib.request.urlopen(url, timeout=SERVER_SECONDS) as source,
+        path.open('wb') as target,
+    ):
+        shutil.copyfileobj(source, target)
 
 
 def count_characters(path: Path) -> int:

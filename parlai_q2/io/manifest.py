@@ -48,10 +48,7 @@ def records_in(path: Location) -> int | None:
     if isinstance(path, Stdin):
         return None
     summary: Location
-    if path.is_dir():
-        summary = path / MANIFEST
-    else:
-        summary = locate(f'{path}{META}')
+    summary = path / MANIFEST if path.is_dir() else locate(f'{path}{META}')
     try:
         with summary.open('rb') as stream:
             counts = json.load(stream)

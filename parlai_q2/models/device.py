@@ -28,11 +28,14 @@ def count_gpus() -> int:
 
     count = ctranslate2.get_cuda_device_count()
     # torch may be built for a machine that CTranslate2 is not; it is slow to ask.
-    if not count and (DRIVER.exists() or shutil.which('nvidia-smi')):
-        if importlib.util.find_spec('torch') is not None:
-            import torch
+    if (
+        not count
+        and (DRIVER.exists() or shutil.which('nvidia-smi'))
+        and importlib.util.find_spec('torch') is not None
+    ):
+        import torch
 
-            count = torch.cuda.device_count()
+        count = torch.cuda.device_count()
     return count
 
 

@@ -82,7 +82,7 @@ def conversation_file(
     part = beside(place, PART)
     with writing(path, ANOTHER):
         lock = hold(part)
-        stream = open(part, 'w', encoding='ascii')
+        stream = open(part, 'w', encoding='ascii')  # noqa: SIM115 (closed on exit below)
 
     def write(conversations: Iterable[Mapping[str, Any]]) -> None:
         for conversation in conversations:

@@ -115,9 +115,11 @@ def may_be_one(entity: Entity, other: Entity) -> bool:
     ("Marley"), its plural or its initials; persons may share their last name.
     """
     a, b = entity.name, other.name
-    if entity.type == other.type == PERSON:
-        if a.lower().split()[-1] == b.lower().split()[-1]:
-            return True
+    if (
+        entity.type == other.type == PERSON
+        and a.lower().split()[-1] == b.lower().split()[-1]
+    ):
+        return True
     return any(
         occurs(x, y) or occurs(_plain(x), _plain(y)) or _initials(x) == _bare(y)
         for x, y in ((a, b), (b, a))

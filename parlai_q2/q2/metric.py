@@ -110,10 +110,13 @@ def response_result(
     if claims:
         value = fmean(c.support for c in claims)
         return Q2Result(value, fmean(c.f1 or 0.0 for c in claims), tuple(claims), nli)
-    if settings.personal_filter and not settings.first_person:
-        if only_personal([example.response])[0]:
-            value = NOT_VERIFIABLE_VALUE
-            return Q2Result(value, value, (), nli, is_generic=True)
+    if (
+        settings.personal_filter
+        and not settings.first_person
+        and only_personal([example.response])[0]
+    ):
+        value = NOT_VERIFIABLE_VALUE
+        return Q2Result(value, value, (), nli, is_generic=True)
     f1 = value = hard_score(nli, settings.neutral_fallback)
     if not settings.nli_fallback:
         f1 = token_f1(example.knowledge_text, example.response)

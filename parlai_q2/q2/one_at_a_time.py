@@ -43,9 +43,8 @@ def _of_span(
     claims: list[Claim] = []
     generated = models.generator.generate([(span.text, context)])[0]
     for text in questions_to_try(generated, response, span, settings):
-        if settings.personal_filter:
-            if personal([text], settings.passive_subjects)[0]:
-                continue
+        if settings.personal_filter and personal([text], settings.passive_subjects)[0]:
+            continue
         answer = models.answerer.answer([(text, response)])[0]
         if answer is None or not same_answer(answer.text, span.text):
             continue

@@ -86,9 +86,12 @@ def _check_folder(index: Path) -> None:
     if index.exists() and not index.is_dir():
         raise InputError(f'{index} is not a folder. Choose another --outdir.')
     endings = ('index.json', BUILDING, '.lock', LEFT_OUT)
-    if index.is_dir() and (names := os.listdir(index)):
-        if not any(name.endswith(endings) for name in names):
-            raise InputError(f'{index} has other files. Choose another --outdir.')
+    if (
+        index.is_dir()
+        and (names := os.listdir(index))
+        and not any(name.endswith(endings) for name in names)
+    ):
+        raise InputError(f'{index} has other files. Choose another --outdir.')
 
 
 @contextmanager

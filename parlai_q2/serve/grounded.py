@@ -147,17 +147,20 @@ class GroundedChat:
         """Read a request, and find its knowledge."""
         settings = self.settings
         request = read_request(body, settings.markers, settings.prompt)
-        if request.unscored is None and self.grounder is not None:
-            if request.source != Source.FIELD:
-                with self.metrics.timed(Step.SEARCH):
-                    known = await self._search(request.history)
-                if known.declined:
-                    return replace(request, source=Source.INDEX, is_declined=True)
-                if known.courtesy:
-                    return replace(request, unscored=Unscored.SMALL_TALK)
-                if known.passages:
-                    passages, source = known.passages, Source.INDEX
-                    request = request.with_knowledge(passages, source, settings.prompt)
+        if (
+            request.unscored is None
+            and self.grounder is not None
+            and request.source != Source.FIELD
+        ):
+            with self.metrics.timed(Step.SEARCH):
+                known = await self._search(request.history)
+            if known.declined:
+                return replace(request, source=Source.INDEX, is_declined=True)
+            if known.courtesy:
+                return replace(request, unscored=Unscored.SMALL_TALK)
+            if known.passages:
+                passages, source = known.passages, Source.INDEX
+                request = request.with_knowledge(passages, source, settings.prompt)
         if not request.passages and request.unscored is None:
             rule = self.reranker.rule
             if rule.abstain_below is None or not rule.abstain_unverified:

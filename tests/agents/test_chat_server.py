@@ -160,16 +160,20 @@ def test_a_server_is_asked_once_where_its_first_reply_is_sure(knowledge, request
 
 def test_a_single_reply_cannot_be_the_first_of_more():
     one = {'server_samples': 1, 'candidates_until': 0.9}
-    with serving(digits) as served:
-        with pytest.raises(ConfigError, match='there is only one'):
-            make(served, **RERANKING, **one)
+    with (
+        serving(digits) as served,
+        pytest.raises(ConfigError, match='there is only one'),
+    ):
+        make(served, **RERANKING, **one)
 
 
 def test_a_server_without_log_probabilities_is_no_such_generator():
     by = {'server_logprobs': True}
-    with serving(digits) as served:
-        with pytest.raises(ServerError, match='gives no log probabilities'):
-            reply_to(make(served, **RERANKING, **by), 'Hello?')
+    with (
+        serving(digits) as served,
+        pytest.raises(ServerError, match='gives no log probabilities'),
+    ):
+        reply_to(make(served, **RERANKING, **by), 'Hello?')
 
 
 @pytest.mark.slow
@@ -290,13 +294,17 @@ def test_it_cannot_be_trained():
     ],
 )
 def test_a_wrong_option_says_what_is_right(wrong, said):
-    with serving(digits) as served:
-        with pytest.raises(ConfigError, match=said.replace('{', r'\{')):
-            make(served, **wrong)
+    with (
+        serving(digits) as served,
+        pytest.raises(ConfigError, match=said.replace('{', r'\{')),
+    ):
+        make(served, **wrong)
 
 
 def test_a_key_in_place_of_its_variable_is_not_repeated():
-    with serving(digits) as served:
-        with pytest.raises(ConfigError, match='environment variable') as e:
-            make(served, server_key_variable=KEY)
+    with (
+        serving(digits) as served,
+        pytest.raises(ConfigError, match='environment variable') as e,
+    ):
+        make(served, server_key_variable=KEY)
     assert KEY not in str(e.value)

@@ -105,9 +105,12 @@ def _parlai(arguments: list[str], monkeypatch: Any) -> None:
 def _parlai_q2(arguments: list[str], monkeypatch: Any) -> None:
     name = arguments[0]
     shorter = shlex.split(SHORTER.get(name, ''))
-    if name != 'demo' and '-mf' in arguments:
-        if arguments[arguments.index('-mf') + 1] == 'model':
-            shorter += shlex.split(SHORT_TEXT)
+    if (
+        name != 'demo'
+        and '-mf' in arguments
+        and arguments[arguments.index('-mf') + 1] == 'model'
+    ):
+        shorter += shlex.split(SHORT_TEXT)
     if 'grounded_rerank' in ' '.join(arguments):
         shorter += shlex.split(FEW_CANDIDATES)
     monkeypatch.setattr(sys, 'argv', ['parlai_q2', *arguments])

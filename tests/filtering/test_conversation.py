@@ -69,6 +69,8 @@ def test_parlai_reads_every_text_back(tmp_path, odd):
 
 
 def test_another_ending_is_an_error(tmp_path):
-    with pytest.raises(InputError, match='.jsonl'):
-        with conversation_file(tmp_path / 'kept.json', {}, ''):
-            pass
+    with (
+        pytest.raises(InputError, match='.jsonl'),
+        conversation_file(tmp_path / 'kept.json', {}, ''),
+    ):
+        pass

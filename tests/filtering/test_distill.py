@@ -73,9 +73,11 @@ def stopped_distilling(outfile):
             raise KeyboardInterrupt
         return real(self, examples)
 
-    with patch.object(rerank_toys.ToyScorer, 'score', stop):
-        with pytest.raises(KeyboardInterrupt):
-            run_distill(outfile, '-bs', 1)
+    with (
+        patch.object(rerank_toys.ToyScorer, 'score', stop),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        run_distill(outfile, '-bs', 1)
     return read_lines(outfile.with_name('best.replies.jsonl.part'))
 
 

@@ -107,9 +107,11 @@ def test_a_server_says_how_long_to_wait(waits):
 
 
 def test_a_server_that_stays_busy_is_an_error():
-    with serving(numbered, *[Broken(503, b'loading')] * 3) as served:
-        with pytest.raises(ServerError, match="503 .*'loading'.* It was asked 3 times"):
-            asked(client(served.url))
+    with (
+        serving(numbered, *[Broken(503, b'loading')] * 3) as served,
+        pytest.raises(ServerError, match="503 .*'loading'.* It was asked 3 times"),
+    ):
+        asked(client(served.url))
     assert len(served.requests) == 3
 
 
@@ -124,9 +126,11 @@ def test_a_connection_that_breaks_is_made_again(cut):
 @pytest.mark.parametrize('slow', [{'wait': 3.0}, {'drip': 0.3}])
 def test_a_slow_server_is_given_up(slow):
     body = json.dumps({'choices': [choice('late')]}).encode()
-    with serving(numbered, Broken(body=body, **slow)) as served:
-        with pytest.raises(ServerError, match='within 0.5 s'):
-            asked(client(served.url, timeout=0.5, retries=0))
+    with (
+        serving(numbered, Broken(body=body, **slow)) as served,
+        pytest.raises(ServerError, match='within 0.5 s'),
+    ):
+        asked(client(served.url, timeout=0.5, retries=0))
 
 
 def test_a_server_that_is_not_there_is_an_error(waits):
@@ -150,9 +154,11 @@ def test_a_server_that_is_not_there_is_an_error(waits):
     ],
 )
 def test_an_answer_that_is_none_is_an_error(body):
-    with serving(numbered, Broken(body=body)) as served:
-        with pytest.raises(ServerError, match='as the chat-completions protocol says'):
-            asked(client(served.url))
+    with (
+        serving(numbered, Broken(body=body)) as served,
+        pytest.raises(ServerError, match='as the chat-completions protocol says'),
+    ):
+        asked(client(served.url))
     assert len(served.requests) == 1
 
 
@@ -166,17 +172,18 @@ def test_an_answer_that_is_none_is_an_error(body):
     ],
 )
 def test_replies_without_text_are_an_error(choices, told):
-    with serving(lambda _: choices) as served:
-        with pytest.raises(ServerError, match=told):
-            asked(client(served.url))
+    with serving(lambda _: choices) as served, pytest.raises(ServerError, match=told):
+        asked(client(served.url))
 
 
 def test_a_redirect_is_not_followed():
     with serving(numbered) as other:
         away = Broken(307, headers={'Location': other.url})
-        with serving(numbered, away) as served:
-            with pytest.raises(ServerError, match=f"redirects to '{other.url}'"):
-                asked(client(served.url, key=KEY))
+        with (
+            serving(numbered, away) as served,
+            pytest.raises(ServerError, match=f"redirects to '{other.url}'"),
+        ):
+            asked(client(served.url, key=KEY))
     assert other.requests == []
 
 

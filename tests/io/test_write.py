@@ -144,7 +144,9 @@ def test_two_runs_never_write_one_file(tmp_path):
     first.finish({})
     with conversation_file(out, {}, '') as write:
         write([{'n': 2}])
-        with pytest.raises(InputError, match='Another run is writing'):
-            with conversation_file(out, {}, ''):
-                pass
+        with (
+            pytest.raises(InputError, match='Another run is writing'),
+            conversation_file(out, {}, ''),
+        ):
+            pass
     assert read_lines(out)[0]['n'] == 2

@@ -129,7 +129,10 @@ def test_every_file_that_is_left_out_is_listed(folder, tmp_path_factory):
     for n in range(30):
         put(f'empty{n}.txt', '')
     built()
-    listed = [json.loads(line) for line in open('index/left_out.jsonl')]
+    listed = [
+        json.loads(line)
+        for line in Path('index/left_out.jsonl').read_text().splitlines()
+    ]
     reasons = {row['file']: row['reason'] for row in listed}
     assert len(reasons) == 33 and reasons['docs/empty29.txt'] == 'it has no text'
     assert reasons['docs/bad.pdf'].startswith('it is no PDF')

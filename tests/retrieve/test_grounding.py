@@ -16,7 +16,9 @@ from parlai_q2.retrieve.retriever import Hit
 from parlai_q2.turns import Passage, Source, Span
 
 FAQS = Path(__file__).parent / 'faqs'
-QUESTIONS = [json.loads(line) for line in open(FAQS / 'questions.jsonl')]
+QUESTIONS = [
+    json.loads(line) for line in (FAQS / 'questions.jsonl').read_text().splitlines()
+]
 NAMES = ('pumps', 'hotel', 'library')
 
 

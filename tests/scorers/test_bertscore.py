@@ -183,7 +183,7 @@ def set_embeddings(folder, vectors):
     words = weights['embeddings.word_embeddings.weight']
     for name in ('word', 'position', 'token_type'):
         weights[f'embeddings.{name}_embeddings.weight'].zero_()
-    vocabulary = open(f'{folder}/vocab.txt').read().split('\n')
+    vocabulary = Path(folder, 'vocab.txt').read_text().split('\n')
     # BERT normalises what it embeds to mean 0 and variance 1. A vector with its
     # negative beside it has mean 0, and all of one length are scaled alike.
     for word, (x, y) in vectors.items():

@@ -39,9 +39,11 @@ def proxy(
     )
     server = ChatServer(url, timeout=timeout, retries=0, concurrency=64)
     app = make_app(server, reranker, Settings(**settings), grounder)
-    with serving_app(app, limits or Limits(200, 200)) as base:
-        with httpx.Client(base_url=base, timeout=20, trust_env=False) as client:
-            yield client
+    with (
+        serving_app(app, limits or Limits(200, 200)) as base,
+        httpx.Client(base_url=base, timeout=20, trust_env=False) as client,
+    ):
+        yield client
 
 
 @contextmanager

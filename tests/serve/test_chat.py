@@ -37,10 +37,12 @@ def streamed_text(events):
 
 
 def test_the_most_grounded_of_several_replies_is_the_answer():
-    with serving(replying(WRONG, RIGHT, 'Bees live in trees.')) as served:
-        with proxy(served.url, candidates=3) as client:
-            body = said(BEES, user='me', temperature=0.5)
-            answer = client.post('/v1/chat/completions', json=body)
+    with (
+        serving(replying(WRONG, RIGHT, 'Bees live in trees.')) as served,
+        proxy(served.url, candidates=3) as client,
+    ):
+        body = said(BEES, user='me', temperature=0.5)
+        answer = client.post('/v1/chat/completions', json=body)
     assert answer.headers['X-Grounding-Label'] == 'consistent'
     assert answer.headers['X-Grounding-Score'] == '1.0000'
     assert 'X-Grounding-Abstained' not in answer.headers
@@ -56,18 +58,22 @@ def test_the_most_grounded_of_several_replies_is_the_answer():
 
 def test_a_server_that_gives_one_reply_is_asked_for_several_with_other_seeds():
     replies = iter([WRONG, RIGHT, WRONG])
-    with serving(lambda _: [next(replies)]) as served:
-        with proxy(served.url, candidates=3) as client:
-            answer = chat(client, BEES, seed=7)
+    with (
+        serving(lambda _: [next(replies)]) as served,
+        proxy(served.url, candidates=3) as client,
+    ):
+        answer = chat(client, BEES, seed=7)
     assert text_of(answer) == RIGHT
     assert answer['usage']['total_tokens'] == 15
     assert sorted(r['seed'] for r in served.requests) == [7, 8, 9]
 
 
 def test_as_many_replies_as_the_client_asks_for_come_best_first():
-    with serving(replying(WRONG, RIGHT, 'Bees live in trees.')) as served:
-        with proxy(served.url, candidates=3) as client:
-            answer = chat(client, BEES, n=2)
+    with (
+        serving(replying(WRONG, RIGHT, 'Bees live in trees.')) as served,
+        proxy(served.url, candidates=3) as client,
+    ):
+        answer = chat(client, BEES, n=2)
     texts = [c['message']['content'] for c in answer['choices']]
     assert texts == [RIGHT, 'Bees live in trees.']
     assert [c['index'] for c in answer['choices']] == [0, 1]
@@ -120,10 +126,12 @@ ASKED = [{'role': 'user', 'content': 'How many eyes?'}]
     ],
 )
 def test_where_knowledge_comes_from(fields, settings, source):
-    with serving(replying(WRONG, RIGHT)) as served:
-        with proxy(served.url, candidates=2, **settings) as client:
-            body = {'messages': ASKED, **fields}
-            answer = client.post('/v1/chat/completions', json=body).json()
+    with (
+        serving(replying(WRONG, RIGHT)) as served,
+        proxy(served.url, candidates=2, **settings) as client,
+    ):
+        body = {'messages': ASKED, **fields}
+        answer = client.post('/v1/chat/completions', json=body).json()
     grounding = answer['grounding']
     if source == 'none':
         assert grounding == {
@@ -168,9 +176,11 @@ def test_documents_are_searched_and_the_model_is_told():
 
 def test_small_talk_passes_even_where_the_rest_is_withheld():
     documents = Documents(passages=(), courtesy='Hello!')
-    with serving(replying('Hi there, friend.')) as served:
-        with proxy(served.url, grounder=documents, abstain_below=0.5) as client:
-            answer = chat(client)
+    with (
+        serving(replying('Hi there, friend.')) as served,
+        proxy(served.url, grounder=documents, abstain_below=0.5) as client,
+    ):
+        answer = chat(client)
     assert text_of(answer) == 'Hi there, friend.'
     assert answer['grounding']['reason'] == 'small talk'
 
@@ -178,10 +188,12 @@ def test_small_talk_passes_even_where_the_rest_is_withheld():
 @pytest.mark.parametrize('stream', [False, True])
 def test_what_no_document_answers_is_declined_without_asking(stream):
     documents = Documents(passages=(), declined=True)
-    with serving(replying(RIGHT)) as served:
-        with proxy(served.url, grounder=documents, abstain_text='No idea.') as client:
-            body = said(stream=stream)
-            answer = client.post('/v1/chat/completions', json=body)
+    with (
+        serving(replying(RIGHT)) as served,
+        proxy(served.url, grounder=documents, abstain_text='No idea.') as client,
+    ):
+        body = said(stream=stream)
+        answer = client.post('/v1/chat/completions', json=body)
     assert 'No' in answer.text and 'idea.' in answer.text and served.requests == []
     assert answer.headers['X-Grounding-Abstained'] == 'true'
 
@@ -255,18 +267,22 @@ def test_other_replies_pass_through(model, fields, reason, stream):
 
 
 def test_thoughts_are_neither_scored_nor_said():
-    with serving(replying(WRONG, THOUGHT)) as served:
-        with proxy(served.url, candidates=2) as client:
-            answer = chat(client, BEES)
+    with (
+        serving(replying(WRONG, THOUGHT)) as served,
+        proxy(served.url, candidates=2) as client,
+    ):
+        answer = chat(client, BEES)
     message = answer['choices'][0]['message']
     assert message['content'] == RIGHT and message['reasoning_content'] == WRONG
 
 
 def test_a_stream_begins_once_the_reply_is_chosen():
-    with serving(replying(WRONG, RIGHT)) as served:
-        with proxy(served.url, candidates=2) as client:
-            body = said(BEES, stream=True, stream_options={'include_usage': True})
-            answer = client.post('/v1/chat/completions', json=body)
+    with (
+        serving(replying(WRONG, RIGHT)) as served,
+        proxy(served.url, candidates=2) as client,
+    ):
+        body = said(BEES, stream=True, stream_options={'include_usage': True})
+        answer = client.post('/v1/chat/completions', json=body)
     events = read_events(answer.text)
     assert streamed_text(events) == RIGHT and len(events) == 7
     assert answer.headers['X-Grounding-Score'] == '1.0000'
@@ -324,9 +340,11 @@ def test_a_tool_call_in_a_stream_of_sentences_passes_through():
 )
 def test_an_unsupported_reply_is_revised_or_shortened(first, revision, text, done):
     replies = iter([first, revision])
-    with serving(lambda _: [next(replies)]) as served:
-        with proxy(served.url, candidates=1, revise=True) as client:
-            answer = chat(client, BEES)
+    with (
+        serving(lambda _: [next(replies)]) as served,
+        proxy(served.url, candidates=1, revise=True) as client,
+    ):
+        answer = chat(client, BEES)
     assert text_of(answer) == text and answer['grounding']['revision'] == done
     assert answer['usage']['total_tokens'] == (10 if done else 5)
     if done:
@@ -337,7 +355,9 @@ def test_an_unsupported_reply_is_revised_or_shortened(first, revision, text, don
 
 def test_a_reply_that_cannot_be_revised_is_shortened():
     replies = iter([[f'{RIGHT} {WRONG}'], []])
-    with serving(lambda _: next(replies)) as served:
-        with proxy(served.url, candidates=1, revise=True) as client:
-            answer = chat(client, BEES)
+    with (
+        serving(lambda _: next(replies)) as served,
+        proxy(served.url, candidates=1, revise=True) as client,
+    ):
+        answer = chat(client, BEES)
     assert answer['grounding']['revision'] == 'shortened' and text_of(answer) == RIGHT

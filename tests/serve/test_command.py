@@ -55,22 +55,24 @@ def test_the_command_answers_and_ends_after_its_last_answer():
         time.sleep(1.0)
         return list(REPLIES)[: fields['n']]
 
-    with serving(slowly) as served:
-        with command('--upstream', served.url, '--candidates', '3') as (process, url):
-            with httpx.Client(trust_env=False, timeout=60) as client:
-                answer = client.post(f'{url}/v1/chat/completions', json=ASKED)
-                found = answer.json()
-                assert found['choices'][0]['message']['content'] == REPLIES[1]
-                [claim] = found['grounding']['claims']
-                start, end = claim['span']
-                assert REPLIES[1][start:end] == claim['text']
-                for evidence in claim['evidence']:
-                    start, end = evidence['span']
-                    assert KNOWLEDGE[start:end] == evidence['text']
-                Timer(0.3, process.send_signal, [signal.SIGTERM]).start()
-                last = client.post(f'{url}/v1/chat/completions', json=ASKED)
-            assert last.is_success
-            assert process.wait(timeout=20) in (0, -signal.SIGTERM)
+    with (
+        serving(slowly) as served,
+        command('--upstream', served.url, '--candidates', '3') as (process, url),
+    ):
+        with httpx.Client(trust_env=False, timeout=60) as client:
+            answer = client.post(f'{url}/v1/chat/completions', json=ASKED)
+            found = answer.json()
+            assert found['choices'][0]['message']['content'] == REPLIES[1]
+            [claim] = found['grounding']['claims']
+            start, end = claim['span']
+            assert REPLIES[1][start:end] == claim['text']
+            for evidence in claim['evidence']:
+                start, end = evidence['span']
+                assert KNOWLEDGE[start:end] == evidence['text']
+            Timer(0.3, process.send_signal, [signal.SIGTERM]).start()
+            last = client.post(f'{url}/v1/chat/completions', json=ASKED)
+        assert last.is_success
+        assert process.wait(timeout=20) in (0, -signal.SIGTERM)
 
 
 @pytest.mark.parametrize(

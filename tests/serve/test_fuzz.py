@@ -14,16 +14,18 @@ BROKEN = [Broken(500, b'no'), Broken(body=b'\xff\xfe'), Broken(cut=0), Broken()]
 def test_each_of_many_spoilt_bodies_has_a_clear_answer(caplog):
     draw = random.Random(1)
     kind = {'Content-Type': 'application/json'}
-    with serving(lambda _: [RIGHT], *BROKEN) as served:
-        with proxy(served.url, candidates=1) as client:
+    with (
+        serving(lambda _: [RIGHT], *BROKEN) as served,
+        proxy(served.url, candidates=1) as client,
+    ):
 
-            def send(content):
-                path = draw.choice(('/v1/chat/completions', '/v1/rerank', '/v1/score'))
-                return client.post(path, content=content, headers=kind)
+        def send(content):
+            path = draw.choice(('/v1/chat/completions', '/v1/rerank', '/v1/score'))
+            return client.post(path, content=content, headers=kind)
 
-            with ThreadPoolExecutor(8) as pool:
-                answers = list(pool.map(send, [spoil(draw) for _ in range(300)]))
-            assert client.get('/health').is_success
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(send, [spoil(draw) for _ in range(300)]))
+        assert client.get('/health').is_success
     statuses = Counter(answer.status_code for answer in answers)
     assert set(statuses) <= {200, 400, 500, 502} and statuses[400] > 50
     assert statuses[200] > 20

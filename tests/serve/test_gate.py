@@ -21,9 +21,11 @@ JSON = {'Content-Type': 'application/json'}
 
 @pytest.fixture(scope='module')
 def client():
-    with serving(replying(RIGHT)) as served:
-        with proxy(served.url, candidates=1, max_body=10_000) as client:
-            yield client
+    with (
+        serving(replying(RIGHT)) as served,
+        proxy(served.url, candidates=1, max_body=10_000) as client,
+    ):
+        yield client
 
 
 @pytest.mark.parametrize(
@@ -94,26 +96,30 @@ def test_pages_and_models(client):
 
 
 def test_the_key_is_asked_for_and_not_passed_on():
-    with serving(replying(RIGHT)) as served:
-        with proxy(served.url, candidates=1, api_key='sk-Secret-7') as client:
-            for key in ('', 'Bearer', 'Bearer sk-Secret-8', 'sk-Secret-7', 'Bearer é'):
-                headers = {'Authorization': key.encode()}
-                answer = client.post(CHAT, json=said(BEES), headers=headers)
-                assert answer.status_code == 401
-            assert client.get('/metrics').status_code == 401
-            assert client.get('/health').status_code == 200
-            headers = {'Authorization': 'Bearer sk-Secret-7'}
-            assert client.post(CHAT, json=said(BEES), headers=headers).is_success
+    with (
+        serving(replying(RIGHT)) as served,
+        proxy(served.url, candidates=1, api_key='sk-Secret-7') as client,
+    ):
+        for key in ('', 'Bearer', 'Bearer sk-Secret-8', 'sk-Secret-7', 'Bearer é'):
+            headers = {'Authorization': key.encode()}
+            answer = client.post(CHAT, json=said(BEES), headers=headers)
+            assert answer.status_code == 401
+        assert client.get('/metrics').status_code == 401
+        assert client.get('/health').status_code == 200
+        headers = {'Authorization': 'Bearer sk-Secret-7'}
+        assert client.post(CHAT, json=said(BEES), headers=headers).is_success
     assert ['Authorization' in headers for headers in served.headers] == [False]
 
 
 def test_a_clients_key_is_passed_on_and_shown_nowhere(caplog):
     caplog.set_level(logging.DEBUG)
     told = b'{"error": {"message": "no such key", "code": "invalid_api_key"}}'
-    with serving(replying(RIGHT), Broken(401, told)) as served:
-        with proxy(served.url) as client:
-            headers = {'Authorization': 'Bearer sk-Secret-7'}
-            answer = client.post(CHAT, json=said(BEES), headers=headers)
+    with (
+        serving(replying(RIGHT), Broken(401, told)) as served,
+        proxy(served.url) as client,
+    ):
+        headers = {'Authorization': 'Bearer sk-Secret-7'}
+        answer = client.post(CHAT, json=said(BEES), headers=headers)
     assert answer.status_code == 401
     assert answer.json()['error']['code'] == 'invalid_api_key'
     assert served.headers[0]['Authorization'] == 'Bearer sk-Secret-7'
@@ -122,23 +128,25 @@ def test_a_clients_key_is_passed_on_and_shown_nowhere(caplog):
 
 
 def test_it_answers_only_to_its_own_names():
-    with serving(replying(RIGHT)) as served:
-        with proxy(served.url, hosts=('127.0.0.1',)) as client:
-            assert client.get('/health').is_success
-            other = {'Host': 'elsewhere.example'}
-            assert client.get('/health', headers=other).status_code == 400
+    with (
+        serving(replying(RIGHT)) as served,
+        proxy(served.url, hosts=('127.0.0.1',)) as client,
+    ):
+        assert client.get('/health').is_success
+        other = {'Host': 'elsewhere.example'}
+        assert client.get('/health', headers=other).status_code == 400
 
 
 def test_requests_beyond_the_queue_are_told_to_come_again():
     body = json.dumps({'choices': [choice(RIGHT)]}).encode()
-    with serving(replying(RIGHT), *[Broken(body=body, wait=0.5)] * 2) as served:
-        with proxy(served.url, max_queue=2, candidates=1) as client:
-            with ThreadPoolExecutor(6) as pool:
-                asked = [
-                    pool.submit(client.post, CHAT, json=said(BEES)) for _ in '123456'
-                ]
-            answers = [future.result() for future in asked]
-            assert client.post(CHAT, json=said(BEES)).is_success
+    with (
+        serving(replying(RIGHT), *[Broken(body=body, wait=0.5)] * 2) as served,
+        proxy(served.url, max_queue=2, candidates=1) as client,
+    ):
+        with ThreadPoolExecutor(6) as pool:
+            asked = [pool.submit(client.post, CHAT, json=said(BEES)) for _ in '123456']
+        answers = [future.result() for future in asked]
+        assert client.post(CHAT, json=said(BEES)).is_success
     statuses = sorted(answer.status_code for answer in answers)
     assert statuses == [200] * 2 + [429] * 4
     refused = next(answer for answer in answers if answer.status_code == 429)
@@ -168,14 +176,14 @@ WHOLE = json.dumps({'choices': [choice(RIGHT)]}).encode()
     ],
 )
 def test_a_server_that_fails_has_a_clear_status(broken, status, told):
-    with serving(replying(RIGHT), broken) as served:
-        with proxy(served.url, candidates=1, timeout=1.0) as client:
-            answer = client.post(CHAT, json=said(BEES))
-            assert (answer.status_code, told in answer.text) == (status, True)
-            assert answer.headers.get('Retry-After') == broken.headers.get(
-                'Retry-After'
-            )
-            assert text_of(client.post(CHAT, json=said(BEES)).json()) == RIGHT
+    with (
+        serving(replying(RIGHT), broken) as served,
+        proxy(served.url, candidates=1, timeout=1.0) as client,
+    ):
+        answer = client.post(CHAT, json=said(BEES))
+        assert (answer.status_code, told in answer.text) == (status, True)
+        assert answer.headers.get('Retry-After') == broken.headers.get('Retry-After')
+        assert text_of(client.post(CHAT, json=said(BEES)).json()) == RIGHT
 
 
 def test_a_server_that_is_not_there_is_told_of():
@@ -199,9 +207,11 @@ CHUNK = '{"choices": [{"index": 0, "delta": {"content": "Zwölf Bienen. "}}]}'
     ],
 )
 def test_a_stream_that_breaks_off_says_so(broken, text, told):
-    with serving(replying(RIGHT), broken) as served:
-        with proxy(served.url, timeout=1.0) as client:
-            answer = client.post(CHAT, json=said(stream=True))
+    with (
+        serving(replying(RIGHT), broken) as served,
+        proxy(served.url, timeout=1.0) as client,
+    ):
+        answer = client.post(CHAT, json=said(stream=True))
     events = [e.removeprefix('data: ') for e in answer.text.split('\n\n') if e]
     assert json.loads(events[0])['choices'][0]['delta']['content'] == text
     if told is None:

@@ -28,11 +28,13 @@ def read_rows(*paths: str | Path) -> list[Row]:
 def write_rows(path: str | Path, rows: Iterable[Row]) -> int:
     """Write records as JSON lines, completely or not at all; return the count."""
     path, count = Path(path), 0
-    with whole_file(path) as unfinished:
-        with _opener(path)(unfinished, 'wt', encoding='utf-8') as stream:
-            for row in rows:
-                stream.write(json.dumps(row, ensure_ascii=False) + '\n')
-                count += 1
+    with (
+        whole_file(path) as unfinished,
+        _opener(path)(unfinished, 'wt', encoding='utf-8') as stream,
+    ):
+        for row in rows:
+            stream.write(json.dumps(row, ensure_ascii=False) + '\n')
+            count += 1
     return count
 
 

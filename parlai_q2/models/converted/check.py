@@ -100,9 +100,12 @@ def _check_stack(model: Model, stack: str) -> None:
         if f'{stack}/{place}' in model:
             _fits(model, f'{stack}/{place}', None, width)
     for name in model.arrays:
-        if name.startswith(f'{stack}/') and name.endswith(('/gamma', '/beta')):
-            if model[name].shape != (width,):
-                raise ValueError(f'{name} has not {width} values')
+        if (
+            name.startswith(f'{stack}/')
+            and name.endswith(('/gamma', '/beta'))
+            and model[name].shape != (width,)
+        ):
+            raise ValueError(f'{name} has not {width} values')
     heads = _number(model, f'{stack}/num_heads')
     for n in range(layers):
         _check_layer(model, f'{stack}/layer_{n}', width, heads)

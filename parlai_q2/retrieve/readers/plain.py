@@ -91,9 +91,13 @@ def _find_underline(lines: Sequence[str]) -> tuple[str, str, int]:
     """
     over = len(lines) > 2 and lines[0] == lines[2]
     heading, *below = lines[1:] if over else lines
-    if below and (line := _UNDERLINE.fullmatch(below[0])):
-        if not _UNDERLINE.fullmatch(heading) and 2 * len(below[0]) >= len(heading):
-            return 2 * line[1] if over else line[1], heading, 2 + over
+    if (
+        below
+        and (line := _UNDERLINE.fullmatch(below[0]))
+        and not _UNDERLINE.fullmatch(heading)
+        and 2 * len(below[0]) >= len(heading)
+    ):
+        return 2 * line[1] if over else line[1], heading, 2 + over
     return '', '', 0
 
 
