@@ -50,8 +50,10 @@ def test_the_version_names_what_a_report_of_a_problem_should(
     monkeypatch.setattr('sys.argv', ['anything', option])
     command.main()
     shown = capsys.readouterr().out
-    assert shown.startswith('parlai_q2 ') and ', parlai 1' in shown
-    assert ', torch ' in shown and ', transformers ' in shown
+    assert shown.startswith('parlai_q2 ')
+    assert ', parlai 1' in shown
+    assert ', torch ' in shown
+    assert ', transformers ' in shown
 
 
 def test_an_error_of_ours_is_a_message_and_no_traceback(main, capsys):
@@ -157,21 +159,25 @@ def test_ctrl_c_keeps_what_is_scored(tmp_path):
     process = start(tmp_path, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
     while not (part.exists() and part.stat().st_size):
-        assert process.poll() is None and time.monotonic() < deadline
+        assert process.poll() is None
+        assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said.count('\n') == 1 and 'again to continue' in said
+    assert said.count('\n') == 1
+    assert 'again to continue' in said
     assert 0 < kept(tmp_path) < RECORDS
 
 
 def test_evidence_that_nobody_reads_ends_it_quietly(tmp_path):
     process = start(tmp_path, '--show', 'true', stdout=subprocess.PIPE)
     # As "| head -1" does.
-    assert process.stdout is not None and process.stdout.readline()
+    assert process.stdout is not None
+    assert process.stdout.readline()
     process.stdout.close()
-    assert process.stderr is not None and process.stderr.read() == ''
+    assert process.stderr is not None
+    assert process.stderr.read() == ''
     assert process.wait(60) == 141
     assert 0 < kept(tmp_path) < RECORDS
 
@@ -215,7 +221,8 @@ def test_help_lists_our_commands_beside_parlais(monkeypatch, capsys, arguments):
 def test_help_without_parlai_marks_what_needs_it(monkeypatch):
     monkeypatch.setattr(host, 'has_parlai', lambda: False)
     shown = host.help_text()
-    assert 'filter *' in shown and 'score *' not in shown
+    assert 'filter *' in shown
+    assert 'score *' not in shown
     assert '*: needs ParlAI. Run: python -m pip install' in shown
 
 

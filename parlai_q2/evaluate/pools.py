@@ -177,6 +177,9 @@ def choices(
     groups = passages([pool.responses[0] for pool in complete])
     metrics = intervals(statistic, len(complete), rounds, seed, groups)
     by_chance, best, ours, change, avoided = metrics
-    assert by_chance and best and ours and change
+    assert by_chance
+    assert best
+    assert ours
+    assert change
     mixed = sum(pool.mixed for pool in complete)
     return Choices(len(complete), mixed, by_chance, best, ours, change, avoided)

@@ -49,7 +49,8 @@ def sent(served, n=-1):
 def test_alone_it_says_the_first_reply_and_asks_for_one():
     with serving(digits) as served:
         [reply] = reply_to(make(served), 'Hello?')
-    assert reply['text'] == '5 6' and reply['beam_texts'] == [('5 6', 0.0)]
+    assert reply['text'] == '5 6'
+    assert reply['beam_texts'] == [('5 6', 0.0)]
     [request] = served.requests
     assert (request['model'], request['n']) == ('m', 1)
     assert (request['temperature'], request['top_p']) == (0.9, 0.95)
@@ -66,7 +67,8 @@ def test_the_best_of_all_is_said_when_they_are_reranked():
     assert [text for text, _ in reply['beam_texts']] == ['1 2', '1 6', 'hello', '5 6']
     rows = reply['rerank']
     assert [row['score'] for row in rows[:2]] == [1.0, 0.5]
-    assert rows[3]['first'] and rows[0]['strategies'] == ['server']
+    assert rows[3]['first']
+    assert rows[0]['strategies'] == ['server']
     json.dumps(reply['rerank'], allow_nan=False)
 
 
@@ -91,7 +93,8 @@ def test_a_turn_takes_the_time_of_one_request_and_of_the_scorer():
 def test_without_knowledge_one_reply_is_asked_for():
     with serving(digits) as served:
         [reply] = reply_to(make(served, **RERANKING), 'Hello?', knowledge=None)
-    assert reply['text'] == '5 6' and served.requests[0]['n'] == 1
+    assert reply['text'] == '5 6'
+    assert served.requests[0]['n'] == 1
     assert 'knowledge' not in sent(served)[0][1]
 
 
@@ -103,7 +106,8 @@ def test_the_turns_are_messages_and_the_knowledge_is_the_systems():
             agent.observe({'text': text, 'episode_done': False})
             agent.act()
     system, *turns = sent(served)
-    assert system[0] == 'system' and system[1].endswith('this knowledge: 3 4')
+    assert system[0] == 'system'
+    assert system[1].endswith('this knowledge: 3 4')
     assert turns == [
         ('user', 'Which digits?'),
         ('assistant', '5 6'),
@@ -210,7 +214,8 @@ def test_behind_a_server_a_model_gives_the_choice_that_it_gives_here():
             [{k: v for k, v in row.items() if k not in own} for row in reply['rerank']]
             for reply in (one, other)
         ]
-        assert len(rows[0]) > 1 and rows[0] == rows[1]
+        assert len(rows[0]) > 1
+        assert rows[0] == rows[1]
     # Nor does it matter that an agent ranks them.
     candidates = search({'messages': [{'content': texts[0]}]})
     ranked = Reranker('grounded_fast').rank(knowledge, candidates)
@@ -235,7 +240,8 @@ def test_no_file_and_no_log_of_an_evaluation_has_the_key(tmp_path, monkeypatch, 
     files = [path for path in tmp_path.rglob('*') if path.is_file()]
     assert len(files) >= 2
     written = ''.join(path.read_text('utf-8') for path in files)
-    assert served.url in written and KEY not in written
+    assert served.url in written
+    assert KEY not in written
     assert KEY not in ''.join(capfd.readouterr())
 
 
@@ -264,7 +270,8 @@ def test_in_the_browser_a_turn_shows_its_candidates():
     with serving(digits) as served:
         agent = make(served, **RERANKING, interactive_mode=True)
         turn = AgentConversation(agent).interact('Which?', '1 2')['turn']
-    assert turn['said'] == 'Which?' and turn['text'] == '1 2'
+    assert turn['said'] == 'Which?'
+    assert turn['text'] == '1 2'
     assert len(turn['candidates']) == 4
 
 

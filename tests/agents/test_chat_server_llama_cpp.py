@@ -103,8 +103,10 @@ def test_its_replies_are_reranked(llama):
     few = {'server_samples': 4, 'server_max_tokens': 8}
     [reply] = reply_to(make(llama, **RERANKING, **few), 'How many?', knowledge='five')
     rows = reply['rerank']
-    assert 1 < len(rows) <= 4 and rows[0]['chosen']
-    assert reply['text'] == rows[0]['text'] and reply['text'].strip()
+    assert 1 < len(rows) <= 4
+    assert rows[0]['chosen']
+    assert reply['text'] == rows[0]['text']
+    assert reply['text'].strip()
     assert all(row['score'] is not None for row in rows)
 
 
@@ -115,4 +117,5 @@ def test_its_log_probabilities_count(llama):
         make(llama, **RERANKING, **few, **by), 'How many?', knowledge='five'
     )
     means = [row['mean_logprob'] for row in reply['rerank']]
-    assert all(-20 < mean < 0 for mean in means) and len(set(means)) == len(means)
+    assert all(-20 < mean < 0 for mean in means)
+    assert len(set(means)) == len(means)

@@ -36,7 +36,8 @@ def test_given_and_found_knowledge_are_compared(tmp_path):
     replies = [json.loads(line) for line in lines]
     assert len(replies) == 30
     own = [one for one in replies if one['condition'] == 'given' and one['known']]
-    assert len(own) == 7 and all(one['found'] == one['known'] for one in own)
+    assert len(own) == 7
+    assert all(one['found'] == one['known'] for one in own)
     # What the task gives is not shown where an index takes its place.
     searched = [one for one in replies if one['condition'] == 'bm25']
     assert any(one['found'] and not one['known'] for one in searched)

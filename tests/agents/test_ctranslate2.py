@@ -38,7 +38,8 @@ def test_alone_it_says_what_the_model_was_taught(family):
     [reply] = reply_to(make(family, inference='beam', beam_size=3), GREETING)
     assert reply['text'] == ANSWER
     [(text, score)] = reply['beam_texts']
-    assert text == ANSWER and -1 < score < 0
+    assert text == ANSWER
+    assert -1 < score < 0
 
 
 @pytest.mark.parametrize('family', FAMILIES)
@@ -50,7 +51,8 @@ def test_the_most_grounded_of_all_strategies_is_said(family):
     assert found == {'beam', 'nucleus', 'delayedbeam', 'topk', 'greedy'}
     assert len({' '.join(row['text'].split()) for row in rows}) == len(rows)
     best = max((row['score'] for row in rows if row['score'] is not None), default=0)
-    assert reply['text'] == rows[0]['text'] and rows[0]['score'] in (best, None)
+    assert reply['text'] == rows[0]['text']
+    assert rows[0]['score'] in (best, None)
 
 
 @pytest.mark.parametrize('family', ['bart', 'llama'])
@@ -84,7 +86,8 @@ def test_replies_begin_with_given_words(family):
     for beginning, pool, context in zip(beginnings, pools, contexts, strict=True):
         for reply in pool:
             assert generator.text(reply.tokens, context).startswith(beginning)
-            assert reply.logprob <= 0 and len(reply.tokens) <= 12
+            assert reply.logprob <= 0
+            assert len(reply.tokens) <= 12
     assert generator.complete(contexts[:1], ['hello i'], 2) == pools[1:2]
 
 
@@ -98,7 +101,8 @@ def test_a_chat_template_gets_the_knowledge_and_who_said_what():
     words = ' '.join(seen[CONTEXT])
     assert words.startswith('<|im_start|> system know : the cat sat <|im_end|>')
     assert words.endswith('user what is your name ? <|im_end|> <|im_start|> assistant')
-    assert words.count('<|im_start|>') == 5 and 'hello there !' in words
+    assert words.count('<|im_start|>') == 5
+    assert 'hello there !' in words
     assert '<|im' not in said
 
 
@@ -115,7 +119,8 @@ def test_the_oldest_turns_give_way_and_never_the_knowledge(caplog):
     # 96 positions, of which 12 are for the reply.
     assert len(context) <= 84
     assert ' '.join(context).startswith(knowledge)
-    assert context.count('four') == 25 and 'one' not in context
+    assert context.count('four') == 25
+    assert 'one' not in context
 
 
 def test_replies_stop_where_they_are_told_to():
@@ -139,7 +144,8 @@ def test_it_is_evaluated_in_batches(more):
     options = {'task': TASK, 'batchsize': 4, 'datatype': 'valid', **more}
     options |= {'model_path': str(converted('t5')), 'prompt_template': '{history}'}
     found = EvalModel.main(**options, **RERANKING, label_truncate=12)
-    assert found['exs'].value() == 10 and found['rerank/distinct'].value() > 1
+    assert found['exs'].value() == 10
+    assert found['rerank/distinct'].value() > 1
 
 
 def test_without_knowledge_only_the_first_strategy_searches():
@@ -166,7 +172,8 @@ def test_further_searches_run_only_for_turns_in_doubt(monkeypatch):
     [complete] = reply_to(make(**RERANKING, **options), texts[1], knowledge=answer)
     assert doubtful['rerank'] == complete['rerank']
     early = [reply['metrics']['rerank/early'].value() for reply in (sure, doubtful)]
-    assert early == [1, 0] and 'rerank/early' not in complete['metrics']
+    assert early == [1, 0]
+    assert 'rerank/early' not in complete['metrics']
 
 
 @pytest.mark.parametrize(
@@ -248,7 +255,8 @@ def test_the_shipped_reply_model_is_the_default():
     agent = create_agent(ParlaiParser(True, True).parse_kwargs(**options))
     knowledge = 'A honeybee colony has a single queen and up to 60,000 workers.'
     [reply] = reply_to(agent, 'How many queens are there?', knowledge=knowledge)
-    assert 'queen' in reply['text'] and len(reply['text'].split()) >= 4
+    assert 'queen' in reply['text']
+    assert len(reply['text'].split()) >= 4
 
 
 @pytest.mark.parametrize('written', [[], ['', ' '], ['</s>', '<|im_end|> <unk>']])
@@ -268,4 +276,5 @@ def test_where_the_model_finds_no_text_the_turn_is_counted(monkeypatch, written)
     [reply] = reply_to(agent, GREETING, knowledge='the park is there .')
     assert reply['text'] == agent.opt['abstain_text']
     metrics = {name: metric.value() for name, metric in reply['metrics'].items()}
-    assert metrics['rerank/empty'] == 1 and metrics['rerank/distinct'] == 0
+    assert metrics['rerank/empty'] == 1
+    assert metrics['rerank/distinct'] == 0

@@ -59,7 +59,8 @@ def test_the_likelihood_counts_in_the_choice():
     agent = make_agent(rerank_by='score_plus_generator')
     (reply,) = reply_to(agent, '1 2 3 4', knowledge='3 1')
     sums = [r['guarded_score'] + 0.3 * r['mean_logprob'] for r in reply['rerank']]
-    assert sums == sorted(sums, reverse=True) and sums[0] > sums[-1]
+    assert sums == sorted(sums, reverse=True)
+    assert sums[0] > sums[-1]
     scores = [row['score'] for row in reply['rerank']]
     assert scores != sorted(scores, reverse=True)
 
@@ -95,7 +96,8 @@ def test_the_first_candidate_is_what_the_first_strategy_alone_would_say(agent):
 def test_without_knowledge_the_first_choice_stands(agent):
     calls = len(agent.reranker.chooser.batches)
     (reply,) = reply_to(agent, '1 2 3 4', knowledge=None)
-    assert reply['rerank'][0]['first'] and reply['rerank'][0]['score'] is None
+    assert reply['rerank'][0]['first']
+    assert reply['rerank'][0]['score'] is None
     assert reply['rerank_knowledge'] == ''
     assert len(agent.reranker.chooser.batches) == calls
 
@@ -130,7 +132,8 @@ def test_empty_and_padded_messages_leave_the_others_alone(agent):
 def test_it_does_not_search_when_generation_is_skipped():
     agent = make_agent(skip_generation=True)
     (reply,) = reply_to(agent, '1 2 3 4', eval_labels=['1 2 3 4'])
-    assert 'rerank' not in reply and 'beam_texts' not in reply
+    assert 'rerank' not in reply
+    assert 'beam_texts' not in reply
     assert reply['metrics']['ppl'].value() > 1
     assert agent.reranker.chooser.batches == []
 

@@ -88,7 +88,8 @@ def test_knowledge_that_stands_in_for_a_file_says_so(tmp_path):
 def test_why_shows_the_evidence_for_what_was_said(knowledge):
     text = answer_command(Command('why', ''), knowledge, said())
     assert text.startswith('Chosen for: best score.\n')
-    assert '1.00' in text and 'red blue' in text
+    assert '1.00' in text
+    assert 'red blue' in text
     assert '\x1b[' not in text
     assert '\x1b[' in answer_command(Command('why', ''), knowledge, said(), colour=True)
 

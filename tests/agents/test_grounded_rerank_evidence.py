@@ -36,9 +36,11 @@ def test_replies_that_are_logged_are_explained_in_one_call_a_batch(option):
 def test_others_are_explained_when_asked():
     agent = make_agent(explain=TOY)
     (reply,) = reply_to(agent, '1 2 3 4', knowledge='3 1')
-    assert batches(agent) == [] and explained(reply) == []
+    assert batches(agent) == []
+    assert explained(reply) == []
     later = agent.explained(agent.explained(reply))
-    assert len(batches(agent)) == 1 and explained(later) == shown(later)
+    assert len(batches(agent)) == 1
+    assert explained(later) == shown(later)
     assert explained(reply) == [], 'the reply itself is left as it is'
     assert agent.explained({'text': 'a command'}) == {'text': 'a command'}
 

@@ -80,9 +80,11 @@ def test_what_was_typed_comes_first(knowledge):
 
 def test_nothing_of_the_task_is_left_where_nothing_is_found(knowledge):
     found = knowledge.find({**GOLD, 'text': 'Is there a gym?'})
-    assert found.declined and not found.question
+    assert found.declined
+    assert not found.question
     given = knowledge.attach(GOLD, TurnKnowledge((), declined=True))
-    assert 'knowledge' not in given and 'checked_sentence' not in given
+    assert 'knowledge' not in given
+    assert 'checked_sentence' not in given
 
 
 def ranking(*texts, relevance=0.9):
@@ -148,7 +150,8 @@ def test_where_documents_were_not_searched_the_choice_stands():
 
 def test_small_talk_gets_a_polite_reply_in_place_of_a_quotation(knowledge):
     known = knowledge.find({'text': 'Thanks a lot!'}, ['How much is breakfast?', '14.'])
-    assert not known.passages and not known.declined
+    assert not known.passages
+    assert not known.declined
     # No generator was asked.
     (pool,) = add_document_replies([[Candidate('', source='record')]], [known], NO_TEXT)
     (after,) = prefer_answers([Ranking(tuple(pool), 'first')], [known])
@@ -171,12 +174,14 @@ def test_a_document_is_quoted_around_its_answer(knowledge):
 def test_a_question_that_nothing_answers_is_declined():
     declined = TurnKnowledge((), declined=True)
     (after,) = prefer_answers([ranking('It costs 14 euros.')], [declined])
-    assert after.abstain and after.reason == Reason.DECLINED
+    assert after.abstain
+    assert after.reason == Reason.DECLINED
 
 
 def test_documents_are_searched_in_the_chat(knowledge):
     shown = answer_command(Command('search', 'parking'), knowledge, None)
-    assert 'faq.md, Shop > Parking (line 9)' in shown and '9 euros' in shown
+    assert 'faq.md, Shop > Parking (line 9)' in shown
+    assert '9 euros' in shown
     assert '\x1b' not in shown
     without = AgentKnowledge(KnowledgeSource())
     assert 'give --knowledge-index' in answer_command(
@@ -254,7 +259,8 @@ def test_what_is_found_is_shown_before_the_text_and_not_searched_for(file):
         'Every pump has a warranty of two years.\nHow long is the warranty?'
     )
     found = knowledge.find({'text': 'Nice.'}, ['Unused pumps.\nThanks!'])
-    assert found.searched and not found.passages
+    assert found.searched
+    assert not found.passages
 
 
 def test_a_large_file_is_to_be_indexed(file, monkeypatch):

@@ -31,10 +31,12 @@ def strategies(reply):
 def test_a_reply_that_begins_with_the_name_is_said(reply):
     [said] = reply(TURN, rerank_by='score_plus_generator')
     assert said['text'].startswith('Legend of the 9 is a samurai game')
-    assert strategies(said)[0] == ['named'] and strategies(said).count(['beam']) == 10
+    assert strategies(said)[0] == ['named']
+    assert strategies(said).count(['beam']) == 10
     # The generator's first is still the beam's.
     [first] = [row for row in said['rerank'] if row['first']]
-    assert first['text'].startswith('It is') and first['guards']
+    assert first['text'].startswith('It is')
+    assert first['guards']
     assert first['guards'][-1] == 'unnamed'
 
 
@@ -71,7 +73,8 @@ def test_parlais_generators_begin_with_a_name(family, monkeypatch, tmp_path):
     found = reply_to(agent, said, said, knowledge=f'1 2 3 4 5 6 {LESSONS} the dog')
     for reply in found:
         rows = [row for row in reply['rerank'] if 'named' in row['strategies']]
-        assert rows and all(row['text'].startswith(name) for row in rows)
+        assert rows
+        assert all(row['text'].startswith(name) for row in rows)
         assert all(row['mean_logprob'] < 0 for row in rows)
     assert found[0]['rerank'] == found[1]['rerank']
 

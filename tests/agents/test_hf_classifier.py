@@ -187,7 +187,8 @@ def test_a_class_without_an_output_is_never_answered(tmp_path, model):
     classes = ['consistent', 'inconsistent', 'generic']
     classifier = agent(tmp_path, model, classes=classes, print_scores=True)
     for reply in ask(classifier, label='generic'):
-        assert reply['text'] != 'generic' and reply['probs'][2] < 1e-5
+        assert reply['text'] != 'generic'
+        assert reply['probs'][2] < 1e-5
         assert 10 < reply['metrics']['loss'].value() < 20
 
 
@@ -202,7 +203,8 @@ def test_a_new_head_has_the_classes_that_are_asked_for(tmp_path):
     options = {'classifier': 'bert_conv_fever', 'hf_model': base, 'datatype': 'train'}
     classifier = agent(tmp_path, base, classes=['a', 'b', 'c'], **options)
     config = classifier.network.config
-    assert config.num_labels == 3 and config.id2label == {0: 'a', 1: 'b', 2: 'c'}
+    assert config.num_labels == 3
+    assert config.id2label == {0: 'a', 1: 'b', 2: 'c'}
     assert {r['text'] for r in ask(classifier)} <= {'a', 'b', 'c'}
 
 

@@ -83,8 +83,10 @@ def test_a_trained_model_is_a_scorer(trained, pairs):
 @pytest.mark.parametrize('name', ['fever', 'conv_fever'])
 def test_a_recipe_holds_the_papers_numbers_and_options_that_there_are(name):
     recipe = Opt.load(RECIPES / f'{name}.opt')
-    assert recipe['learningrate'] == 2e-5 and recipe['optimizer'] == 'adam'
-    assert recipe['batchsize'] == 16 and int(recipe['num_epochs']) == 4
+    assert recipe['learningrate'] == 2e-5
+    assert recipe['optimizer'] == 'adam'
+    assert recipe['batchsize'] == 16
+    assert int(recipe['num_epochs']) == 4
     assert recipe['classes'] == ['consistent', 'inconsistent']
     assert recipe['classifier'] == 'bert_conv_fever'
     given = {**recipe, 'classes': ['consistent', 'inconsistent'], 'pairs_file': 'x'}

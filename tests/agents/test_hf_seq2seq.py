@@ -140,12 +140,14 @@ def test_the_shipped_model_brings_its_decoding_and_others_have_parlais():
     assert options('--beam-size', '2')['beam_size'] == 2
     other = options('--hf-model', 'some/folder')
     parlais = ParlaiParser(True, True).parse_args(['-m', 'transformer/generator'])
-    assert other['beam_size'] == 1 and other['inference'] == 'greedy'
+    assert other['beam_size'] == 1
+    assert other['inference'] == 'greedy'
     assert {n: other[n] for n in REPLY_DECODING} == {
         n: parlais[n] for n in REPLY_DECODING
     }
     asked = options('--inference', 'nucleus', '--hf-model', 'some/folder')
-    assert asked['inference'] == 'nucleus' and asked['beam_size'] == 1
+    assert asked['inference'] == 'nucleus'
+    assert asked['beam_size'] == 1
 
 
 @pytest.mark.parametrize('bias', [True, False])

@@ -113,7 +113,8 @@ def test_a_person_chats_and_the_agent_remembers(trained, monkeypatch):
 
 def test_the_shipped_model_replies_with_the_turns_knowledge():
     agent = make_agent()
-    assert agent.prompt.template == 'reply' and agent.beam_size == 5
+    assert agent.prompt.template == 'reply'
+    assert agent.beam_size == 5
     message = {'text': 'Do you like ice cream?'}
     fact = {'knowledge': 'The shop on the hill sells 31 kinds of ice cream.'}
     assert '31' in agent.respond({**message, **fact})

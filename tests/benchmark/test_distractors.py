@@ -59,9 +59,11 @@ def test_the_passage_stands_among_others_of_its_corpus(path, n):
     alone, among, inside = (placed(examples, n, w, rng) for w in (ALONE, AMONG, INSIDE))
     assert alone.example.knowledge == examples[n].example.knowledge
     texts = [passage.text for passage in among.example.knowledge]
-    assert len(set(texts)) == OTHERS + 1 and texts[among.passage] == own
+    assert len(set(texts)) == OTHERS + 1
+    assert texts[among.passage] == own
     text = inside.example.knowledge_text
-    assert text[inside.start : inside.end] == own and text.count(own) == 1
+    assert text[inside.start : inside.end] == own
+    assert text.count(own) == 1
     assert WORDS <= len(text.split()) < WORDS + 200
 
 

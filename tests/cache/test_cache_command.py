@@ -32,13 +32,15 @@ def command(*arguments):
 def test_it_shows_where_how_much_and_of_what(cache, capsys):
     found = command()
     shown = capsys.readouterr().out
-    assert found['path'] == str(default_cache_path()) and found['path'] in shown
+    assert found['path'] == str(default_cache_path())
+    assert found['path'] in shown
     assert [(s['signature'], s['rows']) for s in found['signatures']] == [
         (B, 5),
         (A, 3),
     ]
     assert 'of at most 1.0 GiB' in shown
-    assert '5 scores' in shown and B not in shown
+    assert '5 scores' in shown
+    assert B not in shown
     assert Signature('b', {'beam': 5}).short in shown
     command('--verbose')
     assert B in capsys.readouterr().out
@@ -77,7 +79,8 @@ def is_cached(*arguments, default=False):
 
 
 def test_a_command_chooses_its_default_and_a_person_overrules_it():
-    assert not is_cached() and is_cached(default=True)
+    assert not is_cached()
+    assert is_cached(default=True)
     assert is_cached('--cache', 'true')
     assert not is_cached('--cache', 'false', default=True)
 

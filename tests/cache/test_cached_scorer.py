@@ -41,7 +41,8 @@ def test_the_same_text_in_other_passages_has_its_evidence_named_there(path):
     places = [score.claims[0].evidence[0] for score in (joined, apart)]
     assert [place.passage for place in places] == [0, 1]
     assert [place.span.start for place in places] == [12, 0]
-    assert scorer.score(examples) == [joined, apart] and scorer.reuse.misses == 2
+    assert scorer.score(examples) == [joined, apart]
+    assert scorer.reuse.misses == 2
 
 
 def test_a_run_that_dies_has_kept_its_finished_chunks(path):
@@ -51,9 +52,9 @@ def test_a_run_that_dies_has_kept_its_finished_chunks(path):
                 raise KeyboardInterrupt
             return super().score_texts(examples)
 
+    dying = ExtendedScorer(Dying(), store=ScoreCache(path))
+    dying.reuse.chunk = 10
     with pytest.raises(KeyboardInterrupt):
-        dying = ExtendedScorer(Dying(), store=ScoreCache(path))
-        dying.reuse.chunk = 10
         dying.score(examples(35))
     after = cached(path)
     after.score(examples(35))

@@ -80,7 +80,8 @@ def test_a_file_that_cannot_be_read_is_set_aside(path, harm, caplog):
     assert cache.get(SIGNATURE, scores(300)) == scores(300)
     assert ScoreCache(path).get(SIGNATURE, scores(300)) == scores(300)
     warned = [r.getMessage() for r in caplog.records]
-    assert len(warned) == 1 and 'renamed to scores.sqlite.damaged' in warned[0]
+    assert len(warned) == 1
+    assert 'renamed to scores.sqlite.damaged' in warned[0]
     aside = path.with_name('scores.sqlite.damaged').read_bytes()
     assert aside == harmed
 
@@ -103,7 +104,8 @@ def test_a_file_that_was_never_a_cache_is_refused(tmp_path, content, caplog):
         ):
             use()
     assert path.read_bytes() == content
-    assert not list(tmp_path.glob('*.damaged*')) and caplog.text == ''
+    assert not list(tmp_path.glob('*.damaged*'))
+    assert caplog.text == ''
 
 
 def test_damage_that_opening_does_not_meet_is_found_when_it_is_read(path, caplog):

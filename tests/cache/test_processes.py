@@ -39,7 +39,7 @@ def start(code, *arguments):
 def wait(processes):
     for process in processes:
         _, errors = process.communicate(timeout=120)
-        assert process.returncode == 0 and not errors, errors
+        assert (process.returncode, errors) == (0, ''), errors
 
 
 def test_what_many_write_at_once_is_all_there(tmp_path):
@@ -99,6 +99,7 @@ def test_a_forked_child_opens_the_file_for_itself(tmp_path):
         os._exit(0 if cache.get(SIGNATURE, scores(5)) == scores(5) else 1)
     cache.put(SIGNATURE, scores(5, 200))
     deadline = time.monotonic() + 60
-    assert os.waitpid(child, 0)[1] == 0 and time.monotonic() < deadline
+    assert os.waitpid(child, 0)[1] == 0
+    assert time.monotonic() < deadline
     for begin in (0, 100, 200):
         assert cache.get(SIGNATURE, scores(5, begin)) == scores(5, begin)

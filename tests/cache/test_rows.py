@@ -46,7 +46,8 @@ def test_a_file_whose_lock_somebody_keeps_is_busy(tmp_path, monkeypatch, caplog)
     with locked(cache.path, 0):
         with caplog.at_level('WARNING'):
             cache.put(SIGNATURE, scores(1))
-        assert 'is busy' in caplog.text and 'scores.sqlite.lock' in caplog.text
+        assert 'is busy' in caplog.text
+        assert 'scores.sqlite.lock' in caplog.text
         with pytest.raises(ConfigError, match='Try again later'):
             cache.signatures()
     # Somebody else's haste ends nothing for good.

@@ -89,9 +89,11 @@ def test_the_command_draws_what_it_fitted(tmp_path, without_package):
     drawn = {f'{n}.{e}' for n in FIGURES for e in ('png', 'svg')}
     assert names == {*drawn, 'calibration.html'}
     curves = (tmp_path / 'drawn' / 'curves.svg').read_text()
-    assert 'ROC, 60 pairs' in curves and 'Finding inconsistent' in curves
+    assert 'ROC, 60 pairs' in curves
+    assert 'Finding inconsistent' in curves
     page = (tmp_path / 'drawn' / 'calibration.html').read_text()
-    assert page.count('<img ') == 3 and 'held-out pairs: accuracy 0.900' in page
+    assert page.count('<img ') == 3
+    assert 'held-out pairs: accuracy 0.900' in page
     without_package('matplotlib')
     with pytest.raises(MissingPackageError, match='plots'):
         run_command('calibrate', *options)

@@ -125,4 +125,5 @@ def test_metrics_by_hand():
         'auc': pytest.approx(5 / 6),
     }
     none = metrics(VALUES, TRUTH, np.ones(5, dtype=bool))
-    assert none['precision'] is None and none['recall'] == 0
+    assert none['precision'] is None
+    assert none['recall'] == 0

@@ -38,7 +38,8 @@ def test_a_mistyped_name_is_refused_with_the_nearest(load, name, nearest):
     with pytest.raises(UnknownNameError) as error, suggesting([str(name)]):
         load(name)
     message = str(error.value)
-    assert f"Did you mean '{nearest}'" in message and '\n' not in message
+    assert f"Did you mean '{nearest}'" in message
+    assert '\n' not in message
 
 
 @pytest.mark.parametrize(

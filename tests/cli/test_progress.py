@@ -29,7 +29,8 @@ def test_a_pipe_gets_whole_lines_and_none_twice(said, capsys):
         for _ in range(4):
             bar.update(50)
     assert said[-1].startswith('grounded: 1,200 of 1,200 pools, ')
-    assert len(said) == len(set(said)) and len(said) > 1
+    assert len(said) == len(set(said))
+    assert len(said) > 1
     assert capsys.readouterr() == ('', '')
 
 
@@ -49,8 +50,8 @@ def test_speed_and_time_left_are_of_the_input_since_the_first_result(monkeypatch
 
 
 def test_a_run_that_fails_does_not_say_it_is_done(said):
-    with pytest.raises(ValueError), Progress('toy', 2, 'pools'):
-        raise ValueError
+    with pytest.raises(ValueError, match='broken'), Progress('toy', 2, 'pools'):
+        raise ValueError('broken')
     assert said == []
 
 
@@ -59,5 +60,6 @@ def test_a_terminal_gets_a_bar(said, monkeypatch):
     monkeypatch.setattr(sys, 'stderr', terminal)
     with Progress('toy', 1000, 'records', place=0) as bar:
         bar.update(20, 500)
-    assert ' 50%|' in terminal.getvalue() and '20 records' in terminal.getvalue()
+    assert ' 50%|' in terminal.getvalue()
+    assert '20 records' in terminal.getvalue()
     assert said == []

@@ -88,7 +88,8 @@ def test_help_imports_nothing_heavy(tmp_path):
     names = ('score', 'rerank', 'report', 'meta_eval', 'bench')
     commands = [['--help'], ['--version'], *([name, '--help'] for name in names)]
     for words, (status, shown, _) in zip(commands, run_all(tmp_path, commands)):
-        assert status == 0 and 'parlai_q2' in shown, words
+        assert status == 0, words
+        assert 'parlai_q2' in shown, words
 
 
 def test_ten_records_are_scored_by_precision_without_torch(records):
@@ -107,13 +108,16 @@ def test_a_command_of_parlai_imports_no_other_command(tmp_path):
     words = '-t q2:grounded_sample -m q2:grounded_rerank --num-examples 1'
     words += ' --candidate-strategies beam:2 --choose overlap --q2-metrics false'
     status, shown, errors, imported = run(tmp_path, 'eval_model', *words.split())
-    assert status == 0 and 'rerank' in shown, errors
-    assert 'parlai' in imported and ANOTHER not in imported.split()
+    assert status == 0, errors
+    assert 'rerank' in shown
+    assert 'parlai' in imported
+    assert ANOTHER not in imported.split()
     # An alias, a prefix of ours, and the list of all.
     commands = [['em', '-h'], ['q2_filter', '-h'], ['helpall']]
     told = [['--model-file'], ['--no-knowledge'], ['vacuum', 'distill']]
     for words, (status, shown, _) in zip(told, run_all(tmp_path, commands, False)):
-        assert status == 0 and all(word in shown for word in words), words
+        assert status == 0, words
+        assert all(word in shown for word in words), words
 
 
 MISTAKES = [
@@ -140,7 +144,9 @@ MISTAKES = [
 def test_a_mistake_is_one_line_before_anything_heavy_is_loaded(records):
     found = run_all(records, [words for words, _ in MISTAKES])
     for (words, told), (status, _, errors) in zip(MISTAKES, found, strict=True):
-        assert status == 2 and told in errors and errors.count('\n') == 1, words
+        assert status == 2, words
+        assert told in errors, words
+        assert errors.count('\n') == 1, words
     assert not (records / 'o').exists()
 
 
@@ -162,7 +168,8 @@ def test_what_needs_parlai_says_how_to_install_it(tmp_path, words):
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 2 and done.stderr.count('\n') == 1
+    assert done.returncode == 2
+    assert done.stderr.count('\n') == 1
     said, _, path = done.stderr.strip().partition('pip install --no-deps -r ')
     assert 'needs ParlAI' in said
     assert 'parlai==' in Path(path).read_text()

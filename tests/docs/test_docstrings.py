@@ -46,7 +46,8 @@ def own_names(monkeypatch):
 def test_the_examples_of_a_module_are_true(name, own_names):
     module = import_module(name)
     result = doctest.testmod(module)
-    assert result.attempted > 0 and result.failed == 0
+    assert result.attempted > 0
+    assert result.failed == 0
 
 
 def test_every_public_name_says_what_it_is():

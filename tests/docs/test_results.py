@@ -38,7 +38,8 @@ def test_every_run_that_is_there_has_its_tables_with_command_and_signatures_on_t
     assert found.runs
     for name, run in found.runs.items():
         text = (ROOT / results.RESULTS / f'{name}.txt').read_text('utf-8')
-        assert text.startswith(run['command'] + '\n') and '--datapath data ' in text
+        assert text.startswith(run['command'] + '\n')
+        assert '--datapath data ' in text
         head = text.partition('Mean scores')[0]
         for scorer, signature in run['signatures'].items():
             assert signature in head

@@ -55,12 +55,14 @@ def test_one_command_makes_the_tables_and_figures_of_several_sets(
     ratings = [f'topical_chat_usr_{name}' for name in ('table_5', 'agreement')]
     assert made['topical_chat_usr'] == ratings
     text = (out / 'meta_eval.txt').read_text()
-    assert 'content_overlap|measure:f1' in text and 'seed 0, 20 rounds' in text
+    assert 'content_overlap|measure:f1' in text
+    assert 'seed 0, 20 rounds' in text
     figures = {p.name for p in (out / 'figures').iterdir()}
     assert {'begin_precision_recall.svg', 'begin_by_density.png'} <= figures
     page = (out / 'meta_eval.html').read_text()
     assert page.count('<img ') == sum(name.endswith('.svg') for name in figures)
-    assert 'Classes at a fixed threshold' in page and 'Scores by density' in page
+    assert 'Classes at a fixed threshold' in page
+    assert 'Scores by density' in page
     assert (out / 'scores_begin.csv').read_text().startswith('knowledge,response,label')
 
 
@@ -139,9 +141,11 @@ def test_a_folder_that_cannot_be_is_told_before_anything_is_scored(
 def test_dialogue_nli_has_the_settings_of_the_paper():
     opt = {'scorers': 'q2,nli', 'preset': 'mini', 'cache': False, 'no_cuda': True}
     persona = scorers_from_opt(opt, 'dialogue_nli_gold')
-    assert persona['q2'].threshold == 0.1 and persona['nli'].threshold == 0.5
+    assert persona['q2'].threshold == 0.1
+    assert persona['nli'].threshold == 0.5
     signature = str(persona['q2'].signature)
-    assert 'personal_filter:off' in signature and 'neutral_fallback:0|' in signature
+    assert 'personal_filter:off' in signature
+    assert 'neutral_fallback:0|' in signature
     assert '|comparison:nli|' in signature
     other = scorers_from_opt(opt, 'begin')['q2']
     assert other.threshold == SOFT_THRESHOLD

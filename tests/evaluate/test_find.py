@@ -85,7 +85,8 @@ def test_a_record_without_annotation_is_refused_with_its_line(tmp_path, row, pro
 @pytest.mark.parametrize('task', set_names())
 def test_every_set_can_be_read_and_knows_its_name(placed, task):
     found = read(placed, task)
-    assert found.name == task and found.responses
+    assert found.name == task
+    assert found.responses
     assert all(r.knowledge is not None and r.response for r in found.responses)
 
 
@@ -131,7 +132,8 @@ def test_the_papers_baselines_on_its_own_files(published):
     annotated = read(published, 'q2_wow')
     names = ('content_overlap', 'bleu')
     found = evaluate(annotated, {n: load_scorer(n) for n in names}, rounds=300)
-    assert len(annotated.responses) == 600 and len(contrasts(annotated.crossed)) == 244
+    assert len(annotated.responses) == 600
+    assert len(contrasts(annotated.crossed)) == 244
     assert len(found.same_dialogue) == 281
     table = means_table(found).rows
     for ours, papers in zip(table[::2], table[1::2], strict=True):

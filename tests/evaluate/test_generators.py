@@ -49,7 +49,8 @@ def test_f_and_h_of_each_generator_stand_beside_the_papers():
         0.172,
     )
     (together,) = rows(table, knowledge='gt', size='all')
-    assert together['count'] == 2 and together is table.rows[-2]
+    assert together['count'] == 2
+    assert together is table.rows[-2]
     own = generators_table(Evaluation(replace(CROWD, paper=''), (), rounds=5))
     assert not rows(own, source=PAPER), 'a file of the same form has no paper'
 

@@ -57,7 +57,8 @@ def test_roc_goes_through_the_points_of_scikit_learn(pairs):
     scores, positive = zip(*pairs)
     alarms, found = roc(np.array(scores), np.array(positive))
     expected = roc_curve(positive, scores, drop_intermediate=False)
-    assert alarms == pytest.approx(expected[0]) and found == pytest.approx(expected[1])
+    assert alarms == pytest.approx(expected[0])
+    assert found == pytest.approx(expected[1])
 
 
 def test_the_auc_of_two_lists_is_that_of_a_sweep_and_needs_both():

@@ -31,7 +31,8 @@ def means(found):
 def test_a_score_at_the_threshold_is_inconsistent():
     found = means(level([0.9, 0.5, 0.5, 0.1], [GOOD, GOOD, BAD, BAD]))
     # One of two consistent is called so; three are called inconsistent, two rightly.
-    assert found['consistent_precision'] == 1 and found['consistent_recall'] == 1 / 2
+    assert found['consistent_precision'] == 1
+    assert found['consistent_recall'] == 1 / 2
     assert found['consistent_f1'] == pytest.approx(2 / 3)
     assert found['inconsistent_precision'] == pytest.approx(2 / 3)
     assert found['inconsistent_recall'] == 1
@@ -58,7 +59,8 @@ def test_it_agrees_with_scikit_learn(pairs):
             for name, figures in zip(('precision', 'recall', 'f1'), expected):
                 assert found[f'{label}_{name}'] == pytest.approx(figures[i])
         else:
-            assert found[f'{label}_recall'] is None and found[f'{label}_f1'] is None
+            assert found[f'{label}_recall'] is None
+            assert found[f'{label}_f1'] is None
     assert found['accuracy'] == pytest.approx(accuracy_score(labels, said))
 
 
@@ -71,7 +73,8 @@ def test_one_class_alone_has_no_ranking_but_an_accuracy_and_none_has_nothing():
 
 def test_scores_that_have_no_threshold_are_ranked_all_the_same():
     found = level([-3.0, 7.0], [BAD, GOOD], threshold=None)
-    assert found['roc_auc'].mean == 1 and found['accuracy'] is None
+    assert found['roc_auc'].mean == 1
+    assert found['accuracy'] is None
 
 
 def test_intervals_are_seeded_and_hold_the_figure():

@@ -80,7 +80,8 @@ def test_a_second_run_scores_nothing_and_one_that_was_stopped_goes_on(
     with pytest.raises(KeyboardInterrupt):
         run(stopped)
     first = run(after)
-    assert stopped.scored and not set(stopped.scored) & set(after.scored)
+    assert stopped.scored
+    assert not set(stopped.scored) & set(after.scored)
     idle = Counting(stop_after=0)
     second = run(idle)
     assert idle.scored == []
@@ -133,7 +134,8 @@ def test_a_column_that_fits_in_part_is_taken_and_the_tables_say_so():
     means = tables['small_table_2']
     assert any('column 6' in note for note in means.notes)
     random = [row['column'] for row in means.rows if row['responses'] == 'random']
-    assert random and not any(random)
+    assert random
+    assert not any(random)
     assert any(row['column'] for row in means.rows)
 
 
@@ -151,7 +153,8 @@ def test_a_sample_is_a_part_says_so_and_is_seeded():
     part = sampled(SET, 4, seed=1)
     assert len(part.responses) == 4
     assert set(map(id, part.responses)) <= set(map(id, SET.responses))
-    assert part.title == 'a small set, a sample of 4' and len(part.crossed) == 4
+    assert part.title == 'a small set, a sample of 4'
+    assert len(part.crossed) == 4
     assert part == sampled(SET, 4, seed=1)
     assert sampled(SET, -1, 0) is sampled(SET, 10, 0) is SET
 

@@ -13,7 +13,8 @@ from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated
 
 def test_a_perfect_score_orders_all_systems_and_its_means_are_the_shares():
     found = system_level([1.0] * 10, [0.0] * 10, rounds=7)
-    assert found.spearman == (1, 1, 1) and found.undefined == 0
+    assert found.spearman == (1, 1, 1)
+    assert found.undefined == 0
     # 350 times 5, 10, 15, 20 and 25 %, rounded to even as in the released code.
     inconsistent = np.array([18, 35, 52, 70, 88])
     assert found.means == pytest.approx(1 - inconsistent / 350)
@@ -21,7 +22,8 @@ def test_a_perfect_score_orders_all_systems_and_its_means_are_the_shares():
 
 def test_a_score_that_says_nothing_has_no_correlation():
     found = system_level([0.3] * 4, [0.3] * 4, rounds=6)
-    assert found.spearman is None and found.undefined == 6
+    assert found.spearman is None
+    assert found.undefined == 6
 
 
 def test_a_plain_loop_over_the_same_draws_gives_the_same():

@@ -53,7 +53,8 @@ TABLE = Table(
 
 def test_a_wide_table_is_cut_and_repeats_what_its_rows_are():
     text = render_text(TABLE, width=40)
-    assert text.count('scorer') == 2 and text.count('q2_f1 (paper)') == 2
+    assert text.count('scorer') == 2
+    assert text.count('q2_f1 (paper)') == 2
     assert max(map(len, text.splitlines())) <= 40
     assert text.index('AUC') < text.index('share %')
 
@@ -74,11 +75,14 @@ def rows(table, **where):
 def test_means_by_system_and_class_with_a_random_sample_of_each():
     table = means_table(evaluation(SYSTEMS, [1, 0.2, 0.6, 0], crossed=CROSSED))
     (consistent,) = rows(table, system='one', responses=GOOD)
-    assert consistent['count'] == 2 and consistent['mine'].mean == pytest.approx(0.8)
+    assert consistent['count'] == 2
+    assert consistent['mine'].mean == pytest.approx(0.8)
     (empty,) = rows(table, system='two', responses=GOOD)
-    assert empty['count'] == 0 and empty['mine'] is None
+    assert empty['count'] == 0
+    assert empty['mine'] is None
     (sample,) = rows(table, system='two', responses='random')
-    assert sample['count'] == 2 and sample['mine'].mean == pytest.approx(0.1)
+    assert sample['count'] == 2
+    assert sample['mine'].mean == pytest.approx(0.1)
     assert any('seed 0' in note for note in table.notes)
 
 
@@ -166,7 +170,8 @@ def test_coverage_and_ablations_count_the_questions_of_each_setting():
     assert (greedy['questions'], greedy['coverage']) == (2, 1)
     assert rows(table, setting='greedy', source=PAPER) == []
     ablation = ablations_table(found).rows
-    assert ablation[0]['roc_auc'].mean == 1 and ablation[1]['roc_auc'].mean == 1 / 2
+    assert ablation[0]['roc_auc'].mean == 1
+    assert ablation[1]['roc_auc'].mean == 1 / 2
     assert ablation[0]['one cons.'].mean == 1
     (row,) = rows(means_table(found), responses=BAD, system='two', source='here')
     assert (row['questions'], row['no_answer']) == (1, 1)
@@ -181,7 +186,8 @@ def test_other_knowledge_has_its_means_and_no_answers():
     found = Evaluation(given, (scored, column), same_dialogue=pairs, rounds=5)
     table = random_knowledge_table(found)
     (other,) = rows(table, knowledge='same dialogue', source='here')
-    assert other['q2'].mean == pytest.approx(0.25) and other['no_answer'] == 2 / 3
+    assert other['q2'].mean == pytest.approx(0.25)
+    assert other['no_answer'] == 2 / 3
     ours, paper = rows(table, knowledge='random dialogue')
     assert (ours['count'], ours['q2'], ours['no_answer']) == (0, None, None)
     assert (paper['q2'], paper['no_answer']) == (0.0, 0.9961)
@@ -200,7 +206,8 @@ def test_groups_by_system_corpus_and_density():
     assert system_table(evaluation(SYSTEMS[:1], [1])) is None
     # Responses of one density stay together, in the lowest group.
     low, *others = density_table(evaluation([annotated(1), annotated(2)], [1, 1])).rows
-    assert low['count'] == '2' and {row['count'] for row in others} == {'0'}
+    assert low['count'] == '2'
+    assert {row['count'] for row in others} == {'0'}
 
 
 def test_f1_by_corpus_by_hand():
@@ -276,13 +283,15 @@ def test_differences_are_of_responses_that_both_have():
     found = Evaluation(given, (first, part, other, unbounded), rounds=20)
     one, far = difference_table(found).rows
     assert (one['scorer'], one['accuracy'].mean) == ('part', -0.5)
-    assert far['accuracy'] is None and far['roc_auc'].mean == 0
+    assert far['accuracy'] is None
+    assert far['roc_auc'].mean == 0
     assert difference_table(Evaluation(given, (first,), rounds=5)) is None
 
 
 def test_a_table_as_text():
     title, _, *lines = render_text(TABLE).splitlines()
-    assert title == 'A title' and lines[-1] == 'A note & more.'
+    assert title == 'A title'
+    assert lines[-1] == 'A note & more.'
     assert [line.split() for line in lines[2:5]] == [
         ['q2_f1', '0.756', '[0.715,', '1.000]', '50.0'],
         ['q2_f1', '(paper)', '-', '1'],

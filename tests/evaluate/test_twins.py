@@ -41,7 +41,8 @@ def test_a_twin_is_complete_and_its_sides_differ():
 
 def test_words_choose_kinds_and_classes():
     found = read_set('twins:time:inconsistent').responses
-    assert {r.corpus for r in found} == {'time'} and {r.label for r in found} == {BAD}
+    assert {r.corpus for r in found} == {'time'}
+    assert {r.label for r in found} == {BAD}
 
 
 def test_folds_are_apart_and_a_set_has_one():

@@ -18,8 +18,10 @@ def judged(one=FIVE, **choices):
 def test_the_first_speaker_keeps_all_fields_and_the_second_has_the_score():
     (first, _) = conversations(judged())
     asked, answered = first['dialog'][0]
-    assert asked['knowledge'] == 'a b c' and asked['labels'] == ['b b']
-    assert answered['q2_score'] == 1.0 and answered['q2_kept'] is True
+    assert asked['knowledge'] == 'a b c'
+    assert asked['labels'] == ['b b']
+    assert answered['q2_score'] == 1.0
+    assert answered['q2_kept'] is True
     assert answered['q2_reason'] == 'above the threshold'
     score = Score.from_dict(answered['q2_evidence'])
     assert score == Score(1.0, 'consistent', parts={'words': 1.0})
@@ -33,7 +35,8 @@ def test_knowledge_that_stood_in_a_text_becomes_a_field():
     (kept,) = conversations(judged(one))
     ((asked, _),) = kept['dialog']
     # Its text has the knowledge of the turn before; its own is in the field.
-    assert 'a b' in asked['text'] and asked['knowledge'] == 'c'
+    assert 'a b' in asked['text']
+    assert asked['knowledge'] == 'c'
     (gone,) = conversations(judged(one), kept=False)
     assert gone['dialog'][0][0]['knowledge'] == 'a b'
 
@@ -43,17 +46,21 @@ def test_turns_without_a_score_or_without_a_label_are_written_too():
     one = [*episode(('one', None, 'x')), blank]
     ((first,),) = (c['dialog'] for c in conversations(judged(one)))
     assert [act['text'] for act in first] == ['one', 'x']
-    assert first[0]['id'] == 'task' and 'q2_score' not in first[1]
+    assert first[0]['id'] == 'task'
+    assert 'q2_score' not in first[1]
     ((gone,),) = (c['dialog'] for c in conversations(judged(one), kept=False))
     assert [act['text'] for act in gone] == ['one\nx\ntwo', '']
-    assert gone[0]['id'] == 'teacher' and gone[1]['q2_reason'] == 'no label'
+    assert gone[0]['id'] == 'teacher'
+    assert gone[1]['q2_reason'] == 'no label'
 
 
 def test_fields_that_cannot_be_written_or_are_not_wanted_are_left_out():
     one = [{**FIVE[0], 'image': object(), 'label_candidates': ['a'] * 100, 'n': 1}]
     (kept,) = conversations(judged(one))
     asked = kept['dialog'][0][0]
-    assert 'image' not in asked and 'label_candidates' not in asked and asked['n'] == 1
+    assert 'image' not in asked
+    assert 'label_candidates' not in asked
+    assert asked['n'] == 1
 
 
 # Line ends to Python's splitlines, by which ParlAI cuts a file, but not to JSON.
@@ -65,7 +72,8 @@ def test_parlai_reads_every_text_back(tmp_path, odd):
             write(conversations(judged(episode((text, 'a', 'a')))))
     read = list(Conversations(str(tmp_path / 'kept.jsonl')))
     assert [c[0].text for c in read] == [text] * 2
-    assert read[0][1].text == 'a' and read[0][0].knowledge == 'a'
+    assert read[0][1].text == 'a'
+    assert read[0][0].knowledge == 'a'
 
 
 def test_another_ending_is_an_error(tmp_path):

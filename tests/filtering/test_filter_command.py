@@ -58,7 +58,8 @@ def test_a_folder_of_any_name_it_writes_is_told_before_any_work(kept, ending):
 def test_another_threshold_costs_no_new_scores(kept):
     run_filter(kept)
     found = run_filter(kept, '--choose-threshold', '1.0')
-    assert found['kept'] == 0 and kept.read_text() == ''
+    assert found['kept'] == 0
+    assert kept.read_text() == ''
     assert found['cache'] == {'hits': 36, 'misses': 0}
     assert WordScorer.made[0].calls == []
 
@@ -78,7 +79,8 @@ def test_policies_are_options(kept):
     all_kept = run_filter(kept, '-dt', 'valid', **common)
     dropped = run_filter(kept, '-dt', 'valid', '--unverifiable', 'drop', **common)
     gone = all_kept['reasons']['kept']['nothing to verify']
-    assert gone > 0 and dropped['kept'] == all_kept['kept'] - gone
+    assert gone > 0
+    assert dropped['kept'] == all_kept['kept'] - gone
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,8 @@ def test_where_nothing_is_kept_a_warning_says_so_and_training_says_why(
     run_filter(kept)
     assert said == []
     run_filter(kept, '--choose-threshold', 1.0)
-    assert len(said) == 1 and 'No turn was kept' in said[0]
+    assert len(said) == 1
+    assert 'No turn was kept' in said[0]
     with pytest.raises(InputError, match='kept.jsonl has no turns'):
         messages('parlai_q2.tasks.grounded_file.agents', kept)
 

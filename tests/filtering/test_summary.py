@@ -22,7 +22,9 @@ def test_means_and_histogram_leave_out_what_could_not_be_verified():
     assert found['mean_score'] == pytest.approx(2.5 / 4)
     assert found['mean_score_kept'] == 1.0
     bars = [(bar['kept'], bar['dropped']) for bar in found['histogram']]
-    assert bars[0] == (0, 1) and bars[5] == (0, 1) and bars[9] == (2, 0)
+    assert bars[0] == (0, 1)
+    assert bars[5] == (0, 1)
+    assert bars[9] == (2, 0)
     assert sum(map(sum, bars)) == 4
     assert found['histogram'][9]['to'] == 1.0
 

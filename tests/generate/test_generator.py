@@ -75,4 +75,5 @@ def test_samples_depend_on_the_seed():
         return write(generator, strategies, 'Bees have five eyes.', 'How many eyes?')[1]
 
     first, again, other = sample(3), sample(3), sample(4)
-    assert first == again and first != other
+    assert first == again
+    assert first != other

@@ -95,7 +95,8 @@ def test_a_busy_server_is_asked_again_after_longer_and_longer_waits(status, wait
         assert asked(client(served.url)) == ['reply 0']
     assert len(served.requests) == 3
     first, second = waits
-    assert 0.5 <= first <= 0.75 and 1.0 <= second <= 1.5
+    assert 0.5 <= first <= 0.75
+    assert 1.0 <= second <= 1.5
 
 
 def test_a_server_says_how_long_to_wait(waits):
@@ -202,7 +203,8 @@ def test_only_the_named_host_is_contacted(monkeypatch):
         asked(client(served.url), 2)
     port = int(served.url.split(':')[2].split('/')[0])
     assert contacted == [('127.0.0.1', port)]
-    assert proxy.requests == [] and len(served.requests) == 1
+    assert proxy.requests == []
+    assert len(served.requests) == 1
 
 
 def test_the_key_is_sent_and_shown_nowhere(monkeypatch):

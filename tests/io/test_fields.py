@@ -75,7 +75,8 @@ def test_a_world_log_need_not_be_named_as_one(tmp_path):
     said = [{'text': 'hi', 'knowledge': 'K'}, {'text': 'hello'}]
     text = '\n' + json.dumps({'dialog': [said]}) + '\n'
     (record,) = read(tmp_path, text)
-    assert record.example.response == 'hello' and record.fields['id'] == '2.0'
+    assert record.example.response == 'hello'
+    assert record.fields['id'] == '2.0'
     # Unless it is a record that has such a field.
     (record,) = read(tmp_path, json.dumps({**GOOD, 'dialog': [said]}))
     assert record.example.response == 'R'
@@ -96,7 +97,8 @@ def test_fields_that_look_like_an_input_are_named_once(tmp_path, caplog):
     names = {'history': 'question'}
     records = read(tmp_path, '\n'.join(lines), names=names)
     assert [r.example.history for r in records] == [('Q',)] * 3
-    assert caplog.messages == [] and records[0].fields['question'] == 'Q'
+    assert caplog.messages == []
+    assert records[0].fields['question'] == 'Q'
 
 
 def test_all_that_a_pool_may_mean_is_named_with_the_option_that_reads_it(
@@ -108,10 +110,12 @@ def test_all_that_a_pool_may_mean_is_named_with_the_option_that_reads_it(
     bad = list(read_pools(path))
     (told,) = caplog.messages
     option = 'knowledge=context,history=question,candidates=replies'
-    assert f'--fields {option}.' in told and all(record.error for record in bad)
+    assert f'--fields {option}.' in told
+    assert all(record.error for record in bad)
     caplog.clear()
     for record in read_pools(path, read_fields(option)):
-        assert record.pool.knowledge_text == 'K' and record.pool.history == ('Q',)
+        assert record.pool.knowledge_text == 'K'
+        assert record.pool.history == ('Q',)
         assert record.pool.candidates[0].text == 'R'
     assert caplog.messages == []
 

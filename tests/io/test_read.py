@@ -76,7 +76,8 @@ def test_bytes_that_are_no_utf8_spoil_nothing(tmp_path, name, head, row, bad):
     assert f'{name}, line {line}: is not UTF-8' in str(records[1].error)
     assert 'iconv -f latin1 -t UTF-8' in str(records[1].error)
     # What stood for the bytes is written nowhere.
-    assert repr(records[1]).isascii() and 'udc' not in repr(records[1])
+    assert repr(records[1]).isascii()
+    assert 'udc' not in repr(records[1])
 
 
 @pytest.mark.parametrize('name', ['in.jsonl', 'in.csv'])
@@ -217,7 +218,8 @@ def test_csv_that_cannot_be_parsed_is_an_error_of_its_line(
     text = f'knowledge,response\nk,r\n{"x" * 30},r\nk,r\n'
     good, bad, last = read(tmp_path, text, 'in.csv')
     assert good.example.knowledge_text == last.example.knowledge_text == 'k'
-    assert 'in.csv, line 3' in str(bad.error) and 'cannot be read' in str(bad.error)
+    assert 'in.csv, line 3' in str(bad.error)
+    assert 'cannot be read' in str(bad.error)
     assert 'field limit (20)' in str(bad.error)
 
 
@@ -237,7 +239,8 @@ def test_what_is_no_world_log_is_an_error_of_its_line(tmp_path):
     dialog = [[{'text': 'nobody answers'}], [turn, {'text': 'r'}], 'no turn at all']
     lines = ['nonsense', '{"a": 1}', json.dumps({'dialog': dialog})]
     records = read(tmp_path, '\n'.join(lines), format='world_logs')
-    assert 'line 1' in str(records[0].error) and 'is not JSON' in str(records[0].error)
+    assert 'line 1' in str(records[0].error)
+    assert 'is not JSON' in str(records[0].error)
     assert 'is it a ParlAI world log?' in str(records[1].error)
     (found,) = records[2:]
     assert (found.example.id, found.example.response) == ('t7', 'r')

@@ -31,9 +31,11 @@ def test_score_writes_null_and_says_so(tmp_path, chunks):
         *('--measure', 'precision', *chunks),
     )
     first, second = strict(outfile.read_text())
-    assert first['p'] is second['p'] is None and first['q'] == {'r': [1, None]}
+    assert first['p'] is second['p'] is None
+    assert first['q'] == {'r': [1, None]}
     assert second['kept'] == [None, 1.5]
-    assert summary['nulled'] == {'p': 2, 'q.r': 1} and summary['bad'] == 0
+    assert summary['nulled'] == {'p': 2, 'q.r': 1}
+    assert summary['bad'] == 0
 
 
 def test_rerank_writes_null_and_says_so(tmp_path):

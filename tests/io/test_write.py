@@ -66,9 +66,10 @@ def test_a_summary_never_stands_beside_another_runs_file(tmp_path, monkeypatch):
     first.finish({'run': 1})
     second = ResumableWriter(outfile, {'run': 2})
     second.write([{'of': 2}])
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patched:
         patched.setattr(os, 'replace', stop)
-        second.finish({'run': 2})
+        with pytest.raises(KeyboardInterrupt):
+            second.finish({'run': 2})
     assert json.loads(outfile.read_text()) == {'of': 1}
     assert not second.meta.exists()
     second.finish({'run': 2})
@@ -101,9 +102,11 @@ def test_a_link_stays_and_what_it_points_to_is_written(tmp_path):
     writer = ResumableWriter(link, RUN)
     writer.write([{'n': 1}])
     writer.finish({})
-    assert link.is_symlink() and read_lines(target) == [{'n': 1}]
+    assert link.is_symlink()
+    assert read_lines(target) == [{'n': 1}]
     write.write_text(link, 'text')
-    assert link.is_symlink() and target.read_text() == 'text'
+    assert link.is_symlink()
+    assert target.read_text() == 'text'
     assert write.meta_of(link) == target.with_name('real.jsonl.meta.json')
 
 

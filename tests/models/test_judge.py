@@ -52,7 +52,8 @@ def test_the_probability_is_that_of_the_word_against_the_other(folder):
         said = logits(made, f'the {premise} . {hypothesis}')
         expected = said[[no, yes]].softmax(-1)[1].item()
         assert one.entailment == pytest.approx(expected, abs=1e-6)
-        assert sum(one) == pytest.approx(1) and one.neutral == 1 - one.entailment
+        assert sum(one) == pytest.approx(1)
+        assert one.neutral == 1 - one.entailment
     assert len({one.entailment for one in found}) == 3
     assert made.classify([('{hypothesis} {0}', 'the cat')])  # braces are text
 
@@ -176,5 +177,6 @@ def test_a_judge_without_its_prompt_is_told_to_have_one(folder):
 def test_the_published_judges_are_asked_as_their_authors_do(name):
     section = load_preset(name).model('detector')
     made = WordJudge(section, **section.settings)
-    assert made.words[0] == '1' and made.max_tokens == 2048
+    assert made.words[0] == '1'
+    assert made.max_tokens == 2048
     assert load_scorer('consistency', name).model.prompt == made.prompt

@@ -54,14 +54,17 @@ def test_a_batch_gives_what_each_input_gives_alone(model):
     alone = [model.predict_support([one])[0] for one in INPUTS]
     assert model.predict_support(INPUTS) == alone
     assert model.predict_support(INPUTS[::-1] + INPUTS) == alone[::-1] + alone
-    assert all(0 < value < 1 for value in alone) and len(set(alone)) > 1
+    assert all(0 < value < 1 for value in alone)
+    assert len(set(alone)) > 1
     short = [(turns, reply) for _, turns, reply in INPUTS]
     alone = [model.predict_relevance([one])[0] for one in short]
-    assert model.predict_relevance(short) == alone and len(set(alone)) > 1
+    assert model.predict_relevance(short) == alone
+    assert len(set(alone)) > 1
 
 
 def test_blank_texts_are_not_read(model):
-    assert model.predict_relevance([]) == [] and model.predict_support([]) == []
+    assert model.predict_relevance([]) == []
+    assert model.predict_support([]) == []
     blank, five = model.predict_relevance([(['Hi'], ' \n'), (['Hi'], 'Five.')])
     assert blank == LEAST < five
     assert model.predict_support([('Bees.', ['Hi'], ''), (' ', ['Hi'], 'No.')]) == [

@@ -16,7 +16,8 @@ def test_messages_have_score_label_and_evidence():
         expected = 'inconsistent' if lie else 'consistent'
         assert message['q2_score_label'] == expected
         score = Score.from_dict(message['q2_evidence'])
-        assert score.value == message['q2_score'] and score.signature
+        assert score.value == message['q2_score']
+        assert score.signature
         json.dumps(message['q2_evidence'])
 
 

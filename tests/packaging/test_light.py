@@ -48,7 +48,8 @@ def test_the_command_scores_without_torch(tmp_path):
     done = subprocess.run(
         [sys.executable, '-c', code, 'score', *options], capture_output=True, text=True
     )
-    assert out.exists() and '"score"' in out.read_text(), done.stderr[-2000:]
+    assert out.exists(), done.stderr[-2000:]
+    assert '"score"' in out.read_text()
 
 
 # Each asks for a package of its own accord, so that one process can try them all.

@@ -79,7 +79,8 @@ def test_a_release_is_tagged_built_and_checked(project):
     assert git(project, 'tag').split() == ['v0.6.0']
     assert git(project, 'status', '--porcelain') == ''
     built, checked = (project / 'dist' / 'told').read_text().splitlines()
-    assert built == '--outdir dist' and checked.startswith('check --strict dist/')
+    assert built == '--outdir dist'
+    assert checked.startswith('check --strict dist/')
     assert 'twine upload' in done.stdout
 
 
@@ -109,7 +110,8 @@ def test_what_should_not_be_released_is_refused(project, spoil, version, says):
         (project / 'CHANGELOG.md').read_text(),
     )
     done = release(project, version)
-    assert done.returncode == 1 and says in done.stderr
+    assert done.returncode == 1
+    assert says in done.stderr
     assert git(project, 'rev-parse', 'HEAD') == head
     assert (project / 'CHANGELOG.md').read_text() == files
 
@@ -117,7 +119,7 @@ def test_what_should_not_be_released_is_refused(project, spoil, version, says):
 def test_a_build_that_fails_leaves_no_release(project):
     (project / 'fakes' / 'twine.py').write_text('raise SystemExit(1)')
     done = release(project, '0.6.0')
-    assert done.returncode == 1 and 'twine' in done.stderr
-    assert (
-        git(project, 'tag') == '' and git(project, 'log', '--oneline').count('\n') == 1
-    )
+    assert done.returncode == 1
+    assert 'twine' in done.stderr
+    assert git(project, 'tag') == ''
+    assert git(project, 'log', '--oneline').count('\n') == 1

@@ -75,7 +75,8 @@ def test_a_malformed_option_file_is_one_line_with_its_name(tmp_path, text):
     path.write_text(text)
     with pytest.raises(ConfigError) as error:
         read_options(str(path))
-    assert str(path) in str(error.value) and '\n' not in str(error.value)
+    assert str(path) in str(error.value)
+    assert '\n' not in str(error.value)
 
 
 class Agent(WeightsOnly):
@@ -87,7 +88,8 @@ def test_our_agents_load_weights_and_nothing_that_runs(tmp_path):
     made, path = tmp_path / 'made', str(tmp_path / 'm')
     torch.save({'model': {'w': torch.ones(2)}, 'epochs': 3}, path)
     agent = Agent()
-    assert agent.load(path)['epochs'] == 3 and agent.state['w'].tolist() == [1, 1]
+    assert agent.load(path)['epochs'] == 3
+    assert agent.state['w'].tolist() == [1, 1]
     torch.save({'model': Payload(made)}, path)
     with pytest.raises(ModelError, match='not a checkpoint of weights'):
         agent.load(path)

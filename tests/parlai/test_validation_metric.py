@@ -117,7 +117,8 @@ def test_the_checkpoint_with_the_best_score_is_kept(tmp_path, mode, epochs, valu
 @pytest.mark.parametrize('metric', [SCORER, 'coverage'])
 def test_a_validation_without_any_score_counts_as_0(tmp_path, metric):
     valid, _ = train(tmp_path, *by(metric), '-t', UNKNOWING)
-    assert valid[metric].value() == 0 and valid['unverifiable'].value() == 1
+    assert valid[metric].value() == 0
+    assert valid['unverifiable'].value() == 1
 
 
 @pytest.mark.parametrize('metric', ['rerank/chosen', 'rerank/generic'])
@@ -127,7 +128,8 @@ def test_reranking_without_knowledge_counts_as_0_and_is_in_no_mean(tmp_path, met
     model += ['--n-heads', 1, '--embedding-size', 8, '--ffn-size', 8, '--num-epochs', 1]
     model += ['--label-truncate', 4, '--candidate-strategies', 'beam:2']
     valid, _ = train(tmp_path / 'one', *by(metric), '-t', UNKNOWING, *model)
-    assert valid[metric].value() == 0 and valid['rerank/unverifiable'].value() == 1
+    assert valid[metric].value() == 0
+    assert valid['rerank/unverifiable'].value() == 1
     if metric != 'rerank/chosen':
         return
     both = f'{UNKNOWING},{TASK}'

@@ -59,7 +59,8 @@ def test_a_score_is_in_range_and_its_evidence_slices_back(examples):
             for passage, found, _ in claim.evidence:
                 text = example.knowledge[passage].text
                 assert text[found.start : found.end] == found.text
-            assert 0 <= claim.support <= 1 and 0 <= claim.f1 <= 1
+            assert 0 <= claim.support <= 1
+            assert 0 <= claim.f1 <= 1
 
 
 @settings(max_examples=30, deadline=None)

@@ -49,7 +49,8 @@ def test_a_view_is_the_same_where_its_address_is_opened(browser, page):
     first = browser.text('tr.response')
     assert status == '26 to 30 of 30 (of 60 in all)'
     go(browser, address)
-    assert browser.text('#status') == status and browser.text('tr.response') == first
+    assert browser.text('#status') == status
+    assert browser.text('tr.response') == first
     assert browser.js(VALUES) == ['', 'inconsistent', '', 'Score down', '25', '2']
     assert browser.js('location.href') == address
     assert browser.complaints() == []

@@ -104,8 +104,10 @@ def test_score_then_report_shows_agreement(tmp_path):
     page = run_command('report', str(outfile), '--by', 'system')
     text = page.read_text()
     assert '<title>3 responses judged by precision</title>' in text
-    assert 'By system' in text and 's2' in text
-    assert 'Accuracy' in text and 'Consistent rate' in text
+    assert 'By system' in text
+    assert 's2' in text
+    assert 'Accuracy' in text
+    assert 'Consistent rate' in text
     assert all('fields' not in entry for entry in page_data(page)['entries'])
 
 

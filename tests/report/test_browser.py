@@ -103,14 +103,18 @@ def test_a_reranked_turn_shows_before_and_after_and_all_candidates(opened):
     before, after = opened.js(
         "[...document.querySelectorAll('.choice')].map(c => c.innerText)"
     )
-    assert 'first candidate 0.33' in before and '1985' in before
-    assert 'chosen 1.00' in after and 'highest score' in after
+    assert 'first candidate 0.33' in before
+    assert '1985' in before
+    assert 'chosen 1.00' in after
+    assert 'highest score' in after
     assert not opened.js("document.querySelector('.detail details').open")
     opened.click('.detail summary')
     head = opened.js("document.querySelector('.candidates th').textContent")
     assert head == 'Place', 'a screen reader is told what the first column is'
     table = opened.text('table.candidates')
-    assert 'beam, nucleus' in table and '-1.25' in table and 'delayedbeam' in table
+    assert 'beam, nucleus' in table
+    assert '-1.25' in table
+    assert 'delayedbeam' in table
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def chat():
         yield server
 
 
-@pytest.fixture()
+@pytest.fixture
 def opened(browser, chat):
     chat.host.conversation = Scripted()
     open_page(browser, chat)
@@ -148,8 +148,10 @@ def test_hostile_text_is_read_not_run(opened):
     opened.click('.candidates .toggle')
     shown = opened.text('.turn')
     assert shown.count('<script>document.title="taken"</script>') > 5
-    assert '\\x00 \\x1b[31m' in shown and '{{data}} ${x}' in shown
-    assert 'مرحبا שלום' in shown and '\U0001f468\u200d\U0001f469' in shown
+    assert '\\x00 \\x1b[31m' in shown
+    assert '{{data}} ${x}' in shown
+    assert 'مرحبا שלום' in shown
+    assert '\U0001f468\u200d\U0001f469' in shown
     assert opened.js('document.title') == 'Chat with Scripted <b>'
     assert opened.count('#turns script, #turns img, h1 b') == 0
 
@@ -157,7 +159,8 @@ def test_hostile_text_is_read_not_run(opened):
 def test_a_reply_says_which_document_it_is_from(opened):
     say(opened, 'documents')
     shown = opened.text(f'{LAST} .sources')
-    assert shown.startswith('From: ') and shown.endswith('.md, Life (line 4)')
+    assert shown.startswith('From: ')
+    assert shown.endswith('.md, Life (line 4)')
     assert opened.count(f'{LAST} .sources *') == 0
     say(opened, 'abstain')
     assert opened.count(f'{LAST} .sources') == 0
@@ -166,8 +169,10 @@ def test_a_reply_says_which_document_it_is_from(opened):
 def test_no_empty_reply_is_shown_where_nothing_was_found(opened):
     say(opened, 'nothing')
     shown = opened.text(LAST)
-    assert "I'm not sure about that." in shown and 'nothing that was found' in shown
-    assert '(empty)' not in shown and 'candidate' not in shown
+    assert "I'm not sure about that." in shown
+    assert 'nothing that was found' in shown
+    assert '(empty)' not in shown
+    assert 'candidate' not in shown
 
 
 def test_a_failure_is_told_and_what_was_typed_stays(opened):
@@ -186,7 +191,8 @@ def test_a_new_conversation_keeps_the_field_and_tells_it_again(opened, chat):
     say(opened, 'one')
     opened.click('#reset')
     opened.wait_for(f"{DONE} && !document.querySelector('.turn')")
-    assert chat.host.conversation.turns == [] and chat.host.conversation.knowledge == ''
+    assert chat.host.conversation.turns == []
+    assert chat.host.conversation.knowledge == ''
     assert opened.js("document.getElementById('knowledge').value") == 'A passage.'
     say(opened, 'two')
     assert chat.host.conversation.knowledge == 'A passage.'
@@ -221,7 +227,8 @@ def test_a_wait_tells_the_step_that_it_is_at(opened, chat):
     assert opened.text('.waiting .step') == 'Judging 10 candidates …'
     go_on.set()
     opened.wait_for(DONE)
-    assert opened.count('.waiting') == 0 and opened.count('.turn') == 1
+    assert opened.count('.waiting') == 0
+    assert opened.count('.turn') == 1
 
 
 def test_the_token_is_taken_off_the_address_and_kept_by_the_tab(opened, chat):
@@ -251,7 +258,8 @@ def test_all_of_it_can_be_done_with_the_keyboard(opened):
         reached.append(
             opened.js('(e => e.id || e.className || e.tagName)(document.activeElement)')
         )
-    assert reached[0] == 'knowledge' and reached[-1] == 'send'
+    assert reached[0] == 'knowledge'
+    assert reached[-1] == 'send'
     assert reached[-2] == 'message'
     # Two marks, evidence and candidates lie between.
     assert reached.count('SUMMARY') == 2
@@ -286,4 +294,5 @@ def test_nothing_is_cut_off_on_a_narrow_screen(opened, chat, width):
     opened.wait_for("document.querySelector('.candidates')")
     assert opened.js('document.documentElement.scrollWidth') <= width
     send = "document.getElementById('send').getBoundingClientRect()"
-    assert opened.js(f'{send}.right') <= width and opened.js(f'{send}.bottom') <= 640
+    assert opened.js(f'{send}.right') <= width
+    assert opened.js(f'{send}.bottom') <= 640

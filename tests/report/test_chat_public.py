@@ -73,7 +73,8 @@ def test_others_are_told_no_path_of_this_machine(public):
     public.host.conversation.interact = fail
     status, _, found = ask(public, 'POST', '/interact', {'text': 'a'})
     assert (status, list(found)) == (200, ['error'])
-    assert str(ROOT) not in found['error'] and 'secret' not in found['error']
+    assert str(ROOT) not in found['error']
+    assert 'secret' not in found['error']
     assert 'The reply failed (ConfigError)' in found['error']
 
 

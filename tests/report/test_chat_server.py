@@ -93,7 +93,8 @@ def test_nothing_of_the_conversation_is_told_without_the_token(server):
         for given in ({}, {'Authorization': 'Bearer '}, {'Authorization': 'Bearer é'}):
             headers = {**JSON, **given}
             status, _, found = ask(server, method, path, '{}', headers, token=False)
-            assert status == 401 and 'printed' in found['error']
+            assert status == 401
+            assert 'printed' in found['error']
     assert len(server.host.conversation.turns) == 1
     assert server.access.token not in ask(server, 'GET', '/')[2]
     assert server.access.token not in repr(server.access)
@@ -194,7 +195,8 @@ def test_the_page_comes_with_its_policies(server):
     assert headers['Content-Security-Policy'] == "frame-ancestors 'none'"
     assert headers['Cache-Control'] == 'no-store'
     assert headers['X-Content-Type-Options'] == 'nosniff'
-    assert "default-src 'none'" in page and "connect-src 'self'" in page
+    assert "default-src 'none'" in page
+    assert "connect-src 'self'" in page
     assert '<h1 dir="auto">Chat with Scripted &lt;b&gt;</h1>' in page
     for loaded in ('src=', 'url(', '@import', 'https:', 'http:'):
         assert loaded not in page
@@ -218,13 +220,15 @@ def test_the_page_comes_with_its_policies(server):
 )
 def test_what_is_no_message_is_refused(server, body, problem):
     status, _, found = ask(server, 'POST', '/interact', body)
-    assert status == 400 and problem in found['error']
+    assert status == 400
+    assert problem in found['error']
     assert server.host.conversation.turns == []
 
 
 def test_a_request_that_is_too_large_hears_of_it(server):
     status, _, found = ask(server, 'POST', '/interact', 'a' * (MAX_REQUEST + 1))
-    assert status == 413 and 'at most 500,000 bytes' in found['error']
+    assert status == 413
+    assert 'at most 500,000 bytes' in found['error']
 
 
 @pytest.mark.parametrize(
@@ -266,7 +270,8 @@ def test_lone_surrogates_reach_no_model(server):
 
 def test_a_failure_is_an_answer_and_the_next_message_is_taken(server):
     status, _, found = ask(server, 'POST', '/interact', {'text': 'fail'})
-    assert status == 200 and '\\x00' in found['error']
+    assert status == 200
+    assert '\\x00' in found['error']
     assert found['error'].startswith('RuntimeError: the model is broken <')
     assert ask(server, 'POST', '/interact', {'text': 'again'})[0] == 200
 
@@ -394,4 +399,5 @@ def test_the_evidence_of_a_turn_is_asked_for_after_its_reply(server):
 )
 def test_a_turn_that_is_not_there_has_no_evidence(server, body, status, says):
     found = ask(server, 'POST', '/evidence', body)
-    assert found[0] == status and says in found[2]['error']
+    assert found[0] == status
+    assert says in found[2]['error']

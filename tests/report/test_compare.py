@@ -54,7 +54,8 @@ def test_one_record_with_another_response_is_counted_and_not_compared():
     before = entries(simple(1), simple(2), simple(3))
     after = entries(simple(1, knowledge='L.'), simple(2), simple(3))
     pairing = pair_up(before, after)
-    assert ids(pairing) == [('r2', 'r2'), ('r3', 'r3')] and not pairing.systems
+    assert ids(pairing) == [('r2', 'r2'), ('r3', 'r3')]
+    assert not pairing.systems
     assert (pairing.only_before, pairing.only_after, pairing.other_text) == (1, 1, 1)
 
 
@@ -68,7 +69,8 @@ def two_systems(count, same):
 def test_two_systems_are_paired_by_their_turns_whatever_both_happen_to_say():
     before, after = two_systems(40, 19)
     pairing = pair_up(entries(*before), entries(*reversed(after)))
-    assert pairing.systems and len(pairing.pairs) == 40
+    assert pairing.systems
+    assert len(pairing.pairs) == 40
     assert all(old == new for old, new in ids(pairing))
     # An id that stands for another turn does not pair.
     moved = [{**one, 'history': ['other']} for one in after]
@@ -91,7 +93,8 @@ def test_without_ids_two_systems_are_paired_by_knowledge_and_history_in_any_orde
         for said, order in (('One.', turns), ('Two.', [*turns[::-1], ('M.', [])]))
     )
     pairing = pair_up(entries(*before), entries(*after))
-    assert pairing.systems and ids(pairing) == [('3', '1'), ('2', '2'), ('1', '3')]
+    assert pairing.systems
+    assert ids(pairing) == [('3', '1'), ('2', '2'), ('1', '3')]
     assert (pairing.only_before, pairing.only_after) == (0, 1)
     # Ids of their own say that these are other turns.
     named = [{**one, 'id': f'r{n}'} for n, one in enumerate(before)]
@@ -131,7 +134,8 @@ def test_each_question_has_its_fate():
         (0, 0, 'same'),
     ]
     assert change['why'] == {'answer': 1, 'before': 1, 'after': 1}
-    assert change['flip'] and change['changed']
+    assert change['flip']
+    assert change['changed']
     assert change['difference'] == pytest.approx(1 / 3, abs=1e-4)
 
 

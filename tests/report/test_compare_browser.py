@@ -69,13 +69,17 @@ def test_a_row_says_why_and_opens_to_both_runs_side_by_side(opened):
     before, after = opened.js(
         "[...document.querySelectorAll('.choice')].map(c => c.innerText)"
     )
-    assert 'Before: a 0.33' in before and 'After: b 0.67' in after
+    assert 'Before: a 0.33' in before
+    assert 'After: b 0.67' in after
     lines = opened.js(
         "[...document.querySelectorAll('.both tbody tr')].map(r => r.innerText)"
     )
-    assert 'When was Madonna born?' in lines[0] and 'different answer' in lines[0]
-    assert 'August 16, 1958' in lines[0] and '(no answer)' in lines[0]
-    assert 'not asked' in lines[1] and 'only asked before' in lines[1]
+    assert 'When was Madonna born?' in lines[0]
+    assert 'different answer' in lines[0]
+    assert 'August 16, 1958' in lines[0]
+    assert '(no answer)' in lines[0]
+    assert 'not asked' in lines[1]
+    assert 'only asked before' in lines[1]
     assert 'only asked after' in lines[2]
     assert 'the same' in lines[3]
     assert 'id r0 · annotation inconsistent' in opened.text('.detail')
@@ -90,8 +94,10 @@ def test_marks_of_two_runs_stand_beside_each_other(browser, tmp_path):
     assert browser.js(heads)[0] == 'In the response'
     lines = "[...document.querySelectorAll('.both tbody tr')].map(r => r.innerText)"
     moved, same = browser.js(lines)
-    assert 'in 1985 → 1985 in Canada' in moved and 'not in the knowledge' in moved
-    assert 'Madonna: Madonna sang.' in same and 'supported 0.90' in same
+    assert 'in 1985 → 1985 in Canada' in moved
+    assert 'not in the knowledge' in moved
+    assert 'Madonna: Madonna sang.' in same
+    assert 'supported 0.90' in same
     assert browser.complaints() == []
 
 
@@ -103,7 +109,8 @@ def test_the_replies_of_two_systems_are_read_in_the_row_and_named_in_words(
     browser.goto(written(tmp_path, [before], [{**after, 'score': 0.2}]))
     said = browser.text('td.said')
     assert said.index('First') < said.index('1985') < said.index('Second')
-    assert 'Or not.' in said and 'Before' not in browser.text('body')
+    assert 'Or not.' in said
+    assert 'Before' not in browser.text('body')
     # It opens where there is no table of its sentences.
     browser.click('td.said .one-of-two:last-child .unsupported')
     assert browser.count('.detail') == 1

@@ -21,7 +21,8 @@ def test_means_and_counts_are_over_all_responses():
     )
     assert overview.labels == {'inconsistent': 1, 'consistent': 2, 'not_verifiable': 1}
     assert overview.classes['consistent'] == [1.0, 0.6]
-    assert overview.questions == 3 and overview.with_questions == 1
+    assert overview.questions == 3
+    assert overview.with_questions == 1
     assert overview.unanswered == 1
     assert overview.fallbacks == 1
     assert overview.signatures == [SIGNATURE]

@@ -156,7 +156,8 @@ def test_a_guard_of_your_own_is_one_class():
 def test_each_guard_is_complete():
     assert len({guard.name for guard in GUARDS}) == len(GUARDS)
     for guard in GUARDS:
-        assert 0 < guard.penalty <= 1 and guard.message
+        assert 0 < guard.penalty <= 1
+        assert guard.message
         assert find_guard(guard.name) is guard
     assert find_guard('none of them') is None
     assert TRAINING_PENALTIES['copy'] == 0.1 > PENALTIES['copy']

@@ -21,7 +21,8 @@ def test_the_best_and_the_worst_make_a_pair():
     best, worst = pair_of(rows('Three legs.', 'Bees have eyes.', 'Bees have legs.'))
     assert (best['text'], worst['text']) == ('Bees have eyes.', 'Three legs.')
     ranked = rows('Bees have eyes.', 'Bees have legs.')
-    assert pair_of(ranked, 0.3) is not None and pair_of(ranked, 0.4) is None
+    assert pair_of(ranked, 0.3) is not None
+    assert pair_of(ranked, 0.4) is None
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,8 @@ def test_there_is_no_pair_without_two_to_compare(texts):
 def test_a_copy_is_no_example_to_follow():
     knowledge = 'Bees have five eyes and they see in colour.'
     ranked = rows(knowledge, 'Three legs.', knowledge=knowledge)
-    assert ranked[0]['guards'] == ['copy'] and ranked[0]['label'] == 'consistent'
+    assert ranked[0]['guards'] == ['copy']
+    assert ranked[0]['label'] == 'consistent'
     assert pair_of(ranked) is None
 
 

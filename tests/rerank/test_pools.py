@@ -40,7 +40,8 @@ def test_knowledge_may_be_a_list_of_passages(tmp_path):
     )
     assert record.pool.knowledge == (Passage(' Bees. ', 'Bee'), Passage('Ants.'))
     assert record.fields['knowledge'] == passages
-    assert blank.pool.knowledge_text.strip() == '' and blank.error is None
+    assert blank.pool.knowledge_text.strip() == ''
+    assert blank.error is None
 
 
 @pytest.mark.parametrize(

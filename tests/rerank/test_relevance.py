@@ -57,7 +57,8 @@ def test_only_the_best_by_score_and_relevance_are_read_for_support():
     ranking = reranker.rank(MUSEUM, [hopeless, doubtful, *grounded, OPENED], [ASKED])
     (read,) = reranker.relevance_reader.relevance_batches
     (best,) = reranker.relevance_reader.support_batches
-    assert set(read) == {doubtful, *grounded, OPENED} and len(best) == 3
+    assert set(read) == {doubtful, *grounded, OPENED}
+    assert len(best) == 3
     assert ranking.chosen.text in grounded
     assert [c.turn_support is None for c in ranking] == [False] * 3 + [True] * 3
 
@@ -224,7 +225,9 @@ def test_the_answers_of_knowledge_and_reply_are_compared():
         [(turn, replies[0]), (turn, replies[1]), (Turn('Bees.', ['Hi!']), 'Hello!')]
     )
     right, wrong, nothing = claims
-    assert right.question == ASKED and right.span.text == 'Anna Keller'
+    assert right.question == ASKED
+    assert right.span.text == 'Anna Keller'
     assert (right.comparison, right.evidence[0].passage) == ('exact', 1)
-    assert wrong.span.text == 'Otto Brandt' and wrong.f1 == 0
+    assert wrong.span.text == 'Otto Brandt'
+    assert wrong.f1 == 0
     assert nothing is None

@@ -110,7 +110,8 @@ def test_rows_stay_json_when_a_search_scores_infinitely_low():
     candidate = Candidate('a', ('beam',), float('-inf'), float('nan'))
     ranking = Reranker(ToyScorer()).rank('a', [candidate])
     row = json.loads(json.dumps(ranking.rows(), allow_nan=False))[0]
-    assert row['generator_score'] is None and row['mean_logprob'] is None
+    assert row['generator_score'] is None
+    assert row['mean_logprob'] is None
 
 
 @pytest.mark.parametrize(
@@ -220,7 +221,8 @@ def test_the_chosen_and_the_first_of_a_whole_batch_are_explained_in_one_call():
 
 def test_without_knowledge_there_is_nothing_to_explain():
     batches, ((row,),) = explained(pool('', 'a'))
-    assert batches == [] and row['evidence'] is None
+    assert batches == []
+    assert row['evidence'] is None
 
 
 def test_a_ranking_comes_back_from_its_values_as_it_was():
@@ -244,7 +246,8 @@ def test_a_ranking_prints_on_ten_lines_and_says_whether_any_is_grounded():
     assert max(map(len, repr(wrong).splitlines())) <= 80
     right = Reranker(ToyScorer()).rank('red', ['pigs', 'red'])
     assert (wrong.grounded, right.grounded) == (False, True)
-    assert len(wrong) == 20 and [one.text for one in right] == ['red', 'pigs']
+    assert len(wrong) == 20
+    assert [one.text for one in right] == ['red', 'pigs']
     assert right[0] is right.chosen
 
 

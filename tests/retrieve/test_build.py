@@ -74,7 +74,8 @@ def test_nothing_changed_changes_nothing(folder):
     before = {p: p.stat().st_mtime_ns for p in Path('index').rglob('*') if p.is_file()}
     os.utime('docs/a.txt')
     changes = built()
-    assert not changes and changes.unchanged == 2
+    assert not changes
+    assert changes.unchanged == 2
     after = {p: p.stat().st_mtime_ns for p in Path('index').rglob('*') if p.is_file()}
     assert {p: t for p, t in after.items() if p.suffix != '.lock'} == {
         p: t for p, t in before.items() if p.suffix != '.lock'
@@ -134,7 +135,8 @@ def test_every_file_that_is_left_out_is_listed(folder, tmp_path_factory):
         for line in Path('index/left_out.jsonl').read_text().splitlines()
     ]
     reasons = {row['file']: row['reason'] for row in listed}
-    assert len(reasons) == 33 and reasons['docs/empty29.txt'] == 'it has no text'
+    assert len(reasons) == 33
+    assert reasons['docs/empty29.txt'] == 'it has no text'
     assert reasons['docs/bad.pdf'].startswith('it is no PDF')
     assert reasons['docs/photo.png'] == 'files of its kind are not read'
     assert reasons['docs/link.txt'] == 'it leads out of its folder'
@@ -244,9 +246,10 @@ def test_a_run_that_is_stopped_late_is_made_good_by_the_next(
             whole(*given)
         raise Stopped
 
-    with monkeypatch.context() as patched, pytest.raises(Stopped):
+    with monkeypatch.context() as patched:
         patched.setattr(building, name, stop)
-        built()
+        with pytest.raises(Stopped):
+            built()
     built()
     assert found('pumps') == ['Pumps are green.' if update else 'Pumps are blue.']
     assert len([p for p in Path('index').iterdir() if p.is_dir()]) == 1
@@ -302,7 +305,8 @@ def test_two_runs_do_not_write_one_index(folder):
     )
     other = subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE)
     try:
-        assert other.stdout is not None and other.stdout.readline()
+        assert other.stdout is not None
+        assert other.stdout.readline()
         with pytest.raises(InputError, match='Another run is writing index'):
             built()
     finally:

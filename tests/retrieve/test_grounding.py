@@ -80,14 +80,16 @@ def test_the_likeliest_answers_are_kept(monkeypatch, margins, kept):
     grounder = Grounder(sure, sure)
     monkeypatch.setattr(grounder, '_nearness', Near())
     (found,) = grounder.ground([['When was it?']])
-    assert list(found.answers) == kept and found.declined == (not kept)
+    assert list(found.answers) == kept
+    assert found.declined == (not kept)
 
 
 def test_of_how_something_is_done_the_best_passage_stays_and_speaks(grounders):
     found = ground(grounders, 'hotel', 'How do I get from the station to the hotel?')
     assert found.passages[0].source.heading.endswith('Getting here')
     # No span says it.
-    assert found.answers == () and found.sentences == (found.quote,)
+    assert found.answers == ()
+    assert found.sentences == (found.quote,)
     assert found.quote.startswith('The bus number 7')
     assert ground(grounders, 'hotel', 'How do I get a visa for Japan?').declined
 
@@ -125,7 +127,8 @@ def test_of_a_table_the_cell_is_said(tmp_path, name, question, quote):
     (tmp_path / name).write_text(TABLES[name])
     build([str(tmp_path / name)], tmp_path / 'I')
     (found,) = Grounder(Index(tmp_path / 'I'), AnswerReader()).ground([[question]])
-    assert found.quote == quote and found.sentences[0] == quote
+    assert found.quote == quote
+    assert found.sentences[0] == quote
     # What is searched, and shown as evidence, still has the column's name.
     assert any(f'{column}: ' in found.passages[0].text for column in ('topic', 'line'))
 
@@ -207,7 +210,9 @@ def test_what_no_document_answers_is_declined(grounders):
 def test_small_talk_is_not_declined(grounders):
     for said in ('Thanks!', 'Hello.', 'I see. That helps a lot'):
         found = ground(grounders, 'pumps', said)
-        assert found.courtesy and not found.declined and not found.passages
+        assert found.courtesy
+        assert not found.declined
+        assert not found.passages
     assert ground(grounders, 'pumps').passages == ()
 
 
@@ -232,7 +237,8 @@ def test_tables_of_figures_come_after_prose(tmp_path):
     (found,) = Grounder(Index(tmp_path / 'I'), AnswerReader()).ground(
         [['What does a scorer give?']]
     )
-    assert found.passages[0].source.file.endswith('b.md') and not found.declined
+    assert found.passages[0].source.file.endswith('b.md')
+    assert not found.declined
 
 
 def test_a_batch_is_grounded_as_one_by_one(grounders):
@@ -253,7 +259,8 @@ def test_of_the_questions_most_find_their_passage_and_the_others_are_declined(
         if one['answers']:
             first = found.passages[0].source.heading if found.passages else ''
             right.append(first.endswith(one['heading']))
-    assert len(right) == 30 and sum(right) / 30 >= 0.9
+    assert len(right) == 30
+    assert sum(right) / 30 >= 0.9
     assert sum(declined[True]) / 30 <= 0.1
     assert sum(declined[False]) / 15 >= 0.7
 

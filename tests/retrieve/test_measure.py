@@ -47,7 +47,8 @@ def test_ranks_are_counted_by_hand():
     }
     assert found.mrr.mean == pytest.approx((1 + 1 / 3 + 0 + 1 / 6) / 4)
     # The same passage twice is one.
-    assert find_rank('C.', ['a', 'A', 'c']) == 2 and find_rank('d', ['a']) == 0
+    assert find_rank('C.', ['a', 'A', 'c']) == 2
+    assert find_rank('d', ['a']) == 0
 
 
 def test_a_file_is_measured_by_the_turns_whose_passage_is_known(index, tmp_path):
@@ -66,7 +67,8 @@ def test_a_file_is_measured_by_the_turns_whose_passage_is_known(index, tmp_path)
 
 def test_histories_alone_are_searched_for(index, tmp_path):
     found, (line,) = retrieve(index, tmp_path, {'history': ['Hello!', 'Hoses?']})
-    assert found is None and line['query'] == 'Hello!\nHoses?'
+    assert found is None
+    assert line['query'] == 'Hello!\nHoses?'
     assert [passage['text'] for passage in line['passages']] == [HOSES]
     with pytest.raises(ConfigError, match='no knowledge to measure by'):
         run_command(

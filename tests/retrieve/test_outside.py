@@ -96,7 +96,8 @@ def test_the_client_of_the_page_finds_passages(engine):
     ]
     assert pumps[0].passage.source == Source('pumps.md')
     assert [(hit.passage.title, hit.key) for hit in hoses] == [('Hoses', 1)]
-    assert pumps[0].score > pumps[1].score > 0 and nothing == []
+    assert pumps[0].score > pumps[1].score > 0
+    assert nothing == []
 
 
 def test_an_error_of_the_server_is_told(engine, monkeypatch):
@@ -175,4 +176,5 @@ def test_retrievers_of_other_libraries_fit(name):
     assert hits[0].passage.source == Source('a.md')
     (found,) = Grounder(scope[name](), k=2).ground([['Pumps']])
     assert [p.text for p in found.passages] == ['Pumps hum.', 'Hoses bend.']
-    assert found.searched and not found.declined
+    assert found.searched
+    assert not found.declined

@@ -25,7 +25,8 @@ def docs(tmp_path_factory):
 @pytest.mark.parametrize('question, file', ASKED.items())
 def test_the_page_that_answers_is_named(docs, question, file):
     (found,) = docs.ground([[question]])
-    assert not found.declined and found.quote
+    assert not found.declined
+    assert found.quote
     # Other pages may say it, too: all that are kept are named with the reply.
     assert f'{ROOT / "docs"}/{file}' in [p.source.file for p in found.passages]
 

@@ -333,7 +333,8 @@ def test_a_document_that_takes_too_long_is_left_and_the_next_is_read(tmp_path):
 )
 def test_a_line_that_was_wrapped_ends_no_sentence(tmp_path, read, name, text):
     (block,) = read(written(tmp_path, name, text))
-    assert 'are not covered.' in block.text and '\n' not in block.text
+    assert 'are not covered.' in block.text
+    assert '\n' not in block.text
 
 
 @pytest.mark.parametrize(

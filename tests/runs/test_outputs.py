@@ -162,7 +162,8 @@ def test_a_report_and_pairs_read_shards_by_url(shards, tmp_path, monkeypatch):
     score(shards / '*.jsonl', tmp_path / 'out')
     try:
         page = run_command('report', 'memory://many')
-        assert page.name == 'many.html' and page.parent.resolve() == tmp_path
+        assert page.name == 'many.html'
+        assert page.parent.resolve() == tmp_path
         with open(run_command('report', str(tmp_path / 'out'))) as stream:
             text = stream.read().replace('from out<', 'from many<')
             assert page.read_text() == text
@@ -226,7 +227,8 @@ def test_a_parquet_file_is_made_of_a_run_that_was_stopped(
         patch.setattr(file_run, 'write_parquet', stop)
         with pytest.raises(KeyboardInterrupt):
             score(shards / 'a.jsonl', out)
-    assert not out.exists() and (tmp_path / 'out.parquet.part').exists()
+    assert not out.exists()
+    assert (tmp_path / 'out.parquet.part').exists()
     score(shards / 'a.jsonl', out)
     assert out.read_bytes() == whole
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
@@ -257,8 +259,8 @@ def test_pools_are_read_from_parquet_and_written_to_it(tmp_path):
 
 
 def test_the_format_of_one_file_is_told_by_its_name(shards, tmp_path):
+    out = tmp_path / 'out.jsonl'
     with pytest.raises(ConfigError, match='--outfile out.jsonl.parquet'):
-        out = tmp_path / 'out.jsonl'
         score(shards / 'a.jsonl', out, '--out-format', 'parquet')
 
 

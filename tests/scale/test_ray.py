@@ -90,8 +90,8 @@ def test_a_module_that_the_nodes_do_not_have_ends_the_run(
     (tmp_path / 'only_here.py').write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
     infile = write_records(tmp_path / 'in.jsonl', ['in 1969'])
+    options = {'measure': 'only_here:Mine', 'cache': False}
     with pytest.raises(WorkerError, match="'only_here'.*PYTHONPATH=folder ray start"):
-        options = {'measure': 'only_here:Mine', 'cache': False}
         both('score', infile, tmp_path, two_nodes.address, **options)
 
 
@@ -182,7 +182,8 @@ def interrupted(command, part, size=0):
     said, _ = started.communicate(timeout=60)
     took = time.monotonic() - began
     assert took < 5 * max(slow, slowdown())
-    assert started.returncode == 130 and b'Traceback' not in said, said
+    assert started.returncode == 130, said
+    assert b'Traceback' not in said, said
     return part.read_bytes()
 
 
@@ -194,7 +195,8 @@ def test_score_writes_the_same_with_the_shipped_detector(tmp_path, two_nodes):
     options = {'measure': 'consistency', 'chunk_size': 4, 'allow_errors': True}
     local, ray = both('score', infile, tmp_path, two_nodes.address, **options)
     assert local == ray
-    assert len(local) == 2 and local['out.jsonl'].count(b'\n') == 32
+    assert len(local) == 2
+    assert local['out.jsonl'].count(b'\n') == 32
 
 
 def test_rerank_writes_the_same(tmp_path, two_nodes):

@@ -138,7 +138,8 @@ def test_chit_chat_is_generic_and_never_counts_as_supported():
             return [NliProbabilities(0.04, 0.005, 0.005, 0.95) for _ in pairs]
 
     score = ConsistencyScorer(Chatty()).score([Example(SHORT, 'how nice')])[0]
-    assert score.label == Label.GENERIC and not score.verifiable
+    assert score.label == Label.GENERIC
+    assert not score.verifiable
     # Most of what is stated is entailed; the value is held at "neither".
     assert score.value == NOT_VERIFIABLE_VALUE
 

@@ -96,7 +96,8 @@ def test_the_coefficients_that_ship_reward_only_support(name, known):
     assert set(shipped.weights) == set(known)
     assert all(w >= 0 for w in shipped.weights.values())
     nothing, all_of_it = dict.fromkeys(known, 0.0), dict.fromkeys(known, 1.0)
-    assert shipped.probability(nothing) < 0.1 and shipped.probability(all_of_it) > 0.8
+    assert shipped.probability(nothing) < 0.1
+    assert shipped.probability(all_of_it) > 0.8
     # A near-copy with one word changed: the words are all but one there.
     copied = {'q2': 0.5, 'detector': 0.0, 'odds': 0.0, 'words': 0.95, 'numbers': 1.0}
     assert shipped.probability(copied) < 0.5
@@ -111,8 +112,10 @@ def test_a_generic_response_is_not_rewarded_for_its_words(tmp_path):
 
 def test_chit_chat_is_generic_and_neither_rewarded_nor_called_wrong():
     found = score(grounded({'so cool!': 'generic'}), 'So cool!')
-    assert found.label == Label.GENERIC and found.value <= NOT_VERIFIABLE_VALUE
-    assert found.parts['generic'] == 1.0 and not found.verifiable
+    assert found.label == Label.GENERIC
+    assert found.value <= NOT_VERIFIABLE_VALUE
+    assert found.parts['generic'] == 1.0
+    assert not found.verifiable
 
 
 def test_words_and_numbers_of_chit_chat_do_not_count():
@@ -125,7 +128,8 @@ def test_words_and_numbers_of_chit_chat_do_not_count():
 
 def test_q2_is_its_evidence_and_a_feature():
     found = score(grounded(), 'founded in 1969')
-    assert found.asked and 'q2' in found.parts
+    assert found.asked
+    assert 'q2' in found.parts
     fast = GroundedFastScorer(ToyNliModel())
     alone = score(fast, 'founded in 1969')
     assert fast.name == 'grounded_fast'

@@ -74,7 +74,8 @@ def test_of_a_very_long_response_what_the_knowledge_lacks_is_read(name, caplog):
         [Example(knowledge, VERY_LONG), Example(knowledge, FALSE)]
     )
     assert score.label == short.label == Label.INCONSISTENT
-    assert 0.9 < score.parts[UNREAD] < 1 and UNREAD not in short.parts
+    assert 0.9 < score.parts[UNREAD] < 1
+    assert UNREAD not in short.parts
     assert len([r for r in caplog.records if 'reads only a part' in r.message]) == 1
     claims = [claim for claim in score.claims if 'aliens' in claim.span.text]
     assert claims

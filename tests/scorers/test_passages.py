@@ -66,7 +66,8 @@ def test_passages_score_as_their_joined_text_and_say_which(name):
     several = Example([LAKE, REST, BEES], response)
     scorer = load_scorer(name)
     one, other = scorer.score([several, Example(several.knowledge_text, response)])
-    assert one.value == other.value and one.label == Label.CONSISTENT
+    assert one.value == other.value
+    assert one.label == Label.CONSISTENT
     found = [(e.passage, e.span) for claim in one.claims for e in claim.evidence]
     assert found
     empty, wrong = scorer.score([Example([], response), Example([LAKE, REST], ALIENS)])

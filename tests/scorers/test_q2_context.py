@@ -62,7 +62,8 @@ def test_the_papers_settings_and_f1_compare_answers_alone():
     readings = {'they lack five.': 'contradiction'}
     assert score('They lack five.', readings, in_context=False).value == 1
     without = score('They lack five.', readings, use_nli=False)
-    assert without.value == 1 and without.claims[0].comparison == Comparison.EXACT
+    assert without.value == 1
+    assert without.claims[0].comparison == Comparison.EXACT
 
 
 def test_what_states_nothing_is_generic():

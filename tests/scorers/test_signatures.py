@@ -87,6 +87,7 @@ def test_a_signature_comes_back_from_its_text():
     assert text == r'q2|a:1|b:x:y\x7cz|preset:mini|version:1.0'
     again = Signature.from_text(text)
     assert (again.scorer, again.version) == ('q2', '1.0')
-    assert again.texts() == made.texts() and str(again) == text
+    assert again.texts() == made.texts()
+    assert str(again) == text
     assert again.short == made.short
     assert Signature.from_text('').settings == {}

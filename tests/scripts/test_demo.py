@@ -20,7 +20,9 @@ def test_the_demo_evaluates_reranks_and_writes_a_page(tmp_path, capsys):
     assert float(means['consistent']) > float(means['inconsistent'])
     assert float(means['consistent']) > float(means['generic'])
     assert said.count('person    ') == 2
-    assert 'candidates' in said and 'score     ' in said and 'knowledge ' in said
+    assert 'candidates' in said
+    assert 'score     ' in said
+    assert 'knowledge ' in said
     assert str(page) in said
     entries = page_data(page)['entries']
     reranked = [entry for entry in entries if entry['rerank']]

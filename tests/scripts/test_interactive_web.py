@@ -38,11 +38,13 @@ def test_a_turn_shows_the_candidates_of_the_reply(chat):
     assert (found['number'], found['knowledge']) == (1, '4 3 2')
     turn = found['turn']
     assert turn['knowledge'] == [['4 3 2']]
-    assert turn['as_chosen'] and turn['said'] == '1 2 3 4'
+    assert turn['as_chosen']
+    assert turn['said'] == '1 2 3 4'
     assert turn['signature'].startswith('toy')
     (chosen,) = [c for c in turn['candidates'] if c['chosen']]
     assert ''.join(piece[0] for piece in chosen['response']) == turn['text']
-    assert 0 <= chosen['score'] <= 1 and chosen['strategies']
+    assert 0 <= chosen['score'] <= 1
+    assert chosen['strategies']
     assert sum(c['first'] for c in turn['candidates']) == 1
     assert chat.state()['turns'] == [turn]
 
@@ -61,7 +63,8 @@ def test_the_field_and_the_command_are_one(chat):
     assert found['knowledge'] == two
     # Passages stay apart: the page names the one that evidence is in.
     shown = ''.join(piece[0] for piece in found['turn']['knowledge'])
-    assert 'Tea' in shown and '4 5 6' in shown
+    assert 'Tea' in shown
+    assert '4 5 6' in shown
     assert chat.interact('1 2', '')['knowledge'] == ''
 
 
@@ -74,7 +77,8 @@ def test_knowledge_and_commands_stay_out_of_the_history(chat, agent):
     chat.interact('1 2', 'field')
     chat.interact('/why', 'field')
     said = agent.history.history_strings
-    assert said[0] == '1 2' and len(said) == 2
+    assert said[0] == '1 2'
+    assert len(said) == 2
 
 
 def test_a_new_conversation_knows_nothing_of_the_last(chat, agent):
@@ -89,7 +93,8 @@ def test_any_other_agent_just_replies():
     assert chat.state()['knowledge'] is None
     found = chat.interact('hello', 'ignored')
     assert found['turn']['text'] == 'hello'
-    assert found['turn']['candidates'] == [] and found['knowledge'] is None
+    assert found['turn']['candidates'] == []
+    assert found['knowledge'] is None
 
 
 def test_a_failure_leaves_an_agent_that_replies(chat, agent, monkeypatch):
@@ -148,14 +153,16 @@ def test_the_command_serves_until_ctrl_c():
         ]
         assert told_steps[1]['candidates'] > 1
         turn = found['turn']
-        assert turn['knowledge'] == [['3 2']] and turn['candidates']
+        assert turn['knowledge'] == [['3 2']]
+        assert turn['candidates']
         process.send_signal(signal.SIGINT)
         rest, _ = process.communicate(timeout=60)
     finally:
         process.kill()
         process.wait()
     assert process.returncode == 0, rest
-    assert 'The chat has ended.' in rest and 'Traceback' not in rest
+    assert 'The chat has ended.' in rest
+    assert 'Traceback' not in rest
 
 
 def test_without_its_packages_the_chat_names_what_to_install(without_package):
@@ -172,5 +179,6 @@ def test_evidence_is_found_after_the_reply(agent, chat, monkeypatch):
     turn = chat.evidence(1)
     assert len(evidence.batches) == 1
     (chosen,) = [c for c in turn['candidates'] if c['chosen']]
-    assert chosen['explained'] and turn['text'] == found['turn']['text']
+    assert chosen['explained']
+    assert turn['text'] == found['turn']['text']
     assert chat.state()['turns'] == [turn]

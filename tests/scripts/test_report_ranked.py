@@ -98,7 +98,8 @@ def test_where_there_is_nothing_to_judge_by_or_nothing_is_said_no_score_counts(r
     for entry in (blank, abstained):
         assert (entry['score'], entry['label']) == (0.5, 'not_verifiable')
     assert [c['score'] for c in blank['rerank']] == [None, None]
-    assert abstained['rerank'][0]['score'] == 0 and abstained['class'] == ''
+    assert abstained['rerank'][0]['score'] == 0
+    assert abstained['class'] == ''
 
 
 def test_spans_of_the_knowledge_count_from_where_it_was_read(tmp_path):
@@ -141,5 +142,7 @@ def test_a_reranked_reply_that_was_scored_anew_has_the_new_score(tmp_path):
 def test_parts_that_do_not_belong_together_are_told(tmp_path, fields):
     path = write_lines(tmp_path / 'ranked.jsonl', pool_of(**fields), pool_of())
     problem, good = read_scored_file(path)
-    assert 'line 1' in str(problem) and 'do not match each other' in str(problem)
-    assert json.dumps(good) and len(good['rerank']) == 2
+    assert 'line 1' in str(problem)
+    assert 'do not match each other' in str(problem)
+    assert json.dumps(good)
+    assert len(good['rerank']) == 2

@@ -93,7 +93,8 @@ def test_a_bad_pool_names_itself_and_spoils_no_other(tmp_path, bad, message):
     lines = read_lines(tmp_path / 'out' / 'ranked.jsonl')
     summary = json.loads((tmp_path / 'out' / 'ranked.jsonl.meta.json').read_text())
     assert (summary['pools'], summary['bad']) == (3, 1)
-    assert message in lines[1]['error'] and 'line 2' in lines[1]['error']
+    assert message in lines[1]['error']
+    assert 'line 2' in lines[1]['error']
     assert [lines[0]['order'], lines[2]['order']] == [[1, 0], [0, 1]]
 
 
@@ -145,9 +146,10 @@ def test_a_run_stopped_anywhere_ends_with_the_same_files(tmp_path, monkeypatch):
             left[0] -= 1
             write_lines_(writer, lines)
 
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        with monkeypatch.context() as patch:
             patch.setattr(ResumableWriter, 'write_lines', stopping)
-            run_again(tmp_path)
+            with pytest.raises(KeyboardInterrupt):
+                run_again(tmp_path)
         part = (out / 'ranked.jsonl.part').read_bytes()
         assert part.count(b'\n') == 2 * calls
         summary = run_again(tmp_path)

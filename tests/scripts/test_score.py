@@ -59,7 +59,8 @@ def test_evidence_fits_the_terminal_and_each_response_stands_apart(
     monkeypatch.setenv('COLUMNS', '50')
     score_file(infile, out, load_scorer('precision'), show=True)
     one, other, _ = capsys.readouterr().out.split('\n\n')
-    assert one == other and one.startswith('score')
+    assert one == other
+    assert one.startswith('score')
     assert 40 < max(map(len, one.splitlines())) <= 50
 
 
@@ -113,7 +114,8 @@ def test_an_input_that_changes_meanwhile_ends_the_run(tmp_path, monkeypatch, cha
 
     with pytest.raises(InputError, match='changed while it was being read.*start over'):
         score_file(infile, out, load_scorer('overlap'), engine=engine, chunk_size=3)
-    assert not out.exists() and (tmp_path / 'out.jsonl.part').exists()
+    assert not out.exists()
+    assert (tmp_path / 'out.jsonl.part').exists()
     infile.write_text(line * 7)
     said = []
     monkeypatch.setattr('parlai_q2.cli.log.warning', said.append)

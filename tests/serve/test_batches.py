@@ -26,7 +26,8 @@ def run(items, function, **settings):
 
 def test_items_that_come_together_share_a_call():
     results, calls = run(range(5), lambda n: n * n)
-    assert results == [0, 1, 4, 9, 16] and calls == [[0, 1, 2, 3, 4]]
+    assert results == [0, 1, 4, 9, 16]
+    assert calls == [[0, 1, 2, 3, 4]]
 
 
 def test_a_call_has_at_most_so_many():
@@ -36,7 +37,8 @@ def test_a_call_has_at_most_so_many():
 
 def test_one_that_fails_fails_alone():
     results, _ = run([1, 0, 2], lambda n: 4 // n)
-    assert results[0] == 4 and results[2] == 2
+    assert results[0] == 4
+    assert results[2] == 2
     assert isinstance(results[1], ZeroDivisionError)
 
 
@@ -52,4 +54,5 @@ def test_one_whose_client_has_left_is_not_computed():
                 await left
             return await stays
 
-    assert asyncio.run(ask()) == 2 and calls == [[2]]
+    assert asyncio.run(ask()) == 2
+    assert calls == [[2]]

@@ -47,10 +47,13 @@ def test_the_most_grounded_of_several_replies_is_the_answer():
     assert answer.headers['X-Grounding-Score'] == '1.0000'
     assert 'X-Grounding-Abstained' not in answer.headers
     found = answer.json()
-    assert text_of(found) == RIGHT and len(found['choices']) == 1
-    assert found['usage']['total_tokens'] == 5 and found['id'] == 'chatcmpl-7'
+    assert text_of(found) == RIGHT
+    assert len(found['choices']) == 1
+    assert found['usage']['total_tokens'] == 5
+    assert found['id'] == 'chatcmpl-7'
     grounding = found['grounding']
-    assert grounding['scored'] and grounding['knowledge'] == 'system'
+    assert grounding['scored']
+    assert grounding['knowledge'] == 'system'
     assert [c['score'] for c in grounding['candidates']] == [1.0, 0.6667, 0.0]
     # What the client sent is what the server got.
     assert served.requests == [{**body, 'n': 3}]
@@ -139,7 +142,8 @@ def test_where_knowledge_comes_from(fields, settings, source):
             'reason': 'no knowledge',
             'abstained': False,
         }
-        assert text_of(answer) == WRONG and served.requests[0]['n'] == 1
+        assert text_of(answer) == WRONG
+        assert served.requests[0]['n'] == 1
         return
     assert (grounding['knowledge'], text_of(answer)) == (source, RIGHT)
     [sent] = served.requests
@@ -169,7 +173,8 @@ def test_documents_are_searched_and_the_model_is_told():
         prompt = f'Only: {KNOWLEDGE}'
         with proxy(served.url, grounder=documents, prompt=prompt) as client:
             answer = chat(client, 'Be nice.')
-    assert text_of(answer) == RIGHT and answer['grounding']['knowledge'] == 'index'
+    assert text_of(answer) == RIGHT
+    assert answer['grounding']['knowledge'] == 'index'
     system, _ = served.requests[0]['messages']
     assert system['content'] == f'Be nice.\n\nOnly: {BEES}'
 
@@ -194,7 +199,9 @@ def test_what_no_document_answers_is_declined_without_asking(stream):
     ):
         body = said(stream=stream)
         answer = client.post('/v1/chat/completions', json=body)
-    assert 'No' in answer.text and 'idea.' in answer.text and served.requests == []
+    assert 'No' in answer.text
+    assert 'idea.' in answer.text
+    assert served.requests == []
     assert answer.headers['X-Grounding-Abstained'] == 'true'
 
 
@@ -263,7 +270,8 @@ def test_other_replies_pass_through(model, fields, reason, stream):
     calls = [d['tool_calls'][0]['id'] for d in deltas if d.get('tool_calls')]
     assert calls == (['1'] if model is calling else [])
     [grounding] = [e['grounding'] for e in events if 'grounding' in e]
-    assert not grounding['scored'] and reason in grounding['reason']
+    assert not grounding['scored']
+    assert reason in grounding['reason']
 
 
 def test_thoughts_are_neither_scored_nor_said():
@@ -273,7 +281,8 @@ def test_thoughts_are_neither_scored_nor_said():
     ):
         answer = chat(client, BEES)
     message = answer['choices'][0]['message']
-    assert message['content'] == RIGHT and message['reasoning_content'] == WRONG
+    assert message['content'] == RIGHT
+    assert message['reasoning_content'] == WRONG
 
 
 def test_a_stream_begins_once_the_reply_is_chosen():
@@ -284,12 +293,14 @@ def test_a_stream_begins_once_the_reply_is_chosen():
         body = said(BEES, stream=True, stream_options={'include_usage': True})
         answer = client.post('/v1/chat/completions', json=body)
     events = read_events(answer.text)
-    assert streamed_text(events) == RIGHT and len(events) == 7
+    assert streamed_text(events) == RIGHT
+    assert len(events) == 7
     assert answer.headers['X-Grounding-Score'] == '1.0000'
     assert answer.headers['Content-Type'].startswith('text/event-stream')
     assert events[-2]['choices'][0]['finish_reason'] == 'stop'
     assert events[-2]['grounding']['label'] == 'consistent'
-    assert events[-1]['usage']['total_tokens'] == 5 and events[-1]['choices'] == []
+    assert events[-1]['usage']['total_tokens'] == 5
+    assert events[-1]['choices'] == []
     assert {event['object'] for event in events} == {'chat.completion.chunk'}
     assert 'stream' not in served.requests[0]
 
@@ -345,12 +356,14 @@ def test_an_unsupported_reply_is_revised_or_shortened(first, revision, text, don
         proxy(served.url, candidates=1, revise=True) as client,
     ):
         answer = chat(client, BEES)
-    assert text_of(answer) == text and answer['grounding']['revision'] == done
+    assert text_of(answer) == text
+    assert answer['grounding']['revision'] == done
     assert answer['usage']['total_tokens'] == (10 if done else 5)
     if done:
         *_, said_before, asked = served.requests[1]['messages']
         assert said_before == {'role': 'assistant', 'content': first}
-        assert BEES in asked['content'] and '- ' in asked['content']
+        assert BEES in asked['content']
+        assert '- ' in asked['content']
 
 
 def test_a_reply_that_cannot_be_revised_is_shortened():
@@ -360,4 +373,5 @@ def test_a_reply_that_cannot_be_revised_is_shortened():
         proxy(served.url, candidates=1, revise=True) as client,
     ):
         answer = chat(client, BEES)
-    assert answer['grounding']['revision'] == 'shortened' and text_of(answer) == RIGHT
+    assert answer['grounding']['revision'] == 'shortened'
+    assert text_of(answer) == RIGHT

@@ -74,11 +74,14 @@ def test_other_sites_cannot_take_part(client):
 def test_replies_are_reranked_and_scored(client):
     body = {'query': BEES, 'documents': [WRONG, {'text': RIGHT}], 'top_n': 1}
     [best] = client.post('/v1/rerank', json=body).json()['results']
-    assert best['index'] == 1 and best['relevance_score'] == 1.0
-    assert best['document'] == {'text': RIGHT} and best['label'] == 'consistent'
+    assert best['index'] == 1
+    assert best['relevance_score'] == 1.0
+    assert best['document'] == {'text': RIGHT}
+    assert best['label'] == 'consistent'
     pair = {'knowledge': BEES, 'response': WRONG}
     [one] = client.post('/v1/score', json=pair).json()['data']
-    assert one['label'] == 'inconsistent' and one['index'] == 0
+    assert one['label'] == 'inconsistent'
+    assert one['index'] == 0
     pairs = [pair, {'knowledge': '', 'response': RIGHT}, {**pair, 'response': RIGHT}]
     data = client.post('/v1/score', json={'pairs': pairs}).json()['data']
     labels = [one['label'] for one in data]
@@ -90,7 +93,8 @@ def test_pages_and_models(client):
     assert client.get('/v1/models').json()['data'] == [{'id': 'm'}]
     assert client.get('/openapi.json').json()['openapi'] == '3.1.0'
     page = client.get('/docs').text
-    assert 'POST /v1/rerank' in page and 'http:' not in page
+    assert 'POST /v1/rerank' in page
+    assert 'http:' not in page
     counted = client.get('/metrics').text
     assert 'parlai_q2_requests_total{path="/health",status="200"}' in counted
 
@@ -189,7 +193,8 @@ def test_a_server_that_fails_has_a_clear_status(broken, status, told):
 def test_a_server_that_is_not_there_is_told_of():
     with proxy('http://127.0.0.1:9/v1') as client:
         answer = client.post(CHAT, json=said(BEES))
-    assert answer.status_code == 502 and 'Is it running?' in answer.text
+    assert answer.status_code == 502
+    assert 'Is it running?' in answer.text
 
 
 CHUNK = '{"choices": [{"index": 0, "delta": {"content": "Zwölf Bienen. "}}]}'

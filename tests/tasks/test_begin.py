@@ -42,4 +42,5 @@ def test_the_classification_view_may_ask_in_the_published_words(sets):
         published_labels=True,
         batchsize=2,
     )
-    assert report['exs'].value() == 4 and report['accuracy'].value() == 0.5
+    assert report['exs'].value() == 4
+    assert report['accuracy'].value() == 0.5

@@ -34,7 +34,8 @@ def test_each_kind_has_a_switch_and_its_class():
     found = made(*KINDS, 'generic')
     labels = {one.kind: one.label for one in found}
     assert set(labels) == {*KINDS, 'generic'}
-    assert labels.pop('original') == 'consistent' and labels.pop('generic') == 'generic'
+    assert labels.pop('original') == 'consistent'
+    assert labels.pop('generic') == 'generic'
     assert set(labels.values()) == {'inconsistent'}
     for kind in KINDS:
         assert {one.kind for one in made(kind)} == {kind}
@@ -50,9 +51,8 @@ def test_a_change_leaves_one_of_the_two_texts_as_it_was(kind):
     for one in made(kind):
         assert (one.knowledge, one.response) not in PAIRS
         knowledge, responses = zip(*PAIRS)
-        assert (one.knowledge in knowledge) and (
-            (one.response in responses) == (kind == 'knowledge')
-        )
+        assert one.knowledge in knowledge
+        assert (one.response in responses) == (kind == 'knowledge')
 
 
 def test_an_antonym_is_of_a_word_that_the_knowledge_has():
@@ -73,7 +73,8 @@ def test_a_new_end_follows_the_beginning_and_never_sees_the_knowledge():
         return [start + end for start, end in zip(starts, new)]
 
     found = made('prefix', regenerate=regenerate)
-    assert asked[2] == 'It was' and asked[3] == 'They were'
+    assert asked[2] == 'It was'
+    assert asked[3] == 'They were'
     # What says nothing new, or only what the knowledge says, is left out.
     assert [one.response for one in found] == [
         f'{asked[0]} by somebody quite else',
@@ -96,4 +97,5 @@ def test_a_file_is_written_that_the_task_pairs_reads(tmp_path, capsys):
         (pair.label == 'consistent' and 'original') or 'number'
         for pair in read_pairs(outfile)
     )
-    assert counts['original'] == 4 and 'original 4, number' in capsys.readouterr().out
+    assert counts['original'] == 4
+    assert 'original 4, number' in capsys.readouterr().out

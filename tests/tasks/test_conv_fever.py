@@ -46,7 +46,8 @@ class TestBuilding:
             path.with_name(path.name + '.meta.json').unlink()
         assert module.build(opt, 'valid_random_split', seed) == path
         assert module.build(opt, 'valid_random_split', seed) == path
-        assert len(made) == 1 and (path.read_bytes() == whole) == (change != 'seed')
+        assert len(made) == 1
+        assert (path.read_bytes() == whole) == (change != 'seed')
 
     def test_a_fold_that_was_built_elsewhere_needs_no_source(self, own):
         first = messages(TASK)
@@ -79,7 +80,8 @@ class TestTheViews:
         with pytest.raises(ConfigError, match='--show-context true'):
             messages(f'{task}:context')
         changed = messages(f'{task}:context', show_context=True)
-        assert changed and {m['perturbed'] for m in changed} == {'context'}
+        assert changed
+        assert {m['perturbed'] for m in changed} == {'context'}
         assert all(m['after'].lower() in m['context'].lower() for m in changed)
 
     def test_two_splits_are_two_tasks(self, conv_fever):
@@ -108,7 +110,8 @@ def test_accuracy_is_reported_for_each_perturbation(conv_fever):
         batchsize=4,
     )
     values = {name: metric.value() for name, metric in report.items()}
-    assert values['consistent_accuracy'] == 1 and values['negation_accuracy'] == 0
+    assert values['consistent_accuracy'] == 1
+    assert values['negation_accuracy'] == 0
     assert values['random_pairing_accuracy'] == values['entity_swap_accuracy'] == 0
     assert values['exs'] == len(messages(TASK))
     assert values['accuracy'] == pytest.approx(8 / values['exs'])

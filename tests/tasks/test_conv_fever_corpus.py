@@ -66,7 +66,8 @@ class TestReading:
             for c in read_conversations(source)
             for i in c.replies
         ]
-        assert ours == shown and len(ours) > 20
+        assert ours == shown
+        assert len(ours) > 20
 
     @pytest.mark.parametrize(
         'text, line, problem',
@@ -91,10 +92,14 @@ class TestTheCorpus:
     def test_the_record_counts_what_is_there(self, built, examples):
         _, record = built
         counts = Counter(e.perturbation for e in examples)
-        assert record['counts'] == counts and record['conversations'] == 12
-        assert counts['none'] == 24 and counts['random_pairing'] == 48
-        assert counts['negation'] > 24 and counts['entity_swap'] > 8
-        assert record['seed'] == 5 and record['entities'].startswith('en_core_web_sm')
+        assert record['counts'] == counts
+        assert record['conversations'] == 12
+        assert counts['none'] == 24
+        assert counts['random_pairing'] == 48
+        assert counts['negation'] > 24
+        assert counts['entity_swap'] > 8
+        assert record['seed'] == 5
+        assert record['entities'].startswith('en_core_web_sm')
 
     def test_consistent_examples_are_as_they_were_said(self, examples):
         said = {
@@ -107,7 +112,8 @@ class TestTheCorpus:
         assert {(e.topic, e.knowledge, e.response) for e in found} <= said
         assert {(e.perturbed, e.before, e.after) for e in found} == {('', '', '')}
         first = found[0]
-        assert first.context == ('Do you know Marie Curie?',) and first.turn == 1
+        assert first.context == ('Do you know Marie Curie?',)
+        assert first.turn == 1
 
     def test_a_perturbation_changes_one_text_and_no_other(self, examples):
         originals = {(e.episode, e.turn): e for e in examples if not e.perturbed}

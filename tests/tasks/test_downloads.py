@@ -85,7 +85,8 @@ class TestThePublishedFiles:
     def test_there_are_150_responses_of_each_system_and_class(self, sets):
         turns = read(sets)
         counts = Counter((t.more['system'], t.label) for t in turns)
-        assert len(counts) == 4 and set(counts.values()) == {150}
+        assert len(counts) == 4
+        assert set(counts.values()) == {150}
 
     def test_244_contexts_have_exactly_one_inconsistent_response(self, sets):
         turns = read(sets, 'cross_annotation')

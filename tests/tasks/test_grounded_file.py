@@ -18,7 +18,8 @@ def test_a_world_log_gives_the_replies_in_it_the_scores_that_they_had(tmp_path):
     said = {'model': 'fixed_response', 'fixed_response': 'It is a large planet.'}
     before = evaluate(SAMPLE, world_logs=log, num_examples=9, **said)
     after = evaluate(FILE, jsonfile_datapath=log)
-    assert after['exs'] == before['exs'] and 0 < before[NAME] == after[NAME]
+    assert after['exs'] == before['exs']
+    assert 0 < before[NAME] == after[NAME]
     # The labels are those replies.
     assert after['f1'] == 1 > before['f1']
 
@@ -32,7 +33,8 @@ def test_candidates_stay_where_the_label_is_one_of_them(tmp_path, candidates):
     path.write_text(json.dumps({'dialog': dialog}))
     options = {'model': 'random_candidate', 'jsonfile_datapath': str(path)}
     report = evaluate(FILE, **options)
-    assert report['exs'] == 1 and ('hits@1' in report) == ('Hi.' in (candidates or ()))
+    assert report['exs'] == 1
+    assert ('hits@1' in report) == ('Hi.' in (candidates or ()))
 
 
 @pytest.mark.parametrize('asked, score', [({}, 1), ({'knowledge': 'Mars.'}, 0)])
@@ -93,7 +95,8 @@ def test_a_bad_line_is_named_and_the_others_are_read(tmp_path, monkeypatch, line
     teacher = world.get_task_agent()
     assert teacher.num_examples() == 2
     (told,) = set(told)
-    assert 'log.jsonl, line 2' in told and says in told
+    assert 'log.jsonl, line 2' in told
+    assert says in told
 
 
 RECORD = {'knowledge': 'Mars has two moons.', 'history': ['Hi.', 'Moons?'], 'id': 'm'}
@@ -108,8 +111,10 @@ def test_a_record_is_a_conversation_of_one_turn(tmp_path):
     path = tmp_path / 'mine.jsonl'
     path.write_text(json.dumps({**RECORD, 'response': 'Two.'}) + '\n')
     (turn,) = read(path)
-    assert turn['text'] == 'Hi.\nMoons?' and turn['eval_labels'] == ['Two.']
-    assert turn['knowledge'] == RECORD['knowledge'] and turn['turn_id'] == 'm'
+    assert turn['text'] == 'Hi.\nMoons?'
+    assert turn['eval_labels'] == ['Two.']
+    assert turn['knowledge'] == RECORD['knowledge']
+    assert turn['turn_id'] == 'm'
     assert turn['episode_done']
 
 

@@ -24,7 +24,8 @@ def conversation(record):
 def test_a_record_is_complete_and_its_knowledge_is_among_the_sentences():
     for record in RECORDS:
         assert all(record.values())
-        assert record['knowledge'] in record['passage'] and len(record['passage']) >= 3
+        assert record['knowledge'] in record['passage']
+        assert len(record['passage']) >= 3
         assert record['response'] != record['gold']
 
 

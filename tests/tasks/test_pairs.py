@@ -36,13 +36,15 @@ def messages(found):
 def test_claims_and_evidence_are_responses_and_knowledge(tmp_path):
     write(tmp_path / 'valid.jsonl', FEVER)
     found = teacher(pairs_file=str(tmp_path / '{fold}.jsonl'), pairs_labels=LABELS)
-    assert isinstance(found, DialogTeacher) and found.num_episodes() == 2
+    assert isinstance(found, DialogTeacher)
+    assert found.num_episodes() == 2
     first, second = messages(found)
     assert first['text'] == 'The tea is red.\nIt is red.'
     assert first['response'] == 'It is red.'
     assert first['knowledge'] == first['checked_sentence'] == 'The tea is red.'
     assert first['eval_labels'] == ['consistent']
-    assert second['eval_labels'] == ['inconsistent'] and second['episode_done']
+    assert second['eval_labels'] == ['inconsistent']
+    assert second['episode_done']
     assert first['label_candidates'] == ['consistent', 'inconsistent']
 
 

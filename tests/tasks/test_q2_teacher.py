@@ -17,8 +17,10 @@ from tests.tasks.recording import NAME
 
 def test_its_metrics_join_the_usual_ones():
     report = evaluate()
-    assert report['exs'] == TURNS and report['f1'] == 1
-    assert set(Q2_METRICS) < set(report) and 0 < report[NAME] < 1
+    assert report['exs'] == TURNS
+    assert report['f1'] == 1
+    assert set(Q2_METRICS) < set(report)
+    assert 0 < report[NAME] < 1
 
 
 @pytest.mark.parametrize('batchsize', [1, 16])
@@ -45,14 +47,17 @@ def test_world_logs_hold_each_score_with_its_evidence(tmp_path, batchsize, model
 @pytest.mark.parametrize('batchsize', [1, 8])
 def test_a_model_that_gives_no_text_has_no_score(made, batchsize):
     report = evaluate(model=MODELS + 'SilentAgent', batchsize=batchsize)
-    assert report['exs'] == TURNS and NAME not in report and not made[0].calls
+    assert report['exs'] == TURNS
+    assert NAME not in report
+    assert not made[0].calls
 
 
 @pytest.mark.parametrize('batchsize', [1, 8])
 def test_missing_texts_are_skipped_and_empty_ones_unverifiable(made, batchsize):
     report = evaluate(model=MODELS + 'OftenSilentAgent', batchsize=batchsize)
     said = texts(made[0])
-    assert said[''] > 0 and sum(said.values()) < TURNS
+    assert said[''] > 0
+    assert sum(said.values()) < TURNS
     assert report['unverifiable'] == pytest.approx(said[''] / sum(said.values()))
 
 
@@ -71,7 +76,8 @@ def test_turns_without_knowledge_are_counted_and_not_averaged(monkeypatch):
         # Of nothing, but there: train_model looks it up after every validation.
         assert report[NAME] == (1 if turn == 3 else 0)
     # It asks after every batch, so a first one without knowledge says nothing of all.
-    assert len(warned) == 3 and all('so far' in w and 'Until' in w for w in warned)
+    assert len(warned) == 3
+    assert all('so far' in w and 'Until' in w for w in warned)
 
 
 @pytest.mark.parametrize(
@@ -93,4 +99,5 @@ def test_only_evaluation_is_scored(made, datatype, scored):
 
 
 def test_scoring_can_be_turned_off(made):
-    assert NAME not in evaluate(q2_metrics=False) and not made
+    assert NAME not in evaluate(q2_metrics=False)
+    assert not made

@@ -48,4 +48,5 @@ def test_tasks_that_are_mixed_in_one_world_are_reported_each(made, batchsize):
     report = run(make_world(task=','.join(tasks), batchsize=batchsize))
     assert sum(sum(texts(scorer).values()) for scorer in made) == 28 + 42
     assert report[f'{tasks[0]}/{NAME}'] > report[f'{tasks[1]}/{NAME}']
-    assert report[f'{tasks[0]}/exs'] == 28 and report[f'{tasks[1]}/exs'] == 42
+    assert report[f'{tasks[0]}/exs'] == 28
+    assert report[f'{tasks[1]}/exs'] == 42

@@ -61,7 +61,8 @@ def test_rows_without_a_human_reply_are_scored_too(sets):
         fixed_response='salt is a mineral',
         measure='overlap',
     )
-    assert report['exs'].value() == 3 and report['unverifiable']._denom == 3
+    assert report['exs'].value() == 3
+    assert report['unverifiable']._denom == 3
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,8 @@ def test_a_broken_row_is_named_with_its_line(tmp_path, text, problem, line):
     path.write_text(text)
     with pytest.raises(RecordError, match=problem) as caught:
         read_system_file(path, 'dodeca', 'consistent')
-    assert caught.value.line == line and caught.value.source == str(path)
+    assert caught.value.line == line
+    assert caught.value.source == str(path)
 
 
 def test_a_cross_label_that_is_neither_0_nor_1_is_refused(tmp_path):

@@ -45,7 +45,9 @@ def test_the_teachers_report_the_scorer_beside_their_own_metrics(
         batchsize=batchsize,
     )
     report = {name: metric.value() for name, metric in report.items()}
-    assert report['exs'] == 8 and report['f1'] == 1 and 'knowledge_f1' in report
+    assert report['exs'] == 8
+    assert report['f1'] == 1
+    assert 'knowledge_f1' in report
     # "it is N miles long" against "Lake N is N miles long.": 4 of 5 words. Where the
     # wizard checked nothing, the knowledge is all that was shown, which also has "it".
     assert report['knowledge_precision'] == pytest.approx(0.9)
@@ -101,4 +103,5 @@ def test_the_split_is_the_last_part_of_the_task(datapath, prefix, split):
     ],
 )
 def test_task_strings(task, bare, arguments):
-    assert without_repo(task) == bare and task_arguments(task) == arguments
+    assert without_repo(task) == bare
+    assert task_arguments(task) == arguments

@@ -95,7 +95,8 @@ def test_a_task_of_replies_is_told_to_be_one_and_its_candidates_fill_no_page():
     replies = [f'Bees have {n} eyes, and this is all that I know.' for n in range(20)]
     with pytest.raises(ConfigError, match="the task's ClassificationTeacher") as raised:
         map_classes(tuple(Finding), replies)
-    assert replies[0] in str(raised.value) and replies[9] not in str(raised.value)
+    assert replies[0] in str(raised.value)
+    assert replies[9] not in str(raised.value)
 
 
 def test_a_class_map_is_read_from_an_option():

@@ -67,7 +67,8 @@ def test_what_is_found_in_joined_sentences_is_located_in_the_text():
     for word in ('1642 metres', 'Angara'):
         start = joined.index(word)
         passage, span = index.located(chosen, start, start + len(word))
-        assert passage == 0 and span.text == LAKE[span.start : span.end] == word
+        assert passage == 0
+        assert span.text == LAKE[span.start : span.end] == word
     later = SentenceIndex('Bees have five eyes.', LAKE)
     start = later.joined([4]).index('Angara')
     assert later.located([4], start, start + 6) == (1, Span('Angara', *span[1:]))

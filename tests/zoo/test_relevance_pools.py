@@ -95,7 +95,8 @@ def test_a_reply_answers_its_own_turn_and_no_other(blocks, text, turn, name, exp
 
 def test_what_the_model_reads_has_a_label(blocks):
     for block in blocks:
-        assert block.pairs and len(set(block.pairs)) == len(block.pairs)
+        assert block.pairs
+        assert len(set(block.pairs)) == len(block.pairs)
         assert bool(block.support) == bool(block.knowledge)
 
 
@@ -116,7 +117,8 @@ def test_sentences_become_yes_no_questions(sentence, question):
 def test_turns_are_blurred_as_people_write(blocks):
     draw = random.Random(1)
     typed = {misspelt('How much is breakfast?', draw) for _ in range(20)}
-    assert len(typed) > 10 and all(len(text) >= 20 for text in typed)
+    assert len(typed) > 10
+    assert all(len(text) >= 20 for text in typed)
     assert blurred(blocks[0], draw).pairs == blocks[0].pairs
 
 
@@ -140,9 +142,11 @@ def test_a_fifth_of_the_passages_is_held_out():
 
 def test_every_labelled_pool_has_a_best_reply():
     pools = read_rows(str(Path(relevance_pools.__file__).parent / 'reply_pools.jsonl'))
-    assert len(pools) == 400 and 40 < sum(map(is_held_out, pools)) < 100
+    assert len(pools) == 400
+    assert 40 < sum(map(is_held_out, pools)) < 100
     for pool in pools:
-        assert pool['knowledge'] and pool['history']
+        assert pool['knowledge']
+        assert pool['history']
         assert any(map(is_best, pool['candidates']))
         assert {one['g'] for one in pool['candidates']} <= {0, 1, 'n'}
         assert {one['a'] for one in pool['candidates']} <= {0, 1, 2}

@@ -146,5 +146,6 @@ def test_grounded_ranks_as_a_reader_would(preset):
         'new': 'inconsistent',
         'generic': 'generic',
     }
-    assert found['right'].value > 0.8 and found['wrong number'].value < 0.3
+    assert found['right'].value > 0.8
+    assert found['wrong number'].value < 0.3
     assert found['generic'].value <= 0.5

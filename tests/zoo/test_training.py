@@ -63,7 +63,8 @@ def run(script, rows, initial, place, capsys, *options):
 
 def test_a_detector_learns_classes_and_twins(bert, tmp_path, capsys):
     figures = run(train_detector, [*CLASS_ROWS, *TWINS], bert, tmp_path, capsys)
-    assert figures['accuracy'] > 0.8 and figures['right_above'] == 1
+    assert figures['accuracy'] > 0.8
+    assert figures['right_above'] == 1
     labels = {'entailment': 0, 'neutral': 1, 'contradiction': 2, 'generic': 3}
     config = ModelConfig(str(tmp_path / 'out' / 'converted'))
     model = SequenceNliModel(config, labels, max_tokens=32)
@@ -102,7 +103,8 @@ def test_rows_without_a_class_are_learnt_from_the_teacher(bert, tmp_path, capsys
 
 def test_an_answerer_learns_spans_and_silence(bert, tmp_path, capsys):
     figures = run(train_answers, SPAN_ROWS, bert, tmp_path, capsys)
-    assert figures['answer_f1'] > 0.6 and figures['no_answer_recall'] == 1
+    assert figures['answer_f1'] > 0.6
+    assert figures['no_answer_recall'] == 1
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,8 @@ def test_the_loss_falls_when_twins_come_apart():
         train_detector.detector_loss(logits, twin_batch(), 0.5)
         for logits in (apart, same)
     )
-    assert low < 0.5 and high > low + 2
+    assert low < 0.5
+    assert high > low + 2
 
 
 def test_without_a_label_only_the_teacher_counts():

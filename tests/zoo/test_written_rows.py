@@ -21,10 +21,12 @@ def test_a_key_is_of_the_words_and_not_of_the_spaces():
 def test_what_ships_is_whole():
     twins = written.shipped_rows(*written.TWINS)
     read = written.shipped_rows(written.READ)
-    assert len(twins) > 7000 and len(read) > 4000
+    assert len(twins) > 7000
+    assert len(read) > 4000
     for row in twins:
         assert ('k' in row) != ('p' in row)
-        assert row['y'] in (1, 2) and row['right'] != row['wrong']
+        assert row['y'] in (1, 2)
+        assert row['right'] != row['wrong']
     assert {row['y'] for row in read} == {0, 1, 2, 3}
     assert all(re.fullmatch('[0-9a-f]{12}', row['k']) for row in read)
 
@@ -40,7 +42,8 @@ def test_no_passage_is_like_one_of_the_twins_that_a_detector_is_chosen_by(name, 
 
     measured = set().union(*(runs(one.knowledge) for one in read_sheet()))
     made_up = [r['p'] for r in written.shipped_rows(name) if 'p' in r]
-    assert measured and made_up
+    assert measured
+    assert made_up
     assert not [text for text in made_up if runs(text) & measured]
 
 
@@ -65,7 +68,8 @@ def test_passages_of_something_else_are_refused():
 def test_right_replies_about_oneself_are_not_taught():
     row = {'p': OTHER, 'kind': 'time', 'wrong': 'It is from 1996.', 'y': 2}
     (taught,) = written.twin_rows([{**row, 'right': 'It dates from the Sixties.'}])
-    assert taught['h'] == 'it dates from the sixties.' and taught['y_wrong'] == 2
+    assert taught['h'] == 'it dates from the sixties.'
+    assert taught['y_wrong'] == 2
     assert not list(
         written.twin_rows([{**row, 'right': "I've seen it, it is from 1969."}])
     )
@@ -96,7 +100,9 @@ def test_the_command_writes_rows_for_the_trainer(tmp_path, monkeypatch):
     valid = read_rows(tmp_path / 'written.valid.jsonl.gz')
     assert len(train) + len(valid) == 60 + 10
     human = [row for row in train if row['h'] == 'well!']
-    assert len(human) == 10 and not any('y' in row for row in human)
+    assert len(human) == 10
+    assert not any('y' in row for row in human)
     held_out = {text.lower() for text in texts if is_held_out(text.lower())}
-    assert {row['p'] for row in valid} == held_out and held_out
+    assert {row['p'] for row in valid} == held_out
+    assert held_out
     assert not held_out & {row['p'] for row in train}

@@ -103,7 +103,8 @@ def _start() -> 'subprocess.Popen[bytes]':
 
 
 def _ask(process: 'subprocess.Popen[bytes]', path: Path) -> Any:
-    assert process.stdin and process.stdout
+    assert process.stdin
+    assert process.stdout
     process.stdin.write(json.dumps(str(path.absolute())).encode() + b'\n')
     process.stdin.flush()
     line = process.stdout.readline()

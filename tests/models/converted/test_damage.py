@@ -19,7 +19,7 @@ def models(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('seed', (*range(6), 482))
+@pytest.mark.parametrize('seed', [*range(6), 482])
 def test_a_damaged_model_is_an_error_or_a_score(models, tmp_path, seed):
     assert tried(*damage(models, tmp_path / 'model', seed)) in ('error', 'scored')
 
