@@ -92,7 +92,6 @@ _PUBLIC = {
 }
 
 __all__ = [
-    '__version__',
     'Candidate',
     'Claim',
     'Comparison',
@@ -125,6 +124,7 @@ __all__ = [
     'Turn',
     'UnknownNameError',
     'WorkerError',
+    '__version__',
     'load_preset',
     'load_scorer',
     'release_models',

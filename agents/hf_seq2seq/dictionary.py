@@ -105,7 +105,7 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
         starts = range(len(full) - len(plain) + 1)
         at = next(i for i in starts if full[i : i + len(plain)] == plain)
         before, after = full[:at], full[at + len(plain) :]
-        return before, after if end in after else after + [end]
+        return before, after if end in after else [*after, end]
 
 
 def _extra(tokenizer: Any) -> list[str]:

@@ -124,7 +124,7 @@ def _expand_value(option: str, value: str) -> str:
     if option in AGENT_OPTIONS:
         return expand_agent(value)
     is_prefix = any(full.startswith(option) for full in TASK_OPTIONS)
-    is_task = option in TASK_OPTIONS or len(option) > 2 and is_prefix
+    is_task = option in TASK_OPTIONS or (len(option) > 2 and is_prefix)
     return expand_tasks(value) if is_task else value
 
 

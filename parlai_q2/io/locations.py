@@ -189,7 +189,7 @@ def expand_pattern(pattern: str) -> list[Location]:
     :raises InputError: if no file has such a name.
     """
     place = locate(pattern)
-    if not globbing.has_magic(pattern) or isinstance(place, Path) and place.exists():
+    if not globbing.has_magic(pattern) or (isinstance(place, Path) and place.exists()):
         return [place]
     if isinstance(place, Remote):
         paths: list[Location] = [*place.glob()]

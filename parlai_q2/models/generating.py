@@ -50,7 +50,7 @@ class HuggingFaceWriter:
         # Every prompt ends with one end token. The authors' prompt carries a literal
         # "</s>", and their tokenizer (transformers 3.2.0, T5Tokenizer) adds none then.
         end = self.tokenizer.eos_token_id
-        return [ids[: most - 1] + [end] for ids in encoded['input_ids']]
+        return [[*ids[: most - 1], end] for ids in encoded['input_ids']]
 
     def _generate(
         self, rows: Sequence[list[int]], search: Search, step: int

@@ -6,6 +6,7 @@ another passage about the same thing. Annotated negatives of dialogue models oft
 few words with the knowledge, so that word overlap alone detects them.
 """
 
+import itertools
 import random
 import re
 from collections import Counter
@@ -125,7 +126,7 @@ class HardNegatives:
                 by_kind[kind].append(text)
         for texts in by_kind.values():
             # Lists ("X, Y and Z star in it") stay true in any order.
-            for a, b in zip(texts, texts[1:]):
+            for a, b in itertools.pairwise(texts):
                 between = example.response.split(a, 1)[-1].split(b, 1)[0]
                 if a in b or b in a or len(_SMALL_WORD.findall(between)) < 2:
                     continue

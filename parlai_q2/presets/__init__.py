@@ -177,7 +177,7 @@ def _parse(fields: dict, path: Path, base: Preset) -> Preset:
         settings = dict(given)
         model, revision = settings.pop('model', None), settings.pop('revision', None)
         kept = settings.pop('settings', None)
-        if kept not in (None, 'base') or kept and below is None:
+        if kept not in (None, 'base') or (kept and below is None):
             raise ConfigError(
                 f'{path}: "settings" of {section} can be "base", where there is a base '
                 f'with such a section, not {kept!r}.'

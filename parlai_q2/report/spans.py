@@ -3,6 +3,7 @@ Cuts a text into pieces, each with the claims that apply to it. Spans may overla
 character gets the most severe status over it, so that support hides no doubt.
 """
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -102,7 +103,7 @@ def cut(text: str, marks: Iterable[Mark]) -> list[Piece]:
             found.append((start, end, status, claim))
     edges = sorted({0, len(text)}.union(*[(s, e) for s, e, _, _ in found]))
     pieces = []
-    for left, right in zip(edges, edges[1:], strict=False):
+    for left, right in itertools.pairwise(edges):
         over = [(status, claim) for s, e, status, claim in found if s <= left < e]
         gravest = max((s for s, _ in over), key=MARKED.index, default=None)
         claims = tuple(dict.fromkeys(claim for _, claim in over))

@@ -8,7 +8,7 @@ in the folder is left of a run that was stopped.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,7 +46,7 @@ class Settings:
     overlap: int = DEFAULT_OVERLAP
     language: str = DEFAULT_LANGUAGE
     sentences: int = 0
-    search: Search = Search()
+    search: Search = field(default_factory=Search)
     readers: int = VERSION
 
     @property

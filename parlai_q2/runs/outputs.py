@@ -186,7 +186,7 @@ def plan_outputs(infile: str, outfile: str, ending: str | None = None) -> Output
         return Outputs([FilePair(locate(infile), None)], None)
     target = locate(outfile)
     assert not isinstance(target, Stdin)
-    is_folder = outfile.endswith('/') or isinstance(target, Path) and target.is_dir()
+    is_folder = outfile.endswith('/') or (isinstance(target, Path) and target.is_dir())
     if is_pattern and not is_folder and target.suffix:
         raise ConfigError(
             f'--infile {infile} may fit many files, so --outfile must be a folder, not '

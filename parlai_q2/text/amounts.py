@@ -185,7 +185,7 @@ def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
     if low.high is not None or not re.fullmatch(_DASH, between, re.IGNORECASE):
         return None
     word = between.strip().lower()
-    if word == 'or' or word == 'and' and not _has_between(text, low.told):
+    if word == 'or' or (word == 'and' and not _has_between(text, low.told)):
         return None
     if low.dimension and low.dimension != high.dimension:
         return None
@@ -231,7 +231,7 @@ def agrees(known: Amount, said: Amount) -> bool:
         # About a range, or a bound at its end: "about 4 days", "up to 5 days".
         inside = known.value <= said.value <= known.top
         at_end = said.bound and said.value in (known.value, known.top)
-        return said.high is None and (said.rough and inside or bool(at_end))
+        return said.high is None and ((said.rough and inside) or bool(at_end))
     if known.high is not None:
         return _is_near(known, known.value, said.value, said) and _is_near(
             known, known.top, said.top, said
@@ -258,10 +258,8 @@ def _is_near(known: Amount, value: float, said_value: float, said: Amount) -> bo
 
 
 def _may_omit_unit(known: Amount, said: Amount) -> bool:
-    if (
-        known.dimension == 'mass'
-        and said.dimension == 'sterling'
-        or (known.dimension == 'sterling' and said.dimension == 'mass')
+    if (known.dimension == 'mass' and said.dimension == 'sterling') or (
+        known.dimension == 'sterling' and said.dimension == 'mass'
     ):
         return True  # pounds
     return not known.dimension or not said.dimension

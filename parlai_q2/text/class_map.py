@@ -231,7 +231,7 @@ def _place(
 ) -> str | None:
     finding = finding_of(output)
     for name, chosen in class_map.items():
-        if plain(name) == plain(output) or finding and finding_of(name) == finding:
+        if plain(name) == plain(output) or (finding and finding_of(name) == finding):
             return chosen
     same = next((name for name in classes if plain(name) == plain(output)), None)
     if same is not None:

@@ -265,7 +265,7 @@ def test_what_is_found_is_shown_before_the_text_and_not_searched_for(file):
 
 def test_a_large_file_is_to_be_indexed(file, monkeypatch):
     monkeypatch.setattr(knowledge_options, 'MOST_OF_FILE', 1)
-    with pytest.raises(ConfigError, match='2 passages.*parlai_q2 index'):
+    with pytest.raises(ConfigError, match=r'2 passages.*parlai_q2 index'):
         of_file(file)
 
 

@@ -102,7 +102,7 @@ def test_a_person_chats_and_the_agent_remembers(trained, monkeypatch):
     read = []
     monkeypatch.setattr(
         'parlai_q2.agents.hf_seq2seq.dictionary.HfSeq2seqDictionaryAgent.encode_text',
-        lambda self, text: read.append(text) or self.txt2vec(text) + [self['</s>']],
+        lambda self, text: read.append(text) or [*self.txt2vec(text), self['</s>']],
     )
     Interactive.main(model_file=trained[0], no_cuda=True, skip_generation=False)
     assert 'what is your name ?' in read

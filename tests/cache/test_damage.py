@@ -100,7 +100,7 @@ def test_a_file_that_was_never_a_cache_is_refused(tmp_path, content, caplog):
         ScoreCache(path).clear,
     ):
         with pytest.raises(
-            ConfigError, match='notes.db is not .* score cache.*--cache-file'
+            ConfigError, match=r'notes.db is not .* score cache.*--cache-file'
         ):
             use()
     assert path.read_bytes() == content
@@ -126,7 +126,7 @@ def test_the_file_of_a_newer_version_is_left_alone(path, use):
     change(path, 'ALTER TABLE scores ADD COLUMN colour TEXT')
     before = path.read_bytes()
     given = {'get': [SIGNATURE, scores(1)], 'put': [SIGNATURE, scores(1)]}
-    with pytest.raises(ConfigError, match='newer version.*update parlai_q2'):
+    with pytest.raises(ConfigError, match=r'newer version.*update parlai_q2'):
         getattr(ScoreCache(path), use)(*given.get(use, []))
     assert path.read_bytes() == before
 

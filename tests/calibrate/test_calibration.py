@@ -163,8 +163,8 @@ def test_labels_follow_the_threshold_and_generic_ones_stay(mine):
 
 
 def test_a_calibration_of_another_scorer_is_refused(mine, tmp_path):
-    path, written = mine
-    with pytest.raises(ConfigError, match="for the scorer 'guess'.*Name guess"):
+    path, _ = mine
+    with pytest.raises(ConfigError, match=r"for the scorer 'guess'.*Name guess"):
         load_scorer('precision', calibration=path)
     other = Guess()
     other.settings = {'from': 'the air'}
@@ -184,7 +184,7 @@ def test_a_calibration_of_another_scorer_is_refused(mine, tmp_path):
     ],
 )
 def test_a_broken_file_is_named(mine, tmp_path, change, named):
-    path, written = mine
+    _, written = mine
     bad = tmp_path / 'bad.json'
     bad.write_text(json.dumps({'calibration': {**written['calibration'], **change}}))
     with pytest.raises(ConfigError, match=f'bad.json.*{named}'):
@@ -203,10 +203,10 @@ def test_labels_have_many_names(tmp_path):
     assert consistent == [True] * 4 + [False] * 3
     assert (len(examples), generic) == (7, 1)
     write_lines(path, {'knowledge': 'k', 'response': 'r', 'mine': 0.5})
-    with pytest.raises(RecordError, match='line 1.*the label is 0.5'):
+    with pytest.raises(RecordError, match=r'line 1.*the label is 0.5'):
         read_labelled(path, names={'label': 'mine'})
     with pytest.raises(
-        RecordError, match="no 'label'. Name the field .*--fields label=NAME"
+        RecordError, match=r"no 'label'. Name the field .*--fields label=NAME"
     ):
         read_labelled(path)
 

@@ -94,7 +94,7 @@ def test_help_imports_nothing_heavy(tmp_path):
 
 def test_ten_records_are_scored_by_precision_without_torch(records):
     words = ['score', '--infile', 'in.jsonl', '--outfile', 'out.jsonl']
-    status, shown, _, imported = run(records, *words, '--measure', 'precision')
+    status, _, _, imported = run(records, *words, '--measure', 'precision')
     assert (status, imported) == (0, '')
     assert len((records / 'out.jsonl').read_text().splitlines()) == 10
     # A page of them, and the cache, too.

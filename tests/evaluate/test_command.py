@@ -126,7 +126,7 @@ def test_a_folder_that_cannot_be_is_told_before_anything_is_scored(
 
     (tmp_path / 'out').write_text('a file')
     monkeypatch.setattr('parlai_q2.scripts.meta_eval.evaluate', fail)
-    with pytest.raises(InputError, match='out: File exists. Check --outdir'):
+    with pytest.raises(InputError, match=r'out: File exists. Check --outdir'):
         meta_eval()
     (tmp_path / 'out').unlink()
 
@@ -134,7 +134,7 @@ def test_a_folder_that_cannot_be_is_told_before_anything_is_scored(
         raise PermissionError(13, 'Permission denied', str(dir))
 
     monkeypatch.setattr('parlai_q2.scripts.meta_eval.TemporaryFile', not_ours)
-    with pytest.raises(InputError, match='out: Permission denied. Check --outdir'):
+    with pytest.raises(InputError, match=r'out: Permission denied. Check --outdir'):
         meta_eval()
 
 

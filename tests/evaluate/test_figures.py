@@ -2,6 +2,7 @@
 The figures: what is drawn, that text stays text, and what is said without matplotlib.
 """
 
+import itertools
 import re
 
 import numpy as np
@@ -22,7 +23,7 @@ RESPONSES = [
 VALUES = [(i * 7 % 24) / 24 for i in range(24)]
 CROSSED = tuple(
     (a, b)
-    for a, b in zip(RESPONSES, RESPONSES[1:])
+    for a, b in itertools.pairwise(RESPONSES)
     if {a.label, b.label} == {GOOD, BAD}
 )
 PNG = b'\x89PNG\r\n\x1a\n'

@@ -78,7 +78,7 @@ def test_parlai_reads_every_text_back(tmp_path, odd):
 
 def test_another_ending_is_an_error(tmp_path):
     with (
-        pytest.raises(InputError, match='.jsonl'),
+        pytest.raises(InputError, match=r'.jsonl'),
         conversation_file(tmp_path / 'kept.json', {}, ''),
     ):
         pass

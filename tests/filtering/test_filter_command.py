@@ -150,7 +150,7 @@ def test_where_nothing_is_kept_a_warning_says_so_and_training_says_why(
     run_filter(kept, '--choose-threshold', 1.0)
     assert len(said) == 1
     assert 'No turn was kept' in said[0]
-    with pytest.raises(InputError, match='kept.jsonl has no turns'):
+    with pytest.raises(InputError, match=r'kept.jsonl has no turns'):
         messages('parlai_q2.tasks.grounded_file.agents', kept)
 
 

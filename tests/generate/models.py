@@ -78,7 +78,7 @@ def _causal(family: str, folder: Path) -> None:
                 num_key_value_heads=2,
                 max_position_embeddings=128,
                 **ends,
-            )  # fmt: skip
+            )
         )
     texts = [f'{text} assistant {reply} <|im_end|>' for text, reply in LESSONS]
     batch = words(texts, padding=True, return_tensors='pt')

@@ -110,7 +110,7 @@ def test_a_server_says_how_long_to_wait(waits):
 def test_a_server_that_stays_busy_is_an_error():
     with (
         serving(numbered, *[Broken(503, b'loading')] * 3) as served,
-        pytest.raises(ServerError, match="503 .*'loading'.* It was asked 3 times"),
+        pytest.raises(ServerError, match=r"503 .*'loading'.* It was asked 3 times"),
     ):
         asked(client(served.url))
     assert len(served.requests) == 3
@@ -129,7 +129,7 @@ def test_a_slow_server_is_given_up(slow):
     body = json.dumps({'choices': [choice('late')]}).encode()
     with (
         serving(numbered, Broken(body=body, **slow)) as served,
-        pytest.raises(ServerError, match='within 0.5 s'),
+        pytest.raises(ServerError, match=r'within 0.5 s'),
     ):
         asked(client(served.url, timeout=0.5, retries=0))
 

@@ -205,7 +205,7 @@ def test_a_format_that_is_not_known_is_an_error(tmp_path):
     ):
         with pytest.raises(InputError, match=remedy):
             read(tmp_path, '', name)
-    with pytest.raises(InputError, match="jsonl.*world_logs, not 'xml'"):
+    with pytest.raises(InputError, match=r"jsonl.*world_logs, not 'xml'"):
         read(tmp_path, '', format='xml')
 
 

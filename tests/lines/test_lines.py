@@ -59,7 +59,9 @@ def test_an_error_is_no_score(kind):
     problem = RecordError('in.jsonl', 3, 'is broken')
     line = error_line({'id': 'x', 'label': 'mine'}, 3, problem, kind)
     assert find_kind(line) == Kind.ERROR
-    with pytest.raises(InputError, match='was not scored: in.jsonl, line 3: is broken'):
+    with pytest.raises(
+        InputError, match=r'was not scored: in.jsonl, line 3: is broken'
+    ):
         read_line(line)
 
 

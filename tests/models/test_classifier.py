@@ -48,7 +48,7 @@ def test_tokens_are_counted_before_anything_is_cut(words):
     'settings', [{'order': ('premise',)}, {'order': ('a', 'b')}, {'max_tokens': 3}]
 )
 def test_a_form_that_is_none_is_an_error(settings):
-    with pytest.raises(ConfigError, match='order must be|max_tokens is'):
+    with pytest.raises(ConfigError, match=r'order must be|max_tokens is'):
         PairInput(**settings)
 
 

@@ -11,7 +11,7 @@ from parlai_q2.models.device import check_device
 
 @pytest.mark.parametrize('name', ['gpu0', 'cuda:x', '', 'cuda:0,cuda:1'])
 def test_what_is_no_device_is_told_so(name):
-    with pytest.raises(ConfigError, match='no device. Use cpu or cuda:0'):
+    with pytest.raises(ConfigError, match=r'no device. Use cpu or cuda:0'):
         check_device(name)
 
 

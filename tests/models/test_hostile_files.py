@@ -103,7 +103,7 @@ def spoil(folder, weight):
 def test_a_nan_among_the_weights_is_an_error_and_no_score(model, name, weight, scorer):
     folder = model(name)
     spoil(folder, weight)
-    with pytest.raises(ModelError, match='not numbers|_scale does not fit') as error:
+    with pytest.raises(ModelError, match=r'not numbers|_scale does not fit') as error:
         load_scorer(scorer, preset=preset_of(folder, name)).score(PAIR)
     assert str(folder) in one_line(error)
 
@@ -137,7 +137,7 @@ def test_a_file_that_is_not_listed_is_not_read(model, name):
 def test_a_malformed_list_of_checksums_is_named(model, text):
     folder = model()
     (folder / CHECKSUMS).write_bytes(text.encode('latin-1'))
-    with pytest.raises(ModelError, match='sha256.json') as error:
+    with pytest.raises(ModelError, match=r'sha256.json') as error:
         load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
     one_line(error)
 
@@ -147,7 +147,7 @@ def test_a_malformed_adapter_is_named(model, text):
     folder = model('reply')
     (folder / 'adapter.json').write_text(text)
     relisted(folder)
-    with pytest.raises(ModelError, match='adapter.json') as error:
+    with pytest.raises(ModelError, match=r'adapter.json') as error:
         load_seq2seq(str(folder))
     one_line(error)
 
@@ -183,7 +183,7 @@ def test_a_malformed_configuration_is_named(model, name, scorer, changes):
 def test_a_deeply_nested_preset_is_named(tmp_path):
     path = tmp_path / 'deep.yaml'
     path.write_text('name: ' + '[' * 5000 + ']' * 5000)
-    with pytest.raises(Q2Error, match='deep.yaml.*nested') as error:
+    with pytest.raises(Q2Error, match=r'deep.yaml.*nested') as error:
         load_preset(str(path))
     one_line(error)
 
@@ -255,7 +255,7 @@ def test_a_vocabulary_without_words_is_refused(model):
     fields['model']['vocab'] = {}
     path.write_text(json.dumps(fields))
     relisted(folder)
-    with pytest.raises(ModelError, match='tokenizer.json') as error:
+    with pytest.raises(ModelError, match=r'tokenizer.json') as error:
         load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
     one_line(error)
 

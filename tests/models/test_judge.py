@@ -163,13 +163,13 @@ def score(detector):
 def test_a_judge_that_cannot_be_fetched_says_what_to_do(detector, monkeypatch):
     monkeypatch.setenv('HF_HUB_OFFLINE', '1')
     with pytest.raises(
-        ModelNotFoundError, match='hub cannot be reached.*copy the model to a'
+        ModelNotFoundError, match=r'hub cannot be reached.*copy the model to a'
     ):
         score(detector)
 
 
 def test_a_judge_without_its_prompt_is_told_to_have_one(folder):
-    with pytest.raises(ConfigError, match='T5ForCond.*preset with its prompt.*minich'):
+    with pytest.raises(ConfigError, match=r'T5ForCond.*preset with its prompt.*minich'):
         score(folder)
 
 

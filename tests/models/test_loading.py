@@ -62,13 +62,13 @@ def test_a_folder_loads_ready_to_use(folder):
 def test_files_are_those_that_are_listed(folder):
     config = folder / 'config.json'
     config.write_text(config.read_text() + ' ')
-    with pytest.raises(ModelError, match='config.json was changed or cut short'):
+    with pytest.raises(ModelError, match=r'config.json was changed or cut short'):
         load(folder)
     (folder / CHECKSUMS).unlink()  # without a list they are taken as they are
     assert load(folder).config.d_model == 16
     list_checksums(folder, INT8_WEIGHTS, *OTHERS)
     config.unlink()
-    with pytest.raises(ModelError, match='config.json is missing. Reinstall'):
+    with pytest.raises(ModelError, match=r'config.json is missing. Reinstall'):
         load(folder)
 
 

@@ -203,7 +203,7 @@ def test_only_the_settings_that_differ_are_told():
 
 def test_the_page_says_the_figures(tmp_path):
     before, after = two_runs(20)
-    page = page_of(tmp_path, before + [simple(99)], after, names=('a.jsonl', 'b <i>'))
+    page = page_of(tmp_path, [*before, simple(99)], after, names=('a.jsonl', 'b <i>'))
     assert 'a.jsonl \u2192 b &lt;i&gt;: 20 responses in both' in page
     assert '6 with a different score, 2 with a different label' in page
     assert '<dt>Mean score</dt><dd><b>0.843 \u2192 0.877</b>' in page

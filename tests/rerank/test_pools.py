@@ -76,5 +76,5 @@ def test_a_pool_that_is_not_utf8_spoils_no_other(tmp_path):
 def test_a_table_is_refused_at_once(tmp_path, ending):
     path = tmp_path / f'pools.{ending}'
     path.write_text('knowledge;candidates\nTea is hot.;It is.\n')
-    with pytest.raises(InputError, match='candidates are a list.*JSON lines'):
+    with pytest.raises(InputError, match=r'candidates are a list.*JSON lines'):
         next(read_pools(path))

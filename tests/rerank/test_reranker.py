@@ -289,5 +289,5 @@ def test_penalties_replace_those_of_the_guards_that_they_name_and_of_no_others()
     changed = Reranker('precision', penalties={'copy': 0.1})
     assert changed.rank('It opened in 1969.', replies) == usual
     assert usual.first.guards == ('generic',)
-    with pytest.raises(ConfigError, match="no guard 'copies'.*'copy'"):
+    with pytest.raises(ConfigError, match=r"no guard 'copies'.*'copy'"):
         Reranker('precision', penalties={'copies': 0.1})

@@ -358,7 +358,7 @@ def test_every_damaged_or_missing_file_is_named(folder):
         path.write_bytes(good)
     for text in ('', '{', '[]', '{"format": 1}', '{"format": 99}', '\x00'):
         Path('index/index.json').write_text(text)
-        with pytest.raises(InputError, match='index.json.*make it again'):
+        with pytest.raises(InputError, match=r'index.json.*make it again'):
             Index('index')
 
 
@@ -366,5 +366,5 @@ def test_a_manifest_leads_nowhere_else(folder):
     built()
     path = Path('index/index.json')
     path.write_text(path.read_text().replace('words-1', '../docs'))
-    with pytest.raises(InputError, match='damaged|missing'):
+    with pytest.raises(InputError, match=r'damaged|missing'):
         Index('index')

@@ -105,7 +105,7 @@ def test_an_error_of_the_server_is_told(engine, monkeypatch):
     with pytest.raises(ServerError, match=r'no such index \[nowhere\]'):
         engine.OpenSearch().search(['Do pumps hum?'], 2)
     monkeypatch.setattr(engine, 'ADDRESS', 'http://127.0.0.1:9')
-    with pytest.raises(ServerError, match='127.0.0.1:9'):
+    with pytest.raises(ServerError, match=r'127.0.0.1:9'):
         engine.OpenSearch().search(['Do pumps hum?'], 2)
 
 

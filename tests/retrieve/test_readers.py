@@ -317,7 +317,7 @@ def test_a_document_that_takes_too_long_is_left_and_the_next_is_read(tmp_path):
     with ReadingProcess(30) as process:
         process.read(fast)
         process.seconds = 0.5
-        with pytest.raises(DocumentError, match='more than 0.5 seconds'):
+        with pytest.raises(DocumentError, match=r'more than 0.5 seconds'):
             process.read(slow)
         process.seconds = 30
         assert [b.text for b in process.read(fast)] == ['quick']

@@ -67,7 +67,7 @@ def test_a_report_reads_the_shards(shards, tmp_path):
     page = run_command('report', str(out))
     assert page.read_text().count('founded in 1969') > 0
     (out / 'b.jsonl').write_text('')
-    with pytest.raises(InputError, match='not the file that manifest.json lists'):
+    with pytest.raises(InputError, match=r'not the file that manifest.json lists'):
         run_command('report', str(out))
     (out / 'manifest.json').unlink()
     with pytest.raises(InputError, match='Run the same command again to complete it'):
@@ -106,14 +106,14 @@ def test_many_files_do_not_fit_into_one(shards, tmp_path):
     with pytest.raises(InputError, match='No file fits'):
         score(shards / '*.csv', tmp_path / 'out')
     (shards / 'a.csv').write_text('knowledge,response\nk,r\n')
-    with pytest.raises(ConfigError, match='would be written to a.jsonl'):
+    with pytest.raises(ConfigError, match=r'would be written to a.jsonl'):
         score(shards / '*', tmp_path / 'out')
 
 
 def test_an_input_among_the_outputs_is_refused_before_anything_is_scored(shards):
     (shards / '0.csv').write_text('knowledge,response\nk,r\n')
     there = sorted(shards.iterdir())
-    with pytest.raises(InputError, match='a.jsonl, .* is also an input'):
+    with pytest.raises(InputError, match=r'a.jsonl, .* is also an input'):
         score(shards / '*', shards)
     assert sorted(shards.iterdir()) == there
 
@@ -131,7 +131,7 @@ def test_files_by_url(shards, tmp_path):
         score('memory://in/*', 'memory://many/')
         assert memory.cat_file('/many/a.jsonl') == one
         assert json.loads(memory.cat_file('/many/manifest.json'))['records'] == 8
-        with pytest.raises(InputError, match='There is no file memory://in/z.jsonl'):
+        with pytest.raises(InputError, match=r'There is no file memory://in/z.jsonl'):
             score('memory://in/z.jsonl', tmp_path / 'out.jsonl')
     finally:
         memory.rm('/', recursive=True)
@@ -260,7 +260,7 @@ def test_pools_are_read_from_parquet_and_written_to_it(tmp_path):
 
 def test_the_format_of_one_file_is_told_by_its_name(shards, tmp_path):
     out = tmp_path / 'out.jsonl'
-    with pytest.raises(ConfigError, match='--outfile out.jsonl.parquet'):
+    with pytest.raises(ConfigError, match=r'--outfile out.jsonl.parquet'):
         score(shards / 'a.jsonl', out, '--out-format', 'parquet')
 
 

@@ -91,13 +91,13 @@ def test_a_module_that_the_nodes_do_not_have_ends_the_run(
     monkeypatch.syspath_prepend(tmp_path)
     infile = write_records(tmp_path / 'in.jsonl', ['in 1969'])
     options = {'measure': 'only_here:Mine', 'cache': False}
-    with pytest.raises(WorkerError, match="'only_here'.*PYTHONPATH=folder ray start"):
+    with pytest.raises(WorkerError, match=r"'only_here'.*PYTHONPATH=folder ray start"):
         both('score', infile, tmp_path, two_nodes.address, **options)
 
 
 def test_actors_that_cannot_load_end_the_run(engine):
     with pytest.raises(
-        WorkerError, match='(?s)died before they had loaded.*ray-actors'
+        WorkerError, match=r'(?s)died before they had loaded.*ray-actors'
     ):
         engine(actors=1, start='die')
 
@@ -130,7 +130,7 @@ def test_that_ray_does_not_start_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(ray, 'shutdown', lambda: None)
     # As the user's program has it, which is as it was after that.
     monkeypatch.setattr(constants, 'ENABLE_RAY_CLUSTER', 'as it was')
-    with pytest.raises(WorkerError, match='could not be started.*timed out'):
+    with pytest.raises(WorkerError, match=r'could not be started.*timed out'):
         RayEngine(ToyJob(str(tmp_path)), Resources())
     assert (read, constants.ENABLE_RAY_CLUSTER) == ([False], 'as it was')
 

@@ -109,7 +109,7 @@ def test_a_batch_holds_at_least_one(tmp_path, size):
     model = 'shipped:q2_mini/consistency'
     path.write_text(f'nli: {{model: {model}, batch_size: {size!r}}}')
     if size is not True:
-        with pytest.raises(ConfigError, match='nli of the preset .* a batch_size of'):
+        with pytest.raises(ConfigError, match=r'nli of the preset .* a batch_size of'):
             load_scorer('nli', preset=path)
 
 

@@ -88,7 +88,7 @@ def test_rates_of_labelled_pools_for_each_way_to_choose(tmp_path):
     ],
 )
 def test_a_bad_pool_names_itself_and_spoils_no_other(tmp_path, bad, message):
-    with pytest.raises(InputError, match='1 of the 3 pools .* not reranked'):
+    with pytest.raises(InputError, match=r'1 of the 3 pools .* not reranked'):
         run(tmp_path, [POOLS[0], bad, POOLS[1]])
     lines = read_lines(tmp_path / 'out' / 'ranked.jsonl')
     summary = json.loads((tmp_path / 'out' / 'ranked.jsonl.meta.json').read_text())
@@ -125,7 +125,7 @@ def test_a_full_disk_is_told_and_costs_no_earlier_output(tmp_path, monkeypatch):
     out = tmp_path / 'out'
     before = {p: p.read_bytes() for p in out.iterdir()}
     monkeypatch.setattr(ResumableWriter, '_take_over', take_over)
-    with pytest.raises(InputError, match='ranked.jsonl.part: No space .*Free some'):
+    with pytest.raises(InputError, match=r'ranked.jsonl.part: No space .*Free some'):
         run(tmp_path, POOLS)
     assert {p: p.read_bytes() for p in before} == before
 

@@ -36,7 +36,7 @@ class Stop(Exception):
 def test_each_record_comes_out_in_order_with_its_score_or_its_error(infile, tmp_path):
     out = tmp_path / 'out.jsonl'
     options = {'infile': str(infile), 'outfile': str(out), 'measure': 'precision'}
-    with pytest.raises(UnscoredError, match='3 of the 6 records .* not scored'):
+    with pytest.raises(UnscoredError, match=r'3 of the 6 records .* not scored'):
         run_command('score', **options)
     summary = run_command('score', **options, allow_errors=True)
     assert (summary['records'], summary['bad']) == (6, 3)
@@ -112,7 +112,9 @@ def test_an_input_that_changes_meanwhile_ends_the_run(tmp_path, monkeypatch, cha
 
     engine = Changing(ScoreJob(FixedScorer(load_scorer('overlap'))))
 
-    with pytest.raises(InputError, match='changed while it was being read.*start over'):
+    with pytest.raises(
+        InputError, match=r'changed while it was being read.*start over'
+    ):
         score_file(infile, out, load_scorer('overlap'), engine=engine, chunk_size=3)
     assert not out.exists()
     assert (tmp_path / 'out.jsonl.part').exists()

@@ -58,7 +58,9 @@ class TestBuilding:
     def test_a_broken_source_is_named_and_leaves_nothing_built(self, own):
         source = own / 'wizard_of_wikipedia' / 'train.json'
         source.write_text(source.read_text()[:-500])
-        with pytest.raises(TaskDataError, match='train.json, line 1: .*cannot be read'):
+        with pytest.raises(
+            TaskDataError, match=r'train.json, line 1: .*cannot be read'
+        ):
             module.build({'datapath': str(own)}, 'train')
         assert not (own / 'conv_fever' / 'train.jsonl').exists()
 

@@ -59,5 +59,5 @@ def test_a_failed_download_says_what_to_do(sets, monkeypatch):
 
     shutil.rmtree(sets / 'dialogue_nli')
     monkeypatch.setattr(DownloadableFile, 'download_file', no_network)
-    with pytest.raises(TaskDataError, match='quota exceeded.*dialogue_nli_dev.jsonl'):
+    with pytest.raises(TaskDataError, match=r'quota exceeded.*dialogue_nli_dev.jsonl'):
         messages(ANNOTATED)

@@ -77,7 +77,7 @@ def test_two_processes_report_what_one_reports(request, options, names, examples
 
 
 def test_what_a_process_refuses_is_told_as_one_alone_would():
-    with pytest.raises(WorkerError, match="^There is no scorer 'nonesuch'. Known"):
+    with pytest.raises(WorkerError, match=r"^There is no scorer 'nonesuch'. Known"):
         MultiprocessingEvalScript.main(
             task=SAMPLE,
             model='repeat_label',

@@ -37,7 +37,9 @@ def test_a_failed_download_says_where_to_place_the_file(sets, monkeypatch):
         raise OSError('Connection broken.')
 
     monkeypatch.setattr(downloads, 'download', no_network)
-    with pytest.raises(TaskDataError, match='https://example.invalid/dodeca') as caught:
+    with pytest.raises(
+        TaskDataError, match=r'https://example.invalid/dodeca'
+    ) as caught:
         read(sets)
     names = 'dodeca_consistent.csv, memnet_consistent.csv'
     assert f'{names} in ~/parlai_data/q2_wow, and --datapath' in str(caught.value)

@@ -92,7 +92,7 @@ def test_a_bad_record_is_an_error_that_names_its_line(tmp_path, record, says):
 
 
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
-    with pytest.raises(TaskDataError, match='{fold}'):
+    with pytest.raises(TaskDataError, match=r'{fold}'):
         read_pairs(tmp_path / 'valid.jsonl')
     with pytest.raises(TaskDataError, match='no pair'):
         read_pairs(write(tmp_path / 'none.jsonl', []))

@@ -65,7 +65,7 @@ def test_turns_without_knowledge_are_counted_and_not_averaged(monkeypatch):
     warned = []
     monkeypatch.setattr(q2_teacher, 'warn_once', warned.append)
     world = make_world()
-    teacher, model = world.agents
+    teacher, _ = world.agents
     for turn, knowledge in enumerate(['', 'no_passages_used', None, 'It is a planet.']):
         act = teacher.act()
         act.force_set('checked_sentence', knowledge)

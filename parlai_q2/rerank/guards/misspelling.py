@@ -82,7 +82,7 @@ def _is_misspelling(word: str, known: str) -> bool:
     is_rare = len(known) >= MIN_LETTERS and known not in english_words()
     # British and American spellings.
     word, known = word.replace('z', 's'), known.replace('z', 's')
-    shared = len(commonprefix([word, known]))
+    shared = len(commonprefix([word, known]))  # noqa: RUF071 (no paths)
     if _ENDINGS.fullmatch(word[shared:]) and _ENDINGS.fullmatch(known[shared:]):
         return False  # another form of the same word
     similarity = SequenceMatcher(None, word, known, autojunk=False).ratio()

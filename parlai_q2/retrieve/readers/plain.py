@@ -7,7 +7,7 @@ end mark, before a paragraph that is longer, or any such line before a table.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from pathlib import Path
 
 from parlai_q2.errors import DocumentError
@@ -120,7 +120,7 @@ def unwrap(lines: Sequence[str]) -> str:
     'Hoses and filters of every kind that we sell are not covered.'
     """
     text = lines[0]
-    for before, line in zip(lines, lines[1:], strict=False):
+    for before, line in pairwise(lines):
         ends = len(before) < SHORTEST_WRAPPED or before.endswith(_ENDS)
         text += '\n' if ends or _ITEM.match(line) or _COLUMNS.search(before) else ' '
         text += line

@@ -104,7 +104,7 @@ def test_a_base_that_was_changed_is_refused(made, tmp_path):
     (folder / 'sha256.json').unlink()
     # By CTranslate2 and by transformers.
     for read in (asked, lambda folder: load_tokenizer(str(folder))):
-        with pytest.raises(ModelError, match='made for another version of .*base'):
+        with pytest.raises(ModelError, match=r'made for another version of .*base'):
             read(folder)
 
 
@@ -127,6 +127,6 @@ def test_what_does_not_fit_its_base_is_refused(made, tmp_path, part):
         path = tmp_path / 'adapter.int8.safetensors'
         path.write_bytes(path.read_bytes()[:-9])
         (tmp_path / 'sha256.json').unlink()
-    with pytest.raises(ModelError, match='fit its base|adapter.int8') as error:
+    with pytest.raises(ModelError, match=r'fit its base|adapter.int8') as error:
         asked(tmp_path)
     assert '\n' not in str(error.value)

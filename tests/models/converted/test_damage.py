@@ -74,5 +74,5 @@ def test_a_vocabulary_of_another_size_is_refused(models, tmp_path):
         (folder / path.name).write_bytes(path.read_bytes())
     words = json.loads((folder / 'shared_vocabulary.json').read_text())
     (folder / 'shared_vocabulary.json').write_text(json.dumps(words[:-1]))
-    with pytest.raises(ModelError, match='has not .* rows, one for each word'):
+    with pytest.raises(ModelError, match=r'has not .* rows, one for each word'):
         read_folder(folder, SEQ2SEQ)

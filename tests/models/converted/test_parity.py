@@ -136,7 +136,7 @@ def test_an_encoder_without_its_output_layer_is_told_apart(tmp_path, monkeypatch
     TransformersConverter(str(plain), copy_files=['tokenizer.json']).convert(
         str(folder)
     )
-    with pytest.raises(ModelError, match='without an output layer.*converted.convert'):
+    with pytest.raises(ModelError, match=r'without an output layer.*converted.convert'):
         classes(folder)
 
 
@@ -148,14 +148,14 @@ def test_a_model_of_another_kind_is_refused(tmp_path, wanted):
     else:
         tiny_pair_model(plain, BertForSequenceClassification, num_labels=3)
     write_converted(str(plain), folder)
-    with pytest.raises(ModelError, match='model.bin: .* where an encoder'):
+    with pytest.raises(ModelError, match=r'model.bin: .* where an encoder'):
         read_folder(folder, wanted)
 
 
 def test_a_folder_without_a_tokenizer_says_how_to_get_it(tmp_path):
     folder = tmp_path / 'converted'
     TransformersConverter(tiny_t5(tmp_path / 'plain')).convert(str(folder))
-    with pytest.raises(ModelError, match='--copy_files tokenizer.json'):
+    with pytest.raises(ModelError, match=r'--copy_files tokenizer.json'):
         Seq2SeqQuestionGenerator(ModelConfig(str(folder))).generate([('a', 'b')])
 
 

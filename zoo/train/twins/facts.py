@@ -59,7 +59,7 @@ def filled(slots: tuple[str, ...], rng: random.Random) -> dict[str, Any]:
         elif m := _NUMBERS.fullmatch(slot):
             one, sign, other, low, high = m.groups()
             found = sorted(rng.sample(range(int(low), int(high) + 1), 2))
-            if sign == '>' or sign == ',' and rng.random() < 0.5:
+            if sign == '>' or (sign == ',' and rng.random() < 0.5):
                 found.reverse()
             values[one] = Number(found[0])
             if other:
