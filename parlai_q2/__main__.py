@@ -156,7 +156,7 @@ class VisibleRecord(logging.LogRecord):
     untrusted data such as file and field names.
     """
 
-    def getMessage(self) -> str:
+    def getMessage(self) -> str:  # noqa: N802 (of logging)
         """The message, with control characters shown as escapes; colours are kept."""
         return visible_but_colours(super().getMessage())
 

@@ -124,13 +124,13 @@ def bridge_plateau_scheduler() -> None:
     if 'verbose' in inspect.signature(ReduceLROnPlateau).parameters:
         return
 
-    def __init__(self, optimizer, patience, decay, warmup_updates, warmup_rate):
+    def init(self, optimizer, patience, decay, warmup_updates, warmup_rate):
         lr_scheduler.ParlAILRScheduler.__init__(self, warmup_updates, warmup_rate)
         self.scheduler = ReduceLROnPlateau(
             optimizer, 'min', factor=decay, patience=patience
         )
 
-    lr_scheduler.ReduceOnPlateauLRScheduler.__init__ = __init__
+    lr_scheduler.ReduceOnPlateauLRScheduler.__init__ = init
 
 
 def bridge_checkpoints() -> None:

@@ -27,7 +27,7 @@ class WowQ2Mixin(Q2TeacherMixin):
             build(opt)
         super().__init__(opt, shared)
 
-    def getID(self) -> str:
+    def getID(self) -> str:  # noqa: N802 (of ParlAI's teachers)
         # ParlAI's teacher for generators has one name for both splits, and the metrics
         # of two teachers with the same name would be mixed up.
         return self.id

@@ -30,16 +30,16 @@ def test_what_cannot_be_timed_is_told(tmp_path, monkeypatch, options, error, mes
 
 def test_reranking_imports_parlai_by_way_of_the_bridges(monkeypatch):
     # Otherwise it warns of pkg_resources, or fails where setuptools no longer has it.
-    class Bridged(Exception):
+    class BridgedError(Exception):
         pass
 
     def bridge():
-        raise Bridged
+        raise BridgedError
 
     monkeypatch.setattr('parlai_q2.parlai.compat.apply', bridge)
     for name in ('parlai.core.agents', 'parlai.core.params'):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(Bridged):
+    with pytest.raises(BridgedError):
         bench.rerank('overlap', {'preset': 'mini'})
 
 

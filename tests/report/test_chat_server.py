@@ -15,7 +15,12 @@ import pytest
 from parlai_q2.errors import ConfigError
 from parlai_q2.report.chat.guards import Rates
 from parlai_q2.report.chat.host import MAX_WAITING
-from parlai_q2.report.chat.messages import MAX_KNOWLEDGE, MAX_REQUEST, MAX_TEXT, Refused
+from parlai_q2.report.chat.messages import (
+    MAX_KNOWLEDGE,
+    MAX_REQUEST,
+    MAX_TEXT,
+    RequestError,
+)
 from parlai_q2.report.chat.server import ChatServer
 from parlai_q2.report.chat_page import read_turn
 from tests.conftest import ROOT
@@ -127,7 +132,7 @@ def test_a_machine_that_asks_without_a_pause_has_to_wait():
     rates = Rates(burst=3, per_second=5)
     for _ in range(3):
         rates.count('192.0.2.7')
-    with pytest.raises(Refused, match='Wait a few seconds'):
+    with pytest.raises(RequestError, match='Wait a few seconds'):
         rates.count('192.0.2.7')
     rates.count('192.0.2.8')
     time.sleep(0.25)

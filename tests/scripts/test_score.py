@@ -29,7 +29,7 @@ def infile(tmp_path):
     return write_lines(path, *RECORDS, 'not json')
 
 
-class Stop(Exception):
+class StopError(Exception):
     pass
 
 
@@ -162,7 +162,7 @@ def test_a_run_stopped_anywhere_ends_with_the_same_file(tmp_path):
     summary = score_file(infile, whole, load_scorer('overlap'), chunk_size=3)
     for calls in range(7):
         out = tmp_path / f'out{calls}.jsonl'
-        with pytest.raises(Stop):
+        with pytest.raises(StopError):
             score_file(infile, out, stopping_after(calls), chunk_size=3)
         again = score_file(infile, out, load_scorer('overlap'), chunk_size=3)
         assert out.read_bytes() == whole.read_bytes()
@@ -175,7 +175,7 @@ def stopping_after(calls):
 
     def score_or_stop(examples):
         if len(done) == calls:
-            raise Stop
+            raise StopError
         done.append(len(examples))
         return score_texts(examples)
 

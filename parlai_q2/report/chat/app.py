@@ -37,7 +37,7 @@ from parlai_q2.report.chat.guards import Access, Guarded, answer_refusal
 from parlai_q2.report.chat.host import ChatHost
 from parlai_q2.report.chat.messages import (
     MAX_REQUEST,
-    Refused,
+    RequestError,
     read_message,
     read_place,
 )
@@ -91,7 +91,7 @@ def make_app(host: ChatHost, page: str, access: Access, patience: float) -> ASGI
         return JSONResponse(await _result(host.reset()))
 
     async def refuse(request: Request, error: Exception) -> Response:
-        if isinstance(error, Refused):
+        if isinstance(error, RequestError):
             return answer_refusal(error)
         if isinstance(error, HTTPException):
             target = f'{request.method} {request.url.path}'
@@ -109,7 +109,11 @@ def make_app(host: ChatHost, page: str, access: Access, patience: float) -> ASGI
             Route('/evidence', find_evidence, methods=['POST']),
             Route('/reset', reset, methods=['POST']),
         ],
-        exception_handlers={Refused: refuse, HTTPException: refuse, Q2Error: refuse},
+        exception_handlers={
+            RequestError: refuse,
+            HTTPException: refuse,
+            Q2Error: refuse,
+        },
     )
     return Guarded(_Answering(app, refuse), access)
 
@@ -173,12 +177,12 @@ async def _body(request: Request, patience: float) -> bytes:
             content += block
             if len(content) > MAX_REQUEST:
                 status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-                raise Refused(status, f'A request may have {MAX_REQUEST:,} bytes.')
+                raise RequestError(status, f'A request may have {MAX_REQUEST:,} bytes.')
 
     try:
         await asyncio.wait_for(read(), patience)
     except asyncio.TimeoutError:
-        raise Refused(
+        raise RequestError(
             HTTPStatus.REQUEST_TIMEOUT,
             f'The request did not arrive within {patience:g} seconds.',
         ) from None
@@ -186,7 +190,7 @@ async def _body(request: Request, patience: float) -> bytes:
 
 
 def _explain(error: BaseException, private: bool) -> str:
-    if isinstance(error, Refused):
+    if isinstance(error, RequestError):
         return str(error)
     name = type(error).__name__
     if not private:

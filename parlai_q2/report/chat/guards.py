@@ -21,7 +21,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from parlai_q2.report.chat.messages import MAX_REQUEST, Refused
+from parlai_q2.report.chat.messages import MAX_REQUEST, RequestError
 from parlai_q2.text.visible import visible
 
 # Requests of one machine: so many at once, and then so many in a second.
@@ -71,7 +71,7 @@ class Access:
             token.encode('utf-8', 'replace'), self.token.encode()
         )
         if kind.lower() != 'bearer' or not is_same:
-            raise Refused(
+            raise RequestError(
                 HTTPStatus.UNAUTHORIZED,
                 'This chat asks for its token. Open the whole address that the command '
                 'printed, with what follows the #.',
@@ -85,14 +85,14 @@ class Access:
         if name in self.names:
             return
         if self.private:
-            raise Refused(
+            raise RequestError(
                 HTTPStatus.FORBIDDEN,
                 f'This chat is at {self.url}. To let other machines in, start '
                 'it with --host 0.0.0.0',
             )
         # An address cannot be pointed elsewhere, as a name can.
         if not _is_address(name):
-            raise Refused(
+            raise RequestError(
                 HTTPStatus.FORBIDDEN,
                 f'This chat does not answer to {visible(str(name))}. Start it with '
                 '--allow-host NAME for a name that you gave it.',
@@ -112,7 +112,7 @@ class Rates:
         now = time.monotonic()
         remaining = self._refill(address, now)
         if remaining < 1:
-            raise Refused(
+            raise RequestError(
                 HTTPStatus.TOO_MANY_REQUESTS,
                 'Too many requests from this machine. Wait a few seconds.',
             )
@@ -150,7 +150,7 @@ class Guarded:
 
         try:
             self._check(scope)
-        except Refused as refused:
+        except RequestError as refused:
             await answer_refusal(refused)(scope, receive, send_more)
             return
         await self.app(scope, receive, send_more)
@@ -163,7 +163,7 @@ class Guarded:
             _check_body(headers)
 
 
-def answer_refusal(refused: Refused, **fields: Any) -> JSONResponse:
+def answer_refusal(refused: RequestError, **fields: Any) -> JSONResponse:
     """The answer to a request that is refused."""
     return JSONResponse({'error': str(refused), **fields}, int(refused.status))
 
@@ -177,7 +177,7 @@ def _check_origin(headers: Headers) -> None:
     # The chat itself speaks http; a proxy before it, at a name of its own, may not.
     allowed = ('http',) if _is_local(place) else ('http', 'https')
     if place != host or scheme not in allowed:
-        raise Refused(
+        raise RequestError(
             HTTPStatus.FORBIDDEN,
             f'Requests from pages of {visible(origin)} are not allowed.',
         )
@@ -186,19 +186,19 @@ def _check_origin(headers: Headers) -> None:
 def _check_body(headers: Headers) -> None:
     kind = headers.get('content-type', '').partition(';')[0].strip().lower()
     if kind != 'application/json':
-        raise Refused(
+        raise RequestError(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE, 'Send Content-Type: application/json'
         )
     length = headers.get('content-length', '')
     if length and 'transfer-encoding' in headers:
-        raise Refused(
+        raise RequestError(
             HTTPStatus.BAD_REQUEST,
             'Send a Content-Length or a Transfer-Encoding, not both.',
         )
     if not (length.isascii() and length.isdigit()):
-        raise Refused(HTTPStatus.LENGTH_REQUIRED, 'Send a Content-Length.')
+        raise RequestError(HTTPStatus.LENGTH_REQUIRED, 'Send a Content-Length.')
     if len(length) > 15 or int(length) > MAX_REQUEST:
-        raise Refused(
+        raise RequestError(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             f'A request may have at most {MAX_REQUEST:,} bytes.',
         )

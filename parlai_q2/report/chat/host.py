@@ -10,7 +10,7 @@ from http import HTTPStatus
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
-from parlai_q2.report.chat.messages import Refused
+from parlai_q2.report.chat.messages import RequestError
 from parlai_q2.steps import Listener, heard_by
 
 # How often the waiting thread looks whether it was interrupted.
@@ -40,7 +40,7 @@ class ChatHost:
     Stands between the requests and a conversation.
 
     :meth:`run` belongs to one thread. The other methods may be called from any, and
-    return a future, which fails as Refused when the chat ends before it is reached.
+    return a future, which fails with RequestError if the chat ends first.
     """
 
     def __init__(self, conversation: Conversation):
@@ -84,10 +84,10 @@ class ChatHost:
         Send a message and get the reply.
 
         :param listener: hears the steps of the reply, in the thread of :meth:`run`.
-        :raises Refused: when too many messages wait already.
+        :raises RequestError: when too many messages wait already.
         """
         if len(self._messages) >= MAX_WAITING:
-            raise Refused(
+            raise RequestError(
                 HTTPStatus.TOO_MANY_REQUESTS,
                 f'{MAX_WAITING} messages are waiting for replies. Try again later.',
             )
@@ -137,7 +137,7 @@ class ChatHost:
         turns = self.conversation.state()['turns']
         if conversation != self._number or not 1 <= number <= len(turns):
             problem = f'This conversation has no turn {number}.'
-            raise Refused(HTTPStatus.NOT_FOUND, problem)
+            raise RequestError(HTTPStatus.NOT_FOUND, problem)
         return {'turn': self.conversation.evidence(number)}
 
     def _reset(self) -> dict[str, Any]:
@@ -163,4 +163,4 @@ def _carry_out(future: Future, act: Callable[[], Any]) -> None:
 def _end(future: Future) -> None:
     problem = 'The chat has ended.'
     with suppress(InvalidStateError):
-        future.set_exception(Refused(HTTPStatus.SERVICE_UNAVAILABLE, problem))
+        future.set_exception(RequestError(HTTPStatus.SERVICE_UNAVAILABLE, problem))

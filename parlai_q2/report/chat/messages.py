@@ -12,7 +12,7 @@ MAX_KNOWLEDGE = 20_000
 MAX_REQUEST = 500_000
 
 
-class Refused(Exception):
+class RequestError(Exception):
     """Raised for a request that is refused, with a message for the user."""
 
     def __init__(self, status: HTTPStatus, problem: str):
@@ -25,8 +25,8 @@ def read_message(body: bytes) -> tuple[str, str | None]:
     The text of a message, and the knowledge that came with it, or None; both stripped.
     Lone surrogates, which no model can read, are replaced.
 
-    :raises Refused: when the body is anything else, the text is blank, or either is too
-        long.
+    :raises RequestError: if the body is anything else, the text is blank, or either is
+        too long.
     """
     message = _object(body, 'text and, optionally, knowledge')
     text = _text(message, 'text', MAX_TEXT)
@@ -36,7 +36,7 @@ def read_message(body: bytes) -> tuple[str, str | None]:
 
 
 def read_place(body: bytes) -> tuple[int, int]:
-    """The numbers of a turn and of its conversation; Refused for anything else."""
+    """The numbers of a turn and of its conversation; RequestError for anything else."""
     message = _object(body, 'number and conversation')
     place = message.get('number'), message.get('conversation')
     if not all(type(value) is int for value in place):
@@ -68,4 +68,4 @@ def _text(message: dict[str, Any], name: str, most: int) -> Any:
 
 
 def _refuse(problem: str) -> NoReturn:
-    raise Refused(HTTPStatus.BAD_REQUEST, problem)
+    raise RequestError(HTTPStatus.BAD_REQUEST, problem)
