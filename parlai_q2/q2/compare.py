@@ -25,7 +25,7 @@ from parlai_q2.claims import (
 )
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.q2.ask import Question
-from parlai_q2.text.amounts import conflicts, restate
+from parlai_q2.text.agreement import conflicts, restate
 from parlai_q2.text.overlap import token_f1
 
 STATUSES = {
@@ -55,8 +55,8 @@ def judge(
     :param by_value: compare amounts by their values.
     """
     pairs = pairs_to_compare(questions, answers) if nli is not None else {}
-    found = nli.classify(list(pairs.values())) if nli is not None else []
-    compared = dict(zip(pairs, found, strict=True))
+    probabilities = nli.classify(list(pairs.values())) if nli is not None else []
+    compared = dict(zip(pairs, probabilities, strict=True))
     return claims_of(questions, answers, compared, soft, by_value)
 
 
@@ -82,13 +82,13 @@ def pairs_to_compare(
 def claims_of(
     questions: Sequence[Question],
     answers: Sequence[Evidence | None],
-    found: Mapping[int, NliProbabilities],
+    compared: Mapping[int, NliProbabilities],
     soft: bool = False,
     by_value: bool = False,
 ) -> list[Claim]:
     """As :func:`judge`, given the NLI probabilities by question index."""
     return [
-        _claim(question, answer, found.get(i), soft, by_value)
+        _claim(question, answer, compared.get(i), soft, by_value)
         for i, (question, answer) in enumerate(zip(questions, answers, strict=True))
     ]
 
@@ -100,15 +100,15 @@ def _claim(
     soft: bool,
     by_value: bool,
 ) -> Claim:
-    said, known = question.answer.text, answer.span.text if answer else ''
-    f1 = token_f1(said, known) if answer else 0.0
-    if not known.strip():
+    claimed, reference = question.answer.text, answer.span.text if answer else ''
+    f1 = token_f1(claimed, reference) if answer else 0.0
+    if not reference.strip():
         comparison, score = Comparison.NO_ANSWER, 0.0
     elif f1 >= 1:
         comparison, score = Comparison.EXACT, 1.0
-    elif by_value and (found := same_value(known, said)):
-        comparison = found
-        score = float(found == Comparison.ENTAILMENT)
+    elif by_value and (verdict := compare_values(reference, claimed)):
+        comparison = verdict
+        score = float(verdict == Comparison.ENTAILMENT)
     elif nli is None:
         comparison, score = Comparison.F1, f1
     else:
@@ -124,15 +124,15 @@ def _claim(
     )
 
 
-def same_value(known: str, said: str) -> Comparison | None:
+def compare_values(reference: str, claimed: str) -> Comparison | None:
     """
     ``entailment`` for two amounts of one value, ``contradiction`` for the digits of
     one with a unit of another size, None for anything else.
     """
-    if conflicts(known, said):
+    if conflicts(reference, claimed):
         return Comparison.CONTRADICTION
-    agrees = token_f1(restate(known, said), known) >= 1
-    return Comparison.ENTAILMENT if agrees else None
+    is_equal = token_f1(restate(reference, claimed), reference) >= 1
+    return Comparison.ENTAILMENT if is_equal else None
 
 
 def hard_score(nli: NliProbabilities, neutral: float) -> float:

@@ -1,14 +1,14 @@
 """
-Has a detector read amounts by their values (:mod:`parlai_q2.text.amounts`): what agrees
-with the knowledge is read in the knowledge's own words, and an amount, an address or a
-code that the knowledge does not have is not supported.
+Has a detector read amounts by their values (:mod:`parlai_q2.text.agreement`): it reads
+an amount that agrees with the knowledge in the knowledge's own words. An amount, an
+address or a code that the knowledge does not have is not supported.
 """
 
 from collections.abc import Sequence
 
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.text.addresses import has_unknown_address
-from parlai_q2.text.amounts import conflicts, find_unsupported, restate
+from parlai_q2.text.agreement import conflicts, find_unsupported, restate
 
 # As signatures print it.
 SETTING = {'amounts': 'value'}

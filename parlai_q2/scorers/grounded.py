@@ -39,7 +39,7 @@ from parlai_q2.scorers.consistency import (
     support,
 )
 from parlai_q2.scorers.q2 import Q2Scorer
-from parlai_q2.text.amounts import known_share
+from parlai_q2.text.agreement import known_share
 from parlai_q2.text.density import extractiveness
 from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example

@@ -2,7 +2,7 @@
 
 import re
 
-ONE = ('a', 'an')
+ARTICLES = ('a', 'an')
 SMALL = {
     word: n
     for n, word in enumerate(
@@ -26,11 +26,11 @@ SUFFIXES = {
 WORD = '|'.join((*SMALL, *TENS, *SCALES, 'dozen'))
 
 
-def parse_number(said: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """The number of digits or words; None where they are no number."""
     total = group = 0.0
-    for word in re.split(r'[ -]', said.replace(' and ', ' ')):
-        if word in ONE:
+    for word in re.split(r'[ -]', text.replace(' and ', ' ')):
+        if word in ARTICLES:
             continue
         if word in SCALES:
             scale = SCALES[word]

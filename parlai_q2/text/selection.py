@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate
 
-from parlai_q2.text.amounts import find_unsupported
+from parlai_q2.text.agreement import find_unsupported
 from parlai_q2.text.normalize import composed, passage_key
 from parlai_q2.text.records import has_records
 from parlai_q2.text.sentences import count_words, is_short, sentences, windows

@@ -4,13 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from parlai_q2.text.amounts import (
+from parlai_q2.text import agreement
+from parlai_q2.text.agreement import (
+    MOST_COMPARED,
+    agrees,
     conflicts,
-    find_amounts,
     find_unsupported,
     known_share,
     restate,
 )
+from parlai_q2.text.amounts import find_amounts
 
 
 @pytest.mark.parametrize(
@@ -64,7 +67,7 @@ def test_a_quantity_knows_its_place_and_what_is_told_of_it():
     text = 'It has more than twelve rooms.'
     (one,) = find_amounts(text)
     assert text[one.start : one.end] == 'twelve'
-    assert text[one.told : one.end] == 'more than twelve'
+    assert text[one.qualified_start : one.end] == 'more than twelve'
     assert (one.value, one.bound) == (12, 1)
 
 
@@ -86,6 +89,24 @@ def test_the_share_of_known_amounts(knowledge, text, share, why):
 def test_odd_numbers_are_read_without_an_error(text):
     restate(text, text)
     conflicts(text, text)
+
+
+@pytest.mark.parametrize(
+    'known, said',
+    [('{}', '{}'), ('{} m wide', 'about {} m long'), ('{}-9 m', '~ {} m')],
+)
+def test_of_many_amounts_few_are_compared(known, said, monkeypatch):
+    compared = []
+
+    def count(*amounts):
+        compared.append(amounts)
+        return agrees(*amounts)
+
+    monkeypatch.setattr(agreement, 'agrees', count)
+    numbers = range(1000, 9000, 4)
+    knowledge, response = ('; '.join(map(f.format, numbers)) for f in (known, said))
+    find_unsupported(knowledge, response)
+    assert len(numbers) <= len(compared) <= 3 * MOST_COMPARED * len(numbers)
 
 
 def read_sheet():

@@ -1,0 +1,323 @@
+"""
+Compares the amounts of a response with those of its knowledge.
+
+Detectors read numbers as tokens. So an amount of a response that agrees with one of the
+knowledge is put as the knowledge has it before a detector reads it (:func:`restate`),
+and an amount that the knowledge does not have cannot be supported
+(:func:`find_unsupported`).
+"""
+
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations, islice
+
+from parlai_q2.text.amounts import Amount, find_amounts
+from parlai_q2.text.units import UNITS
+
+# How far values may be apart and agree: exact ones are rounded to three digits, and a
+# bound is told of a value that is not much beyond it.
+EXACT, ROUGH, BOUND = 0.006, 0.04, 0.25
+# Degrees Celsius that may lie between two readings of one temperature.
+DEGREES = 0.6
+# Of more amounts than this, some pair has any sum.
+MOST_COMBINED = 8
+# A small number in words may count what the knowledge lists without a number.
+MOST_COUNTED = 12
+# The most amounts of one unit near a value that are compared with it.
+MOST_COMPARED = 100
+_SAME_ATTRIBUTE = {'tall': 'high'}
+# "A ten-year-old" is any person of that age.
+_AGE = re.compile(r'a (?:\w+[ -])?\w+[ -]years?[ -]old')
+_FACT = re.compile(r'(?<![\w.,])[\w/-]*\d[\w/-]*')
+
+
+class AmountIndex:
+    """
+    The amounts of a text, to find those that agree with another in logarithmic time.
+
+    :ivar amounts: all of them, in order.
+    """
+
+    def __init__(self, text: str):
+        self.amounts = find_amounts(text)
+        # The dimensions that the text measures, and those of its bounds.
+        self.dimensions = {amount.dimension for amount in self.amounts}
+        self.bounded = {amount.dimension for amount in self.amounts if amount.bound}
+        # Numbers (of a range both ends) and positions, sorted: by dimension and unit,
+        # and without their units.
+        by_unit: dict[tuple[str, float], list[tuple[float, int]]] = defaultdict(list)
+        by_digits = []
+        for n, amount in enumerate(self.amounts):
+            unit = amount.dimension, amount.size
+            by_unit[unit] += {(amount.value, n), (amount.top, n)}
+            by_digits += {(amount.digits, n), (amount.high or amount.digits, n)}
+        self._by_unit = {unit: sorted(values) for unit, values in by_unit.items()}
+        self._by_digits = sorted(by_digits)
+        self._ranges = [n for n, a in enumerate(self.amounts) if a.high is not None]
+
+    def matches(self, claim: Amount) -> list[Amount]:
+        """The amounts that agree with one of a response, in order."""
+        near = sorted(set(self._near(claim)))
+        return [self.amounts[n] for n in near if agrees(self.amounts[n], claim)]
+
+    def has(self, claim: Amount) -> bool:
+        """Whether an amount agrees with one of a response."""
+        return any(agrees(self.amounts[n], claim) for n in self._near(claim))
+
+    def with_digits(self, claim: Amount) -> list[Amount]:
+        """The amounts with the same digits, whatever their units."""
+        near = _between(self._by_digits, claim.digits, claim.digits)
+        amounts = [self.amounts[n] for n in near]
+        return [a for a in amounts if math.isclose(a.digits, claim.digits)]
+
+    def _near(self, claim: Amount) -> Iterator[int]:
+        """The positions of amounts that may agree with one of a response."""
+        low, high = _neighbourhood(claim, claim.value)
+        for (dimension, size), values in self._by_unit.items():
+            if dimension != claim.dimension:
+                continue
+            if size == claim.size and not (claim.rough or claim.bound):
+                yield from _between(values, claim.value, claim.value)
+            else:
+                yield from _between(values, low, high)
+        # One of the two may have no unit.
+        low, high = _neighbourhood(claim, claim.digits)
+        yield from _between(self._by_digits, low, high)
+        if claim.rough:
+            yield from islice(self._ranges, MOST_COMPARED)
+
+
+def _neighbourhood(claim: Amount, value: float) -> tuple[float, float]:
+    """What a value may agree with, at most."""
+    if claim.dimension == 'temperature':
+        return value - DEGREES, value + DEGREES
+    share = BOUND if claim.bound else ROUGH if claim.rough else EXACT
+    return value - abs(value) * share, value + abs(value) * share
+
+
+def _between(
+    values: Sequence[tuple[float, int]], low: float, high: float
+) -> Iterator[int]:
+    slack = 1e-9 * max(abs(low), abs(high))
+    first = bisect_left(values, (low - slack, -1))
+    last = bisect_right(values, (high + slack, len(values) << 32))
+    return (n for _, n in islice(values, first, min(last, first + MOST_COMPARED)))
+
+
+# A statement is compared with several parts of its knowledge.
+@lru_cache(maxsize=64)
+def index_amounts(text: str) -> AmountIndex:
+    """The amounts of a text, indexed once for several responses."""
+    return AmountIndex(text)
+
+
+def agrees(reference: Amount, claim: Amount) -> bool:
+    """
+    Whether an amount of a response is one of its knowledge: in its own unit exactly, in
+    another or in words up to rounding; or a bound that it keeps and is near. A number
+    without a unit may stand for one with a unit ("sixty-four" for "64 years"). An end
+    of a range is not the range.
+    """
+    if reference.dimension != claim.dimension:
+        if not _may_omit_unit(reference, claim):
+            return False
+        reference, claim = _without_unit(reference), _without_unit(claim)
+    if reference.bound * claim.bound < 0 or _measures_another(reference, claim):
+        return False
+    if (reference.high is None) != (claim.high is None):
+        # About a range, or a bound at its end: "about 4 days", "up to 5 days".
+        is_inside = reference.value <= claim.value <= reference.top
+        is_end = claim.bound and claim.value in (reference.value, reference.top)
+        return claim.high is None and ((claim.rough and is_inside) or bool(is_end))
+    if reference.high is not None and not _is_near(
+        reference, reference.top, claim.top, claim
+    ):
+        return False
+    return _is_near(reference, reference.value, claim.value, claim)
+
+
+def _measures_another(reference: Amount, claim: Amount) -> bool:
+    attributes = (reference.attribute, claim.attribute)
+    return all(attributes) and len({_SAME_ATTRIBUTE.get(a, a) for a in attributes}) > 1
+
+
+def _is_near(
+    reference: Amount, value: float, claim_value: float, claim: Amount
+) -> bool:
+    if not value or not claim_value:
+        return value == claim_value
+    apart = (value - claim_value) / claim_value
+    if claim.bound and not reference.bound:
+        return 0 <= apart * claim.bound <= BOUND
+    if reference.dimension == 'temperature':
+        return abs(value - claim_value) <= DEGREES
+    if reference.size == claim.size and not claim.rough:
+        return math.isclose(value, claim_value)
+    return abs(apart) <= (ROUGH if claim.rough else EXACT)
+
+
+def _may_omit_unit(reference: Amount, claim: Amount) -> bool:
+    dimensions = {reference.dimension, claim.dimension}
+    # Pounds are money or a weight.
+    return '' in dimensions or dimensions == {'mass', 'sterling'}
+
+
+def _without_unit(amount: Amount) -> Amount:
+    return amount._replace(dimension='', size=1.0, number=amount.digits)
+
+
+def restate(knowledge: str, response: str) -> str:
+    """
+    A response with every amount that agrees with one of the knowledge put as the
+    knowledge has it.
+
+    >>> restate('It takes 90 minutes.', 'It takes about an hour and a half!')
+    'It takes 90 minutes!'
+    """
+    index = index_amounts(knowledge)
+    parts: list[str] = []
+    place = 0
+    for claim in find_amounts(response) if index.amounts else ():
+        # Of several that agree, one that is written alike.
+        if matches := index.matches(claim):
+            match = min(matches, key=lambda amount: amount.dimension != claim.dimension)
+            is_qualified_alike = (match.bound, match.rough) == (
+                claim.bound,
+                claim.rough,
+            )
+            start = claim.start if is_qualified_alike else claim.qualified_start
+            parts += [response[place:start], knowledge[match.start : match.end]]
+            place = claim.end
+    return ''.join([*parts, response[place:]])
+
+
+# A statement is compared with several parts of its knowledge.
+@lru_cache(maxsize=256)
+def find_unsupported(knowledge: str, response: str) -> tuple[Amount, ...]:
+    """
+    The amounts of a response that the knowledge cannot support: none of its amounts
+    agrees with them, and none of their sums, differences and shares.
+
+    Left to the detector are bounds and rounded amounts, and small numbers in words,
+    which may count what the knowledge lists.
+
+    >>> [a.number for a in find_unsupported('It has 3-5 floors.', 'It has 3 or 7.')]
+    [3.0, 7.0]
+    """
+    index = index_amounts(knowledge)
+    claims = find_amounts(response)
+    return tuple(c for c in claims if not _may_be_supported(c, response, index))
+
+
+def _may_be_supported(claim: Amount, response: str, index: AmountIndex) -> bool:
+    if index.has(claim):
+        return True
+    if _has_other_unit(claim, index):
+        return False
+    return (
+        _is_loose(claim, response, index)
+        or _has_both_ends(claim, index)
+        or _is_derived(claim, index.amounts)
+    )
+
+
+def conflicts(knowledge: str, response: str) -> bool:
+    """
+    Whether a response has an unsupported amount in a unit of what the knowledge
+    measures, too. Bare numbers may count something else.
+    """
+    measured = index_amounts(knowledge).dimensions - {''}
+    unsupported = find_unsupported(knowledge, response)
+    return any(claim.dimension in measured for claim in unsupported)
+
+
+def _is_loose(claim: Amount, response: str, index: AmountIndex) -> bool:
+    if claim.rough:
+        return True
+    if claim.bound:
+        # Of two bounds, the numbers must agree.
+        return claim.dimension not in index.bounded
+    if claim.is_words and claim.high is None:
+        most = 1 if claim.dimension else MOST_COUNTED  # "a day" is rarely a measure
+        if claim.digits <= most:
+            return True
+    return _AGE.match(response, max(0, claim.start - 2)) is not None
+
+
+def _has_both_ends(claim: Amount, index: AmountIndex) -> bool:
+    """Whether the knowledge has the ends of what is written as a range, one by one."""
+    if claim.high is None:
+        return False
+    low = claim._replace(high=None)
+    return index.has(low) and index.has(low._replace(number=claim.high))
+
+
+def _has_other_unit(claim: Amount, index: AmountIndex) -> bool:
+    """Whether the knowledge has the same digits with a unit of another size."""
+    if not claim.dimension:
+        return False
+    unit = (claim.dimension, claim.value)
+    alike = index.with_digits(claim)
+    return any(a.dimension and (a.dimension, a.value) != unit for a in alike)
+
+
+def _is_derived(claim: Amount, amounts: Sequence[Amount]) -> bool:
+    """Whether an amount is a sum, a difference or a share of two of the knowledge."""
+    if not 2 <= len(amounts) <= MOST_COMBINED:
+        return False
+    return any(_gives(one, other, claim) for one, other in combinations(amounts, 2))
+
+
+def _gives(one: Amount, other: Amount, claim: Amount) -> bool:
+    target = claim.value
+    if claim.dimension == 'share':
+        quotients = ((one.value, other.value), (other.value, one.value))
+        return any(
+            abs(100 * part / whole - target) <= ROUGH * target
+            for part, whole in quotients
+            if whole
+        )
+    if {one.dimension, other.dimension} == {'', 'time'} and not claim.dimension:
+        year, span = (one, other) if not one.dimension else (other, one)
+        years = span.value / UNITS['year'][1]
+        if abs(abs(target - year.value) - years) < 0.5:
+            return True
+    if one.dimension != other.dimension:
+        return False
+    # The difference of two years is a time.
+    is_years = claim.dimension == 'time' and not one.dimension
+    if not is_years and one.dimension != claim.dimension and claim.dimension:
+        return False
+    unit = claim.size if is_years else 1.0
+    for value in (one.value + other.value, abs(one.value - other.value)):
+        near = claim._replace(rough=True, number=value * unit / claim.size)
+        if _is_near(near, value * unit, target, claim) and value:
+            return True
+    return False
+
+
+def known_share(knowledge: str, text: str) -> float:
+    """
+    The share of a text's amounts, and of its other words with digits, that the
+    knowledge has, in [0, 1]; 1 for a text without any.
+    """
+    amounts = find_amounts(text)
+    codes = _find_codes(text, amounts)
+    if not amounts and not codes:
+        return 1.0
+    index = index_amounts(knowledge)
+    shared_codes = codes & _find_codes(knowledge, index.amounts)
+    hits = sum(map(index.has, amounts)) + len(shared_codes)
+    return hits / (len(amounts) + len(codes))
+
+
+def _find_codes(text: str, amounts: Sequence[Amount]) -> set[str]:
+    """The words with digits that are no amounts: "A380", "19th"."""
+    inside: set[int] = set()
+    for amount in amounts:
+        inside.update(range(amount.start, amount.end))
+    return {m[0].lower() for m in _FACT.finditer(text) if m.start() not in inside}
