@@ -1,12 +1,12 @@
 """
-Writes the tables of options on the pages of agents from their parsers.
-
-A page has a comment ``<!-- options: NAME -->`` where the table of an agent begins and
-``<!-- end of options -->`` where it ends; what is between is written anew by
+Writes the tables of options from the parsers: those of agents into their pages, those
+of commands into docs/reference/commands.md. Run it after changing an option::
 
     python docs/option_tables.py
 
-The options of scorers, which all agents share, are in the table of ``scorers`` alone.
+On a page, an agent's table stands between the comments ``<!-- options: NAME -->`` and
+``<!-- end of options -->``. The options of scorers, which agents and commands share,
+are in the table of ``scorers`` alone.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai.core.params import ParlaiParser
+from parlai.core.script import SCRIPT_REGISTRY
 
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
@@ -27,6 +28,7 @@ from parlai_q2.agents.ctranslate2.options import add_options as ctranslate2  # n
 from parlai_q2.agents.grounded_rerank.options import add_rerank_options  # noqa: E402
 from parlai_q2.agents.hf_classifier.options import add_options as hf_classifier  # noqa: E402
 from parlai_q2.agents.hf_seq2seq.options import add_options as hf_seq2seq  # noqa: E402
+from parlai_q2.cli.commands import GROUPS, Command, module_of, parser_of  # noqa: E402
 from parlai_q2.cli.scorer_options import add_scorer_options  # noqa: E402
 from parlai_q2.scorers.roles import Role  # noqa: E402
 
@@ -45,6 +47,16 @@ TABLES: dict[str, Callable[[ParlaiParser], Any]] = {
     'hf_seq2seq': hf_seq2seq,
     'scorers': scorers,
 }
+COMMANDS_HEAD = """\
+<!-- Written by docs/option_tables.py: change the help of the options instead. -->
+
+# Commands
+
+These are the options of every command, as `parlai_q2 COMMAND --help` prints them.
+Commands that run on ParlAI also have its options, such as `-t` and `-m`."""
+# ParlAI's scripts with other defaults: their options are ParlAI's and the agent's.
+NOT_LISTED = ('interactive_web', 'multiprocessing_eval')
+COMMANDS_PAGE = DOCS / 'reference' / 'commands.md'
 MARKED = re.compile(r'(<!-- options: (\w+) -->\n).*?(<!-- end of options -->)', re.S)
 ROLES = tuple(f'--{role.value}' for role in Role)
 
@@ -61,24 +73,63 @@ def options_of(add: Callable[[ParlaiParser], Any]) -> dict[str, argparse.Action]
     }
 
 
-def own_options(name: str) -> dict[str, argparse.Action]:
-    """The options of a table: an agent's without those of all scorers."""
-    found = options_of(TABLES[name])
-    if name == 'scorers':
-        return found
+def without_scorers(options: dict[str, argparse.Action]) -> dict[str, argparse.Action]:
+    """The options of an agent or a command without those of all scorers."""
     shared = {*options_of(scorers)} - {'--measure'}
-    alike = tuple(f'{role}-' for role in ROLES)
+    prefixes = tuple(f'{role}-' for role in ROLES)
     return {
         option: action
-        for option, action in found.items()
-        if option not in shared and not option.startswith(alike)
+        for option, action in options.items()
+        if option not in shared and not option.startswith(prefixes)
     }
 
 
 def table(name: str) -> str:
     """An agent's options, their defaults and what they are for, in Markdown."""
+    options = options_of(TABLES[name])
+    return render(options if name == 'scorers' else without_scorers(options))
+
+
+def command_options(command: Command) -> dict[str, argparse.Action]:
+    """A command's options, of a ParlAI script those that ParlAI does not have."""
+    parlai_words: set[str] = set()
+    if command.needs_parlai:
+        module_of(command)
+        parser = SCRIPT_REGISTRY[command.name].klass.setup_args()
+        for action in ParlaiParser(True, True)._actions:
+            parlai_words.update(action.option_strings)
+    else:
+        parser = parser_of(command)
+    return {
+        next(o for o in action.option_strings if o.startswith('--')): action
+        for action in parser._actions
+        if action.option_strings
+        and action.help != argparse.SUPPRESS
+        and not parlai_words.intersection(action.option_strings)
+        and '--help' not in action.option_strings
+    }
+
+
+def command_page() -> str:
+    """The reference of the commands."""
+    parts = [COMMANDS_HEAD]
+    for commands in GROUPS.values():
+        for command in commands:
+            if command.name in NOT_LISTED:
+                continue
+            options = command_options(command)
+            text = f'{command.what}.'
+            if options.keys() & set(ROLES):
+                text += ' It also has the [options of scorers](../scorers.md#options).'
+            table = render(without_scorers(options)).rstrip()
+            parts += [f'## {command.name}', text, table]
+    return '\n\n'.join(parts) + '\n'
+
+
+def render(options: dict[str, argparse.Action]) -> str:
+    """A table of options."""
     rows = ['| option | default | |', '|---|---|---|']
-    for option, action in own_options(name).items():
+    for option, action in options.items():
         text = re.sub(r'\s+', ' ', action.help or '').replace('|', '&#124;')
         # Pages link to them.
         text = re.sub(r': one of bertscore, .* or module:Class', '', text)
@@ -104,6 +155,7 @@ def main() -> None:
     for path in sorted(DOCS.rglob('*.md')):
         page = path.read_text('utf-8')
         path.write_text(renewed(page), 'utf-8')
+    COMMANDS_PAGE.write_text(command_page(), 'utf-8')
 
 
 if __name__ == '__main__':

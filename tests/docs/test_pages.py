@@ -42,6 +42,7 @@ def test_the_tables_of_options_are_those_of_the_parsers():
         found |= {name for _, name, _ in tables.MARKED.findall(text)}
         assert text == tables.renewed(text), 'run: python docs/option_tables.py'
     assert found == set(tables.TABLES)
+    assert tables.COMMANDS_PAGE.read_text('utf-8') == tables.command_page()
 
 
 def test_every_agent_has_its_options_on_a_page():

@@ -122,8 +122,7 @@ def test_the_code_of_the_page_on_web_services_runs(tmp_path, capsys):
         path.write_text(text.replace('http://localhost:8000/v1', served.url))
         runpy.run_path(str(path))
     assert capsys.readouterr().out == f'{REPLIES[1]} consistent\n'
-    (tmp_path / 'app.py').write_text(code('web_service.md', 'app.py'))
-    app = runpy.run_path(str(tmp_path / 'app.py'))['app']
+    app = runpy.run_path(str(ROOT / 'docs/examples/starlette_app.py'))['app']
     body = {'knowledge': KNOWLEDGE, 'replies': REPLIES, 'history': ['Who designed it?']}
     with serving_app(app, Limits()) as url:
         found = httpx.post(url, json=body, timeout=60, trust_env=False).json()
