@@ -102,8 +102,8 @@ def test_the_answer_is_found_in_knowledge_of_ten_thousand_words():
     score = load_scorer('q2').score(
         [Example(knowledge, 'sephora was founded in 1969')]
     )[0]
-    found = claims(score)['1969'].answer.span
-    assert knowledge[found.start : found.end] == '1969'
+    answer = claims(score)['1969'].answer.span
+    assert knowledge[answer.start : answer.end] == '1969'
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_grounded_ranks_as_a_reader_would(preset):
     }
     examples = [Example(bees, r) for r in responses.values()]
     scores = load_scorer('grounded', preset).score(examples)
-    found = dict(zip(responses, scores, strict=True))
-    labels = {name: score.label for name, score in found.items()}
+    score_by_kind = dict(zip(responses, scores, strict=True))
+    labels = {name: score.label for name, score in score_by_kind.items()}
     assert labels == {
         'right': 'consistent',
         'chatty': 'consistent',
@@ -146,6 +146,6 @@ def test_grounded_ranks_as_a_reader_would(preset):
         'new': 'inconsistent',
         'generic': 'generic',
     }
-    assert found['right'].value > 0.8
-    assert found['wrong number'].value < 0.3
-    assert found['generic'].value <= 0.5
+    assert score_by_kind['right'].value > 0.8
+    assert score_by_kind['wrong number'].value < 0.3
+    assert score_by_kind['generic'].value <= 0.5

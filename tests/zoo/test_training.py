@@ -55,10 +55,10 @@ def run(script, rows, initial, place, capsys, *options):
         + ['--initial', initial, '--outdir', str(place / 'out'), '--max-tokens', '32']
     )
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    found = {line[0]: line[1] for line in lines if len(line) == 2}
+    figures = {line[0]: line[1] for line in lines if len(line) == 2}
     names = ('accuracy', 'wrong_below', 'right_above', 'right_kept', 'answer_f1')
     names += ('no_answer_recall', 'nats_per_token')
-    return {name: float(found[name]) for name in names if name in found}
+    return {name: float(figures[name]) for name in names if name in figures}
 
 
 def test_a_detector_learns_classes_and_twins(bert, tmp_path, capsys):
@@ -135,8 +135,8 @@ def test_answers_are_found_among_tokens(row, expected):
     assert train_answers.answer_tokens(row, offsets, owners) == expected
 
 
-def twin_batch(labels=(0, 2), twins=((0, 1),), **more):
-    return {'labels': torch.tensor(labels), 'twins': torch.tensor(twins), **more}
+def twin_batch(labels=(0, 2), twins=((0, 1),), **tensors):
+    return {'labels': torch.tensor(labels), 'twins': torch.tensor(twins), **tensors}
 
 
 def test_the_loss_falls_when_twins_come_apart():

@@ -5,37 +5,39 @@ import re
 
 import pytest
 
-from parlai_q2.zoo.train.twins.facts import fact_twin, facts, filled
+from parlai_q2.zoo.train.twins.facts import fact_twin, fill_slots, load_facts
 from parlai_q2.zoo.train.twins.pools import Noun, Number
 
 MANY = 400
-ALL = [(held, fact) for held in (False, True) for fact in facts(held)]
+ALL = [(held_out, fact) for held_out in (False, True) for fact in load_facts(held_out)]
 
 
-@pytest.mark.parametrize('held, fact', ALL, ids=lambda x: getattr(x, 'kind', str(x)))
-def test_every_form_of_a_fact_can_be_filled(held, fact):
+@pytest.mark.parametrize(
+    'held_out, fact', ALL, ids=lambda x: getattr(x, 'kind', str(x))
+)
+def test_every_form_of_a_fact_can_be_filled(held_out, fact):
     assert set(fact.forms) == {'K', 'R', 'W'}
     assert set(fact.forms['R']).isdisjoint(fact.forms['W'])
     for n in range(20):
-        values = filled(fact.slots, random.Random(n))
+        values = fill_slots(fact.slots, random.Random(n))
         for forms in fact.forms.values():
             for form in forms:
-                said = form.format(**values)
-                assert not re.search(r'[{}]|namespace|  ', said), said
+                sentence = form.format(**values)
+                assert not re.search(r'[{}]|namespace|  ', sentence), sentence
 
 
 def test_numbers_are_in_the_order_that_a_slot_asks_for():
     for n in range(MANY):
-        values = filled(('n>m:10-90', 'd=n-m', 'a<b:1-5'), random.Random(n))
+        values = fill_slots(('n>m:10-90', 'd=n-m', 'a<b:1-5'), random.Random(n))
         assert values['n'] > values['m']
         assert values['a'] < values['b']
         assert values['d'] == values['n'] - values['m']
 
 
 def test_held_out_facts_are_of_every_kind_and_not_taught():
-    taught, held = facts(), facts(held=True)
-    assert {f.kind for f in held} <= {f.kind for f in taught}
-    assert {f.forms['K'] for f in held}.isdisjoint(f.forms['K'] for f in taught)
+    taught, held_out = load_facts(), load_facts(held_out=True)
+    assert {f.kind for f in held_out} <= {f.kind for f in taught}
+    assert {f.forms['K'] for f in held_out}.isdisjoint(f.forms['K'] for f in taught)
 
 
 def test_a_fact_has_a_right_and_a_wrong_sentence():
@@ -47,7 +49,7 @@ def test_a_fact_has_a_right_and_a_wrong_sentence():
 
 
 @pytest.mark.parametrize(
-    'given, spec, said',
+    'value, spec, expected',
     [
         (Number(42), 'w', 'forty-two'),
         (Number(1887), 'c', '19th'),
@@ -61,5 +63,5 @@ def test_a_fact_has_a_right_and_a_wrong_sentence():
         (Noun('lamp'), 'the', 'the lamp'),
     ],
 )
-def test_a_slot_prints_its_forms(given, spec, said):
-    assert format(given, spec) == said
+def test_a_slot_prints_its_forms(value, spec, expected):
+    assert format(value, spec) == expected

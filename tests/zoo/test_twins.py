@@ -5,28 +5,34 @@ import random
 import pytest
 
 from parlai_q2.text.pipeline import pipeline
-from parlai_q2.zoo.train.twins.phrases import phrase_twin, phrases
-from parlai_q2.zoo.train.twins.quantities import exchanged, of_unit, quantity_twins
-from parlai_q2.zoo.train.twins.rows import dressed
-from parlai_q2.zoo.train.twins.service import service
-from parlai_q2.zoo.train.twins.sources import of_people
-from parlai_q2.zoo.train.twins.turned import other_voice, swapped, turned_twins
+from parlai_q2.zoo.train.twins.phrases import load_phrases, phrase_twin
+from parlai_q2.zoo.train.twins.quantities import (
+    change_unit,
+    exchange_numbers,
+    quantity_twins,
+)
+from parlai_q2.zoo.train.twins.rows import make_row
+from parlai_q2.zoo.train.twins.service import draw_service
+from parlai_q2.zoo.train.twins.sources import find_human_twins
+from parlai_q2.zoo.train.twins.turned import change_voice, swap_phrases, turned_twins
 from parlai_q2.zoo.train.twins.twin import Twin
 
 MANY = 60
 
 
-def parsed(text):
+def parse(text):
     return pipeline(lemmas=True)(text)
 
 
-def swaps(text):
-    made = [swapped(parsed(text), random.Random(n)) for n in range(MANY)]
-    return {found[1] for found in made if found and found[0] == 'swap'}
+def find_swaps(text):
+    swaps = [swap_phrases(parse(text), random.Random(n)) for n in range(MANY)]
+    return {swap[1] for swap in swaps if swap and swap[0] == 'swap'}
 
 
 def test_an_argument_is_exchanged_with_the_other():
-    assert 'the mouse chased The old cat.' in swaps('The old cat chased the mouse.')
+    assert 'the mouse chased The old cat.' in find_swaps(
+        'The old cat chased the mouse.'
+    )
 
 
 @pytest.mark.parametrize(
@@ -42,7 +48,7 @@ def test_what_would_keep_its_meaning_is_not_turned(text):
     assert not any(
         twin.kind in ('swap', 'heads')
         for n in range(MANY)
-        for twin in turned_twins(parsed(text), random.Random(n))
+        for twin in turned_twins(parse(text), random.Random(n))
     )
 
 
@@ -64,11 +70,11 @@ def test_what_would_keep_its_meaning_is_not_turned(text):
 def test_the_other_voice_keeps_the_roles_and_its_twin_exchanges_them(
     text, right, wrong
 ):
-    assert list(other_voice(parsed(text))) == [(right, wrong)]
+    assert list(change_voice(parse(text))) == [(right, wrong)]
 
 
 def test_every_phrase_has_forms_that_fit_its_pattern():
-    for phrase in phrases():
+    for phrase in load_phrases():
         for form in (*phrase.right, *phrase.wrong):
             assert phrase.pattern.groups >= form.count('\\1')
             assert set(phrase.right).isdisjoint(phrase.wrong)
@@ -82,7 +88,9 @@ def test_a_phrase_is_told_otherwise_and_its_twin_says_something_else():
 
 
 def test_the_same_value_in_another_unit_is_right_and_the_same_digits_are_not():
-    twins = [of_unit('It is 100 metres tall.', random.Random(n)) for n in range(MANY)]
+    twins = [
+        change_unit('It is 100 metres tall.', random.Random(n)) for n in range(MANY)
+    ]
     assert 'It is about 328 feet tall.' in {t.right for t in twins}
     assert 'It is 100 feet tall.' in {t.wrong for t in twins}
     assert not any('about 328 feet' in t.wrong for t in twins)
@@ -90,8 +98,11 @@ def test_the_same_value_in_another_unit_is_right_and_the_same_digits_are_not():
 
 def test_numbers_of_different_things_are_exchanged_and_lists_are_not():
     text = 'It has 40 old rooms on 3 floors.'
-    assert exchanged(text, random.Random(0)).wrong == 'It has 3 old rooms on 40 floors.'
-    assert exchanged('It won in 1990 and 1994.', random.Random(0)) is None
+    assert (
+        exchange_numbers(text, random.Random(0)).wrong
+        == 'It has 3 old rooms on 40 floors.'
+    )
+    assert exchange_numbers('It won in 1990 and 1994.', random.Random(0)) is None
 
 
 @pytest.mark.parametrize(
@@ -103,13 +114,13 @@ def test_a_text_without_quantities_has_no_twins_by_them(text):
 
 def test_both_sides_of_a_row_are_dressed_alike():
     for n in range(MANY):
-        row = dressed('K.', Twin('k', 'It is old.', 'It is new.'), random.Random(n))
+        row = make_row('K.', Twin('k', 'It is old.', 'It is new.'), random.Random(n))
         assert row['h'].replace('old', 'new') == row['wrong']
 
 
 def test_an_answer_under_a_rule_is_filled_in():
     for n in range(MANY):
-        assert not {'{', '}'} & set(''.join(service(random.Random(n))))
+        assert not {'{', '}'} & set(''.join(draw_service(random.Random(n))))
 
 
 def test_people_wrote_the_right_one_and_overlap_does_not_tell():
@@ -120,7 +131,11 @@ def test_people_wrote_the_right_one_and_overlap_does_not_tell():
         ]
 
     fair = rows('an animal is moving', 'a dog sleeps at home')
-    assert [t.right for _, t in of_people(fair, random.Random(0))] == [fair[0]['h']]
+    assert [t.right for _, t in find_human_twins(fair, random.Random(0))] == [
+        fair[0]['h']
+    ]
     betrayed = rows('a dog runs home', 'many cats sleep')
-    assert not list(of_people(betrayed, random.Random(0)))
-    assert not list(of_people(rows('x y z', 'a dog runs', 'anli'), random.Random(0)))
+    assert not list(find_human_twins(betrayed, random.Random(0)))
+    assert not list(
+        find_human_twins(rows('x y z', 'a dog runs', 'anli'), random.Random(0))
+    )

@@ -37,10 +37,12 @@ def test_what_ships_is_whole():
 )
 def test_no_passage_is_like_one_of_the_twins_that_a_detector_is_chosen_by(name, words):
     def runs(text):
-        said = re.findall(r'\w+', text.lower())
-        return {tuple(said[n : n + words]) for n in range(len(said) - words + 1)}
+        text_words = re.findall(r'\w+', text.lower())
+        return {
+            tuple(text_words[n : n + words]) for n in range(len(text_words) - words + 1)
+        }
 
-    measured = set().union(*(runs(one.knowledge) for one in read_sheet()))
+    measured = set().union(*(runs(row.knowledge) for row in read_sheet()))
     made_up = [r['p'] for r in written.shipped_rows(name) if 'p' in r]
     assert measured
     assert made_up
@@ -53,8 +55,8 @@ def test_rows_meet_their_passages():
         {'k': passage_key('not given'), 'h': 'two'},
         {'p': OTHER, 'h': 'three'},
     ]
-    found = list(written.with_passages(rows, [PASSAGE]))
-    assert [(r['p'], r['h']) for r in found] == [
+    matched = list(written.with_passages(rows, [PASSAGE]))
+    assert [(r['p'], r['h']) for r in matched] == [
         ('The harbour was built in 1854.', 'one'),
         (OTHER, 'three'),
     ]
@@ -73,15 +75,18 @@ def test_right_replies_about_oneself_are_not_taught():
     assert not list(
         written.twin_rows([{**row, 'right': "I've seen it, it is from 1969."}])
     )
-    said = {'p': OTHER, 'h': 'My aunt built it.'}
-    assert not list(written.judged_rows([{**said, 'y': 0}]))
-    assert len(list(written.judged_rows([{**said, 'y': 1}]))) == 1
+    personal = {'p': OTHER, 'h': 'My aunt built it.'}
+    assert not list(written.judged_rows([{**personal, 'y': 0}]))
+    assert len(list(written.judged_rows([{**personal, 'y': 1}]))) == 1
 
 
 def test_small_talk_beside_a_twin_is_a_row_of_its_own():
     row = {'p': OTHER, 'kind': 'time', 'right': 'From 1969.', 'wrong': 'New.', 'y': 2}
-    made = list(written.twin_rows([{**row, 'generic': 'How nice!'}]))
-    assert [(r['h'], r['y']) for r in made] == [('from 1969.', 0), ('how nice!', 3)]
+    twin_rows = list(written.twin_rows([{**row, 'generic': 'How nice!'}]))
+    assert [(r['h'], r['y']) for r in twin_rows] == [
+        ('from 1969.', 0),
+        ('how nice!', 3),
+    ]
 
 
 def test_the_command_writes_rows_for_the_trainer(tmp_path, monkeypatch):

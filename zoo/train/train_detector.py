@@ -54,9 +54,8 @@ def encode_rows(rows: Sequence[Row], tokenizer: Any, max_tokens: int) -> list[Sa
         sample['label'] = row.get('y', NO_LABEL)
     twins = [n for n, row in enumerate(rows) if 'wrong' in row]
     texts = [(rows[n]['p'], rows[n]['wrong']) for n in twins]
-    for n, wrong in zip(
-        twins, _encode_texts(texts, tokenizer, max_tokens), strict=True
-    ):
+    wrong_samples = _encode_texts(texts, tokenizer, max_tokens)
+    for n, wrong in zip(twins, wrong_samples, strict=True):
         samples[n]['wrong'] = {**wrong, 'label': rows[n]['y_wrong']}
     return samples
 
@@ -73,11 +72,9 @@ def _encode_texts(
         truncation='longest_first',
         max_length=max_tokens,
     )
-    names = tokenizer.model_input_names
-    return [
-        {name: encoded[name][n] for name in names if name in encoded}
-        for n in range(len(texts))
-    ]
+    names = [name for name in tokenizer.model_input_names if name in encoded]
+    columns = zip(*(encoded[name] for name in names), strict=True)
+    return [dict(zip(names, values, strict=True)) for values in columns]
 
 
 class Collator:
@@ -94,17 +91,17 @@ class Collator:
                 twins.append((len(texts), len(texts) + 1))
             texts += [sample, sample['wrong']] if 'wrong' in sample else [sample]
         values = {'input_ids': self.padding, 'attention_mask': 0, 'token_type_ids': 0}
-        tensors = {
-            name: torch.tensor(pad_rows([text[name] for text in texts], value))
-            for name, value in values.items()
-            if name in texts[0]
-        }
+        tensors = {}
+        for name, value in values.items():
+            if name in texts[0]:
+                rows = [text[name] for text in texts]
+                tensors[name] = torch.tensor(pad_rows(rows, value))
         tensors['labels'] = torch.tensor([text['label'] for text in texts])
         tensors['twins'] = torch.tensor(twins, dtype=torch.long).reshape(-1, 2)
         if any('teacher' in text for text in texts):
             none = [float('nan')] * CLASSES
-            rows = [text.get('teacher', none) for text in texts]
-            tensors['teacher'] = torch.tensor(rows)
+            probabilities = [text.get('teacher', none) for text in texts]
+            tensors['teacher'] = torch.tensor(probabilities)
         return tensors
 
 
@@ -169,12 +166,12 @@ def predict_logits(
 ) -> torch.Tensor:
     """Logits [N, 4] of N samples, in order; a twin counts as two."""
     model.to(device).eval()
-    found = [torch.zeros(0, CLASSES)]
+    logits = [torch.zeros(0, CLASSES)]
     for part in chunks(samples, BATCH):
         batch = Collator(padding)(part)
         inputs = {n: batch[n].to(device) for n in batch if n.endswith(('ids', 'mask'))}
-        found.append(model(**inputs).logits.float().cpu())
-    return torch.cat(found)
+        logits.append(model(**inputs).logits.float().cpu())
+    return torch.cat(logits)
 
 
 def add_teacher(samples: Sequence[Sample], logits: torch.Tensor) -> None:
@@ -227,10 +224,12 @@ def train(args: argparse.Namespace) -> dict[str, float]:
     held_out = encode_rows(read_rows(*args.held_out), tokenizer, args.max_tokens)
     if args.teacher:
         # A teacher of another architecture has other tokens.
-        own = load_tokenizer(args.teacher)
-        texts = encode_rows(read_rows(*args.rows), own, args.max_tokens)
+        teacher_tokenizer = load_tokenizer(args.teacher)
+        texts = encode_rows(read_rows(*args.rows), teacher_tokenizer, args.max_tokens)
         teacher = load_classifier(args.teacher)
-        logits = predict_logits(teacher, texts, own.pad_token_id, args.device)
+        logits = predict_logits(
+            teacher, texts, teacher_tokenizer.pad_token_id, args.device
+        )
         add_teacher(samples, logits)
     trainer = DetectorTrainer(
         model=add_adapter(load_classifier(args.initial), args.lora_rank),

@@ -27,7 +27,7 @@ CLAIMS = (
 )  # fmt: skip
 
 
-def addition(text: str, knowledge: str, rng: random.Random) -> Twin | None:
+def addition_twin(text: str, knowledge: str, rng: random.Random) -> Twin | None:
     """
     A text with something at its end that the knowledge does not say; beside it the text
     as it was.
@@ -38,10 +38,10 @@ def addition(text: str, knowledge: str, rng: random.Random) -> Twin | None:
         year=rng.randint(1890, 2021),
         n=rng.choice((12, 15, 30, 45, 80, 150, 300, 2000)),
     )
-    known = set(re.findall(r'\w+', knowledge.lower()))
-    new = set(re.findall(r'\w{4,}|\d+', claim.lower())) - known
+    knowledge_words = set(re.findall(r'\w+', knowledge.lower()))
+    new_words = set(re.findall(r'\w{4,}|\d+', claim.lower())) - knowledge_words
     stem = text.rstrip(' .!')
-    if not new or text.rstrip().endswith('?') or len(stem.split()) < 3:
+    if not new_words or text.rstrip().endswith('?') or len(stem.split()) < 3:
         return None
     comma = ',' if claim.startswith(('and', 'which', 'although')) else ''
     return Twin('addition', text, f'{stem}{comma} {claim}.', UNSUPPORTED)

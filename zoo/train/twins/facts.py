@@ -14,12 +14,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from parlai_q2.zoo.train.twins.pools import Number, drawn
-from parlai_q2.zoo.train.twins.twin import Twin
+from parlai_q2.zoo.train.twins.pools import Number, draw_words
+from parlai_q2.zoo.train.twins.twin import CONTRADICTED, Twin
 
 FILE = 'facts.txt'
-HELD = 'held '
-CONTRADICTED = 2
+HELD_OUT_PREFIX = 'held '
 _COMPUTED = re.compile(r'(\w)=(\w)([-+*])(\w+)')
 _NUMBERS = re.compile(r'(\w)(?:([<>,])(\w))?:(\d+)-(\d+)')
 _SUMS = {'-': lambda a, b: a - b, '+': lambda a, b: a + b, '*': lambda a, b: a * b}
@@ -34,55 +33,57 @@ class Fact(NamedTuple):
 
 
 @cache
-def facts(held: bool = False) -> tuple[Fact, ...]:
+def load_facts(held_out: bool = False) -> tuple[Fact, ...]:
     """The facts that are taught, or those that are held out."""
     text = (files('parlai_q2.zoo.train.twins') / FILE).read_text(encoding='utf-8')
-    found: list[Fact] = []
+    all_facts: list[Fact] = []
     for line in text.splitlines():
         if line.startswith('@ '):
             kind, *slots = (part.strip() for part in line[2:].split(';'))
-            found.append(Fact(kind, tuple(slots), {}))
+            all_facts.append(Fact(kind, tuple(slots), {}))
         elif line[:2] in ('K ', 'R ', 'W '):
-            found[-1].forms[line[0]] = tuple(line[2:].split(' | '))
-    chosen = [f for f in found if f.kind.startswith(HELD) == held]
-    return tuple(f._replace(kind=f.kind.removeprefix(HELD)) for f in chosen)
+            all_facts[-1].forms[line[0]] = tuple(line[2:].split(' | '))
+    chosen = [f for f in all_facts if f.kind.startswith(HELD_OUT_PREFIX) == held_out]
+    return tuple(f._replace(kind=f.kind.removeprefix(HELD_OUT_PREFIX)) for f in chosen)
 
 
-def filled(slots: tuple[str, ...], rng: random.Random) -> dict[str, Any]:
+def fill_slots(slots: tuple[str, ...], rng: random.Random) -> dict[str, Any]:
     """Values for the slots of a fact."""
     values: dict[str, Any] = {}
     for slot in slots:
-        if m := _COMPUTED.fullmatch(slot):
-            name, one, sign, other = m.groups()
-            second = int(other) if other.isdigit() else values[other]
-            values[name] = Number(_SUMS[sign](values[one], second))
-        elif m := _NUMBERS.fullmatch(slot):
-            one, sign, other, low, high = m.groups()
-            found = sorted(rng.sample(range(int(low), int(high) + 1), 2))
+        if match := _COMPUTED.fullmatch(slot):
+            name, first, sign, second = match.groups()
+            operand = int(second) if second.isdigit() else values[second]
+            values[name] = Number(_SUMS[sign](values[first], operand))
+        elif match := _NUMBERS.fullmatch(slot):
+            first, sign, second, low, high = match.groups()
+            numbers = sorted(rng.sample(range(int(low), int(high) + 1), 2))
             if sign == '>' or (sign == ',' and rng.random() < 0.5):
-                found.reverse()
-            values[one] = Number(found[0])
-            if other:
-                values[other] = Number(found[1])
+                numbers.reverse()
+            values[first] = Number(numbers[0])
+            if second:
+                values[second] = Number(numbers[1])
         else:
             names, pool = slot.split(':')
             letters = names.split(',')
-            values.update(zip(letters, drawn(pool, len(letters), rng), strict=True))
+            values.update(
+                zip(letters, draw_words(pool, len(letters), rng), strict=True)
+            )
     return values
 
 
-def fact_twin(rng: random.Random, held: bool = False) -> tuple[str, Twin]:
+def fact_twin(rng: random.Random, held_out: bool = False) -> tuple[str, Twin]:
     """A made-up piece of knowledge, and a twin under it."""
-    by_kind = sorted({f.kind for f in facts(held)})
+    by_kind = sorted({f.kind for f in load_facts(held_out)})
     kind = rng.choice(by_kind)
-    fact = rng.choice([f for f in facts(held) if f.kind == kind])
-    values = filled(fact.slots, rng)
+    fact = rng.choice([f for f in load_facts(held_out) if f.kind == kind])
+    values = fill_slots(fact.slots, rng)
 
-    def said(letter: str) -> str:
+    def draw_sentence(letter: str) -> str:
         text = rng.choice(fact.forms[letter]).format(**values)
         return text[:1].upper() + text[1:]
 
-    knowledge, right = said('K'), said('R')
-    while (wrong := said('W')).lower() == right.lower():
+    knowledge, right = draw_sentence('K'), draw_sentence('R')
+    while (wrong := draw_sentence('W')).lower() == right.lower():
         pass
     return knowledge, Twin(f'fact {fact.kind}', right, wrong, CONTRADICTED)

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from parlai_q2.zoo.train.twins.twin import Twin, forms
 
 FILE = 'phrases.txt'
-SECOND = 0.5  # the share of right ones in which a second phrase is replaced
-BOTH = 0.7  # of those, the share in which the wrong one has the second phrase too
+SECOND_PHRASE = 0.5  # the share of right ones in which a second phrase is replaced
+BOTH_CHANGED = 0.7  # of those, the share in which the wrong one is changed there too
 COPIES = 0.15  # the share whose right one is the text itself: copies stay right
 
 
@@ -23,18 +23,20 @@ class Phrase(NamedTuple):
     right: tuple[str, ...]
     wrong: tuple[str, ...]
 
-    def put(self, text: str, form: str) -> str:
+    def replace_in(self, text: str, form: str) -> str:
         """A text with one of the phrase's forms in its place."""
-        found = self.pattern.search(text)
-        if not found:
+        match = self.pattern.search(text)
+        if not match:
             return text
-        gap = ' ' if found[0].endswith(' ') else ''
-        said = found.expand(form) + gap
-        return re.sub(r'  +', ' ', text[: found.start()] + said + text[found.end() :])
+        gap = ' ' if match[0].endswith(' ') else ''
+        replacement = match.expand(form) + gap
+        return re.sub(
+            r'  +', ' ', text[: match.start()] + replacement + text[match.end() :]
+        )
 
 
 @cache
-def phrases() -> tuple[Phrase, ...]:
+def load_phrases() -> tuple[Phrase, ...]:
     """All phrases of the file."""
     return tuple(
         Phrase(re.compile(line.head, re.IGNORECASE), line.right, line.wrong)
@@ -50,20 +52,20 @@ def phrase_twin(text: str, rng: random.Random, knowledge: str = '') -> Twin | No
     :param knowledge: where given, only phrases that it has too are replaced.
     :return: None where no phrase fits.
     """
-    found = [p for p in phrases() if p.pattern.search(text)]
-    found = [p for p in found if not knowledge or p.pattern.search(knowledge)]
-    if not found:
+    fitting = [p for p in load_phrases() if p.pattern.search(text)]
+    fitting = [p for p in fitting if not knowledge or p.pattern.search(knowledge)]
+    if not fitting:
         return None
-    phrase = rng.choice(found)
-    right = phrase.put(text, rng.choice(phrase.right))
-    wrong = phrase.put(text, rng.choice(phrase.wrong))
-    others = [p for p in found if p is not phrase and p.pattern.search(right)]
-    if others and rng.random() < SECOND:
-        other = rng.choice(others)
-        form = rng.choice(other.right)
-        right = other.put(right, form)
-        if rng.random() < BOTH:
-            wrong = other.put(wrong, form)
+    phrase = rng.choice(fitting)
+    right = phrase.replace_in(text, rng.choice(phrase.right))
+    wrong = phrase.replace_in(text, rng.choice(phrase.wrong))
+    rest = [p for p in fitting if p is not phrase and p.pattern.search(right)]
+    if rest and rng.random() < SECOND_PHRASE:
+        second = rng.choice(rest)
+        form = rng.choice(second.right)
+        right = second.replace_in(right, form)
+        if rng.random() < BOTH_CHANGED:
+            wrong = second.replace_in(wrong, form)
     if rng.random() < COPIES:
         right = text
     return Twin('phrase', right, wrong) if right.lower() != wrong.lower() else None

@@ -89,8 +89,8 @@ class Number(int):
     """
 
     def __format__(self, spec: str) -> str:
-        made = getattr(self, f'_{spec}', None) if spec.isalpha() else None
-        return made() if made else int.__format__(self, spec)
+        print_form = getattr(self, f'_{spec}', None) if spec.isalpha() else None
+        return print_form() if print_form else int.__format__(self, spec)
 
     def _w(self) -> str:
         return in_words(self)
@@ -148,21 +148,21 @@ def in_words(n: int) -> str:
     if n < 20:
         return ONES[n]
     if n < 100:
-        ten, one = divmod(n, 10)
-        return TENS[ten - 2] + (f'-{ONES[one]}' if one else '')
+        ten, unit = divmod(n, 10)
+        return TENS[ten - 2] + (f'-{ONES[unit]}' if unit else '')
     return f'{n:,}'
 
 
 @cache
-def pools() -> dict[str, tuple[Any, ...]]:
+def load_pools() -> dict[str, tuple[Any, ...]]:
     """The words of each pool."""
     text = (files('parlai_q2.zoo.train.twins') / FILE).read_text(encoding='utf-8')
-    found: dict[str, tuple[Any, ...]] = {}
+    words_by_pool: dict[str, tuple[Any, ...]] = {}
     for line in text.splitlines():
         if line.strip() and not line.startswith('#'):
             name, words = line.split(' = ')
-            found[name] = tuple(_word(name, w) for w in words.split(' | '))
-    return found
+            words_by_pool[name] = tuple(_word(name, w) for w in words.split(' | '))
+    return words_by_pool
 
 
 def _word(pool: str, text: str) -> Any:
@@ -176,17 +176,20 @@ def _word(pool: str, text: str) -> Any:
     return noun
 
 
-def drawn(pool: str, count: int, rng: random.Random) -> list[Any]:
+def draw_words(pool: str, count: int, rng: random.Random) -> list[Any]:
     """Different words of a pool."""
     if pool == PERSON:
-        firsts, lasts = drawn('name', count, rng), drawn('surname', count, rng)
+        firsts, lasts = (
+            draw_words('name', count, rng),
+            draw_words('surname', count, rng),
+        )
         return [Noun(' '.join((a, b))) for a, b in zip(firsts, lasts, strict=True)]
     if pool in CONVERTED:
         factor, plus, low, high = CONVERTED[pool]
         value = rng.randint(low, high)
-        told = round(value * factor + plus)
-        bad = round(told * rng.choice((0.4, 2.5, 4)))
-        return [SimpleNamespace(km=value, mi=told, bad=bad)]
+        converted = round(value * factor + plus)
+        wrong = round(converted * rng.choice((0.4, 2.5, 4)))
+        return [SimpleNamespace(km=value, mi=converted, bad=wrong)]
     if pool == 'pct':
-        return [Number(w) for w in rng.sample(pools()[pool], count)]
-    return rng.sample(pools()[pool], count)
+        return [Number(w) for w in rng.sample(load_pools()[pool], count)]
+    return rng.sample(load_pools()[pool], count)

@@ -47,7 +47,7 @@ DECADES = {
 }  # fmt: skip
 
 
-def shown(value: float) -> str:
+def format_value(value: float) -> str:
     """A value to about three digits, as people write it."""
     if value >= 1000:
         digits = len(str(int(value))) - 3
@@ -55,61 +55,63 @@ def shown(value: float) -> str:
     return f'{value:.3g}'
 
 
-def of_unit(text: str, rng: random.Random) -> Twin | None:
+def change_unit(text: str, rng: random.Random) -> Twin | None:
     """The first measure of a text in another unit."""
     for family in rng.sample(UNITS, len(UNITS)):
         names = '|'.join(sorted(map(re.escape, family), key=len, reverse=True))
-        m = re.search(rf'{_NUMBER}([ -]?)({names})(?!\w)', text, re.IGNORECASE)
-        if not m:
+        match = re.search(rf'{_NUMBER}([ -]?)({names})(?!\w)', text, re.IGNORECASE)
+        if not match:
             continue
-        value = float((m[1] + (m[2] or '')).replace(',', ''))
-        size = family[m[4].lower()]
-        others = {
+        value = float((match[1] + (match[2] or '')).replace(',', ''))
+        size = family[match[4].lower()]
+        other_units = {
             n: s for n, s in family.items() if s != size and 1 / 100 < s / size < 100
         }
-        if not others:
+        if not other_units:
             continue
-        unit = rng.choice(list(others))
-        told = value * size / others[unit]
-        digits = m[1] + (m[2] or '')
+        unit = rng.choice(list(other_units))
+        converted = value * size / other_units[unit]
+        digits = match[1] + (match[2] or '')
 
-        def said(words: str, m: re.Match[str] = m) -> str:
-            return text[: m.start()] + words + text[m.end() :]
+        def replace(words: str, match: re.Match[str] = match) -> str:
+            return text[: match.start()] + words + text[match.end() :]
 
-        wrong = said(f'{digits}{m[3] or " "}{unit}')
+        wrong = replace(f'{digits}{match[3] or " "}{unit}')
         right = text
-        if 0.3 <= told <= 1e6 and unit != 'months':
-            right = said(f'about {shown(told)} {unit}')
+        if 0.3 <= converted <= 1e6 and unit != 'months':
+            right = replace(f'about {format_value(converted)} {unit}')
             if rng.random() < 0.4:
                 factor = rng.choice((0.1, 0.3, 3.0, 10.0))
-                wrong = said(f'about {shown(told * factor)} {unit}')
+                wrong = replace(f'about {format_value(converted * factor)} {unit}')
         return Twin('unit', right, wrong)
     return None
 
 
-def exchanged(text: str, rng: random.Random) -> Twin | None:
+def exchange_numbers(text: str, rng: random.Random) -> Twin | None:
     """Two numbers of a text in each other's place."""
-    found = list(re.finditer(_NUMBER, text))
-    found = [m for m in found if text[max(0, m.start() - 1)] not in '$£€-–']
-    if len({m[0] for m in found}) < 2:
+    numbers = list(re.finditer(_NUMBER, text))
+    numbers = [m for m in numbers if text[max(0, m.start() - 1)] not in '$£€-–']
+    if len({m[0] for m in numbers}) < 2:
         return None
-    one, other = sorted(rng.sample(found, 2), key=lambda m: m.start())
+    first, second = sorted(rng.sample(numbers, 2), key=lambda m: m.start())
     # A list of numbers ("in 1990 and 1994") says the same in any order.
-    between = text[one.end() : other.start()]
-    if one[0] == other[0] or len(re.findall(r'[a-z]{3,}', between)) < 2:
+    between = text[first.end() : second.start()]
+    if first[0] == second[0] or len(re.findall(r'[a-z]{3,}', between)) < 2:
         return None
-    wrong = text[: one.start()] + other[0] + between + one[0] + text[other.end() :]
+    wrong = (
+        text[: first.start()] + second[0] + between + first[0] + text[second.end() :]
+    )
     return Twin('numbers exchanged', text, wrong)
 
 
-def of_number(text: str, rng: random.Random) -> Twin | None:
+def change_number(text: str, rng: random.Random) -> Twin | None:
     """A number of a text told otherwise: in words, rounded, as a bound, as a decade."""
-    found = list(re.finditer(_NUMBER + r'( percent| per cent|%)?', text))
-    if not found:
+    numbers = list(re.finditer(_NUMBER + r'( percent| per cent|%)?', text))
+    if not numbers:
         return None
-    m = rng.choice(found)
-    value = float((m[1] + (m[2] or '')).replace(',', ''))
-    before = text[: m.start()].lower()
+    match = rng.choice(numbers)
+    value = float((match[1] + (match[2] or '')).replace(',', ''))
+    before = text[: match.start()].lower()
     # What already has a bound, or is part of a date, a name or a larger number.
     if re.search(
         rf"(than|over|about|least|most|to|nearly|around|{MONTHS}|[$£€'#-]|[a-z]\.) ?$",
@@ -118,31 +120,31 @@ def of_number(text: str, rng: random.Random) -> Twin | None:
         return None
     if re.match(
         rf'(st|nd|rd|th|s\b|-|:|/| (?:million|billion|trillion|{MONTHS}))',
-        text[m.end() :].lower(),
+        text[match.end() :].lower(),
     ):
         return None
-    right, wrong = _told(value, m, before, rng)
+    right, wrong = _restate(value, match, before, rng)
     if not right:
         return None
 
-    def said(words: str) -> str:
-        return text[: m.start()] + words + text[m.end() :]
+    def replace(words: str) -> str:
+        return text[: match.start()] + words + text[match.end() :]
 
-    return Twin('number', said(right), said(wrong))
+    return Twin('number', replace(right), replace(wrong))
 
 
-def _told(
-    value: float, m: re.Match[str], before: str, rng: random.Random
+def _restate(
+    value: float, match: re.Match[str], before: str, rng: random.Random
 ) -> tuple[str, str]:
     whole = value == int(value)
     number = int(value)
-    if m[3]:
+    if match[3]:
         if whole and number in PARTS and rng.random() < 0.7:
             wrong = rng.choice([p for n, p in PARTS.items() if n != number])
             return PARTS[number], wrong
         off = min(99, max(1, round(value * rng.choice((0.5, 1.5, 0.3)))))
-        return f'about {value:g}{m[3]}', f'{off}{m[3]}'
-    if whole and ',' not in m[0] and 1100 <= number <= 2029 and len(m[1]) == 4:
+        return f'about {value:g}{match[3]}', f'{off}{match[3]}'
+    if whole and ',' not in match[0] and 1100 <= number <= 2029 and len(match[1]) == 4:
         return _year(number, before, rng)
     if whole and 2 <= number <= 20:
         other = rng.choice([n for n in range(2, 21) if n != number])
@@ -154,7 +156,7 @@ def _told(
     low = number // step * step
     high = low + step
     if low == number:
-        return m[0], f'{number * rng.choice((2, 3, 10)):,}'
+        return match[0], f'{number * rng.choice((2, 3, 10)):,}'
     right = rng.choice((f'more than {low:,}', f'over {low:,}', f'fewer than {high:,}'))
     wrong = rng.choice((f'more than {high:,}', f'fewer than {low:,}', f'over {high:,}'))
     return right, wrong
@@ -185,5 +187,6 @@ def _ordinal(n: int) -> str:
 
 def quantity_twins(text: str, rng: random.Random) -> list[Twin]:
     """All twins of a text by its quantities."""
-    made = (of_unit(text, rng), exchanged(text, rng), of_number(text, rng))
-    return [t for t in made if t and t.right.lower() != t.wrong.lower()]
+    changes = (change_unit, exchange_numbers, change_number)
+    twins = (change(text, rng) for change in changes)
+    return [t for t in twins if t and t.right.lower() != t.wrong.lower()]

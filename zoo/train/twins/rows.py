@@ -17,23 +17,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parlai_q2.zoo.train.rows import read_rows, write_rows
-from parlai_q2.zoo.train.twins.additions import addition
+from parlai_q2.zoo.train.twins.additions import addition_twin
 from parlai_q2.zoo.train.twins.facts import fact_twin
 from parlai_q2.zoo.train.twins.phrases import phrase_twin
 from parlai_q2.zoo.train.twins.quantities import quantity_twins
-from parlai_q2.zoo.train.twins.service import service
+from parlai_q2.zoo.train.twins.service import draw_service
 from parlai_q2.zoo.train.twins.sources import (
     GROUNDED,
     Row,
     Sentence,
-    far,
-    of_people,
+    choose_sentences,
+    find_human_twins,
+    find_paraphrases,
     overlap,
-    sentences,
 )
-from parlai_q2.zoo.train.twins.talk import beside
+from parlai_q2.zoo.train.twins.talk import add_small_talk
 from parlai_q2.zoo.train.twins.turned import turned_twins
-from parlai_q2.zoo.train.twins.twin import Twin, ended, typed
+from parlai_q2.zoo.train.twins.twin import Twin, end_sentence, imitate_typing
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 SEED = 5
 SENTENCES = 20000
 # At most so many of each kind.
-MOST = {
+MAX_OF_KIND = {
     'swap': 900, 'heads': 250, 'repeat': 350, 'voice': 900, 'comparison': 300,
     'unit': 500, 'numbers exchanged': 400, 'number': 700, 'phrase': 2600,
     'addition': 600, 'reply phrase': 900, 'reply number': 300, 'reply unit': 150,
     'reply numbers exchanged': 100, 'reply addition': 400,
 }  # fmt: skip
-TWO_PARTS, FACTS, SERVICE, PEOPLE, FAR = 600, 4600, 1800, 2600, 1400
-HELD = 300
-TALK = 0.25  # the share with small talk beside the claim
+TWO_PARTS, FACTS, SERVICE, PEOPLE, PARAPHRASES = 600, 4600, 1800, 2600, 1400
+HELD_OUT_TWINS = 300
+SMALL_TALK_SHARE = 0.25  # the share with small talk beside the claim
 # Of these, people said nothing about the world; they may stand beside a claim.
 CHATTER = ('d-gen-cmu', 'd-gen-tc', 'd-gen-convai')
 CHATTER_WORDS = 14
@@ -59,53 +59,58 @@ KNOWLEDGE_WORDS, RESPONSE_WORDS = 48, 34
 Pair = tuple[str, Twin]
 
 
-def changed(one: Sentence, doc: 'Doc', rng: random.Random) -> list[Twin]:
+def make_twins(sentence: Sentence, doc: 'Doc', rng: random.Random) -> list[Twin]:
     """All twins of a sentence and of the reply beside it."""
     text = doc.text.strip()
-    found = [*turned_twins(doc, rng), *quantity_twins(text, rng)]
-    found += filter(None, [phrase_twin(text, rng)])
+    twins = [*turned_twins(doc, rng), *quantity_twins(text, rng)]
+    twins += filter(None, [phrase_twin(text, rng)])
     if rng.random() < ADDITIONS:
-        found += filter(None, [addition(text, one.knowledge, rng)])
-    if one.reply and overlap(one.reply, one.knowledge) >= GROUNDED:
-        made: list[Twin | None] = [phrase_twin(one.reply, rng, one.knowledge)]
-        made += quantity_twins(one.reply, rng)
+        twins += filter(None, [addition_twin(text, sentence.knowledge, rng)])
+    if sentence.reply and overlap(sentence.reply, sentence.knowledge) >= GROUNDED:
+        reply_twins: list[Twin | None] = [
+            phrase_twin(sentence.reply, rng, sentence.knowledge)
+        ]
+        reply_twins += quantity_twins(sentence.reply, rng)
         if rng.random() < ADDITIONS:
-            made.append(addition(one.reply, one.knowledge, rng))
-        found += [t._replace(kind=f'reply {t.kind}') for t in made if t]
-    return found
+            reply_twins.append(addition_twin(sentence.reply, sentence.knowledge, rng))
+        twins += [t._replace(kind=f'reply {t.kind}') for t in reply_twins if t]
+    return twins
 
 
-def by_rule(given: Sequence[Sentence], rng: random.Random) -> list[Pair]:
+def make_rule_twins(sentences: Sequence[Sentence], rng: random.Random) -> list[Pair]:
     """Twins by rule, at most :data:`MOST` of a kind."""
     from parlai_q2.text.pipeline import pipeline
 
-    found: dict[str, list[Pair]] = defaultdict(list)
-    docs = pipeline(lemmas=True).pipe(one.text for one in given)
-    for one, doc in zip(given, docs, strict=True):
+    pairs_by_kind: dict[str, list[Pair]] = defaultdict(list)
+    docs = pipeline(lemmas=True).pipe(sentence.text for sentence in sentences)
+    for sentence, doc in zip(sentences, docs, strict=True):
         first = next(doc.sents, None)
         if first is not None and len(first) > 5:
-            doc = first.as_doc() if one.source == 'reply' else doc
-            for twin in changed(one, doc, rng):
-                found[twin.kind].append((one.knowledge, twin))
+            doc = first.as_doc() if sentence.source == 'reply' else doc
+            for twin in make_twins(sentence, doc, rng):
+                pairs_by_kind[twin.kind].append((sentence.knowledge, twin))
     chosen: list[Pair] = []
-    for kind, pairs in found.items():
-        chosen += rng.sample(pairs, min(MOST[kind], len(pairs)))
+    for kind, pairs in pairs_by_kind.items():
+        chosen += rng.sample(pairs, min(MAX_OF_KIND[kind], len(pairs)))
     return chosen
 
 
-def two_parts(pairs: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
+def join_twins(pairs: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
     """Two pieces of knowledge and two claims, of which one is wrong."""
     for _ in range(TWO_PARTS):
-        (one, first), (other, second) = rng.sample(pairs, 2)
-        right = f'{ended(first.right)} {second.right}'
+        (first_knowledge, first), (second_knowledge, second) = rng.sample(pairs, 2)
+        right = f'{end_sentence(first.right)} {second.right}'
         if rng.random() < 0.5:
-            wrong, y = f'{ended(first.wrong)} {second.right}', first.y
+            wrong, label = f'{end_sentence(first.wrong)} {second.right}', first.label
         else:
-            wrong, y = f'{ended(first.right)} {second.wrong}', second.y
-        yield f'{ended(one)} {other}', Twin('two parts', right, wrong, y)
+            wrong, label = f'{end_sentence(first.right)} {second.wrong}', second.label
+        yield (
+            f'{end_sentence(first_knowledge)} {second_knowledge}',
+            Twin('two parts', right, wrong, label),
+        )
 
 
-def dressed(
+def make_row(
     knowledge: str, twin: Twin, rng: random.Random, chatter: Sequence[str] = ()
 ) -> Row:
     """
@@ -114,17 +119,19 @@ def dressed(
     :param chatter: what people said beside a claim; none for what :mod:`.talk` has.
     """
     sides = [twin.right, twin.wrong]
-    seed, talk = rng.random(), rng.random() < TALK
+    seed, talk = rng.random(), rng.random() < SMALL_TALK_SHARE
     for n, text in enumerate(sides):
-        alike = random.Random(seed)
-        sides[n] = typed(beside(text, alike, chatter) if talk else text, alike)
+        same_rng = random.Random(seed)
+        sides[n] = imitate_typing(
+            add_small_talk(text, same_rng, chatter) if talk else text, same_rng
+        )
     right, wrong = sides
     return {
         'p': knowledge,
         'h': right,
         'wrong': wrong,
         'y': 0,
-        'y_wrong': twin.y,
+        'y_wrong': twin.label,
         'src': twin.kind,
     }
 
@@ -133,21 +140,21 @@ def twin_rows(
     replies: Sequence[Row], pairs: Sequence[Row], rng: random.Random
 ) -> list[Row]:
     """All twins as rows, shuffled."""
-    given = sentences(replies, pairs, SENTENCES, rng)
-    found = by_rule(given, rng)
-    found += two_parts(found, rng)
-    made = [fact_twin(rng) for _ in range(FACTS)]
-    found += made + list(two_parts(made, rng))
-    served = (service(rng) for _ in range(SERVICE))
-    found += [(s.knowledge, Twin('service', s.right, s.wrong)) for s in served]
-    people = list(of_people(pairs, rng))
-    found += rng.sample(people, min(PEOPLE, len(people)))
+    sentences = choose_sentences(replies, pairs, SENTENCES, rng)
+    twins = make_rule_twins(sentences, rng)
+    twins += join_twins(twins, rng)
+    fact_pairs = [fact_twin(rng) for _ in range(FACTS)]
+    twins += fact_pairs + list(join_twins(fact_pairs, rng))
+    services = (draw_service(rng) for _ in range(SERVICE))
+    twins += [(s.knowledge, Twin('service', s.right, s.wrong)) for s in services]
+    human_pairs = list(find_human_twins(pairs, rng))
+    twins += rng.sample(human_pairs, min(PEOPLE, len(human_pairs)))
     chatter = [
         row['h']
         for row in pairs
         if row['src'] in CHATTER and 2 <= len(row['h'].split()) <= CHATTER_WORDS
     ]
-    rows = [dressed(knowledge, twin, rng, chatter) for knowledge, twin in found]
+    rows = [make_row(knowledge, twin, rng, chatter) for knowledge, twin in twins]
     rng.shuffle(rows)
     return [row for row in rows if is_short(row)]
 
@@ -177,13 +184,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     rng = random.Random(SEED)
     replies, pairs = read_rows(args.replies), read_rows(args.pairs)
     twins = twin_rows(replies, pairs, rng)
-    held = [dressed(*fact_twin(rng, held=True), rng) for _ in range(HELD)]
-    others = [
-        {**row, 'src': f'far {row["src"]}'} for row in far(pairs) if is_short(row)
+    held_out = [
+        make_row(*fact_twin(rng, held_out=True), rng) for _ in range(HELD_OUT_TWINS)
     ]
-    others = rng.sample(others, min(FAR, len(others)))
-    rows = rng.sample([*twins, *others], len(twins) + len(others))
-    write_folds(args.outdir, 'twins', {'train': rows, 'valid': held})
+    paraphrases = [
+        {**row, 'src': f'far {row["src"]}'}
+        for row in find_paraphrases(pairs)
+        if is_short(row)
+    ]
+    paraphrases = rng.sample(paraphrases, min(PARAPHRASES, len(paraphrases)))
+    rows = rng.sample([*twins, *paraphrases], len(twins) + len(paraphrases))
+    write_folds(args.outdir, 'twins', {'train': rows, 'valid': held_out})
 
 
 if __name__ == '__main__':

@@ -55,7 +55,7 @@ def hour(n: int) -> str:
     return f'{n} am' if n < 12 else 'noon' if n == 12 else f'{n - 12} pm'
 
 
-def drawn(rng: random.Random) -> dict[str, Any]:
+def draw_values(rng: random.Random) -> dict[str, Any]:
     """Values for the words in braces."""
     opens, closes = rng.randint(7, 10), rng.randint(15, 20)
     few, many = rng.randint(2, 6), rng.randint(8, 30)
@@ -85,8 +85,8 @@ def drawn(rng: random.Random) -> dict[str, Any]:
     }
 
 
-def service(rng: random.Random) -> Service:
+def draw_service(rng: random.Random) -> Service:
     """One rule with its answers."""
-    rule, values = rng.choice(forms(FILE)), drawn(rng)
+    rule, values = rng.choice(forms(FILE)), draw_values(rng)
     chosen = (rule.head, rng.choice(rule.right), rng.choice(rule.wrong))
     return Service(*(text.format(**values) for text in chosen))

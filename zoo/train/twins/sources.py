@@ -35,7 +35,7 @@ ENTAILED = frozenset(
     ]
 )
 # Of these, people say a premise in other words.
-FAR = frozenset(
+PARAPHRASES = frozenset(
     [
         'lingnli',
         'mnli',
@@ -48,7 +48,7 @@ FAR = frozenset(
         'd-fever-rte',
     ]
 )
-FAR_OVERLAP, FAR_WORDS = 0.5, 5
+PARAPHRASE_OVERLAP, PARAPHRASE_WORDS = 0.5, 5
 # Left out: ANLI (CC BY-NC 4.0); verbs and adjectives put at random, of which some mean
 # the same; responses of other passages, which overlap betrays; judgements of degree.
 LEFT_OUT = frozenset(
@@ -96,22 +96,22 @@ def words(text: str) -> set[str]:
 
 def overlap(text: str, knowledge: str) -> float:
     """The share of a text's words that its knowledge has, in [0, 1]."""
-    said = words(text)
-    return len(said & words(knowledge)) / max(1, len(said))
+    text_words = words(text)
+    return len(text_words & words(knowledge)) / max(1, len(text_words))
 
 
-def sentences(
-    replies: Sequence[Row], pairs: Sequence[Row], most: int, rng: random.Random
+def choose_sentences(
+    replies: Sequence[Row], pairs: Sequence[Row], max_count: int, rng: random.Random
 ) -> list[Sentence]:
     """
     Sentences to change, shuffled.
 
     :param replies: turns with ``k`` (knowledge) and ``r`` (a reply).
     :param pairs: rows with ``p``, ``h``, ``y`` and ``src``.
-    :param most: how many there are at most of either.
+    :param max_count: how many there are at most of either.
     """
     by_knowledge = {r['k']: r for r in replies if 7 <= len(r['k'].split()) <= 45}
-    known = [Sentence(k, k, 'reply', r['r']) for k, r in by_knowledge.items()]
+    passages = [Sentence(k, k, 'reply', r['r']) for k, r in by_knowledge.items()]
     entailed = [
         Sentence(row['p'], row['h'], row['src'])
         for row in pairs
@@ -120,13 +120,16 @@ def sentences(
         and 6 <= len(row['h'].split()) <= 30
         and len(row['p'].split()) <= 70
     ]
-    chosen = [rng.sample(part, min(most, len(part))) for part in (known, entailed)]
-    found = [*chosen[0], *chosen[1]]
-    rng.shuffle(found)
-    return found
+    chosen: list[Sentence] = []
+    for part in (passages, entailed):
+        chosen += rng.sample(part, min(max_count, len(part)))
+    rng.shuffle(chosen)
+    return chosen
 
 
-def of_people(pairs: Sequence[Row], rng: random.Random) -> Iterator[tuple[str, Twin]]:
+def find_human_twins(
+    pairs: Sequence[Row], rng: random.Random
+) -> Iterator[tuple[str, Twin]]:
     """
     Premises with a right and a wrong response of which people wrote at least the right
     one. The wrong one has as many of its words from the premise: overlap tells nothing.
@@ -140,33 +143,33 @@ def of_people(pairs: Sequence[Row], rng: random.Random) -> Iterator[tuple[str, T
             and 3 <= len(row['h'].split()) <= 40
         ):
             by_premise[row['p']][row['y'] != 0].append(row)
-    taken: Counter[str] = Counter()
+    count_by_source: Counter[str] = Counter()
     premises = list(by_premise)
     rng.shuffle(premises)
     for premise in premises:
-        good, bad = by_premise[premise]
-        if not good or not bad:
+        entailed, not_entailed = by_premise[premise]
+        if not entailed or not not_entailed:
             continue
-        right = min(good, key=lambda row: overlap(row['h'], premise))
-        wrong = max(bad, key=lambda row: overlap(row['h'], premise))
-        near = overlap(right['h'], premise) - overlap(wrong['h'], premise)
+        right = min(entailed, key=lambda row: overlap(row['h'], premise))
+        wrong = max(not_entailed, key=lambda row: overlap(row['h'], premise))
+        overlap_gap = overlap(right['h'], premise) - overlap(wrong['h'], premise)
         source = wrong['src']
-        if near > MORE_OVERLAP or taken[source] >= PER_SOURCE:
+        if overlap_gap > MORE_OVERLAP or count_by_source[source] >= PER_SOURCE:
             continue
         # Answers alone, not sentences.
         if not right['src'].startswith('aeq'):
-            taken[source] += 1
+            count_by_source[source] += 1
             yield premise, Twin(f'people {source}', right['h'], wrong['h'], wrong['y'])
 
 
-def far(pairs: Sequence[Row]) -> list[Row]:
+def find_paraphrases(pairs: Sequence[Row]) -> list[Row]:
     """Entailed responses that have few of their premise's words."""
     return [
         row
         for row in pairs
         if row['y'] == 0
-        and row['src'] in FAR
+        and row['src'] in PARAPHRASES
         and len(row['p'].split()) <= 60
-        and FAR_WORDS <= len(row['h'].split()) <= 40
-        and overlap(row['h'], row['p']) < FAR_OVERLAP
+        and PARAPHRASE_WORDS <= len(row['h'].split()) <= 40
+        and overlap(row['h'], row['p']) < PARAPHRASE_OVERLAP
     ]

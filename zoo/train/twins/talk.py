@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from parlai_q2.zoo.train.twins.twin import ended
+from parlai_q2.zoo.train.twins.twin import end_sentence
 
 BEFORE = (
     """
@@ -34,19 +34,19 @@ have you been there?|i love that.|i learned that just recently.|who would have t
 )
 
 
-OWN = 0.4  # the share of this file's where there is other small talk
+FILE_SHARE = 0.4  # the share of this file's where there is other small talk
 
 
-def beside(text: str, rng: random.Random, chatter: Sequence[str] = ()) -> str:
+def add_small_talk(text: str, rng: random.Random, chatter: Sequence[str] = ()) -> str:
     """
     A text with small talk before it, after it, or on both sides.
 
     :param chatter: other small talk, which most texts then have.
     """
-    text = ended(text)
-    if chatter and rng.random() > OWN:
-        said = ended(rng.choice(chatter))
-        return f'{said} {text}' if rng.random() < 0.7 else f'{text} {said}'
+    text = end_sentence(text)
+    if chatter and rng.random() > FILE_SHARE:
+        remark = end_sentence(rng.choice(chatter))
+        return f'{remark} {text}' if rng.random() < 0.7 else f'{text} {remark}'
     before, after = rng.choice(BEFORE), rng.choice(AFTER)
     return rng.choice(
         (

@@ -4,6 +4,7 @@ sentence in the other voice, or with the comparison the other way round. What wo
 its meaning is left out: coordinations, symmetric relations, appositions, identities.
 """
 
+import itertools
 import random
 import re
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from parlai_q2.zoo.train.twins.twin import CONTRADICTED, Twin
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
-LONGEST = 6  # words of a phrase that is moved
+MAX_PHRASE_WORDS = 6  # words of a phrase that is moved
 SUBJECTS = ('nsubj', 'nsubjpass')
 OBJECTS = ('dobj', 'attr', 'pobj', 'dative', 'nsubj', 'nsubjpass')
 SYMMETRIC = frozenset(
@@ -71,7 +72,7 @@ BOTH_WAYS = frozenset(
     ]
 )
 # Verbs whose past and participle are alike, besides those in -ed.
-ALIKE = frozenset(
+PAST_PARTICIPLES = frozenset(
     [
         'made',
         'led',
@@ -112,7 +113,7 @@ COMPARED = {
     'more expensive': 'cheaper', 'more popular': 'less popular',
     'more common': 'rarer', 'more important': 'less important',
 }  # fmt: skip
-COMPARED |= {other: one for one, other in COMPARED.items()}
+COMPARED |= {opposite: form for form, opposite in COMPARED.items()}
 _COMPARISON = re.compile(
     r'^(?P<one>[^,;]{3,60}?) (?P<be>is|are|was|were) (?P<much>much |far |slightly |)'
     rf'(?P<how>{"|".join(COMPARED)}) than (?P<other>[^,;.]{{3,60}})(?P<rest>\W*)$',
@@ -120,73 +121,78 @@ _COMPARISON = re.compile(
 )
 
 
-def chunks(doc: 'Doc') -> list['Span']:
+def movable_phrases(doc: 'Doc') -> list['Span']:
     """The noun phrases that may be moved."""
     return [
         chunk
         for chunk in doc.noun_chunks
         if chunk.root.pos_ in ('NOUN', 'PROPN')
-        and len(chunk) <= LONGEST
+        and len(chunk) <= MAX_PHRASE_WORDS
         and chunk.root.dep_ in OBJECTS
-        and not any(t.dep_ in ('conj', 'cc', 'appos') for t in chunk.root.children)
+        and not _has_child(chunk.root, ('conj', 'cc', 'appos'))
     ]
 
 
-def put(doc: 'Doc', one: 'Span', other: 'Span', first: str, second: str) -> str:
+def _has_child(token: 'Token', relations: tuple[str, ...]) -> bool:
+    return any(child.dep_ in relations for child in token.children)
+
+
+def replace_phrases(
+    doc: 'Doc', earlier: 'Span', later: 'Span', first: str, second: str
+) -> str:
     """The sentence with other words in the place of two of its phrases."""
 
     def gap(span: 'Span') -> str:
         return ' ' if doc[span.end - 1].whitespace_ else ''
 
-    between = doc[one.end : other.start].text_with_ws
-    head = doc[: one.start].text_with_ws
-    return (
-        f'{head}{first}{gap(one)}{between}{second}{gap(other)}{doc[other.end :].text}'
-    )
+    between = doc[earlier.end : later.start].text_with_ws
+    head = doc[: earlier.start].text_with_ws
+    tail = doc[later.end :].text
+    return f'{head}{first}{gap(earlier)}{between}{second}{gap(later)}{tail}'
 
 
-def changes_meaning(one: 'Span', other: 'Span') -> bool:
+def changes_meaning(earlier: 'Span', later: 'Span') -> bool:
     """Whether a sentence says something else with these phrases exchanged."""
-    a, b = one.root, other.root
-    if a.lemma_.lower() == b.lemma_.lower() or one.text.lower() == other.text.lower():
+    head, later_head = earlier.root, later.root
+    if (
+        head.lemma_.lower() == later_head.lemma_.lower()
+        or earlier.text.lower() == later.text.lower()
+    ):
         return False
-    verb = a.head if a.dep_ in SUBJECTS else None
+    verb = head.head if head.dep_ in SUBJECTS else None
     if verb is not None and verb.lemma_ in SYMMETRIC:
         return False
-    if any(x.dep_ == 'pobj' and x.head.lower_ in BOTH_WAYS for x in (a, b)):
+    if any(x.dep_ == 'pobj' and x.head.lower_ in BOTH_WAYS for x in (head, later_head)):
         return False
     # "the capital is Paris" is "Paris is the capital"; "Paris is a city" is not.
-    if verb is not None and verb.lemma_ == 'be' and b.dep_ == 'attr':
-        return a.pos_ == 'PROPN' and other[0].lower_ in ('a', 'an')
-    return not (a.head == b.head and a.dep_ == b.dep_ == 'pobj')
+    if verb is not None and verb.lemma_ == 'be' and later_head.dep_ == 'attr':
+        return head.pos_ == 'PROPN' and later[0].lower_ in ('a', 'an')
+    return not (head.head == later_head.head and head.dep_ == later_head.dep_ == 'pobj')
 
 
-def swapped(doc: 'Doc', rng: random.Random) -> tuple[str, str] | None:
+def swap_phrases(doc: 'Doc', rng: random.Random) -> tuple[str, str] | None:
     """A kind and the sentence turned round, or None."""
-    found = chunks(doc)
-    pairs = [
-        (one, other)
-        for i, one in enumerate(found)
-        for other in found[i + 1 :]
-        if changes_meaning(one, other)
-    ]
+    phrases = movable_phrases(doc)
+    pairs = [p for p in itertools.combinations(phrases, 2) if changes_meaning(*p)]
     if not pairs:
         return None
     # Arguments of one verb first: they make the sentences that read well.
-    near = [
+    arguments = [
         p for p in pairs if p[0].root.dep_ in SUBJECTS and _verb(p[1]) == p[0].root.head
     ]
-    one, other = rng.choice(near if near and rng.random() < 0.7 else pairs)
+    earlier, later = rng.choice(
+        arguments if arguments and rng.random() < 0.7 else pairs
+    )
     roll = rng.random()
     if roll < 0.6:
-        return 'swap', put(doc, one, other, other.text, one.text)
+        return 'swap', replace_phrases(doc, earlier, later, later.text, earlier.text)
     if roll < 0.8:
         words = [t.text_with_ws for t in doc]
-        a, b = one.root, other.root
+        a, b = earlier.root, later.root
         words[a.i], words[b.i] = b.text + a.whitespace_, a.text + b.whitespace_
         return 'heads', ''.join(words)
-    text = rng.choice((one, other)).text
-    return 'repeat', put(doc, one, other, text, text)
+    text = rng.choice((earlier, later)).text
+    return 'repeat', replace_phrases(doc, earlier, later, text, text)
 
 
 def _verb(span: 'Span') -> 'Token':
@@ -194,7 +200,7 @@ def _verb(span: 'Span') -> 'Token':
     return head.head if span.root.dep_ == 'pobj' else head
 
 
-def other_voice(doc: 'Doc') -> Iterator[tuple[str, str]]:
+def change_voice(doc: 'Doc') -> Iterator[tuple[str, str]]:
     """
     Simple sentences in the other voice, each as (right, with its roles exchanged):
     "A built B." gives "B was built by A." and "A was built by B."
@@ -203,33 +209,33 @@ def other_voice(doc: 'Doc') -> Iterator[tuple[str, str]]:
         return
     for verb in doc:
         form = verb.lower_
-        if verb.dep_ != 'ROOT' or not (form.endswith('ed') or form in ALIKE):
+        if verb.dep_ != 'ROOT' or not (form.endswith('ed') or form in PAST_PARTICIPLES):
             continue
         kids = {t.dep_: t for t in verb.children}
         if {'conj', 'cc', 'aux', 'neg', 'advcl', 'relcl', 'prt', 'dative'} & set(kids):
             continue
         if verb.tag_ == 'VBD' and {'nsubj', 'dobj'} <= set(kids):
-            one, other = kids['nsubj'], kids['dobj']
-            a, b = _whole(one), _whole(other)
-            rest = doc[other.right_edge.i + 1 :].text
+            subject, object_ = kids['nsubj'], kids['dobj']
+            a, b = _whole(subject), _whole(object_)
+            rest = doc[object_.right_edge.i + 1 :].text
             # "by" ends its phrase, so what follows the object comes before it.
             if a.end != verb.i or b.start != verb.i + 1 or len(a) > 8 or len(b) > 10:
                 continue
-            if other.pos_ == 'PRON' or one.pos_ == 'PRON':
+            if object_.pos_ == 'PRON' or subject.pos_ == 'PRON':
                 continue
             tail = rest.rstrip('. ')
             tail = f' {tail}' if tail else ''
-            be = _be(other)
+            be = _be(object_)
             yield (
                 f'{b.text} {be} {form} by {a.text}{tail}.',
-                f'{a.text} {_be(one)} {form} by {b.text}{tail}.',
+                f'{a.text} {_be(subject)} {form} by {b.text}{tail}.',
             )
         elif verb.tag_ == 'VBN' and {'nsubjpass', 'auxpass', 'agent'} <= set(kids):
             agent = next((t for t in kids['agent'].children if t.dep_ == 'pobj'), None)
-            one = kids['nsubjpass']
+            subject = kids['nsubjpass']
             if agent is None or kids['auxpass'].lower_ not in ('was', 'were'):
                 continue
-            a, b = _whole(one), _whole(agent)
+            a, b = _whole(subject), _whole(agent)
             if a.end != kids['auxpass'].i or len(a) > 10 or len(b) > 8:
                 continue
             tail = doc[b.end :].text.rstrip('. ')
@@ -242,31 +248,29 @@ def _whole(token: 'Token') -> 'Span':
 
 
 def _be(noun: 'Token') -> str:
-    plural = noun.tag_ in ('NNS', 'NNPS') or any(
-        c.dep_ == 'conj' for c in noun.children
-    )
+    plural = noun.tag_ in ('NNS', 'NNPS') or _has_child(noun, ('conj',))
     return 'were' if plural else 'was'
 
 
-def comparison(text: str, rng: random.Random) -> Twin | None:
+def comparison_twin(text: str, rng: random.Random) -> Twin | None:
     """A comparison of two things, told from the other's side."""
-    m = _COMPARISON.match(text)
-    if not m:
+    match = _COMPARISON.match(text)
+    if not match:
         return None
-    how, opposite = m['how'].lower(), COMPARED[m['how'].lower()]
-    one, other, be = m['one'], m['other'], m['be']
+    how, opposite = match['how'].lower(), COMPARED[match['how'].lower()]
+    first, second, be = match['one'], match['other'], match['be']
     right = rng.choice(
         [
-            f'{other} {be} {m["much"]}{opposite} than {one}.',
-            f'{one} {be} not as {_base(opposite)} as {other}.'
+            f'{second} {be} {match["much"]}{opposite} than {first}.',
+            f'{first} {be} not as {_base(opposite)} as {second}.'
             if _base(opposite)
-            else f'compared with {other}, {one} {be} {how}.',
+            else f'compared with {second}, {first} {be} {how}.',
         ]
     )
     wrong = rng.choice(
         [
-            f'{other} {be} {m["much"]}{how} than {one}.',
-            f'{one} {be} {m["much"]}{opposite} than {other}.',
+            f'{second} {be} {match["much"]}{how} than {first}.',
+            f'{first} {be} {match["much"]}{opposite} than {second}.',
         ]
     )
     return Twin('comparison', right, wrong, CONTRADICTED)
@@ -286,11 +290,11 @@ def _base(form: str) -> str:
 
 def turned_twins(doc: 'Doc', rng: random.Random) -> list[Twin]:
     """All twins of a sentence; the right one is the sentence or its other voice."""
-    found = [Twin('voice', right, wrong) for right, wrong in other_voice(doc)]
-    if twin := comparison(doc.text, rng):
-        found.append(twin)
-    if made := swapped(doc, rng):
-        kind, wrong = made
-        right = found[0].right if found and rng.random() < 0.5 else doc.text
-        found.append(Twin(kind, right, wrong))
-    return found
+    twins = [Twin('voice', right, wrong) for right, wrong in change_voice(doc)]
+    if twin := comparison_twin(doc.text, rng):
+        twins.append(twin)
+    if swap := swap_phrases(doc, rng):
+        kind, wrong = swap
+        right = twins[0].right if twins and rng.random() < 0.5 else doc.text
+        twins.append(Twin(kind, right, wrong))
+    return twins

@@ -13,13 +13,13 @@ class Twin(NamedTuple):
     :param kind: what was changed.
     :param right: a sentence that says what the original says.
     :param wrong: a sentence that does not.
-    :param y: the detector's class of the wrong one.
+    :param label: the detector's class of the wrong one.
     """
 
     kind: str
     right: str
     wrong: str
-    y: int = CONTRADICTED
+    label: int = CONTRADICTED
 
 
 class Forms(NamedTuple):
@@ -34,19 +34,20 @@ class Forms(NamedTuple):
 def forms(name: str) -> tuple[Forms, ...]:
     """The lines of a file of forms in this folder; those after # are comments."""
     text = (files('parlai_q2.zoo.train.twins') / name).read_text(encoding='utf-8')
-    found = []
+    lines = []
     for line in text.splitlines():
         if line.strip() and not line.startswith('#'):
-            head, told = line.split(' => ')
-            right, wrong = (
-                tuple(form.strip() for form in part.split(' | '))
-                for part in told.split(' ## ')
-            )
-            found.append(Forms(head, right, wrong))
-    return tuple(found)
+            head, alternatives = line.split(' => ')
+            right, wrong = map(_split_forms, alternatives.split(' ## '))
+            lines.append(Forms(head, right, wrong))
+    return tuple(lines)
 
 
-def typed(text: str, rng: random.Random) -> str:
+def _split_forms(text: str) -> tuple[str, ...]:
+    return tuple(form.strip() for form in text.split(' | '))
+
+
+def imitate_typing(text: str, rng: random.Random) -> str:
     """Half of the texts as people type: in lower case, some without the full stop."""
     if rng.random() < 0.5:
         return text
@@ -54,7 +55,7 @@ def typed(text: str, rng: random.Random) -> str:
     return text.rstrip(' .') if rng.random() < 0.3 else text
 
 
-def ended(text: str) -> str:
+def end_sentence(text: str) -> str:
     """A text with a mark at its end."""
     text = text.rstrip()
     return text if text.endswith(('.', '!', '?')) else f'{text}.'

@@ -43,7 +43,7 @@ ONESELF = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|we|our|us|mine|myself)\b",
 def shipped_rows(*names: str) -> list[Row]:
     """The lines of files beside this module."""
     texts = [(files(__package__) / name).read_text(encoding='utf-8') for name in names]
-    return [json.loads(line) for text in texts for line in text.splitlines()]
+    return [json.loads(line) for line in ''.join(texts).splitlines()]
 
 
 def with_passages(rows: Sequence[Row], passages: Sequence[str]) -> Iterator[Row]:
@@ -108,18 +108,18 @@ def most_similar(
 ) -> str:
     """The passage, of some others than this one, with most words of a text."""
     drawn = rng.sample(list(turns), min(CANDIDATE_PASSAGES, len(turns)))
-    own = words(text)
+    text_words = words(text)
 
     def overlap(other: str) -> float:
-        return len(own & words(other)) / len(own | words(other))
+        return len(text_words & words(other)) / len(text_words | words(other))
 
-    others = [turn['k'] for turn in drawn if turn['k'] != passage]
-    return max(others, key=overlap, default=passage)
+    passages = [turn['k'] for turn in drawn if turn['k'] != passage]
+    return max(passages, key=overlap, default=passage)
 
 
-def _row(texts: Mapping[str, object], source: str, **more: object) -> Row:
+def _row(texts: Mapping[str, object], source: str, **fields: object) -> Row:
     lower = {k: v.lower() if isinstance(v, str) else v for k, v in texts.items()}
-    return {**lower, **more, 'src': source}
+    return {**lower, **fields, 'src': source}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
