@@ -32,24 +32,18 @@ class LabelEngine(NamedTuple):
         return DEFAULT_THRESHOLD if threshold is None else float(threshold)
 
 
-def label_engine_from_opt(
-    opt: Mapping[str, Any], role: Role, default: str
-) -> LabelEngine:
+def label_engine_from_opt(opt: Mapping[str, Any], role: Role) -> LabelEngine:
     """
     The engine that an ``opt`` asks for, with the scorer of a role; in this process with
     the score cache.
-
-    :param default: the scorer, if the ``opt`` names none.
     """
     if opt.get('engine', EngineName.LOCAL) == EngineName.LOCAL:
-        scorer = judge_from_opt(opt, role, default)
+        scorer = judge_from_opt(opt, role)
         return LabelEngine(LocalEngine(LabelJob(FixedScorer(scorer))), scorer)
-    make_scorer = partial(make_judge, with_device(opt, None), role, default)
+    make_scorer = partial(make_judge, with_device(opt, None), role)
     return LabelEngine(engine_from_opt(opt, LabelJob(make_scorer)))
 
 
-def make_judge(
-    opt: Mapping[str, Any], role: Role, default: str, device: str | None
-) -> Scorer:
+def make_judge(opt: Mapping[str, Any], role: Role, device: str | None) -> Scorer:
     """A process's scorer, on its device or that of ``opt``, without the cache."""
-    return judge_from_opt(with_device(opt, device), role, default, cache=False)
+    return judge_from_opt(with_device(opt, device), role, cache=False)

@@ -22,6 +22,10 @@ SWITCHES = (
     'in_context',
 )
 
+# What a sentence's reading counts beside its questions, whose answers knowledge in
+# other words often lacks. Chosen on development data.
+SENTENCE_WEIGHT = 2 / 3
+
 
 class Variant(Word):
     """Which valid questions of a span count: the first, in beam order, or all."""
@@ -123,7 +127,9 @@ class Q2Settings:
             'drop_pronouns': self.drop_pronouns,
             'duplicate_spans': 'on' if self.duplicate_spans else 'off',
             'vague_questions': 'on' if self.vague_questions else 'off',
-            'in_context': 'on' if self.in_context and self.use_nli else None,
+            'in_context': (
+                f'{SENTENCE_WEIGHT:.2f}' if self.in_context and self.use_nli else None
+            ),
             'first_person': None if self.first_person else 'off',
             'passive_subjects': 'on' if self.passive_subjects else None,
             'f1_fallback': 'nli' if self.nli_fallback else None,

@@ -3,9 +3,10 @@ Compares answers in context, which departs from the paper: a detector reads each
 sentence of the response, which sees what is said about a noun (a negation, a degree, a
 swapped role) and understands other words than those of the question.
 
-The support of a claim is the mean of the comparison of its answers and the support of
-its sentence. A sentence without a valid question counts as one claim of its own, by its
-support alone, unless it is generic.
+The support of a claim is a weighted mean of the comparison of its answers and the
+support of its sentence (:data:`~parlai_q2.q2.settings.SENTENCE_WEIGHT`). A sentence
+without a valid question counts as one claim of its own, by its support alone, unless it
+is generic.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from statistics import fmean
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, STANCES, Claim, Stance, Status
 from parlai_q2.q2.compare import AGREE
 from parlai_q2.q2.metric import Q2Result
+from parlai_q2.q2.settings import SENTENCE_WEIGHT
 from parlai_q2.scorers.consistency import Piece, claim_of, stating, status_of, support
 from parlai_q2.text.selection import SentenceIndex
 
@@ -47,7 +49,8 @@ def _is_in(claim: Claim, piece: Piece) -> bool:
 
 
 def _in_context(claim: Claim, piece: Piece) -> Claim:
-    value = (claim.support + support(piece.reading)) / 2
+    in_context = SENTENCE_WEIGHT * support(piece.reading)
+    value = in_context + (1 - SENTENCE_WEIGHT) * claim.support
     if value > AGREE:
         status = Status.SUPPORTED
     elif Status.CONTRADICTED in (claim.status, status_of(piece, AGREE)):

@@ -30,9 +30,6 @@ from parlai_q2.runs.label_scores import KeptScores
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.scorers.roles import Role
 
-# A data set is judged by the published metric.
-JUDGE = 'consistency'
-
 
 @register_script('filter', aliases=['q2_filter'])
 class FilterScript(ParlaiScript):
@@ -54,7 +51,7 @@ class FilterScript(ParlaiScript):
         )
         add_num_examples(group, 'go over')
         add_filter_options(parser)
-        add_scorer_options(parser, Role.CHOOSE, default=JUDGE)
+        add_scorer_options(parser, Role.CHOOSE)
         add_scale_options(parser, CHUNK)
         return parser
 
@@ -78,7 +75,7 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> dict[str, Any]:
     :param size: the least number of labels in one call of the scorer.
     """
     source, tasks = source_from_opt(opt), tasks_from_opt(opt)
-    labelling = label_engine_from_opt(opt, Role.CHOOSE, JUDGE)
+    labelling = label_engine_from_opt(opt, Role.CHOOSE)
     problems = log.Problems('Not scored')
     # With Ray there is no score cache, so the scores stay in their file.
     stay = opt.get('engine') == EngineName.RAY

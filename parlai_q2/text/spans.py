@@ -26,6 +26,9 @@ _THIRD_PERSON = frozenset(
     'he her hers him himself his it its itself she their theirs them themselves they'
     ' herself'.split()
 )
+_SPEAKERS = frozenset(
+    'i me mine myself we us ours ourselves you yours yourself yourselves'.split()
+)
 
 
 class Pronouns(Word):
@@ -33,10 +36,15 @@ class Pronouns(Word):
 
     NONE = 'none'
     THIRD = 'third'  # "it", "they", "him"
+    PERSONAL = 'personal'  # these, "you" and "us"
 
 
 _DROPPED: Mapping[str, frozenset[str]] = MappingProxyType(
-    {Pronouns.NONE: frozenset(), Pronouns.THIRD: _THIRD_PERSON}
+    {
+        Pronouns.NONE: frozenset(),
+        Pronouns.THIRD: _THIRD_PERSON,
+        Pronouns.PERSONAL: _THIRD_PERSON | _SPEAKERS,
+    }
 )
 _WORD = re.compile(r"[a-z']+|\d")
 
@@ -49,10 +57,10 @@ def informative_spans(responses: Sequence[str]) -> list[list[Span]]:
 def spans_of(doc: 'Doc') -> list[Span]:
     """The informative spans of one parsed response."""
     spans = [Span(e.text, e.start_char, e.end_char) for e in doc.ents]
-    seen = {s.text.lower() for s in spans}
+    texts = {s.text.lower() for s in spans}
     for chunk in doc.noun_chunks:
-        if chunk.text.lower() not in seen:
-            seen.add(chunk.text.lower())
+        if chunk.text.lower() not in texts:
+            texts.add(chunk.text.lower())
             spans.append(Span(chunk.text, chunk.start_char, chunk.end_char))
     return [s for s in spans if s.text.strip() and s.text.lower() != DROPPED]
 
@@ -67,15 +75,15 @@ def filter_spans(
     :param duplicates: keep spans that normalise to the same text as an earlier one.
     """
     pronouns = _DROPPED[drop_pronouns]
-    kept: list[Span] = []
-    seen: set[str] = set()
+    distinct: list[Span] = []
+    normal_texts: set[str] = set()
     for span in spans:
         words = _WORD.findall(span.text.lower())
         if words and pronouns.issuperset(words):
             continue
         normal = normalize(span.text)
-        if not duplicates and (not normal or normal in seen):
+        if not duplicates and (not normal or normal in normal_texts):
             continue
-        seen.add(normal)
-        kept.append(span)
-    return kept
+        normal_texts.add(normal)
+        distinct.append(span)
+    return distinct

@@ -39,9 +39,9 @@ S, U, C = Status.SUPPORTED, Status.UNSUPPORTED, Status.CONTRADICTED
     [
         ('They have five.', {'they have five.': 'entailment'}, 1, [S]),
         # A negation, which the same answer does not show.
-        ('They lack five.', {'they lack five.': 'contradiction'}, 0.5, [C]),
-        # Without an answer to the question, the sentence may be right.
-        ('Ants do not.', {'ants do not.': 'entailment'}, 0.5, [U]),
+        ('They lack five.', {'they lack five.': 'contradiction'}, 1 / 3, [C]),
+        # Without an answer to the question, the sentence decides.
+        ('Ants do not.', {'ants do not.': 'entailment'}, 2 / 3, [S]),
         # A sentence without a question counts, unless it states nothing.
         (
             'They have five. They sting.',

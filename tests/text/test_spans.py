@@ -37,7 +37,10 @@ def kept(*texts, **options):
 SPANS = ('It', 'the bees', 'you', 'bees', 'that', 'them', 'it 5', '5', '...')
 
 
-@pytest.mark.parametrize('word, dropped', [('none', set()), ('third', {'It', 'them'})])
+@pytest.mark.parametrize(
+    'word, dropped',
+    [('none', set()), ('third', {'It', 'them'}), ('personal', {'It', 'them', 'you'})],
+)
 def test_pronouns_alone_are_dropped_and_spans_that_have_more_stay(word, dropped):
     assert set(SPANS) - set(kept(*SPANS, drop_pronouns=word)) == dropped
 

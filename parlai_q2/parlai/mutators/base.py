@@ -24,8 +24,6 @@ from parlai_q2.scorers.roles import Role
 from parlai_q2.scorers.shell import pair_of
 from parlai_q2.turns import Example
 
-# The fastest of the scorers with models, since a training set has many turns.
-DEFAULT_SCORER = 'consistency'
 # The episodes to look at for CHUNK labels at most, and the scores to keep in memory.
 MOST_EPISODES, MOST_SCORES = 4 * CHUNK, 16 * CHUNK
 # How often something else may come than was looked at.
@@ -43,7 +41,7 @@ class ScoringMutator(ManyEpisodeMutator):
     ) -> ParlaiParser:
         """Add the scorer's options."""
         add_knowledge_options(parser.add_argument_group('Knowledge'))
-        return add_scorer_options(parser, Role.CHOOSE, default=DEFAULT_SCORER)
+        return add_scorer_options(parser, Role.CHOOSE)
 
     def __init__(self, opt: Opt):
         super().__init__(opt)
@@ -137,4 +135,4 @@ def mutator_scorer(opt: Opt) -> Scorer:
     if opt.get('background_index') is not None and not opt.get('scorer_device'):
         # A process that ParlAI forked cannot use its parent's GPU.
         device['scorer_device'] = 'cpu'
-    return judge_from_opt({**opt, **device}, Role.CHOOSE, DEFAULT_SCORER)
+    return judge_from_opt({**opt, **device}, Role.CHOOSE)

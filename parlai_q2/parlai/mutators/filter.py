@@ -14,8 +14,8 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.conversation import split_at_gaps
 from parlai_q2.filtering.judge import judge_episode, labels_of
 from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
-from parlai_q2.parlai.mutators.base import DEFAULT_SCORER, ScoringMutator
-from parlai_q2.scorers.roles import Role
+from parlai_q2.parlai.mutators.base import ScoringMutator
+from parlai_q2.scorers.roles import DEFAULTS, Role
 from parlai_q2.turns import Example
 
 PREFIX = 'q2-filter-'
@@ -89,7 +89,7 @@ class FilterMutator(ScoringMutator):
 def tell(kept: dict[int, bool], opt: Opt) -> None:
     """Log how many distinct turns were kept and dropped, and by which scorer."""
     if kept:
-        count, scorer = sum(kept.values()), opt.get('choose') or DEFAULT_SCORER
+        count, scorer = sum(kept.values()), opt.get('choose') or DEFAULTS[Role.CHOOSE]
         logging.info(
             f'q2_filter kept {count:,} of {len(kept):,} turns that were read, and '
             f'dropped {len(kept) - count:,}, by {scorer}.'
