@@ -220,11 +220,9 @@ class Results:
 HEAD = """\
 # All tables, set by set
 
-What `parlai_q2 meta_eval` finds with the models that ship, one run a set, with its
-command and the signatures on top; `.json` files beside them have the same figures as
-data. `.ci/results.py` writes all of it, this page too. [Results](../results.md) has the
-main figures, [the papers](../papers.md) those of the papers beside ours, and
-[meta-evaluation](../meta_eval.md#how-to-read-it) says how to read the tables.
+Every table that `parlai_q2 meta_eval` prints with the shipped models, one run a set,
+with its command and signatures. `.json` files have the same figures. `.ci/results.py`
+writes them and this page. [How to read them](../meta_eval.md#how-to-read-it).
 
 | set | responses | version | settings were chosen on it |
 |---|---|---|---|"""

@@ -9,6 +9,7 @@ import re
 import sys
 from enum import Enum
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +43,18 @@ SECTIONS = {
     'What other pages import': {
         'parlai_q2.evaluate.sets': 'AnnotatedResponse AnnotatedSet',
         'parlai_q2.evaluate.evaluation': 'evaluate',
+        'parlai_q2.rerank.ranking': 'Ranking.rows',
+        'parlai_q2.rerank.guards': 'Guard',
         'parlai_q2.rerank.reward': 'GroundedReward',
         'parlai_q2.report.page': 'write_report',
         'parlai_q2.report.terminal': 'render_score',
         'parlai_q2.retrieve.retriever': 'Hit Retriever',
         'parlai_q2.parlai.q2_teacher': 'Q2TeacherMixin',
         'parlai_q2.parlai.generator.agent': 'CandidateAgent',
+        'parlai_q2.agents.grounded_rerank.metrics': 'compute_metrics',
     },
 }
-_FIELD = re.compile(r'^:(param|ivar|return|raises)\s*([\w*]*):\s*', re.M)
+_FIELD = re.compile(r'^:(param|ivar|cvar|return|raises)\s*([\w*]*):\s*', re.M)
 _ROLE = re.compile(r':\w+:`~?(?:[\w.]*\.)?(\w+)`')
 
 
@@ -61,13 +65,13 @@ def render_reference() -> str:
         parts.append(f'## {heading}\n')
         for module, names in modules.items():
             for name in names.split():
-                parts += _describe(getattr(import_module(module), name), module)
+                parts += _describe(attrgetter(name)(import_module(module)), module)
     return '\n'.join(parts)
 
 
 def _describe(thing: Any, module: str) -> list[str]:
     """A section for a class or a function."""
-    lines = [f'### {thing.__name__}\n']
+    lines = [f'### {thing.__qualname__}\n']
     if module != 'parlai_q2':
         lines.append(f'In `{module}`.\n')
     if not (inspect.isclass(thing) and issubclass(thing, (Enum, Exception))):

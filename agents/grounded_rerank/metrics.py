@@ -10,16 +10,23 @@ from parlai_q2.rerank.guards import GUARD_NAMES
 
 def compute_metrics(rankings: list[Ranking]) -> dict[str, list[AverageMetric | None]]:
     """
-    Compute the metrics of a batch.
+    Compute the metrics of a batch. A report has the mean of each over turns:
 
-    ``rerank/chosen`` is the scorer's value, before the guards, of the chosen candidate,
-    even if the agent abstained; ``rerank/first`` is that of the generator's first. A
-    turn with nothing to verify counts in ``rerank/unverifiable`` and in no score.
-    ``rerank/relevance`` is the relevance of the chosen candidate to the turn, and
-    ``rerank/answers`` the share of turns that it answers, where relevance was read.
-    The metrics named after guards, such as ``rerank/copy``, are the shares of turns
-    whose chosen candidate has that guard. ``rerank/empty`` is the share of turns for
-    which the generator found no text.
+    - ``rerank/chosen``, ``rerank/first``: the score of the chosen candidate, even if
+      the agent abstained, and of the generator's first, both before guards
+    - ``rerank/gain``, ``rerank/oracle``: their difference; the best score
+    - ``rerank/relevance``, ``rerank/answers``: the relevance of the chosen candidate;
+      whether it is at least 0.5
+    - ``rerank/copy``, ``rerank/repeat`` and so on: whether the guard of that name
+      changed the score of the chosen candidate
+    - ``rerank/distinct``, ``rerank/empty``: the number of different candidates; whether
+      the generator wrote no text
+    - ``rerank/abstained``, ``rerank/unverifiable``: whether the agent abstained;
+      whether there was nothing to verify, so that the turn counts in no score
+
+    The agent adds ``rerank/early`` (whether the first search was enough, with
+    ``--candidates-until``) and ``rerank/scorer_ms`` (milliseconds spent on scoring and
+    choosing).
 
     :return: B values for each name, None for turns without a value.
     """

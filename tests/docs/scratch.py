@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.agents.hf_models import causal_checkpoint, checkpoint
 from tests.agents.rerank_toys import trained_generator
+from tests.docs.code_in_docs import ROOT
 from tests.files import write_lines
 from tests.report.samples import scored, simple
 from tests.tasks import annotated_sets
@@ -80,7 +81,7 @@ def prepare(folder: Path, generator: bool = True) -> Path:
         folder / 'after.jsonl', scored(score=1.0, label='consistent'), *records[1:]
     )
     (folder / 'knowledge.txt').write_text(BEES)
-    (folder / 'docs').mkdir()
+    shutil.copytree(ROOT / 'docs' / 'examples', folder / 'docs' / 'examples')
     (folder / 'docs' / 'bees.md').write_text(f'# Bees\n\n{BEES}\n')
     write_lines(
         folder / 'turns.jsonl', {'history': ['How do bees talk?'], 'knowledge': BEES}

@@ -18,7 +18,6 @@ from parlai_q2.errors import Q2Error
 from parlai_q2.report.chat.connections import Limits
 from tests.agents.protocol_server import serving
 from tests.conftest import ROOT
-from tests.docs.code_in_docs import code_of
 from tests.serve.running import proxy, serving_app
 from tests.serve.test_chat import replying
 
@@ -108,16 +107,10 @@ def test_the_options_on_the_page_are_those_of_the_command():
     assert named <= known.keys()
 
 
-def code(page, name):
-    """The file that a page shows, for another server."""
-    [found] = [c for c in code_of(ROOT / 'docs' / page) if c.name == name]
-    return found.text
-
-
 @pytest.mark.slow
 def test_the_code_of_the_page_on_web_services_runs(tmp_path, capsys):
     with serving(replying(*REPLIES, REPLIES[0])) as served:
-        text = code('web_service.md', 'rank.py')
+        text = (ROOT / 'docs/examples/rank_server.py').read_text('utf-8')
         path = tmp_path / 'rank.py'
         path.write_text(text.replace('http://localhost:8000/v1', served.url))
         runpy.run_path(str(path))
