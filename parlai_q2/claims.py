@@ -127,8 +127,8 @@ class Evidence(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """The evidence as JSON-safe values."""
-        found = {'passage': self.passage, **_span(self.span), 'stance': self.stance}
-        return plain(found)
+        fields = {'passage': self.passage, **_span(self.span), 'stance': self.stance}
+        return plain(fields)
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Evidence':
@@ -178,18 +178,18 @@ class Claim:
 
     def to_dict(self) -> dict[str, Any]:
         """The claim as JSON-safe values; spans are texts with [start, end] offsets."""
-        asked = {
+        question_fields = {
             'question': self.question,
             'comparison': self.comparison,
             'f1': self.f1,
         }
-        found = {
+        fields = {
             **_span(self.span),
             'support': self.support,
             'status': self.status,
-            'evidence': [one.to_dict() for one in self.evidence],
+            'evidence': [evidence.to_dict() for evidence in self.evidence],
         }
-        return plain({**found, **(asked if self.question else {})})
+        return plain({**fields, **(question_fields if self.question else {})})
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> 'Claim':
@@ -200,20 +200,22 @@ class Claim:
         """
         question = text_in(mapping(fields, 'a claim'), 'question', '')
         return cls(
-            span_in(fields),
-            unit_in(fields, 'support'),
-            word_in(fields, 'status', Status),
-            tuple(map(Evidence.from_dict, list_in(fields, 'evidence'))),
-            question,
-            word_in(fields, 'comparison', Comparison) if question else None,
-            unit_in(fields, 'f1') if question else None,
+            span=span_in(fields),
+            support=unit_in(fields, 'support'),
+            status=word_in(fields, 'status', Status),
+            evidence=tuple(map(Evidence.from_dict, list_in(fields, 'evidence'))),
+            question=question,
+            comparison=word_in(fields, 'comparison', Comparison) if question else None,
+            f1=unit_in(fields, 'f1') if question else None,
         )
 
 
 def _as_supported(claim: Claim) -> Claim:
     if claim.question or claim.status == Status.GENERIC:
         return claim
-    evidence = tuple(one for one in claim.evidence if one.stance != Stance.AGAINST)
+    evidence = tuple(
+        sentence for sentence in claim.evidence if sentence.stance != Stance.AGAINST
+    )
     return replace(claim, status=Status.SUPPORTED, evidence=evidence)
 
 
@@ -256,7 +258,7 @@ class Score:
         return self.label not in UNVERIFIABLE
 
     @property
-    def asked(self) -> tuple[Claim, ...]:
+    def question_claims(self) -> tuple[Claim, ...]:
         """The claims that a question was asked about."""
         return tuple(claim for claim in self.claims if claim.question)
 
@@ -272,21 +274,23 @@ class Score:
         >>> Score(0.2, Label.INCONSISTENT, (right,)).as_judged.claims[0].status
         'unsupported'
         """
-        stating = [one for one in self.claims if one.status != Status.GENERIC]
+        statements = [claim for claim in self.claims if claim.status != Status.GENERIC]
         if (
             self.label != Label.INCONSISTENT
             or not self.claims
-            or any(one.status != Status.SUPPORTED for one in stating)
+            or any(claim.status != Status.SUPPORTED for claim in statements)
         ):
             return self
-        least = min(stating or self.claims, key=lambda one: one.support)
-        wrong = replace(
-            least,
-            support=min(least.support, self.value),
-            status=Status.UNSUPPORTED,
-            evidence=least.evidence if least.question else (),
+        least_supported = min(
+            statements or self.claims, key=lambda claim: claim.support
         )
-        claims = (wrong if one is least else one for one in self.claims)
+        wrong = replace(
+            least_supported,
+            support=min(least_supported.support, self.value),
+            status=Status.UNSUPPORTED,
+            evidence=least_supported.evidence if least_supported.question else (),
+        )
+        claims = (wrong if claim is least_supported else claim for claim in self.claims)
         return replace(self, claims=tuple(claims))
 
     @property
@@ -306,7 +310,7 @@ class Score:
         The claims that mark the words of a text: those with questions, which are about
         few words each, or all if nothing was asked.
         """
-        return self.asked or self.claims
+        return self.question_claims or self.claims
 
     def to_dict(self) -> dict[str, Any]:
         """The score as JSON-safe values, as ``parlai_q2 score`` writes them."""
@@ -331,9 +335,11 @@ class Score:
         :raises InputError: if one has another type; names it.
         """
         claims = []
-        for place, one in enumerate(list_in(mapping(fields, 'a score'), 'claims'), 1):
+        for place, claim_fields in enumerate(
+            list_in(mapping(fields, 'a score'), 'claims'), 1
+        ):
             try:
-                claims.append(Claim.from_dict(one))
+                claims.append(Claim.from_dict(claim_fields))
             except InputError as e:
                 raise InputError(f'claim {place} cannot be read: {e}') from e
         return cls(

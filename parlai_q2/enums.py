@@ -30,10 +30,10 @@ class Word(str, Enum):
         :param kind: what it is a name of, for the message.
         :raises UnknownNameError: if there is none; suggests the nearest.
         """
-        found = next((word for word in cls if word == name), None)
-        if found is None:
+        match = next((word for word in cls if word == name), None)
+        if match is None:
             raise UnknownNameError(kind, name, cls)
-        return found
+        return match
 
     def __repr__(self) -> str:
         # As a function: Sphinx asks an enum's __repr__ for its own.

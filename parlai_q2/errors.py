@@ -21,9 +21,10 @@ Each message says what was given, what was expected and what to run.
 import difflib
 from collections.abc import Iterable
 from enum import Enum
+from typing import Any
 
 # An error lists at most so many names.
-MOST_LISTED = 20
+MAX_LISTED = 20
 
 
 class Q2Error(Exception):
@@ -58,11 +59,11 @@ class Flaw(Enum):
     TOO_DEEP = 'too deep'  # nested deeper than JSON is read
 
 
-def place_of(source: str, line: int) -> str:
+def describe_line(source: str, line: int) -> str:
     """
     Where a record stands, for messages.
 
-    >>> place_of('pairs.jsonl', 3)
+    >>> describe_line('pairs.jsonl', 3)
     'pairs.jsonl, line 3'
     """
     return f'{source}, line {line}'
@@ -78,9 +79,9 @@ class RecordError(InputError):
     def __init__(self, source: str, line: int, problem: str, flaw: Flaw | None = None):
         self.source, self.line, self.problem = source, line, problem
         self.flaw = flaw
-        super().__init__(f'{place_of(source, line)}: {problem}')
+        super().__init__(f'{describe_line(source, line)}: {problem}')
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         # By default, pickle would call __init__ with the message as only argument.
         return type(self), (self.source, self.line, self.problem, self.flaw)
 
@@ -96,7 +97,7 @@ class DocumentError(InputError):
         self.path, self.problem = str(path), problem
         super().__init__(f'{path}: {problem}.')
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.path, self.problem)
 
 
@@ -107,11 +108,11 @@ class ConfigError(Q2Error, ValueError):
 class UnknownNameError(ConfigError, KeyError):
     """A name is not registered: of which kind, e.g. ``scorer``, and what is known."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]):
-        known = sorted(known)
-        near = nearest(name, known)
-        hint = f' Did you mean {near!r}?' if near else ''
-        self.message = f'There is no {kind} {name!r}.{hint}{_listed(known)}'
+    def __init__(self, kind: str, name: str, known_names: Iterable[str]):
+        known_names = sorted(known_names)
+        suggestion = find_nearest_name(name, known_names)
+        hint = f' Did you mean {suggestion!r}?' if suggestion else ''
+        self.message = f'There is no {kind} {name!r}.{hint}{_list_names(known_names)}'
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -119,20 +120,20 @@ class UnknownNameError(ConfigError, KeyError):
         return self.message
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def find_nearest_name(name: str, known_names: Iterable[str]) -> str | None:
     """The known name that is most like another; None if none is."""
     # Capitals tell nothing: "Q2" means q2.
-    lower = {one.lower(): one for one in known}
-    near = difflib.get_close_matches(str(name).lower(), lower, n=1)
-    return str(lower[near[0]]) if near else None
+    lower = {known_name.lower(): known_name for known_name in known_names}
+    matches = difflib.get_close_matches(str(name).lower(), lower, n=1)
+    return str(lower[matches[0]]) if matches else None
 
 
-def _listed(known: list[str]) -> str:
-    if not known:
+def _list_names(known_names: list[str]) -> str:
+    if not known_names:
         return ''
-    if len(known) > MOST_LISTED:
-        return f' {len(known)} are known.'
-    return f' Known: {", ".join(known)}.'
+    if len(known_names) > MAX_LISTED:
+        return f' {len(known_names)} are known.'
+    return f' Known: {", ".join(known_names)}.'
 
 
 class ModelError(Q2Error):

@@ -11,6 +11,7 @@ A turn of a world log, which ParlAI writes, has the same in fields of its messag
 score in ``q2_evidence``, the ranking in ``rerank`` and the fields that begin so.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -35,7 +36,7 @@ FIELDS: Mapping[Kind, tuple[str, ...]] = {
     ),
     Kind.ERROR: ('kind', 'line', 'error'),
 }
-OUR_FIELDS = frozenset(name for names in FIELDS.values() for name in names)
+OUR_FIELDS = frozenset(itertools.chain.from_iterable(FIELDS.values()))
 
 
 @dataclass(frozen=True)
@@ -94,15 +95,15 @@ def keep_own_fields(fields: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     reserved = {*FIELDS[kind], *FIELDS[Kind.ERROR]}
     if fields.get('rerank') and not has_ranking(fields):
         reserved.add('rerank')
-    kept = {name: value for name, value in fields.items() if name not in reserved}
-    before = find_kind(fields)
-    replaced = set(FIELDS[before]) if before else set()
+    own_fields = {name: value for name, value in fields.items() if name not in reserved}
+    earlier_kind = find_kind(fields)
+    replaced = set(FIELDS[earlier_kind]) if earlier_kind else set()
     if not replaced - {'signature'} <= fields.keys():
         replaced = set()
     for name in fields:
         if name in reserved and name not in replaced:
-            kept[free_name(name, kept)] = fields[name]
-    return kept
+            own_fields[free_name(name, own_fields)] = fields[name]
+    return own_fields
 
 
 def find_kind(fields: Mapping[str, Any]) -> Kind | None:
@@ -194,9 +195,9 @@ def _read_pool(fields: Mapping[str, Any]) -> Judged:
     # The reranker stripped the knowledge, and spans are offsets into what it saw.
     passages = stripped(example.knowledge)
     try:
-        given = [fields['candidates'][index] for index in fields['order']]
+        values = [fields['candidates'][index] for index in fields['order']]
         ranking = Ranking.from_dict({**fields, 'rerank_knowledge': passages})
-        pairs = list(zip(ranking.candidates, given, strict=True))
+        pairs = list(zip(ranking.candidates, values, strict=True))
     except (LookupError, TypeError, ValueError) as e:
         raise InputError(
             "'candidates', 'order' and 'rerank' do not match each other. Rerank "

@@ -23,7 +23,7 @@ _listener: ContextVar[Listener | None] = ContextVar('steps', default=None)
 
 
 @contextmanager
-def heard_by(listener: Listener) -> Iterator[None]:
+def listening(listener: Listener) -> Iterator[None]:
     """
     Within this block, pass each step of this thread to a listener.
 
@@ -37,7 +37,7 @@ def heard_by(listener: Listener) -> Iterator[None]:
         _listener.reset(before)
 
 
-def tell(step: Step, candidates: int = 0) -> None:
+def report_step(step: Step, candidates: int = 0) -> None:
     """Say that a step begins."""
     listener = _listener.get()
     if listener is not None:

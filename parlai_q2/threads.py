@@ -14,9 +14,9 @@ from pathlib import Path
 
 SPIN_COUNT = 'GOMP_SPINCOUNT'
 # Iterations of the spin loop: a few microseconds, enough for the next layer to start.
-BRIEF = '1000'
+BRIEF_SPIN = '1000'
 # If one of these is set, the user has chosen how threads wait.
-SAID = (SPIN_COUNT, 'OMP_WAIT_POLICY', 'KMP_BLOCKTIME')
+WAIT_SETTINGS = (SPIN_COUNT, 'OMP_WAIT_POLICY', 'KMP_BLOCKTIME')
 # The variable that limits the threads of a process, as OpenMP has it.
 LIMIT = 'OMP_NUM_THREADS'
 # The threads of the tokenizers.
@@ -26,8 +26,8 @@ GROUPS, OWN_GROUP = Path('/sys/fs/cgroup'), Path('/proc/self/cgroup')
 # glibc's names for what it does with freed memory (mallopt(3)), and values: blocks up
 # to 32 MB, the most it allows, come from its heaps, of which 256 MB may be unused.
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
-KEPT_UNUSED, LARGEST_KEPT = 2**28, 2**25
-MEMORY_SAID = ('GLIBC_TUNABLES', 'MALLOC_TRIM_THRESHOLD_', 'MALLOC_MMAP_THRESHOLD_')
+MAX_UNUSED, MAX_HEAP_BLOCK = 2**28, 2**25
+MEMORY_SETTINGS = ('GLIBC_TUNABLES', 'MALLOC_TRIM_THRESHOLD_', 'MALLOC_MMAP_THRESHOLD_')
 
 
 def spin_briefly() -> None:
@@ -35,8 +35,10 @@ def spin_briefly() -> None:
     Let threads spin only briefly, unless the user has chosen how they wait, or torch is
     imported and has read the setting.
     """
-    if 'torch' not in sys.modules and not any(name in os.environ for name in SAID):
-        os.environ[SPIN_COUNT] = BRIEF
+    if 'torch' not in sys.modules and not any(
+        name in os.environ for name in WAIT_SETTINGS
+    ):
+        os.environ[SPIN_COUNT] = BRIEF_SPIN
 
 
 def cores() -> int:
@@ -66,10 +68,10 @@ def usable_cores() -> int:
     quotas of its control groups, such as that of a container.
     """
     if hasattr(os, 'sched_getaffinity'):
-        found = len(os.sched_getaffinity(0))
+        count = len(os.sched_getaffinity(0))
     else:
-        found = os.cpu_count() or 1
-    return min([found, *(max(1, round(quota)) for quota in _quotas())])
+        count = os.cpu_count() or 1
+    return min([count, *(max(1, round(quota)) for quota in _quotas())])
 
 
 def _quotas() -> list[float]:
@@ -97,8 +99,9 @@ def _quota(folder: Path, name: str) -> float | None:
     try:
         # Microseconds of CPU time, or "max", or -1; and of each period.
         time, *period = (folder / name).read_text().split()
-        of = period[0] if period else (folder / 'cpu.cfs_period_us').read_text()
-        return max(0.0, int(time) / int(of)) or None
+        if not period:
+            period = [(folder / 'cpu.cfs_period_us').read_text()]
+        return max(0.0, int(time) / int(period[0])) or None
     except (OSError, ValueError, ZeroDivisionError):
         return None
 
@@ -113,7 +116,7 @@ def keep_freed_memory() -> bool:
 
     :return: whether it does.
     """
-    if any(name in os.environ for name in MEMORY_SAID) or os.name != 'posix':
+    if any(name in os.environ for name in MEMORY_SETTINGS) or os.name != 'posix':
         return False
     import ctypes
 
@@ -121,8 +124,8 @@ def keep_freed_memory() -> bool:
     if not hasattr(library, 'gnu_get_libc_version'):
         return False
     return bool(
-        library.mallopt(MMAP_THRESHOLD, LARGEST_KEPT)
-        and library.mallopt(TRIM_THRESHOLD, KEPT_UNUSED)
+        library.mallopt(MMAP_THRESHOLD, MAX_HEAP_BLOCK)
+        and library.mallopt(TRIM_THRESHOLD, MAX_UNUSED)
     )
 
 

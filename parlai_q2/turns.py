@@ -117,7 +117,7 @@ def passages_of(knowledge: Knowledge) -> tuple[Passage, ...]:
             'Example.knowledge must be a string or a list of passages, not '
             f'{type(knowledge).__name__}. Give knowledge="" if there is none.'
         )
-    return tuple(_passage(n, one) for n, one in enumerate(knowledge))
+    return tuple(_passage(n, value) for n, value in enumerate(knowledge))
 
 
 def _passage(number: int, value: Any) -> Passage:
@@ -156,14 +156,14 @@ def _history(turns: Any) -> tuple[str, ...]:
             'Example.history must be a list of turns, not '
             f'{type(turns).__name__}. Give history=() if there is none.'
         )
-    found = tuple(turns)
-    for turn in found:
+    texts = tuple(turns)
+    for turn in texts:
         if not isinstance(turn, str):
             raise InputError(
                 'Example.history must be a list of strings, but there is a '
                 f'{type(turn).__name__} in it.'
             )
-    return found
+    return texts
 
 
 @dataclass(frozen=True, init=False)

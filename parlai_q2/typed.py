@@ -39,8 +39,8 @@ def text_in(fields: Mapping[str, Any], name: str, default: str | None = None) ->
     if value is None and default is not None:
         return default
     if not isinstance(value, str):
-        found = 'missing' if name not in fields else f'a {type(value).__name__}'
-        raise InputError(f'{name!r} must be a string and is {found}')
+        problem = 'missing' if name not in fields else f'a {type(value).__name__}'
+        raise InputError(f'{name!r} must be a string and is {problem}')
     return value
 
 
@@ -82,10 +82,12 @@ def numbers_in(fields: Mapping[str, Any], name: str) -> dict[str, float]:
     value = fields.get(name)
     if value is None:
         return {}
-    found = {str(k): v for k, v in mapping(value, repr(name)).items() if v is not None}
-    if not all(map(is_number, found.values())):
+    numbers = {
+        str(k): v for k, v in mapping(value, repr(name)).items() if v is not None
+    }
+    if not all(map(is_number, numbers.values())):
         raise InputError(f'{name!r} must have numbers and is {str(value)[:60]}')
-    return found
+    return numbers
 
 
 def span_in(fields: Mapping[str, Any], text: str = 'text', at: str = 'span') -> Span:

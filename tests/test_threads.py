@@ -9,10 +9,12 @@ import pytest
 from parlai_q2 import threads
 from parlai_q2.cli.scorer_options import limit_from_opt
 from parlai_q2.errors import ConfigError
-from parlai_q2.threads import BRIEF, SPIN_COUNT, cores, usable_cores
+from parlai_q2.threads import BRIEF_SPIN, SPIN_COUNT, cores, usable_cores
 
 
-@pytest.mark.parametrize('given, kept', [({}, BRIEF), ({SPIN_COUNT: 'mine'}, 'mine')])
+@pytest.mark.parametrize(
+    'given, kept', [({}, BRIEF_SPIN), ({SPIN_COUNT: 'mine'}, 'mine')]
+)
 def test_the_command_sets_it_before_torch_is_imported(given, kept):
     code = (
         'import os, sys; from parlai_q2 import __main__ as m;'

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from parlai_q2.agents.grounded_rerank.knowledge_source import AgentKnowledge, read_typed
 from parlai_q2.enums import Word
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.report.entries import sources_of
+from parlai_q2.report.entries import list_sources
 from parlai_q2.report.terminal import render_candidates, render_score
 from parlai_q2.rerank import Ranking
 from parlai_q2.rerank.guards import find_guard
@@ -143,7 +143,7 @@ def _answer_why(ranking: Ranking, reply: str, colour: bool, width: int) -> str:
         messages = [guard.message if guard else name for name, guard in guards]
         lines.append(f'Counted as {chosen.value:.2f}: it is {" and ".join(messages)}.')
     if reply == chosen.text:
-        lines += [f'From: {source}' for source in sources_of(ranking)]
+        lines += [f'From: {source}' for source in list_sources(ranking)]
     evidence = render_score(
         chosen.shown, chosen.text, ranking.passages, colour=colour, width=width
     )

@@ -57,7 +57,7 @@ from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import NAMED, distinct_candidates
 from parlai_q2.rerank.guards import UnnamedGuard
 from parlai_q2.rerank.subject_names import find_subject_name
-from parlai_q2.steps import Step, tell
+from parlai_q2.steps import Step, report_step
 
 # The field of an observation, and of a batch, with the turn's knowledge.
 TURN_KNOWLEDGE = 'rerank_turn_knowledge'
@@ -336,7 +336,7 @@ class GroundedRerankAgent(ChatCommands):
     def _find_candidates(
         self, batch: Batch, searches: list[Searches], search_options: dict[str, Any]
     ) -> list[list[Candidate]]:
-        tell(Step.FINDING)
+        report_step(Step.FINDING)
         if not any(searches):
             return [[] for _ in searches]
         return self.candidate_pools(batch, searches, **search_options)

@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 
 from parlai_q2.claims import Claim, Score
-from parlai_q2.report.spans import Piece, knowledge_pieces, response_pieces
+from parlai_q2.report.spans import TextPiece, knowledge_pieces, response_pieces
 from parlai_q2.turns import passages_of
 
 WIDTH, MARGIN, GAP = 880, 24, 16
@@ -41,7 +41,7 @@ def draw(record: dict) -> str:
     """
     score = Score.from_dict(record)
     # From left to right by their middles, so that few arrows cross.
-    claims = sorted(score.asked, key=lambda claim: sum(claim.span[1:]))
+    claims = sorted(score.question_claims, key=lambda claim: sum(claim.span[1:]))
     response, knowledge = record['response'], record['knowledge']
     passages = passages_of(knowledge)
     bottom = CARD_TOP + CARD_HEIGHT + 62
@@ -97,7 +97,7 @@ def _left_of(text: str) -> float:
     return (WIDTH - len(text) * ADVANCE) / 2
 
 
-def _box(top: float, name: str, text: str, pieces: list[Piece]) -> str:
+def _box(top: float, name: str, text: str, pieces: list[TextPiece]) -> str:
     """
     A text in one line, its marked words in colour.
     """
@@ -134,8 +134,8 @@ def _arrows(
     claim: Claim, middle: float, bottom: float, response: str, knowledge: str
 ) -> str:
     colour = COLOURS[claim.status][0]
-    asked = _middle(response, *claim.span[1:])
-    drawn = [_curve(asked, 82, middle, CARD_TOP, colour)]
+    question_claims = _middle(response, *claim.span[1:])
+    drawn = [_curve(question_claims, 82, middle, CARD_TOP, colour)]
     if claim.answer is not None:
         known = _middle(knowledge, *claim.answer.span[1:])
         drawn.append(_curve(middle, CARD_TOP + CARD_HEIGHT, known, bottom, colour))

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from parlai_q2.cli.short_names import short_names
-from parlai_q2.errors import ConfigError, UnknownNameError, nearest
+from parlai_q2.errors import ConfigError, UnknownNameError, find_nearest_name
 from parlai_q2.presets import load_preset
 from parlai_q2.scorers.registry import scorer_names
 from parlai_q2.scorers.roles import NONE
@@ -146,7 +146,7 @@ def _no_option(key: str, options: dict[str, str]) -> ConfigError:
     optfile = options.get('--init-opt', options.get('-o', 'The option file'))
     # It is imported, since the error came from it.
     parser = sys.modules[PARAMS].ParlaiParser(True, True)
-    near = nearest(key, (action.dest for action in parser._actions))
+    near = find_nearest_name(key, (action.dest for action in parser._actions))
     return ConfigError(
         f'{optfile} sets {key!r}, which is no option of this command'
         f'{f" (is {near!r} meant?)" if near else ""}. Remove it there, or give '

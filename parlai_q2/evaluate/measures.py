@@ -3,6 +3,7 @@ The scores that one scorer, or one column of a file, gives to the texts of an
 evaluation.
 """
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -128,12 +129,13 @@ class Questions(NamedTuple):
 def questions(measure: Measure, responses: Sequence[Scored]) -> Questions:
     """Count a measure's questions about responses that it has scored."""
     scores = [measure.score(r) for r in responses]
-    answers = [c.comparison != Comparison.NO_ANSWER for s in scores for c in s.asked]
+    claims = itertools.chain.from_iterable(score.question_claims for score in scores)
+    answers = [claim.comparison != Comparison.NO_ANSWER for claim in claims]
     return Questions(
         len(scores),
         len(answers),
         answers.count(False) / len(answers) if answers else None,
-        sum(bool(s.asked) for s in scores) / len(scores) if scores else None,
+        sum(bool(s.question_claims) for s in scores) / len(scores) if scores else None,
     )
 
 

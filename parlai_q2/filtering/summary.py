@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedLabel, JudgedTurn
-from parlai_q2.report.overview import BINS, bin_of
+from parlai_q2.report.overview import BINS, score_bin
 from parlai_q2.signature import Signature
 
 # How many of the most and least grounded responses are shown, each.
@@ -55,10 +55,10 @@ class FilterSummary:
             return
         self.total += score.value
         self.kept_total += score.value * turn.decision.kept
-        self.bins[bin_of(score.value)][fate] += 1
+        self.bins[score_bin(score.value)][fate] += 1
         order = next(self._order)
         # Ties are broken by more evidence, then by the earlier turn.
-        questions = len(score.asked)
+        questions = len(score.question_claims)
         line = _line(turn, label)
         most, least = (
             (v, questions, -order, line) for v in (score.value, -score.value)

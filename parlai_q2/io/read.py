@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from parlai_q2.errors import InputError, RecordError, place_of
+from parlai_q2.errors import InputError, RecordError, describe_line
 from parlai_q2.io.fields import (
     EXAMPLE_FIELDS,
     NO_NAMES,
@@ -48,7 +48,7 @@ class FileRecord:
     @property
     def place(self) -> str:
         """Where it is, for messages: ``pairs.jsonl, line 3``."""
-        return place_of(self.source, self.line)
+        return describe_line(self.source, self.line)
 
     def without_content(self, error: RecordError) -> 'FileRecord':
         """The record with an error in place of all that it holds."""

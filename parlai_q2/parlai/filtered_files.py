@@ -131,7 +131,7 @@ def write_filtered(
     policy: Policy,
     opt: Mapping[str, Any] | None = None,
     total: int | None = None,
-    known: Callable[[], bool] = lambda: False,
+    is_cached: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
     """
     Write judged episodes, with a progress bar.
@@ -141,7 +141,7 @@ def write_filtered(
         ``<name>.summary.json`` and ``<name>.summary.txt`` the summary.
     :param opt: the options of the run, for the files' metadata.
     :param total: number of turns, for the estimated time left; None if unknown.
-    :param known: whether the last episode's scores were known before, which says
+    :param is_cached: whether the last episode's scores were known before, which says
         nothing of the speed.
     :return: the summary.
     :raises InputError: when a file cannot be written.
@@ -159,7 +159,7 @@ def write_filtered(
                 keep(conversations(episode))
                 drop(conversations(episode, kept=False))
                 summary.add(episode)
-                if known():
+                if is_cached():
                     bar.skip(len(episode), len(episode))
                 else:
                     bar.update(len(episode))

@@ -122,11 +122,11 @@ def score_metrics(
             metrics['generic'] = AverageMetric(int(score.label == Label.GENERIC))
         metrics[metric_name(scorer)] = AverageMetric(score.value)
         if asks:
-            question_count = len(score.asked)
+            question_count = len(score.question_claims)
             metrics['coverage'] = AverageMetric(int(question_count > 0))
             metrics['questions'] = AverageMetric(question_count)
             if question_count:
-                comparisons = [claim.comparison for claim in score.asked]
+                comparisons = [claim.comparison for claim in score.question_claims]
                 unanswered = comparisons.count(Comparison.NO_ANSWER)
                 metrics['no_answer'] = AverageMetric(unanswered, question_count)
     return metrics

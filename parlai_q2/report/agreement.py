@@ -6,13 +6,14 @@ One rule holds throughout: what a person or the scorer calls generic or not veri
 is neither right nor wrong. It is left out, and counted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from parlai_q2.claims import Label
 from parlai_q2.intervals import Interval, intervals, share_interval
+from parlai_q2.report.entries import Entry
 from parlai_q2.sweep import Sweep
 from parlai_q2.text.class_map import Finding, finding_said
 from parlai_q2.text.normalize import passage_key
@@ -64,53 +65,59 @@ class Group:
     agreement: Agreement | None
 
 
-def measure_group(name: str, entries: Sequence[Mapping]) -> Group:
+def measure_group(name: str, entries: Sequence[Entry]) -> Group:
     """The figures of at least one entry of a page."""
     labels = [entry['label'] for entry in entries]
     verifiable = sum(label in VERDICTS for label in labels)
     rate = None
     if verifiable:
         rate = share_interval(labels.count(Label.CONSISTENT), verifiable)
-    score = fmean(entry['score'] for entry in entries)
-    agreement = measure_agreement(entries)
-    return Group(name, len(entries), verifiable, score, rate, agreement)
+    return Group(
+        name=name,
+        count=len(entries),
+        verifiable=verifiable,
+        score=fmean(entry['score'] for entry in entries),
+        rate=rate,
+        agreement=measure_agreement(entries),
+    )
 
 
-def break_down(entries: Sequence[Mapping], field: str) -> list[Group]:
+def break_down(entries: Sequence[Entry], field: str) -> list[Group]:
     """The figures by the values of a field that entries have in ``fields``, sorted."""
-    groups: dict[str, list[Mapping]] = {}
+    groups: dict[str, list[Entry]] = {}
     for entry in entries:
         groups.setdefault(entry['fields'][field] or WITHOUT, []).append(entry)
     return [measure_group(name, groups[name]) for name in sorted(groups)]
 
 
-def measure_agreement(entries: Sequence[Mapping]) -> Agreement | None:
+def measure_agreement(entries: Sequence[Entry]) -> Agreement | None:
     """How far scores and people's labels agree; None if they share no verdict."""
-    labelled = [(entry, finding_said(entry['class'])) for entry in entries]
-    labelled = [(entry, finding) for entry, finding in labelled if finding]
-    judged = [
-        (entry, finding == Finding.ENTAILMENT)
-        for entry, finding in labelled
-        if finding != Finding.GENERIC and entry['label'] in VERDICTS
-    ]
+    findings = [finding_said(entry['class']) for entry in entries]
+    judged: list[Entry] = []
+    consistent = []
+    for entry, finding in zip(entries, findings, strict=True):
+        if finding not in (None, Finding.GENERIC) and entry['label'] in VERDICTS:
+            judged.append(entry)
+            consistent.append(finding == Finding.ENTAILMENT)
     if not judged:
         return None
     import numpy as np
 
-    truth = np.array([consistent for _, consistent in judged])
-    called = np.array([entry['label'] == Label.CONSISTENT for entry, _ in judged])
-    sweep = Sweep(np.array([entry['score'] for entry, _ in judged], float), truth)
-    right = (truth == called).astype(float)
+    truth = np.array(consistent)
+    predicted = np.array([entry['label'] == Label.CONSISTENT for entry in judged])
+    sweep = Sweep(np.array([entry['score'] for entry in judged], float), truth)
+    is_equal = (truth == predicted).astype(float)
 
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
-        accuracy = weights @ right / weights.sum(axis=1)
+        accuracy = weights @ is_equal / weights.sum(axis=1)
         return np.stack([accuracy, sweep.areas(weights)[0]], axis=1)
 
-    passages = [passage_key(_knowledge(entry)) for entry, _ in judged]
+    passages = [passage_key(_knowledge(entry)) for entry in judged]
     accuracy, auc = intervals(statistic, len(judged), groups=passages)
     assert accuracy is not None
-    return Agreement(len(judged), len(labelled) - len(judged), accuracy, auc)
+    left_out = sum(map(bool, findings)) - len(judged)
+    return Agreement(len(judged), left_out, accuracy, auc)
 
 
-def _knowledge(entry: Mapping) -> str:
+def _knowledge(entry: Entry) -> str:
     return ''.join(piece[0] for piece in entry['knowledge'])

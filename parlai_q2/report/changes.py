@@ -11,7 +11,7 @@ several times are paired in order.
 """
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from parlai_q2.report.entries import Entry
@@ -43,60 +43,71 @@ class Pairing(NamedTuple):
 
 def pair_up(before: Sequence[Entry], after: Sequence[Entry]) -> Pairing:
     """Pair the entries of two runs; there are no pairs if a run is empty."""
-    same = _paired(before, after, (_with_id, _texts))
-    named = _named(before) and _named(after)
-    turns = _paired(before, after, (_turn,) if named else (_turn, _context))
-    return turns._replace(systems=True) if len(turns.pairs) > len(same.pairs) else same
+    scorings = _pair_by(before, after, (_record_key, _text_key))
+    has_ids = _has_real_ids(before) and _has_real_ids(after)
+    systems = _pair_by(
+        before, after, (_turn_key,) if has_ids else (_turn_key, _context_key)
+    )
+    return (
+        systems._replace(systems=True)
+        if len(systems.pairs) > len(scorings.pairs)
+        else scorings
+    )
 
 
-def _paired(
+def _pair_by(
     before: Sequence[Entry],
     after: Sequence[Entry],
     keys: Sequence[Callable[[Entry], Hashable]],
 ) -> Pairing:
-    old, new = dict(enumerate(before)), dict(enumerate(after))
+    old_entries, new_entries = dict(enumerate(before)), dict(enumerate(after))
     partners: dict[int, Entry] = {}
     for key in keys:
-        waiting: dict[Hashable, deque[int]] = defaultdict(deque)
-        for place, entry in old.items():
-            waiting[key(entry)].append(place)
-        for place, entry in list(new.items()):
-            if found := waiting[key(entry)]:
-                partners[place] = old.pop(found.popleft())
-                del new[place]
+        places_by_key: dict[Hashable, deque[int]] = defaultdict(deque)
+        for place, entry in old_entries.items():
+            places_by_key[key(entry)].append(place)
+        for place, entry in list(new_entries.items()):
+            if candidates := places_by_key[key(entry)]:
+                partners[place] = old_entries.pop(candidates.popleft())
+                del new_entries[place]
     pairs = [(partners[place], after[place]) for place in sorted(partners)]
-    ids = {e['id'] for e in old.values()} & {e['id'] for e in new.values()}
-    return Pairing(pairs, len(old), len(new), len(ids))
+    ids = {e['id'] for e in old_entries.values()} & {
+        e['id'] for e in new_entries.values()
+    }
+    return Pairing(pairs, len(old_entries), len(new_entries), len(ids))
 
 
-def _texts(entry: Entry) -> tuple[str, ...]:
-    knowledge, response = entry['knowledge'], entry['response']
-    return tuple(''.join(p[0] for p in pieces) for pieces in (knowledge, response))
+def _text_key(entry: Entry) -> tuple[str, str]:
+    return _join_pieces(entry['knowledge']), _join_pieces(entry['response'])
 
 
-def _turn(entry: Entry) -> tuple[Hashable, ...]:
+def _join_pieces(pieces: Sequence[Sequence[Any]]) -> str:
+    return ''.join(piece[0] for piece in pieces)
+
+
+def _turn_key(entry: Entry) -> tuple[Hashable, ...]:
     # The id, or the place of an entry without one.
-    return entry['id'], *_context(entry)
+    return entry['id'], *_context_key(entry)
 
 
-def _context(entry: Entry) -> tuple[Hashable, ...]:
-    return _texts(entry)[0], tuple(entry['history'])
+def _context_key(entry: Entry) -> tuple[Hashable, ...]:
+    return _text_key(entry)[0], tuple(entry['history'])
 
 
-def _named(entries: Sequence[Entry]) -> bool:
+def _has_real_ids(entries: Sequence[Entry]) -> bool:
     """Whether ids are more than places, which rise from entry to entry."""
     ids = [entry['id'] for entry in entries]
     if not all(map(str.isdecimal, ids)):
         return True
-    places = list(map(int, ids))
-    return places != sorted(set(places))
+    numbers = list(map(int, ids))
+    return numbers != sorted(set(numbers))
 
 
-def _with_id(entry: Entry) -> tuple[str, ...]:
-    return (entry['id'], *_texts(entry))
+def _record_key(entry: Entry) -> tuple[str, ...]:
+    return (entry['id'], *_text_key(entry))
 
 
-def change_of(before: Entry, after: Entry) -> dict[str, Any]:
+def compare_entries(before: Entry, after: Entry) -> dict[str, Any]:
     """
     How one response changed, as the page's data.
 
@@ -108,13 +119,13 @@ def change_of(before: Entry, after: Entry) -> dict[str, Any]:
         whether the score or the label differs.
     """
     difference = round(after['score'] - before['score'], 4)
-    flip = before['label'] != after['label']
-    other = _texts(before)[1] != _texts(after)[1]
+    is_flip = before['label'] != after['label']
+    other_text = _text_key(before)[1] != _text_key(after)[1]
     # Of two responses, each has evidence of its own.
-    rows = [] if other else compare_claims(before['claims'], after['claims'])
-    why = Counter(fate for _, _, fate in rows if fate != 'same')
-    if not other and before['fallback'] != after['fallback']:
-        why['whole'] = 1
+    rows = [] if other_text else compare_claims(before['claims'], after['claims'])
+    reasons = Counter(fate for _, _, fate in rows if fate != 'same')
+    if not other_text and before['fallback'] != after['fallback']:
+        reasons['whole'] = 1
     return {
         'id': after['id'],
         'class': after['class'] or before['class'],
@@ -122,11 +133,11 @@ def change_of(before: Entry, after: Entry) -> dict[str, Any]:
         'before': _side(before),
         'after': _side(after),
         'difference': difference,
-        'flip': flip,
-        'other': other,
+        'flip': is_flip,
+        'other': other_text,
         'rows': rows,
-        'why': why,
-        'changed': bool(difference or flip),
+        'why': reasons,
+        'changed': bool(difference or is_flip),
     }
 
 
@@ -135,7 +146,7 @@ def _side(entry: Entry) -> Entry:
 
 
 def compare_claims(
-    before: Sequence[Mapping], after: Sequence[Mapping]
+    before: Sequence[Entry], after: Sequence[Entry]
 ) -> list[tuple[int, int, str]]:
     """
     The claims of two runs side by side, those that differ first; where something was
@@ -145,48 +156,50 @@ def compare_claims(
         :data:`FATES`. The same question about the same words of the response is one
         row; without questions, words that overlap are, those that are equal first.
     """
-    left, right = _marks(before), _marks(after)
+    places_before, places_after = _claim_places(before), _claim_places(after)
     rows: list[tuple[int, int, str]] = []
-    for same in (_equal, _overlap):
-        for now in list(right):
-            old = next((n for n in left if same(before[n], after[now])), None)
+    for match in (_equal, _overlap):
+        for new in list(places_after):
+            old = next((n for n in places_before if match(before[n], after[new])), None)
             if old is not None:
-                left.remove(old)
-                right.remove(now)
-                rows.append((old, now, _fate(before[old], after[now])))
-    rows += [(-1, n, 'after' if after[n]['question'] else 'mark') for n in right]
-    rows += [(n, -1, 'before' if before[n]['question'] else 'mark') for n in left]
+                places_before.remove(old)
+                places_after.remove(new)
+                rows.append((old, new, _fate(before[old], after[new])))
+    rows += [(-1, n, 'after' if after[n]['question'] else 'mark') for n in places_after]
+    rows += [
+        (n, -1, 'before' if before[n]['question'] else 'mark') for n in places_before
+    ]
     return sorted(rows, key=lambda row: (FATES.index(row[2]), row[1] < 0, row[1]))
 
 
-def _marks(claims: Sequence[Mapping]) -> list[int]:
+def _claim_places(claims: Sequence[Entry]) -> list[int]:
     """The places of the claims with questions, or of all if nothing was asked."""
-    asked = [n for n, claim in enumerate(claims) if claim['question']]
-    return asked or list(range(len(claims)))
+    with_question = [n for n, claim in enumerate(claims) if claim['question']]
+    return with_question or list(range(len(claims)))
 
 
-def _equal(before: Mapping, after: Mapping) -> bool:
+def _equal(before: Entry, after: Entry) -> bool:
     # A question is about a word, wherever it stands.
     names = ('question', 'text') if after['question'] else ('question', 'text', 'at')
     return all(before[name] == after[name] for name in names)
 
 
-def _overlap(before: Mapping, after: Mapping) -> bool:
-    (start, end), (left, right) = before['at'], after['at']
-    neither_asked = not before['question'] and not after['question']
-    return neither_asked and start < right and left < end
+def _overlap(before: Entry, after: Entry) -> bool:
+    (start, end), (other_start, other_end) = before['at'], after['at']
+    is_mark = not before['question'] and not after['question']
+    return is_mark and start < other_end and other_start < end
 
 
-def _fate(before: Mapping, after: Mapping) -> str:
-    differ = {name for name in after if before[name] != after[name]}
+def _fate(before: Entry, after: Entry) -> str:
+    different = {name for name in after if before[name] != after[name]}
     if not after['question']:
-        return 'mark' if differ & {'text', 'evidence', 'status'} else 'same'
-    if 'evidence' in differ:
+        return 'mark' if different & {'text', 'evidence', 'status'} else 'same'
+    if 'evidence' in different:
         return 'answer'
-    return 'comparison' if differ & {'comparison', 'support'} else 'same'
+    return 'comparison' if different & {'comparison', 'support'} else 'same'
 
 
-def signatures_of(entries: Iterable[Mapping]) -> list[str]:
+def distinct_signatures(entries: Iterable[Entry]) -> list[str]:
     """The distinct signatures of a run's entries, in order of appearance."""
     return list(dict.fromkeys(e['signature'] for e in entries if e['signature']))
 
@@ -196,9 +209,15 @@ def different_settings(before: str, after: str) -> list[tuple[str, str, str]]:
     The settings in which two signatures differ, with both values; a value is empty if
     its signature lacks the setting.
     """
-    old, new = (
-        {'scorer': one.scorer, **one.texts(), 'version': one.version}
-        for one in map(Signature.from_text, (before, after))
-    )
+    old, new = _settings(before), _settings(after)
     rows = [(name, old.get(name, ''), new.get(name, '')) for name in {**old, **new}]
     return [row for row in rows if row[1] != row[2]]
+
+
+def _settings(text: str) -> dict[str, str]:
+    signature = Signature.from_text(text)
+    return {
+        'scorer': signature.scorer,
+        **signature.texts(),
+        'version': signature.version,
+    }

@@ -6,7 +6,7 @@ converts turns to its data. The page connects only to the server that it came fr
 from collections.abc import Mapping
 from typing import Any
 
-from parlai_q2.report.entries import chosen_knowledge, ranking_entries, sources_of
+from parlai_q2.report.entries import chosen_knowledge, list_sources, ranking_entries
 from parlai_q2.report.page import render
 from parlai_q2.rerank import Ranking
 from parlai_q2.text.visible import one_line, visible
@@ -21,7 +21,7 @@ def render_chat(model: str) -> str:
     return render('chat.html', STYLES, SCRIPTS, title=one_line(f'Chat with {model}'))
 
 
-def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
+def read_turn(message: str, reply: Mapping[str, Any]) -> dict[str, Any]:
     """
     Convert one turn of a chat to the page's data.
 
@@ -34,11 +34,11 @@ def read_turn(said: str, reply: Mapping[str, Any]) -> dict[str, Any]:
     ranking = Ranking.from_dict(reply) if reply.get('rerank') else None
     as_chosen = ranking is not None and ranking.chosen.text == text
     return {
-        'said': visible(said),
+        'said': visible(message),
         'text': visible(text),
         'as_chosen': as_chosen,
         'candidates': ranking_entries(ranking) if ranking else [],
         'knowledge': chosen_knowledge(ranking) if ranking else [],
-        'sources': sources_of(ranking) if ranking and as_chosen else [],
+        'sources': list_sources(ranking) if ranking and as_chosen else [],
         'signature': one_line(ranking.signature) if ranking else '',
     }

@@ -8,21 +8,21 @@ from parlai_q2.errors import InputError
 from parlai_q2.io.write import write_text
 from parlai_q2.report.changes import (
     Pairing,
-    change_of,
+    compare_entries,
     different_settings,
+    distinct_signatures,
     pair_up,
-    signatures_of,
 )
 from parlai_q2.report.entries import Entry
 from parlai_q2.report.overview import TwoRunOverview
 from parlai_q2.report.page import (
     TABLE_SCRIPTS,
     Row,
-    counted,
+    count_noun,
     embed,
-    numbered,
+    index_signatures,
     render,
-    three,
+    three_digits,
 )
 from parlai_q2.text.visible import one_line
 
@@ -30,7 +30,7 @@ _logger = logging.getLogger(__name__)
 
 # If fewer turns differ, all favour the same of two equal systems in more than one case
 # of twenty, and the bootstrap cannot know.
-FEWEST = 6
+MIN_DIFFERENT = 6
 SCRIPTS = ('marks.js', 'evidence.js', *TABLE_SCRIPTS, 'changes.js')
 
 
@@ -50,31 +50,38 @@ def write_comparison(
     :return: the page's path.
     :raises InputError: when the runs have nothing in common.
     """
-    pairing = _paired(before, after, names)
-    shown = one_line(names[0]), one_line(names[1])
-    one, other = signatures_of(before), signatures_of(after)
-    both = list(dict.fromkeys([*one, *other]))
-    changes = [change_of(*pair) for pair in pairing.pairs]
+    pairing = _pair_runs(before, after, names)
+    run_names = one_line(names[0]), one_line(names[1])
+    old_signatures = distinct_signatures(before)
+    new_signatures = distinct_signatures(after)
+    signatures = list(dict.fromkeys([*old_signatures, *new_signatures]))
+    changes = [compare_entries(*pair) for pair in pairing.pairs]
     overview = TwoRunOverview(changes)
     # None where a run's scores were not all made in one way.
-    alike = len(one) == len(other) == 1
-    settings = different_settings(one[0], other[0]) if alike else None
-    moved = overview.higher + overview.lower
+    is_uniform = len(old_signatures) == len(new_signatures) == 1
+    settings = None
+    if is_uniform:
+        settings = different_settings(old_signatures[0], new_signatures[0])
+    changed_scores = overview.higher + overview.lower
     for side in ('before', 'after'):
-        sides = numbered([change[side] for change in changes], both)
+        sides = index_signatures([change[side] for change in changes], signatures)
         for change, entry in zip(changes, sides, strict=True):
             change[side] = entry
-    summary = _summary(shown, overview, pairing)
-    verdict = verdict_of(shown, overview) if pairing.systems else ''
-    if not title:
-        what = f'Two scorings of {counted(overview.count, "response")}'
-        if pairing.systems:
-            what = f'Two systems on {counted(overview.count, "turn")}'
-        title = what
+    summary = _summary(run_names, overview, pairing)
+    verdict = describe_verdict(run_names, overview) if pairing.systems else ''
+    if not title and pairing.systems:
+        title = f'Two systems on {count_noun(overview.count, "turn")}'
+    elif not title:
+        title = f'Two scorings of {count_noun(overview.count, "response")}'
     rows = _overview_rows(overview, pairing)
-    _tell(summary, rows, verdict)
+    _log_summary(summary, rows, verdict)
     words = ('First', 'Second') if pairing.systems else ('Before', 'After')
-    data = {'names': shown, 'words': words, 'signatures': both, 'changes': changes}
+    data = {
+        'names': run_names,
+        'words': words,
+        'signatures': signatures,
+        'changes': changes,
+    }
     page = render(
         'changes.html',
         ['page.css', 'changes.css'],
@@ -88,20 +95,20 @@ def write_comparison(
         labels_before=sorted({old for old, _ in overview.labels}),
         labels_after=sorted({new for _, new in overview.labels}),
         classes=[
-            (name, f'{count:,}', three(was), three(now))
-            for name, (count, was, now) in overview.classes.items()
+            (name, f'{count:,}', three_digits(before_mean), three_digits(after_mean))
+            for name, (count, before_mean, after_mean) in overview.classes.items()
         ],
         # Scores of the same texts that differ although the signatures are the same.
-        unexplained=moved if settings == [] and not pairing.systems else 0,
+        unexplained=changed_scores if settings == [] and not pairing.systems else 0,
         settings=settings,
-        runs=[(shown[0], one), (shown[1], other)],
+        runs=[(run_names[0], old_signatures), (run_names[1], new_signatures)],
         data=embed(data),
     )
     write_text(Path(path), page)
     return Path(path)
 
 
-def _paired(
+def _pair_runs(
     before: Sequence[Entry], after: Sequence[Entry], names: tuple[str, str]
 ) -> Pairing:
     """What two runs have in common; an InputError where it is nothing."""
@@ -117,7 +124,7 @@ def _paired(
     return pairing
 
 
-def _tell(summary: str, rows: Sequence[Row], verdict: str) -> None:
+def _log_summary(summary: str, rows: Sequence[Row], verdict: str) -> None:
     """Log what the page says first."""
     means, difference = rows[:2]
     _logger.info(f'{summary}.')
@@ -127,62 +134,63 @@ def _tell(summary: str, rows: Sequence[Row], verdict: str) -> None:
 
 
 def _summary(names: tuple[str, str], overview: TwoRunOverview, pairing: Pairing) -> str:
-    what = 'turn' if pairing.systems else 'response'
-    count = f'{overview.count:,} {what}{"" if overview.count == 1 else "s"} in both'
+    noun = 'turn' if pairing.systems else 'response'
+    count = f'{overview.count:,} {noun}{"" if overview.count == 1 else "s"} in both'
     if pairing.only_before or pairing.only_after:
         sizes = [overview.count + n for n in (pairing.only_before, pairing.only_after)]
         count += f' (of {sizes[0]:,} and {sizes[1]:,}; all figures are of these)'
-    moved = overview.higher + overview.lower
+    changed = overview.higher + overview.lower
     return (
-        f'{names[0]} \u2192 {names[1]}: {count}, {moved:,} with a different score, '
+        f'{names[0]} \u2192 {names[1]}: {count}, {changed:,} with a different score, '
         f'{overview.flips:,} with a different label'
     )
 
 
-def verdict_of(names: tuple[str, str], overview: TwoRunOverview) -> str:
+def describe_verdict(names: tuple[str, str], overview: TwoRunOverview) -> str:
     """Which of two systems is better grounded, in words, as far as it can be told."""
     interval = overview.interval
     ties = overview.count - overview.higher - overview.lower
-    ahead = [(names[0], overview.lower), (names[1], overview.higher)]
+    wins = [(names[0], overview.lower), (names[1], overview.higher)]
     if interval.mean > 0:
-        ahead.reverse()
-    (better, won), (worse, lost) = ahead
-    found = f'{better} is better grounded than {worse}'
-    too_few = won + lost < FEWEST
+        wins.reverse()
+    (better, won), (worse, lost) = wins
+    claim = f'{better} is better grounded than {worse}'
+    too_few = won + lost < MIN_DIFFERENT
     if too_few or interval.low <= 0 <= interval.high:
-        found = f'Which is better grounded, {better} or {worse}, cannot be told'
+        claim = f'Which is better grounded, {better} or {worse}, cannot be told'
     return (
-        f'{found}: {better} is ahead in {won:,} of {overview.count:,} turns, '
+        f'{claim}: {better} is ahead in {won:,} of {overview.count:,} turns, '
         f'{worse} in {lost:,}, and {ties:,} are ties.'
-        + (f' At least {FEWEST} must differ.' if too_few else '')
+        + (f' At least {MIN_DIFFERENT} must differ.' if too_few else '')
     )
 
 
 def _overview_rows(overview: TwoRunOverview, pairing: Pairing) -> list[Row]:
-    interval, of = overview.interval, f'of {overview.count:,}'
+    interval, of_all = overview.interval, f'of {overview.count:,}'
     low, high = signed(interval.low), signed(interval.high)
-    means = f'{three(overview.before)} \u2192 {three(overview.after)}'
-    doubt = f'95 % interval {low} to {high}, paired bootstrap'
+    means = f'{three_digits(overview.before)} \u2192 {three_digits(overview.after)}'
+    interval_note = f'95 % interval {low} to {high}, paired bootstrap'
     rows = [
         ('Mean score', means, '1 means grounded'),
-        ('Mean difference', signed(interval.mean), doubt),
-        ('Other label', f'{overview.flips:,}', of),
-        ('Higher and lower', f'{overview.higher:,} and {overview.lower:,}', of),
+        ('Mean difference', signed(interval.mean), interval_note),
+        ('Other label', f'{overview.flips:,}', of_all),
+        ('Higher and lower', f'{overview.higher:,} and {overview.lower:,}', of_all),
     ]
     if pairing.only_before or pairing.only_after:
-        ones = (
+        run_words = (
             ('in the first', 'in the second')
             if pairing.systems
             else ('before', 'after')
         )
         counts = pairing.only_before, pairing.only_after
         note = ', '.join(
-            f'{n:,} only {one}' for n, one in zip(counts, ones, strict=True)
+            f'{n:,} only {run_word}'
+            for n, run_word in zip(counts, run_words, strict=True)
         )
         if pairing.other_text:
             note += f'; {pairing.other_text:,} ids with different texts'
-        both = pairing.only_before + pairing.only_after
-        rows.append(('Not compared', f'{both:,}', note))
+        unpaired = pairing.only_before + pairing.only_after
+        rows.append(('Not compared', f'{unpaired:,}', note))
     return rows
 
 

@@ -3,6 +3,7 @@ Converts scored records to the data of the page. Texts are cut at their marks he
 because spans count characters, which a browser counts differently.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,12 @@ from typing import Any
 from parlai_q2.claims import Claim, Score
 from parlai_q2.errors import InputError
 from parlai_q2.lines import Judged, read_line
-from parlai_q2.report.spans import Piece, knowledge_pieces, response_pieces, title_of
+from parlai_q2.report.spans import (
+    TextPiece,
+    knowledge_pieces,
+    passage_title,
+    response_pieces,
+)
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.text.sources import source_line
 from parlai_q2.text.visible import one_line, visible
@@ -35,7 +41,7 @@ def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
     """
     judged = read_line(record)
     label = person_label(record) or judged.annotation
-    return entry_of(replace(judged, annotation=label), place)
+    return make_entry(replace(judged, annotation=label), place)
 
 
 def person_label(record: Mapping[str, Any], field: str = '') -> str:
@@ -50,7 +56,7 @@ def person_label(record: Mapping[str, Any], field: str = '') -> str:
     return next((str(value) for value in values if value not in (None, '')), '')
 
 
-def entry_of(judged: Judged, place: int = 1) -> Entry:
+def make_entry(judged: Judged, place: int = 1) -> Entry:
     """
     The page's data of one response.
 
@@ -81,7 +87,7 @@ def score_entry(
         'score': _unit(score.value) if score else None,
         'label': one_line(score.label) if score else '',
         'fallback': score.fallback if score else False,
-        'claims': [_claim(one, passages) for one in score.claims] if score else [],
+        'claims': [_claim(claim, passages) for claim in score.claims] if score else [],
         'parts': _parts(score.parts) if score else {},
     }
 
@@ -93,16 +99,16 @@ def ranking_entries(
     labels = [*annotations, *[None] * len(ranking.candidates)]
     return [
         {
-            **score_entry(one.shown, one.text, ranking.passages),
-            'generator': _number(one.generator_score),
-            'strategies': list(map(one_line, one.strategies)),
+            **score_entry(candidate.shown, candidate.text, ranking.passages),
+            'generator': _number(candidate.generator_score),
+            'strategies': list(map(one_line, candidate.strategies)),
             # Evidence may have been looked for and be none.
-            'explained': one.evidence is not None,
-            'chosen': one is ranking.chosen,
-            'first': one is ranking.first,
-            'note': '; '.join(notes_of(one, ranking, label)),
+            'explained': candidate.evidence is not None,
+            'chosen': candidate is ranking.chosen,
+            'first': candidate is ranking.first,
+            'note': '; '.join(explain_place(candidate, ranking, label)),
         }
-        for one, label in zip(ranking.candidates, labels, strict=False)
+        for candidate, label in zip(ranking.candidates, labels, strict=False)
     ]
 
 
@@ -111,17 +117,19 @@ def chosen_knowledge(ranking: Ranking) -> list[list[Any]]:
     return _pieces(knowledge_pieces(ranking.passages, ranking.chosen.shown))
 
 
-def sources_of(ranking: Ranking) -> list[str]:
+def list_sources(ranking: Ranking) -> list[str]:
     """
     Where what was chosen is from: the documents' passages that its evidence is in, or
     all that it was chosen by.
     """
-    shown = ranking.chosen.shown
-    claims = shown.claims if shown else ()
-    bearing = {one.passage for claim in claims for one in claim.evidence}
+    score = ranking.chosen.shown
+    claims = score.claims if score else ()
+    evidence = itertools.chain.from_iterable(claim.evidence for claim in claims)
+    cited = {sentence.passage for sentence in evidence}
     passages = ranking.passages
-    kept = [p for n, p in enumerate(passages) if n in bearing] or passages
-    return [*dict.fromkeys(filter(None, (source_line(p.source) for p in kept)))]
+    cited_passages = [p for n, p in enumerate(passages) if n in cited] or passages
+    lines = (source_line(passage.source) for passage in cited_passages)
+    return [*dict.fromkeys(filter(None, lines))]
 
 
 def _number(value: float | None) -> float | None:
@@ -151,13 +159,13 @@ def _claim(claim: Claim, passages: Sequence[Passage]) -> dict[str, Any]:
         'question': visible(claim.question),
         'comparison': one_line(claim.comparison or ''),
         'evidence': [
-            [one_line(title_of(e.passage, passages)), visible(e.span.text)]
+            [one_line(passage_title(e.passage, passages)), visible(e.span.text)]
             for e in claim.evidence
         ],
     }
 
 
-def _pieces(pieces: Sequence[Piece]) -> list[list[Any]]:
+def _pieces(pieces: Sequence[TextPiece]) -> list[list[Any]]:
     """Pieces as ``[text]`` or ``[text, status, indices of its claims]``."""
     return [
         [visible(p.text), p.status, list(p.claims)] if p.status else [visible(p.text)]
@@ -165,24 +173,28 @@ def _pieces(pieces: Sequence[Piece]) -> list[list[Any]]:
     ]
 
 
-def notes_of(
-    one: Candidate, ranking: Ranking, annotation: str | None = None
+def explain_place(
+    candidate: Candidate, ranking: Ranking, annotation: str | None = None
 ) -> list[str]:
     """Short notes, usually none or one, on why a candidate has its place."""
     notes = []
-    if one is ranking.chosen and ranking.reason:
+    if candidate is ranking.chosen and ranking.reason:
         notes.append(one_line(ranking.reason))
-    counted = one.value
-    if one.guards and one.score and counted not in (None, one.score.value):
-        names = ' and '.join(map(one_line, one.guards))
-        notes.append(f'counted as {counted:.2f}: {names}')
-    if one.relevance is not None:
-        notes.append(f'relevance to the turn {one.relevance:.2f}')
-    if one.turn_support is not None:
-        notes.append(f'right answer {one.turn_support:.2f}')
-    if one.answer is not None:
-        notes.append(describe_answer(one.answer))
-    unread = one.score.parts.get('unread') if one.score else None
+    value = candidate.value
+    if (
+        candidate.guards
+        and candidate.score
+        and value not in (None, candidate.score.value)
+    ):
+        names = ' and '.join(map(one_line, candidate.guards))
+        notes.append(f'counted as {value:.2f}: {names}')
+    if candidate.relevance is not None:
+        notes.append(f'relevance to the turn {candidate.relevance:.2f}')
+    if candidate.turn_support is not None:
+        notes.append(f'right answer {candidate.turn_support:.2f}')
+    if candidate.answer is not None:
+        notes.append(describe_answer(candidate.answer))
+    unread = candidate.score.parts.get('unread') if candidate.score else None
     if unread:
         notes.append(f'{unread:.0%} of a text not read')
     if annotation:
@@ -197,19 +209,18 @@ def describe_answer(claim: Claim) -> str:
     :param claim: the question with both answers
         (:attr:`~parlai_q2.rerank.Candidate.answer`).
     """
-    known = claim.evidence[0].span.text if claim.evidence else ''
-    texts = [one_line(text) for text in (claim.question, known, claim.span.text)]
-    question, known, reply = texts
-    if not known:
+    expected = claim.evidence[0].span.text if claim.evidence else ''
+    texts = [one_line(text) for text in (claim.question, expected, claim.span.text)]
+    question, expected, reply = texts
+    if not expected:
         return f'asked "{question}", which the knowledge does not answer'
-    reply_part = f'the reply "{reply}"' if reply else 'the reply nothing'
+    reply_clause = f'the reply "{reply}"' if reply else 'the reply nothing'
     comparison = f' ({one_line(claim.comparison or "")})' if reply else ''
-    return (
-        f'asked "{question}", the knowledge answers "{known}", {reply_part}{comparison}'
-    )
+    answers = f'the knowledge answers "{expected}", {reply_clause}'
+    return f'asked "{question}", {answers}{comparison}'
 
 
-def before_and_after(
+def first_and_chosen(
     candidates: Sequence[Mapping[str, Any]],
 ) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
     """The generator's first candidate and the chosen one, perhaps the same; or None."""

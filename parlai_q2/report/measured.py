@@ -15,7 +15,7 @@ from parlai_q2.text.visible import one_line
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """
     A part of a page.
 
@@ -54,7 +54,7 @@ def caption(path: Path, prefix: str) -> str:
 
 
 def write_measured(
-    sections: Sequence[Section], path: Path, title: str, lead: str = ''
+    sections: Sequence[PageSection], path: Path, title: str, lead: str = ''
 ) -> Path:
     """
     Write the page, completely or not at all.
@@ -62,27 +62,28 @@ def write_measured(
     :param lead: a sentence below the title.
     :raises InputError: when it cannot be written.
     """
-    shown = [
-        {
-            'title': section.title,
-            'tables': section.tables,
-            'figures': [
-                (caption(figure, section.prefix), data_address(figure))
-                for figure in section.figures
-                if figure.suffix == '.svg'
-            ],
-            'signatures': section.signatures,
-        }
-        for section in sections
-    ]
     page = render(
         'measured.html',
         ['page.css', 'measured.css'],
         [],
         title=one_line(title),
         lead=lead,
-        sections=shown,
+        sections=list(map(_convert, sections)),
         paper=PAPER,
     )
     write_text(path, page)
     return path
+
+
+def _convert(section: PageSection) -> dict[str, object]:
+    figures = [
+        (caption(figure, section.prefix), data_address(figure))
+        for figure in section.figures
+        if figure.suffix == '.svg'
+    ]
+    return {
+        'title': section.title,
+        'tables': section.tables,
+        'figures': figures,
+        'signatures': section.signatures,
+    }

@@ -1,15 +1,15 @@
 """Numbers over all responses of a page; ``pages/macros.html`` draws the chart."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
 
 from parlai_q2.claims import Comparison, Label
 from parlai_q2.intervals import mean_interval
 from parlai_q2.report.agreement import measure_group
-from parlai_q2.report.changes import signatures_of
-from parlai_q2.report.entries import before_and_after
+from parlai_q2.report.changes import distinct_signatures
+from parlai_q2.report.entries import Entry, first_and_chosen
 
 BINS = 10
 # From bottom to top; labels of other scorers come last, in grey.
@@ -23,34 +23,33 @@ class Overview:
     :param entries: from :func:`parlai_q2.report.entries.read_entry`, at least one.
     """
 
-    def __init__(self, entries: Sequence[Mapping]):
+    def __init__(self, entries: Sequence[Entry]):
         self.count = len(entries)
         self.whole = measure_group('all', entries)
         self.labels = Counter(entry['label'] for entry in entries)
         # The scores by human label.
         self.classes: dict[str, list[float]] = {}
         # The number of responses by label, for each tenth of the score.
-        self.bins: list[Counter] = [Counter() for _ in range(BINS)]
+        self.bins: list[Counter[str]] = [Counter() for _ in range(BINS)]
         for entry in entries:
-            self.bins[bin_of(entry['score'])][entry['label']] += 1
+            self.bins[score_bin(entry['score'])][entry['label']] += 1
             if entry['class']:
                 self.classes.setdefault(entry['class'], []).append(entry['score'])
-        asked = [
-            [c['comparison'] for c in entry['claims'] if c['question']]
-            for entry in entries
-        ]
-        self.questions = sum(map(len, asked))
-        self.with_questions = sum(map(bool, asked))
-        self.unanswered = sum(found.count(Comparison.NO_ANSWER) for found in asked)
+        self.questions = self.with_questions = self.unanswered = 0
+        for entry in entries:
+            comparisons = [c['comparison'] for c in entry['claims'] if c['question']]
+            self.questions += len(comparisons)
+            self.with_questions += bool(comparisons)
+            self.unanswered += comparisons.count(Comparison.NO_ANSWER)
         # Responses without a valid question.
         self.fallbacks = sum(entry['fallback'] for entry in entries)
-        self.signatures = signatures_of(entries)
-        turns = [before_and_after(e['rerank']) for e in entries if e['rerank']]
-        whole = [(one, other) for one, other in turns if one and other]
-        self.reranked = len(whole)
-        self.changed = sum(first is not chosen for first, chosen in whole)
+        self.signatures = distinct_signatures(entries)
+        turns = [first_and_chosen(e['rerank']) for e in entries if e['rerank']]
+        complete = [(first, chosen) for first, chosen in turns if first and chosen]
+        self.reranked = len(complete)
+        self.changed = sum(first is not chosen for first, chosen in complete)
         # The mean scores of first and chosen candidates, over the same turns.
-        scores = [(one['score'], other['score']) for one, other in whole]
+        scores = [(first['score'], chosen['score']) for first, chosen in complete]
         scores = [pair for pair in scores if None not in pair]
         self.first_and_chosen = [fmean(side) for side in zip(*scores)]
 
@@ -59,10 +58,10 @@ class TwoRunOverview:
     """
     The numbers of two runs over all pairs.
 
-    :param changes: what :func:`parlai_q2.report.changes.change_of` gives, at least one.
+    :param changes: of :func:`parlai_q2.report.changes.compare_entries`, at least one.
     """
 
-    def __init__(self, changes: Sequence[Mapping]):
+    def __init__(self, changes: Sequence[Entry]):
         pairs = [(change['before'], change['after']) for change in changes]
         differences = [change['difference'] for change in changes]
         self.count = len(pairs)
@@ -75,19 +74,21 @@ class TwoRunOverview:
         # By human label: the number of pairs, and the mean scores before and after.
         self.classes = {}
         for name in sorted({c['class'] for c in changes if c['class']}):
-            own = [p for p, c in zip(pairs, changes, strict=True) if c['class'] == name]
-            self.classes[name] = (len(own), *means(own))
+            class_pairs = [
+                p for p, c in zip(pairs, changes, strict=True) if c['class'] == name
+            ]
+            self.classes[name] = (len(class_pairs), *means(class_pairs))
         # The mean difference; the bootstrap draws whole pairs.
         self.interval = mean_interval(differences)
 
 
-def means(pairs: Sequence[tuple[Mapping, Mapping]]) -> tuple[float, float]:
+def means(pairs: Sequence[tuple[Entry, Entry]]) -> tuple[float, float]:
     """The mean scores before and after."""
     before, after = zip(*pairs, strict=True)
     return fmean(e['score'] for e in before), fmean(e['score'] for e in after)
 
 
-def bin_of(score: float) -> int:
+def score_bin(score: float) -> int:
     """The index of a score in tenths: 0.3 is in [0.3, 0.4), 1 is in the last one."""
     return min(int(score * BINS), BINS - 1)
 

@@ -81,8 +81,8 @@ def write_page(
         )
     overview = Overview(entries)
     signatures = overview.signatures
-    title = title or judged_title(overview)
-    data = {'signatures': signatures, 'entries': numbered(entries, signatures)}
+    title = title or default_title(overview)
+    data = {'signatures': signatures, 'entries': index_signatures(entries, signatures)}
     page = render(
         'responses.html',
         ['page.css'],
@@ -92,7 +92,7 @@ def write_page(
         overview=_overview_rows(overview),
         breakdowns=[(name, *_breakdown(break_down(entries, name))) for name in fields],
         classes=[
-            (name, f'{len(scores):,}', three(fmean(scores)))
+            (name, f'{len(scores):,}', three_digits(fmean(scores)))
             for name, scores in sorted(overview.classes.items())
         ],
         chart=score_chart(overview),
@@ -132,7 +132,7 @@ def resource(name: str) -> str:
     return place.read_text(encoding='utf-8')
 
 
-def three(value: float) -> str:
+def three_digits(value: float) -> str:
     """A number to three digits."""
     return f'{value:.3f}'
 
@@ -161,29 +161,33 @@ def _assumed(signature: str) -> str:
     return assumed(float(prior)) if re.fullmatch(r'[0-9.]+', prior) else ''
 
 
-def numbered(entries: Sequence[Entry], signatures: list[str]) -> list[Entry]:
+def index_signatures(entries: Sequence[Entry], signatures: list[str]) -> list[Entry]:
     """Entries that refer to signatures by index, since most share one; -1 for none."""
     places = {signature: place for place, signature in enumerate(signatures)}
-    shown = [{k: v for k, v in entry.items() if k != 'fields'} for entry in entries]
-    return [{**e, 'signature': places.get(e['signature'], -1)} for e in shown]
+    indexed = []
+    for entry in entries:
+        visible_entry = {k: v for k, v in entry.items() if k != 'fields'}
+        visible_entry['signature'] = places.get(entry['signature'], -1)
+        indexed.append(visible_entry)
+    return indexed
 
 
-def judged_title(overview: Overview) -> str:
+def default_title(overview: Overview) -> str:
     """What was judged, and by which scorer: ``12 responses judged by q2``."""
     names = {Signature.from_text(text).scorer for text in overview.signatures}
-    text = counted(overview.count, 'response')
+    text = count_noun(overview.count, 'response')
     if not names:
         return f'Scores of {text}'
     return f'{text} judged by {names.pop() if len(names) == 1 else "several scorers"}'
 
 
-def counted(count: int, noun: str) -> str:
+def count_noun(count: int, noun: str) -> str:
     """A count with its noun: ``1 response``, ``1,200 responses``."""
     return f'{count:,} {noun}{"" if count == 1 else "s"}'
 
 
 def _summary(overview: Overview) -> str:
-    text = counted(overview.count, 'response')
+    text = count_noun(overview.count, 'response')
     if overview.reranked:
         text += f', {overview.reranked:,} of them chosen from several candidates'
     return text
@@ -241,7 +245,7 @@ def _breakdown(groups: Sequence[Group]) -> tuple[list[str], list[list[str]]]:
     for group in groups:
         rate = percent(group.rate) if group.rate else '-'
         row = [one_line(group.name), f'{group.count:,}', f'{group.verifiable:,}']
-        row += [rate, three(group.score)]
+        row += [rate, three_digits(group.score)]
         if labelled:
             agreement = group.agreement
             row.append(str(agreement.accuracy) if agreement else '-')
@@ -253,7 +257,9 @@ def _breakdown(groups: Sequence[Group]) -> tuple[list[str], list[list[str]]]:
 def _overview_rows(overview: Overview) -> list[Row]:
     count = overview.count
     rows = _rate_rows(overview.whole)
-    rows.append(('Mean score', three(overview.whole.score), 'of all; 1 means grounded'))
+    rows.append(
+        ('Mean score', three_digits(overview.whole.score), 'of all; 1 means grounded')
+    )
     for label, number in sorted(overview.labels.items()):
         name = label.replace('_', ' ').capitalize()
         rows.append((name, f'{number / count:.1%}', f'{number:,} of {count:,}'))
@@ -265,7 +271,7 @@ def _overview_rows(overview: Overview) -> list[Row]:
     if overview.fallbacks:
         rows.append(('Fallback', f'{overview.fallbacks:,}', 'without a valid question'))
     if overview.first_and_chosen:
-        before, after = map(three, overview.first_and_chosen)
+        before, after = map(three_digits, overview.first_and_chosen)
         changed = f'{overview.changed:,} of {overview.reranked:,} changed'
         rows.append(('Reranked', f'{before} \u2192 {after}', f'mean score; {changed}'))
     return rows

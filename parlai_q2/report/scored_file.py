@@ -19,7 +19,7 @@ from parlai_q2.io.manifest import shards_in
 from parlai_q2.io.parquet import is_parquet
 from parlai_q2.io.read import Record, read_records
 from parlai_q2.lines import Judged, read_line, read_logged_turn
-from parlai_q2.report.entries import Entry, entry_of, person_label
+from parlai_q2.report.entries import Entry, make_entry, person_label
 from parlai_q2.text.visible import one_line
 
 
@@ -61,7 +61,7 @@ def read_scored_file(
         if annotation or label:
             judged = replace(judged, annotation=annotation)
         try:
-            entry = entry_of(judged, record.place)
+            entry = make_entry(judged, record.place)
         except InputError as e:
             yield RecordError(record.source, record.line, str(e))
             continue

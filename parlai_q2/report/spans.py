@@ -14,7 +14,7 @@ from parlai_q2.turns import PASSAGE_END, Passage, Span, heading_of
 # Instead of a status, for the title of a passage.
 TITLE = 'title'
 # What people read for each status.
-SHOWN: Mapping[str, str] = {
+STATUS_WORDS: Mapping[str, str] = {
     Status.SUPPORTED: 'supported',
     Status.UNSUPPORTED: 'not in the knowledge',
     Status.CONTRADICTED: 'contradicted',
@@ -33,7 +33,7 @@ class Mark(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Piece:
+class TextPiece:
     """
     A stretch of text to which the same claims apply, by their indices.
 
@@ -45,7 +45,7 @@ class Piece:
     claims: tuple[int, ...] = ()
 
 
-def response_pieces(response: str, score: Score | None) -> list[Piece]:
+def response_pieces(response: str, score: Score | None) -> list[TextPiece]:
     """
     Cut the response at the words that its score's claims mark.
 
@@ -56,7 +56,9 @@ def response_pieces(response: str, score: Score | None) -> list[Piece]:
     return cut(response, [Mark(c.span, c.status, claims.index(c)) for c in marks])
 
 
-def knowledge_pieces(passages: Sequence[Passage], score: Score | None) -> list[Piece]:
+def knowledge_pieces(
+    passages: Sequence[Passage], score: Score | None
+) -> list[TextPiece]:
     """
     Cut the knowledge at the words that speak of the response's claims.
 
@@ -65,30 +67,32 @@ def knowledge_pieces(passages: Sequence[Passage], score: Score | None) -> list[P
     """
     marks = score.marks if score else ()
     claims = list(score.claims) if score else []
-    pieces: list[Piece] = []
+    pieces: list[TextPiece] = []
     for n, passage in enumerate(passages):
         if n:
-            pieces.append(Piece(PASSAGE_END))
+            pieces.append(TextPiece(PASSAGE_END))
         if title := heading_of(passage):
-            pieces.append(Piece(f'{title}: ', TITLE))
-        found = [
-            Mark(evidence.span, claim.status, claims.index(claim))
-            for claim in marks
-            for evidence in claim.evidence
-            if evidence.passage == n
-        ]
-        pieces += cut(passage.text, found)
+            pieces.append(TextPiece(f'{title}: ', TITLE))
+        passage_marks = []
+        for claim in marks:
+            place = claims.index(claim)
+            passage_marks += [
+                Mark(evidence.span, claim.status, place)
+                for evidence in claim.evidence
+                if evidence.passage == n
+            ]
+        pieces += cut(passage.text, passage_marks)
     return pieces
 
 
-def title_of(number: int | None, passages: Sequence[Passage]) -> str:
+def passage_title(number: int | None, passages: Sequence[Passage]) -> str:
     """What names a passage; empty if it has none, or there is no such passage."""
     if number is None or not 0 <= number < len(passages):
         return ''
     return heading_of(passages[number])
 
 
-def cut(text: str, marks: Iterable[Mark]) -> list[Piece]:
+def cut(text: str, marks: Iterable[Mark]) -> list[TextPiece]:
     """
     Cut a text at the ends of its marks.
 
@@ -96,22 +100,24 @@ def cut(text: str, marks: Iterable[Mark]) -> list[Piece]:
         marks nothing, and neither does another status than :data:`MARKED`.
     :return: pieces in order, none of them empty.
     """
-    found = []
+    inside = []
     for (_, start, end), status, claim in marks:
         start, end = max(start, 0), min(end, len(text))
         if start < end and status in MARKED:
-            found.append((start, end, status, claim))
-    edges = sorted({0, len(text)}.union(*[(s, e) for s, e, _, _ in found]))
+            inside.append((start, end, status, claim))
+    edges = sorted({0, len(text)}.union(*[(s, e) for s, e, _, _ in inside]))
     pieces = []
-    for left, right in itertools.pairwise(edges):
-        over = [(status, claim) for s, e, status, claim in found if s <= left < e]
-        gravest = max((s for s, _ in over), key=MARKED.index, default=None)
-        claims = tuple(dict.fromkeys(claim for _, claim in over))
-        pieces.append(Piece(text[left:right], gravest, claims))
+    for start_edge, end_edge in itertools.pairwise(edges):
+        overlapping = [
+            (status, claim) for s, e, status, claim in inside if s <= start_edge < e
+        ]
+        most_severe = max((s for s, _ in overlapping), key=MARKED.index, default=None)
+        claims = tuple(dict.fromkeys(claim for _, claim in overlapping))
+        pieces.append(TextPiece(text[start_edge:end_edge], most_severe, claims))
     return pieces
 
 
-def clip(pieces: Sequence[Piece], limit: int, context: int = 60) -> list[Piece]:
+def clip(pieces: Sequence[TextPiece], limit: int, context: int = 60) -> list[TextPiece]:
     """
     Shorten long stretches without a verdict, so that the marked ones stay in view.
 
@@ -125,21 +131,21 @@ def clip(pieces: Sequence[Piece], limit: int, context: int = 60) -> list[Piece]:
         return list(pieces)
     if not any(piece.status for piece in pieces):
         return _shorten(''.join(piece.text for piece in pieces), limit, 0)
-    shown: list[Piece] = []
+    clipped: list[TextPiece] = []
     last = len(pieces) - 1
     for place, piece in enumerate(pieces):
         head, tail = context * (place > 0), context * (place < last)
-        shown += [piece] if piece.status else _shorten(piece.text, head, tail)
-    return shown
+        clipped += [piece] if piece.status else _shorten(piece.text, head, tail)
+    return clipped
 
 
-def _shorten(text: str, head: int, tail: int) -> list[Piece]:
+def _shorten(text: str, head: int, tail: int) -> list[TextPiece]:
     """The two ends of a text, cut at white space, with the omission between them."""
-    left = text[:head].rpartition(' ')[0] or text[:head]
-    right = text[len(text) - tail :]
-    right = right.partition(' ')[2] or right
-    left_out = len(text) - len(left) - len(right)
-    note = f' [... {left_out:,} characters ...] '
-    if left_out <= len(note):
-        return [Piece(text)] if text else []
-    return [Piece(part) for part in (left, note, right) if part]
+    beginning = text[:head].rpartition(' ')[0] or text[:head]
+    ending = text[len(text) - tail :]
+    ending = ending.partition(' ')[2] or ending
+    omitted = len(text) - len(beginning) - len(ending)
+    note = f' [... {omitted:,} characters ...] '
+    if omitted <= len(note):
+        return [TextPiece(text)] if text else []
+    return [TextPiece(part) for part in (beginning, note, ending) if part]

@@ -18,15 +18,15 @@ from rich.console import Console
 from rich.text import Text
 
 from parlai_q2.claims import Claim, Label, Score, Status
-from parlai_q2.report.entries import notes_of
+from parlai_q2.report.entries import explain_place
 from parlai_q2.report.spans import (
-    SHOWN,
+    STATUS_WORDS,
     TITLE,
-    Piece,
+    TextPiece,
     clip,
     knowledge_pieces,
+    passage_title,
     response_pieces,
-    title_of,
 )
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.text.visible import one_line, visible
@@ -146,18 +146,18 @@ def render_score(
     if unread := score.parts.get('unread'):
         head.append((f' ({unread:.0%} of a text not read)', 'dim'))
     lines.field('score', head)
-    if score.parts and not _explained(score):
-        _made_of(lines, score.parts)
-    said = clip(response_pieces(response, score), RESPONSE_LIMIT)
+    if score.parts and not _is_mean_of_questions(score):
+        _add_parts(lines, score.parts)
+    response_part = clip(response_pieces(response, score), RESPONSE_LIMIT)
     passages = passages_of(knowledge)
-    known = clip(knowledge_pieces(passages, score), KNOWLEDGE_LIMIT)
-    lines.field('response', _marked(said))
-    lines.field('knowledge', _marked(known))
+    knowledge_part = clip(knowledge_pieces(passages, score), KNOWLEDGE_LIMIT)
+    lines.field('response', _style_pieces(response_part))
+    lines.field('knowledge', _style_pieces(knowledge_part))
     if score.claims:
         lines.field('marks', [(LEGEND, 'dim')])
     for claim in score.claims:
         lines.add([])
-        _claim_block(lines, claim, passages)
+        _add_claim_block(lines, claim, passages)
     return lines.text()
 
 
@@ -171,22 +171,24 @@ def render_candidates(ranking: Ranking | None, colour: bool, width: int = 80) ->
     if ranking is None:
         return 'no candidates'
     lines = Lines(colour, width)
-    for rank, one in enumerate(ranking.candidates, start=1):
-        _candidate_block(lines, rank, one, ranking)
+    for rank, candidate in enumerate(ranking.candidates, start=1):
+        _add_candidate_block(lines, rank, candidate, ranking)
     return lines.text()
 
 
-def _made_of(lines: Lines, parts: Mapping[str, float]) -> None:
+def _add_parts(lines: Lines, parts: Mapping[str, float]) -> None:
     """Add the parts of a score; a line ends between two of them, not within one."""
-    told = (f'{_words(n)} {v:.2f}'.replace(' ', _UNBROKEN) for n, v in parts.items())
-    for n, line in enumerate(wrap(', '.join(told), lines.width - _FIELD)):
+    parts_text = (
+        f'{_words(n)} {v:.2f}'.replace(' ', _UNBROKEN) for n, v in parts.items()
+    )
+    for n, line in enumerate(wrap(', '.join(parts_text), lines.width - _FIELD)):
         text = line.replace(_UNBROKEN, ' ')
         lines.field('' if n else 'made of', [(text, 'dim')])
 
 
-def _explained(score: Score) -> bool:
+def _is_mean_of_questions(score: Score) -> bool:
     """Whether a score is the mean over its questions."""
-    values = [claim.support for claim in score.asked]
+    values = [claim.support for claim in score.question_claims]
     return bool(values) and abs(fmean(values) - score.value) < 1e-6
 
 
@@ -198,11 +200,11 @@ def _label(label: str | None) -> list[Run]:
     return [(_words(label or 'not scored'), _LABEL_COLOURS.get(label or '', ''))]
 
 
-def _marked(pieces: Sequence[Piece]) -> list[Run]:
+def _style_pieces(pieces: Sequence[TextPiece]) -> list[Run]:
     """Pieces as runs; neighbours of the same status share one pair of brackets."""
     runs: list[Run] = []
     before: str | None = None
-    for piece in [*pieces, Piece('')]:
+    for piece in [*pieces, TextPiece('')]:
         if piece.status == TITLE:
             runs.append((one_line(piece.text) + ' ', 'bold'))
             continue
@@ -217,74 +219,81 @@ def _marked(pieces: Sequence[Piece]) -> list[Run]:
     return runs
 
 
-def _known(claim: Claim, passages: Sequence[Passage]) -> list[str]:
+def _knowledge_texts(claim: Claim, passages: Sequence[Passage]) -> list[str]:
     """What the knowledge says of a claim, with the titles of the passages."""
-    found = []
+    texts = []
     for passage, span, _ in claim.evidence:
-        title = title_of(passage, passages)
-        text = _short(span.text)
-        found.append(f'{one_line(title)}: {text}' if title else text)
-    return found or (['(no answer)'] if claim.question else [])
+        title = passage_title(passage, passages)
+        text = _shorten(span.text)
+        texts.append(f'{one_line(title)}: {text}' if title else text)
+    return texts or (['(no answer)'] if claim.question else [])
 
 
-def _compared(claim: Claim) -> str:
+def _describe_comparison(claim: Claim) -> str:
     if claim.question:
         return one_line(claim.comparison or '')
-    return f'{SHOWN.get(claim.status, one_line(claim.status))}, support'
+    return f'{STATUS_WORDS.get(claim.status, one_line(claim.status))}, support'
 
 
-def _sign(claim: Claim, indent: str = '') -> Run:
+def _status_sign(claim: Claim, indent: str = '') -> Run:
     colour = COLOURS.get(claim.status, '')
     return f'{indent}[{SIGNS.get(claim.status, " ")}] ', colour
 
 
-def _claim_block(lines: Lines, claim: Claim, passages: Sequence[Passage]) -> None:
-    said = _short(claim.span.text)
-    sign, colour = _sign(claim)
-    rows = [('knowledge', known, '') for known in _known(claim, passages)]
-    compared = _compared(claim)
+def _add_claim_block(lines: Lines, claim: Claim, passages: Sequence[Passage]) -> None:
+    claim_text = _shorten(claim.span.text)
+    sign, colour = _status_sign(claim)
+    rows = [('knowledge', text, '') for text in _knowledge_texts(claim, passages)]
+    comparison = _describe_comparison(claim)
     if claim.question:
-        rows.insert(0, ('response', said, ''))
-        compared += ', score'
-    lines.add([(_short(claim.question) or said, 'bold')], (sign, colour), ' ' * 4)
-    compared += f' {claim.support:.2f}'
-    for name, text, style in (*rows, ('compared', compared, colour)):
+        rows.insert(0, ('response', claim_text, ''))
+        comparison += ', score'
+    lines.add(
+        [(_shorten(claim.question) or claim_text, 'bold')], (sign, colour), ' ' * 4
+    )
+    comparison += f' {claim.support:.2f}'
+    for name, text, style in (*rows, ('compared', comparison, colour)):
         lines.add([(text, style)], (f'    {name:<10}', ''), ' ' * 14)
 
 
-def _candidate_block(lines: Lines, rank: int, one: Candidate, ranking: Ranking) -> None:
-    score, chosen = one.shown, one is ranking.chosen
+def _add_candidate_block(
+    lines: Lines, rank: int, candidate: Candidate, ranking: Ranking
+) -> None:
+    score, chosen = candidate.shown, candidate is ranking.chosen
     head: list[Run] = [] if score is None else [(f'{score.value:.2f} ', 'bold')]
     head += _label(score.label if score else None)
-    if one.generator_score is not None and isfinite(one.generator_score):
-        head.append((f' | generator {one.generator_score:.2f}', 'dim'))
-    if sources := ', '.join(map(one_line, one.strategies)):
+    if candidate.generator_score is not None and isfinite(candidate.generator_score):
+        head.append((f' | generator {candidate.generator_score:.2f}', 'dim'))
+    if sources := ', '.join(map(one_line, candidate.strategies)):
         head.append((f' | {sources}', 'dim'))
-    if one is ranking.first:
+    if candidate is ranking.first:
         head.append((" | generator's first", ''))
     if chosen:
         head.append((' | CHOSEN', 'bold'))
     mark = f'{">" if chosen else " "}{rank:>3}  '
     indent = ' ' * len(mark)
     lines.add(head, (mark, ''), indent)
-    pieces = clip(response_pieces(one.text, score), RESPONSE_LIMIT)
-    lines.add(_marked(pieces), (indent, ''), indent)
-    if notes := '; '.join(notes_of(one, ranking)):
+    pieces = clip(response_pieces(candidate.text, score), RESPONSE_LIMIT)
+    lines.add(_style_pieces(pieces), (indent, ''), indent)
+    if notes := '; '.join(explain_place(candidate, ranking)):
         lines.add([(notes, 'dim')], (f'{indent}why: ', 'dim'), indent + ' ' * 5)
     for claim in score.marks if score else ():
-        _claim_line(lines, claim, indent)
+        _add_claim_line(lines, claim, indent)
 
 
-def _claim_line(lines: Lines, claim: Claim, indent: str) -> None:
-    said, known = _short(claim.span.text), '; '.join(_known(claim, ()))
-    sign, colour = _sign(claim, indent)
+def _add_claim_line(lines: Lines, claim: Claim, indent: str) -> None:
+    text, knowledge = (
+        _shorten(claim.span.text),
+        '; '.join(_knowledge_texts(claim, ())),
+    )
+    sign, colour = _status_sign(claim, indent)
     if claim.question:
-        said = f'{_short(claim.question)} response: {said}'
-    said += f'; knowledge: {known}; ' if known else '; '
-    runs = [(said, ''), (f'{_compared(claim)} {claim.support:.2f}', colour)]
+        text = f'{_shorten(claim.question)} response: {text}'
+    text += f'; knowledge: {knowledge}; ' if knowledge else '; '
+    runs = [(text, ''), (f'{_describe_comparison(claim)} {claim.support:.2f}', colour)]
     lines.add(runs, (sign, colour), indent + ' ' * 4)
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     text = one_line(text)
     return text if len(text) <= ANSWER_LIMIT else text[:ANSWER_LIMIT] + '...'

@@ -42,7 +42,7 @@ from parlai_q2.rerank.relevance import (
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
-from parlai_q2.steps import Step, tell
+from parlai_q2.steps import Step, report_step
 from parlai_q2.turns import Example, Knowledge, Turn
 
 # The preset whose model reads relevance.
@@ -167,9 +167,9 @@ class Reranker:
             raise InputError('There is no candidate to rank. Give at least one.')
         turns = [Turn(stripped(pool.knowledge), pool.history) for pool in pools]
         count = sum(len(pool.candidates) for pool in pools)
-        tell(Step.JUDGING, count)
+        report_step(Step.JUDGING, count)
         scored = self._score(pools, turns)
-        tell(Step.CHOOSING, count)
+        report_step(Step.CHOOSING, count)
         self._read_relevance(scored, turns)
         return [
             choose(candidates, self.rule, turn.knowledge, turn.text)
@@ -343,7 +343,7 @@ def _lacks_evidence(candidate: Candidate, signature: str) -> bool:
     return (
         score is not None
         and candidate.evidence is None
-        and not score.asked
+        and not score.question_claims
         and not (score.claims and score.signature == signature)
     )
 

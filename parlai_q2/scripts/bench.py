@@ -86,26 +86,26 @@ def add_options(parser: Any) -> None:
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     """Measure, print and write; return what was written."""
     parts = split_names(opt['parts'])
-    known = (*PARTS, *BESIDE)
-    unknown = sorted(set(parts) - set(known))
+    part_names = (*PARTS, *BESIDE)
+    unknown = sorted(set(parts) - set(part_names))
     if unknown:
-        raise UnknownNameError('part of the benchmark', unknown[0], known)
+        raise UnknownNameError('part of the benchmark', unknown[0], part_names)
     outfile = writable(Path(opt['outfile']))
-    asked = [Example(f['knowledge'], f['response']) for f in sample()]
-    asked = asked[: opt['responses']]
-    if len(asked) < 2:
+    examples = [Example(f['knowledge'], f['response']) for f in sample()]
+    examples = examples[: opt['responses']]
+    if len(examples) < 2:
         raise InputError('A benchmark needs at least two responses.')
     limit_from_opt(opt)
     report: dict[str, Any] = {'machine': machine()}
-    apart = 0.0
+    largest_difference = 0.0
     if {'metric', 'loop'} & set(parts):
         scorer: Any = load_scorer('q2', opt['preset'], device=scorer_device(opt))
         report['signature'] = str(scorer.signature)
-        metric, batched = metrics.measure_batched(scorer, asked, opt['rounds'])
+        metric, batched = metrics.measure_batched(scorer, examples, opt['rounds'])
         report['metric'] = metric
         report['peak_memory_gb'] = round(peak_memory_mb() / 1000, 2)
         if 'loop' in parts:
-            apart = add_loops(metric, opt, scorer, asked, batched)
+            largest_difference = add_loops(metric, opt, scorer, examples, batched)
         log.show_result(metrics.describe_metric(metric))
         log.info(f'Peak memory of batched scoring: {report["peak_memory_gb"]} GB')
     if 'reranking' in parts:
@@ -115,7 +115,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
             report[part] = benchmark_beside(part).run(opt, outfile)
     write_text(outfile, json.dumps(report, indent=1) + '\n')
     log.info(f'Wrote {outfile}')
-    if apart > metrics.TOLERANCE:
+    if largest_difference > metrics.TOLERANCE:
         raise Q2Error('The batched metric differs from the loop.')
     return report
 
@@ -162,9 +162,9 @@ def rerank(scorer: str, opt: Mapping[str, Any]) -> dict[str, Any]:
         )
     )
     turns = [(f['knowledge'], f['message']) for f in sample()[:TURNS]]
-    found = measure_reranking(agent, turns)
-    log.show_result(describe_reranking(scorer, found))
-    return found
+    timings = measure_reranking(agent, turns)
+    log.show_result(describe_reranking(scorer, timings))
+    return timings
 
 
 def benchmark_beside(name: str) -> ModuleType:

@@ -60,7 +60,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     from parlai_q2.calibrate.figures import all_figures
     from parlai_q2.calibrate.fit import read_target
     from parlai_q2.figures.style import check_matplotlib
-    from parlai_q2.report.measured import Section, write_measured
+    from parlai_q2.report.measured import PageSection, write_measured
 
     infile, outfile = given_files(opt)
     target = read_target(opt['target'])
@@ -88,7 +88,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     if opt['outdir']:
         folder = Path(opt['outdir'])
         drawn = all_figures(calibrated, before, folder)
-        section = Section(
+        section = PageSection(
             f'{scorer.name}, target {written["target"]}',
             figures=drawn,
             signatures=[(scorer.name, str(scorer.signature))],

@@ -4,6 +4,7 @@ what the task gives, and what a search finds, as in table 2 of "Rome was built i
 (Santhanam et al. 2021, arXiv 2110.05456), with a scorer in the place of the crowd.
 """
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ from parlai_q2.cli.knowledge_options import source_from_opt
 from parlai_q2.cli.progress import Progress
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.intervals import mean_interval
+from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.turn_knowledge import EpisodeKnowledge
 from parlai_q2.io.write import AGAIN, encode_line, whole_file, write_text, writing
@@ -38,7 +39,7 @@ from parlai_q2.tables import Column, Table, render_text
 from parlai_q2.text.normalize import passage_key
 from parlai_q2.turns import Example, Passage, joined, passages_of
 
-GIVEN = 'given'
+GIVEN_KNOWLEDGE = 'given'
 DEFAULT_CONDITIONS = 'given,bm25'
 NOTES = (
     'Brackets: 95 % bootstrap interval; episodes are drawn.',
@@ -48,19 +49,19 @@ NOTES = (
 Episode = Sequence[dict[str, Any]]
 
 
-class Reply(NamedTuple):
+class ConditionReply(NamedTuple):
     """
     A reply under one condition.
 
-    :param found: the knowledge it was chosen by.
-    :param known: the knowledge that the task gives.
+    :param knowledge: the knowledge it was chosen by.
+    :param gold_knowledge: the knowledge that the task gives.
     """
 
     episode: int
     text: str
     labels: tuple[str, ...]
-    found: tuple[Passage, ...]
-    known: tuple[Passage, ...]
+    knowledge: tuple[Passage, ...]
+    gold_knowledge: tuple[Passage, ...]
 
 
 @register_script('conditions', aliases=['q2_conditions'])
@@ -93,18 +94,18 @@ class ConditionsScript(ParlaiScript):
         opt = self.opt
         outfile = given_file(opt, 'outfile', 'conditions.json')
         opt['override'] = {'model': opt['model'], **(opt.get('override') or {})}
-        conditions = conditions_of(opt['conditions'])
+        conditions = parse_conditions(opt['conditions'])
         episodes = [episode for task in tasks_from_opt(opt) for episode in task]
-        known = knowledge_of_episodes(opt, episodes)
+        gold_knowledge = knowledge_of_episodes(opt, episodes)
         scorer = scorer_from_opt(opt, Role.MEASURE, default=MEASURE_OF_CHOSEN)
         rows, lines = [], []
         for name, index in conditions.items():
             folder = index
-            if name != GIVEN and index is None:
-                folder = str(_indexed(name, known, outfile))
-            said = said_under(opt, folder, episodes, known)
-            rows.append({'condition': name, **measured(said, scorer)})
-            lines += [{'condition': name, **_line(reply)} for reply in said]
+            if name != GIVEN_KNOWLEDGE and index is None:
+                folder = str(_build_index(name, gold_knowledge, outfile))
+            replies_made = make_replies(opt, folder, episodes, gold_knowledge)
+            rows.append({'condition': name, **measure_condition(replies_made, scorer)})
+            lines += [{'condition': name, **_line(reply)} for reply in replies_made]
         table = Table(
             'conditions',
             f'{opt["task"]} under {len(rows)} conditions of knowledge',
@@ -127,7 +128,7 @@ class ConditionsScript(ParlaiScript):
         return table
 
 
-def conditions_of(text: str) -> dict[str, str | None]:
+def parse_conditions(text: str) -> dict[str, str | None]:
     """
     Conditions by name, with the folder of an index where one is named.
 
@@ -138,11 +139,12 @@ def conditions_of(text: str) -> dict[str, str | None]:
     """
     conditions: dict[str, str | None] = {}
     for condition in filter(None, (part.strip() for part in text.split(','))):
-        name, named, folder = condition.partition('=')
-        if (named and not folder) or (not named and name not in (GIVEN, *PRESETS)):
+        name, equals, folder = condition.partition('=')
+        is_known = bool(folder) if equals else name in (GIVEN_KNOWLEDGE, *PRESETS)
+        if not is_known:
             raise ConfigError(
-                f'{condition!r} is no condition. Give {GIVEN}, NAME=INDEX, or one of '
-                f'{", ".join(PRESETS)}.'
+                f'{condition!r} is no condition. Give {GIVEN_KNOWLEDGE}, NAME=INDEX, '
+                f'or one of {", ".join(PRESETS)}.'
             )
         if name in conditions:
             raise ConfigError(f'The condition {name!r} is there twice.')
@@ -164,16 +166,19 @@ def knowledge_of_episodes(
     return passages
 
 
-def _indexed(
-    name: str, known: Sequence[Sequence[Sequence[Passage]]], outfile: Path
+def _build_index(
+    name: str, gold_knowledge: Sequence[Sequence[Sequence[Passage]]], outfile: Path
 ) -> Path:
     """An index of all that a task gives, beside the output."""
-    every = dict.fromkeys(p for turns in known for passages in turns for p in passages)
-    if not every:
+    passages: dict[Passage, None] = {}
+    for turns in gold_knowledge:
+        for turn_passages in turns:
+            passages.update(dict.fromkeys(turn_passages))
+    if not passages:
         raise InputError('The task gives no knowledge, so there is nothing to index.')
     documents = outfile.with_suffix('.knowledge.jsonl')
     with writing(documents, AGAIN), whole_file(documents) as unfinished:
-        lines = ({'title': p.title, 'text': p.text} for p in every)
+        lines = ({'title': p.title, 'text': p.text} for p in passages)
         unfinished.write_text(
             ''.join(json.dumps(line) + '\n' for line in lines), encoding='utf-8'
         )
@@ -183,12 +188,12 @@ def _indexed(
     return folder
 
 
-def said_under(
+def make_replies(
     opt: Opt,
     index: str | None,
     episodes: Sequence[Episode],
-    known: Sequence[Sequence[tuple[Passage, ...]]],
-) -> list[Reply]:
+    gold_knowledge: Sequence[Sequence[tuple[Passage, ...]]],
+) -> list[ConditionReply]:
     """
     The agent's replies to every turn.
 
@@ -197,17 +202,15 @@ def said_under(
     agent_opt = Opt({**opt, 'knowledge_index': index})
     agent_opt['override'] = {**opt['override'], 'knowledge_index': index}
     agent = create_agent(agent_opt)
-    conversations: list[Reply] = []
-    with Progress(index or GIVEN, sum(map(len, episodes)), 'turns') as bar:
-        said = replies(agent, episodes, opt.get('batchsize') or 1)
-        for number, (episode, of_episode) in enumerate(
-            zip(episodes, said, strict=True)
+    made_replies: list[ConditionReply] = []
+    with Progress(index or GIVEN_KNOWLEDGE, sum(map(len, episodes)), 'turns') as bar:
+        for number, messages in enumerate(
+            replies(agent, episodes, opt.get('batchsize') or 1)
         ):
-            for message, passages, reply in zip(
-                episode, known[number], of_episode, strict=True
-            ):
-                conversations.append(
-                    Reply(
+            turns = zip(episodes[number], gold_knowledge[number], messages, strict=True)
+            for message, passages, reply in turns:
+                made_replies.append(
+                    ConditionReply(
                         number,
                         str(reply.get('text') or ''),
                         tuple(message.get('labels') or ()),
@@ -215,60 +218,67 @@ def said_under(
                         passages,
                     )
                 )
-            bar.update(len(of_episode))
-    return conversations
+            bar.update(len(messages))
+    return made_replies
 
 
-def measured(replies_made: Sequence[Reply], scorer: Scorer) -> dict[str, Any]:
+def measure_condition(
+    condition_replies: Sequence[ConditionReply], scorer: Scorer
+) -> dict[str, Any]:
     """The cells of one condition."""
-    groups = [reply.episode for reply in replies_made]
-    cells: dict[str, Any] = {'turns': len(replies_made)}
-    known = [n for n, reply in enumerate(replies_made) if joined(reply.known).strip()]
-    if known:
-        cells['recall'] = mean_interval(
-            [float(holds(replies_made[n].found, replies_made[n].known)) for n in known],
-            groups=[groups[n] for n in known],
-        )
-    for name, field in (('grounded', 'found'), ('true', 'known')):
+    cells: dict[str, Any] = {'turns': len(condition_replies)}
+    gold = [
+        reply for reply in condition_replies if joined(reply.gold_knowledge).strip()
+    ]
+    cells['recall'] = _mean(
+        gold, [has_gold_passage(r.knowledge, r.gold_knowledge) for r in gold]
+    )
+    for name, field in (('grounded', 'knowledge'), ('true', 'gold_knowledge')):
         scores = scorer.score(
-            [Example(getattr(o, field), o.text) for o in replies_made]
+            [Example(getattr(r, field), r.text) for r in condition_replies]
         )
         # What states nothing is neither.
-        values = {
-            n: float(score.label == Label.CONSISTENT)
-            for n, score in enumerate(scores)
+        verifiable = [
+            (reply, score.label == Label.CONSISTENT)
+            for reply, score in zip(condition_replies, scores, strict=True)
             if score.verifiable
-        }
-        if values:
-            cells[name] = mean_interval(
-                [*values.values()], groups=[groups[n] for n in values]
-            )
-    labelled = [reply for reply in replies_made if reply.labels]
-    if labelled:
-        f1 = [F1Metric.compute(reply.text, list(reply.labels)) for reply in labelled]
-        cells['f1'] = mean_interval(
-            [reply.value() for reply in f1],
-            groups=[reply.episode for reply in labelled],
+        ]
+        cells[name] = _mean(
+            [reply for reply, _ in verifiable], [v for _, v in verifiable]
         )
-    return cells
+    labelled = [reply for reply in condition_replies if reply.labels]
+    f1 = [F1Metric.compute(reply.text, list(reply.labels)) for reply in labelled]
+    cells['f1'] = _mean(labelled, [metric.value() for metric in f1])
+    return {name: cell for name, cell in cells.items() if cell is not None}
 
 
-def holds(found: Sequence[Passage], known: Sequence[Passage]) -> bool:
-    """Whether what was found has a passage that is known, or is a part of it."""
-    texts = [passage_key(passage.text) for passage in found]
-    targets = [passage_key(passage.text) for passage in known if passage.text.strip()]
-    return any(
-        text and (text in passage or passage in text)
-        for passage in targets
-        for text in texts
+def _mean(
+    condition_replies: Sequence[ConditionReply], values: Sequence[float]
+) -> Interval | None:
+    """The mean of their values, None if there are none; the bootstrap draws episodes."""
+    if not values:
+        return None
+    return mean_interval(
+        [float(value) for value in values],
+        groups=[reply.episode for reply in condition_replies],
     )
 
 
-def _line(reply: Reply) -> dict[str, Any]:
+def has_gold_passage(
+    knowledge: Sequence[Passage], gold_knowledge: Sequence[Passage]
+) -> bool:
+    """Whether the knowledge has a gold passage, or a part of one."""
+    texts = [passage_key(p.text) for p in knowledge if p.text.strip()]
+    gold_texts = [passage_key(p.text) for p in gold_knowledge if p.text.strip()]
+    pairs = itertools.product(texts, gold_texts)
+    return any(text in gold or gold in text for text, gold in pairs)
+
+
+def _line(reply: ConditionReply) -> dict[str, Any]:
     return {
         'episode': reply.episode,
         'text': reply.text,
         'labels': list(reply.labels),
-        'found': [passage.text for passage in reply.found],
-        'known': [passage.text for passage in reply.known],
+        'found': [passage.text for passage in reply.knowledge],
+        'known': [passage.text for passage in reply.gold_knowledge],
     }

@@ -17,7 +17,7 @@ from parlai_q2.cli import log
 from parlai_q2.cli.host import has_parlai, how_to_install
 from parlai_q2.errors import ConfigError
 from parlai_q2.report import render_score, use_colour, write_report
-from parlai_q2.report.entries import notes_of
+from parlai_q2.report.entries import explain_place
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.scorers import Scorer, load_scorer
 from parlai_q2.tasks.grounded_sample.reader import read_part
@@ -82,23 +82,23 @@ def evaluate(scorer: Scorer) -> Iterator[Record]:
         f'--measure {scorer.name}\n'
         '   Loading the models first ...'
     )
-    began, responses = time.monotonic(), read_part('', [])
+    start_time, responses = time.monotonic(), read_part('', [])
     scores: list[Score] = []
     for start in range(0, len(responses), BATCH):
-        pairs = (one.pair for one in responses[start : start + BATCH])
+        pairs = (response.pair for response in responses[start : start + BATCH])
         scores += scorer.score([Example(*pair) for pair in pairs])
-        seconds = time.monotonic() - began
+        seconds = time.monotonic() - start_time
         show(f'   {len(scores)} of {len(responses)} responses, {seconds:.0f} s')
     classes = defaultdict(list)
-    for one, score in zip(responses, scores, strict=True):
-        classes[one.label].append(score.value)
+    for response, score in zip(responses, scores, strict=True):
+        classes[response.label].append(score.value)
         yield {
-            'id': f'{one.dialogue}-{one.turn}',
-            'knowledge': one.knowledge,
-            'response': one.response,
-            'history': [one.text],
+            'id': f'{response.dialogue}-{response.turn}',
+            'knowledge': response.knowledge,
+            'response': response.response,
+            'history': [response.text],
             **score.to_dict(),
-            'q2_label': one.label,
+            'q2_label': response.label,
         }
     show('\n   The mean score of each class that people gave; 1 is grounded:')
     show(f'   {"class":<14}{"responses":>9}{"mean score":>12}')
@@ -185,7 +185,7 @@ def _show_turn(teacher: Mapping[str, Any], ranking: Ranking) -> None:
     else:
         notes = [
             "-- before: the generator's first candidate",
-            *notes_of(first, ranking),
+            *explain_place(first, ranking),
         ]
         show('; '.join(notes))
         _show_candidate(first, ranking)
@@ -193,12 +193,14 @@ def _show_turn(teacher: Mapping[str, Any], ranking: Ranking) -> None:
     _show_candidate(chosen, ranking)
 
 
-def _show_candidate(one: Candidate, ranking: Ranking) -> None:
-    if one.shown is None:
-        show(f'response  {one_line(one.text)}')
+def _show_candidate(candidate: Candidate, ranking: Ranking) -> None:
+    if candidate.shown is None:
+        show(f'response  {one_line(candidate.text)}')
         return
     colour, columns = use_colour(sys.stdout), shutil.get_terminal_size().columns
-    show(render_score(one.shown, one.text, ranking.passages, colour, columns))
+    show(
+        render_score(candidate.shown, candidate.text, ranking.passages, colour, columns)
+    )
 
 
 def show(text: str) -> None:

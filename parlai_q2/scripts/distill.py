@@ -87,7 +87,7 @@ class DistillScript(ParlaiScript):
             source_from_opt(opt),
         )
         judge = Judge.of(scorer)
-        return write_filtered(judged, outfile, judge, policy, opt, total)
+        return write_filtered(judged, outfile, judge, policy, opt=opt, total=total)
 
 
 def add_judging_options(parser: ParlaiParser) -> None:

@@ -95,9 +95,9 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> dict[str, Any]:
                 outfile,
                 judge,
                 policy,
-                opt,
-                sum(map(len, tasks)),
-                lambda: not kept_scores.added,
+                opt=opt,
+                total=sum(map(len, tasks)),
+                is_cached=lambda: not kept_scores.added,
             )
 
 
@@ -129,4 +129,4 @@ def filter_scored(opt: Opt, outfile: Path) -> dict[str, Any]:
         total = min(
             opt['num_examples'], opt['num_examples'] if total is None else total
         )
-    return write_filtered(judged, outfile, judge, policy, opt, total)
+    return write_filtered(judged, outfile, judge, policy, opt=opt, total=total)

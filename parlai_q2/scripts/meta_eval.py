@@ -29,7 +29,7 @@ from parlai_q2.intervals import ROUNDS, SEED
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.write import writing
 from parlai_q2.options import split_names
-from parlai_q2.report.measured import Section, write_measured
+from parlai_q2.report.measured import PageSection, write_measured
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.persona import Q2_OPTIONS
 from parlai_q2.scorers.persona import SCORERS as PERSONA_SCORERS
@@ -150,9 +150,10 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
             annotated,
             ours,
             columns,
-            variants if whole.paper.startswith(ABLATED) else None,
-            opt['random_knowledge'] and any(r.dialogue for r in annotated.responses),
-            opt['rounds'],
+            variants=variants if whole.paper.startswith(ABLATED) else None,
+            other_knowledge=opt['random_knowledge']
+            and any(r.dialogue for r in annotated.responses),
+            rounds=opt['rounds'],
             counting=Progress,
         )
         reports.append(SetReport(evaluation))
@@ -175,11 +176,11 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     return to_dict(reports)
 
 
-def section_of(report: SetReport, figures: Sequence[Path]) -> Section:
+def section_of(report: SetReport, figures: Sequence[Path]) -> PageSection:
     """What the page shows of a set."""
     annotated, signatures = report.evaluation.annotated, list(report.signatures.items())
     prefix = f'{annotated.name}_'
-    return Section(annotated.title, report.tables, figures, signatures, prefix)
+    return PageSection(annotated.title, report.tables, figures, signatures, prefix)
 
 
 def read_me(reports: Sequence[SetReport]) -> str:

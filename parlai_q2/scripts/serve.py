@@ -159,7 +159,7 @@ def app_from_opt(opt: Mapping[str, Any]) -> Any:
     names = [name.strip() for name in opt['allow_host'].split(',') if name.strip()]
     if is_private:
         names += ['localhost', '127.0.0.1', '[::1]']
-    given = {'prompt': opt['knowledge_prompt']} if opt['knowledge_prompt'] else {}
+    prompt = {'prompt': opt['knowledge_prompt']} if opt['knowledge_prompt'] else {}
     settings = Settings(
         candidates=opt['candidates'],
         abstain_text=opt['abstain_text'],
@@ -170,7 +170,7 @@ def app_from_opt(opt: Mapping[str, Any]) -> Any:
         hosts=tuple(names or ['*']),
         max_queue=opt['max_queue'],
         max_body=opt['max_body'],
-        **given,
+        **prompt,
     )
     reranker = reranker_from_opt(opt)
     log.info(f'Loading the models of {opt["choose"]}')

@@ -11,10 +11,10 @@ from threading import Thread
 from typing import Any
 
 from parlai_q2.claims import Claim, Label, Score, Status
-from parlai_q2.report.chat.host import Conversation
+from parlai_q2.report.chat.host import ServedConversation
 from parlai_q2.report.chat.server import ChatServer
 from parlai_q2.report.chat_page import read_turn, render_chat
-from parlai_q2.steps import Step, tell
+from parlai_q2.steps import Step, report_step
 from parlai_q2.turns import Span
 from tests.report.samples import HOSTILE, SIGNATURE, reranked
 
@@ -108,9 +108,9 @@ class Scripted:
             self.knowledge = knowledge
         if text.startswith('/knowledge '):
             self.knowledge = text.removeprefix('/knowledge ')
-        tell(Step.FINDING)
-        tell(Step.JUDGING, 2)
-        tell(Step.CHOOSING, 2)
+        report_step(Step.FINDING)
+        report_step(Step.JUDGING, 2)
+        report_step(Step.CHOOSING, 2)
         turn = read_turn(text, self.reply(text))
         self.turns.append(turn)
         return {'turn': turn, 'number': len(self.turns), 'knowledge': self.knowledge}
@@ -161,7 +161,7 @@ class Scripted:
 
 
 @contextmanager
-def served(conversation: Conversation) -> Iterator[ChatServer]:
+def served(conversation: ServedConversation) -> Iterator[ChatServer]:
     """A server of the conversation, on a port of its own, in another thread."""
     with ChatServer('127.0.0.1', 0) as server:
         page = render_chat('Scripted <b>')

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from parlai_q2.steps import Step, tell
+from parlai_q2.steps import Step, report_step
 from tests.report.chats import Scripted, served
 from tests.report.contrast import faint
 from tests.report.samples import HOSTILE
@@ -215,7 +215,7 @@ def test_a_wait_tells_the_step_that_it_is_at(opened, chat):
     interact = chat.host.conversation.interact
 
     def slow(text, knowledge):
-        tell(Step.JUDGING, 10)
+        report_step(Step.JUDGING, 10)
         assert go_on.wait(20)
         return interact(text, knowledge)
 

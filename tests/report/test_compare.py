@@ -4,7 +4,7 @@ import pytest
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError
-from parlai_q2.report.changes import change_of, different_settings, pair_up
+from parlai_q2.report.changes import compare_entries, different_settings, pair_up
 from parlai_q2.report.comparison import write_comparison
 from parlai_q2.report.overview import TwoRunOverview
 from tests.files import page_data
@@ -125,7 +125,7 @@ def test_what_cannot_be_told_is_not_claimed(tmp_path):
 
 
 def test_each_question_has_its_fate():
-    change = change_of(*entries(scored(), rescored()))
+    change = compare_entries(*entries(scored(), rescored()))
     # Places of the claims before and after. The second question had an answer.
     assert change['rows'] == [
         (1, 1, 'answer'),
@@ -142,8 +142,8 @@ def test_each_question_has_its_fate():
 @pytest.mark.parametrize('before, after', [(True, False), (False, True)])
 def test_a_run_that_compared_the_response_as_a_whole_is_named(before, after):
     runs = (simple(1, fallback=before), simple(1, fallback=after))
-    assert change_of(*entries(*runs))['why'] == {'whole': 1}
-    assert not change_of(*entries(runs[0], runs[0]))['why']
+    assert compare_entries(*entries(*runs))['why'] == {'whole': 1}
+    assert not compare_entries(*entries(runs[0], runs[0]))['why']
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_run_that_compared_the_response_as_a_whole_is_named(before, after):
     ],
 )
 def test_marks_without_questions_are_paired_by_their_place(before, after, rows):
-    change = change_of(*entries(marks(*before), marks(*after, score=0.2)))
+    change = compare_entries(*entries(marks(*before), marks(*after, score=0.2)))
     assert sorted(change['rows']) == sorted(rows)
     differ = sum(fate == 'mark' for _, _, fate in rows)
     assert change['why'] == ({'mark': differ} if differ else {})
@@ -169,7 +169,7 @@ def test_marks_without_questions_are_paired_by_their_place(before, after, rows):
 
 def overview_of(before, after):
     pairs = pair_up(entries(*before), entries(*after)).pairs
-    return TwoRunOverview([change_of(*pair) for pair in pairs])
+    return TwoRunOverview([compare_entries(*pair) for pair in pairs])
 
 
 def test_figures_are_over_the_pairs():

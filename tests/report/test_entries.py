@@ -5,7 +5,7 @@ import pytest
 
 from parlai_q2.claims import Claim, Evidence, Label, Score, Status
 from parlai_q2.errors import InputError
-from parlai_q2.report.entries import chosen_knowledge, read_entry, sources_of
+from parlai_q2.report.entries import chosen_knowledge, list_sources, read_entry
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.choice import Reason
 from parlai_q2.turns import Span, passages_of
@@ -150,9 +150,9 @@ def test_a_reply_says_which_documents_bear_it_out():
     candidate = Candidate('Bees sing.', score=score)
     passages = passages_of(found_in('a.md', 'b<i>\x1b.md'))
     ranking = Ranking((candidate,), Reason.BEST, passages=passages)
-    assert sources_of(ranking) == ['b<i>\\x1b.md, A > B']
+    assert list_sources(ranking) == ['b<i>\\x1b.md, A > B']
     # A document's passage is named by its heading.
     assert chosen_knowledge(ranking)[0] == ['B: ', 'title', []]
     without = replace(ranking, candidates=(Candidate('Bees sing.'),))
-    assert sources_of(without) == ['a.md, A > B', 'b<i>\\x1b.md, A > B']
-    assert sources_of(replace(without, passages=passages_of('Bees.'))) == []
+    assert list_sources(without) == ['a.md, A > B', 'b<i>\\x1b.md, A > B']
+    assert list_sources(replace(without, passages=passages_of('Bees.'))) == []

@@ -1,7 +1,7 @@
 import pytest
 
 from parlai_q2.claims import Status
-from parlai_q2.report.spans import Mark, Piece, clip, cut
+from parlai_q2.report.spans import Mark, TextPiece, clip, cut
 from parlai_q2.turns import Span
 
 TEXT = 'Madonna sang in 1985.'
@@ -47,9 +47,13 @@ def test_a_text_is_cut_at_its_spans(spans, expected):
 
 
 def test_a_clipped_text_keeps_its_marks_and_says_what_it_left_out():
-    pieces = [Piece('w ' * 500), Piece('1985', BAD, (0,)), Piece(' w' * 500)]
+    pieces = [
+        TextPiece('w ' * 500),
+        TextPiece('1985', BAD, (0,)),
+        TextPiece(' w' * 500),
+    ]
     shown = clip(pieces, limit=100, context=10)
-    assert Piece('1985', BAD, (0,)) in shown
+    assert TextPiece('1985', BAD, (0,)) in shown
     text = ''.join(p.text for p in shown)
     assert len(text) < 100
     assert text.count('characters ...]') == 2

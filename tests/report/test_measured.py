@@ -3,7 +3,7 @@
 import re
 
 from parlai_q2.figures.style import new_figure, save
-from parlai_q2.report.measured import Section, caption, write_measured
+from parlai_q2.report.measured import PageSection, caption, write_measured
 from parlai_q2.tables import Column, Table
 
 HOSTILE = '</script><img src=x onerror=alert(1)>'
@@ -16,7 +16,7 @@ def test_the_page_has_tables_figures_and_signatures_and_runs_nothing(tmp_path):
     columns = (Column('scorer', 'scorer', repeated=True), Column('auc', 'AUC'))
     row = {'scorer': HOSTILE, 'auc': 0.5, 'source': 'paper'}
     table = Table('t', 'A table', columns, (row,), ('Mind.',))
-    section = Section('My & set', [table], drawn, [('mine', 'sig|a:<b>')], 'set_')
+    section = PageSection('My & set', [table], drawn, [('mine', 'sig|a:<b>')], 'set_')
     page = write_measured([section], tmp_path / 'page.html', HOSTILE, 'Read.')
     text = page.read_text('utf-8')
     assert text.count('data:image/svg+xml;base64,') == 1, 'an SVG, and not its PNG'

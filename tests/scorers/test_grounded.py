@@ -128,12 +128,12 @@ def test_words_and_numbers_of_chit_chat_do_not_count():
 
 def test_q2_is_its_evidence_and_a_feature():
     found = score(grounded(), 'founded in 1969')
-    assert found.asked
+    assert found.question_claims
     assert 'q2' in found.parts
     fast = GroundedFastScorer(ToyNliModel())
     alone = score(fast, 'founded in 1969')
     assert fast.name == 'grounded_fast'
-    assert (alone.asked, alone.fallback) == ((), False)
+    assert (alone.question_claims, alone.fallback) == ((), False)
 
 
 def test_the_signature_has_the_weights(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from parlai_q2 import Example, Label, load_scorer
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.report.entries import notes_of
+from parlai_q2.report.entries import explain_place
 from parlai_q2.report.terminal import render_score
 from parlai_q2.rerank import Reranker
 from parlai_q2.scorers import shell
@@ -88,7 +88,7 @@ def test_people_are_told_what_was_not_read():
     (score,) = load_scorer('consistency').score([Example(KNOWN, response)])
     assert '50% of a text not read' in render_score(score, response, KNOWN, False, 120)
     ranking = Reranker(load_scorer('consistency')).rank(KNOWN, [response])
-    assert '50% of a text not read' in notes_of(ranking.chosen, ranking)
+    assert '50% of a text not read' in explain_place(ranking.chosen, ranking)
 
 
 @pytest.mark.parametrize('name', ['consistency', 'grounded_fast', 'rouge_l', 'overlap'])

@@ -142,7 +142,9 @@ class _Answering:
                 await answer(scope, receive, send)
 
 
-async def _events(steps: Steps, reply: Future, private: bool) -> AsyncIterator[str]:
+async def _events(
+    steps: Steps, reply: Future[Any], private: bool
+) -> AsyncIterator[str]:
     while True:
         try:
             step = await asyncio.wait_for(steps.get(), HEARTBEAT)
@@ -162,7 +164,7 @@ def _event(name: str, data: dict[str, Any]) -> str:
     return f'event: {name}\ndata: {json.dumps(data, allow_nan=False)}\n\n'
 
 
-async def _result(future: Future) -> Any:
+async def _result(future: Future[Any]) -> Any:
     # Shielded: what one browser asked is carried out even if it leaves.
     return await asyncio.shield(asyncio.wrap_future(future))
 

@@ -39,7 +39,7 @@ class Limits:
     from_one: int = 16
     patience: float = 30.0
     headers: float = 10.0
-    open: Counter = field(default_factory=Counter)
+    open: Counter[str] = field(default_factory=Counter)
     arriving: 'dict[BoundedConnection, None]' = field(default_factory=dict)
 
     def has_room(self, address: str) -> bool:

@@ -11,15 +11,17 @@ from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from parlai_q2.report.chat.messages import RequestError
-from parlai_q2.steps import Listener, heard_by
+from parlai_q2.steps import Listener, listening
 
 # How often the waiting thread looks whether it was interrupted.
 _LOOK_SECONDS = 0.2
 # The most messages that wait for their replies.
 MAX_WAITING = 8
+# What is to be done, and the future of its result.
+Task = tuple[Future[Any], Callable[[], Any]]
 
 
-class Conversation(Protocol):
+class ServedConversation(Protocol):
     """The conversation that is served. Its methods take and return JSON-safe values."""
 
     def state(self) -> dict[str, Any]:
@@ -43,11 +45,11 @@ class ChatHost:
     return a future, which fails with RequestError if the chat ends first.
     """
 
-    def __init__(self, conversation: Conversation):
+    def __init__(self, conversation: ServedConversation):
         self.conversation = conversation
-        self._requests: SimpleQueue[tuple[Future, Callable] | None] = SimpleQueue()
+        self._requests: SimpleQueue[Task | None] = SimpleQueue()
         self._over = False
-        self._messages: set[Future] = set()
+        self._messages: set[Future[Any]] = set()
         # The number of resets, the message being replied to, and the state before it.
         # Only the thread of run() changes them.
         self._number = 0
@@ -70,16 +72,18 @@ class ChatHost:
             if (request := self._requests.get()) is not None:
                 _end(request[0])
 
-    def state(self) -> Future:
+    def state(self) -> Future[Any]:
         """What a newly opened page shows; it does not wait for a reply in progress."""
         pending = self._pending
         if pending is not None:
-            now: Future = Future()
+            now: Future[Any] = Future()
             now.set_result({**self._before, 'pending': pending})
             return now
         return self._ask(lambda: self._numbered(self.conversation.state()))
 
-    def interact(self, text: str, knowledge: str | None, listener: Listener) -> Future:
+    def interact(
+        self, text: str, knowledge: str | None, listener: Listener
+    ) -> Future[Any]:
         """
         Send a message and get the reply.
 
@@ -96,15 +100,15 @@ class ChatHost:
         future.add_done_callback(self._messages.discard)
         return future
 
-    def evidence(self, number: int, conversation: int) -> Future:
+    def evidence(self, number: int, conversation: int) -> Future[Any]:
         """The evidence of a turn of this conversation."""
         return self._ask(lambda: self._evidence(number, conversation))
 
-    def reset(self) -> Future:
+    def reset(self) -> Future[Any]:
         """Start a new conversation."""
         return self._ask(self._reset)
 
-    def _next(self) -> tuple[Future, Callable] | None:
+    def _next(self) -> Task | None:
         # A Ctrl-C just before the wait begins does not end it. Without a timeout it
         # would go unnoticed until the next request.
         while True:
@@ -113,8 +117,8 @@ class ChatHost:
             except Empty:
                 pass
 
-    def _ask(self, act: Callable[[], Any]) -> Future:
-        future: Future = Future()
+    def _ask(self, act: Callable[[], Any]) -> Future[Any]:
+        future: Future[Any] = Future()
         self._requests.put((future, act))
         if self._over:
             # A connection that is still open may bring another request.
@@ -127,7 +131,7 @@ class ChatHost:
         self._before = self._numbered(self.conversation.state())
         self._pending = text
         try:
-            with heard_by(listener):
+            with listening(listener):
                 turn = self.conversation.interact(text, knowledge)
         finally:
             self._pending = None
@@ -150,7 +154,7 @@ class ChatHost:
         return {**state, **added}
 
 
-def _carry_out(future: Future, act: Callable[[], Any]) -> None:
+def _carry_out(future: Future[Any], act: Callable[[], Any]) -> None:
     try:
         future.set_result(act())
     except Exception as e:
@@ -160,7 +164,7 @@ def _carry_out(future: Future, act: Callable[[], Any]) -> None:
         raise
 
 
-def _end(future: Future) -> None:
+def _end(future: Future[Any]) -> None:
     problem = 'The chat has ended.'
     with suppress(InvalidStateError):
         future.set_exception(RequestError(HTTPStatus.SERVICE_UNAVAILABLE, problem))

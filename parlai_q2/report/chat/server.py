@@ -17,7 +17,7 @@ from parlai_q2.report.chat.app import make_app
 from parlai_q2.report.chat.connections import BoundedConnection, Limits
 from parlai_q2.report.chat.ctrl_c import end_within
 from parlai_q2.report.chat.guards import Access
-from parlai_q2.report.chat.host import ChatHost, Conversation
+from parlai_q2.report.chat.host import ChatHost, ServedConversation
 
 _BACKLOG = 128
 # From Ctrl-C until the process has ended, whatever it is at.
@@ -87,7 +87,7 @@ class ChatServer:
         assert self._host is not None, 'the chat is not being served'
         return self._host
 
-    def serve(self, conversation: Conversation, page: str) -> None:
+    def serve(self, conversation: ServedConversation, page: str) -> None:
         """
         Serve until :meth:`stop` or Ctrl-C.
 
