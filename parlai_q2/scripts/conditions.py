@@ -255,7 +255,7 @@ def measure_condition(
 def _mean(
     condition_replies: Sequence[ConditionReply], values: Sequence[float]
 ) -> Interval | None:
-    """The mean of their values, None if there are none; the bootstrap draws episodes."""
+    """The mean of their values; None if there are none. Episodes are drawn."""
     if not values:
         return None
     return mean_interval(
