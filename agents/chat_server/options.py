@@ -19,48 +19,48 @@ OPTIONS: Sequence[tuple[str, Any, Any, str]] = (
         '--server-url',
         '',
         None,
-        'where the protocol starts, such as http://localhost:8000/v1; no other host is '
-        'contacted',
+        'the base URL of the protocol, such as http://localhost:8000/v1; no other host '
+        'is contacted',
     ),
-    ('--server-model', '', None, "the model's name there"),
+    ('--server-model', '', None, "the model's name on the server"),
     (
         '--prompt-template',
         DEFAULT_PROMPT,
         None,
-        "the system's message, a format string with {knowledge}; with {history} as "
-        'well, all turns are written into this one message',
+        'the system message, a format string with {knowledge}; with {history}, all '
+        'turns become part of this one message',
     ),
     (
         '--server-samples',
         DEFAULT_SAMPLES,
         1,
-        'how many replies to ask for when they are reranked; otherwise one',
+        'how many replies to ask for when reranking; otherwise one',
     ),
-    ('--server-temperature', 0.9, 0, '0 for no sampling'),
-    ('--server-topp', 0.95, 0, 'probability mass that is sampled from, in (0, 1]'),
+    ('--server-temperature', 0.9, 0, '0: no sampling'),
+    ('--server-topp', 0.95, 0, 'probability mass to sample from, in (0, 1]'),
     ('--server-max-tokens', 128, 1, 'the most tokens of a reply'),
-    ('--server-timeout', 60.0, 0.1, 'seconds for one try'),
+    ('--server-timeout', 60.0, 0.1, 'seconds for one request'),
     (
         '--server-retries',
         4,
         0,
-        'how often to ask again, after longer and longer waits, where the server is '
-        'busy, fails or breaks off',
+        'how often to ask again, after longer and longer waits, if the server is busy, '
+        'fails or breaks off',
     ),
     ('--server-concurrency', 4, 1, 'requests at a time'),
     (
         '--server-logprobs',
         False,
         None,
-        'ask for log probabilities as well, which not all servers give, so that the '
-        'choice can count them',
+        'also ask for log probabilities, so that the choice can use them; not all '
+        'servers have them',
     ),
     (
         '--server-key-variable',
         KEY_VARIABLE,
         None,
-        "the environment variable that holds the server's key, if it needs one; the "
-        'key itself is never saved or shown',
+        "the environment variable with the server's key, if it needs one; the key "
+        'itself is never saved or shown',
     ),
 )
 

@@ -170,7 +170,7 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
         nargs='*',
         default=None,
         help="the names of the classes; default: the task's label candidates, or "
-        'consistent, inconsistent and generic where it has none',
+        'consistent, inconsistent and generic if it has none',
     )
     add_class_map(group)
     return add_scorer_options(parser, Role.MEASURE, default=DEFAULT_SCORER)

@@ -80,13 +80,13 @@ def add_options(
         '--chat-template',
         type=str,
         default=None,
-        help="a file with a Jinja chat template, in place of the tokenizer's",
+        help="a file with a Jinja chat template, instead of the tokenizer's",
     )
     group.add_argument(
         '--prompt-template',
         type=str,
         default=None,
-        help="a chat model's system message, or else the text that the model reads: a "
+        help='the system message of a chat model, or the whole prompt of another: a '
         'format string with {knowledge} and {history}',
     )
     group.add_argument('--device', type=str, default='cpu', help='cpu, cuda or cuda:1')
@@ -94,21 +94,21 @@ def add_options(
         '--compute-type',
         type=str,
         default='default',
-        help=f'one of {", ".join(COMPUTE_TYPES)}; default: as the model is stored',
+        help=f'one of {", ".join(COMPUTE_TYPES)}; default: the model's own type',
     )
     group.add_argument(
         '--stop',
         type=str,
         nargs='+',
         default=None,
-        help='texts or tokens at which a reply is cut',
+        help='texts or tokens that end a reply',
     )
     group = parser.add_argument_group('CTranslate2 Agent: search')
     group.add_argument(
         '--inference',
         choices=tuple(Search),
         default=None,
-        help='the search for a reply that is not reranked; reranking takes '
+        help='the search for a reply without reranking; reranking uses '
         f'--candidate-strategies. Default: {DEFAULT_INFERENCE}',
     )
     for name, kind, explanation in (
@@ -120,10 +120,10 @@ def add_options(
         group.add_argument(name, type=kind, default=None, help=explanation)
     usual = Decoding()
     for name, explanation in (
-        ('temperature', 'of whatever samples'),
+        ('temperature', 'temperature of sampling'),
         ('beam_length_penalty', 'scores are divided by the length to this power'),
         ('beam_block_ngram', 'no n-gram of this size occurs twice; 0: no limit'),
-        ('beam_min_length', 'the least number of tokens'),
+        ('beam_min_length', 'the least number of tokens in a reply'),
     ):
         value = getattr(usual, name)
         option = f'--{name.replace("_", "-")}'

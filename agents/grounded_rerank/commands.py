@@ -107,8 +107,8 @@ def _answer_knowledge(text: str, knowledge: AgentKnowledge) -> str:
     passages = read_typed(text[addition.end() :] if addition else text)
     knowledge.typed = (*knowledge.typed, *passages) if addition else passages
     source = knowledge.source
-    instead = ' in place of the knowledge file' if source.passages else ''
-    instead = ' in place of the documents' if source.index is not None else instead
+    instead = ' instead of the knowledge file' if source.passages else ''
+    instead = ' instead of the documents' if source.index is not None else instead
     also = ' too' if addition else ''
     return f'Replies will stick to this{also}{instead}: {_format_passages(passages)}'
 

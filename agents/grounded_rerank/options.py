@@ -22,7 +22,7 @@ def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
         '--candidate-strategies',
         type=_strategies,
         default=strategies.DEFAULT_STRATEGIES,
-        help='searches, each with the number of candidates that it finds, as in '
+        help='searches, each with its number of candidates, as in '
         'beam:4,nucleus:3; after slashes, the width of a beam (beam:3/10) and settings '
         '(nucleus:3/p=0.9, delayedbeam:3/k=10/delay=5). Their order decides ties. '
         'Searches: ' + ', '.join(strategies.Search),

@@ -38,7 +38,7 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
         '--classifier',
         type=str,
         default=DEFAULT_CLASSIFIER,
-        help='a preset whose detector section is the classifier: mini (shipped), '
+        help='a preset whose detector section is the classifier: mini (ships), '
         'factcc, albert_vitaminc, bert_conv_fever (to be trained), or a path to a '
         'YAML file. A saved --model-file takes precedence',
     )

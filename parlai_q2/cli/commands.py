@@ -41,13 +41,13 @@ GROUPS = {
     'Score and choose': (
         Command('demo', 'See scoring and reranking at work, offline'),
         Command('score', 'Score responses against their knowledge'),
-        Command('rerank', 'Rerank candidates made elsewhere'),
+        Command('rerank', 'Rerank the candidates in a file'),
         Command('serve', 'Answer chat clients with the most grounded reply'),
         Command('report', 'Write scores and their evidence as a page'),
         Command('cache', 'Show or clear the cache of scores'),
     ),
     'Find knowledge': (
-        Command('index', 'Make an index of documents to ground replies in'),
+        Command('index', 'Index documents to ground replies in'),
         Command('retrieve', 'Find passages in an index, or measure how well'),
     ),
     'Make training data': (
@@ -57,10 +57,10 @@ GROUPS = {
     ),
     'Measure': (
         Command('meta_eval', "Compare scorers with people's annotations"),
-        Command('calibrate', 'Fit prior and threshold to labelled pairs of your own'),
+        Command('calibrate', 'Fit the prior and threshold to your labelled pairs'),
         Command(
             'conditions',
-            'Compare replies that rest on given and on found knowledge',
+            'Compare replies on given and on retrieved knowledge',
             True,
             'conditions.json',
         ),

@@ -27,15 +27,17 @@ def add_knowledge_options(group: Any) -> None:
         '--knowledge-delimiter',
         type=str,
         default=None,
-        help='what separates a passage from the message in a text, e.g. "\\n"; the '
-        'passage stays until its episode brings another or ends',
+        help='what separates the passage from the message in a text, e.g. '
+        '"\\n"; the passage stays until the episode ends or brings '
+        'another',
     )
     group.add_argument(
         '--knowledge-file',
         type=str,
         default=None,
-        help='a text file: the knowledge of turns that bring none; of several '
-        'passages, such as a FAQ, those that fit the turn',
+        help='a text file with the knowledge of turns that bring none; if it '
+        'has several passages, such as a FAQ, those that fit the turn are '
+        'used',
     )
 
 
@@ -45,30 +47,30 @@ def add_index_options(group: Any) -> None:
         '--knowledge-index',
         type=str,
         default=None,
-        help='an index of documents (parlai_q2 index), or a retriever of your own '
-        '(module:Class), in place of the knowledge that messages bring',
+        help='an index of documents (parlai_q2 index) or your own retriever '
+        '(module:Class), instead of the knowledge in messages',
     )
     group.add_argument(
         '--knowledge-passages',
         type=int,
         default=None,
-        help='how many passages to find; default: what the index was made for, of a '
-        f'file {DEFAULT_PASSAGES}',
+        help='how many passages to use; default: the setting of the index, or '
+        f'{DEFAULT_PASSAGES} of a file',
     )
     group.add_argument(
         '--knowledge-search',
         type=str,
         choices=tuple(By),
         default=None,
-        help='search by words, by the vectors of an encoder (dense), or by both '
-        '(fused); default: what the index was made for',
+        help='search by words, by the vectors of an encoder (dense), or by '
+        'both (fused); default: the setting of the index',
     )
     group.add_argument(
         '--knowledge-answers',
         type='bool',
         default=True,
-        help='keep the passages that answer the question, and say --abstain-text '
-        'where none does',
+        help='keep only passages that answer the question, and reply '
+        '--abstain-text if none does',
     )
 
 

@@ -40,10 +40,11 @@ def add_choice_options(parser: Any) -> Any:
         '--rerank-by',
         choices=tuple(RerankBy),
         default=DEFAULT_RERANK_BY,
-        help='combined: groundedness, relevance to the turn and the weighted log '
-        'probability under the generator (left out unless one search returned all '
-        'candidates with it); score_plus_generator: the same without relevance; score: '
-        'the highest score; threshold: the first candidate above the threshold',
+        help='combined: groundedness, relevance to the turn and the weighted '
+        'log probability under the generator (only if one search returned '
+        'all candidates with it); score_plus_generator: the same without '
+        'relevance; score: the highest score; threshold: the first '
+        'candidate above the threshold',
     )
     group.add_argument(
         '--generator-weight',
@@ -63,8 +64,9 @@ def add_choice_options(parser: Any) -> Any:
         '--abstain-unverified',
         type='bool',
         default=True,
-        help='with --abstain-below, also abstain if there is no knowledge or the reply '
-        "could not be verified; false: the generator's first reply stands",
+        help='with --abstain-below, also abstain if there is no knowledge or '
+        "the reply could not be verified; false: return the generator's "
+        'first reply',
     )
     group.add_argument(
         '--abstain-text',
@@ -76,8 +78,8 @@ def add_choice_options(parser: Any) -> Any:
         type='bool',
         default=True,
         help='lower the scores of copies of the knowledge, generic replies, '
-        'repetitions, misspelt words of the knowledge and replies that do not '
-        'name their subject, at most to the threshold',
+        'repetitions, misspelt words and replies that do not name their '
+        'subject, but not below the threshold',
     )
     return group
 

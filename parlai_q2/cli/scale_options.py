@@ -25,25 +25,25 @@ def add_engine_options(parser: Any) -> Any:
         '--engine',
         choices=tuple(EngineName),
         default=str(EngineName.LOCAL),
-        help='local: this process, with all cores; ray: actors on a Ray cluster, '
-        'which needs the extra parlai_q2[ray]',
+        help='local: this process, with all cores; ray: actors on a Ray '
+        'cluster (needs the extra parlai_q2[ray])',
     )
     group.add_argument(
         '--ray-address',
-        help='the cluster, as host:port or auto; default: Ray is started on this '
-        'machine, for this run',
+        help='the cluster, as host:port or auto; default: start Ray on this '
+        'machine for this run',
     )
     group.add_argument(
         '--ray-actors',
         type=int,
-        help='number of actors, each of which holds a loaded scorer; default: as many '
-        'as the cluster can hold when the run begins',
+        help='number of actors, each with a loaded scorer; default: as many as '
+        'the cluster can hold at the start',
     )
     group.add_argument(
         '--ray-cpus',
         type=float,
         default=1.0,
-        help='CPUs of an actor, which is also its number of threads',
+        help='CPUs of an actor, and its number of threads',
     )
     group.add_argument(
         '--ray-gpus', type=float, default=0.0, help='GPUs of an actor, such as 1 or 0.5'
@@ -58,8 +58,9 @@ def add_scale_options(parser: Any, chunk_size: int) -> Any:
         '--chunk-size',
         type=int,
         default=chunk_size,
-        help='records per call of the scorer, fewer if they are long; a killed run or '
-        'actor loses at most one call. More fill the batches of a GPU better',
+        help='records per call of the scorer, fewer if they are long; a killed '
+        'run or actor loses at most one call. Larger chunks use a GPU '
+        'better',
     )
     return parser
 
@@ -69,8 +70,8 @@ def add_out_format(group: Any) -> None:
     group.add_argument(
         '--out-format',
         choices=(str(Format.JSONL), str(Format.PARQUET)),
-        help='the format of the files in a folder, by default jsonl; a single file '
-        'has the format of its name, such as scores.parquet',
+        help='the format of the files in a folder, jsonl by default; a single '
+        'file has the format of its ending, such as scores.parquet',
     )
 
 

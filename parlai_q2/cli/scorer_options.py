@@ -43,7 +43,7 @@ def add_preset_option(group: Any) -> None:
     group.add_argument(
         '--preset',
         default=DEFAULT_PRESET,
-        help='the models: mini or base, which ship; one that is fetched on '
+        help='the models: mini or base, which ship; a name to download on '
         f'first use ({", ".join(FETCHED)}); or a YAML file',
     )
 
@@ -52,12 +52,13 @@ def add_device_option(group: Any) -> None:
     """Add ``--scorer-device`` and ``--threads``."""
     group.add_argument(
         '--scorer-device',
-        help='device of the scorers; default: cuda:GPU if ParlAI uses a GPU, else cpu',
+        help='device of the scorers; default: cuda:GPU if ParlAI uses a GPU, '
+        'otherwise cpu',
     )
     group.add_argument(
         '--threads',
         type=int,
-        help='the most CPU cores to compute on; default: all that this process may '
+        help='the most CPU cores to use; default: all that the process may '
         'use, or $OMP_NUM_THREADS',
     )
 
@@ -67,9 +68,9 @@ def add_model_options(group: Any) -> None:
     add_preset_option(group)
     group.add_argument(
         '--detector',
-        help='another detector for consistency, grounded and grounded_fast: a preset '
-        'such as minicheck, a YAML file, or a folder or hub name of a sequence '
-        "classifier; default: the preset's",
+        help='another detector for consistency, grounded and grounded_fast: a '
+        'preset such as minicheck, a YAML file, or a folder or hub name '
+        "of a sequence classifier; default: the preset's",
     )
     group.add_argument(
         '--scorer-batch-size',
@@ -119,13 +120,15 @@ def add_cache_options(parser: Any) -> Any:
     group.add_argument(
         '--cache',
         type='bool',
-        help='keep scores on disk and reuse them; default: where the same texts are '
-        'scored again (filter, mutators, meta_eval), or with --cache-file',
+        help='keep scores on disk and reuse them; default: true for commands '
+        'that score the same texts again (filter, mutators, meta_eval) or '
+        'with --cache-file',
     )
     group.add_argument(
         '--cache-file',
-        help='the .sqlite file to keep them in, of at most 1 GiB; default: '
-        '$PARLAI_Q2_CACHE, else parlai_q2/scores.sqlite in your cache folder',
+        help='the .sqlite file of the cache, of at most 1 GiB; default: '
+        '$PARLAI_Q2_CACHE, or parlai_q2/scores.sqlite in your cache '
+        'folder',
     )
     return parser
 

@@ -51,7 +51,7 @@ class FileRecord:
         return describe_line(self.source, self.line)
 
     def without_content(self, error: RecordError) -> 'FileRecord':
-        """The record with an error in place of all that it holds."""
+        """The record with an error instead of its fields."""
         return FileRecord(self.line, {}, error, read=self.read, source=self.source)
 
 

@@ -2,7 +2,7 @@
 JSON as its standard has it (RFC 8259), without NaN and Infinity.
 
 Python's ``json`` reads and writes both, and reads ``1e400`` as Infinity; ``jq`` and
-browsers refuse a line with them. Here null stands in the place of such a number, when
+browsers refuse a line with them. Here null replaces such a number, when
 it is read and when it is written, and readers name the fields that had one.
 """
 

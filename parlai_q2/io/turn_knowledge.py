@@ -90,7 +90,7 @@ class KnowledgeSource:
 
     :param delimiter: what separates a passage from the message inside a text.
     :param file: a text file, the knowledge for turns that bring none.
-    :param index: documents that are searched, in place of all other knowledge.
+    :param index: documents that are searched, instead of all other knowledge.
     :ivar file_index: searches the file, where it has several passages.
     """
 

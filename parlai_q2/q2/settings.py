@@ -42,7 +42,7 @@ class Q2Settings:
     :param variant: one of :class:`Variant`.
     :param use_nli: compare unequal answers by NLI, otherwise by token F1 alone.
     :param soft_nli: score by the NLI probabilities instead of the likeliest class:
-        P(entailment) + P(neutral) / 2, or ``neutral_fallback`` in place of the half for
+        P(entailment) + P(neutral) / 2, or ``neutral_fallback`` instead of the half for
         a response without questions. Generic counts as neutral.
     :param by_value: compare answers that are amounts by their values first: half an
         hour is 30 minutes, 42 miles are not 42 kilometres. Not in the paper.

@@ -49,7 +49,7 @@ class RerankJob:
     Reranks pools; see :class:`~parlai_q2.runs.job.Job`.
 
     :param make_reranker: must be picklable for Ray.
-    :param abstain_text: the reply in place of one that is not grounded.
+    :param abstain_text: the reply instead of one that is not grounded.
     """
 
     make_reranker: MakeReranker

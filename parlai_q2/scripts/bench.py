@@ -53,9 +53,9 @@ def add_options(parser: Any) -> None:
     group.add_argument(
         '--parts',
         default=','.join(PARTS),
-        help='what to measure, separated by commas; reranking needs ParlAI; besides '
-        'these, scale: large files in one process and with Ray; candidates: what more '
-        'of them give; filtering: by a mutator',
+        help='comma-separated: metric, loop, reranking (needs ParlAI); scale: '
+        'large files in one process and with Ray; candidates: how much '
+        'more candidates help; filtering: the cost of a mutator',
     )
     group.add_argument(
         '--measure', default='precision', help='the scorer of the part scale'
@@ -63,18 +63,19 @@ def add_options(parser: Any) -> None:
     group.add_argument(
         '--records',
         default='10000,100000',
-        help='how many records the files of the part scale have',
+        help='numbers of records of the files in the part scale',
     )
     group.add_argument(
         '--distinct',
         type=int,
-        help='how many of these differ, default all; if given, also with a cache',
+        help='how many of these differ; default: all; if set, the part also '
+        'runs with a cache',
     )
     group.add_argument(
         '--ray-actors',
         type=int,
         default=2,
-        help='actors of the part scale, a core each',
+        help='actors of the part scale, with one core each',
     )
     group.add_argument(
         '--chunk-size', type=int, default=256, help='records per call of the scorer'

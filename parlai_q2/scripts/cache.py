@@ -19,18 +19,18 @@ def add_options(parser: Any) -> None:
     """Add the command's options."""
     parser.add_argument(
         '--clear',
-        help=f'delete scores: {ALL}, or those of one signature, given by the digits '
-        'that this command shows for it',
+        help=f'delete scores: {ALL}, or those of one signature, by the digits '
+        'that this command shows',
     )
     parser.add_argument(
         '--older-than',
         type=float,
-        help='delete scores that have not been used for this many days; with --clear, '
-        'only those among the scores it names',
+        help='delete scores that were not used for this many days; with '
+        '--clear, only among the scores that it names',
     )
     parser.add_argument(
         '--cache-file',
-        help='the .sqlite file; default: $PARLAI_Q2_CACHE, else '
+        help='the .sqlite file; default: $PARLAI_Q2_CACHE, or '
         'parlai_q2/scores.sqlite in your cache folder',
     )
 

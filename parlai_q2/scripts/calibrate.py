@@ -20,22 +20,24 @@ def add_options(parser: Any) -> None:
     group = parser.add_argument_group('Calibration')
     group.add_argument(
         '--infile',
-        help='file of records with knowledge, response and label (consistent or '
-        'inconsistent, supported or unsupported, 1 or 0, ...); generic pairs are left '
-        'out; 50 pairs or more',
+        help='file of at least 50 records with knowledge, response and label '
+        '(consistent or inconsistent, supported or unsupported, 1 or 0, '
+        '...); generic pairs are left out',
     )
     group.add_argument(
         '--outfile',
         help='JSON file to write, for --measure-calibration and --choose-calibration',
     )
-    group.add_argument('--format', choices=tuple(Format), help="the input's format")
+    group.add_argument(
+        '--format', choices=tuple(Format), help='the format of the input'
+    )
     add_fields_option(group)
     group.add_argument(
         '--target',
         default='accuracy',
-        help='what the threshold is for: accuracy; recall=0.9, to find this share of '
-        'the inconsistent responses; or false_alarms=0.05, to call at most this share '
-        'of the consistent ones inconsistent',
+        help='the aim of the threshold: accuracy; recall=0.9, to detect this '
+        'share of the inconsistent responses; or false_alarms=0.05, to '
+        'call at most this share of the consistent ones inconsistent',
     )
     group.add_argument(
         '--refit',

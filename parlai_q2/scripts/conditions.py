@@ -1,7 +1,7 @@
 """
 ``parlai_q2 conditions``: one task under several conditions of knowledge, in one table:
 what the task gives, and what a search finds, as in table 2 of "Rome was built in 1776"
-(Santhanam et al. 2021, arXiv 2110.05456), with a scorer in the place of the crowd.
+(Santhanam et al. 2021, arXiv 2110.05456), with a scorer instead of the crowd.
 """
 
 import itertools
@@ -66,7 +66,7 @@ class ConditionReply(NamedTuple):
 
 @register_script('conditions', aliases=['q2_conditions'])
 class ConditionsScript(ParlaiScript):
-    """Compare replies that rest on given and on found knowledge."""
+    """Compare replies on given and on retrieved knowledge."""
 
     @classmethod
     def setup_args(cls):
@@ -75,9 +75,9 @@ class ConditionsScript(ParlaiScript):
         group.add_argument(
             '--conditions',
             default=DEFAULT_CONDITIONS,
-            help='comma-separated: given (what the task gives), NAME=INDEX (an index '
-            'that parlai_q2 index made), or a preset '
-            f'({", ".join(PRESETS)}), for which all passages of the task are indexed',
+            help='comma-separated: given (the knowledge of the task), NAME=INDEX (an '
+            'index that parlai_q2 index wrote), or a preset '
+            f'({", ".join(PRESETS)}), which indexes all passages of the task',
         )
         group.add_argument(
             '--outfile', help='JSON file for the table; replies go to .replies.jsonl'

@@ -94,8 +94,8 @@ def add_judging_options(parser: ParlaiParser) -> None:
     """Add the options for what becomes of replies, once they are made."""
     parser.add_argument(
         '--outfile',
-        help='file of conversations to write (.jsonl); the files that filter '
-        'writes go beside it, and the replies to <name>.replies.jsonl',
+        help='file of conversations to write (.jsonl); the files of filter go '
+        'beside it, and the replies to <name>.replies.jsonl',
     )
     add_filter_options(parser, default=Fate.DROP)
     add_scorer_options(parser, Role.MEASURE, default=MEASURE_OF_CHOSEN)

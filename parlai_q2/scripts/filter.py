@@ -46,8 +46,8 @@ class FilterScript(ParlaiScript):
         )
         group.add_argument(
             '--infile',
-            help='instead of a task, a file or a folder of files that parlai_q2 score '
-            'or parlai_q2 rerank wrote; its scores are taken',
+            help='instead of a task, a file or folder that parlai_q2 score or '
+            'parlai_q2 rerank wrote, with its scores',
         )
         add_num_examples(group, 'go over')
         add_filter_options(parser)

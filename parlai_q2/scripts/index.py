@@ -39,44 +39,43 @@ def add_options(parser: Any) -> None:
         '--verify',
         type='bool',
         default=False,
-        help='make nothing: read all of the index for its checksums',
+        help='check the checksums of an index, and write nothing',
     )
     group = parser.add_argument_group('Search')
     group.add_argument(
         '--preset',
         choices=tuple(PRESETS),
         default='bm25',
-        help='bm25: by words; fused: by words and by the vectors of an encoder; knn: '
-        'the one sentence nearest to the mean of the turns; dpr: the one passage that '
-        "DPR's encoders find for the last turn",
+        help='bm25: search by words; fused: by words and the vectors of an '
+        'encoder; knn: the one sentence nearest to the mean of the turns; '
+        "dpr: the one passage that DPR's encoders find for the last turn",
     )
     group.add_argument(
         '--encoder',
-        help='a sentence encoder whose vectors are searched, too: mini (the shipped '
-        'one), a folder, or a hub name',
+        help='a sentence encoder to search by vectors too: mini (ships), a '
+        'folder, or a hub name',
     )
     group.add_argument(
-        '--query-encoder',
-        help='the encoder of queries, where it is another, as with DPR',
+        '--query-encoder', help='the encoder of queries, if it is another, as in DPR'
     )
     group = parser.add_argument_group('Passages')
     group.add_argument(
         '--passage-words',
         type=int,
         default=DEFAULT_WORDS,
-        help='the most words of a passage',
+        help='the most words in a passage',
     )
     group.add_argument(
         '--passage-overlap',
         type=int,
         default=DEFAULT_OVERLAP,
-        help='the most words that a passage repeats of the one before',
+        help='the most words of the passage before that a passage repeats',
     )
     group.add_argument(
         '--language',
         choices=LANGUAGES,
         default=DEFAULT_LANGUAGE,
-        help='the language whose words are stemmed',
+        help='the language of the stemmer',
     )
 
 

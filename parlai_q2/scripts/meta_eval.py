@@ -49,28 +49,28 @@ def add_options(parser: Any) -> None:
         '-t',
         '--task',
         default=ABLATED,
-        help='comma-separated annotated sets: tasks, where words after colons choose a '
-        'part, as in begin:wow or begin:test; files of knowledge, response and label',
+        help='comma-separated annotated sets: tasks, optionally with a part after a '
+        'colon (begin:wow, begin:test), or files of knowledge, response and label',
     )
     group.add_argument(
         '-dp',
         '--datapath',
         default='',
-        help="folder of the tasks' files; default: $PARLAI_DATAPATH, else ParlAI's "
-        'own, else data',
+        help="folder of the tasks' files; default: $PARLAI_DATAPATH, or ParlAI's own, "
+        'or data',
     )
     group.add_argument(
         '--scorers',
         default=DEFAULT_SCORERS,
-        help='comma-separated scorers, in the order the tables show them: a name, '
-        "NAME@PRESET for another preset than --preset's, or module:Class for "
-        'one of your own',
+        help='comma-separated scorers, in the order of the tables: a name, '
+        'NAME@PRESET for another preset than --preset, or module:Class '
+        'for your own',
     )
     group.add_argument(
         '--score-columns',
-        help='comma-separated columns of scores made elsewhere: FILE:COLUMN or '
-        'NAME=FILE:COLUMN, from csv, tsv or JSON lines files with knowledge and '
-        'response',
+        help='comma-separated columns with scores of other programs: '
+        'FILE:COLUMN or NAME=FILE:COLUMN, from csv, tsv or JSON lines '
+        'files with knowledge and response',
     )
     add_fields_option(group)
     add_model_options(group)
@@ -78,8 +78,8 @@ def add_options(parser: Any) -> None:
         '--ablations',
         type='bool',
         default=True,
-        help='for q2_wow: also score with other settings of q2 (Tables 8 and 9), '
-        'each of which takes as long again as q2',
+        help='for q2_wow: also score with other settings of q2 (Tables 8 and '
+        '9), each of which takes as long as q2 itself',
     )
     group.add_argument(
         '--multi',
@@ -92,14 +92,14 @@ def add_options(parser: Any) -> None:
         '--random-knowledge',
         type='bool',
         default=True,
-        help='also score responses against knowledge from other turns and dialogues '
-        '(Table 10), for sets that tell dialogues apart',
+        help='also score responses against knowledge from other turns and '
+        'dialogues (Table 10), for sets with dialogues',
     )
     group.add_argument(
         '--num-examples',
         type=int,
         default=-1,
-        help='draw this many responses from each set, for a first look; -1: all',
+        help='draw this many responses from each set, for a quick look; -1: all',
     )
     group.add_argument(
         '--rounds',

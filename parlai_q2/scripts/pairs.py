@@ -21,21 +21,21 @@ def add_options(parser: Any) -> None:
     group = parser.add_argument_group('Pairs of replies')
     group.add_argument(
         '--infile',
-        help='what parlai_q2 rerank wrote, a file or a folder, or a log of the '
-        'reranking agent (--world-logs)',
+        help='the output of parlai_q2 rerank, a file or a folder, or a log of '
+        'the reranking agent (--world-logs)',
     )
     group.add_argument('--outfile', help='JSON lines file to write')
     group.add_argument(
         '--margin',
         type=float,
         default=DEFAULT_MARGIN,
-        help='the least difference between the scores of a pair, in (0, 1]',
+        help='the least difference between the two scores of a pair, in (0, 1]',
     )
     group.add_argument(
         '--prompt-template',
         default=REPLY,
-        help="the generator's prompt: a format string with {history} and {knowledge}, "
-        'or reply for that of the shipped reply model',
+        help="the generator's prompt: a format string with {history} and "
+        '{knowledge}, or reply for the prompt of the shipped reply model',
     )
 
 

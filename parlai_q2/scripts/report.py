@@ -36,18 +36,19 @@ def add_options(parser: Any) -> None:
     )
     parser.add_argument(
         '--outfile',
-        help="the page to write; default: the input's name with .html, or, for two "
-        'inputs, FIRST_to_SECOND.html beside the second',
+        help="the page to write; default: the input's name with .html, or for "
+        'two inputs FIRST_to_SECOND.html beside the second',
     )
     parser.add_argument(
         '--fields',
-        help="the field that has a person's label, as label=NAME; default: label, "
-        'which parlai_q2 score writes as given_label, or q2_label, which tasks have',
+        help="the field with a person's label, as label=NAME; default: label "
+        '(given_label in the output of parlai_q2 score) or q2_label '
+        '(tasks)',
     )
     parser.add_argument(
         '--by',
-        help='comma-separated fields of the records, such as system: for each, a table '
-        'of the figures by its values',
+        help='comma-separated fields of the records, such as system; the page '
+        'breaks the figures down by each',
     )
 
 

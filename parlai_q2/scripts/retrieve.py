@@ -42,40 +42,39 @@ DEPTH = 100
 def add_options(parser: Any) -> None:
     """Add the command's options."""
     parser.add_argument('query', nargs='*', help='what to look for')
-    parser.add_argument(
-        '--knowledge-index', help='the index, as parlai_q2 index made it'
-    )
+    parser.add_argument('--knowledge-index', help='an index that parlai_q2 index wrote')
     parser.add_argument(
         '--knowledge-passages',
         type=int,
-        help='how many passages to find; by default as the index was made for',
+        help='how many passages to show; default: the setting of the index',
     )
     parser.add_argument(
         '--knowledge-search',
         choices=tuple(By),
-        help='by words, by the vectors of an encoder (dense), or by both (fused); by '
-        'default as the index was made for',
+        help='search by words, by the vectors of an encoder (dense), or by '
+        'both (fused); default: the setting of the index',
     )
     parser.add_argument(
         '--infile',
-        help='instead of words, a file of turns with history and, to measure, with the '
-        'knowledge that the reply rests on: jsonl, csv or tsv, also gzip or xz',
+        help='instead of a query, a file of turns with history and, to '
+        'measure, the knowledge of the reply: jsonl, csv or tsv, also '
+        'gzip or xz',
     )
-    parser.add_argument('--outfile', help='JSON lines file for what was found')
+    parser.add_argument('--outfile', help='JSON lines file for the results')
     parser.add_argument(
         '--query-from',
         choices=tuple(Query),
-        help='the turns that are searched for: the last, the last two, these and '
-        'names of earlier ones, or all; by default as the index was made for',
+        help='the turns to search for: the last, the last two, these and names '
+        'of earlier ones, or all; default: the setting of the index',
     )
     parser.add_argument(
         '--held-out',
         type='bool',
         default=False,
-        help='use only the fifth of the passages that nothing shipped was fitted to',
+        help='use only the fifth of the passages that no shipped model was fitted to',
     )
     parser.add_argument(
-        '--num-examples', type=int, default=-1, help='use so many turns; -1: all'
+        '--num-examples', type=int, default=-1, help='how many turns to use; -1: all'
     )
 
 

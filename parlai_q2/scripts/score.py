@@ -47,7 +47,7 @@ def add_options(parser: Any) -> None:
     add_file_options(
         group,
         'file of records with knowledge, response and, optionally, history and id; '
-        'other fields are copied to the output, where a label of your own becomes '
+        'other fields are copied to the output, where your own label becomes '
         'given_label',
     )
     add_out_format(group)
@@ -55,7 +55,7 @@ def add_options(parser: Any) -> None:
     group.add_argument(
         '--format',
         choices=tuple(Format),
-        help="the input's format; default: taken from the file's ending",
+        help="the format of the input; default: by the file's ending",
     )
     group.add_argument(
         '--show',

@@ -30,10 +30,15 @@ def add_options(parser: Any) -> None:
         '--upstream',
         help='the server that writes the replies, such as http://localhost:8000/v1',
     )
-    group.add_argument('--host', default='127.0.0.1', help='the address to listen at')
-    group.add_argument('--port', type=int, default=8080, help='0: any free one')
+    group.add_argument('--host', default='127.0.0.1', help='the address to listen on')
     group.add_argument(
-        '--candidates', type=int, default=4, help='how many replies to choose from'
+        '--port', type=int, default=8080, help='the port to listen on; 0: any free one'
+    )
+    group.add_argument(
+        '--candidates',
+        type=int,
+        default=4,
+        help='how many replies to ask for and choose from',
     )
     group.add_argument(
         '--revise',
@@ -41,7 +46,7 @@ def add_options(parser: Any) -> None:
         type='bool',
         const=True,
         default=False,
-        help='have a reply with unsupported claims written again, or shortened',
+        help='have a reply with unsupported claims rewritten or shortened',
     )
     group.add_argument(
         '--stream-sentences',
@@ -53,29 +58,37 @@ def add_options(parser: Any) -> None:
     )
     group.add_argument(
         '--api-key',
-        help='what clients must send as bearer token; other users of this machine may '
-        f'see it there, but not in ${API_KEY_VARIABLE}, the default',
+        help='the bearer token that clients must send; default: '
+        f'${API_KEY_VARIABLE}, which other users of this machine cannot '
+        'see',
     )
     group.add_argument(
         '--upstream-key-variable',
         default=UPSTREAM_KEY_VARIABLE,
-        help="the environment variable with the upstream server's key; without one, "
-        "the client's key is passed on, unless it is that of --api-key",
+        help="the environment variable with the upstream server's key; if it "
+        "is not set, the client's key is passed on, unless it is that of "
+        '--api-key',
     )
     group.add_argument(
-        '--upstream-timeout', type=float, default=120.0, help='seconds for one try'
+        '--upstream-timeout',
+        type=float,
+        default=120.0,
+        help='seconds for one request to the upstream server',
     )
     group.add_argument(
-        '--upstream-retries', type=int, default=2, help='how often to ask again'
+        '--upstream-retries', type=int, default=2, help='how often to try again'
     )
     group.add_argument(
-        '--upstream-concurrency', type=int, default=64, help='requests at a time'
+        '--upstream-concurrency',
+        type=int,
+        default=64,
+        help='requests to the upstream server at a time',
     )
     group.add_argument(
         '--max-queue',
         type=int,
         default=256,
-        help='requests at a time; a further one is answered with 429',
+        help='requests at a time; more are answered with 429',
     )
     group.add_argument(
         '--max-body', type=int, default=10_000_000, help='the most bytes of a request'
@@ -83,27 +96,28 @@ def add_options(parser: Any) -> None:
     group.add_argument(
         '--allow-host',
         default='',
-        help="names that it answers to besides this machine's own, with commas; with "
-        'another --host it answers to all, unless some are given',
+        help='comma-separated host names that it answers to, besides this '
+        "machine's own; with another --host it answers to all names by "
+        'default',
     )
     group.add_argument(
         '--shutdown-seconds',
         type=int,
         default=30,
-        help='how long requests may take to end after Ctrl-C or SIGTERM',
+        help='how long running requests may take after Ctrl-C or SIGTERM',
     )
     group = parser.add_argument_group('Knowledge')
     group.add_argument(
         '--knowledge-markers',
         nargs=2,
         metavar=('BEGIN', 'END'),
-        help='what stands around knowledge in messages, such as "<context>" '
-        '"</context>"; without them, system messages are knowledge as a whole',
+        help='the texts around knowledge in messages, such as "<context>" '
+        '"</context>"; without them, whole system messages are knowledge',
     )
     group.add_argument(
         '--knowledge-prompt',
-        help='what tells the model of knowledge from the field "knowledge" or from an '
-        'index; contains {knowledge}',
+        help='the text that passes knowledge from the field "knowledge" or '
+        'from an index to the model; contains {knowledge}',
     )
     add_index_options(group)
     add_choice_options(parser)

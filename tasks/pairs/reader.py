@@ -2,7 +2,7 @@
 Reads labelled pairs from JSON lines, csv or tsv.
 
 A record has ``knowledge``, ``response`` and ``label``. ``evidence`` and ``claim``,
-which FEVER's and VitaminC's files have, are accepted in place of the first two. Other
+which FEVER's and VitaminC's files have, are accepted instead of the first two. Other
 fields are ignored.
 """
 

@@ -80,7 +80,7 @@ def test_knowledge_that_stands_in_for_a_file_says_so(tmp_path):
     path = tmp_path / 'k.txt'
     path.write_text('From the file.', encoding='utf-8')
     knowledge = EpisodeKnowledge(KnowledgeSource(file=str(path)))
-    assert 'in place of the knowledge file' in answer_command(
+    assert 'instead of the knowledge file' in answer_command(
         Command('knowledge', 'T.'), knowledge, None
     )
 
