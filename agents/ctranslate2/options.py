@@ -94,7 +94,7 @@ def add_options(
         '--compute-type',
         type=str,
         default='default',
-        help=f'one of {", ".join(COMPUTE_TYPES)}; default: the model's own type',
+        help=f'one of {", ".join(COMPUTE_TYPES)}; default: the stored type',
     )
     group.add_argument(
         '--stop',
