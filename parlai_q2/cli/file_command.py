@@ -141,7 +141,9 @@ def run_command_on_files(
     for name in ('infile', 'outfile'):
         given_file(opt, name)
     if show and opt['outfile'] in STDOUT:
-        raise ConfigError('--show prints where --outfile - writes. Leave one out.')
+        raise ConfigError(
+            '--show and --outfile - both write to standard output. Leave one out.'
+        )
     size = check_scale(opt)
     outputs = plan_outputs(str(opt['infile']), str(opt['outfile']), opt['out_format'])
     outputs.check()

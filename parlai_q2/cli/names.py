@@ -149,7 +149,7 @@ def _no_option(key: str, options: dict[str, str]) -> ConfigError:
     near = find_nearest_name(key, (action.dest for action in parser._actions))
     return ConfigError(
         f'{optfile} sets {key!r}, which is no option of this command'
-        f'{f" (is {near!r} meant?)" if near else ""}. Remove it there, or give '
+        f'{f" (did you mean {near!r}?)" if near else ""}. Remove it there, or give '
         '--allow-missing-init-opts true.'
     )
 

@@ -131,9 +131,9 @@ def _download(
         # They may be in several folders or commits of a repository.
         urls = ' '.join(f.url for f in missing if f is not file)
         raise TaskDataError(
-            f'Could not download {file.url} ({e}). Without a network, fetch the '
-            f'files elsewhere, place them in a folder of your own and name it: {names} '
-            f'in ~/parlai_data/{folder.name}, and --datapath ~/parlai_data.'
+            f'Could not download {file.url} ({e}). Without a network, '
+            f'download the files on another machine, copy them ({names}) to '
+            f'~/parlai_data/{folder.name}, and give --datapath ~/parlai_data.'
             + (f' The others are: {urls}' if urls else '')
         ) from e
 

@@ -119,7 +119,7 @@ class Remote:
         except ImportError as e:
             raise MissingPackageError(f'{self.url} cannot be reached: {e}') from e
         except ValueError as e:
-            raise ConfigError(f'{self.url}: {e}. Is {scheme}:// meant?') from e
+            raise ConfigError(f'{self.url}: {e}. Did you mean {scheme}://?') from e
 
 
 @dataclass(frozen=True)
@@ -198,5 +198,5 @@ def expand_pattern(pattern: str) -> list[Location]:
         paths = [Path(name) for name in names]
     files = [path for path in paths if not path.is_dir()]
     if not files:
-        raise InputError(f'No file fits {pattern}. Check --infile.')
+        raise InputError(f'No file matches {pattern}. Check --infile.')
     return files

@@ -180,8 +180,8 @@ def read_passage(path: str) -> tuple[Passage, ...]:
         raise ConfigError(f'Cannot read --knowledge-file {path}: {e}') from e
     except ValueError as e:
         raise ConfigError(
-            f'--knowledge-file {path} is not UTF-8 text ({e}). Of other documents make '
-            f'an index: parlai_q2 index {path} --outdir INDEX'
+            f'--knowledge-file {path} is not UTF-8 text ({e}). Index other '
+            f'documents: parlai_q2 index {path} --outdir INDEX'
         ) from e
     if not text:
         raise ConfigError(f'--knowledge-file {path} is empty.')

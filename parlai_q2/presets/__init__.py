@@ -179,12 +179,12 @@ def _parse(fields: dict, path: Path, base: Preset) -> Preset:
         kept = settings.pop('settings', None)
         if kept not in (None, 'base') or (kept and below is None):
             raise ConfigError(
-                f'{path}: "settings" of {section} can be "base", where there is a base '
-                f'with such a section, not {kept!r}.'
+                f'{path}: "settings" of {section} can be "base" if the base has such a '
+                f'section, but not {kept!r}.'
             )
         if 'device' in settings:
             raise ConfigError(
-                f'{path}: {section} has a "device", but that is of a run. '
+                f'{path}: {section} has a "device", which a preset cannot set. '
                 'Give --scorer-device, or load_scorer(..., device=...).'
             )
         same = below is not None and model in (None, below.model)

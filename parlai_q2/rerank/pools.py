@@ -138,7 +138,7 @@ def _parse_candidate(place: int, value: Any) -> Candidate:
     if not is_number(score) or not is_number(tokens) or tokens < 1:
         raise InputError(
             f'candidate {place}: "score" and "tokens" must be finite numbers, and '
-            '"tokens" at least 1. Leave out what is not known.'
+            '"tokens" at least 1. Leave out unknown values.'
         )
     if 'score' not in value:
         return Candidate(value['text'], GIVEN)

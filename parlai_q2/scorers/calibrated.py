@@ -67,7 +67,7 @@ def read_calibration(path: str, scorer: str) -> Calibration:
         fields = json.loads(Path(path).read_text(encoding='utf-8'))['calibration']
         if isinstance(fields.get('fitted_on'), str):
             raise ConfigError(
-                f'{path} was written by an earlier version, whose scores were others. '
+                f'{path} was written by an earlier version, with other scores. '
                 f'Fit it again: parlai_q2 calibrate --measure {scorer}'
             )
         found = Calibration(**fields)

@@ -143,11 +143,11 @@ def parse_conditions(text: str) -> dict[str, str | None]:
         is_known = bool(folder) if equals else name in (GIVEN_KNOWLEDGE, *PRESETS)
         if not is_known:
             raise ConfigError(
-                f'{condition!r} is no condition. Give {GIVEN_KNOWLEDGE}, NAME=INDEX, '
-                f'or one of {", ".join(PRESETS)}.'
+                f'{condition!r} is not a condition. Give {GIVEN_KNOWLEDGE}, '
+                f'NAME=INDEX, or one of {", ".join(PRESETS)}.'
             )
         if name in conditions:
-            raise ConfigError(f'The condition {name!r} is there twice.')
+            raise ConfigError(f'--conditions names {name!r} twice.')
         conditions[name] = folder or None
     if not conditions:
         raise ConfigError('--conditions names none.')

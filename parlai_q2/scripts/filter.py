@@ -113,7 +113,7 @@ def check_alone(opt: Opt) -> None:
         if value:
             raise ConfigError(
                 f'{name} has no effect with --infile, whose records have their '
-                'knowledge and their scores. Leave one of both out.'
+                'knowledge and their scores. Leave one of them out.'
             )
 
 

@@ -136,7 +136,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     if twice := {name for name in names if names.count(name) > 1}:
         raise ConfigError(
             f'--task names two sets {twice.pop()!r}, whose scores would go to one '
-            'file. Rename one, or evaluate them apart.'
+            'file. Rename one, or evaluate them separately.'
         )
     scorers = [scorers_from_opt(opt, annotated.paper) for annotated in sets]
     folder = Path(opt['outdir'])

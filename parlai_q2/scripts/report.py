@@ -80,7 +80,7 @@ def run(opt: Mapping[str, Any]) -> Path:
     names = read_fields(opt['fields'])
     label = names.pop('label', '')
     if names:
-        raise ConfigError(f'Of --fields, report reads label=NAME alone, not {names}.')
+        raise ConfigError(f'--fields of report takes only label=NAME, not {names}.')
     fields = split_names(opt['by'])
     if fields and len(infiles) > 1:
         raise ConfigError('--by breaks down the figures of one file. Give one.')

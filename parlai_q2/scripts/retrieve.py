@@ -122,8 +122,8 @@ def run(opt: Mapping[str, Any]) -> Any:
         raise InputError(f'{opt["infile"]} has no turn with a history.')
     if outfile is None and not any(turn.gold for turn in turns):
         raise ConfigError(
-            f'{opt["infile"]} has no knowledge to measure by. Write what is found: '
-            '--outfile found.jsonl'
+            f'{opt["infile"]} has no knowledge to measure with. To write the '
+            'results, give --outfile found.jsonl'
         )
     return _search_turns(index, turns, outfile)
 

@@ -180,7 +180,7 @@ async def read_json(request: Request, settings: Settings) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f'{name} is no JSON')
+    raise ValueError(f'{name} is not JSON')
 
 
 async def until_left(request: Request, work: Awaitable[T]) -> T:

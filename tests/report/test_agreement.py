@@ -116,7 +116,7 @@ def test_score_then_report_shows_agreement(tmp_path):
     [
         (['--by', 'nothing'], InputError, "field 'nothing'"),
         (['--fields', 'label=nothing'], InputError, "field 'nothing'"),
-        (['--fields', 'knowledge=x'], ConfigError, 'label=NAME alone'),
+        (['--fields', 'knowledge=x'], ConfigError, 'only label=NAME'),
     ],
 )
 def test_a_field_that_is_not_there_is_an_error(tmp_path, options, error, problem):

@@ -70,7 +70,7 @@ def test_histories_alone_are_searched_for(index, tmp_path):
     assert found is None
     assert line['query'] == 'Hello!\nHoses?'
     assert [passage['text'] for passage in line['passages']] == [HOSES]
-    with pytest.raises(ConfigError, match='no knowledge to measure by'):
+    with pytest.raises(ConfigError, match='no knowledge to measure with'):
         run_command(
             'retrieve',
             '--knowledge-index',

@@ -103,7 +103,7 @@ def test_files_that_are_all_empty_are_an_error(shards, tmp_path):
 def test_many_files_do_not_fit_into_one(shards, tmp_path):
     with pytest.raises(ConfigError, match='must be a folder'):
         score(shards / '*.jsonl', tmp_path / 'out.jsonl')
-    with pytest.raises(InputError, match='No file fits'):
+    with pytest.raises(InputError, match='No file matches'):
         score(shards / '*.csv', tmp_path / 'out')
     (shards / 'a.csv').write_text('knowledge,response\nk,r\n')
     with pytest.raises(ConfigError, match=r'would be written to a.jsonl'):

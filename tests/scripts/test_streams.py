@@ -83,7 +83,7 @@ def test_the_exit_status_says_whether_every_record_was_scored(
     'options, problem',
     [
         (['--infile', 'in/*.jsonl'], 'takes the JSON lines of one file'),
-        (['--infile', '-', '--show'], '--show prints where --outfile - writes'),
+        (['--infile', '-', '--show'], '--show and --outfile - both write'),
         (['--infile', '-', '--out-format', 'parquet'], 'takes the JSON lines'),
     ],
 )
