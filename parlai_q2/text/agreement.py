@@ -44,9 +44,12 @@ class AmountIndex:
 
     def __init__(self, text: str):
         self.amounts = find_amounts(text)
-        # The dimensions that the text measures, and those of its bounds.
+        # The dimensions that the text measures, those of its bounds, and of what.
         self.dimensions = {amount.dimension for amount in self.amounts}
         self.bounded = {amount.dimension for amount in self.amounts if amount.bound}
+        self.attributes = {
+            (amount.dimension, measured(amount)) for amount in self.amounts
+        }
         # Numbers (of a range both ends) and positions, sorted: by dimension and unit,
         # and without their units.
         by_unit: dict[tuple[str, float], list[tuple[float, int]]] = defaultdict(list)
@@ -141,8 +144,13 @@ def agrees(reference: Amount, claim: Amount) -> bool:
 
 
 def _measures_another(reference: Amount, claim: Amount) -> bool:
-    attributes = (reference.attribute, claim.attribute)
-    return all(attributes) and len({_SAME_ATTRIBUTE.get(a, a) for a in attributes}) > 1
+    has_both = bool(reference.attribute and claim.attribute)
+    return has_both and measured(reference) != measured(claim)
+
+
+def measured(amount: Amount) -> str:
+    """What an amount measures, "high" for "tall"; empty if the text does not say it."""
+    return _SAME_ATTRIBUTE.get(amount.attribute, amount.attribute)
 
 
 def _is_near(

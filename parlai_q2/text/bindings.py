@@ -1,0 +1,228 @@
+"""
+What numbers and names belong to: "92 % in 2007" where the knowledge has 92 % for 2009,
+"700 m long" where 700 m is the climb, "Maria is a carpenter" where Paul is one, "the
+rate of change of mass" where it is that of velocity.
+
+Detectors often read these as supported, since every word is in the knowledge. Each rule
+was kept because it found no right response of the development sets; the alignment of
+numbers and names with their heads in a dependency parse found as many right ones as
+wrong ones, and was not (docs/research.md).
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import takewhile
+from typing import NamedTuple
+
+from parlai_q2.text.agreement import index_amounts, measured
+from parlai_q2.text.amounts import Amount, find_amounts
+from parlai_q2.text.selection import FUNCTION_WORDS
+from parlai_q2.text.sentences import sentences
+
+# Words that are copied from the start of a sentence before another one follows.
+LEAST_COPIED = 4
+# The most names and sentences of the knowledge that are compared with one claim.
+MOST_COMPARED = 20
+_YEAR = re.compile(r'(?:1\d|20)\d\d')
+_BEFORE_YEAR = re.compile(
+    r'(?:^|[(,:;\n]|\b(?:in|since|until|by|during|for|year|before|after)) ?$', re.I
+)
+_CLAUSE_END = re.compile(r'[;.!?]\s+|,?\s+(?:but|while|whereas)\s+')
+_WORD = re.compile(r"[\w'-]+")
+_NAME = r'(?<!\w)[A-Z]\w{1,30}(?: [A-Z]\w{1,30}){0,3}'
+_STOP = r'(?=[,.;:!?)]| (?:who|which|and|but|with|in|of|at|on|from|for|to)\b|$)'
+_WORDS = r'(?:an?|the) (?P<words>[a-z][a-z -]{0,60}?)' + _STOP
+_DESCRIBED = re.compile(rf'(?P<name>{_NAME})(?:,| is| was) {_WORDS}')
+_IS = re.compile(
+    r'(?<!\w)(?P<name>\w{1,30}(?: \w{1,30})?) (?:is|was|works as|worked as) ' + _WORDS,
+    re.IGNORECASE,
+)
+_ARTICLES = frozenset('a an the its his her their'.split())
+_PREPOSITIONS = frozenset('as at by for from in into of on than to with'.split())
+
+
+def binds_otherwise(knowledge: str, response: str) -> bool:
+    """
+    Whether a response gives a number or a name what the knowledge gives another.
+
+    >>> binds_otherwise('In 2009 it was 92 %, but 29 % in 2007.', 'It was 92 % in 2007')
+    True
+    """
+    return (
+        _has_other_attribute(knowledge, response)
+        or _has_other_year(knowledge, response)
+        or _has_other_name(knowledge, response)
+        or _has_other_ending(knowledge, response)
+    )
+
+
+def _has_other_attribute(knowledge: str, response: str) -> bool:
+    """Whether what a response calls long is another amount of the knowledge."""
+    claims = [claim for claim in find_amounts(response) if claim.attribute]
+    if not claims:
+        return False
+    index = index_amounts(knowledge)
+    for claim in claims:
+        matches = index.matches(claim)
+        if (
+            matches
+            and (claim.dimension, measured(claim)) in index.attributes
+            and not any(measured(match) == measured(claim) for match in matches)
+        ):
+            return True
+    return False
+
+
+def _has_other_year(knowledge: str, response: str) -> bool:
+    """Whether an amount of a year is that of another year in the knowledge."""
+    claims = [c for c in read_clauses(response) if len(c.years) == 1 and c.amounts]
+    if not claims:
+        return False
+    years_at: dict[int, frozenset[float]] = {}
+    dimensions: dict[float, set[str]] = defaultdict(set)
+    for clause in read_clauses(knowledge):
+        years_at |= {amount.start: clause.years for amount in clause.amounts}
+        for year in clause.years:
+            dimensions[year] |= {amount.dimension for amount in clause.amounts}
+    index = index_amounts(knowledge)
+    for claim in claims:
+        (year,) = claim.years
+        for amount in claim.amounts:
+            # Another amount must be that of the year.
+            if amount.dimension not in dimensions[year]:
+                continue
+            years = [years_at.get(match.start) for match in index.matches(amount)]
+            if years and all(of_match and year not in of_match for of_match in years):
+                return True
+    return False
+
+
+class Clause(NamedTuple):
+    """The years and the other amounts of a clause."""
+
+    years: frozenset[float]
+    amounts: tuple[Amount, ...]
+
+
+@lru_cache(maxsize=64)
+def read_clauses(text: str) -> tuple[Clause, ...]:
+    """The clauses of a text that have amounts."""
+    amounts = find_amounts(text)
+    starts = [match.end() for match in _CLAUSE_END.finditer(text)] if amounts else []
+    clauses: list[Clause] = []
+    position = 0
+    for end in [*starts, len(text) + 1]:
+        inside: list[Amount] = []
+        while position < len(amounts) and amounts[position].start < end:
+            inside.append(amounts[position])
+            position += 1
+        if inside:
+            years = [amount for amount in inside if _is_year(text, amount)]
+            others = tuple(amount for amount in inside if amount not in years)
+            clauses.append(Clause(frozenset(y.value for y in years), others))
+    return tuple(clauses)
+
+
+def _is_year(text: str, amount: Amount) -> bool:
+    if amount.dimension or not _YEAR.fullmatch(text[amount.start : amount.end]):
+        return False
+    return bool(_BEFORE_YEAR.search(text[max(0, amount.start - 8) : amount.start]))
+
+
+def _has_other_name(knowledge: str, response: str) -> bool:
+    """Whether a name is said to be what the knowledge calls another name."""
+    claims = list(_IS.finditer(response))
+    if not claims:
+        return False
+    names = _Names.of(knowledge)
+    for claim in claims:
+        name, nouns = claim['name'].lower(), set(claim['words'].lower().split())
+        words = names.words.get(name) or names.words.get(name.split()[-1])
+        if words and not nouns & words.keys() and names.has_other(nouns):
+            return True
+    return False
+
+
+class _Names:
+    """The names of a text, and the words that describe them."""
+
+    def __init__(self, text: str):
+        self.words: dict[str, Counter[str]] = defaultdict(Counter)
+        self._names: dict[str, list[str]] = defaultdict(list)
+        for match in _DESCRIBED.finditer(text):
+            name, words = match['name'].lower(), match['words'].split()
+            self.words[name].update(words)
+            for word in words:
+                self._names[word].append(name)
+        self._counts = Counter(_WORD.findall(text.lower()))
+
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def of(text: str) -> '_Names':
+        """The names of a text, found once for several responses."""
+        return _Names(text)
+
+    def has_other(self, nouns: Iterable[str]) -> bool:
+        """Whether the text says some nouns of one name and nowhere else."""
+        nouns = sorted(nouns)
+        return any(
+            all(self._counts[noun] == self.words[name][noun] for noun in nouns)
+            for name in self._names.get(nouns[0], ())[:MOST_COMPARED]
+        )
+
+
+def _has_other_ending(knowledge: str, response: str) -> bool:
+    """
+    Whether a sentence begins as one of the knowledge and goes on, after a preposition,
+    with a word of another sentence.
+    """
+    heads = _read_heads(knowledge)
+    for claim in _split_words(response):
+        for words in heads.get(claim[:LEAST_COPIED], ()):
+            end = _shared_length(claim, words)
+            if end < LEAST_COPIED:
+                continue
+            last = claim[end - 1] if claim[end - 1] not in _ARTICLES else claim[end - 2]
+            ending = _next_noun(claim, end)
+            if (
+                last in _PREPOSITIONS
+                and ending not in words
+                and ending in _read_vocabulary(knowledge)
+                and _next_noun(words, end)
+            ):
+                return True
+    return False
+
+
+def _split_words(text: str) -> list[tuple[str, ...]]:
+    return [tuple(_WORD.findall(s.text.lower())) for s in sentences(text)]
+
+
+@lru_cache(maxsize=64)
+def _read_heads(text: str) -> Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]:
+    """Sentences of a text by their first words."""
+    heads: dict[tuple[str, ...], list[tuple[str, ...]]] = defaultdict(list)
+    for words in _split_words(text):
+        if len(heads[words[:LEAST_COPIED]]) < MOST_COMPARED:
+            heads[words[:LEAST_COPIED]].append(words)
+    return dict(heads)
+
+
+@lru_cache(maxsize=64)
+def _read_vocabulary(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def _shared_length(words: Sequence[str], others: Sequence[str]) -> int:
+    """How many words two sentences begin with alike."""
+    pairs = zip(words, others, strict=False)
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+
+
+def _next_noun(words: Sequence[str], place: int) -> str:
+    """The word at a place, behind an article; empty if it is short or has digits."""
+    following = [word for word in words[place : place + 2] if word not in _ARTICLES]
+    word = following[0] if following else ''
+    return word if word.isalpha() and word not in FUNCTION_WORDS else ''

@@ -1,0 +1,49 @@
+"""What numbers and names belong to."""
+
+import pytest
+
+from parlai_q2.text.bindings import binds_otherwise
+
+AGREED = 'In 2009, 92 % of the 2,007 users agreed; in 2007 it was 29 %.'
+MARIA = 'Maria, a nurse, lives with her brother Paul, a carpenter.'
+MASS = 'Acceleration is the rate of change of velocity. Mass measures inertia.'
+POOL = 'The trail is 9 km long and climbs 700 m. The pool is 45 m long, 12 m wide.'
+
+
+@pytest.mark.parametrize(
+    'knowledge, response, expected',
+    [
+        (AGREED, '92% agreed in 2007.', True),
+        (AGREED, '92% agreed in 2009.', False),
+        (AGREED, 'In 2007, 29% did.', False),
+        (AGREED, '2,007 users were asked in 2009.', False),
+        (AGREED, 'Of 2007 users, 92 % agreed.', False),
+        ('In 2009 it was 92 %. So it was in 2007.', '92 % in 2007', False),
+        ('From 1990 to 1995 it grew by 5 %.', 'In 1995 it grew by 5 %.', False),
+        (MARIA, 'Maria is a carpenter.', True),
+        (MARIA, 'maria works as a carpenter', True),
+        (MARIA, 'Paul is a carpenter.', False),
+        (MARIA, 'Maria is a sister.', False),
+        (f'{MARIA} Maria became a carpenter, too.', 'Maria is a carpenter.', False),
+        ('Kim is a dentist and Lee is a pilot.', 'Kim was a pilot.', True),
+        ('Oslo, the capital, and Bergen, a port on the west coast, grow.',
+         'Oslo is a port on the west coast.', True),
+        (MASS, 'Acceleration is the rate of change of mass.', True),
+        (MASS, 'Acceleration is the rate of change of the velocity.', False),
+        (MASS, 'Acceleration is the rate of change of speed.', False),
+        (MASS, 'Mass measures inertia.', False),
+        (POOL, 'The trail is 700 m long.', True),
+        (POOL, 'It is 45 m wide.', False),  # the detector reads it as unknown
+        (POOL, 'It climbs 700 m, and is 9 km long.', False),
+        (POOL, '', False),
+        ('', POOL, False),
+    ],
+)  # fmt: skip
+def test_what_belongs_to_something_else(knowledge, response, expected):
+    assert binds_otherwise(knowledge, response) is expected
+    assert binds_otherwise(knowledge, response.lower()) is expected
+
+
+@pytest.mark.parametrize('text', [AGREED, MARIA, MASS, POOL, '1999 is a 1999.', 'A, a'])
+def test_a_copy_binds_as_its_knowledge(text):
+    assert not binds_otherwise(text, text)
