@@ -51,7 +51,7 @@ def measure_filtering(rounds: int, preset: str) -> dict[str, Any]:
         kept_count = sum(map(len, TaskEpisodes(opt)))
         seconds_by_way['filter'].append(filtered - begun)
         seconds_by_way['mutator'].append(time.perf_counter() - filtered)
-    assert kept_count == sum(turn.decision.kept for e in judged for turn in e)
+    assert kept_count == sum(turn.decision.is_kept for e in judged for turn in e)
     times = {name: seconds[1:] for name, seconds in seconds_by_way.items()}
     ratios = [m / f for f, m in zip(times['filter'], times['mutator'], strict=True)]
     return {

@@ -84,7 +84,7 @@ def swap_examples(path: str) -> Iterator[Record]:
     chosen = random.Random(SEED).sample(grounded, min(TURNS, len(grounded)))
     for n, one in enumerate(chosen):
         yield record('swaps', 'turn', n, one.knowledge, one.response, Label.CONSISTENT)
-        wrong = maker.of(one)
+        wrong = maker.perturb(one)
         if wrong is not None:
             kind, knowledge, response = wrong
             yield record('swaps', kind, n, knowledge, response, Label.INCONSISTENT)

@@ -20,7 +20,7 @@ from parlai_q2.claims import Kind, Score, not_verifiable
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.fields import free_name
 from parlai_q2.io.knowledge import stripped
-from parlai_q2.io.read import history_of
+from parlai_q2.io.read import read_history
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.turns import Example, Passage, passages_of
 from parlai_q2.typed import mapping, text_in
@@ -180,7 +180,7 @@ def _example(fields: Mapping[str, Any], response: str) -> Example:
     return Example(
         knowledge or '',
         text_in(fields, response),
-        history_of(fields),
+        read_history(fields),
         None if name is None else str(name),
     )
 

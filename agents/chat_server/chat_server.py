@@ -7,6 +7,7 @@ Alone it says the server's first reply. Under the reranking agent it asks for
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from parlai.core.opt import Opt
@@ -15,7 +16,7 @@ from parlai.core.params import ParlaiParser
 from parlai_q2.agents.chat_server.options import add_options, server_from_opt
 from parlai_q2.errors import ServerError
 from parlai_q2.generate.chat import SpokenTurn, messages_of
-from parlai_q2.generate.protocol import Reply
+from parlai_q2.generate.protocol import ServerReply
 from parlai_q2.generate.server import ChatServer
 from parlai_q2.models.prompts import Prompt
 from parlai_q2.options import line_ends
@@ -70,17 +71,16 @@ class ChatServerAgent(CandidateAgent):
             for flags in searches
         ]
         pools = self.server.replies(contexts, numbers)
-        if self.opt['server_logprobs'] and any(
-            reply.logprob is None for pool in pools for reply in pool
-        ):
+        replies = chain.from_iterable(pools)
+        if self.opt['server_logprobs'] and any(r.logprob is None for r in replies):
             raise ServerError(
                 f'{self.server.url} gives no log probabilities. Leave out '
                 '--server-logprobs.'
             )
-        return [[_candidate(reply) for reply in pool] for pool in pools]
+        return [list(map(_candidate, pool)) for pool in pools]
 
 
-def _candidate(reply: Reply) -> Candidate:
+def _candidate(reply: ServerReply) -> Candidate:
     score = reply.logprob or 0.0
     return Candidate(
         reply.text,

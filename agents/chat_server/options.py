@@ -109,8 +109,8 @@ def server_from_opt(opt: Mapping[str, Any]) -> ChatServer:
     return ChatServer(
         opt['server_url'],
         settings,
-        read_key(opt['server_key_variable'], '--server-key-variable'),
-        opt['server_timeout'],
-        opt['server_retries'],
-        opt['server_concurrency'],
+        key=read_key(opt['server_key_variable'], '--server-key-variable'),
+        timeout=opt['server_timeout'],
+        retries=opt['server_retries'],
+        concurrency=opt['server_concurrency'],
     )

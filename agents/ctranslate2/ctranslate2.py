@@ -20,7 +20,7 @@ from parlai_q2.agents.ctranslate2.options import (
 )
 from parlai_q2.generate.chat import SpokenTurn
 from parlai_q2.generate.generator import Generator
-from parlai_q2.generate.strategies import NAMED_CANDIDATES, parse_strategies
+from parlai_q2.generate.strategies import NAMED_CANDIDATES, Strategy, parse_strategies
 from parlai_q2.generate.writer import GeneratedReply
 from parlai_q2.parlai.generator.agent import CandidateAgent
 from parlai_q2.parlai.generator.candidates import Searches
@@ -75,21 +75,10 @@ class Ctranslate2Agent(CandidateAgent):
     ) -> list[list[Candidate]]:
         """Find candidates, in the order of the strategies."""
         strategies = [flags.select(self.searches) for flags in searches]
-        wider = [[strategy.with_spares() for strategy in each] for each in strategies]
-        pools = self.loaded.writer.write(contexts, wider)
-        return [
-            [
-                candidate
-                for strategy in kept
-                for candidate in first_distinct(
-                    (c for c in pool if c.strategies == (strategy.name,)),
-                    strategy.number,
-                )
-            ]
-            for kept, pool in zip(
-                strategies, self._make_candidates(pools, contexts), strict=True
-            )
-        ]
+        wider = [list(map(Strategy.with_spares, selected)) for selected in strategies]
+        written = self.loaded.writer.write(contexts, wider)
+        pools = self._make_candidates(written, contexts)
+        return list(map(_select_distinct, strategies, pools))
 
     def complete(
         self, contexts: Sequence[list[str]], beginnings: Sequence[str]
@@ -119,3 +108,14 @@ class Ctranslate2Agent(CandidateAgent):
                 )
             candidates.append(of_context)
         return candidates
+
+
+def _select_distinct(
+    strategies: Sequence[Strategy], pool: Sequence[Candidate]
+) -> list[Candidate]:
+    """As many different candidates of each strategy as it asks for, in their order."""
+    selected: list[Candidate] = []
+    for strategy in strategies:
+        matching = (c for c in pool if c.strategies == (strategy.name,))
+        selected += first_distinct(matching, strategy.number)
+    return selected

@@ -91,9 +91,9 @@ class ParlaiSearches(CandidateFinder, _Generator):
         :param search_options: further arguments of the generator's ``_generate``.
         :raises ConfigError: when the generator does not return a list of candidates.
         """
-        kept = _plan_searches(self.strategies, searches)
-        most = len(self.dict)
-        plan = [(strategy.with_spares(most), examples) for strategy, examples in kept]
+        strategies = _plan_searches(self.strategies, searches)
+        size = len(self.dict)
+        plan = [(strategy.with_spares(size), rows) for strategy, rows in strategies]
         seed = self.opt.get('candidate_seed') or 0
         generate = self._search_loop
         if (
@@ -115,7 +115,9 @@ class ParlaiSearches(CandidateFinder, _Generator):
                 seed,
             )
         pools: list[list[Candidate]] = [[] for _ in range(batch.batchsize)]
-        for (strategy, examples), finished_searches in zip(kept, results, strict=True):
+        for (strategy, examples), finished_searches in zip(
+            strategies, results, strict=True
+        ):
             for example, finished in zip(examples, finished_searches, strict=True):
                 pools[example] += collect(self, finished, strategy)
         return pools

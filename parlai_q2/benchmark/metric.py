@@ -46,13 +46,10 @@ def measure_batched(
 
     def whole() -> list[Q2Result]:
         # In the portions that the scorer itself would take.
-        return [
-            result
-            for start in range(0, len(examples), scorer.at_once)
-            for result in q2(
-                examples[start : start + scorer.at_once], watched, settings
-            )
-        ]
+        results: list[Q2Result] = []
+        for start in range(0, len(examples), scorer.at_once):
+            results += q2(examples[start : start + scorer.at_once], watched, settings)
+        return results
 
     times: list[float] = []
     results: list[Q2Result] = []

@@ -149,10 +149,10 @@ def calibrate(
     calibration = Calibration(
         scorer.name,
         scorer.signature.texts(),
-        round(fitted.threshold, DIGITS),
-        round(share, DIGITS) if probabilities else None,
-        None if fitted.shift is None else round(fitted.shift, DIGITS),
-        refit,
+        threshold=round(fitted.threshold, DIGITS),
+        prior=round(share, DIGITS) if probabilities else None,
+        shift=None if fitted.shift is None else round(fitted.shift, DIGITS),
+        refitted=refit,
     )
     written: dict[str, Any] = {
         'calibration': asdict(calibration),

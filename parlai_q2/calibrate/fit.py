@@ -114,12 +114,12 @@ def pairs_of(
             'anything.'
         )
     keys = np.array([passage_key(text) for text in knowledge])
-    parts = [[s.parts[name] for name in features] for s in scores]
+    columns = [[score.parts[name] for score in scores] for name in features]
     return Pairs(
         np.array([score.value for score in scores], dtype=float),
         labels,
         keys,
-        np.array(parts) if features else None,
+        np.array(columns).T if features else None,
     )
 
 

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from types import ModuleType
 from typing import Any
 
@@ -86,13 +87,9 @@ def suggesting_options() -> Iterator[None]:
         name = unknown.split()[0].partition('=')[0]
         # The options are those of the command's own parser.
         command = getattr(parser, '_help_subparser', None) or parser
-        options = [
-            option
-            for action in command._actions
-            for option in action.option_strings
-            if option.startswith('--')
-        ]
-        raise UnknownNameError('option', name, options)
+        options = chain.from_iterable(a.option_strings for a in command._actions)
+        long_options = [option for option in options if option.startswith('--')]
+        raise UnknownNameError('option', name, long_options)
 
     parser_class.error = error
     try:

@@ -81,7 +81,8 @@ def draw_precision_recall(
             right = float((mark & positive).sum())
             point = right / positive.sum(), right / mark.sum()
         start = precision[:1]
-        _line(axes, n, curve, [0, *recall], [*start, *precision], point, 'pre')
+        points = [0, *recall], [*start, *precision]
+        _draw_curve(axes, n, curve, points, point, steps='pre')
     _finish(axes, title, 'Recall', 'average precision')
 
 
@@ -95,7 +96,7 @@ def draw_roc(axes: Any, curves: Sequence[Ranked], title: str) -> None:
                 float(called[~curve.consistent].mean()),
                 float(called[curve.consistent].mean()),
             )
-        _line(axes, n, curve, alarms, hits, point, None)
+        _draw_curve(axes, n, curve, (alarms, hits), point)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
     _finish(axes, title, 'Inconsistent responses called consistent', 'area')
 
@@ -107,23 +108,22 @@ def _called(curve: Ranked, consistent: bool) -> 'np.ndarray | None':
     return above if consistent else ~above
 
 
-def _line(
+def _draw_curve(
     axes: Any,
     n: int,
     curve: Ranked,
-    x: Any,
-    y: Any,
-    point: Point | None,
-    steps: str | None,
+    points: tuple[Any, Any],
+    mark_at: Point | None,
+    steps: str | None = None,
 ) -> None:
     line = {'color': COLOURS[n % len(COLOURS)], 'ls': LINES[n % len(LINES)]}
     mark = {'color': line['color'], 'marker': MARKERS[n % len(MARKERS)]}
     if steps:
-        axes.step(x, y, where=steps, **line)
+        axes.step(*points, where=steps, **line)
     else:
-        axes.plot(x, y, **line)
-    if point is not None:
-        axes.plot(*point, ms=4.5, mec='white', **mark)
+        axes.plot(*points, **line)
+    if mark_at is not None:
+        axes.plot(*mark_at, ms=4.5, mec='white', **mark)
     name = curve.name if curve.area is None else f'{curve.name}  {curve.area:.2f}'
     axes.plot([], [], label=name, ms=4.5, mec='white', **{**line, **mark})
 

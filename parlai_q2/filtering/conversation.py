@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parlai_q2.filtering.judge import JudgedEpisode, JudgedTurn, labels_of
+from parlai_q2.filtering.judge import JudgedEpisode, JudgedTurn, read_labels
 
 LABELLED_BY = 'label'
 # The jsonfile teacher ignores candidates, which would make a file many times as large.
@@ -18,28 +18,32 @@ LEFT_OUT = ('label_candidates', 'eval_labels', 'metrics')
 DELIMITER = '\n'
 
 
-def conversations(episode: JudgedEpisode, kept: bool = True) -> list[dict[str, Any]]:
+def conversations(episode: JudgedEpisode, keep: bool = True) -> list[dict[str, Any]]:
     """
     The conversations that are kept of an episode, or those that are dropped.
 
-    :param kept: True gives the kept turns, in conversations as long as possible; False
+    :param keep: True gives the kept turns, in conversations as long as possible; False
         gives the dropped turns, each as a conversation of its own.
     :return: conversations in order, each as an object of ParlAI's format; the first
         text of each begins with all that was said before it.
     """
     messages = [turn.message for turn in episode]
-    chosen = [turn.decision.kept is kept for turn in episode]
-    places = [place for place, is_chosen in enumerate(chosen) if is_chosen]
-    parts = split_at_gaps(messages, chosen)
-    if not kept:
-        alone = ([n == place for n in range(len(episode))] for place in places)
-        parts = [split_at_gaps(messages, only)[0] for only in alone]
+    is_chosen = [turn.decision.is_kept is keep for turn in episode]
+    places = [place for place, chosen in enumerate(is_chosen) if chosen]
+    if keep:
+        parts = split_at_gaps(messages, is_chosen)
+    else:
+        parts = []
+        for place in places:
+            alone = [n == place for n in range(len(episode))]
+            parts += split_at_gaps(messages, alone)
     turns = (episode[place] for place in places)
     logs = []
     for part in parts:
         turns_of_part = [(message, next(turns)) for message in part]
         pairs = [
-            [_asked(message, turn), _answered(turn)] for message, turn in turns_of_part
+            [_teacher_act(message, turn), _label_act(turn)]
+            for message, turn in turns_of_part
         ]
         for act in pairs[-1]:
             act['episode_done'] = True
@@ -47,7 +51,7 @@ def conversations(episode: JudgedEpisode, kept: bool = True) -> list[dict[str, A
     return logs
 
 
-def _asked(message: Mapping[str, Any], turn: JudgedTurn) -> dict[str, Any]:
+def _teacher_act(message: Mapping[str, Any], turn: JudgedTurn) -> dict[str, Any]:
     fields = {k: v for k, v in message.items() if k not in LEFT_OUT and _is_json(v)}
     return {
         **fields,
@@ -60,20 +64,20 @@ def _asked(message: Mapping[str, Any], turn: JudgedTurn) -> dict[str, Any]:
     }
 
 
-def _answered(turn: JudgedTurn) -> dict[str, Any]:
-    shown = turn.shown
+def _label_act(turn: JudgedTurn) -> dict[str, Any]:
+    main_label = turn.main_label
     act: dict[str, Any] = {
         'id': LABELLED_BY,
-        'text': shown.text if shown else '',
-        'q2_kept': turn.decision.kept,
+        'text': main_label.text if main_label else '',
+        'q2_kept': turn.decision.is_kept,
         'q2_reason': turn.decision.reason,
         'episode_done': False,
     }
-    if shown and shown.score:
-        evidence = shown.score.to_dict()
+    if main_label and main_label.score:
+        evidence = main_label.score.to_dict()
         # The metadata has the signature, which is the same for all of them.
         evidence.pop('signature')
-        act['q2_score'] = shown.score.value
+        act['q2_score'] = main_label.score.value
         act['q2_evidence'] = evidence
     return act
 
@@ -88,7 +92,7 @@ def _is_json(value: Any) -> bool:
 
 
 def split_at_gaps(
-    episode: Sequence[Mapping[str, Any]], kept: Sequence[bool]
+    episode: Sequence[Mapping[str, Any]], keep: Sequence[bool]
 ) -> list[list[dict[str, Any]]]:
     """
     Split an episode into episodes of the turns that are kept.
@@ -99,8 +103,8 @@ def split_at_gaps(
     episodes: list[list[dict[str, Any]]] = []
     current: list[dict[str, Any]] | None = None
     before: list[str] = []
-    for message, stays in zip(episode, kept, strict=True):
-        if not stays:
+    for message, is_kept in zip(episode, keep, strict=True):
+        if not is_kept:
             current = None
         else:
             copy = {k: v for k, v in message.items() if k != 'episode_done'}
@@ -109,7 +113,7 @@ def split_at_gaps(
                 episodes.append(current)
                 copy = with_history(copy, before)
             current.append(copy)
-        before += said_in(message)
+        before += history_lines(message)
     return episodes
 
 
@@ -121,7 +125,7 @@ def with_history(message: Mapping[str, Any], before: Sequence[str]) -> dict[str,
     return copy
 
 
-def said_in(message: Mapping[str, Any]) -> list[str]:
+def history_lines(message: Mapping[str, Any]) -> list[str]:
     """What a turn adds to the history: its text, and its first label."""
     text = message.get('text')
-    return [*([] if text is None else [str(text)]), *labels_of(message)[:1]]
+    return [*([] if text is None else [str(text)]), *read_labels(message)[:1]]

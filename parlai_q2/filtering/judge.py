@@ -3,6 +3,7 @@ Scores the labels of episodes against the knowledge of their turns, many at a ti
 decides which are kept. A turn is kept if at least one of its labels is.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -35,7 +36,7 @@ class Batch(NamedTuple):
     """
     Whole episodes that are scored in one call.
 
-    :param episodes: each with what :func:`examples_of` returned for it.
+    :param episodes: each with what :func:`make_examples` returned for it.
     :param items: all their labels.
     """
 
@@ -72,22 +73,22 @@ class JudgedTurn:
     @property
     def kept_labels(self) -> list[str]:
         """The texts of the labels that are kept."""
-        return [label.text for label in self.labels if label.decision.kept]
+        return [label.text for label in self.labels if label.decision.is_kept]
 
     @property
-    def shown(self) -> JudgedLabel | None:
+    def main_label(self) -> JudgedLabel | None:
         """
         The label that represents the turn: the first that is kept, else the first; None
         without labels.
         """
-        kept = [label for label in self.labels if label.decision.kept]
-        return next(iter([*kept, *self.labels]), None)
+        kept = (label for label in self.labels if label.decision.is_kept)
+        return next(itertools.chain(kept, self.labels), None)
 
 
 JudgedEpisode = list[JudgedTurn]
 
 
-def labels_of(message: Message) -> list[str]:
+def read_labels(message: Message) -> list[str]:
     """The labels of a message, from whichever of the two fields it has."""
     labels = message.get('labels') or message.get('eval_labels') or ()
     if isinstance(labels, str):
@@ -95,7 +96,7 @@ def labels_of(message: Message) -> list[str]:
     return [str(label) for label in labels if label is not None]
 
 
-def examples_of(
+def make_examples(
     episode: Sequence[Message], source: KnowledgeSource = MESSAGES
 ) -> list[list[Example]]:
     """
@@ -106,17 +107,19 @@ def examples_of(
         that knowledge could support.
     """
     for message in episode:
-        if message.get('response') and labels_of(message) == [message.get('q2_label')]:
+        if message.get('response') and read_labels(message) == [
+            message.get('q2_label')
+        ]:
             raise InputError(
                 'The labels of this task are classes such as '
                 f'{message["q2_label"]!r}, not responses. Use its annotated view, '
                 'e.g. -t q2:begin:annotated. To score a file of pairs, use '
                 'parlai_q2 score.'
             )
-    return [
-        [Example(passages, label) for label in labels_of(message)]
-        for message, passages in zip(episode, source.of_episode(episode))
-    ]
+    examples = []
+    for message, passages in zip(episode, source.of_episode(episode)):
+        examples.append([Example(passages, label) for label in read_labels(message)])
+    return examples
 
 
 def judge_episode(
@@ -129,25 +132,27 @@ def judge_episode(
     """
     Decide which turns of one episode are kept.
 
-    :param examples: what :func:`examples_of` returned for it.
+    :param examples: what :func:`make_examples` returned for it.
     :param scores: the scores of the examples, one after another.
-    :param source: as for :func:`examples_of`.
+    :param source: as for :func:`make_examples`.
     """
     turns = []
     passages = source.of_episode(episode)
-    for message, turn_passages, of_turn in zip(episode, passages, examples):
+    for message, turn_passages, turn_examples in zip(episode, passages, examples):
         labels = tuple(
             JudgedLabel(
                 example.response,
                 score if example.knowledge_text.strip() else None,
                 policy.decide(example, score),
             )
-            for example, score in zip(of_turn, scores)
+            for example, score in zip(turn_examples, scores)
         )
-        turns.append(JudgedTurn(message, turn_passages, labels, _of_turn(labels)))
-    if policy.unit == Unit.EPISODES and not all(turn.decision.kept for turn in turns):
-        gone = Decision(False, Reason.EPISODE)
-        turns = [replace(t, decision=gone) if t.decision.kept else t for t in turns]
+        turns.append(JudgedTurn(message, turn_passages, labels, _decide_turn(labels)))
+    if policy.unit == Unit.EPISODES and not all(
+        turn.decision.is_kept for turn in turns
+    ):
+        drop = Decision(False, Reason.EPISODE)
+        turns = [replace(t, decision=drop) if t.decision.is_kept else t for t in turns]
     return turns
 
 
@@ -162,19 +167,19 @@ def judge_episodes(
     Decide which turns of many episodes are kept.
 
     :param episodes: the episodes, read only as far as the next chunk needs.
-    :param source: as for :func:`examples_of`.
+    :param source: as for :func:`make_examples`.
     :param chunk: minimum number of responses in one call of the scorer.
     :return: the judged episodes, in order.
     """
 
     def scored() -> Iterator[tuple[Batch, list[Score]]]:
-        for batch in batches_of(episodes, source, chunk):
-            yield batch, scorer.score([asked.example for asked in batch.items])
+        for batch in make_batches(episodes, source, chunk):
+            yield batch, scorer.score([item.example for item in batch.items])
 
     return judge_batches(scored(), policy, source)
 
 
-def batches_of(
+def make_batches(
     episodes: Iterable[Sequence[Message]],
     source: KnowledgeSource = MESSAGES,
     chunk: int = CHUNK,
@@ -185,11 +190,11 @@ def batches_of(
     """
     batch = Batch([], [])
     for number, episode in enumerate(episodes, start=1):
-        examples = examples_of(episode, source)
+        examples = make_examples(episode, source)
         batch.episodes.append((episode, examples))
-        for turn, of_turn in enumerate(examples, start=1):
+        for turn, turn_examples in enumerate(examples, start=1):
             place = f'episode {number}, turn {turn}'
-            batch.items.extend(ScoringItem(example, place) for example in of_turn)
+            batch.items.extend(ScoringItem(example, place) for example in turn_examples)
         if len(batch.items) >= chunk:
             yield batch
             batch = Batch([], [])
@@ -215,8 +220,8 @@ def judge_batches(
             yield judge_episode(episode, examples, scores, policy, source)
 
 
-def _of_turn(labels: Sequence[JudgedLabel]) -> Decision:
+def _decide_turn(labels: Sequence[JudgedLabel]) -> Decision:
     for label in labels:
-        if label.decision.kept:
+        if label.decision.is_kept:
             return label.decision
     return labels[0].decision if labels else Decision(False, Reason.NO_LABEL)

@@ -43,7 +43,7 @@ class Reason(Word):
 class Decision(NamedTuple):
     """Whether a response or turn is kept, and why."""
 
-    kept: bool
+    is_kept: bool
     reason: str
 
 

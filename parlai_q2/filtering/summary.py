@@ -10,10 +10,12 @@ from parlai_q2.report.overview import BINS, score_bin
 from parlai_q2.signature import Signature
 
 # How many of the most and least grounded responses are shown, each.
-SHOWN = 10
+MAX_LISTED = 10
 # The longest bar of the histogram, in characters.
 WIDTH = 40
 TEXT_WIDTH = 100
+# What responses are ordered by, and the line of one.
+Ranked = tuple[float, int, int, dict[str, Any]]
 
 
 class FilterSummary:
@@ -28,12 +30,12 @@ class FilterSummary:
         self.total = self.kept_total = 0.0
         self.bins = [{'kept': 0, 'dropped': 0} for _ in range(BINS)]
         self._order = count()
-        self._most: list[tuple] = []
-        self._least: list[tuple] = []
+        self._most: list[Ranked] = []
+        self._least: list[Ranked] = []
 
     def add(self, episode: JudgedEpisode) -> None:
         """Count one episode."""
-        kept_turns = sum(turn.decision.kept for turn in episode)
+        kept_turns = sum(turn.decision.is_kept for turn in episode)
         self.episodes += 1
         self.episodes_whole += kept_turns == len(episode)
         self.episodes_gone += not kept_turns
@@ -43,10 +45,10 @@ class FilterSummary:
             self._add_turn(turn)
 
     def _add_turn(self, turn: JudgedTurn) -> None:
-        fate = 'kept' if turn.decision.kept else 'dropped'
+        fate = 'kept' if turn.decision.is_kept else 'dropped'
         reasons = self.reasons[fate]
         reasons[turn.decision.reason] = reasons.get(turn.decision.reason, 0) + 1
-        label = turn.shown
+        label = turn.main_label
         if label is None or label.score is None:
             return
         score = label.score
@@ -54,24 +56,23 @@ class FilterSummary:
         if not score.verifiable:
             return
         self.total += score.value
-        self.kept_total += score.value * turn.decision.kept
+        self.kept_total += score.value * turn.decision.is_kept
         self.bins[score_bin(score.value)][fate] += 1
         order = next(self._order)
         # Ties are broken by more evidence, then by the earlier turn.
         questions = len(score.question_claims)
         line = _line(turn, label)
-        most, least = (
-            (v, questions, -order, line) for v in (score.value, -score.value)
-        )
+        most: Ranked = (score.value, questions, -order, line)
+        least: Ranked = (-score.value, questions, -order, line)
         # Each entry's order is unique, so the lines themselves are never compared.
-        self._most = heapq.nlargest(SHOWN, [*self._most, most])
-        self._least = heapq.nlargest(SHOWN, [*self._least, least])
+        self._most = heapq.nlargest(MAX_LISTED, [*self._most, most])
+        self._least = heapq.nlargest(MAX_LISTED, [*self._least, least])
 
-    def to_dict(self, **more: Any) -> dict[str, Any]:
+    def to_dict(self, **entries: Any) -> dict[str, Any]:
         """
         The summary as JSON-safe values.
 
-        :param more: further entries, which come first.
+        :param entries: further entries, which come first.
         :return: counts of episodes and turns, ``kept_share`` in [0, 1] (None without
             turns), reasons, labels, mean scores over the verifiable responses, the
             histogram, and the most and least grounded responses.
@@ -79,7 +80,7 @@ class FilterSummary:
         kept_count = sum(bar['kept'] for bar in self.bins)
         count = kept_count + sum(bar['dropped'] for bar in self.bins)
         return {
-            **more,
+            **entries,
             'episodes': self.episodes,
             'episodes_kept_whole': self.episodes_whole,
             'episodes_dropped_whole': self.episodes_gone,
@@ -108,10 +109,11 @@ def render(summary: Mapping[str, Any]) -> str:
         for reason, n in sorted(reasons, key=lambda item: -item[1]):
             lines.append(f'  {fate:<8}{n:>9}  {reason}')
     bins = summary['histogram']
-    kept_count, gone = (sum(bar[fate] for bar in bins) for fate in ('kept', 'dropped'))
+    kept_count = sum(bar['kept'] for bar in bins)
+    dropped_count = sum(bar['dropped'] for bar in bins)
     lines += [
         '',
-        f'Mean score of the {kept_count + gone:,} with something to verify: '
+        f'Mean score of the {kept_count + dropped_count:,} with something to verify: '
         f'{_number(summary["mean_score"])}; of the {kept_count:,} kept: '
         f'{_number(summary["mean_score_kept"])}.',
         '',
@@ -135,7 +137,7 @@ def sentence(summary: Mapping[str, Any]) -> str:
     """The summary in one sentence."""
     if not summary['turns']:
         return 'There were no turns.'
-    whole, gone = summary['episodes_kept_whole'], summary['episodes_dropped_whole']
+    whole, gone = (summary['episodes_kept_whole'], summary['episodes_dropped_whole'])
     scorer = Signature.from_text(summary.get('signature') or '').scorer
     return (
         f'Kept {summary["kept"]:,} of {summary["turns"]:,} turns '
@@ -150,7 +152,7 @@ def _line(turn: JudgedTurn, label: JudgedLabel) -> dict[str, Any]:
     return {
         'score': label.score.value,
         'label': label.score.label,
-        'kept': turn.decision.kept,
+        'kept': turn.decision.is_kept,
         'text': str(turn.message.get('text') or ''),
         'response': label.text,
         'knowledge': turn.knowledge,
@@ -163,9 +165,9 @@ def _histogram(bins: list[Mapping[str, Any]]) -> list[str]:
     lines = []
     for bar, total in zip(bins, totals):
         kept_width = round(WIDTH * bar['kept'] / tallest)
-        gone = round(WIDTH * total / tallest) - kept_width
-        drawn = '#' * kept_width + '-' * gone
-        lines.append(f'  {bar["from"]:.1f} to {bar["to"]:.1f} {total:>9}  {drawn}')
+        dropped_width = round(WIDTH * total / tallest) - kept_width
+        bar_text = '#' * kept_width + '-' * dropped_width
+        lines.append(f'  {bar["from"]:.1f} to {bar["to"]:.1f} {total:>9}  {bar_text}')
     return [*[line.rstrip() for line in lines], '  # kept, - dropped']
 
 

@@ -14,7 +14,7 @@ from parlai_q2.text.messages import visible_text
 from parlai_q2.typed import is_number
 
 # What ends a stream.
-DONE = '[DONE]'
+STREAM_END = '[DONE]'
 # A longer event of a stream is not read to its end.
 MAX_EVENT = 2**20
 
@@ -25,7 +25,7 @@ Completion = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Reply:
+class ServerReply:
     """
     One reply; the log probability of its tokens, in nats, and their number, where the
     server gives them.
@@ -36,19 +36,19 @@ class Reply:
     tokens: int = 0
 
 
-def read_reply(choice: Mapping[str, Any]) -> Reply:
+def read_reply(choice: Mapping[str, Any]) -> ServerReply:
     """The reply that a choice of the protocol holds, as people see it."""
     text = visible_text(choice['message'], choice.get('finish_reason') or '')
     logprobs = read_logprobs(choice)
     if not logprobs:
-        return Reply(text)
-    return Reply(text, sum(logprobs), len(logprobs))
+        return ServerReply(text)
+    return ServerReply(text, sum(logprobs), len(logprobs))
 
 
 def read_logprobs(choice: Mapping[str, Any]) -> list[float]:
     """The log probabilities of a choice's tokens; none unless all are known."""
-    given = (choice.get('logprobs') or {}).get('content') or []
-    values = [token.get('logprob') for token in given]
+    tokens = (choice.get('logprobs') or {}).get('content') or []
+    values = [token.get('logprob') for token in tokens]
     return values if all(map(is_number, values)) else []
 
 

@@ -20,6 +20,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, S
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -29,11 +30,11 @@ from anyio.from_thread import start_blocking_portal
 
 from parlai_q2.errors import ConfigError, ServerError
 from parlai_q2.generate.protocol import (
-    DONE,
     MAX_EVENT,
+    STREAM_END,
     Completion,
     Message,
-    Reply,
+    ServerReply,
     has_choices,
     merge_answers,
     read_events,
@@ -48,7 +49,7 @@ KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'
 BUSY = (408, 429, 500, 502, 503, 504)
 REFUSES_SEVERAL = (400, 422, 500, 501)
 # Seconds before the second try, doubled before each further one; the longest wait.
-FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
+FIRST_WAIT, MAX_WAIT = 0.5, 60.0
 # A larger answer is not read to its end.
 MAX_ANSWER = 16 * 2**20
 TIMED_OUT, NO_ANSWER = 504, 502
@@ -92,11 +93,11 @@ class ChatServer:
         if self.key and self.base.startswith('http:') and not is_local:
             _logger.warning(f'The key is sent to {host} unencrypted: no https.')
         # The most replies that one request was seen to give, once that is known.
-        self._most: int | None = None
+        self._max_replies: int | None = None
 
     def replies(
         self, turns: Sequence[Sequence[Message]], numbers: Sequence[int]
-    ) -> list[list[Reply]]:
+    ) -> list[list[ServerReply]]:
         """
         Ask for replies to several turns at once.
 
@@ -109,18 +110,18 @@ class ChatServer:
 
         async def ask_all() -> list[Completion]:
             async with self.connect() as connection:
-                asked = [
+                requests = [
                     connection.complete({'messages': list(messages)}, number)
                     for messages, number in zip(turns, numbers, strict=True)
                 ]
-                return await _gather(asked)
+                return await _gather(requests)
 
         # A thread of its own: the caller may be inside an event loop, as in a notebook.
         with start_blocking_portal() as portal:
             completions = portal.call(ask_all)
         return [self._read_replies(completion) for completion in completions]
 
-    def _read_replies(self, completion: Completion) -> list[Reply]:
+    def _read_replies(self, completion: Completion) -> list[ServerReply]:
         replies = [read_reply(choice) for choice in completion['choices']]
         if replies and not any(reply.text for reply in replies):
             raise ServerError(
@@ -135,7 +136,7 @@ class ChatServer:
         async with httpx.AsyncClient(
             timeout=httpx.Timeout(self.timeout),
             limits=httpx.Limits(max_connections=self.concurrency),
-            verify=_trusted(),
+            verify=_tls_context(),
             trust_env=False,
         ) as client:
             yield Connection(self, client)
@@ -177,7 +178,7 @@ class Connection:
                 body['seed'] += place
             return await self._ask(body, authorization)
 
-        if server._most is None or number <= server._most:
+        if server._max_replies is None or number <= server._max_replies:
             try:
                 answers.append(await ask(number))
             except ServerError as error:
@@ -186,16 +187,18 @@ class Connection:
                 # Perhaps it takes only requests for one; if not, this fails as well.
                 answers.append(await ask(1))
                 _logger.warning(f'{server.url} gives one reply a request, not several.')
-            given = len(answers[0]['choices'])
-            if 0 < given < number:
-                server._most = given
+            first_count = len(answers[0]['choices'])
+            if 0 < first_count < number:
+                server._max_replies = first_count
         missing = number - sum(len(answer['choices']) for answer in answers)
-        if missing > 0 and server._most:
-            whole, rest = divmod(missing, server._most)
-            sizes = [server._most] * whole + [rest] * bool(rest)
-            asked = [ask(size, place) for place, size in enumerate(sizes, len(answers))]
-            answers += await _gather(asked)
-        choices = [choice for answer in answers for choice in answer['choices']]
+        if missing > 0 and server._max_replies:
+            full, rest = divmod(missing, server._max_replies)
+            sizes = [server._max_replies] * full + [rest] * bool(rest)
+            requests = [
+                ask(size, place) for place, size in enumerate(sizes, len(answers))
+            ]
+            answers += await _gather(requests)
+        choices = [*chain.from_iterable(answer['choices'] for answer in answers)]
         if len(choices) < number:
             raise self._fail(f'was asked for {number} replies and gave {len(choices)}.')
         return merge_answers(answers, choices[:number])
@@ -212,7 +215,7 @@ class Connection:
         body = {**self.server.settings, **fields, 'stream': True}
         async with self._free, self._send('POST', PATH, body, authorization) as answer:
             async for event in read_events(answer.aiter_raw()):
-                if event == DONE:
+                if event == STREAM_END:
                     return
                 yield self._parse(event.encode(), 'choices')
         raise self._fail('broke off in the middle of a reply.')
@@ -234,7 +237,7 @@ class Connection:
                     error.args = (f'{error}{tried}',)
                     raise
                 wait = FIRST_WAIT * 2**attempt * random.uniform(1, 1.5)
-                wait = min(max(wait, error.retry_after or 0.0), LONGEST_WAIT)
+                wait = min(max(wait, error.retry_after or 0.0), MAX_WAIT)
                 _logger.warning(f'{error} Asking again in {wait:.1f} s.')
             await anyio.sleep(wait)
         raise AssertionError('unreachable')
@@ -294,26 +297,28 @@ class Connection:
     def _slow(self) -> str:
         return f'did not answer within {self.server.timeout:g} s.'
 
-    def _fail(self, problem: str, status: int = NO_ANSWER, **more: Any) -> ServerError:
+    def _fail(
+        self, problem: str, status: int = NO_ANSWER, **details: Any
+    ) -> ServerError:
         key, text = self.server.key, f'{self.server.url} {problem}'
         # A server may repeat the key.
-        return ServerError(text.replace(key, '***') if key else text, status, **more)
+        return ServerError(text.replace(key, '***') if key else text, status, **details)
 
     def _refuse(self, answer: httpx.Response, content: bytes) -> ServerError:
-        status, after = answer.status_code, answer.headers.get('Retry-After', '')
+        status, retry_after = answer.status_code, answer.headers.get('Retry-After', '')
         if 300 <= status < 400:
-            where = answer.headers.get('Location', '')[:200]
+            location = answer.headers.get('Location', '')[:200]
             return self._fail(
-                f'redirects to {where!r}, which is not followed. If you trust that '
+                f'redirects to {location!r}, which is not followed. If you trust that '
                 'server, give its URL.'
             )
-        said = f'{status} {answer.reason_phrase}'
+        answered = f'{status} {answer.reason_phrase}'
         return self._fail(
-            f'answered {said}: {shorten(content)} {HINTS.get(status, "")}'.strip(),
+            f'answered {answered}: {shorten(content)} {HINTS.get(status, "")}'.strip(),
             status if status >= 400 else NO_ANSWER,
             is_busy=status in BUSY,
             content=content,
-            retry_after=float(after) if after.isdecimal() else None,
+            retry_after=float(retry_after) if retry_after.isdecimal() else None,
         )
 
     def _parse(self, content: bytes, expected: str = '') -> Any:
@@ -378,7 +383,7 @@ def read_key(variable: str, option: str) -> str:
 
 async def _gather(awaitables: Sequence[Awaitable[Completion]]) -> list[Completion]:
     """The results in order; the first error ends the others."""
-    tasks = [asyncio.ensure_future(one) for one in awaitables]
+    tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
     try:
         return await asyncio.gather(*tasks)
     finally:
@@ -386,16 +391,16 @@ async def _gather(awaitables: Sequence[Awaitable[Completion]]) -> list[Completio
             task.cancel()
 
 
-async def _read(answer: httpx.Response, most: int = MAX_ANSWER) -> bytes:
+async def _read(answer: httpx.Response, max_bytes: int = MAX_ANSWER) -> bytes:
     content = b''
     async for block in answer.aiter_raw():
         content += block
-        if len(content) > most:
+        if len(content) > max_bytes:
             break
     return content
 
 
 @lru_cache(maxsize=1)
-def _trusted() -> ssl.SSLContext:
+def _tls_context() -> ssl.SSLContext:
     """The certificates to trust, read once."""
     return httpx.create_ssl_context(trust_env=False)

@@ -11,6 +11,7 @@ seeds once.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from parlai_q2.errors import ModelError
@@ -126,7 +127,7 @@ class Writer:
             if not of_length or len(of_length[-1]) == size:
                 of_length.append([])
             of_length[-1].append(example)
-        return [group for of_length in groups.values() for group in of_length]
+        return [*chain.from_iterable(groups.values())]
 
     def _start(self, contexts: Sequence[Context], strategy: Strategy) -> list[Any]:
         limits = self._limits()

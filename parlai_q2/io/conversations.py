@@ -11,7 +11,7 @@ from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.fields import NO_NAMES, rename_fields, report_unread
 from parlai_q2.io.formats import READERS, infer_format, json_lines, open_text
 from parlai_q2.io.knowledge import as_field
-from parlai_q2.io.read import example_of, read_messages
+from parlai_q2.io.read import read_example, read_messages
 from parlai_q2.turns import Example
 
 NO_CONVERSATION = (
@@ -49,7 +49,7 @@ def read_conversations(
                     is_first = False
                 try:
                     fields = read_messages(rename_fields(value, names))
-                    yield _one_turn(example_of(fields))
+                    yield _one_turn(read_example(fields))
                 except InputError as e:
                     yield RecordError(path.name, number, f'{NO_CONVERSATION} It {e}')
                 continue

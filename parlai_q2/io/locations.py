@@ -89,7 +89,7 @@ class Remote:
         states = [f'{name} {info[name]}' for name in STATES if name in info]
         return {'size': info['size'], 'modified': '; '.join(states)}
 
-    def put(self, local: Path) -> None:
+    def upload(self, local: Path) -> None:
         """
         Store a local file under this URL, whole or not at all where the store can.
 

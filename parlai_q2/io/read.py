@@ -76,7 +76,7 @@ def read_records(
     :param names: the names that fields have in the file, by those they are read by.
     :raises InputError: if the file cannot be read at all.
     """
-    parsed = parse_lines(locate(path), format, names, EXAMPLE_FIELDS, example_of)
+    parsed = parse_lines(locate(path), format, names, EXAMPLE_FIELDS, read_example)
     for common, example in parsed:
         yield Record(**common, example=example)
 
@@ -174,11 +174,11 @@ def read_messages(fields: Mapping[str, Any]) -> dict[str, Any]:
                 read(v) if isinstance(v, str) or is_message(v) else v for v in values
             ]
     changed = {name: text for name, text in texts.items() if text != fields[name]}
-    given = {free_name(name, fields): fields[name] for name in changed}
-    return {**fields, **changed, **given}
+    originals = {free_name(name, fields): fields[name] for name in changed}
+    return {**fields, **changed, **originals}
 
 
-def example_of(fields: Mapping[str, Any]) -> Example:
+def read_example(fields: Mapping[str, Any]) -> Example:
     """
     Make an example from a record's fields.
 
@@ -198,7 +198,7 @@ def example_of(fields: Mapping[str, Any]) -> Example:
                 'text that is empty, and --fields for other names.'
             )
             raise InputError(f'has no {name!r} field (fields: {names}). {remedy}')
-    knowledge, history = knowledge_of(fields), history_of(fields)
+    knowledge, history = knowledge_of(fields), read_history(fields)
     response = fields['response']
     if not isinstance(response, str):
         raise InputError(
@@ -228,7 +228,7 @@ def knowledge_of(fields: Mapping[str, Any]) -> str | tuple[Passage, ...]:
     )
 
 
-def history_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
+def read_history(fields: Mapping[str, Any]) -> tuple[str, ...]:
     """The previous turns, oldest first; a single text counts as one turn."""
     history = fields.get('history') or []
     if isinstance(history, str):

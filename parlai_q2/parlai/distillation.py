@@ -15,8 +15,13 @@ from typing import Any
 from parlai.core.agents import Agent
 from parlai.core.message import Message
 
-from parlai_q2.filtering.conversation import said_in, with_history
-from parlai_q2.filtering.judge import MESSAGES, JudgedEpisode, judge_episodes, labels_of
+from parlai_q2.filtering.conversation import history_lines, with_history
+from parlai_q2.filtering.judge import (
+    MESSAGES,
+    JudgedEpisode,
+    judge_episodes,
+    read_labels,
+)
 from parlai_q2.filtering.policy import Decision, Policy
 from parlai_q2.io.turn_knowledge import KnowledgeSource
 from parlai_q2.scorers.base import Scorer
@@ -51,7 +56,7 @@ def _reply_to(group: Sequence[Episode], clones: Sequence[Agent]) -> list[list[Me
     turn_replies: list[list[Message]] = [[] for _ in group]
     for turn in range(max(map(len, group))):
         active = [n for n, episode in enumerate(group) if turn < len(episode)]
-        observations = [clones[n].observe(_asked(group[n], turn)) for n in active]
+        observations = [clones[n].observe(_ask(group[n], turn)) for n in active]
         if hasattr(clones[0], 'batch_act'):
             messages = clones[0].batch_act(observations)
         else:
@@ -63,7 +68,7 @@ def _reply_to(group: Sequence[Episode], clones: Sequence[Agent]) -> list[list[Me
     return turn_replies
 
 
-def _asked(episode: Episode, turn: int) -> Message:
+def _ask(episode: Episode, turn: int) -> Message:
     message = Message(episode[turn])
     # A model trains if it sees labels.
     labels = message.pop('labels', None)
@@ -136,12 +141,12 @@ def references(
         fields = with_history(message, before)
         fields.pop('eval_labels', None)
         fields['labels'] = [] if record['abstained'] else [record['text']]
-        fields[GOLD] = labels_of(message)
+        fields[GOLD] = read_labels(message)
         # A message's own knowledge may be inside its text, which now begins with the
         # history; or the model got it from elsewhere, e.g. from --knowledge-file.
         text = joined(own_passages) or record['knowledge']
         if text:
             fields.setdefault('knowledge', text)
         messages.append(fields)
-        before += said_in(message)
+        before += history_lines(message)
     return messages

@@ -58,7 +58,7 @@ class Judge:
     reuse: Reuse | None = None
 
     @classmethod
-    def of(cls, scorer: Scorer) -> 'Judge':
+    def from_scorer(cls, scorer: Scorer) -> 'Judge':
         """A scorer of this process."""
         reuse = scorer.reuse if isinstance(scorer, ExtendedScorer) else None
         return cls(scorer.name, str(scorer.signature), reuse)
@@ -78,7 +78,7 @@ def conversation_file(
     :raises InputError: when the name has another ending, the file cannot be written, or
         another run is writing it.
     """
-    place, metadata = _places_of(path)
+    place, metadata = _find_places(path)
     part = beside(place, PART)
     with writing(path, ANOTHER):
         lock = hold(part)
@@ -117,8 +117,8 @@ def conversation_file(
 
 def check_places(outfile: Path) -> None:
     """An InputError unless all files of :func:`write_filtered` can be written."""
-    _places_of(outfile)
-    _places_of(outfile.with_suffix(DROPPED))
+    _find_places(outfile)
+    _find_places(outfile.with_suffix(DROPPED))
     writable(outfile.with_suffix(SCORES))
     for ending in (SUMMARY, SUMMARY_TEXT):
         writable(outfile.with_suffix(ending))
@@ -157,7 +157,7 @@ def write_filtered(
         ):
             for episode in judged:
                 keep(conversations(episode))
-                drop(conversations(episode, kept=False))
+                drop(conversations(episode, keep=False))
                 summary.add(episode)
                 if is_cached():
                     bar.skip(len(episode), len(episode))
@@ -174,7 +174,7 @@ def write_filtered(
             cache={'hits': reuse.hits, 'misses': reuse.misses} if reuse else None,
         )
         _write_summary(counts, outfile)
-    _tell(counts, outfile)
+    _log_counts(counts, outfile)
     return counts
 
 
@@ -189,7 +189,7 @@ def _write_summary(counts: Mapping[str, Any], outfile: Path) -> None:
             write_text(place, text)
 
 
-def _tell(counts: Mapping[str, Any], outfile: Path) -> None:
+def _log_counts(counts: Mapping[str, Any], outfile: Path) -> None:
     """Log what came of it, and where it is."""
     logging.info(f'Wrote {outfile}. {sentence(counts)}')
     if not counts['kept']:
@@ -202,7 +202,7 @@ def _tell(counts: Mapping[str, Any], outfile: Path) -> None:
     logging.info(f'Signature: {short}, in full in the summary')
 
 
-def _places_of(path: Path) -> tuple[Path, Path]:
+def _find_places(path: Path) -> tuple[Path, Path]:
     """Where a file of conversations and its metadata go, if both can be written."""
     if path.suffix != '.jsonl':
         raise InputError(

@@ -32,14 +32,18 @@ class Entity(NamedTuple):
     type: str
 
     @property
-    def shown(self) -> str:
+    def bare_text(self) -> str:
         """The text without "'s", ready to be put elsewhere."""
         return _POSSESSIVE.sub('', self.text)
 
     @property
     def name(self) -> str:
         """The text without "'s" and without an article."""
-        return _ARTICLE.sub('', self.shown, count=1) if self.article else self.shown
+        return (
+            _ARTICLE.sub('', self.bare_text, count=1)
+            if self.article
+            else self.bare_text
+        )
 
     @property
     def article(self) -> bool:
@@ -47,7 +51,7 @@ class Entity(NamedTuple):
         return bool(_ARTICLE.match(self.text))
 
 
-class Swapped(NamedTuple):
+class EntitySwap(NamedTuple):
     """The texts, the entity that was replaced, and its replacement."""
 
     texts: tuple[str, ...]
@@ -55,7 +59,7 @@ class Swapped(NamedTuple):
     after: str
 
 
-def entity_index(entities: Iterable[Entity]) -> dict[str, list[Entity]]:
+def index_entities(entities: Iterable[Entity]) -> dict[str, list[Entity]]:
     """A conversation's entities by type, each name once, at its first occurrence."""
     index: dict[str, dict[str, Entity]] = {}
     for entity in entities:
@@ -70,13 +74,13 @@ def swap_entity(
     response: str,
     index: Mapping[str, Sequence[Entity]],
     draw: random.Random,
-) -> Swapped | None:
+) -> EntitySwap | None:
     """
     Replace an entity that texts share with a response.
 
     :param entities: the entities in the texts.
     :param response: the response, which stays as it is.
-    :param index: the conversation's entities, from :func:`entity_index`.
+    :param index: the conversation's entities, from :func:`index_entities`.
     :param draw: chooses the entity and its replacement.
     :return: the changed texts; None where no entity is shared, or none can be replaced.
     """
@@ -91,10 +95,10 @@ def swap_entity(
         return None
     entity, candidates = draw.choice(list(choices.values()))
     # A replacement that the text does not have yet leaves a natural sentence.
-    fresh = [o for o in candidates if not any(occurs(o.name, text) for text in texts)]
-    other = draw.choice(fresh or candidates)
-    changed = tuple(replace_entity(text, entity, other) for text in texts)
-    return Swapped(changed, entity.shown, other.shown)
+    fresh = [c for c in candidates if not _occurs_in_any(c.name, texts)]
+    replacement = draw.choice(fresh or candidates)
+    changed = tuple(replace_entity(text, entity, replacement) for text in texts)
+    return EntitySwap(changed, entity.bare_text, replacement.bare_text)
 
 
 def replacements(
@@ -104,25 +108,35 @@ def replacements(
     return [
         other
         for other in of_type
-        if not may_be_one(entity, other)
-        and not any(occurs(name, response) for name in {other.name, _plain(other.name)})
+        if not may_be_same(entity, other)
+        and not occurs(other.name, response)
+        and not occurs(_plain(other.name), response)
     ]
 
 
-def may_be_one(entity: Entity, other: Entity) -> bool:
+def _occurs_in_any(name: str, texts: Sequence[str]) -> bool:
+    return any(occurs(name, text) for text in texts)
+
+
+def may_be_same(entity: Entity, other: Entity) -> bool:
     """
     Whether two names may mean the same thing. One may be a part of the other
     ("Marley"), its plural or its initials; persons may share their last name.
     """
-    a, b = entity.name, other.name
+    first, second = entity.name, other.name
     if (
         entity.type == other.type == PERSON
-        and a.lower().split()[-1] == b.lower().split()[-1]
+        and first.lower().split()[-1] == second.lower().split()[-1]
     ):
         return True
-    return any(
-        occurs(x, y) or occurs(_plain(x), _plain(y)) or _initials(x) == _bare(y)
-        for x, y in ((a, b), (b, a))
+    return _is_form_of(first, second) or _is_form_of(second, first)
+
+
+def _is_form_of(name: str, other: str) -> bool:
+    return (
+        occurs(name, other)
+        or occurs(_plain(name), _plain(other))
+        or _initials(name) == _bare(other)
     )
 
 
@@ -154,10 +168,10 @@ def replace_entity(text: str, old: Entity, new: Entity) -> str:
 
     def replaced(match: 're.Match[str]') -> str:
         if match['article'] and not (old.article or new.article):
-            return match['article'] + new.shown
+            return match['article'] + new.bare_text
         if _SENTENCE_START.search(text[: match.start()]):
-            return new.shown[0].upper() + new.shown[1:]
-        return new.shown
+            return new.bare_text[0].upper() + new.bare_text[1:]
+        return new.bare_text
 
     article = r'(?P<article>(?:the|a|an)\s+)?'
     return _whole_words(old.name, article).sub(replaced, text)

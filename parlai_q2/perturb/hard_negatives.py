@@ -64,7 +64,7 @@ class HardNegatives:
 
     def __init__(self, grounded: Sequence[Grounded], seed: int = 0):
         self.grounded, self.rng = grounded, random.Random(seed)
-        self.made: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         self.by_type: dict[str, list[Entity]] = {}
         for example in grounded:
             for entity in example.entities:
@@ -77,16 +77,16 @@ class HardNegatives:
             'same_topic': self.same_topic,
         }
 
-    def of(self, example: Grounded) -> tuple[str, str, str] | None:
+    def perturb(self, example: Grounded) -> tuple[str, str, str] | None:
         """
         Make a wrong example by the applicable change that was made least often so far.
 
         :return: (change, knowledge, response), or None where no change applies.
         """
-        for name in sorted(self.changes, key=lambda c: self.made[c]):
+        for name in sorted(self.changes, key=lambda c: self.counts[c]):
             pair = self.changes[name](example)
             if pair is not None:
-                self.made[name] += 1
+                self.counts[name] += 1
                 return (name, *pair)
         return None
 
@@ -109,14 +109,14 @@ class HardNegatives:
         shared = [n for n in _NUMBER.findall(example.response) if n in numbers]
         if not shared:
             return None
-        old = self.rng.choice(shared)
-        near = (
-            [int(old) + d for d in (-12, -7, -3, -1, 1, 2, 5, 9)]
-            if int(old) in _YEARS
-            else [int(old) + 1, int(old) + 3, int(old) * 2 + 1, max(0, int(old) - 2)]
-        )
-        new = [str(n) for n in near if str(n) not in numbers]
-        return example.knowledge, example.response.replace(old, self.rng.choice(new), 1)
+        digits = self.rng.choice(shared)
+        value = int(digits)
+        if value in _YEARS:
+            similar = [value + change for change in (-12, -7, -3, -1, 1, 2, 5, 9)]
+        else:
+            similar = [value + 1, value + 3, value * 2 + 1, max(0, value - 2)]
+        other = self.rng.choice([str(n) for n in similar if str(n) not in numbers])
+        return example.knowledge, example.response.replace(digits, other, 1)
 
     def swap(self, example: Grounded) -> tuple[str, str] | None:
         """Swap two entities of one kind."""
@@ -144,10 +144,9 @@ class HardNegatives:
     def same_topic(self, example: Grounded) -> tuple[str, str] | None:
         """Take other knowledge that names some of the response's entities, not all."""
         names = [e.text.lower() for e in example.entities if len(e.text) > 3]
-        candidates = [
-            other.knowledge
-            for other in self.grounded
-            if any(name in other.knowledge.lower() for name in names)
-            and not all(name in other.knowledge.lower() for name in names)
-        ]
+        candidates = []
+        for other in self.grounded:
+            shared = sum(name in other.knowledge.lower() for name in names)
+            if 0 < shared < len(names):
+                candidates.append(other.knowledge)
         return (self.rng.choice(candidates), example.response) if candidates else None

@@ -6,11 +6,12 @@ or a pronoun swapped, a verb negated, a word replaced by its antonym or by a sib
 
 import random
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from parlai_q2.perturb.entity_swap import (
     Entity,
-    entity_index,
+    index_entities,
     replace_entity,
     replacements,
 )
@@ -54,11 +55,10 @@ class KnowledgeChanges:
         self.seed = seed
         distinct = list(dict.fromkeys(passages))
         self._docs = dict(zip(distinct, parse_all(distinct), strict=True))
-        self._entities = {
-            text: [Entity(e.text, e.label_) for e in doc.ents]
-            for text, doc in self._docs.items()
-        }
-        self._index = entity_index(e for all_ in self._entities.values() for e in all_)
+        self._entities: dict[str, list[Entity]] = {}
+        for text, doc in self._docs.items():
+            self._entities[text] = [Entity(e.text, e.label_) for e in doc.ents]
+        self._index = index_entities(chain.from_iterable(self._entities.values()))
         self.kinds: dict[str, Callable[[str, random.Random], Changed | None]] = {
             'entity': self._entity,
             'pronoun': self._pronoun,
@@ -82,7 +82,7 @@ class KnowledgeChanges:
             if candidates:
                 other = draw.choice(candidates)
                 changed = replace_entity(text, entity, other)
-                return Changed(changed, entity.shown, other.shown)
+                return Changed(changed, entity.bare_text, other.bare_text)
         return None
 
     def _negation(self, text: str, draw: random.Random) -> Changed | None:

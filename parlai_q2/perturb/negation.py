@@ -172,7 +172,14 @@ def _site(
         return None
     if not negated and inverted and lower not in CONTRACTIONS:
         return None
-    return Site(match.start(), match.end(), word, negated, inverted, question)
+    return Site(
+        start=match.start(),
+        end=match.end(),
+        auxiliary=word,
+        negated=negated,
+        inverted=inverted,
+        question=question,
+    )
 
 
 def _changed(site: Site, contracted: bool) -> str:

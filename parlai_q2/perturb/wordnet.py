@@ -5,6 +5,7 @@ wordnet``, or are where ``NLTK_DATA`` says.
 """
 
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from parlai_q2.errors import InputError
@@ -50,14 +51,12 @@ def antonyms(word: str, part: str) -> list[str]:
     """
     if part not in PARTS:
         return []
-    lemmas = (
-        opposite.name()
-        for sense in wordnet().synsets(word, PARTS[part])
-        for lemma in sense.lemmas()
-        if lemma.name().lower() == word.lower()
-        for opposite in lemma.antonyms()
-    )
-    return _single(lemmas, word)
+    opposites: list[str] = []
+    for sense in wordnet().synsets(word, PARTS[part]):
+        for lemma in sense.lemmas():
+            if lemma.name().lower() == word.lower():
+                opposites += [opposite.name() for opposite in lemma.antonyms()]
+    return _single(opposites, word)
 
 
 def siblings(word: str, part: str) -> list[str]:
@@ -72,16 +71,15 @@ def siblings(word: str, part: str) -> list[str]:
     senses = wordnet().synsets(word, PARTS[part])
     if not senses:
         return []
-    own_names = {name.lower() for sense in senses for name in sense.lemma_names()}
-    lemmas = (
-        name
-        for above in senses[0].hypernyms()
+    synonyms = chain.from_iterable(sense.lemma_names() for sense in senses)
+    excluded = {name.lower() for name in synonyms}
+    lemmas: list[str] = []
+    for hypernym in senses[0].hypernyms():
         # NLTK gives them in any order.
-        for other in sorted(above.hyponyms(), key=lambda synset: synset.offset())
-        if other != senses[0]
-        for name in other.lemma_names()
-    )
-    return [name for name in _single(lemmas, word) if name.lower() not in own_names]
+        for sense in sorted(hypernym.hyponyms(), key=lambda synset: synset.offset()):
+            if sense != senses[0]:
+                lemmas += sense.lemma_names()
+    return [name for name in _single(lemmas, word) if name.lower() not in excluded]
 
 
 def _single(names: Any, word: str) -> list[str]:

@@ -101,26 +101,26 @@ def load_preset(name: str) -> Preset:
     return _load(name, ())
 
 
-def _load(name: str, through: tuple[Path, ...]) -> Preset:
-    """:param through: the files that have this preset as base, outermost first."""
+def _load(name: str, includers: tuple[Path, ...]) -> Preset:
+    """:param includers: the files that have this preset as base, outermost first."""
     if name.endswith(('.yaml', '.yml')):
         path = Path(name).expanduser()
         # A relative path starts at the folder of the file that names it.
-        path = through[-1].parent / path if through else path
+        path = includers[-1].parent / path if includers else path
     elif name in preset_names():
         path = Path(str(files('parlai_q2.presets'))) / f'{name}.yaml'
     else:
         raise UnknownNameError('preset', name, preset_names())
-    if path.resolve() in (p.resolve() for p in through):
+    if path.resolve() in (p.resolve() for p in includers):
         raise ConfigError(f'The preset {path} is its own base. Leave "base" out.')
     try:
         fields = yaml.safe_load(path.read_text(encoding='utf-8'))
     except RecursionError:
-        said = 'too deeply nested'
-        raise ConfigError(f'Cannot read the preset {path}: {said}.') from None
+        problem = 'too deeply nested'
+        raise ConfigError(f'Cannot read the preset {path}: {problem}.') from None
     except (OSError, ValueError, OverflowError, yaml.YAMLError) as e:
-        said = ' '.join(str(e).split())
-        raise ConfigError(f'Cannot read the preset {path}: {said}') from e
+        problem = ' '.join(str(e).split())
+        raise ConfigError(f'Cannot read the preset {path}: {problem}') from e
     if not isinstance(fields, dict):
         raise ConfigError(
             f'{path} must contain a mapping with "name" and model sections.'
@@ -130,7 +130,7 @@ def _load(name: str, through: tuple[Path, ...]) -> Preset:
         return _parse(fields, path, Preset('', {}))
     if not isinstance(base, str):
         raise ConfigError(f'{path}: "base" must be the name or the path of a preset.')
-    return _parse(fields, path, _load(base, (*through, path)))
+    return _parse(fields, path, _load(base, (*includers, path)))
 
 
 def with_detector(preset: Preset, detector: str) -> Preset:
@@ -147,7 +147,9 @@ def with_detector(preset: Preset, detector: str) -> Preset:
     return replace(preset, models=models, coefficients=other.coefficients)
 
 
-def overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def overlay_settings(
+    below: Mapping[str, Any], above: Mapping[str, Any]
+) -> dict[str, Any]:
     """
     A section's settings with others above them. A ``batch_size`` above also removes
     ``gpu_batch_size`` below, so that it applies on a GPU too.
@@ -164,34 +166,34 @@ def _parse(fields: dict, path: Path, base: Preset) -> Preset:
         raise UnknownNameError(f'section (in {path})', unknown[0], Section)
     models = dict(base.models)
     for section in Section:
-        given = fields.get(section)
-        if given is None:
+        section_fields = fields.get(section)
+        if section_fields is None:
             continue
-        below = base.models.get(section)
-        if not isinstance(given, dict) or not isinstance(
-            given.get('model', below and below.model), str
+        base_model = base.models.get(section)
+        if not isinstance(section_fields, dict) or not isinstance(
+            section_fields.get('model', base_model and base_model.model), str
         ):
             raise ConfigError(
                 f'{path}: {section} needs "model", a folder or a hub name.'
             )
-        settings = dict(given)
+        settings = dict(section_fields)
         model, revision = settings.pop('model', None), settings.pop('revision', None)
-        kept = settings.pop('settings', None)
-        if kept not in (None, 'base') or (kept and below is None):
+        settings_of = settings.pop('settings', None)
+        if settings_of not in (None, 'base') or (settings_of and base_model is None):
             raise ConfigError(
                 f'{path}: "settings" of {section} can be "base" if the base has such a '
-                f'section, but not {kept!r}.'
+                f'section, but not {settings_of!r}.'
             )
         if 'device' in settings:
             raise ConfigError(
                 f'{path}: {section} has a "device", which a preset cannot set. '
                 'Give --scorer-device, or load_scorer(..., device=...).'
             )
-        same = below is not None and model in (None, below.model)
-        if below is not None and (same or kept):
-            settings = overlaid(below.settings, settings)
-        if below is not None and same:
-            model, revision = below.model, revision or below.revision
+        is_same_model = base_model is not None and model in (None, base_model.model)
+        if base_model is not None and (is_same_model or settings_of):
+            settings = overlay_settings(base_model.settings, settings)
+        if base_model is not None and is_same_model:
+            model, revision = base_model.model, revision or base_model.revision
         models[section] = ModelConfig(model, revision, settings)
     q2 = fields.get('q2') or {}
     if not isinstance(q2, dict):
@@ -200,10 +202,10 @@ def _parse(fields: dict, path: Path, base: Preset) -> Preset:
     coefficients = fields.get('coefficients')
     if coefficients is not None:
         coefficients = str(path.parent / str(coefficients))
-    elif _detector_of(models) == _detector_of(base.models):
+    elif _detector_reference(models) == _detector_reference(base.models):
         coefficients = base.coefficients
     return Preset(name, models, {**base.q2, **q2}, coefficients)
 
 
-def _detector_of(models: Mapping[str, ModelConfig]) -> str | None:
+def _detector_reference(models: Mapping[str, ModelConfig]) -> str | None:
     return models[Section.DETECTOR].reference if Section.DETECTOR in models else None

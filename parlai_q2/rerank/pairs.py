@@ -12,7 +12,7 @@ from parlai_q2.io.formats import Format
 from parlai_q2.io.locations import Location
 from parlai_q2.io.manifest import shards_in
 from parlai_q2.io.parquet import is_parquet
-from parlai_q2.io.read import history_of, knowledge_of, read_lines
+from parlai_q2.io.read import knowledge_of, read_history, read_lines
 from parlai_q2.models.prompts import Prompt
 from parlai_q2.turns import joined, passages_of
 
@@ -64,7 +64,7 @@ def pair_record(
             return None
         best, worst = found
         return {
-            'prompt': prompt.render(history_of(fields), knowledge),
+            'prompt': prompt.render(read_history(fields), knowledge),
             'chosen': best['text'],
             'rejected': worst['text'],
             'score_chosen': best['guarded_score'],

@@ -17,7 +17,7 @@ from parlai_q2.io.fields import NO_NAMES, POOL_FIELDS
 from parlai_q2.io.formats import Format
 from parlai_q2.io.locations import Location
 from parlai_q2.io.parquet import is_parquet
-from parlai_q2.io.read import FileRecord, history_of, knowledge_of, parse_lines
+from parlai_q2.io.read import FileRecord, knowledge_of, parse_lines, read_history
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Knowledge, Turn
 from parlai_q2.typed import is_number
@@ -114,7 +114,7 @@ def parse_pool(fields: Mapping[str, Any]) -> Pool:
     return Pool(
         knowledge_of(fields) if 'knowledge' in fields else '',
         [_parse_candidate(n, value) for n, value in enumerate(candidates)],
-        history_of(fields),
+        read_history(fields),
         None if fields.get('id') is None else str(fields['id']),
     )
 

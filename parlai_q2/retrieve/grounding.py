@@ -152,10 +152,11 @@ class Grounder:
 
     def _find(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
         queries = [make_query(history, self.query) for history in histories]
-        return [
-            TurnKnowledge(tuple(hit.passage for hit in hits), searched=True)
-            for hits in self.retriever.search(queries, self.k)
-        ]
+        knowledge = []
+        for hits in self.retriever.search(queries, self.k):
+            passages = tuple(hit.passage for hit in hits)
+            knowledge.append(TurnKnowledge(passages, searched=True))
+        return knowledge
 
     def _answer(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
         """Find what answers the question that each history ends with."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TextIO
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.formats import READERS, infer_format, open_text
-from parlai_q2.io.read import history_of
+from parlai_q2.io.read import read_history
 from parlai_q2.text.normalize import passage_key
 from parlai_q2.turns import joined, passages_of
 
@@ -64,9 +64,9 @@ def measure_recall(ranks: Sequence[int]) -> Recall:
 
     :param ranks: for each turn the rank of its passage, from 1; 0 if it was not found.
     """
-    recall = {
-        cut: mean_interval([float(0 < rank <= cut) for rank in ranks]) for cut in CUTS
-    }
+    recall = {}
+    for cut in CUTS:
+        recall[cut] = mean_interval([float(0 < rank <= cut) for rank in ranks])
     mrr = mean_interval([1 / rank if rank else 0.0 for rank in ranks])
     return Recall(len(ranks), recall, mrr)
 
@@ -98,7 +98,7 @@ def read_turns(path: Path) -> Iterator[GoldTurn]:
         for number, fields, problem, *_ in READERS[format](stream):
             values = {_SHORT_NAMES.get(name, name): v for name, v in fields.items()}
             try:
-                history = history_of({'history': values.get('history')})
+                history = read_history({'history': values.get('history')})
                 gold = joined(passages_of(values.get('knowledge') or ''))
             except InputError as e:
                 problem = problem or str(e)

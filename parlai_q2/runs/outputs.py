@@ -157,7 +157,7 @@ class Outputs:
         elif path.name != self.target.name:
             url = f'{url.rpartition("/")[0]}/{path.name}'
         try:
-            Remote(url).put(path)
+            Remote(url).upload(path)
         except OSError as e:
             raise InputError(
                 f'Cannot write {url}: {e}. It is complete at {path}; run the same '

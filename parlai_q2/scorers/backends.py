@@ -13,7 +13,7 @@ from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.models.references import identified
-from parlai_q2.presets import Preset, Section, overlaid
+from parlai_q2.presets import Preset, Section, overlay_settings
 
 if TYPE_CHECKING:
     from parlai_q2.models.relevance import RelevanceModel
@@ -38,7 +38,7 @@ def backend(
     """
     config, where = preset.model(section), f'{section} of the preset {preset.name!r}'
     asked_for = {k: v for k, v in options.items() if v is not None}
-    settings = overlaid(config.settings, asked_for)
+    settings = overlay_settings(config.settings, asked_for)
     for name in BATCH_SIZES:
         size = settings.get(name, 1)
         if not isinstance(size, int) or size < 1:

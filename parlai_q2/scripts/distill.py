@@ -86,7 +86,7 @@ class DistillScript(ParlaiScript):
             policy,
             source_from_opt(opt),
         )
-        judge = Judge.of(scorer)
+        judge = Judge.from_scorer(scorer)
         return write_filtered(judged, outfile, judge, policy, opt=opt, total=total)
 
 

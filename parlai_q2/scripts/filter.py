@@ -20,7 +20,7 @@ from parlai_q2.cli.label_engine import label_engine_from_opt
 from parlai_q2.cli.scale_options import EngineName, add_scale_options, check_scale
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import ConfigError
-from parlai_q2.filtering.judge import CHUNK, batches_of, judge_batches
+from parlai_q2.filtering.judge import CHUNK, judge_batches, make_batches
 from parlai_q2.filtering.scored import ScoredTurns
 from parlai_q2.io.locations import locate
 from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
@@ -84,8 +84,8 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> dict[str, Any]:
         policy = policy_from_opt(opt, labelling.threshold, Role.CHOOSE)
         judge = Judge(opt['choose'], engine.signature)
         if labelling.scorer is not None:
-            judge = Judge.of(labelling.scorer)
-        batches = batches_of(chain.from_iterable(tasks), source, size)
+            judge = Judge.from_scorer(labelling.scorer)
+        batches = make_batches(chain.from_iterable(tasks), source, size)
         with (
             KeptScores(path, engine, stay, problems.add) as kept_scores,
             closing(kept_scores.scores(batches)) as scored,

@@ -22,7 +22,7 @@ from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import UnscoredError
 from parlai_q2.io.fields import NO_NAMES, read_fields
 from parlai_q2.io.formats import Format
-from parlai_q2.io.read import example_of, read_records
+from parlai_q2.io.read import read_example, read_records
 from parlai_q2.runs.file_run import Line, Task
 from parlai_q2.runs.job import CHUNK_RECORDS, Engine, LocalEngine
 from parlai_q2.runs.outputs import plan_outputs
@@ -137,7 +137,7 @@ def show_scores(lines: list[Line]) -> None:
     colour, width = use_colour(sys.stdout), shutil.get_terminal_size().columns
     for line in lines:
         if 'label' in line:
-            example, score = example_of(line), Score.from_dict(line)
+            example, score = read_example(line), Score.from_dict(line)
             texts = example.response, example.knowledge
             # An empty line separates the responses.
             tqdm.write(f'{render_score(score, *texts, colour, width)}\n')

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from parlai_q2.generate.protocol import DONE
+from parlai_q2.generate.protocol import STREAM_END
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.rerank.choice import Reason
 from parlai_q2.serve.grounded import NOT_SCORED, Answer
@@ -34,7 +34,9 @@ def encode(content: Any) -> bytes:
 
 def write_event(content: Any) -> bytes:
     """A server-sent event with a value, or with the text that ends a stream."""
-    return b'data: %s\n\n' % (DONE.encode() if content == DONE else encode(content))
+    return b'data: %s\n\n' % (
+        STREAM_END.encode() if content == STREAM_END else encode(content)
+    )
 
 
 def error_body(problem: str, kind: str = 'invalid_request_error') -> dict[str, Any]:
@@ -131,4 +133,4 @@ def stream_answer(
     if has_usage:
         usage = completion.get('usage')
         yield write_event(make_chunk(completion, usage=usage))
-    yield write_event(DONE)
+    yield write_event(STREAM_END)

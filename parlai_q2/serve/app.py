@@ -27,7 +27,7 @@ from starlette.routing import Route
 from parlai_q2.claims import not_verifiable
 from parlai_q2.errors import InputError
 from parlai_q2.generate.server import ChatServer
-from parlai_q2.io.read import example_of
+from parlai_q2.io.read import read_example
 from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.serve.answers import SSE, Json, grounding_of, headers_of, stream_answer
 from parlai_q2.serve.gate import Gate, answer_error, read_json, refuse, until_left
@@ -154,7 +154,7 @@ class Endpoints:
         examples = []
         for number, pair in enumerate(pairs):
             try:
-                examples.append(example_of(pair if isinstance(pair, dict) else {}))
+                examples.append(read_example(pair if isinstance(pair, dict) else {}))
             except InputError as error:
                 raise InputError(f'Pair {number} {error}') from None
         pools = [Pool(e.knowledge, [Candidate(e.response)]) for e in examples]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parlai_q2.claims import Label, Score
-from parlai_q2.generate.protocol import DONE
+from parlai_q2.generate.protocol import STREAM_END
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.rerank import Pool
 from parlai_q2.serve.answers import (
@@ -40,7 +40,7 @@ async def pass_on(
             if any(choice.get('finish_reason') for choice in chunk['choices']):
                 chunk['grounding'] = grounding
             yield write_event(chunk)
-    yield write_event(DONE)
+    yield write_event(STREAM_END)
 
 
 async def stream_sentences(
@@ -82,7 +82,7 @@ async def stream_sentences(
         yield write_event(make_chunk(last, end, grounding=grounding))
         if reply.usage:
             yield write_event(make_chunk(last, usage=reply.usage))
-    yield write_event(DONE)
+    yield write_event(STREAM_END)
 
 
 def _stream(

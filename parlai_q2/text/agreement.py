@@ -53,7 +53,7 @@ class AmountIndex:
         # Numbers (of a range both ends) and positions, sorted: by dimension and unit,
         # and without their units.
         by_unit: dict[tuple[str, float], list[tuple[float, int]]] = defaultdict(list)
-        by_digits = []
+        by_digits: list[tuple[float, int]] = []
         for n, amount in enumerate(self.amounts):
             unit = amount.dimension, amount.size
             by_unit[unit] += {(amount.value, n), (amount.top, n)}

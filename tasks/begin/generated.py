@@ -238,8 +238,8 @@ class Adversarial:
                         reply,
                         Label.INCONSISTENT,
                         kind,
-                        change.before,
-                        change.after,
+                        before=change.before,
+                        after=change.after,
                     )
 
     def _off_topic(self) -> Iterator[GeneratedRecord]:

@@ -4,6 +4,7 @@ mark is an ordinary character.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, product
 from pathlib import Path
 
 from parlai_q2.claims import Label
@@ -63,16 +64,12 @@ def read_part(
     :raises UnknownNameError: for any other word.
     """
     chosen = chosen_words('begin', words, GROUPS, ALIASES)
-    names = [
-        f'begin_{fold}_{CORPORA[corpus]}.tsv'
-        for fold in chosen['fold'] or [fold]
-        for corpus in chosen['corpus'] or CORPORA
-    ]
+    parts = product(chosen['fold'] or [fold], chosen['corpus'] or CORPORA)
+    names = [f'begin_{fold}_{CORPORA[corpus]}.tsv' for fold, corpus in parts]
     folder = build(datapath, names)
     return [
         response
-        for name in names
-        for response in read_file(folder / name)
+        for response in chain.from_iterable(read_file(folder / name) for name in names)
         if response.label in (chosen['class'] or CLASSES)
         and (not chosen['system'] or response.system in chosen['system'])
     ]

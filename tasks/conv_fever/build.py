@@ -7,6 +7,7 @@ spaCy pipeline, counts). A fold that was built elsewhere can be placed there.
 import json
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,11 @@ from parlai_q2.errors import InputError, RecordError, TaskDataError
 from parlai_q2.io.files import locked
 from parlai_q2.io.write import ResumableWriter, meta_of
 from parlai_q2.perturb.entity_swap import EntityFinder
-from parlai_q2.tasks.conv_fever.corpus import collect_texts, examples_of, texts_to_parse
+from parlai_q2.tasks.conv_fever.corpus import (
+    collect_texts,
+    make_examples,
+    texts_to_parse,
+)
 from parlai_q2.tasks.conv_fever.reader import (
     ENTITY_SWAP,
     NEGATION,
@@ -124,14 +129,10 @@ def build_fold(source: Path, outfile: Path, seed: int) -> dict[str, Any]:
         ) as bar:
             for start in range(first, len(conversations), CHUNK):
                 chunk = conversations[start : start + CHUNK]
-                entities = finder.find(
-                    text for c in chunk for text in texts_to_parse(c)
-                )
-                examples = [
-                    example
-                    for conversation in chunk
-                    for example in examples_of(conversation, texts, entities, str(seed))
-                ]
+                entities = finder.find(chain.from_iterable(map(texts_to_parse, chunk)))
+                examples: list[ConvFeverExample] = []
+                for conversation in chunk:
+                    examples += make_examples(conversation, texts, entities, str(seed))
                 writer.write(example.to_dict() for example in examples)
                 counts.update(example.perturbation for example in examples)
                 bar.update(len(chunk))

@@ -15,9 +15,10 @@ every build makes the same corpus.
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
-from parlai_q2.perturb.entity_swap import Entity, entity_index, swap_entity
+from parlai_q2.perturb.entity_swap import Entity, index_entities, swap_entity
 from parlai_q2.perturb.negation import negate
 from parlai_q2.tasks.conv_fever.reader import (
     CONTEXT,
@@ -29,7 +30,7 @@ from parlai_q2.tasks.conv_fever.reader import (
     RESPONSE,
     ConvFeverExample,
 )
-from parlai_q2.tasks.wizard_of_wikipedia.reader import Conversation
+from parlai_q2.tasks.wizard_of_wikipedia.reader import WizardConversation
 
 Entities = Mapping[str, Sequence[Entity]]
 # Draws before all texts are searched, which only a tiny collection needs.
@@ -51,7 +52,7 @@ class FoldTexts(NamedTuple):
     knowledge: list[Text]
 
 
-def collect_texts(conversations: Iterable[Conversation]) -> FoldTexts:
+def collect_texts(conversations: Iterable[WizardConversation]) -> FoldTexts:
     """Collect what random pairing needs."""
     texts = FoldTexts([], [])
     for conversation in conversations:
@@ -77,42 +78,45 @@ def draw_other(
     return draw.choice(candidates) if candidates else None
 
 
-def consistent_examples(conversation: Conversation) -> Iterator[ConvFeverExample]:
+def consistent_examples(conversation: WizardConversation) -> Iterator[ConvFeverExample]:
     """A wizard's replies, each with the sentence it is based on."""
     for place in conversation.replies:
         turn = conversation.turns[place]
         if turn.text:
             yield ConvFeverExample(
-                NONE,
-                '',
-                conversation.episode,
-                place,
-                conversation.topic,
-                turn.title,
-                tuple(t.text for t in conversation.turns[:place]),
-                str(turn.checked),
-                turn.text,
+                perturbation=NONE,
+                perturbed='',
+                episode=conversation.episode,
+                turn=place,
+                topic=conversation.topic,
+                title=turn.title,
+                context=tuple(t.text for t in conversation.turns[:place]),
+                knowledge=str(turn.checked),
+                response=turn.text,
             )
 
 
-def said_texts(conversation: Conversation) -> list[str]:
+def context_texts(conversation: WizardConversation) -> list[str]:
     """The texts of a conversation's context: its utterances."""
     return [turn.text for turn in conversation.turns]
 
 
-def known_texts(conversation: Conversation) -> list[str]:
+def knowledge_texts(conversation: WizardConversation) -> list[str]:
     """The sentences that were checked, and the passage about the topic."""
     checked = [turn.checked for turn in conversation.turns if turn.checked]
     return [*checked, *conversation.passage]
 
 
-def texts_to_parse(conversation: Conversation) -> list[str]:
-    """The texts whose entities :func:`examples_of` needs."""
-    return [*said_texts(conversation), *known_texts(conversation)]
+def texts_to_parse(conversation: WizardConversation) -> list[str]:
+    """The texts whose entities :func:`make_examples` needs."""
+    return [*context_texts(conversation), *knowledge_texts(conversation)]
 
 
-def examples_of(
-    conversation: Conversation, fold_texts: FoldTexts, entities: Entities, seed: str
+def make_examples(
+    conversation: WizardConversation,
+    fold_texts: FoldTexts,
+    entities: Entities,
+    seed: str,
 ) -> Iterator[ConvFeverExample]:
     """
     All examples of a conversation; those of one reply follow each other.
@@ -122,11 +126,8 @@ def examples_of(
     :param seed: with the reply's place, decides what is drawn.
     """
     indexes = {
-        perturbed: entity_index(e for text in texts for e in entities[text])
-        for perturbed, texts in (
-            (CONTEXT, said_texts(conversation)),
-            (KNOWLEDGE, known_texts(conversation)),
-        )
+        CONTEXT: index_entities(_find_all(context_texts(conversation), entities)),
+        KNOWLEDGE: index_entities(_find_all(knowledge_texts(conversation), entities)),
     }
     for example in consistent_examples(conversation):
         place = f'{seed}/{example.episode}/{example.turn}'
@@ -195,7 +196,7 @@ def swapped(
         (KNOWLEDGE, (example.knowledge,)),
     ):
         draw = _random(seed, ENTITY_SWAP, perturbed)
-        candidates = [entity for text in texts for entity in entities[text]]
+        candidates = _find_all(texts, entities)
         swap = swap_entity(
             texts, candidates, example.response, indexes[perturbed], draw
         )
@@ -215,3 +216,7 @@ def swapped(
 def _random(*seeds: str) -> random.Random:
     # A string seeds by its bytes, which gives the same numbers in every process.
     return random.Random('/'.join(seeds))
+
+
+def _find_all(texts: Iterable[str], entities: Entities) -> list[Entity]:
+    return [*chain.from_iterable(entities[text] for text in texts)]

@@ -7,7 +7,7 @@ are the message's own, so that a model trains as it did on the task they came fr
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +102,7 @@ class GroundedFileTeacher(JsonTeacher):
         self._commands += sum(COMMAND in reply for reply in replies)
         pairs = zip_longest(xturns, yturns)
         messages = without_commands(
-            [m for pair in pairs for m in pair if m is not None]
+            [m for m in chain.from_iterable(pairs) if m is not None]
         )
         xturns, yturns = messages[::2], messages[1::2]
         turns = super()._get_ep_from_turns(xturns, yturns)

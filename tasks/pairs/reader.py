@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from parlai_q2.errors import InputError, RecordError, TaskDataError
 from parlai_q2.io.formats import READERS, Format, infer_format, open_text
-from parlai_q2.io.read import example_of
+from parlai_q2.io.read import read_example
 from parlai_q2.options import split_pairs
 
 # Other files' names for our fields.
@@ -102,7 +102,7 @@ def _pair(
             f'{", ".join(labels)}. An empty class leaves pairs out: "{label}=".',
         )
     try:
-        example = example_of(ours)
+        example = read_example(ours)
     except InputError as e:
         raise RecordError(source, line, str(e)) from e
     name = label if labels is None else labels[label]

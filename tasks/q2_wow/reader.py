@@ -6,6 +6,7 @@ both systems' responses to the same contexts; there, a label of 1 means inconsis
 """
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 from parlai_q2.claims import Label
@@ -53,13 +54,12 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
         folder = build(datapath, [CROSS_FILE])
         responses = read_cross_file(folder / CROSS_FILE)
         return [t for t in responses if t.system in systems and t.label in labels]
-    files = {f'{s}_{c}.csv': (s, c) for s in systems for c in labels}
+    files = {f'{s}_{c}.csv': (s, c) for s, c in product(systems, labels)}
     folder = build(datapath, list(files))
-    return [
-        response
-        for name, (system, label) in files.items()
-        for response in read_system_file(folder / name, system, label)
-    ]
+    responses = []
+    for name, (system, label) in files.items():
+        responses += read_system_file(folder / name, system, label)
+    return responses
 
 
 def read_system_file(path: Path, system: str, label: str) -> list[AnnotatedResponse]:
@@ -84,7 +84,7 @@ def read_cross_file(path: Path) -> list[AnnotatedResponse]:
     :return: two responses for each row, Dodeca's first.
     :raises RecordError: when a column is missing or a row is broken.
     """
-    columns = [f'{s}_{c}' for s in SYSTEMS for c in ('response', 'label')]
+    columns = [f'{s}_{c}' for s, c in product(SYSTEMS, ('response', 'label'))]
     responses = []
     for number, row in read_rows(str(path), (*CONTEXT, *columns)):
         for system in SYSTEMS:

@@ -90,11 +90,9 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     parts = chosen['part'] or [*FILES]
     folder = build(datapath, [FILES[part] for part in parts])
     (rule,) = chosen['rule'] or [FACTUAL_RULE]
-    responses = [
-        response
-        for part in parts
-        for response in read_file(folder / FILES[part], part, rule)
-    ]
+    responses: list[AnnotatedResponse] = []
+    for part in parts:
+        responses += read_file(folder / FILES[part], part, rule)
     unlabelled = sum(not response.label for response in responses)
     if unlabelled:
         logging.getLogger(__name__).warning(
@@ -124,13 +122,13 @@ def read_file(
     """
     responses, odd = [], []
     for number, row in read_rows(str(path), COLUMNS):
-        history = history_of(row['context'])
+        history = read_history(row['context'])
         verifiable = _answer(path, number, row, 'Verifiable')
         hallucination = _answer(path, number, row, HALLUCINATION)
         factual = _factual(row[FACTUAL])
         if factual is None and row[FACTUAL].strip():
             odd.append(f'{row[FACTUAL]!r} on line {number}')
-        model = _known(path, number, row['model_type'], MODELS)
+        model = _read_name(path, number, row['model_type'], MODELS)
         responses.append(
             AnnotatedResponse(
                 row['knowledge'].strip(),
@@ -146,7 +144,7 @@ def read_file(
                     'conv_index': row['conv_index'],
                     'history': list(history),
                     'model': model,
-                    'decoding': _known(path, number, row['decoding'], DECODINGS),
+                    'decoding': _read_name(path, number, row['decoding'], DECODINGS),
                     'verifiable': verifiable,
                     'factual': factual,
                     'hallucination': hallucination,
@@ -184,7 +182,7 @@ def class_of(
     return Label.CONSISTENT if consistent else Label.INCONSISTENT
 
 
-def history_of(context: str) -> tuple[str, ...]:
+def read_history(context: str) -> tuple[str, ...]:
     """
     The turns so far, without the speakers' names.
 
@@ -206,7 +204,7 @@ def _answer(path: Path, number: int, row: dict[str, str], column: str) -> bool |
     return YES_NO[value]
 
 
-def _known(path: Path, number: int, value: str, names: dict[str, str]) -> str:
+def _read_name(path: Path, number: int, value: str, names: dict[str, str]) -> str:
     if value.strip() not in names:
         raise RecordError(
             str(path), number, f'{value!r} is not one of {", ".join(names)}'

@@ -8,6 +8,7 @@ the other qualities have scales of their own.
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def read_file(path: Path) -> list[AnnotatedResponse]:
         number.
     """
     contexts = read_list(path, 'context', 'USR', _turns)
-    return [turn for turns in contexts for turn in turns]
+    return [*chain.from_iterable(contexts)]
 
 
 def _turns(context: dict[str, Any], number: int) -> list[AnnotatedResponse]:

@@ -21,7 +21,7 @@ WIZARD = 'Wizard'
 
 
 @dataclass(frozen=True)
-class Turn:
+class WizardTurn:
     """
     What one person said.
 
@@ -38,7 +38,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Conversation:
+class WizardConversation:
     """
     A conversation about one topic.
 
@@ -49,7 +49,7 @@ class Conversation:
     episode: int
     topic: str
     passage: tuple[str, ...]
-    turns: tuple[Turn, ...]
+    turns: tuple[WizardTurn, ...]
 
     @property
     def replies(self) -> list[int]:
@@ -67,7 +67,7 @@ class Conversation:
         return [i for i in places if turns[i].wizard and turns[i].checked]
 
 
-def read_conversations(path: Path) -> list[Conversation]:
+def read_conversations(path: Path) -> list[WizardConversation]:
     """
     Read the conversations of a file.
 
@@ -83,8 +83,8 @@ def read_conversations(path: Path) -> list[Conversation]:
     return conversations
 
 
-def _conversation(fields: Mapping[str, Any], number: int) -> Conversation:
-    return Conversation(
+def _conversation(fields: Mapping[str, Any], number: int) -> WizardConversation:
+    return WizardConversation(
         number - 1,
         fields['chosen_topic'],
         tuple(fields['chosen_topic_passage']),
@@ -92,10 +92,10 @@ def _conversation(fields: Mapping[str, Any], number: int) -> Conversation:
     )
 
 
-def _turn(entry: Mapping[str, Any]) -> Turn:
+def _turn(entry: Mapping[str, Any]) -> WizardTurn:
     wizard = WIZARD in entry['speaker']
     checked, title = _checked(entry) if wizard else (None, '')
-    return Turn(entry['text'].strip(), wizard, checked, title)
+    return WizardTurn(entry['text'].strip(), wizard, checked, title)
 
 
 def _checked(entry: Mapping[str, Any]) -> tuple[str | None, str]:

@@ -37,7 +37,7 @@ def test_knowledge_that_stood_in_a_text_becomes_a_field():
     # Its text has the knowledge of the turn before; its own is in the field.
     assert 'a b' in asked['text']
     assert asked['knowledge'] == 'c'
-    (gone,) = conversations(judged(one), kept=False)
+    (gone,) = conversations(judged(one), keep=False)
     assert gone['dialog'][0][0]['knowledge'] == 'a b'
 
 
@@ -48,7 +48,7 @@ def test_turns_without_a_score_or_without_a_label_are_written_too():
     assert [act['text'] for act in first] == ['one', 'x']
     assert first[0]['id'] == 'task'
     assert 'q2_score' not in first[1]
-    ((gone,),) = (c['dialog'] for c in conversations(judged(one), kept=False))
+    ((gone,),) = (c['dialog'] for c in conversations(judged(one), keep=False))
     assert [act['text'] for act in gone] == ['one\nx\ntwo', '']
     assert gone[0]['id'] == 'teacher'
     assert gone[1]['q2_reason'] == 'no label'

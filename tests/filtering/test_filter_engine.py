@@ -8,7 +8,7 @@ import pytest
 from parlai_q2.__main__ import run
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.filtering.judge import batches_of, judge_batches
+from parlai_q2.filtering.judge import judge_batches, make_batches
 from parlai_q2.filtering.policy import Policy, Reason
 from parlai_q2.runs.job import LocalEngine
 from parlai_q2.runs.label_scores import KeptScores, LabelJob
@@ -28,7 +28,7 @@ def kept_scores(path, scorer, stay=True):
 
 def judged(kept, episodes=EPISODES, chunk=4):
     with kept:
-        scored = kept.scores(batches_of(episodes, chunk=chunk))
+        scored = kept.scores(make_batches(episodes, chunk=chunk))
         return list(judge_batches(scored, Policy()))
 
 

@@ -13,7 +13,7 @@ def judge(*episodes, policy=None, **options):
 
 
 def kept(judged):
-    return [turn.decision.kept for turn in judged]
+    return [turn.decision.is_kept for turn in judged]
 
 
 def test_each_turn_is_judged_by_its_own_knowledge():
@@ -77,6 +77,6 @@ def test_a_passage_in_a_text_holds_until_the_next():
 def test_passages_are_judged_together_and_evidence_names_them(knowledge):
     message = {'text': 'one', 'knowledge': knowledge, 'labels': ['a c']}
     ((turn,),) = judge([message])
-    assert turn.decision.kept
+    assert turn.decision.is_kept
     assert turn.passages == (Passage('a b', 'Bee'), Passage('c', 'Ant'))
     assert turn.knowledge == 'a b\nc'

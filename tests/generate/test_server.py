@@ -8,7 +8,7 @@ import pytest
 
 from parlai_q2.errors import ConfigError, ServerError
 from parlai_q2.generate import server as module
-from parlai_q2.generate.protocol import Reply
+from parlai_q2.generate.protocol import ServerReply
 from parlai_q2.generate.server import ChatServer
 from tests.agents.protocol_server import Broken, choice, serving
 
@@ -54,7 +54,7 @@ def test_all_replies_to_a_turn_are_asked_for_in_one_request():
 def test_log_probabilities_are_added_up():
     with serving(lambda _: [choice(' yes\n', [-0.5, -1.5]), choice('no')]) as served:
         [found] = client(served.url).replies([HELLO], [2])
-    assert found == [Reply('yes', -2.0, 2), Reply('no')]
+    assert found == [ServerReply('yes', -2.0, 2), ServerReply('no')]
 
 
 def test_a_reply_is_what_people_see():

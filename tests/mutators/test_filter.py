@@ -4,7 +4,7 @@ import pytest
 from parlai.core.teachers import register_teacher
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.parlai.mutators.filter import MOST_EMPTY
+from parlai_q2.parlai.mutators.filter import MAX_EMPTY
 from tests.mutators.running import Listed, label, make_teacher, messages, scored, texts
 
 
@@ -56,7 +56,7 @@ def test_knowledge_in_the_text_of_an_earlier_turn_is_not_taken_for_its_own():
 
 
 def test_where_nothing_stays_it_says_so():
-    with pytest.raises(ConfigError, match=f'every turn of {MOST_EMPTY} episodes'):
+    with pytest.raises(ConfigError, match=f'every turn of {MAX_EMPTY} episodes'):
         messages('q2_filter', task='all_lies', datatype='train')
 
 
@@ -96,6 +96,6 @@ class AllLies(Listed):
 @register_teacher('lies_first')
 class LiesFirst(Listed):
     turns = [
-        *(_lie(n) for n in range(MOST_EMPTY - 1)),
+        *(_lie(n) for n in range(MAX_EMPTY - 1)),
         ({'text': 'true', 'labels': ['a'], 'knowledge': 'a'}, True),
     ]

@@ -6,7 +6,7 @@ import pytest
 
 from parlai_q2.perturb.entity_swap import (
     Entity,
-    entity_index,
+    index_entities,
     replace_entity,
     swap_entity,
 )
@@ -18,7 +18,7 @@ US, USSR = Entity('the United States', 'GPE'), Entity('the USSR', 'GPE')
 
 def swaps(texts, entities, response, known):
     """All that a swap makes of texts, over many draws."""
-    index = entity_index(known)
+    index = index_entities(known)
     found = [
         swap_entity(texts, entities, response, index, random.Random(seed))
         for seed in range(40)
@@ -78,9 +78,9 @@ def test_articles_go_with_their_entities():
 
 def test_a_possessive_is_no_part_of_a_name():
     elvis = Entity("Elvis Presley's", 'PERSON')
-    assert (elvis.name, elvis.shown) == ('Elvis Presley', 'Elvis Presley')
+    assert (elvis.name, elvis.bare_text) == ('Elvis Presley', 'Elvis Presley')
     assert Entity('the Beatles’', 'ORG').name == 'Beatles'
-    assert Entity("the world's", 'GPE').shown == 'the world'
+    assert Entity("the world's", 'GPE').bare_text == 'the world'
     assert replace_entity("Newton's laws", NEWTON, elvis) == "Elvis Presley's laws"
     assert swaps(['As Newton said'], [NEWTON], 'Newton', [NEWTON, elvis]) == {
         ('As Elvis Presley said',)

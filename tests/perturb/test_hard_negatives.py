@@ -52,9 +52,9 @@ def test_other_knowledge_about_the_same_thing_lacks_some_of_what_is_said():
 
 def test_the_rarest_change_comes_first_and_nothing_fits_everything():
     made = maker()
-    kinds = {made.of(BEES)[0] for _ in range(5)}
+    kinds = {made.perturb(BEES)[0] for _ in range(5)}
     assert kinds == {'entity', 'number', 'swap', 'negation', 'same_topic'}
-    assert made.of(Grounded('k', 'nothing here', ())) is None
+    assert made.perturb(Grounded('k', 'nothing here', ())) is None
 
 
 def test_a_turn_that_says_more_than_its_knowledge_is_not_taken():

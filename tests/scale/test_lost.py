@@ -3,7 +3,7 @@ What no process survives is named in a run's output, and the rest is scored; and
 process says of an error.
 """
 
-from parlai_q2.filtering.judge import batches_of, judge_batches
+from parlai_q2.filtering.judge import judge_batches, make_batches
 from parlai_q2.filtering.policy import Policy
 from parlai_q2.runs.job import LocalEngine
 from parlai_q2.runs.label_scores import KeptScores, LabelJob
@@ -54,7 +54,7 @@ def test_a_lost_label_is_dropped(tmp_path):
     problems = []
     engine = Losing(LabelJob(maker(tmp_path)))
     with KeptScores(tmp_path / 'kept.jsonl', engine, True, problems.append) as kept:
-        batches = batches_of(([turn] for turn in turns), chunk=8)
+        batches = make_batches(([turn] for turn in turns), chunk=8)
         judged = list(judge_batches(kept.scores(batches), Policy()))
     lost = [n for n, (turn,) in enumerate(judged) if turn.labels[0].score is None]
     assert lost == [9]

@@ -17,7 +17,7 @@ from parlai.core.params import ParlaiParser
 from parlai_q2.claims import Score
 from parlai_q2.cli.knowledge_options import add_knowledge_options, source_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options, judge_from_opt
-from parlai_q2.filtering.judge import CHUNK, examples_of
+from parlai_q2.filtering.judge import CHUNK, make_examples
 from parlai_q2.parlai.mutators.ahead import in_order, upcoming, watch_teachers
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import Role
@@ -62,7 +62,7 @@ class ScoringMutator(ManyEpisodeMutator):
 
     def examples(self, episode: list[Message]) -> list[list[Example]]:
         """What to score in an episode: for each turn, one example for each label."""
-        return examples_of(episode, self.source)
+        return make_examples(episode, self.source)
 
     def examples_to_score(self, examples: Sequence[Sequence[Example]]) -> list[Example]:
         """Of an episode's examples, those that are scored: the first of each turn."""

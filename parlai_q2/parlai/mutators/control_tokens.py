@@ -24,7 +24,7 @@ from parlai_q2.filtering.control import (
     lexical_precision,
     terciles,
 )
-from parlai_q2.filtering.judge import examples_of
+from parlai_q2.filtering.judge import make_examples
 from parlai_q2.parlai.mutators.base import ScoringMutator
 from parlai_q2.turns import Example
 
@@ -49,7 +49,7 @@ class ControlTokensMutator(ScoringMutator):
         if self._groups is None:
             shares: list[float] = []
             for episode in training_episodes(self.opt):
-                for turn in examples_of(episode, self.source):
+                for turn in make_examples(episode, self.source):
                     shares += map(lexical_precision, turn[:1])
                 if len(shares) >= SAMPLE:
                     break

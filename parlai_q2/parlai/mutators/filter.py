@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import Sequence
+from itertools import chain
 
 import parlai.utils.logging as logging
 from parlai.core.message import Message
@@ -12,7 +13,7 @@ from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.conversation import split_at_gaps
-from parlai_q2.filtering.judge import judge_episode, labels_of
+from parlai_q2.filtering.judge import judge_episode, read_labels
 from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
 from parlai_q2.parlai.mutators.base import ScoringMutator
 from parlai_q2.scorers.roles import DEFAULTS, Role
@@ -21,7 +22,7 @@ from parlai_q2.turns import Example
 PREFIX = 'q2-filter-'
 # ParlAI recurses for every episode that is left out. Python allows about a thousand
 # nested calls, and a teacher takes two for each.
-MOST_EMPTY = 300
+MAX_EMPTY = 300
 
 
 @register_mutator('q2_filter')
@@ -46,11 +47,11 @@ class FilterMutator(ScoringMutator):
         self._empty = 0
         # Whether each distinct turn is kept; told when the program ends.
         self._kept: dict[int, bool] = {}
-        weakref.finalize(self, tell, self._kept, self.opt)
+        weakref.finalize(self, log_counts, self._kept, self.opt)
 
     def examples_to_score(self, examples: Sequence[Sequence[Example]]) -> list[Example]:
         """All labels are scored."""
-        return [example for of_turn in examples for example in of_turn]
+        return [*chain.from_iterable(examples)]
 
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
         """The kept turns of an episode, as any number of episodes."""
@@ -61,14 +62,16 @@ class FilterMutator(ScoringMutator):
         scores = iter(self.scores(examples))
         judged = judge_episode(episode, examples, scores, policy, self.source)
         for message, turn in zip(episode, judged):
-            key = hash((str(message.get('text')), turn.knowledge, *labels_of(message)))
-            self._kept[key] = turn.decision.kept
-        staying = iter([turn for turn in judged if turn.decision.kept])
-        parts = split_at_gaps(episode, [turn.decision.kept for turn in judged])
+            key = hash(
+                (str(message.get('text')), turn.knowledge, *read_labels(message))
+            )
+            self._kept[key] = turn.decision.is_kept
+        staying = iter([turn for turn in judged if turn.decision.is_kept])
+        parts = split_at_gaps(episode, [turn.decision.is_kept for turn in judged])
         self._empty = 0 if parts else self._empty + 1
-        if self._empty >= MOST_EMPTY:
+        if self._empty >= MAX_EMPTY:
             raise ConfigError(
-                f'q2_filter dropped every turn of {MOST_EMPTY} episodes in a row. '
+                f'q2_filter dropped every turn of {MAX_EMPTY} episodes in a row. '
                 'Lower --choose-threshold, or filter into a file first: '
                 'parlai_q2 filter -t TASK --outfile kept.jsonl'
             )
@@ -86,11 +89,14 @@ class FilterMutator(ScoringMutator):
         return episodes
 
 
-def tell(kept: dict[int, bool], opt: Opt) -> None:
+def log_counts(is_kept: dict[int, bool], opt: Opt) -> None:
     """Log how many distinct turns were kept and dropped, and by which scorer."""
-    if kept:
-        count, scorer = sum(kept.values()), opt.get('choose') or DEFAULTS[Role.CHOOSE]
+    if is_kept:
+        count, scorer = (
+            sum(is_kept.values()),
+            opt.get('choose') or DEFAULTS[Role.CHOOSE],
+        )
         logging.info(
-            f'q2_filter kept {count:,} of {len(kept):,} turns that were read, and '
-            f'dropped {len(kept) - count:,}, by {scorer}.'
+            f'q2_filter kept {count:,} of {len(is_kept):,} turns that were read, and '
+            f'dropped {len(is_kept) - count:,}, by {scorer}.'
         )
