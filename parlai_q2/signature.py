@@ -39,12 +39,12 @@ def assumed(prior: float | None) -> str:
     empty if they are no probabilities.
 
     >>> assumed(0.86)
-    'Values are probabilities if 86 % of all responses are consistent.'
+    'Scores assume that 86 % of all responses are consistent.'
     """
     if prior is None:
         return ''
     share = f'{100 * prior:.3g} %'
-    return f'Values are probabilities if {share} of all responses are consistent.'
+    return f'Scores assume that {share} of all responses are consistent.'
 
 
 @dataclass(frozen=True)

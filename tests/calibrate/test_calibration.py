@@ -127,7 +127,7 @@ def test_probabilities_assume_the_prior_of_the_pairs(mine):
     examples, _ = guesses()
     values = [score.value for score in scorer.score(examples)]
     assert sum(values) / len(values) == pytest.approx(0.8, abs=1e-3)
-    said = 'Values are probabilities if 80 % of all responses are consistent.'
+    said = 'Scores assume that 80 % of all responses are consistent.'
     assert assumed(scorer.prior) == said
     assert assumed(None) == ''
 
