@@ -31,7 +31,7 @@ SECTIONS = {
     'Scorers': {'parlai_q2': 'load_scorer scorer_names release_models Scorer'},
     'Turns and scores': {
         'parlai_q2': 'Turn Example Passage Source Span Score Claim Evidence Label '
-        'Status Stance Comparison'
+        'Status Stance Comparison Mistake MistakeKind'
     },
     'Reranking': {'parlai_q2': 'Reranker Candidate Ranking Pool Rule Reason'},
     'Presets and signatures': {'parlai_q2': 'load_preset Signature'},

@@ -106,6 +106,23 @@ class Stance(Word):
     NEITHER = 'neither'
 
 
+class MistakeKind(Word):
+    """
+    What is wrong with a claim that the knowledge does not support.
+
+    >>> MistakeKind.NUMBER == 'number'
+    True
+    """
+
+    NUMBER = 'number'
+    NAME = 'name'
+    TIME = 'time'  # a date, a length of time or an order
+    NEGATION = 'negation'
+    COMPARISON = 'comparison'
+    ADDITION = 'addition'  # nothing like it is in the knowledge
+    OTHER = 'other'  # no rule can tell
+
+
 STANCES = {Status.SUPPORTED: Stance.FOR, Status.CONTRADICTED: Stance.AGAINST}
 
 
@@ -142,6 +159,51 @@ class Evidence(NamedTuple):
         return cls(passage, span_in(fields), stance)
 
 
+class Mistake(NamedTuple):
+    """
+    What is wrong with a claim.
+
+    :param span: the wrong words, with offsets in the response.
+    :param reference: what the knowledge has instead; None if it has nothing, or no rule
+        can tell.
+
+    >>> reference = Evidence(0, Span('42 km', 6, 11), Stance.AGAINST)
+    >>> mistake = Mistake(MistakeKind.NUMBER, Span('42 miles', 7, 15), reference)
+    >>> print(mistake)
+    number (reply: 42 miles; passage: 42 km)
+    >>> Mistake.from_dict(mistake.to_dict()) == mistake
+    True
+    """
+
+    kind: MistakeKind
+    span: Span
+    reference: Evidence | None = None
+
+    def __str__(self) -> str:
+        if self.kind == MistakeKind.ADDITION:
+            return f'{self.kind} (not in the passage)'
+        if self.reference is None:
+            return self.kind
+        reference = self.reference.span.text
+        return f'{self.kind} (reply: {self.span.text}; passage: {reference})'
+
+    def to_dict(self) -> dict[str, Any]:
+        """The mistake as JSON-safe values."""
+        reference = self.reference.to_dict() if self.reference else None
+        return plain({'kind': self.kind, **_span(self.span), 'reference': reference})
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> 'Mistake':
+        """Read back what :meth:`to_dict` returned."""
+        kind = word_in(mapping(fields, 'a mistake'), 'kind', MistakeKind)
+        reference = fields.get('reference')
+        return cls(
+            kind,
+            span_in(fields),
+            None if reference is None else Evidence.from_dict(reference),
+        )
+
+
 @dataclass(frozen=True)
 class Claim:
     """
@@ -156,6 +218,8 @@ class Claim:
     :param question: the question that was asked about the words; empty if none was.
     :param comparison: how the two answers compare; None without a question.
     :param f1: token F1 of the two answers, in [0, 1]; None without a question.
+    :param mistake: what is wrong with it; None if it is supported, generic or about a
+        question.
 
     >>> known = Evidence(0, Span('five', 10, 14), Stance.AGAINST)
     >>> claim = Claim(Span('three', 10, 15), 0.0, Status.CONTRADICTED, (known,))
@@ -170,6 +234,7 @@ class Claim:
     question: str = ''
     comparison: Comparison | None = None
     f1: float | None = None
+    mistake: Mistake | None = None
 
     @property
     def answer(self) -> Evidence | None:
@@ -189,6 +254,8 @@ class Claim:
             'status': self.status,
             'evidence': [evidence.to_dict() for evidence in self.evidence],
         }
+        if self.mistake:
+            fields['mistake'] = self.mistake.to_dict()
         return plain({**fields, **(question_fields if self.question else {})})
 
     @classmethod
@@ -199,6 +266,7 @@ class Claim:
         :raises InputError: if it is something else; names the field.
         """
         question = text_in(mapping(fields, 'a claim'), 'question', '')
+        mistake = fields.get('mistake')
         return cls(
             span=span_in(fields),
             support=unit_in(fields, 'support'),
@@ -207,6 +275,7 @@ class Claim:
             question=question,
             comparison=word_in(fields, 'comparison', Comparison) if question else None,
             f1=unit_in(fields, 'f1') if question else None,
+            mistake=None if mistake is None else Mistake.from_dict(mistake),
         )
 
 
@@ -216,7 +285,7 @@ def _as_supported(claim: Claim) -> Claim:
     evidence = tuple(
         sentence for sentence in claim.evidence if sentence.stance != Stance.AGAINST
     )
-    return replace(claim, status=Status.SUPPORTED, evidence=evidence)
+    return replace(claim, status=Status.SUPPORTED, evidence=evidence, mistake=None)
 
 
 def _span(span: Span) -> dict[str, Any]:
@@ -289,6 +358,9 @@ class Score:
             support=min(least_supported.support, self.value),
             status=Status.UNSUPPORTED,
             evidence=least_supported.evidence if least_supported.question else (),
+            mistake=None
+            if least_supported.question
+            else Mistake(MistakeKind.OTHER, least_supported.span),
         )
         claims = (wrong if claim is least_supported else claim for claim in self.claims)
         return replace(self, claims=tuple(claims))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from parlai_q2.claims import Claim, Score
+from parlai_q2.claims import Claim, MistakeKind, Score
 from parlai_q2.errors import InputError
 from parlai_q2.lines import Judged, read_line
 from parlai_q2.report.spans import (
@@ -158,6 +158,7 @@ def _claim(claim: Claim, passages: Sequence[Passage]) -> dict[str, Any]:
         'status': one_line(claim.status),
         'question': visible(claim.question),
         'comparison': one_line(claim.comparison or ''),
+        'mistake': describe_mistake(claim),
         'evidence': [
             [one_line(passage_title(e.passage, passages)), visible(e.span.text)]
             for e in claim.evidence
@@ -200,6 +201,14 @@ def explain_place(
     if annotation:
         notes.append(f'annotation {one_line(annotation)}')
     return notes
+
+
+def describe_mistake(claim: Claim) -> str:
+    """What is wrong with a claim, in one line; empty if no rule can tell."""
+    mistake = claim.mistake
+    if mistake is None or mistake.kind == MistakeKind.OTHER:
+        return ''
+    return one_line(str(mistake))
 
 
 def describe_answer(claim: Claim) -> str:

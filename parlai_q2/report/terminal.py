@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from parlai_q2.claims import Claim, Label, Score, Status
-from parlai_q2.report.entries import explain_place
+from parlai_q2.report.entries import describe_mistake, explain_place
 from parlai_q2.report.spans import (
     STATUS_WORDS,
     TITLE,
@@ -232,7 +232,9 @@ def _knowledge_texts(claim: Claim, passages: Sequence[Passage]) -> list[str]:
 def _describe_comparison(claim: Claim) -> str:
     if claim.question:
         return one_line(claim.comparison or '')
-    return f'{STATUS_WORDS.get(claim.status, one_line(claim.status))}, support'
+    status = STATUS_WORDS.get(claim.status, one_line(claim.status))
+    parts = [status, describe_mistake(claim), 'support']
+    return ', '.join(filter(None, parts))
 
 
 def _status_sign(claim: Claim, indent: str = '') -> Run:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.scorers.excerpt import UNREAD, Excerpt
+from parlai_q2.scorers.mistakes import name_mistakes
 from parlai_q2.scorers.prepared import PreparedExample
 from parlai_q2.text.prepare import has_words
 from parlai_q2.text.sentences import count_words
@@ -178,7 +179,7 @@ def _compute(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score]
     for original, excerpt, score in zip(prepared, excerpts, scores, strict=True):
         example = original.whole
         score = _check(scorer.name, example, score)
-        score = original.restore(excerpt.restore(score))
+        score = name_mistakes(original.restore(excerpt.restore(score)), example)
         if score.label == Label.CONSISTENT and (
             share := _foreign_share(scorer, example)
         ):

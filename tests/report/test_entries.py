@@ -34,6 +34,7 @@ def test_a_record_is_cut_at_its_spans():
         'status': 'unsupported',
         'question': 'Where was Madonna born?',
         'comparison': 'no answer',
+        'mistake': '',
         'evidence': [],
     }
 

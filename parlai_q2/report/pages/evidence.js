@@ -44,7 +44,7 @@ function foundFor(claim) {
     : parts.map((part) => el('p', { dir: 'auto' }, ...part));
 }
 const comparisonOf = (claim) => (claim.question ? claim.comparison
-  : SHOWN[claim.status] || claim.status);
+  : [SHOWN[claim.status] || claim.status, claim.mistake].filter(Boolean).join(': '));
 
 // The evidence for a scored text, which is an entry or one of its candidates.
 function evidence(scored) {

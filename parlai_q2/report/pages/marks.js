@@ -47,9 +47,10 @@ function marked(pieces, claims, onPick, limit = Infinity) {
       continue;
     }
     const last = i + 1 === pieces.length || pieces[i + 1][1] !== status || left <= 0;
-    // Words that the detector marked by itself come without a question.
-    const said = asked(places.map((p) => claims[p]))
-      .map((claim) => `${claim.question} (${claim.comparison})`);
+    // Words that the detector marked come without a question, perhaps with a mistake.
+    const said = places.map((p) => claims[p])
+      .map((claim) => (claim.question ? `${claim.question} (${claim.comparison})` : claim.mistake))
+      .filter(Boolean);
     const mark = el('mark', {
       class: status + (last ? ' end' : ''),
       title: said.length ? `${SHOWN[status]}: ${said.join('; ')}` : SHOWN[status],

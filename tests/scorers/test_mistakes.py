@@ -1,0 +1,119 @@
+"""What is wrong with a claim: its kind, the wrong words, and what the knowledge has."""
+
+import pytest
+
+from parlai_q2.claims import Claim, Label, MistakeKind, Score, Status
+from parlai_q2.report.entries import describe_mistake, score_entry
+from parlai_q2.report.terminal import render_score
+from parlai_q2.scorers import load_scorer
+from parlai_q2.scorers.mistakes import name_mistakes
+from parlai_q2.turns import Example, Span, passages_of
+
+U, C = Status.UNSUPPORTED, Status.CONTRADICTED
+TRAIL = 'The trail is 42 km long. Anna Keller opened it in May 1998.'
+GUESTS = (
+    'Guests may bring dogs. The bar closes after midnight, and cats are not allowed.'
+)
+
+
+def claim_about(text, response, status):
+    start = response.index(text)
+    return Claim(Span(text, start, start + len(text)), 0.1, status)
+
+
+def mistake_in(response, mark, status, knowledge):
+    claim = claim_about(mark or response, response, status)
+    score = Score(0.1, Label.INCONSISTENT, (claim,))
+    (named,) = name_mistakes(score, Example(knowledge, response)).claims
+    mistake = named.mistake
+    assert response[mistake.span.start : mistake.span.end] == mistake.span.text
+    if place := mistake.reference:
+        text = passages_of(knowledge)[place.passage].text
+        assert text[place.span.start : place.span.end] == place.span.text
+    return named
+
+
+@pytest.mark.parametrize(
+    'response, mark, status, knowledge, description',
+    [
+        (
+            'It is long. The trail is 42 miles long.',
+            'miles',
+            C,
+            ['Bees sting.', TRAIL],
+            'number (reply: 42 miles; passage: 42 km)',
+        ),
+        (
+            'It was opened in May 1989.',
+            '',
+            C,
+            TRAIL,
+            'time (reply: 1989; passage: 1998)',
+        ),
+        (
+            'The trail was opened by Peter Brandt in May 1998.',
+            'Peter Brandt',
+            C,
+            TRAIL,
+            'name (reply: Peter Brandt; passage: Anna Keller)',
+        ),
+        ('The bar closes before midnight.', '', C, GUESTS, 'time'),
+        ('Cats are allowed.', '', C, GUESTS, 'negation'),
+        ("Guests can't bring dogs.", "can't", C, GUESTS, 'negation'),
+        ('Dogs are bigger than cats.', 'bigger', C, GUESTS, 'comparison'),
+        ('It was the third trail.', 'third', C, TRAIL, 'number'),
+        (
+            'Musicians play wild jazz there.',
+            '',
+            U,
+            GUESTS,
+            'addition (not in the passage)',
+        ),
+        ('Dogs close the bar.', 'Dogs', C, GUESTS, ''),
+        # A bare number beside another word, or one of several, is no value of it.
+        ('It has 7 bridges.', '7', U, 'It has 3 tunnels.', 'number'),
+        ('It is 9 km long.', '9', U, 'It is 5 km or 7 km long.', 'number'),
+    ],
+)
+def test_a_mistake_is_named_with_what_the_knowledge_has(
+    response, mark, status, knowledge, description
+):
+    claim = mistake_in(response, mark, status, knowledge)
+    assert describe_mistake(claim) == description
+    assert Claim.from_dict(claim.to_dict()) == claim
+
+
+def test_only_unsupported_claims_without_a_question_have_a_mistake():
+    right = claim_about('Bees', 'Bees fly. Cats fly.', Status.SUPPORTED)
+    asked = Claim(Span('fly', 5, 8), 0.0, C, (), 'What do bees do?', 'neutral', 0.0)
+    wrong = claim_about('Cats', 'Bees fly. Cats fly.', C)
+    score = Score(0.1, Label.INCONSISTENT, (right, asked, wrong))
+    named = name_mistakes(score, Example('Bees fly.', 'Bees fly. Cats fly.'))
+    kinds = [one.mistake and one.mistake.kind for one in named.claims]
+    assert kinds == [None, None, MistakeKind.OTHER]
+    fine = Score(0.9, Label.CONSISTENT, named.claims).as_labelled
+    assert [one.mistake for one in fine.claims] == [None, None, None]
+
+
+@pytest.mark.parametrize('scorer', ['spans', 'grounded_fast', 'consistency'])
+def test_scorers_name_mistakes_in_texts_as_they_were_given(scorer):
+    # Markup is removed before a model reads it.
+    knowledge = ['## Trail\n\n**The trail is 42 km long.** It is open.']
+    response = '- *The trail is 42 miles long.*'
+    (score,) = load_scorer(scorer).score([Example(knowledge, response)])
+    (claim,) = (one for one in score.claims if one.mistake)
+    assert str(claim.mistake) == 'number (reply: 42 miles; passage: 42 km)'
+    place = claim.mistake.reference.span
+    assert knowledge[0][place.start : place.end] == '42 km'
+    assert claim.mistake.span.start == response.index('42')
+
+
+def test_pages_and_terminals_tell_what_is_wrong():
+    response = 'The trail is 42 miles long.'
+    claim = mistake_in(response, '', C, TRAIL)
+    score = Score(0.1, Label.INCONSISTENT, (claim,))
+    description = 'number (reply: 42 miles; passage: 42 km)'
+    entry = score_entry(score, response, passages_of(TRAIL))
+    assert entry['claims'][0]['mistake'] == description
+    lines = ' '.join(render_score(score, response, TRAIL, False, 200).split())
+    assert f'contradicted, {description}, support 0.10' in lines
