@@ -1,5 +1,6 @@
 """
-Measures which reply is chosen from pools of which people, or rules, said what is best:
+Measures which reply is chosen from pools whose best reply people, or rules, have
+labelled:
 
     python -m benchmarks.choice POOLS.jsonl --qa QA.jsonl.gz
 

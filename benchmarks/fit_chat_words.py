@@ -1,6 +1,6 @@
 """
-Fits ``parlai_q2/retrieve/chat_words.json``: what the common words of conversation tell
-of the passage that a reply rests on.
+Fits ``parlai_q2/retrieve/chat_words.json``: how much the common words of conversation
+reveal about the passage behind a reply.
 
     python -m benchmarks.fit_chat_words DIALOGUES.jsonl
 

@@ -1,6 +1,6 @@
 """
-Says whether responses are consistent with their knowledge, as a ParlAI classifier that
-answers with one of the task's own class names.
+A ParlAI classifier of responses as consistent with their knowledge or not, which
+answers with the task's own class names.
 
 By default the shipped detector answers; ``--measure`` and ``--preset`` choose another
 scorer. Nothing is trained; ``agents/hf_classifier`` is a classifier that can be.

@@ -1,6 +1,6 @@
 """
-Adds the document's own words to the candidates of turns that documents were searched
-for, and returns them where no candidate surely answers.
+Adds the document's own words to the candidates of turns with document search, and
+returns them if no candidate surely answers.
 
 A reply may be true and still answer nothing: "How much is breakfast?" - "It is served
 from 7 to 10." The choice reads whether candidates answer

@@ -1,6 +1,7 @@
 """
-The knowledge of an agent's turns. It is found by :mod:`~parlai_q2.io.turn_knowledge`,
-typed by a person, or retrieved by the generator itself, as in RAG and FiD.
+The knowledge of an agent's turns: from the message or options
+(:mod:`~parlai_q2.io.turn_knowledge`), typed by a person, or retrieved by the generator
+itself, as in RAG and FiD.
 """
 
 import re

@@ -1,6 +1,6 @@
 """
-The SQLite file of the score cache: opened by many processes at once, its tables made,
-and set aside when it is damaged.
+Opens the SQLite file of the score cache for several processes at once, creates its
+tables, and sets a damaged file aside.
 
 A damaged file is renamed and a new one is started. A file that is not a cache of ours,
 or a newer one, may be somebody's data and is refused; one that can only be read is

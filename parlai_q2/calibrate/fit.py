@@ -1,5 +1,5 @@
 """
-Fits a prior and a threshold to labelled pairs, and says how sure the threshold is.
+Fits a prior and a threshold to labelled pairs, with an interval for the threshold.
 
 The values are shifted in log-odds, so that their mean is the share of consistent pairs
 (maximum likelihood with the scorer's slope). For ``accuracy``, the threshold is where a

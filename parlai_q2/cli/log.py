@@ -1,6 +1,6 @@
 """
-The commands' log. Where ParlAI is loaded, messages go through its log and follow its
-``--loglevel``; elsewhere they are printed in the same form.
+The log of the commands. With ParlAI loaded, messages go through ParlAI's log and follow
+its ``--loglevel``. Otherwise they are printed in the same form.
 """
 
 import logging

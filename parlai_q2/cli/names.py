@@ -1,6 +1,6 @@
 """
-Says what was meant by a name (of a task, a teacher, an agent, a mutator, a scorer, a
-preset or an option in a file) that does not exist.
+Suggests the closest name if a task, teacher, agent, mutator, scorer, preset or option
+in a file does not exist.
 """
 
 import pkgutil

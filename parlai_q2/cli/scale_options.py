@@ -1,4 +1,4 @@
-"""The options for where work is done: in this process, or in many on a Ray cluster."""
+"""The options of the engine: this process, or many processes on a Ray cluster."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Runs the meta-evaluation of a set; holds what its tables and figures are made of."""
+"""Runs the meta-evaluation of a set, and holds the data of its tables and figures."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext

@@ -1,6 +1,6 @@
 """
-Annotated responses, sets of them, what is drawn from a set, and the words that select
-part of one, e.g. ``wow`` and ``dev`` in ``begin:wow:dev``.
+Annotated responses, sets of them, samples of a set, and the words that select a part of
+one, e.g. ``wow`` and ``dev`` in ``begin:wow:dev``.
 """
 
 import random

@@ -1,7 +1,6 @@
 """
-What is computed of scores and human annotations, for many resamples at once: ROC-AUC,
-average precision, precision and recall at a threshold, F1 of three classes,
-correlation.
+Statistics of scores and human annotations, for many resamples at once: ROC-AUC, average
+precision, precision and recall at a threshold, F1 of three classes, correlation.
 """
 
 import math

@@ -1,7 +1,4 @@
-"""
-Precision against recall, and responses found against false alarms (ROC), of several
-scorers in one panel.
-"""
+"""Precision-recall and ROC curves of several scorers in one panel."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 """
-Control tokens, which tell a model how faithful its response should be.
+Control tokens, which ask a model for a faithful response.
 
 They follow Rashkin et al. 2021, "Increasing Faithfulness in Knowledge-Grounded Dialogue
 with Controllable Features" (ACL 2021). In training, the tokens describe the

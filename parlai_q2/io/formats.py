@@ -1,6 +1,6 @@
 """
-The formats of files of records, and readers of those that are text: JSON lines, CSV,
-TSV and ParlAI world logs. A reader yields what is on each line, or what is wrong there.
+The formats of files of records, and readers of the text formats: JSON lines, CSV, TSV
+and ParlAI world logs. A reader yields the content of each line, or its problem.
 """
 
 import csv

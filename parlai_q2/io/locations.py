@@ -1,7 +1,7 @@
 """
-Files by path or by URL, and the standard input. A URL (``s3://…``, ``gs://…``,
-``memory://…``) is read as far as fsspec and what is installed beside it can; it has the
-few methods of a path that readers use.
+Files by path or by URL, and the standard input. fsspec and the packages installed for
+it read URLs (``s3://…``, ``gs://…``, ``memory://…``). A URL has the few methods of a
+path that readers use.
 """
 
 import glob as globbing

@@ -1,7 +1,7 @@
 """
-How a sequence classifier reads pairs of texts, and what its outputs mean: what a
-preset's ``labels`` or the model's configuration says. It is never guessed: default
-names such as ``LABEL_0`` are an error, and so is a contradiction of the two.
+Reads pairs of texts with a sequence classifier. The preset's ``labels`` or the model's
+configuration define its outputs. The meaning is never guessed: default names such as
+``LABEL_0`` are an error, and so is a contradiction of the two.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """
-Finds what is beside a model file, and reads ParlAI's files as data: option files as
-JSON, our agents' checkpoints as weights. ParlAI 1.7.2 unpickles an option file that is
-not UTF-8, and every checkpoint; a pickle can run any code (SECURITY.md).
+Finds the files beside a model file, and reads ParlAI's files as data: option files as
+JSON, our agents' checkpoints as weights. ParlAI 1.7.2 unpickles every checkpoint and
+any option file that is not UTF-8. A pickle can run any code (SECURITY.md).
 
 A trained model ``X`` consists of ParlAI's files ``X`` and ``X.opt``, and, of a Hugging
 Face model's agent, a folder ``X.hf`` with the configuration and tokenizer.

@@ -1,6 +1,6 @@
 """
-Changes one thing in a passage of knowledge, so that what is said of the changed passage
-is not attributable to the passage as it was (Dziri et al. 2022, section 4.2): an entity
+Changes one thing in a passage of knowledge, so that statements about the changed
+passage are not attributable to the original (Dziri et al. 2022, section 4.2): an entity
 or a pronoun swapped, a verb negated, a word replaced by its antonym or by a sibling.
 """
 

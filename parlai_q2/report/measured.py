@@ -1,6 +1,6 @@
 """
-Writes tables and figures as one self-contained HTML page, for people who read what
-``meta_eval`` or ``calibrate`` found. The page loads nothing and has no script.
+Writes the tables and figures of ``meta_eval`` or ``calibrate`` as one self-contained
+HTML page, which loads nothing and has no script.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """
 Shows scores and reranked candidates in a terminal. Spans are in brackets with a sign
-(:data:`LEGEND`); colour only repeats what the sign says.
+(:data:`LEGEND`). Colour only repeats the sign.
 """
 
 import io

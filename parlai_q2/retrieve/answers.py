@@ -1,6 +1,6 @@
 """
-Finds the answer to a question in a passage: the shipped question-answering model reads
-it and says by how much its best answer beats that there is none.
+Finds the answer to a question in a passage. The shipped question-answering model reads
+it, and returns the margin of its best answer over "no answer".
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """
-Finds passages by the vectors of a sentence encoder, and fuses that with what is found
-by words: by a weighted sum of both scores (Bruch, Gai and Ingber 2022, arXiv
-2210.11934) or, where inner products have no known range, by reciprocal rank (Cormack,
+Finds passages by the vectors of a sentence encoder, and fuses them with the passages
+found by words: by a weighted sum of both scores (Bruch, Gai and Ingber 2022, arXiv
+2210.11934) or, if inner products have no known range, by reciprocal rank (Cormack,
 Clarke and Büttcher 2009).
 """
 

@@ -1,5 +1,5 @@
 """
-Encoders of texts, whose vectors are near where texts belong together.
+Encoders of texts, whose vectors are close for texts that belong together.
 
 A converted folder, or one with int8 weights, is run by CTranslate2; any other folder or
 hub name by transformers. Which hidden states are the vector, and whether it is made to

@@ -1,5 +1,5 @@
 """
-The list of an index's files with their checksums, and the settings they were made with.
+The manifest of an index: its files with their checksums, and its settings.
 
 ``index.json`` is written last, and whole: what it lists is finished, and anything else
 in the folder is left of a run that was stopped.

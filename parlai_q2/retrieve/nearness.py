@@ -1,6 +1,6 @@
 """
-How near passages are to a question: what was found by words, ordered by the vectors of
-the shipped encoder, too, and by what the question names as it is written in code.
+Orders the passages that a search by words returns by nearness to the question: by the
+vectors of the shipped encoder, and by names that the question writes as in code.
 
 Only the passages that were found are encoded, when they are first found, so that an
 index needs no vectors for it.

@@ -1,6 +1,6 @@
 """
-Finds sentences of a document that give orders to whoever answers from it, such as
-"Ignore all previous instructions". They are never said as an answer.
+Finds sentences of a document that give orders to its reader, such as "Ignore all
+previous instructions". They are never quoted as an answer.
 
 Orders to readers ("Press both ends") are part of what documents say, so a sentence is
 an order here only if it speaks of instructions, of answering or of the assistant. What

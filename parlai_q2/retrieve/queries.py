@@ -1,5 +1,5 @@
 """
-Makes the query of a turn: what is searched for, of what was said.
+Builds the search query of a turn from the conversation.
 
 Measured on held-out dialogues (docs/documents.md): the last two turns find more than
 the last alone, and names carried on from earlier turns more than these. Names are words

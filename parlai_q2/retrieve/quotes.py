@@ -1,7 +1,7 @@
 """
-What a document says at an answer: the sentence that holds it, with those beside it that
-fit; of a list or a command, with the line that introduces it; of a table's row, the
-cell, with what the row is about.
+Quotes the answer in a document: its sentence, with neighbours that fit; a list item or
+a command, with the line that introduces it; or a cell of a table, with the name of its
+row.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Shows passages that were found in a terminal."""
+"""Shows the passages of a search in a terminal."""
 
 import shutil
 from collections.abc import Sequence

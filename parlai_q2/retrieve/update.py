@@ -1,6 +1,6 @@
 """
-Brings the passages of an index up to date with documents: reads what is new or has
-changed, and drops what is not there any more.
+Updates the passages of an index: reads new and changed documents, and drops deleted
+ones.
 """
 
 import json

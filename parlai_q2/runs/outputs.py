@@ -1,6 +1,6 @@
 """
-The files of a run: one in and one out; or many in, and a folder with as many out, whose
-manifest lists what is in each. Outputs may be URLs: they are written to a folder on
+The files of a run: one input and one output, or many inputs and a folder with as many
+outputs, which a manifest lists. Outputs may be URLs: they are written to a folder on
 this machine, where a stopped run resumes, and stored when complete.
 """
 

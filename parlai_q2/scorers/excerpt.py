@@ -1,6 +1,6 @@
 """
-Bounds what a scorer reads of a long response: the sentences that its knowledge covers
-least, since what is made up is most likely among them.
+Limits how much of a long response a scorer reads, to the sentences that its knowledge
+covers least: unsupported content is most likely among them.
 """
 
 from dataclasses import dataclass, replace

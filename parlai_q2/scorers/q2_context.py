@@ -1,6 +1,6 @@
 """
 Compares answers in context, which departs from the paper: a detector reads each
-sentence of the response, which sees what is said about a noun (a negation, a degree, a
+sentence of the response. It notices changes around a noun (a negation, a degree, a
 swapped role) and understands other words than those of the question.
 
 The support of a claim is a weighted mean of the comparison of its answers and the

@@ -1,6 +1,6 @@
 """
-``parlai_q2 demo``: scores the annotated responses of the sample that ships and, where
-ParlAI is installed, answers turns of its dialogues with reranked candidates.
+``parlai_q2 demo``: scores the annotated responses of the shipped sample. With ParlAI it
+also answers turns of its dialogues with reranked candidates.
 """
 
 import shutil

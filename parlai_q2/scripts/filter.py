@@ -1,7 +1,7 @@
 """
 ``parlai_q2 filter``: keeps the turns of a task whose labels are grounded in their
-knowledge, or those of a file that is scored already. Scores are kept as they are made,
-so a run that was stopped goes on where it was, and another threshold costs no new ones.
+knowledge, or those of a scored file. It saves scores during the run, so a stopped run
+resumes and another threshold needs no new scores.
 """
 
 from contextlib import closing

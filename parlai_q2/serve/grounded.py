@@ -1,6 +1,6 @@
 """
 Answers a chat request: asks the upstream server for replies, ranks them by the
-knowledge, has the best one revised if asked, and says what was done.
+knowledge, has the best one revised if requested, and reports the result.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Counts and times for Prometheus; nothing of what was said."""
+"""Counts and times for Prometheus, without any text of a conversation."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

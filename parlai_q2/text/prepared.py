@@ -1,4 +1,4 @@
-"""A text that was prepared for a scorer, with where it stands in the original."""
+"""A text prepared for a scorer, with the position of each character in the original."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
 """
-Tells what a turn asks for, by its words: a question or not, yes or no, a way to do
-something; and whether a reply declines to answer.
+Recognises by its words what a turn asks for (a question, yes or no, a way to do
+something), and whether a reply declines to answer.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Writes where a passage stands in one line."""
+"""Writes the source of a passage in one line."""
 
 from parlai_q2.text.visible import one_line
 from parlai_q2.turns import Source

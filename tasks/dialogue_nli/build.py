@@ -1,7 +1,7 @@
 """
-Has ParlAI's own task ``dialogue_nli`` download Dialogue NLI (Welleck et al. 2019), one
-archive of 390 MB. Both tasks read it from ``<datapath>/dialogue_nli``, where its files
-can be placed by hand; their pairs are counted when they are read.
+Downloads Dialogue NLI (Welleck et al. 2019) through ParlAI's own task ``dialogue_nli``,
+one archive of 390 MB. Both tasks read it from ``<datapath>/dialogue_nli``, where you
+can place its files by hand. Their pairs are counted on reading.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """
-Turns and replies in blocks, which the model of relevance learns from. A reply that
-answers one turn of a block is beside the point after another, so that its style tells
-nothing: the model has to read the turn.
+Blocks of turns and replies for training the relevance model. A reply that answers one
+turn of a block is beside the point after another, so its style carries no information
+and the model has to read the turn.
 """
 
 import random

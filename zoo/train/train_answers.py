@@ -1,5 +1,5 @@
 """
-Trains a question answerer: where in a text does the answer begin and end?
+Trains a question answerer, which finds where the answer begins and ends in a text.
 
     python -m parlai_q2.zoo.train.train_answers --rows qa.train.jsonl.xz \
       --held-out qa.valid.jsonl.gz --initial thenlper/gte-small --outdir out --epochs 4

@@ -1,5 +1,5 @@
 """
-Trains the model that says whether a reply answers the turn, and whether it is right:
+Trains the model that judges whether a reply answers the turn, and whether it is right:
 
     python -m parlai_q2.zoo.train.train_relevance INIT OUT --pools POOLS.jsonl
         --questions QA.jsonl.xz --replies REPLY.jsonl.xz --dialogues DIAL.jsonl.gz

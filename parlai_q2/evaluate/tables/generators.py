@@ -1,8 +1,7 @@
 """
-What people said of generators, by knowledge, decoding and size (Santhanam et al. 2021):
-factual correctness and hallucination (Tables 2 and 7), and how well scorers find the
-responses of each generator that are consistent and inconsistent (Tables 4, 6 and 8 to
-12).
+Human judgements of generators by knowledge, decoding and size (Santhanam et al. 2021):
+factual correctness and hallucination (Tables 2 and 7), and how well scorers detect the
+consistent and inconsistent responses of each generator (Tables 4, 6 and 8 to 12).
 """
 
 from collections.abc import Sequence

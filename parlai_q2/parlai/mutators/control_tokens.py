@@ -1,5 +1,5 @@
 """
-``--mutators q2_control_tokens``: tells a model how faithful its reference is.
+``--mutators q2_control_tokens``: adds tokens that describe how faithful the label is.
 
 See :mod:`parlai_q2.filtering.control`. In training, the tokens before a text describe
 its label; in validation, test and ``train:evalmode`` they ask for the best values. A

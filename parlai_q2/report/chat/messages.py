@@ -1,4 +1,4 @@
-"""Reads what browsers send to the chat, and refuses what is no message."""
+"""Reads the messages that browsers send to the chat, and refuses anything else."""
 
 import json
 from http import HTTPStatus

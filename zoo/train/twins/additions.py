@@ -1,4 +1,7 @@
-"""Twins by what is added: a name, a number, a place or a claim that nobody gave."""
+"""
+Twins by addition: a name, a number, a place or a claim that the knowledge does not
+have.
+"""
 
 import random
 import re

@@ -1,7 +1,7 @@
 """
-Twins under made-up facts (``facts.txt``): what rules on sentences of corpora find too
-few of. Comparisons told from the other side, quantifiers, order in time, what is bound
-to which of two, relations by their converse, qualifiers, numbers and units.
+Twins from invented facts (``facts.txt``), of kinds that rules on corpus sentences yield
+too rarely: comparisons from the other side, quantifiers, order in time, attributes of
+one of two things, converse relations, qualifiers, numbers and units.
 
 Knowledge, right and wrong sentences are drawn independently, so that neither words nor
 their order tell which is right. Facts that are marked ``held`` are not taught: they

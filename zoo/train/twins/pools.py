@@ -1,5 +1,6 @@
 """
-The words that made-up facts are drawn from (``pools.txt``), and how a slot prints them.
+The words that fill the slots of invented facts (``pools.txt``), and how a slot prints
+them.
 
 A slot of a sentence is ``{A}``, ``{A:spec}`` for another form, or ``{A.field}`` of a
 record; :class:`Noun` and :class:`Number` say which forms there are.

@@ -1,7 +1,6 @@
 """
-Twins of service talk: rules of a house, and what is said to somebody who asks
-(``service.txt``). A permission, an offer or a yes is a claim, right or wrong by the
-rule.
+Twins of service talk: house rules, and replies to customers who ask (``service.txt``).
+A permission, an offer or a yes is a claim, right or wrong by the rule.
 """
 
 import random

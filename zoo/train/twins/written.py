@@ -1,5 +1,5 @@
 """
-Writes the rows that were made by hand, beside those by rule (:mod:`.rows`)::
+Writes the rows of hand-written twins, beside those by rule (:mod:`.rows`)::
 
     python -m parlai_q2.zoo.train.twins.written --replies reply.train.jsonl.xz \
       --dialogues dial.train.jsonl.gz --outdir data
