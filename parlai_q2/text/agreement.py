@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations, islice
 
-from parlai_q2.text.amounts import Amount, find_amounts
+from parlai_q2.text.amounts import CLOCK, Amount, find_amounts
 from parlai_q2.text.units import UNITS
 
 # How far values may be apart and agree: exact ones are rounded to three digits, and a
@@ -58,6 +58,7 @@ class AmountIndex:
             unit = amount.dimension, amount.size
             by_unit[unit] += {(amount.value, n), (amount.top, n)}
             by_digits += {(amount.digits, n), (amount.high or amount.digits, n)}
+            by_digits += {(hour, n) for hour in _hours(amount)}
         self._by_unit = {unit: sorted(values) for unit, values in by_unit.items()}
         self._by_digits = sorted(by_digits)
         self._ranges = [n for n, a in enumerate(self.amounts) if a.high is not None]
@@ -79,6 +80,8 @@ class AmountIndex:
 
     def _near(self, claim: Amount) -> Iterator[int]:
         """The positions of amounts that may agree with one of a response."""
+        for hour in _hours(claim):
+            yield from _between(self._by_digits, hour, hour)
         low, high = _neighbourhood(claim, claim.value)
         for (dimension, size), values in self._by_unit.items():
             if dimension != claim.dimension:
@@ -125,6 +128,11 @@ def agrees(reference: Amount, claim: Amount) -> bool:
     without a unit may stand for one with a unit ("sixty-four" for "64 years"). An end
     of a range is not the range.
     """
+    is_time = CLOCK in (reference.dimension, claim.dimension)
+    if is_time and not (reference.dimension and claim.dimension):
+        # "Open 9 to 5" says nothing of hours.
+        reference = reference._replace(dimension=CLOCK)
+        claim = claim._replace(dimension=CLOCK)
     if reference.dimension != claim.dimension:
         if not _may_omit_unit(reference, claim):
             return False
@@ -134,8 +142,11 @@ def agrees(reference: Amount, claim: Amount) -> bool:
     if (reference.high is None) != (claim.high is None):
         # About a range, or a bound at its end: "about 4 days", "up to 5 days".
         is_inside = reference.value <= claim.value <= reference.top
-        is_end = claim.bound and claim.value in (reference.value, reference.top)
-        return claim.high is None and ((claim.rough and is_inside) or bool(is_end))
+        if is_time:
+            is_end = any(_is_same_time(end, claim.value) for end in _ends(reference))
+        else:
+            is_end = bool(claim.bound) and claim.value in _ends(reference)
+        return claim.high is None and ((claim.rough and is_inside) or is_end)
     if reference.high is not None and not _is_near(
         reference, reference.top, claim.top, claim
     ):
@@ -156,16 +167,35 @@ def measured(amount: Amount) -> str:
 def _is_near(
     reference: Amount, value: float, claim_value: float, claim: Amount
 ) -> bool:
-    if not value or not claim_value:
+    if reference.dimension != CLOCK and not (value and claim_value):
         return value == claim_value
     apart = (value - claim_value) / claim_value
     if claim.bound and not reference.bound:
         return 0 <= apart * claim.bound <= BOUND
+    if reference.dimension == CLOCK and not (reference.attribute and claim.attribute):
+        # Half past nine may be at night.
+        return _is_same_time(value, claim_value)
     if reference.dimension == 'temperature':
         return abs(value - claim_value) <= DEGREES
     if reference.size == claim.size and not claim.rough:
         return math.isclose(value, claim_value)
     return abs(apart) <= (ROUGH if claim.rough else EXACT)
+
+
+def _is_same_time(hour: float, other: float) -> bool:
+    return math.isclose(hour % 12, other % 12, abs_tol=1e-9)
+
+
+def _ends(amount: Amount) -> tuple[float, float]:
+    return amount.value, amount.top
+
+
+def _hours(amount: Amount) -> set[float]:
+    """The hours that a time of day may be written as."""
+    if amount.dimension != CLOCK:
+        return set()
+    halves = {end % 12 for end in _ends(amount)}
+    return halves | {hour + 12 for hour in halves}
 
 
 def _may_omit_unit(reference: Amount, claim: Amount) -> bool:
@@ -191,7 +221,8 @@ def restate(knowledge: str, response: str) -> str:
     place = 0
     for claim in find_amounts(response) if index.amounts else ():
         # Of several that agree, one that is written alike.
-        if matches := index.matches(claim):
+        matches = [m for m in index.matches(claim) if not _is_end_of(claim, m)]
+        if matches:
             match = min(matches, key=lambda amount: amount.dimension != claim.dimension)
             is_qualified_alike = (match.bound, match.rough) == (
                 claim.bound,
@@ -201,6 +232,12 @@ def restate(knowledge: str, response: str) -> str:
             parts += [response[place:start], knowledge[match.start : match.end]]
             place = claim.end
     return ''.join([*parts, response[place:]])
+
+
+def _is_end_of(claim: Amount, match: Amount) -> bool:
+    """Whether a time is one end of a range of times."""
+    is_time = CLOCK in (claim.dimension, match.dimension)
+    return is_time and claim.high is None and match.high is not None
 
 
 # A statement is compared with several parts of its knowledge.
@@ -266,7 +303,7 @@ def _has_both_ends(claim: Amount, index: AmountIndex) -> bool:
 
 def _has_other_unit(claim: Amount, index: AmountIndex) -> bool:
     """Whether the knowledge has the same digits with a unit of another size."""
-    if not claim.dimension:
+    if claim.dimension in ('', CLOCK):
         return False
     unit = (claim.dimension, claim.value)
     alike = index.with_digits(claim)

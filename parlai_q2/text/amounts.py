@@ -19,14 +19,16 @@ _SIGNS = '$€£¥'
 _DASH = r'\s?[-–—−]\s?|\s(?:to|and|or)\s'
 _AMOUNT = re.compile(
     rf'(?<![\w.,{_SIGNS}/])(?<![^\d\s(]-)(?<!^-)'
-    rf'(?P<half>half an? |an? quarter of an? )?'
+    rf'(?:(?P<hour>\d{{1,2}})(?::(?P<minute>\d\d))?(?P<noon> ?[ap]\.?m\b)'
+    rf'|(?P<plain_hour>\d{{1,2}}):(?P<plain_minute>\d\d)(?![:\d])'
+    rf'|(?P<half>half an? |an? quarter of an? )?'
     rf'(?P<sign>(?:US|A|C)?[{_SIGNS}]\s?)?'
     rf'(?P<number>(?:{_DIGITS})(?P<suffix>\s?(?-i:k|K|mn|bn|M|B|tn|m)(?![\w/²]))?'
     rf'(?: (?:hundred|thousand|million|billion|trillion)\b)?'
     rf'|(?:a |an )?(?:{WORD})\b(?:(?:[ -]| and )(?:{WORD})\b)*'
     rf'|an?(?= )|(?<=half an )|(?<=half a ))'
     rf'(?P<and>(?: and a|½| ½) ?half|½)?'
-    rf'(?:[ -]?(?P<unit>{_UNIT})(?![\w/]))?(?P<late> and a half)?(?!\w)',
+    rf'(?:[ -]?(?P<unit>{_UNIT})(?![\w/]))?(?P<late> and a half)?)(?!\w)',
     re.IGNORECASE,
 )
 # Words before an amount that say it is not exact, and those that say it is a bound.
@@ -53,6 +55,9 @@ _OR_MORE = re.compile(r'\+|(?: \w+)? (?:or|and) (?:more|older|over|above|higher)
 _OR_LESS = re.compile(r'(?: \w+)? (?:or|and) (?:less|fewer|younger|under|below)\b')
 _ATTRIBUTE = re.compile(r' (long|wide|high|tall|deep|thick)\b', re.IGNORECASE)
 
+# The dimension of times of day, in hours.
+CLOCK = 'clock'
+
 
 class Amount(NamedTuple):
     """
@@ -70,7 +75,8 @@ class Amount(NamedTuple):
     :param rough: whether the text says that it is rounded.
     :param high: the upper number of a range, else ``number``.
     :param is_words: whether it is written in words.
-    :param attribute: the word behind it that says what it measures: "wide".
+    :param attribute: the word behind it that says what it measures ("wide"), or "am" or
+        "pm" of a time.
     """
 
     number: float
@@ -117,7 +123,20 @@ def _scan(text: str) -> Iterator[Amount]:
             yield amount
 
 
+def _read_clock(match: re.Match[str]) -> Amount:
+    """A time of day; what has no "am" or "pm" may be either."""
+    hour = float(match['hour'] or match['plain_hour'])
+    noon = (match['noon'] or '').strip().replace('.', '').lower()
+    if noon:
+        hour = hour % 12 + (12 if noon == 'pm' else 0)
+    hour += float(match['minute'] or match['plain_minute'] or 0) / 60
+    start, end = match.span()
+    return Amount(hour, hour, CLOCK, 1.0, start, start, end, attribute=noon)
+
+
 def _read(text: str, match: re.Match[str]) -> Amount | None:
+    if match['hour'] or match['plain_hour']:
+        return _read_clock(match)
     numeral, unit = match['number'].lower(), (match['unit'] or '').lower()
     sign = (match['sign'] or '').strip()
     if not unit and not sign and (match['half'] or numeral in (*ARTICLES, 'one', '')):

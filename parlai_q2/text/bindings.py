@@ -1,7 +1,7 @@
 """
 What numbers and names belong to: "92 % in 2007" where the knowledge has 92 % for 2009,
 "700 m long" where 700 m is the climb, "Maria is a carpenter" where Paul is one, "the
-rate of change of mass" where it is that of velocity.
+rate of change of mass" where it is that of velocity, the owner of R-11 for R-12's.
 
 Detectors often read these as supported, since every word is in the knowledge. Each rule
 was kept because it found no right response of the development sets; the alignment of
@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from parlai_q2.text.agreement import index_amounts, measured
 from parlai_q2.text.amounts import Amount, find_amounts
+from parlai_q2.text.record_bindings import has_other_record
 from parlai_q2.text.selection import FUNCTION_WORDS
 from parlai_q2.text.sentences import sentences
 
@@ -55,6 +56,7 @@ def binds_otherwise(knowledge: str, response: str) -> bool:
         or _has_other_year(knowledge, response)
         or _has_other_name(knowledge, response)
         or _has_other_ending(knowledge, response)
+        or has_other_record(knowledge, response)
     )
 
 

@@ -26,6 +26,10 @@ _RULE = re.compile(
 )
 _HEADING = re.compile(r'^[ \t]{0,3}(?P<mark>#{1,6}[ \t]+)?(?P<text>\S[^\n]*?)[ \t]*:?$')
 _ENDS = ('.', '!', '?', ':', ';', ',')
+# Keys that are days: "Mon to Fri".
+_DAY = re.compile(
+    r'(?:mon|tue|wed|thu|fri|sat|sun)(?:\w*day)?s?\b|weekdays?\b|weekends?\b', re.I
+)
 _CAMEL = re.compile(r'(?<=[a-z])(?=[A-Z])|[_]+')
 _STATEMENT = re.compile(
     r'^The [^\n]{1,80} (?:of [^\n]{1,80} )?is [^\n]{1,200}\.$', re.M
@@ -48,11 +52,13 @@ class Statement(NamedTuple):
 
     def write(self) -> tuple[str, list[int]]:
         """The sentence, and where each of its characters stands."""
-        key = _CAMEL.sub(' ', self.key.text).strip().lower() if self.key.text else ''
-        of = f' of {self.name.text}' if self.name else ''
-        head = (
-            f'The {key}{of} is ' if key else f'{self.name.text if self.name else ""}: '
-        )
+        key = _CAMEL.sub(' ', self.key.text).strip() if self.key.text else ''
+        name = self.name.text if self.name else ''
+        of = f' of {name}' if name else ''
+        if name and _DAY.match(key):
+            head = f'The time of {name} ({key}) is '
+        else:
+            head = f'The {key.lower()}{of} is ' if key else f'{name}: '
         start, value = self.key.start, self.value
         end = value.start + max(0, len(value.text) - 1)
         places = [
@@ -276,6 +282,16 @@ def _read_json(text: str) -> list[Statement]:
         return []
 
 
+def _find_naming_key(records: Sequence[Any]) -> str:
+    """The first key whose values are texts that tell records apart; empty if none."""
+    rows = [record for record in records if isinstance(record, dict)]
+    for key in rows[0] if len(rows) > 1 else ():
+        names = [row.get(key) for row in rows]
+        if all(isinstance(name, str) for name in names) and len({*names}) == len(rows):
+            return str(key)
+    return ''
+
+
 class _Leaves:
     """The leaves of a JSON value, each with where it stands in the text."""
 
@@ -283,17 +299,18 @@ class _Leaves:
         self.text, self.place = text, 0
 
     def read(
-        self, value: Any, path: tuple[str, ...], name: Cell | None
+        self, value: Any, path: tuple[str, ...], name: Cell | None, naming: str = ''
     ) -> Iterator[Statement]:
         if isinstance(value, dict):
-            if named := self._find_name(value):
+            if named := self._find_name(value, naming):
                 name = named
             for key, inner in value.items():
                 self._seek(json.dumps(key, ensure_ascii=False), key)
                 yield from self.read(inner, (*path, key), name)
         elif isinstance(value, list) and any(isinstance(v, dict | list) for v in value):
+            own_naming = _find_naming_key(value)
             for inner in value:
-                yield from self.read(inner, path[-1:], name)
+                yield from self.read(inner, path[-1:], name, own_naming)
         elif path:
             yield self._write(value, path, name)
 
@@ -303,9 +320,7 @@ class _Leaves:
         shown = ', '.join(map(_show_json, items))
         start = self._seek(_dump(items[0]) if items else '[]', shown[:1])
         cell = Cell(shown, start)
-        is_name = (
-            name is not None and name.text == shown and path[-1].lower() in NAME_KEYS
-        )
+        is_name = name is not None and name.text == shown
         return Statement(key, cell, None if is_name else name)
 
     def _seek(self, dumped: str, shown: str) -> int:
@@ -314,9 +329,9 @@ class _Leaves:
             self.place = at
         return min(self.place + (dumped[:1] == '"'), max(0, len(self.text) - 1))
 
-    def _find_name(self, value: dict[str, Any]) -> Cell | None:
+    def _find_name(self, value: dict[str, Any], naming: str) -> Cell | None:
         keys = {str(key).lower(): v for key, v in value.items()}
-        for key in NAME_KEYS:
+        for key in (*NAME_KEYS, naming.lower()):
             if isinstance(named := keys.get(key), str | int) and str(named).strip():
                 return Cell(str(named), self.place)
         return None
