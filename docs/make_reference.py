@@ -22,10 +22,10 @@ INTRODUCTION = """\
 
 # Python API
 
-`import parlai_q2` is fast: models, torch and ParlAI are imported when they are needed.
-The names of the sections up to "Errors" are public; import them from `parlai_q2`. Those
-below are for scorers, tasks, generators and documents of your own; import them from
-their modules. What is not here may change without notice.
+`import parlai_q2` is fast, because models, torch and ParlAI are imported on first use.
+Import the names of the sections up to "Errors" from `parlai_q2`. The names below are
+for your own scorers, tasks, generators and documents. Import them from their modules.
+All other names may change without notice.
 """
 SECTIONS = {
     'Scorers': {'parlai_q2': 'load_scorer scorer_names release_models Scorer'},

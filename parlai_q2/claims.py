@@ -1,7 +1,7 @@
 """
-What scorers find about a response: its score, and the evidence for it. All types are
-immutable; ``to_dict`` gives JSON-safe values, the words of enums as plain text, which
-``from_dict`` reads back.
+The score of a response and the evidence for it. All types are immutable. ``to_dict``
+returns JSON-safe values, with the words of enums as plain text, and ``from_dict`` reads
+them back.
 """
 
 from collections.abc import Mapping
@@ -42,10 +42,10 @@ class Label(Word):
     """
     The labels that a score can give a response.
 
-    ``generic`` is chit-chat ("that's cool!"), without a statement that knowledge could
-    support: BEGIN's third class (Dziri et al. 2022). ``not_verifiable``
-    means that the response could not be judged: the knowledge or the response is empty,
-    or Q2 found no valid question and NLI is neutral.
+    ``generic`` is small talk ("that's cool!"), without a statement that knowledge could
+    support: BEGIN's third class (Dziri et al. 2022). ``not_verifiable`` means that the
+    response could not be judged: the knowledge or the response is empty, or Q2 has no
+    valid question and NLI is neutral.
 
     >>> from parlai_q2 import Example, load_scorer
     >>> (score,) = load_scorer('overlap').score([Example('Bees have five eyes.', '')])
@@ -81,7 +81,7 @@ class Comparison(Word):
 
 class Status(Word):
     """
-    What the knowledge says of a claim; ``generic`` claims nothing that it could say.
+    The verdict on a claim by the knowledge; ``generic`` claims make no statement.
 
     >>> Status.SUPPORTED == 'supported'
     True
@@ -95,7 +95,7 @@ class Status(Word):
 
 class Stance(Word):
     """
-    How a place in the knowledge speaks of a claim.
+    Whether a place in the knowledge is for or against a claim.
 
     >>> Stance.AGAINST == 'against'
     True
@@ -128,11 +128,11 @@ STANCES = {Status.SUPPORTED: Stance.FOR, Status.CONTRADICTED: Stance.AGAINST}
 
 class Evidence(NamedTuple):
     """
-    Words of the knowledge that speak of a claim.
+    Words of the knowledge that concern a claim.
 
     :param passage: the index of their passage, from 0.
     :param span: the words, with offsets in the passage's text.
-    :param stance: how they speak of it.
+    :param stance: whether they are for or against it.
 
     >>> Evidence(0, Span('five', 10, 14)).stance
     'for'
@@ -164,8 +164,8 @@ class Mistake(NamedTuple):
     What is wrong with a claim.
 
     :param span: the wrong words, with offsets in the response.
-    :param reference: what the knowledge has instead; None if it has nothing, or no rule
-        can tell.
+    :param reference: the words of the knowledge instead; None if there are none, or no
+        rule can tell.
 
     >>> reference = Evidence(0, Span('42 km', 6, 11), Stance.AGAINST)
     >>> mistake = Mistake(MistakeKind.NUMBER, Span('42 miles', 7, 15), reference)
@@ -207,15 +207,15 @@ class Mistake(NamedTuple):
 @dataclass(frozen=True)
 class Claim:
     """
-    What a response says in some of its words, and what the knowledge says of that.
+    A claim of a response, with the verdict and evidence of the knowledge.
 
-    :param span: the words, with offsets in the response. Of a question, they are the
-        answer in the response.
-    :param support: in [0, 1]; 1 means that the knowledge says the same.
-    :param status: what the knowledge says of it, in one word.
-    :param evidence: where the knowledge speaks of it, the main place first; none if it
-        does not. Of a question, the answer in the knowledge.
-    :param question: the question that was asked about the words; empty if none was.
+    :param span: its words, with offsets in the response. If there is a question, they
+        are the answer in the response.
+    :param support: in [0, 1]; 1 means full support by the knowledge.
+    :param status: the verdict, in one word.
+    :param evidence: the places in the knowledge that concern it, the main one first. If
+        there is a question, the answer in the knowledge.
+    :param question: the question about its words; empty if there is none.
     :param comparison: how the two answers compare; None without a question.
     :param f1: token F1 of the two answers, in [0, 1]; None without a question.
     :param mistake: what is wrong with it; None if it is supported, generic or about a
@@ -238,7 +238,7 @@ class Claim:
 
     @property
     def answer(self) -> Evidence | None:
-        """The answer in the knowledge, if a question was asked and it has one."""
+        """The answer in the knowledge, if the claim has a question and an answer."""
         return self.evidence[0] if self.question and self.evidence else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -299,14 +299,13 @@ class Score:
 
     :param value: in [0, 1]; 1 means grounded. At most :data:`NOT_VERIFIABLE_VALUE` if
         nothing could be verified.
-    :param label: what that makes of the response, one of :class:`Label`; the files of
-        others may have other words.
-    :param claims: the evidence: what the response says, and what the knowledge says of
-        that; one for each question, each sentence or each words that are wrong, as the
-        scorer finds them. Empty for scorers that compare texts as wholes.
+    :param label: the verdict, one of :class:`Label`; files of other programs may have
+        other words.
+    :param claims: the claims of the response with their evidence, one for each
+        question, each sentence or each unsupported piece, depending on the scorer.
+        Empty for scorers that compare whole texts.
     :param fallback: whether Q2 had no valid question and used the NLI model instead.
-    :param parts: other numbers of the scorer by name, each in [0, 1] unless the scorer
-        says otherwise.
+    :param parts: other numbers of the scorer by name, usually in [0, 1].
     :param signature: what you need to reproduce this number.
 
     >>> score = Score(0.25, Label.INCONSISTENT, parts={'precision': 0.25})
@@ -328,16 +327,16 @@ class Score:
 
     @property
     def question_claims(self) -> tuple[Claim, ...]:
-        """The claims that a question was asked about."""
+        """The claims with a question."""
         return tuple(claim for claim in self.claims if claim.question)
 
     @property
     def as_judged(self) -> 'Score':
         """
-        The score with evidence that follows it: if the response is inconsistent and
-        nothing that it claims is called so, what is least supported of it is called
-        unsupported. A response can be wrong as a whole whose parts, each read alone,
-        are right, and a scorer can find wrong what another one's evidence calls right.
+        The score with evidence that agrees with its label. If the response is
+        inconsistent but all of its claims are supported, the least supported claim
+        becomes unsupported. A response can be wrong as a whole though each part is
+        right, and the evidence may come from another scorer.
 
         >>> right = Claim(Span('Five.', 0, 5), 0.9, Status.SUPPORTED)
         >>> Score(0.2, Label.INCONSISTENT, (right,)).as_judged.claims[0].status
@@ -368,8 +367,8 @@ class Score:
     @property
     def as_labelled(self) -> 'Score':
         """
-        As :attr:`as_judged`, and if the response is consistent, so is all that it
-        claims, unless a question was asked: fitted weights and thresholds decide what
+        As :attr:`as_judged`; and if the response is consistent, its claims without a
+        question become supported, because fitted weights and thresholds decide what
         the support of a claim means.
         """
         if self.label != Label.CONSISTENT:
@@ -379,8 +378,8 @@ class Score:
     @property
     def marks(self) -> tuple[Claim, ...]:
         """
-        The claims that mark the words of a text: those with questions, which are about
-        few words each, or all if nothing was asked.
+        The claims that mark words in a text: those with questions, which concern few
+        words each, or all claims if there are no questions.
         """
         return self.question_claims or self.claims
 

@@ -5,7 +5,7 @@ All exceptions that parlai_q2 raises on purpose.
       +- InputError        the input to score is not valid
       |    +- RecordError  a record in a file is invalid; names file, line and remedy
       |    +- UnscoredError  a run is complete, but some records have errors
-      |    +- DocumentError  a document cannot be read; names it and says why
+      |    +- DocumentError  a document cannot be read; gives its name and the reason
       +- ConfigError       a preset, an option or a name is wrong
       |    +- UnknownNameError   the name is not registered; suggests the nearest one
       +- ModelError        weights or a tokenizer cannot be read, or do not fit
@@ -91,7 +91,7 @@ class UnscoredError(InputError):
 
 
 class DocumentError(InputError):
-    """A document cannot be read; names it and says why."""
+    """A document cannot be read; gives its name and the reason."""
 
     def __init__(self, path: object, problem: str):
         self.path, self.problem = str(path), problem
@@ -106,7 +106,7 @@ class ConfigError(Q2Error, ValueError):
 
 
 class UnknownNameError(ConfigError, KeyError):
-    """A name is not registered: of which kind, e.g. ``scorer``, and what is known."""
+    """A name is not registered; gives its kind, e.g. ``scorer``, and known names."""
 
     def __init__(self, kind: str, name: str, known_names: Iterable[str]):
         known_names = sorted(known_names)
@@ -150,7 +150,7 @@ class MissingPackageError(Q2Error, ImportError):
 
 class ServerError(Q2Error):
     """
-    A server cannot be reached, or answers as it should not.
+    A server cannot be reached, or its answer is wrong.
 
     :param status: the server's, or that of a gateway (502, 504); 0 if there is none.
     :param is_busy: whether it may answer later, perhaps in ``retry_after`` seconds.

@@ -36,11 +36,11 @@ class Span(NamedTuple):
 
 class Source(NamedTuple):
     """
-    Where a passage stands.
+    The source of a passage.
 
     :param file: the document, as its owner names it: a path or an address.
-    :param heading: the headings it stands under, the outermost first.
-    :param place: where in the document, such as ``page 3``.
+    :param heading: the headings above it, the outermost first.
+    :param place: the place in the document, such as ``page 3``.
 
     >>> Source('bees.pdf', 'Bees > Eyes', 'page 3').heading
     'Bees > Eyes'
@@ -171,11 +171,11 @@ class Turn:
     """
     A turn of a conversation before its reply.
 
-    :param knowledge: what the reply should rest on: a text or a list of passages, see
+    :param knowledge: a text or a list of passages that should support the reply, see
         :func:`passages_of`; may be empty. Lone surrogates, which JSON allows but no
         model can read, are replaced by U+FFFD; offsets do not change.
     :param history: the turns before the reply, oldest first; may be empty.
-    :param id: any identifier that the caller has for the turn.
+    :param id: any identifier of the turn.
 
     >>> turn = Turn('Bees have five eyes.', ['Hello.', 'How many eyes?'])
     >>> turn.text, turn.knowledge_text
@@ -223,7 +223,7 @@ class Example(Turn):
     A response to score against the knowledge of its turn.
 
     :param knowledge: as for :class:`Turn`.
-    :param response: what the model said; may be empty.
+    :param response: the model's response; may be empty.
     :param history: as for :class:`Turn`. Scores do not depend on it; it is kept for
         people who read them.
 

@@ -25,16 +25,15 @@ class Candidate:
     :param generator_score: its score in the first of them; None if unknown.
     :param mean_logprob: the mean log probability of its tokens under the generator, in
         nats; None if unknown, minus infinity if the generator rules it out.
-    :param source: the generator's own record of it.
+    :param source: the generator's own record of the candidate.
     :param place: its index in the generator's order, from 0.
     :param score: the score of the scorer that chooses; None if there is no knowledge.
     :param value: the score's value after the guards, in [0, 1]; None without a score.
     :param guards: the names of the guards that hold.
-    :param relevance: how well it answers the turn, in [0, 1]; None if it was not read
-        for that.
-    :param turn_support: how well the knowledge supports it, read together with the
-        turn, in [0, 1]; None like ``relevance``.
-    :param evidence: the score of the scorer that explains, if it was asked.
+    :param relevance: how well it answers the turn, in [0, 1]; None if not computed.
+    :param turn_support: how well the knowledge supports it as an answer to the turn, in
+        [0, 1]; None if not computed.
+    :param evidence: the score of the scorer that explains; None without explanation.
     :param answer: the turn's question with its answers in the reply and in the
         knowledge, and how they compare; None if it was not explained or nothing was
         asked.

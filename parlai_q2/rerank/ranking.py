@@ -25,7 +25,7 @@ class Ranking:
     :param candidates: N candidates, best first.
     :param reason: why the first was chosen, one of the texts in
         :class:`~parlai_q2.rerank.choice.Reason`.
-    :param abstain: whether to reply that one does not know instead.
+    :param abstain: whether to abstain instead of returning the first.
     :param passages: the knowledge they were scored against; empty if there is none.
     :param turn: the turn that the reply answers; empty if there is none.
 

@@ -51,20 +51,19 @@ DEFAULT_RELEVANCE = 'mini'
 
 class Reranker:
     """
-    Puts candidate replies in order by how well each is grounded in the knowledge and
-    answers its turn.
+    Ranks candidate replies by how well the knowledge supports them and how well they
+    answer their turn.
 
     :param choose: the scorer that measures groundedness for the choice, or its name.
     :param rule: how to choose; None for the default with the scorer's threshold.
     :param guards: the guards that apply; True for all of
         :data:`~parlai_q2.rerank.guards.GUARDS`, False for none.
-    :param explain: the scorer that explains the choice when asked, or its name; None
+    :param explain: the scorer that explains the choice on request, or its name; None
         for the claims of the scorer that chooses.
-    :param penalties: what guards subtract, by name, where it is not their own penalty.
-    :param relevance: reads whether replies answer their turn, or the name of the preset
-        whose models do; None: relevance does not count. Only the rule ``combined``
-        reads it.
-    :raises ConfigError: if there is no such scorer or guard, or the rule is no Rule.
+    :param penalties: other penalties of guards, by name.
+    :param relevance: a reader of relevance, or the name of the preset with its models;
+        None: ignore relevance. Only the rule ``combined`` uses it.
+    :raises ConfigError: if a scorer or guard does not exist, or the rule is not a Rule.
 
     >>> from parlai_q2 import Reranker
     >>> replies = ['It opened in 1950.', 'It opened in 1969.']
@@ -111,14 +110,14 @@ class Reranker:
 
     @property
     def explainer(self) -> Scorer | None:
-        """The scorer that explains, loaded when it is first asked for; or None."""
+        """The scorer that explains, loaded on first use; or None."""
         if isinstance(self._explain, str):
             self._explain = load_scorer(self._explain)
         return self._explain
 
     @property
     def relevance_reader(self) -> RelevanceReader | None:
-        """What reads relevance, loaded when it is first asked for; or None."""
+        """The reader of relevance, loaded on first use; or None."""
         reader = self._relevance
         if isinstance(reader, str):
             reader = self._relevance = TurnReader(reader)
@@ -126,7 +125,7 @@ class Reranker:
 
     @property
     def answer_comparer(self) -> AnswerComparer:
-        """Compares the answers of knowledge and reply, loaded when first asked for."""
+        """Compares the answers of knowledge and reply, loaded on first use."""
         if self._answer_comparer is None:
             self._answer_comparer = AnswerComparer()
         return self._answer_comparer

@@ -51,7 +51,7 @@ class Scorer(ABC):
 
     A subclass sets ``name`` and ``settings`` and implements :meth:`score_texts`. A
     score depends on knowledge and response alone, never on the history: examples with
-    the same texts are scored once, whatever was said before.
+    the same texts are scored once, even if their histories differ.
 
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
 
@@ -116,11 +116,11 @@ class Scorer(ABC):
 
     @property
     def text_model(self) -> Any:
-        """The model that must know what texts are made of; None reads everything."""
+        """The model whose tokenizer must know the characters of a text; or None."""
         return None
 
     def can_read(self, text: str) -> bool:
-        """Whether the scorer's model knows what a text is made of."""
+        """Whether the scorer's model knows the characters of a text."""
         return knows(getattr(self.text_model, 'tokenizer', None), text)
 
     def is_foreign(self, text: str) -> bool:
