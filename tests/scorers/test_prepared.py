@@ -1,16 +1,13 @@
 """Real replies and records are scored as people read them, by the shipped models."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from parlai_q2 import Example, load_scorer
 
 BEES = 'Bees make honey. Bees live in hives. Bees have five eyes.'
-LAYOUTS = ['- {}\n- {}\n- {}', '1. {}\n2. {}\n3. {}', '(1) {} (2) {} (3) {}',
-           'First, {} Second, {} Third, {}', '## Answer\n\n{} [1] {} [2] {}',
-           'Here it is:\n\n* **{}**\n* **{}**\n* **{}**']  # fmt: skip
-SENTENCES = [f'{sentence}.' for sentence in BEES.rstrip('.').split('. ')]
-LONG = ' and '.join(f'the {a} road of {b}' for a in ('old', 'new', 'red', 'long')
-                    for b in ('Rome', 'Bonn', 'Oslo', 'Bern', 'Ulm'))  # fmt: skip
 RISKS = '\n\n'.join(
     f'{name}\nowner: {owner}\nbudget: {budget} euros'
     for name, owner, budget in [
@@ -21,34 +18,36 @@ RISKS = '\n\n'.join(
 )
 CONSISTENT, INCONSISTENT = 'consistent', 'inconsistent'
 CASES = [
-    *((BEES, layout.format(*SENTENCES), CONSISTENT) for layout in LAYOUTS),
     (BEES, '1. Bees make honey.\n2. Bees have six eyes.', INCONSISTENT),
-    ('They don’t fly in H₂O.', "They don't fly in H2O.", CONSISTENT),
-    (f'I saw {LONG}.', f'I saw {LONG}.', CONSISTENT),
     ('The tower opened on Jan. 5.', 'The tower opened on Jan. 5.', CONSISTENT),
-    ('The firm raised $890M.', 'The firm raised $89M.', INCONSISTENT),
-    ('The firm raised $890M.', 'The firm raised 0.89 billion dollars.', CONSISTENT),
-    ('Delivery takes 3-5 days.', 'Delivery takes 3 to 5 days.', CONSISTENT),
-    ('Delivery takes 3-5 days.', 'Delivery takes 3 days.', INCONSISTENT),
-    ('The pool is 45 m long and 12 m wide.', 'It is 45 m wide.', INCONSISTENT),
-    ('Our page is https://a.org/faq.', 'See https://a.org/help.', INCONSISTENT),
-    ('The shop opens at nine.', "I couldn't find any information on prices. Can I help "
-     'you with anything else?', 'generic'),
     ('It opens at nine.', "I couldn't find prices. It opens at ten.", INCONSISTENT),
-    (BEES, '.', 'not_verifiable'),
-    ('...', '?', 'not_verifiable'),
-    (BEES, 'a a a', 'not_verifiable'),
-    (RISKS, 'R-12 is owned by Bea Okoye.', CONSISTENT),
-    (RISKS, 'R-12 is owned by Ivo Marek.', INCONSISTENT),
     (RISKS, 'The budget of R-13 is 1,200 euros.', CONSISTENT),
     (RISKS, 'The budget of R-13 is 9,500 euros.', INCONSISTENT),
-]  # fmt: skip
+]
+SHEET = Path(__file__).with_name('real_replies.jsonl')
+REPLIES = [json.loads(line) for line in SHEET.read_text('utf-8').splitlines()]
+# What mini calls inconsistent and base does not.
+MISSED = 'You spent $22.31 on eating out over 2 transactions, down from $94.00.'
 
 
 @pytest.mark.parametrize('knowledge, response, label', CASES)
 def test_labels_of_real_replies(knowledge, response, label):
     (score,) = load_scorer('grounded_fast').score([Example(knowledge, response)])
     assert score.label == label
+
+
+@pytest.mark.parametrize('preset', ['mini', 'base'])
+def test_replies_that_people_reported_have_the_scores_of_the_sheet(preset):
+    examples = [Example(reply['knowledge'], reply['response']) for reply in REPLIES]
+    scores = load_scorer('grounded_fast', preset).score(examples)
+    missed = []
+    for reply, score in zip(REPLIES, scores, strict=True):
+        assert score.value == pytest.approx(reply[preset], abs=0.05), reply['response']
+        is_consistent = score.label == CONSISTENT
+        label = 'not consistent' if not is_consistent else CONSISTENT
+        if reply['label'] not in (score.label, label):
+            missed.append(reply['response'])
+    assert missed == ([MISSED] if preset == 'mini' else [])
 
 
 def test_claims_and_evidence_have_offsets_in_the_texts_as_given():
