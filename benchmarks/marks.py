@@ -101,7 +101,7 @@ def read_swaps(path: str) -> Iterator[Pair]:
 
 
 def _number(row: Row) -> str:
-    return row['id'].rpartition('-')[2]
+    return str(row['id'].rpartition('-')[2])
 
 
 def read_pairs(path: str) -> Iterator[Pair]:

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from statistics import quantiles
@@ -26,6 +27,7 @@ import anyio
 import httpx
 import uvicorn
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -35,7 +37,7 @@ PATH = '/v1/chat/completions'
 BROKEN = ('garbage', 'short', 'stall', 'status', 'utf8', 'empty')
 
 
-def facts(number):
+def facts(number: int) -> tuple[str, str, list[str]]:
     """A passage, a question, and replies of which the second is right."""
     place, year = PLACES[number % len(PLACES)], 1500 + number % 500
     known = f'The {place} opened in {year}. It was designed by Anna Keller{number}.'
@@ -44,7 +46,7 @@ def facts(number):
     return known, f'When did the {place} open?', replies
 
 
-async def reply(request):
+async def reply(request: Request) -> Response:
     fields = await request.json()
     model = str(fields.get('model'))
     if model in BROKEN:
@@ -60,7 +62,7 @@ async def reply(request):
     return JSONResponse({'id': model, 'model': model, 'choices': choices})
 
 
-def break_off(how):
+def break_off(how: str) -> Response:
     if how == 'status':
         return Response('no', 500)
     if how == 'stall':
@@ -71,12 +73,12 @@ def break_off(how):
     return Response(bodies.get(how, bytes(range(256))))
 
 
-async def stall():
+async def stall() -> AsyncIterator[bytes]:
     yield b'{'
     await asyncio.sleep(30)
 
 
-async def ask(client, number):
+async def ask(client: httpx.AsyncClient, number: int) -> tuple[float, int, bool]:
     """The seconds of one answer, and whether it is the right one."""
     known, question, replies = facts(number)
     messages = [{'role': 'system', 'content': known}]
@@ -91,13 +93,15 @@ async def ask(client, number):
     return seconds, answer.status_code, is_right
 
 
-async def load(client, clients, seconds):
+async def load(
+    client: httpx.AsyncClient, clients: int, seconds: float
+) -> tuple[list[float], Counter[int], int]:
     """Have some clients ask one question after the other."""
     end, taken, right = time.monotonic() + seconds, list[float](), 0
     statuses = Counter[int]()
     numbers = iter(range(10**9))
 
-    async def talk():
+    async def talk() -> None:
         nonlocal right
         while time.monotonic() < end:
             took, status, is_right = await ask(client, next(numbers))
@@ -111,7 +115,7 @@ async def load(client, clients, seconds):
     return taken, statuses, right
 
 
-def spoil(draw):
+def spoil(draw: random.Random) -> bytes:
     """A body that is wrong in some way, or right."""
     known, question, _ = facts(draw.randrange(1000))
     body: dict[str, Any] = {
@@ -153,20 +157,22 @@ def spoil(draw):
     return content
 
 
-async def fuzz(client, url, count, statuses):
+async def fuzz(
+    client: httpx.AsyncClient, url: httpx.URL, count: int, statuses: Counter[Any]
+) -> None:
     """Send spoilt bodies, and connections that end too early."""
     draw = random.Random(0)
     free = asyncio.Semaphore(32)
     kind = {'Content-Type': 'application/json'}
 
-    async def send(content, path):
+    async def send(content: bytes, path: str) -> None:
         async with free:
             answer = await client.post(path, content=content, headers=kind)
             statuses[answer.status_code] += 1
 
-    async def leave(content):
+    async def leave(content: bytes) -> None:
         async with free:
-            stream = await anyio.connect_tcp(url.host, url.port)
+            stream = await anyio.connect_tcp(url.host, url.port or 80)
             head = f'POST {PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: '
             head += f'{len(content) + 9}\r\nContent-Type: application/json\r\n\r\n'
             await stream.send(head.encode() + content)
@@ -186,13 +192,13 @@ async def fuzz(client, url, count, statuses):
                 tasks.start_soon(leave, content)
 
 
-def memory_of(process):
+def memory_of(process: int) -> int:
     """The resident memory of a process in MB."""
     status = Path(f'/proc/{process}/status').read_text()
     return int(status.partition('VmRSS:')[2].split()[0]) // 1000
 
 
-def show(name, taken):
+def show(name: str, taken: Sequence[float]) -> list[float]:
     cuts = quantiles(taken, n=20)
     print(
         f'{name:<8} p50 {cuts[9]:.3f} s, p95 {cuts[18]:.3f} s ({len(taken)} requests)'
@@ -200,7 +206,7 @@ def show(name, taken):
     return cuts
 
 
-async def main():
+async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--clients', type=int, default=64)
     parser.add_argument('--seconds', type=float, default=60.0)

@@ -172,4 +172,7 @@ def ratio(above: 'np.ndarray', below: 'np.ndarray', empty: float) -> 'np.ndarray
     """The quotient ``above / below``, or ``empty`` where ``below`` is 0."""
     import numpy as np
 
-    return np.divide(above, below, out=np.full(above.shape, empty), where=below != 0)
+    quotient: np.ndarray = np.divide(
+        above, below, out=np.full(above.shape, empty), where=below != 0
+    )
+    return quotient

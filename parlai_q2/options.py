@@ -2,6 +2,8 @@
 Parses option values that people type: comma-separated names or pairs, and line ends.
 """
 
+from typing import Any
+
 from parlai_q2.errors import ConfigError
 
 
@@ -15,7 +17,9 @@ def split_names(text: str | None) -> list[str]:
     return [name for name in map(str.strip, (text or '').split(',')) if name]
 
 
-def split_pairs(text: str | None, option: str, form: str, example: str) -> dict:
+def split_pairs(
+    text: str | None, option: str, form: str, example: str
+) -> dict[str, Any]:
     """
     Parse comma-separated pairs such as ``first=second``.
 

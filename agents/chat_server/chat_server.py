@@ -41,14 +41,15 @@ class ChatServerAgent(CandidateAgent):
 
     @property
     def has_more_searches(self) -> bool:
-        return self.opt['server_samples'] > 1
+        return bool(self.opt['server_samples'] > 1)
 
     def load(self, opt: Opt) -> tuple[ChatServer, Prompt]:
         return server_from_opt(opt), Prompt(line_ends(opt['prompt_template']))
 
     @property
     def server(self) -> ChatServer:
-        return self.loaded[0]
+        server: ChatServer = self.loaded[0]
+        return server
 
     def read(
         self, dialogue: Sequence[SpokenTurn], knowledge: str

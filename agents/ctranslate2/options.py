@@ -52,7 +52,9 @@ class _ModelAction(argparse._StoreAction):
     when ParlAI reads the command line again.
     """
 
-    def __call__(self, parser, namespace, values, option_string=None):
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
+    ) -> None:
         super().__call__(parser, namespace, values, option_string)
         parser.set_defaults(**defaults(values))
 
@@ -63,7 +65,7 @@ def defaults(model_path: str | None) -> dict[str, Any]:
 
 
 def add_options(
-    parser: ParlaiParser, partial_opt: Mapping | None = None
+    parser: ParlaiParser, partial_opt: Mapping[str, Any] | None = None
 ) -> ParlaiParser:
     """Add the options to a parser with those of TorchAgent."""
     group = parser.add_argument_group('CTranslate2 Agent')

@@ -110,7 +110,8 @@ class ChatCommands(_Generator):
     def batch_act(self, observations: list[Message]) -> list[Message]:
         """Reply to a batch; the answers to commands are ready."""
         if isinstance(observations, Batch):
-            return super().batch_act(observations)
+            replies: list[Message] = super().batch_act(observations)
+            return replies
         if all(ANSWER in observation for observation in observations):
             # Some generators cannot batch padding alone.
             replies = [

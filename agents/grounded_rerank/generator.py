@@ -38,7 +38,7 @@ def find_generator_name(opt: Mapping[str, Any]) -> str:
     :raises ConfigError: when there is no .opt file next to a model file.
     """
     if opt.get('generator'):
-        return opt['generator']
+        return str(opt['generator'])
     for option in ('model_file', 'init_model'):
         if not opt.get(option):
             continue
@@ -47,7 +47,7 @@ def find_generator_name(opt: Mapping[str, Any]) -> str:
             saved = Opt.load(opt_path)
             if _is_reranking_agent(saved['model']):
                 return saved.get('generator') or DEFAULT_GENERATOR
-            return saved['model']
+            return str(saved['model'])
         path = modelzoo_path(opt.get('datapath'), opt[option])
         if PathManager.exists(path):
             raise ConfigError(
@@ -138,7 +138,9 @@ class _GeneratorAction(argparse._StoreAction):
     added: str
     defaults_before: Any
 
-    def __call__(self, parser, namespace, values, option_string=None):
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
+    ) -> None:
         super().__call__(parser, namespace, values, option_string)
         if values == self.added:
             return

@@ -55,7 +55,7 @@ from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import NAMED, distinct_candidates
-from parlai_q2.rerank.guards import UnnamedGuard
+from parlai_q2.rerank.guards.subject import UnnamedGuard
 from parlai_q2.rerank.subject_names import find_subject_name
 from parlai_q2.steps import Step, report_step
 
@@ -105,7 +105,9 @@ class GroundedRerankAgent(ChatCommands):
         opt_from_disk[UPGRADE_LATER] = True
         return opt_from_disk
 
-    def __new__(cls, opt: Opt | None = None, shared: Any = None):
+    def __new__(
+        cls, opt: Opt | None = None, shared: Any = None
+    ) -> 'GroundedRerankAgent':
         """Make an instance of the class that is both this agent and its generator."""
         if cls.generator_class is None:
             generator = load_generator_class(find_generator_name(opt or {}))
@@ -140,7 +142,7 @@ class GroundedRerankAgent(ChatCommands):
 
     def share(self) -> dict[str, Any]:
         """Share the scorers, too, so that their models are loaded once."""
-        shared = super().share()
+        shared: dict[str, Any] = super().share()
         shared['reranker'] = self.reranker
         shared['knowledge_source'] = self.knowledge.source
         return shared
@@ -231,16 +233,17 @@ class GroundedRerankAgent(ChatCommands):
         max_ts: int,
         prefix_tokens: torch.LongTensor | None = None,
         **kwargs: Any,
-    ) -> tuple[list, list]:
+    ) -> tuple[list[Any], list[Any]]:
         """Find candidates, score them in one call, and return them in a new order."""
         turn_knowledge = batch.get(TURN_KNOWLEDGE)
         if turn_knowledge is None or self._in_loss:
             # Nothing to rerank: either the batch has no observations (ParlAI's dummy
             # batches), or it is not for replies (unlikelihood training learns from the
             # generator's output).
-            return super()._generate(
+            generated: tuple[list[Any], list[Any]] = super()._generate(
                 batch, beam_size, max_ts, prefix_tokens=prefix_tokens, **kwargs
             )
+            return generated
         knowledge_index = self.knowledge.source.searched
         searches = [
             _select_searches(knowledge, self.has_retriever)

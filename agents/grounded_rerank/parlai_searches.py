@@ -156,8 +156,12 @@ class ParlaiSearches(CandidateFinder, _Generator):
     def _search_loop(self) -> Callable[..., Any]:
         """The generator's search loop, or ParlAI's if that one is unusable."""
         if self.generator_class._generate.__module__ in NOT_PARLAI_SEARCH:
-            return TorchGeneratorAgent._generate.__get__(self)
-        return super()._generate
+            search_loop: Callable[..., Any] = TorchGeneratorAgent._generate.__get__(
+                self
+            )
+            return search_loop
+        search_loop = super()._generate
+        return search_loop
 
     @property
     def _uses_parlai_loop(self) -> bool:

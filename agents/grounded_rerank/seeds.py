@@ -31,12 +31,14 @@ class SearchSeeds:
         set_batch_context, select_paths = search.set_batch_context, search.select_paths
         key = self.recipe
 
-        def set_context_and_key(rows, index, *args):
+        def set_context_and_key(rows: Any, index: int, *args: Any) -> Any:
             nonlocal key
             key = self._make_key(index, len(rows))
             return set_batch_context(rows, index, *args)
 
-        def reseed_and_select(logprobs, prior_scores, current_length):
+        def reseed_and_select(
+            logprobs: Any, prior_scores: Any, current_length: int
+        ) -> Any:
             _reseed(logprobs.device, f'{key}|{current_length}')
             return select_paths(logprobs, prior_scores, current_length)
 

@@ -81,7 +81,7 @@ def longest_input(model: Any, tokenizer: Any) -> int:
     RoBERTa has positions that it does not use; its tokenizer knows the right number.
     """
     positions = getattr(model.config, 'max_position_embeddings', None)
-    return min(filter(None, (positions, tokenizer.model_max_length)))
+    return int(min(filter(None, (positions, tokenizer.model_max_length))))
 
 
 def save_folder(model_file: str, model: Any, tokenizer: Any, form: PairInput) -> None:

@@ -54,7 +54,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         return add_options(parser)
 
     @staticmethod
-    def dictionary_class():
+    def dictionary_class() -> type[HfClassifierDictionaryAgent]:
         return HfClassifierDictionaryAgent
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
@@ -151,7 +151,8 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         """The scores of the classes, [B, C]."""
         tokens = batch.text_vec
         mask = (tokens != self.NULL_IDX).long()
-        return self.model(tokens, mask, batch.get(SEGMENTS))
+        tensor: torch.Tensor = self.model(tokens, mask, batch.get(SEGMENTS))
+        return tensor
 
     def eval_step(self, batch: Batch) -> Output | None:
         """
@@ -173,7 +174,8 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
                 'classes, name them all: --classes '
                 + ' '.join(f'"{name}"' for name in [*self.class_list, *unknown])
             )
-        return super()._get_labels(batch)
+        tensor: torch.Tensor = super()._get_labels(batch)
+        return tensor
 
     def _update_confusion_matrix(self, batch: Batch, predictions: list[str]) -> None:
         metrics = class_metrics(predictions, batch.labels, self.class_list)

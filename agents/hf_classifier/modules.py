@@ -47,7 +47,7 @@ class HfClassifierModel(nn.Module):
         inputs = {'input_ids': tokens, 'attention_mask': mask}
         if segments is not None:
             inputs['token_type_ids'] = segments
-        logits = self.hf(**inputs).logits.float()  # [B, O]
+        logits: torch.Tensor = self.hf(**inputs).logits.float()  # [B, O]
         if self.class_map.members == tuple((i,) for i in range(logits.shape[1])):
             return logits
         outputs = logits.log_softmax(-1)

@@ -49,7 +49,9 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
             self.start_token = self.null_token
         self.unk_token = tokenizer.unk_token or self.null_token
 
-    def add_additional_special_tokens(self, additional_special_tokens: list[str]):
+    def add_additional_special_tokens(
+        self, additional_special_tokens: list[str]
+    ) -> None:
         """
         Add tokens that must not be split; the agent makes room for them in the model.
         """
@@ -83,7 +85,7 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
         added = set(tokenizer.convert_tokens_to_ids(self.additional_special_tokens))
         hidden = set(tokenizer.all_special_ids) - added
         ids = [int(i) for i in vec]
-        return tokenizer.decode([i for i in ids if i not in hidden])
+        return str(tokenizer.decode([i for i in ids if i not in hidden]))
 
     def encode_text(self, text: str) -> list[int]:
         """
@@ -91,7 +93,8 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
         The last one is the end token, even where the tokenizer adds none.
         """
         before, after = self._around_text
-        return before + self.txt2vec(text) + after
+        token_ids: list[int] = before + self.txt2vec(text) + after
+        return token_ids
 
     def frame_label(self, vec: list[int]) -> list[int]:
         """The decoder's target: a label's tokens and those that go around them."""

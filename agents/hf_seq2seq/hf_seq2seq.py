@@ -45,11 +45,11 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
         return add_options(parser, partial_opt)
 
     @staticmethod
-    def dictionary_class():
+    def dictionary_class() -> type[HfSeq2seqDictionaryAgent]:
         return HfSeq2seqDictionaryAgent
 
     @classmethod
-    def history_class(cls):
+    def history_class(cls) -> type[GroundedHistory]:
         return GroundedHistory
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
@@ -83,7 +83,7 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
         return HfSeq2seqModel(hf, self.dict)
 
     def _get_special_tokens(self) -> list[str]:
-        tokens = super()._get_special_tokens()
+        tokens: list[str] = super()._get_special_tokens()
         if self.opt.get('person_tokens'):
             tokens = [*tokens, self.P1_TOKEN, self.P2_TOKEN]
         return tokens

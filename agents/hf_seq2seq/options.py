@@ -101,6 +101,8 @@ class _ModelAction(argparse._StoreAction):
     options.
     """
 
-    def __call__(self, parser, namespace, values, option_string=None):
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
+    ) -> None:
         super().__call__(parser, namespace, values, option_string)
         parser.set_defaults(**decoding(values))

@@ -28,7 +28,7 @@ class StageClock:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
-    def timed(self, stage: str, function: Callable) -> Callable:
+    def timed(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a function, so that its time is added to a stage."""
 
         def run(*args: Any) -> Any:

@@ -143,7 +143,8 @@ def watch(models: Q2Models, clock: StageClock, examples: Sequence[Example]) -> Q
         # One call asks about responses or about knowledge, never about both.
         about_responses = all(text in responses for _, text in pairs)
         stage = ON_RESPONSES if about_responses else ON_KNOWLEDGE
-        return clock.timed(stage, models.answerer.answer)(pairs)
+        answers: list[Span | None] = clock.timed(stage, models.answerer.answer)(pairs)
+        return answers
 
     generate = clock.timed(QUESTIONS, models.generator.generate)
     classify = clock.timed(NLI, models.nli.classify)

@@ -17,11 +17,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from parlai_q2.cache.rows import Pair, decode, encode, pair_key
+from parlai_q2.cache.rows import decode, encode, pair_key
 from parlai_q2.cache.sqlite_file import ANOTHER, SqliteFile, number, shrink, writing
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import beside, cache_folder
+from parlai_q2.scorers.shell import Pair
 
 # An environment variable with the path of the cache, to keep it elsewhere.
 VARIABLE = 'PARLAI_Q2_CACHE'

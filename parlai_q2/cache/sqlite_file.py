@@ -279,7 +279,9 @@ def is_sound(path: Path) -> bool:
     """Whether the file and its tables are intact, or the file does not exist."""
     try:
         with closing(connect(path)) as connection:
-            return connection.execute('PRAGMA quick_check(1)').fetchone()[0] == 'ok'
+            return bool(
+                connection.execute('PRAGMA quick_check(1)').fetchone()[0] == 'ok'
+            )
     except (sqlite3.Error, UnicodeDecodeError) as e:
         return not is_damage(e)
 

@@ -21,7 +21,8 @@ class Fit(NamedTuple):
 
     def probability(self, x: np.ndarray) -> np.ndarray:
         """The probabilities [B] for features [B, F]."""
-        return expit(x @ self.weights + self.intercept)
+        probabilities: np.ndarray = expit(x @ self.weights + self.intercept)
+        return probabilities
 
 
 def fit(x: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float) -> Fit:

@@ -130,7 +130,8 @@ def _own_retriever(name: str) -> Retriever:
         ) from e
     if not hasattr(retriever, 'search'):
         raise ConfigError(f'--knowledge-index {name}: it has no method search().')
-    return retriever()
+    instance: Retriever = retriever()
+    return instance
 
 
 def source_from_opt(opt: Mapping[str, Any]) -> KnowledgeSource:

@@ -97,7 +97,7 @@ def check_scale(opt: Mapping[str, Any]) -> int:
     size = opt['chunk_size']
     if size < 1:
         raise ConfigError(f'--chunk-size must be at least 1, not {size}.')
-    return size
+    return int(size)
 
 
 def engine_from_opt(opt: Mapping[str, Any], job: Job) -> Engine:

@@ -240,7 +240,7 @@ def cache_from_opt(opt: Mapping[str, Any]) -> 'ScoreCache':
 def scorer_device(opt: Mapping[str, Any]) -> str:
     """The device asked for, else the one ParlAI runs on."""
     if opt.get('scorer_device'):
-        return opt['scorer_device']
+        return str(opt['scorer_device'])
     if opt.get('no_cuda') or not gpus():
         return 'cpu'
     gpu = opt.get('gpu', -1)

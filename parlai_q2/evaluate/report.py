@@ -9,7 +9,6 @@ from typing import Any
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.tables import (
-    Table,
     annotations,
     choices,
     generators,
@@ -18,7 +17,7 @@ from parlai_q2.evaluate.tables import (
     systems,
 )
 from parlai_q2.io.write import write_text, writing
-from parlai_q2.tables import render_text
+from parlai_q2.tables import Table, render_text
 from parlai_q2.version import __version__
 
 NAME = 'meta_eval'

@@ -92,7 +92,7 @@ class AnnotatedSet:
     fitted_on: bool = False
     paper: str = ''
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         other = {r.label for r in self.responses} - {*CLASSES, ''}
         if other:
             raise InputError(

@@ -81,12 +81,14 @@ class ChatTemplate:
         return text
 
     def _render(self, messages: Sequence[Message]) -> str:
-        return self._compiled.render(
-            messages=[dict(message) for message in messages],
-            add_generation_prompt=True,
-            tools=None,
-            documents=None,
-            **self.special,
+        return str(
+            self._compiled.render(
+                messages=[dict(message) for message in messages],
+                add_generation_prompt=True,
+                tools=None,
+                documents=None,
+                **self.special,
+            )
         )
 
     def _failed(self, e: Exception) -> ConfigError:

@@ -77,7 +77,10 @@ class ModelPlace:
     def read_config(self) -> dict[str, Any]:
         """Read the settings next to the model file; empty if there are none."""
         if self.files is not None:
-            return json.loads(bytes(self.files.get('config.json', b'{}')))
+            settings: dict[str, Any] = json.loads(
+                bytes(self.files.get('config.json', b'{}'))
+            )
+            return settings
         path = self.folder / 'config.json'
         return read_object(path) if path.exists() else {}
 
@@ -209,14 +212,15 @@ class GenerationModel:
                         [*row, *prefix]
                         for row, prefix in zip(rows, prefixes, strict=True)
                     ]
-                return self._model.generate_batch(
+                results: list[Any] = self._model.generate_batch(
                     rows,
                     include_prompt_in_result=False,
                     min_length=max(min_length - prefix_length, 0),
                     max_length=max(max_length - prefix_length, 1),
                     **options,
                 )
-            return self._model.translate_batch(
+                return results
+            results = self._model.translate_batch(
                 rows,
                 None if prefixes is None else [list(prefix) for prefix in prefixes],
                 max_input_length=0,
@@ -225,6 +229,7 @@ class GenerationModel:
                 max_decoding_length=max_length,
                 **options,
             )
+            return results
 
     def start_samples(
         self, contexts: Sequence[Sequence[str]], **options: Any

@@ -250,7 +250,8 @@ class Connection:
         if limit.cancelled_caught:
             # A server that sends a little now and then is slow, too.
             raise self._fail(self._slow, TIMED_OUT, is_busy=True)
-        return self._parse(content, 'choices')
+        completion: Completion = self._parse(content, 'choices')
+        return completion
 
     @asynccontextmanager
     async def _send(

@@ -6,6 +6,7 @@ a conversation of one turn.
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.fields import NO_NAMES, rename_fields, report_unread
@@ -22,7 +23,7 @@ NO_CONVERSATION = (
 
 def read_conversations(
     path: Path, names: Mapping[str, str] = NO_NAMES
-) -> Iterator[list[dict] | RecordError]:
+) -> Iterator[list[dict[str, Any]] | RecordError]:
     """
     The messages of each conversation of a file, in order: of JSON lines in ParlAI's
     format, or of records as :func:`~parlai_q2.io.read.read_records` reads them. A bad
@@ -62,7 +63,7 @@ def read_conversations(
                 yield RecordError(path.name, number, problem)
 
 
-def _one_turn(example: Example) -> list[dict]:
+def _one_turn(example: Example) -> list[dict[str, Any]]:
     """A record as the turns before the reply, with its knowledge, and the reply."""
     question = {
         'id': 'person',

@@ -8,9 +8,9 @@ import logging
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from io import BufferedReader, TextIOWrapper
+from io import TextIOWrapper
 from itertools import chain
-from typing import Any, NamedTuple, TextIO, cast
+from typing import Any, NamedTuple, TextIO
 
 from parlai_q2.enums import Word
 from parlai_q2.errors import Flaw, InputError
@@ -111,7 +111,7 @@ def open_text(path: Location) -> TextIO:
     :raises InputError: if the file cannot be read, or begins as no UTF-8.
     """
     try:
-        file = cast(BufferedReader, path.open('rb'))
+        file = path.open('rb')
         # peek, not read: it consumes nothing, which matters for a pipe.
         start = file.peek(4)
     except OSError as e:

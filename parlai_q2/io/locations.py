@@ -64,15 +64,15 @@ class Remote:
 
     def exists(self) -> bool:
         """Whether it exists."""
-        return self._call('exists')
+        return bool(self._call('exists'))
 
     def is_file(self) -> bool:
         """Whether it exists and is not a folder."""
-        return self._call('isfile')
+        return bool(self._call('isfile'))
 
     def is_dir(self) -> bool:
         """Whether it is a folder."""
-        return self._call('isdir')
+        return bool(self._call('isdir'))
 
     def open(self, mode: str = 'rb') -> io.BufferedReader:
         """
@@ -115,7 +115,8 @@ class Remote:
 
         scheme = self.url.partition('://')[0]
         try:
-            return fsspec.core.url_to_fs(self.url)
+            resolved: tuple[Any, str] = fsspec.core.url_to_fs(self.url)
+            return resolved
         except ImportError as e:
             raise MissingPackageError(f'{self.url} cannot be reached: {e}') from e
         except ValueError as e:

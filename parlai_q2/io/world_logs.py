@@ -38,7 +38,9 @@ def text_of(message: Mapping[str, Any]) -> str:
     return '' if text is None else str(text)
 
 
-def logged_message(question: Mapping[str, Any], reply: Mapping[str, Any]) -> dict:
+def logged_message(
+    question: Mapping[str, Any], reply: Mapping[str, Any]
+) -> dict[str, Any]:
     """
     A copy of the first message of a turn; if it has no knowledge, with that of the
     model's reply. In a chat, or if a delimiter or a file gave the knowledge, only the
@@ -49,7 +51,7 @@ def logged_message(question: Mapping[str, Any], reply: Mapping[str, Any]) -> dic
     return dict(question)
 
 
-def without_commands(messages: Sequence[dict]) -> list[dict]:
+def without_commands(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Consecutive messages of a log, without commands and the answers to them."""
     after = [*messages[1:], {}]
     return [

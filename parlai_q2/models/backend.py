@@ -62,11 +62,11 @@ class Backend:
         self._loaded: Lazy[Any] = Lazy(self._load)
 
     @property
-    def loaders(self) -> dict[str, Lazy]:
+    def loaders(self) -> dict[str, Lazy[Any]]:
         """What it loads when it is first needed, by attribute."""
         return {k: v for k, v in vars(self).items() if isinstance(v, Lazy)}
 
-    def share(self, loaders: Mapping[str, Lazy]) -> None:
+    def share(self, loaders: Mapping[str, Lazy[Any]]) -> None:
         """Use what another backend loads, or has loaded."""
         vars(self).update(loaders)
 

@@ -29,7 +29,7 @@ class PairInput:
     order: tuple[str, ...] = ORDER
     max_tokens: int = 384
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, 'order', tuple(map(str, self.order)))
         if sorted(self.order) != sorted(ORDER):
             raise ConfigError(

@@ -36,7 +36,7 @@ def count_gpus() -> int:
         import torch
 
         count = torch.cuda.device_count()
-    return count
+    return int(count)
 
 
 def is_cpu(device: str) -> bool:

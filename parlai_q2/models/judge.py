@@ -157,4 +157,4 @@ class WordJudge(Backend):
                 f'{self.config.model} does not know the word {word!r}. Correct it in '
                 "the preset's section."
             )
-        return ids[0]
+        return int(ids[0])

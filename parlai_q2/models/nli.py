@@ -165,7 +165,7 @@ class SequenceNliModel(Backend):
         )
 
     def _count(self, premise: str, hypothesis: str) -> int:
-        return self._loaded()[1].count(*self.input.ordered(premise, hypothesis))
+        return int(self._loaded()[1].count(*self.input.ordered(premise, hypothesis)))
 
     def _classify(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
         model, tokens, _ = self._loaded()
@@ -196,7 +196,8 @@ def probabilities(logits: Sequence[np.ndarray], model: str) -> np.ndarray:
     if not np.isfinite(values).all():
         raise not_finite(model)
     values = np.exp(values - values.max(1, keepdims=True))
-    return values / values.sum(1, keepdims=True)
+    probabilities: np.ndarray = values / values.sum(1, keepdims=True)
+    return probabilities
 
 
 def check_trained(model: str, head: str) -> None:

@@ -62,11 +62,14 @@ class Tokens:
 
     def ids(self, text: str) -> list[int]:
         """The ids of a text, without special tokens."""
-        return self._plain.encode(text, add_special_tokens=False).ids
+        ids: list[int] = self._plain.encode(text, add_special_tokens=False).ids
+        return ids
 
     def pieces(self, text: str, add_special_tokens: bool) -> list[str]:
         """The tokens of a text as strings, with or without those around it."""
-        return self._plain.encode(text, add_special_tokens=add_special_tokens).tokens
+        encoding = self._plain.encode(text, add_special_tokens=add_special_tokens)
+        tokens: list[str] = encoding.tokens
+        return tokens
 
     def each(self, texts: Sequence[str]) -> list[list[int]]:
         """:meth:`ids` of texts."""
@@ -82,7 +85,9 @@ class Tokens:
     ) -> list['Encoding']:
         """Pairs of at most this many tokens: of a longer one the longer text is cut."""
         tokenizer = self._truncating(most, 0, 'longest_first')
-        return tokenizer.encode_batch(list(zip(first, second, strict=True)))
+        pairs = list(zip(first, second, strict=True))
+        encodings: list[Encoding] = tokenizer.encode_batch(pairs)
+        return encodings
 
     def windows(
         self, first: Sequence[str], second: Sequence[str], most: int, stride: int
@@ -104,7 +109,8 @@ class Tokens:
         :param keep_end: whether a longer one loses its beginning, not its end.
         """
         tokenizer = self._truncating(most, 0, 'longest_first', keep_end)
-        return tokenizer.encode_batch(list(texts))
+        encodings: list[Encoding] = tokenizer.encode_batch(list(texts))
+        return encodings
 
     def cut(self, text: str, tokens: int) -> str:
         """The beginning of a text, of at most this many tokens."""
@@ -117,9 +123,10 @@ class Tokens:
         self, rows: Sequence[Sequence[int]], skip_special_tokens: bool = True
     ) -> list[str]:
         """Texts of ids, by default without special tokens."""
-        return self._plain.decode_batch(
+        texts: list[str] = self._plain.decode_batch(
             [list(row) for row in rows], skip_special_tokens=skip_special_tokens
         )
+        return texts
 
     def id(self, role: str) -> int | None:
         """The id of the special token in a role; None if there is none."""
@@ -127,16 +134,18 @@ class Tokens:
         return None if token is None else self._plain.token_to_id(token)
 
     def id_of(self, word: str) -> int | None:
-        return self._plain.token_to_id(word)
+        number: int | None = self._plain.token_to_id(word)
+        return number
 
     def word(self, number: int) -> str:
         """The token of an id."""
-        return self._plain.id_to_token(number)
+        token: str = self._plain.id_to_token(number)
+        return token
 
     @property
     def size(self) -> int:
         """How many tokens there are."""
-        return self._plain.get_vocab_size()
+        return int(self._plain.get_vocab_size())
 
     def words(self) -> dict[int, str]:
         """All tokens by their ids."""

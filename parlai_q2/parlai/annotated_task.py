@@ -84,7 +84,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
             )
         return parser
 
-    def __init__(self, opt: Opt, shared: dict | None = None):
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
         self._as_published = opt.get('published_labels', False)
         # Whether the last turn shown awaits an answer and has no label.
         self._unlabelled = False
@@ -123,7 +123,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
         once = self.context_fields is not None and self.view == View.DIALOGUE
         return _distinct_contexts(turns) if once else turns
 
-    def share(self) -> dict:
+    def share(self) -> dict[str, Any]:
         return {**super().share(), 'turns': self.turns}
 
     def act(self) -> Message:
@@ -177,7 +177,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
 
     def num_episodes(self) -> int:
         if not self.stream:
-            return super().num_episodes()
+            return int(super().num_episodes())
         names = [turn.episode for turn in self.turns]
         return sum(a != b for a, b in zip([None, *names], names))
 

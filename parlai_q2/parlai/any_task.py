@@ -32,7 +32,7 @@ class AnyTask:
                 teacher.add_cmdline_args(parser, Opt({**opt, 'task': own_name(task)}))
         return parser
 
-    def __new__(cls, opt: Opt, shared: dict | None = None) -> Any:
+    def __new__(cls, opt: Opt, shared: dict[str, Any] | None = None) -> Any:
         name = own_name(opt['task'])
         return load_teacher_module(name)(Opt({**opt, 'task': name}), shared)
 

@@ -56,11 +56,11 @@ def bridge_pkg_resources() -> None:
 
 def pkg_resources_stand_in() -> ModuleType:
     """The two functions of ``pkg_resources`` that ParlAI calls."""
-    module: Any = ModuleType('pkg_resources')
-    module.resource_exists = lambda package, name: (
-        files(package).joinpath(name).is_file()
+    module = ModuleType('pkg_resources')
+    vars(module).update(
+        resource_exists=lambda package, name: files(package).joinpath(name).is_file(),
+        resource_filename=lambda package, name: str(files(package).joinpath(name)),
     )
-    module.resource_filename = lambda package, name: str(files(package).joinpath(name))
     return module
 
 
@@ -124,7 +124,14 @@ def bridge_plateau_scheduler() -> None:
     if 'verbose' in inspect.signature(ReduceLROnPlateau).parameters:
         return
 
-    def init(self, optimizer, patience, decay, warmup_updates, warmup_rate):
+    def init(
+        self: Any,
+        optimizer: Any,
+        patience: int,
+        decay: float,
+        warmup_updates: int,
+        warmup_rate: float,
+    ) -> None:
         lr_scheduler.ParlAILRScheduler.__init__(self, warmup_updates, warmup_rate)
         self.scheduler = ReduceLROnPlateau(
             optimizer, 'min', factor=decay, patience=patience
@@ -174,7 +181,7 @@ def bridge_hugging_face_dictionary() -> None:
     if module is None:
         return
 
-    def txt2vec(self, text, vec_type=list):
+    def txt2vec(self: Any, text: str, vec_type: Any = list) -> Any:
         return self.hf_tokenizer.encode(
             self.format_text(text),
             add_special_tokens=self.add_special_tokens,

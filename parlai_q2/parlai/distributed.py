@@ -65,16 +65,17 @@ def merge_reports(opt: Opt, shares: list[list[Report]]) -> Report:
     """
     tasks = opt['task'].split(',')
     merged = [aggregate_unnamed_reports(reports) for reports in zip(*shares)]
-    return aggregate_named_reports(
+    report: Report = aggregate_named_reports(
         dict(zip(tasks, merged)), micro_average=opt.get('aggregate_micro', False)
     )
+    return report
 
 
 def _evaluate_shares(opt: Opt, size: int) -> list[list[Report]]:
     # A forked process can hang in what its parent's threads held.
     context = multiprocessing.get_context('spawn')
     with ProcessPoolExecutor(size, mp_context=context) as pool:
-        futures: list[Future] = [
+        futures: list[Future[Any]] = [
             pool.submit(evaluate_share, opt, rank, size) for rank in range(size)
         ]
         try:
@@ -127,7 +128,7 @@ def share_episodes(rank: int, size: int) -> None:
     teachers.num_workers = lambda: size
     init = teachers.FixedDialogTeacher.__init__
 
-    def init_share(self: Any, opt: Opt, shared: dict | None = None) -> None:
+    def init_share(self: Any, opt: Opt, shared: dict[str, Any] | None = None) -> None:
         init(self, opt, shared)
         # These teachers divide their episodes themselves.
         if isinstance(self, (teachers.DialogTeacher, teachers.ChunkTeacher)):

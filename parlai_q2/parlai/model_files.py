@@ -111,7 +111,9 @@ class WeightsOnly:
         agent: Any = self
         try:
             with PathManager.open(path, 'rb') as stream:
-                states = torch.load(stream, map_location='cpu', weights_only=True)
+                states: dict[str, Any] = torch.load(
+                    stream, map_location='cpu', weights_only=True
+                )
         except (pickle.UnpicklingError, RuntimeError, EOFError) as e:
             reason = str(e).partition('\n')[0]
             raise ModelError(f'{path} is not a checkpoint of weights: {reason}') from e

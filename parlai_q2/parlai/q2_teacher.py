@@ -95,7 +95,7 @@ class ResponseQueue:
         )
         self.waiting: list[Waiting] = []
         # Weak, so that a copy which is no longer used does not hold up the batch.
-        self._speaking: WeakSet = WeakSet()
+        self._speaking: WeakSet[Any] = WeakSet()
         self._announced = False
 
     def spoke(self, teacher: object) -> None:
@@ -169,7 +169,7 @@ class Q2TeacherMixin(_Base):
         )
         return parser
 
-    def __init__(self, opt: Opt, shared: dict | None = None):
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
         # First, since some teachers call reset() in their __init__.
         evaluating = not DatatypeHelper.is_training(opt['datatype'])
         self._q2_turn: Message | None = None
@@ -190,7 +190,7 @@ class Q2TeacherMixin(_Base):
         )
         super().__init__(opt, shared)
 
-    def share(self) -> dict:
+    def share(self) -> dict[str, Any]:
         return {
             **super().share(),
             'q2_queue': self._q2_queue,
@@ -218,11 +218,11 @@ class Q2TeacherMixin(_Base):
     def epoch_done(self) -> bool:
         # Worlds call this between two batches, and before they write their logs.
         self._q2_flush()
-        return super().epoch_done()
+        return bool(super().epoch_done())
 
-    def report(self) -> dict:
+    def report(self) -> dict[str, Any]:
         self._q2_flush()
-        report = super().report()
+        report: dict[str, Any] = super().report()
         if self._q2_queue and self._q2_queue.chooser is not None:
             report[CIRCULAR] = AverageMetric(int(self._q2_queue.circular))
         name = metric_name(self._q2_queue.name) if self._q2_queue else None
@@ -274,9 +274,10 @@ class Q2TeacherMixin(_Base):
         queue.waiting.append(Waiting(example, self.metrics, metrics, evidence))
 
 
-def _dict_in(observation: dict, name: str) -> dict[str, Any]:
+def _dict_in(observation: dict[str, Any], name: str) -> dict[str, Any]:
     """The dict of that name in a message, created if there is none."""
     if not isinstance(observation.get(name), dict):
         # This bypasses Message's check of its keys, and also works for a plain dict.
         dict.__setitem__(observation, name, {})
-    return observation[name]
+    value: dict[str, Any] = observation[name]
+    return value

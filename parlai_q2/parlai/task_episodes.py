@@ -51,7 +51,7 @@ class TaskEpisodes:
 
     def __len__(self) -> int:
         total = self.world.num_examples()
-        return total if self.limit is None else min(total, self.limit)
+        return int(total if self.limit is None else min(total, self.limit))
 
     def __iter__(self) -> Iterator[list[dict[str, Any]]]:
         if self.limit == 0:

@@ -17,7 +17,7 @@ def register() -> None:
     REGISTERED_REPOS[PREFIX] = {'repo': 'parlai_q2', 'source': 'pip install parlai_q2'}
     load_init = Opt.load_init.__func__
 
-    def load_written_out(cls, optfile: str) -> Opt:
+    def load_written_out(cls: type[Opt], optfile: str) -> Opt:
         return expand_opt(load_init(cls, optfile))
 
     Opt.load_init = classmethod(load_written_out)

@@ -7,7 +7,7 @@ or a pronoun swapped, a verb negated, a word replaced by its antonym or by a sib
 import random
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from parlai_q2.perturb.entity_swap import (
     Entity,
@@ -18,6 +18,9 @@ from parlai_q2.perturb.entity_swap import (
 from parlai_q2.perturb.negation import negate
 from parlai_q2.perturb.wordnet import antonyms, base_form, siblings, wordnet
 from parlai_q2.text.pipeline import parse_all
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 # Pronouns by others of their kind; "her" is a possessive or an object, by spaCy's tag.
 PRONOUNS = {
@@ -90,7 +93,7 @@ class KnowledgeChanges:
         return Changed(negated.text, negated.before, negated.after) if negated else None
 
     def _pronoun(self, text: str, draw: random.Random) -> Changed | None:
-        def other(token) -> list[str]:
+        def other(token: 'Token') -> list[str]:
             word = token.text.lower()
             pronoun = HER.get(token.tag_) if word == 'her' else PRONOUNS.get(word)
             return [pronoun] if pronoun else []
@@ -104,7 +107,7 @@ class KnowledgeChanges:
         return self._word(text, draw, lambda t: _of_form(t, siblings))
 
     def _word(
-        self, text: str, draw: random.Random, find_words: Callable
+        self, text: str, draw: random.Random, find_words: Callable[['Token'], list[str]]
     ) -> Changed | None:
         """Replace one word; ``find_words`` gives what may stand for a token."""
         tokens = list(self._docs[text])
@@ -120,7 +123,7 @@ class KnowledgeChanges:
         return None
 
 
-def _of_form(token, related: Callable[[str, str], list[str]]) -> list[str]:
+def _of_form(token: 'Token', related: Callable[[str, str], list[str]]) -> list[str]:
     """What is related to a word in its base form; a name or another form has none."""
     word = token.text.lower()
     if token.ent_type_ or base_form(word, token.pos_) != word:

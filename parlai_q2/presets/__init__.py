@@ -160,7 +160,7 @@ def overlay_settings(
     return {**settings, **above}
 
 
-def _parse(fields: dict, path: Path, base: Preset) -> Preset:
+def _parse(fields: dict[str, Any], path: Path, base: Preset) -> Preset:
     unknown = sorted(set(map(str, fields)) - {'name', 'q2', 'coefficients', *Section})
     if unknown:
         raise UnknownNameError(f'section (in {path})', unknown[0], Section)

@@ -89,7 +89,7 @@ class Q2Settings:
     first_person: bool = True
     in_context: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in SWITCHES:
             if not isinstance(getattr(self, name), bool):
                 raise ConfigError(

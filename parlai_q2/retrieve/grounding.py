@@ -47,7 +47,8 @@ _WHY = frozenset({'why'})
 def load_rule() -> Mapping[str, Any]:
     """When a passage answers a question: what ``answering.yaml`` says."""
     text = files('parlai_q2.retrieve').joinpath('answering.yaml').read_text('utf-8')
-    return yaml.safe_load(text)
+    settings: Mapping[str, Any] = yaml.safe_load(text)
+    return settings
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Reading:
         weights = rule['row' if self.is_row and not self.is_how_or_why else 'prose']
         least, most = rule['margin_bounds']
         margin = min(max(self.answer.margin, least), most)
-        return (
+        return float(
             weights['margin'] * margin
             + weights['nearness'] * self.nearness
             + weights['constant']

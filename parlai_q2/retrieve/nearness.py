@@ -63,7 +63,8 @@ class Nearness:
             # Asked of passages, and then of their headings.
             (query,) = load_encoder(self.encoder).queries([question])
             self._queries = {question: query}
-        return (vectors @ self._queries[question]).tolist()
+        products: list[float] = (vectors @ self._queries[question]).tolist()
+        return products
 
     def _encode(self, texts: Sequence[str]) -> list[np.ndarray]:
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]

@@ -204,7 +204,7 @@ class Store:
 
     def count_with(self, word: str) -> int:
         """How many passages have a word."""
-        return self._searcher.doc_freq(WORDS, word)
+        return int(self._searcher.doc_freq(WORDS, word))
 
     def __len__(self) -> int:
         return sum(document.count for document in self.documents().values())
@@ -219,7 +219,10 @@ class Store:
 
     def _rank(self, query: Any, k: int) -> list[tuple[float, Any]]:
         limit = max(1, min(k, self._searcher.num_docs))
-        return self._searcher.search(query, limit, count=False).hits
+        hits: list[tuple[float, Any]] = self._searcher.search(
+            query, limit, count=False
+        ).hits
+        return hits
 
 
 def _order(hit: Hit) -> tuple[float, str, int]:

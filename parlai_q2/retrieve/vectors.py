@@ -75,7 +75,8 @@ class Vectors:
         if not keys:
             return []
         rows = self.stored[self.find_rows(np.array(keys))]
-        return (np.asarray(rows, np.float32) @ query).tolist()
+        products: list[float] = (np.asarray(rows, np.float32) @ query).tolist()
+        return products
 
     def nearest(self, query: np.ndarray, k: int) -> list[tuple[int, float]]:
         """

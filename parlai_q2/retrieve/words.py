@@ -68,12 +68,14 @@ def words_of(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
     >>> words_of('The Angara flows out of Lake Baikal.')
     ['the', 'angara', 'flow', 'out', 'of', 'lake', 'baikal']
     """
-    return analyzer(language).analyze(put_spaces(text))
+    words: list[str] = analyzer(language).analyze(put_spaces(text))
+    return words
 
 
 @lru_cache(maxsize=1)
 def _chat_weights() -> Mapping[str, float]:
-    return json.loads(CHAT_WORDS.read_text(encoding='utf-8'))
+    words: Mapping[str, float] = json.loads(CHAT_WORDS.read_text(encoding='utf-8'))
+    return words
 
 
 def chat_weight(word: str) -> float:

@@ -57,7 +57,7 @@ class Actor:
 
     def _load(self) -> str:
         signature, self._process = pickle.loads(self._job).load(self._device)
-        return signature
+        return str(signature)
 
     def _answer(self, function: Any, *arguments: Any) -> Answer:
         try:

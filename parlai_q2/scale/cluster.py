@@ -123,7 +123,7 @@ def _check_answers(address: str) -> None:
 
 def log_folder(ray: Any) -> str:
     """Where the logs of a node's actors are; the same folder on each node."""
-    return ray._private.worker._global_node.get_logs_dir_path()
+    return str(ray._private.worker._global_node.get_logs_dir_path())
 
 
 def count_actors(ray: Any, cpus: float, gpus: float) -> int:

@@ -5,7 +5,7 @@ same device and settings share it: it is loaded once, even if batch sizes differ
 
 import inspect
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend
@@ -22,14 +22,13 @@ BATCH_SIZES = ('batch_size', 'gpu_batch_size')
 # Settings without influence on what is loaded.
 NOT_LOADED = (*BATCH_SIZES, 'role', 'no_answer_threshold')
 
+B = TypeVar('B', bound=Backend)
 # What backends that differ only in such settings load, by what decides on it: class,
 # model, device and arithmetic.
-_LOADED: dict[tuple[str, str], Mapping[str, Lazy]] = {}
+_LOADED: dict[tuple[str, str], Mapping[str, Lazy[Any]]] = {}
 
 
-def backend(
-    kind: type[Backend], preset: Preset, section: Section, **options: Any
-) -> Any:
+def backend(kind: type[B], preset: Preset, section: Section, **options: Any) -> B:
     """
     A model of a preset's section.
 
@@ -84,12 +83,12 @@ def nli(preset: Preset, **options: Any) -> NliModel:
 
 def detector(preset: Preset, **options: Any) -> NliModel:
     """The consistency model of a preset: a judge or a classifier."""
-    kind: type[Backend] = SequenceNliModel
+    options['role'] = Section.DETECTOR
     if 'prompt' in preset.model(Section.DETECTOR).settings:
         from parlai_q2.models.judge import WordJudge
 
-        kind = WordJudge
-    return backend(kind, preset, Section.DETECTOR, role=Section.DETECTOR, **options)
+        return backend(WordJudge, preset, Section.DETECTOR, **options)
+    return backend(SequenceNliModel, preset, Section.DETECTOR, **options)
 
 
 def relevance(preset: Preset, **options: Any) -> 'RelevanceModel':

@@ -101,7 +101,7 @@ class Scorer(ABC):
 
     @property
     @abstractmethod
-    def settings(self) -> dict:
+    def settings(self) -> dict[str, Any]:
         """Everything that determines the scores, such as models and decoding."""
 
     @abstractmethod

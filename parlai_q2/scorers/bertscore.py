@@ -94,7 +94,7 @@ class BertScorer(Scorer):
         )
 
     @property
-    def settings(self) -> dict:
+    def settings(self) -> dict[str, Any]:
         return {
             'model': identified(self.config),
             'num_layers': self.num_layers,
@@ -116,7 +116,7 @@ class BertScorer(Scorer):
                 f'bert-score does not know the best layer of {self.model!r}. Give '
                 'num_layers: from 1 to the number of layers the model has.'
             )
-        return known[self.model]
+        return int(known[self.model])
 
     @property
     def rescaled(self) -> bool:
@@ -153,7 +153,7 @@ class BertScorer(Scorer):
             len(tokenizer(text, verbose=False)['input_ids']) if len(text) > most else 1
             for text in (example.knowledge_text, example.response)
         ]
-        return max(0.0, 1 - most / max(counts))
+        return float(max(0.0, 1 - most / max(counts)))
 
     def _load(self) -> Any:
         from parlai_q2.models.loading import check_words, not_loaded

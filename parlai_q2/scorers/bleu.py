@@ -38,7 +38,7 @@ class BleuScorer(Scorer):
         self._metric = Lazy(self._load)
 
     @property
-    def settings(self) -> dict:
+    def settings(self) -> dict[str, Any]:
         signature = str(self._metric().get_signature())
         return {'sacrebleu': signature.replace('|', ',')}
 

@@ -44,7 +44,7 @@ class MeteorScorer(Scorer):
         self._metric = Lazy(self._load)
 
     @property
-    def settings(self) -> dict:
+    def settings(self) -> dict[str, Any]:
         import nltk
 
         return {

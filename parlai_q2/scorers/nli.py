@@ -40,7 +40,8 @@ class NliScorer(ClassifierScorer):
     @classmethod
     def from_preset(cls, preset: Preset, *args: Any, **options: Any) -> 'NliScorer':
         options.setdefault('knowledge_words', preset.q2.get('knowledge_words', 0))
-        return super().from_preset(preset, *args, **options)
+        scorer: NliScorer = super().from_preset(preset, *args, **options)
+        return scorer
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 from parlai_q2.claims import Score
 from parlai_q2.scorers.base import Scorer, label_of
@@ -19,7 +20,7 @@ class SharedWordsScorer(Scorer):
     measure = 'f1'
 
     @property
-    def settings(self) -> dict:
+    def settings(self) -> dict[str, Any]:
         return {'measure': self.measure}
 
     @abstractmethod
@@ -66,7 +67,7 @@ class ContentOverlapScorer(SharedWordsScorer):
     name = 'content_overlap'
 
     @property
-    def settings(self) -> dict:
+    def settings(self) -> dict[str, Any]:
         return {**super().settings, 'tokens': content_words_name()}
 
     def overlap(self, knowledge: str, response: str) -> Overlap:
@@ -82,7 +83,7 @@ class RougeLScorer(SharedWordsScorer):
     max_response_words = 5_000
 
     @property
-    def settings(self) -> dict:
+    def settings(self) -> dict[str, Any]:
         return {**super().settings, 'tokens': 'letters_digits', 'stemmer': 'no'}
 
     def overlap(self, knowledge: str, response: str) -> Overlap:

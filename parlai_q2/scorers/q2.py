@@ -92,7 +92,7 @@ class Q2Scorer(Scorer):
         return 'q2' if self.q2_settings.use_nli else 'q2_f1'
 
     @property
-    def settings(self) -> dict:
+    def settings(self) -> dict[str, Any]:
         return {
             'preset': self.preset,
             'spans': pipeline_name(),

@@ -143,7 +143,7 @@ def add_loops(
     metric['mean_difference_to_loop'] = fmean(metrics.differences(batched, looped))
     metric['loop'] = seconds
     metric['speed_up'] = seconds / metric['batched']['median']
-    return metric['largest_difference']
+    return float(metric['largest_difference'])
 
 
 def rerank(scorer: str, opt: Mapping[str, Any]) -> dict[str, Any]:

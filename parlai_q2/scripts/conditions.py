@@ -69,7 +69,7 @@ class ConditionsScript(ParlaiScript):
     """Compare replies on given and on retrieved knowledge."""
 
     @classmethod
-    def setup_args(cls):
+    def setup_args(cls) -> ParlaiParser:
         parser = ParlaiParser(True, True, 'Compare conditions of knowledge')
         group = parser.add_argument_group('Conditions of knowledge')
         group.add_argument(

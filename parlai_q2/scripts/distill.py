@@ -56,7 +56,7 @@ class DistillScript(ParlaiScript):
     """Make a training set of a reranking model's grounded choices."""
 
     @classmethod
-    def setup_args(cls):
+    def setup_args(cls) -> ParlaiParser:
         parser = ParlaiParser(True, True, "Distill a reranking model's choices")
         add_num_examples(parser.add_argument_group('Distilling a model'), 'reply to')
         add_judging_options(parser)
@@ -171,7 +171,8 @@ def run_of(opt: Opt) -> dict[str, Any]:
         'files': {k: state for k, v in options.items() if (state := file_state(v))},
         'chosen_by': [scorer.name, recipe],
     }
-    return json.loads(json.dumps(run, default=str))
+    plain_run: dict[str, Any] = json.loads(json.dumps(run, default=str))
+    return plain_run
 
 
 def file_state(value: Any) -> tuple[int, int] | None:

@@ -36,7 +36,7 @@ class FilterScript(ParlaiScript):
     """Filter a task by the groundedness of its labels."""
 
     @classmethod
-    def setup_args(cls):
+    def setup_args(cls) -> ParlaiParser:
         parser = ParlaiParser(True, False, 'Keep the grounded turns of a task')
         group = parser.add_argument_group('Filtering a task')
         group.add_argument(

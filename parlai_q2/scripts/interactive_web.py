@@ -10,6 +10,7 @@ from typing import Any
 import parlai.utils.logging as logging
 from parlai.core.agents import create_agent
 from parlai.core.message import Message
+from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 # Imported first, so that ParlAI's own command is registered first and ours replaces it.
@@ -28,7 +29,7 @@ class InteractiveWebScript(ParlaiScript):
     """Chat in the browser, with the evidence of the reranking agent's replies."""
 
     @classmethod
-    def setup_args(cls):
+    def setup_args(cls) -> ParlaiParser:
         parser = setup_interweb_args(SHARED)
         parser.description = 'Interactive chat with a model in a browser, with evidence'
         parser.set_defaults(host=DEFAULT_HOST)
@@ -79,7 +80,8 @@ class AgentConversation:
         """The knowledge that was typed; None if the agent takes none."""
         if not getattr(self.agent, 'reranks', False):
             return None
-        return self.agent.knowledge.typed_text
+        typed_text: str | None = self.agent.knowledge.typed_text
+        return typed_text
 
     def state(self) -> dict[str, Any]:
         """The agent's name, the knowledge that was typed, and all turns so far."""

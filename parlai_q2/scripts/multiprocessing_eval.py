@@ -6,6 +6,7 @@ counts every example once, and takes the short names.
 from typing import Any
 
 import torch
+from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 from parlai.scripts import multiprocessing_eval
 
@@ -18,7 +19,7 @@ class MultiprocessingEvalScript(ParlaiScript):
     """Evaluate a model in several processes."""
 
     @classmethod
-    def setup_args(cls):
+    def setup_args(cls) -> ParlaiParser:
         parser = multiprocessing_eval.setup_args()
         parser.set_defaults(
             distributed_world_size=torch.cuda.device_count() or PROCESSES

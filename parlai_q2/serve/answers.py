@@ -100,7 +100,9 @@ def headers_of(grounding: Mapping[str, Any]) -> dict[str, str]:
     return headers
 
 
-def make_chunk(completion: Mapping[str, Any], *choices: Any, **more: Any) -> dict:
+def make_chunk(
+    completion: Mapping[str, Any], *choices: Any, **more: Any
+) -> dict[str, Any]:
     """A chunk of a streamed answer."""
     dropped = ('choices', 'usage', 'object')
     base = {name: value for name, value in completion.items() if name not in dropped}

@@ -5,7 +5,7 @@ Lets requests that come at about the same time share a call, such as one of a mo
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar('Item')
 Result = TypeVar('Result')
@@ -31,7 +31,7 @@ class Batcher(Generic[Item, Result]):
     ):
         self._run, self._thread, self._seconds = run, thread, seconds
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
-        self._task: asyncio.Task | None = None
+        self._task: asyncio.Task[Any] | None = None
 
     def __call__(self, item: Item) -> Awaitable[Result]:
         """Have an item handled; the result can be awaited."""

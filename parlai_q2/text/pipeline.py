@@ -62,4 +62,7 @@ def parse_all(texts: Sequence[str], dependencies_only: bool = False) -> Iterator
     :param dependencies_only: skip entities and parts of speech, which is faster.
     """
     disable = list(PARSE_UNUSED) if dependencies_only else []
-    return pipeline().pipe((t[:MAX_CHARACTERS] for t in texts), disable=disable)
+    docs: Iterator[Doc] = pipeline().pipe(
+        (t[:MAX_CHARACTERS] for t in texts), disable=disable
+    )
+    return docs

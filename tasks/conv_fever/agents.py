@@ -7,6 +7,8 @@ the sentences they are based on, and the same replies perturbed in three ways. R
 has the words that a task string may have.
 """
 
+from typing import Any
+
 from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
@@ -68,7 +70,7 @@ class ClassificationTeacher(FixedDialogTeacher):
         )
         return parser
 
-    def __init__(self, opt: Opt, shared: dict | None = None):
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
         self._with_context = bool(opt.get('show_context'))
         self._examples = shared['conv_fever'] if shared else self._open(opt)
         super().__init__(opt, shared)
@@ -104,8 +106,8 @@ class ClassificationTeacher(FixedDialogTeacher):
             )
         return examples
 
-    def share(self) -> dict:
-        shared = super().share()
+    def share(self) -> dict[str, Any]:
+        shared: dict[str, Any] = super().share()
         shared['conv_fever'] = self._examples
         return shared
 

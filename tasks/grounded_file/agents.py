@@ -85,7 +85,9 @@ class GroundedFileTeacher(JsonTeacher):
                 'look at the summary beside it, and lower --choose-threshold.'
             )
 
-    def _episodes(self, messages: Sequence[dict]) -> Iterator[list[dict[str, Any]]]:
+    def _episodes(
+        self, messages: Sequence[dict[str, Any]]
+    ) -> Iterator[list[dict[str, Any]]]:
         """A conversation's examples, once for each speaker whose turns are labels."""
         if self.label_turns in ('firstspeaker', 'both'):
             yield self._get_ep_from_turns(
@@ -95,7 +97,7 @@ class GroundedFileTeacher(JsonTeacher):
             yield self._get_ep_from_turns(messages[::2], messages[1::2])
 
     def _get_ep_from_turns(
-        self, xturns: Sequence[dict], yturns: Sequence[dict]
+        self, xturns: Sequence[dict[str, Any]], yturns: Sequence[dict[str, Any]]
     ) -> list[dict[str, Any]]:
         # If both speakers' turns are labels, each conversation is seen twice.
         replies = xturns if self.label_turns == 'firstspeaker' else yturns
@@ -105,7 +107,7 @@ class GroundedFileTeacher(JsonTeacher):
             [m for m in chain.from_iterable(pairs) if m is not None]
         )
         xturns, yturns = messages[::2], messages[1::2]
-        turns = super()._get_ep_from_turns(xturns, yturns)
+        turns: list[dict[str, Any]] = super()._get_ep_from_turns(xturns, yturns)
         for turn, message, reply in zip(turns, xturns, yturns):
             turn['text'], turn['labels'] = text_of(message), [text_of(reply)]
             turn.update({k: v for k, v in message.items() if k not in MESSAGE_FIELDS})

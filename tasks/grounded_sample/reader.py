@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from parlai_q2.errors import RecordError, UnknownNameError
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, AnnotatedSet
@@ -69,7 +70,7 @@ def read_sample(path: Path = SAMPLE) -> list[AnnotatedResponse]:
     return responses
 
 
-def _response(record: dict) -> AnnotatedResponse:
+def _response(record: dict[str, Any]) -> AnnotatedResponse:
     return AnnotatedResponse(
         text=record['message'],
         topic=record['topic'],

@@ -128,7 +128,7 @@ def _system(model: str) -> str:
 
 def _ratings(response: dict[str, Any], quality: str) -> list[float]:
     """The annotators' ratings of one quality, at least one."""
-    ratings = response[QUALITIES[quality]]
+    ratings: list[float] = response[QUALITIES[quality]]
     if not ratings or not all(map(is_number, ratings)):
         raise ValueError(f'{QUALITIES[quality]} is {ratings!r}, not a list of ratings')
     if quality == USES_KNOWLEDGE and not set(ratings) <= {0, 1}:

@@ -7,6 +7,7 @@ last part of the task string, e.g.
 """
 
 import copy
+from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.tasks.wizard_of_wikipedia import agents as wow
@@ -19,7 +20,7 @@ from parlai_q2.tasks.wizard_of_wikipedia.build import build
 class WowQ2Mixin(Q2TeacherMixin):
     """Adds Q2, and lets ParlAI's teachers read the task string."""
 
-    def __init__(self, opt: Opt, shared: dict | None = None):
+    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
         # ParlAI's teachers read the split from the third part, so "internal:" must go.
         opt = copy.deepcopy(opt)
         opt['task'] = without_repo(opt['task'])
@@ -30,7 +31,7 @@ class WowQ2Mixin(Q2TeacherMixin):
     def getID(self) -> str:  # noqa: N802 (of ParlAI's teachers)
         # ParlAI's teacher for generators has one name for both splits, and the metrics
         # of two teachers with the same name would be mixed up.
-        return self.id
+        return str(self.id)
 
 
 class WizardDialogKnowledgeTeacher(WowQ2Mixin, wow.WizardDialogKnowledgeTeacher):

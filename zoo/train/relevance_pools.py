@@ -40,7 +40,7 @@ def is_held_out(pool: Row) -> bool:
 
 def is_best(reply: Row) -> bool:
     """Whether a reply answers, and claims nothing without support."""
-    return reply['g'] != 0 and reply['a'] == 2
+    return bool(reply['g'] != 0 and reply['a'] == 2)
 
 
 def sentences_of(text: str) -> list[str]:

@@ -118,7 +118,8 @@ def plain(name: str) -> str:
 @cache
 def _load(paper: str) -> dict[str, Any]:
     text = files(__name__).joinpath(f'{paper}.yaml').read_text(encoding='utf-8')
-    return yaml.safe_load(text)
+    figures: dict[str, Any] = yaml.safe_load(text)
+    return figures
 
 
 @lru_cache(maxsize=1)

@@ -109,4 +109,5 @@ def _column(key: str, how: Mapping[str, Any]) -> Column:
 @lru_cache(maxsize=1)
 def _layouts() -> dict[str, Any]:
     text = files(__name__).joinpath('layouts.yaml').read_text(encoding='utf-8')
-    return yaml.safe_load(text)['layouts']
+    layouts: dict[str, Any] = yaml.safe_load(text)['layouts']
+    return layouts

@@ -10,7 +10,8 @@ from statistics import fmean
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.sets import by_system_and_class
-from parlai_q2.evaluate.tables import Rows, Table
+from parlai_q2.evaluate.tables import Rows
+from parlai_q2.tables import Table
 
 # Where a response has what each annotator said, by question.
 ANNOTATIONS = 'annotations'

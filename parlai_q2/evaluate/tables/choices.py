@@ -1,12 +1,15 @@
 """Tables of choosing among several responses to one turn, and of twins."""
 
+from typing import Any
+
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.pools import HALLUCINATION, choices, pools_of
 from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse
-from parlai_q2.evaluate.tables import Cell, Rows, Table
+from parlai_q2.evaluate.tables import Rows
 from parlai_q2.intervals import mean_interval
+from parlai_q2.tables import Cell, Table
 
 ALL = 'all'
 SIZES = (2, 4, 8, 16)
@@ -23,7 +26,7 @@ def choices_table(evaluation: Evaluation) -> Table | None:
     """
     pools = pools_of(evaluation.annotated.responses)
     corpora = sorted({pool.corpus for pool in pools if pool.corpus})
-    parts: dict[tuple[str, str], tuple[list, int | None]] = {}
+    parts: dict[tuple[str, str], tuple[list[Any], int | None]] = {}
     for corpus in corpora if len(corpora) > 1 else ():
         parts[corpus, ALL] = [p for p in pools if p.corpus == corpus], None
     name = corpora[0] if len(corpora) == 1 else ALL

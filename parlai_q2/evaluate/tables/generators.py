@@ -5,15 +5,16 @@ consistent and inconsistent responses of each generator (Tables 4, 6 and 8 to 12
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import passages
 from parlai_q2.evaluate.papers import find_blocks
 from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse
-from parlai_q2.evaluate.tables import Rows, Table
+from parlai_q2.evaluate.tables import Rows
 from parlai_q2.evaluate.tables.systems import SHORT
 from parlai_q2.intervals import mean_interval
-from parlai_q2.tables import PAPER, Cell
+from parlai_q2.tables import PAPER, Cell, Table
 
 # Knowledge, decoding and size of GPT-2.
 Generator = tuple[str, str, str]
@@ -38,7 +39,7 @@ def by_generator(responses: Sequence[AnnotatedResponse]) -> Groups:
                 groups.setdefault((response.corpus, ALL, ALL), []).append(response)
     order = (*KNOWLEDGE, *DECODINGS, *SIZES, ALL)
 
-    def place(cell: Generator) -> tuple:
+    def place(cell: Generator) -> tuple[Any, ...]:
         numbers = [order.index(n) if n in order else -1 for n in cell]
         return (cell[1] == ALL, *numbers, cell)
 

@@ -8,7 +8,8 @@ from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.levels import three_way
 from parlai_q2.evaluate.measures import Measure
 from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse, density_groups
-from parlai_q2.evaluate.tables import Cell, Rows, Table
+from parlai_q2.evaluate.tables import Rows
+from parlai_q2.tables import Cell, Table
 
 
 def system_table(evaluation: Evaluation) -> Table | None:

@@ -14,7 +14,8 @@ from parlai_q2.evaluate.sets import (
     AnnotatedResponse,
     by_system_and_class,
 )
-from parlai_q2.evaluate.tables import Cell, Rows, Table
+from parlai_q2.evaluate.tables import Rows
+from parlai_q2.tables import Cell, Table
 from parlai_q2.text.class_map import Finding
 
 Q2 = 'q2'

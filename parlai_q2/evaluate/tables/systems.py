@@ -14,7 +14,8 @@ from parlai_q2.evaluate.sets import (
     contrasts,
 )
 from parlai_q2.evaluate.statistics import correlation
-from parlai_q2.evaluate.tables import Cell, Rows, Table
+from parlai_q2.evaluate.tables import Rows
+from parlai_q2.tables import Cell, Table
 
 # The classes in column headings.
 SHORT: dict[str, str] = {Label.CONSISTENT: 'cons.', Label.INCONSISTENT: 'incons.'}

@@ -310,7 +310,8 @@ def _to_float(model: Model, place: str) -> np.ndarray:
     array = model[place]
     scale = f'{model.aliases.get(place, place)}_scale'
     if array.dtype == 'int8' and scale in model.arrays:
-        return array.astype(np.float32) / model[scale][:, None]
+        weights: np.ndarray = array.astype(np.float32) / model[scale][:, None]
+        return weights
     return np.asarray(array, np.float32)
 
 

@@ -108,7 +108,7 @@ class _Reader:
 
     def number(self, kind: str) -> int:
         (value,) = struct.unpack(f'<{kind}', self.take(struct.calcsize(f'<{kind}')))
-        return value
+        return int(value)
 
     def text(self) -> str:
         raw = bytes(self.take(self.number('H')))

@@ -150,4 +150,6 @@ class ConvertedEncoder:
     def _output(self, hidden: np.ndarray) -> np.ndarray:
         """[..., M] to [..., outputs]: no product of matrices, which would depend on
         the number of rows and of threads in its last bits."""
-        return (hidden[..., None, :] * self.head['weight']).sum(-1) + self.head['bias']
+        products = hidden[..., None, :] * self.head['weight']
+        logits: np.ndarray = products.sum(-1) + self.head['bias']
+        return logits

@@ -69,7 +69,7 @@ def can_use(device: str) -> bool:
         return kind == 'cpu'
     import ctranslate2
 
-    return int(number or 0) < ctranslate2.get_cuda_device_count()
+    return bool(int(number or 0) < ctranslate2.get_cuda_device_count())
 
 
 def _supported(device: str) -> set[str]:
@@ -77,7 +77,10 @@ def _supported(device: str) -> set[str]:
 
     kind, _, number = device.partition(':')
     try:
-        return ctranslate2.get_supported_compute_types(kind, int(number or 0))
+        types: set[str] = ctranslate2.get_supported_compute_types(
+            kind, int(number or 0)
+        )
+        return types
     except (RuntimeError, ValueError) as e:
         raise no_device(device, e) from e
 
@@ -172,4 +175,5 @@ def max_neighbour_sum(weight: np.ndarray) -> np.ndarray:
     first, second = weight[:, ::2].astype(wide), weight[:, 1::2].astype(wide)
     above = np.maximum(first, 0) + np.maximum(second, 0)
     below = np.minimum(first, 0) + np.minimum(second, 0)
-    return np.maximum(np.maximum(above.max(1), -below.min(1)), 1)
+    largest: np.ndarray = np.maximum(np.maximum(above.max(1), -below.min(1)), 1)
+    return largest

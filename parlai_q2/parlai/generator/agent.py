@@ -43,7 +43,7 @@ class CandidateAgent(CandidateFinder, TorchAgent):
     opt: Any
 
     @classmethod
-    def history_class(cls):
+    def history_class(cls) -> type[ChatHistory]:
         return ChatHistory
 
     def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
@@ -153,7 +153,7 @@ class CandidateAgent(CandidateFinder, TorchAgent):
 
     def _generate(
         self, batch: Batch, beam_size: int, max_ts: Any, prefix_tokens: Any = None
-    ) -> tuple[list, list]:
+    ) -> tuple[list[Any], list[Any]]:
         """The first replies, in the form of ParlAI's finished searches."""
         beams = []
         for pool in self.candidate_pools(batch, [Searches.FIRST] * batch.batchsize):

@@ -99,6 +99,6 @@ class RankedBeam:
         return self.hypotheses[:n_best]
 
 
-def pair_with_best(beams: Sequence[RankedBeam]) -> tuple[list, list]:
+def pair_with_best(beams: Sequence[RankedBeam]) -> tuple[list[Any], list[Any]]:
     """The result of ParlAI's ``_generate``: the best hypotheses, and the searches."""
     return [beam.hypotheses[0] for beam in beams], list(beams)

@@ -1,5 +1,7 @@
 """The dialogue of a chat model, with the speaker of each turn."""
 
+from typing import Any
+
 from parlai_q2.generate.chat import USER, SpokenTurn
 from parlai_q2.parlai.generator.grounded_history import GroundedHistory
 
@@ -9,7 +11,7 @@ ASSISTANT = 'assistant'
 class ChatHistory(GroundedHistory):
     """A history that also knows which of its turns are the agent's replies."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self._is_reply: list[bool] = []
         self._adding_reply = False

@@ -6,6 +6,7 @@ on separate lines. A prompt with a slot for the knowledge needs the turns withou
 """
 
 import re
+from typing import Any
 
 from parlai.core.message import Message
 from parlai.core.torch_agent import History
@@ -18,7 +19,7 @@ MARKED = re.compile(f'{TOKEN_KNOWLEDGE}.*?({TOKEN_END_KNOWLEDGE}|$)', re.DOTALL)
 class GroundedHistory(History):
     """A history that remembers the knowledge in its turns."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self._knowledge_lines: set[str] = set()
 
@@ -37,7 +38,7 @@ class GroundedHistory(History):
         The turns, oldest first, with or without the knowledge that a task wrote into
         their texts. The newest turn ends with ParlAI's ``temp_history``.
         """
-        turns = self.history_strings[:]
+        turns: list[str] = self.history_strings[:]
         if turns and self.temp_history is not None:
             turns[-1] += self.temp_history
         if with_knowledge:

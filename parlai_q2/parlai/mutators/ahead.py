@@ -30,7 +30,7 @@ class PeekableIterator:
 
     def __init__(self, values: Iterator[Any]):
         self._values = values
-        self._held: deque = deque()
+        self._held: deque[Any] = deque()
 
     def __iter__(self) -> 'PeekableIterator':
         return self

@@ -48,7 +48,7 @@ class ScoringMutator(ManyEpisodeMutator):
         self.source = source_from_opt(opt)
         self._scorer: Scorer | None = None
         self._teacher: tuple[Any, int] | None = None
-        self._scores: OrderedDict[tuple, Score] = OrderedDict()
+        self._scores: OrderedDict[tuple[Any, ...], Score] = OrderedDict()
         # How many episodes were looked at and have not come yet, and how often in a row
         # something else came.
         self._seen_ahead = self._surprises = 0
