@@ -61,7 +61,7 @@ def begin_examples(folder: Path) -> Iterator[Record]:
         for n, turn in enumerate(read_file(folder / f'begin_dev_{corpus}.tsv')):
             knowledge, response = turn.knowledge, turn.response
             if knowledge.strip() and response.strip():
-                system = turn.more['system']
+                system = turn.extra['system']
                 yield record(corpus, system, n, knowledge, response, turn.label)
 
 

@@ -246,12 +246,12 @@ def evaluate(
     ]
     return Evaluation(
         annotated,
-        tuple(ordered),
-        tuple(varied),
-        tuple(same),
-        tuple(other),
-        rounds,
-        seed,
+        measures=tuple(ordered),
+        variants=tuple(varied),
+        same_dialogue=tuple(same),
+        random_dialogue=tuple(other),
+        rounds=rounds,
+        seed=seed,
     )
 
 

@@ -8,6 +8,7 @@ of generators (Santhanam et al. 2021).
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from parlai_q2.evaluate.sets import (
     CLASSES,
     AnnotatedResponse,
     density_groups,
-    density_of,
+    measure_density,
 )
 from parlai_q2.evaluate.tables.generators import (
     DECODINGS,
@@ -173,9 +174,8 @@ class Drawn:
         for axes, measure in zip(panels(figure, len(self.scored)), self.scored):
             for c, label in enumerate(classes):
                 for g, responses in enumerate(groups.values()):
-                    scored = measure.select_scored(
-                        [r for r in responses if r.label == label]
-                    )
+                    members = [r for r in responses if r.label == label]
+                    scored = measure.select_scored(members)
                     if scored:
                         place = g + (c - (len(classes) - 1) / 2) * BETWEEN
                         values = measure.values(scored)
@@ -204,11 +204,9 @@ class Drawn:
     def density(self) -> None:
         """How much the responses of each class copy, by corpus."""
         corpora = self.annotated.groups('corpus') or {'': self.labelled}
-        corpora = {
-            name: labelled
-            for name, members in corpora.items()
-            if (labelled := [r for r in members if r.label in CLASSES])
-        }
+        for name, members in corpora.items():
+            corpora[name] = [r for r in members if r.label in CLASSES]
+        corpora = {name: members for name, members in corpora.items() if members}
         if not corpora:
             return
         cuts = density_groups(self.labelled)[1]
@@ -218,10 +216,9 @@ class Drawn:
             for axes, (name, members) in zip(
                 panels(figure, len(corpora), **shared), corpora.items()
             ):
-                by_class = {
-                    label: [density_of(r) for r in members if r.label == label]
-                    for label in CLASSES
-                }
+                by_class: dict[str, list[float]] = {label: [] for label in CLASSES}
+                for response in members:
+                    by_class[response.label].append(measure_density(response))
                 title = f'{name or "all"}, {len(members):,}'
                 few = _few(by_class)
                 if few:
@@ -248,13 +245,11 @@ class Drawn:
         with self.drawing('f1_by_corpus', height) as figure:
             shared = {'sharex': True, 'sharey': True}
             for axes, scorer in zip(panels(figure, len(scorers), **shared), scorers):
-                points = {
-                    (str(row['corpus']), label): value
-                    for row in table.rows
-                    for label in BINARY
-                    if row['scorer'] == scorer
-                    and isinstance(value := row.get(label), Interval)
-                }
+                rows = [row for row in table.rows if row['scorer'] == scorer]
+                points = {}
+                for row, label in product(rows, BINARY):
+                    if isinstance(value := row.get(label), Interval):
+                        points[str(row['corpus']), label] = value
                 draw_points(axes, corpora, points, scorer)
             figure.supylabel('F1', fontsize=8)
             self._classes_legend(figure, BINARY)
@@ -290,7 +285,7 @@ class Drawn:
         f1 = cells_table(self.evaluation)
         for measure in self.evaluation.measures if f1 else ():
             keys = {f'{measure.name} {c}': f'F1 {c}' for c in BINARY}
-            if f1 and all(any(row.get(k) for row in f1.rows) for k in keys):
+            if f1 and keys.keys() <= _filled_columns(f1):
                 name = re.sub(r'\W+', '_', measure.name)
                 with self.drawing(f'generators_{name}', 3.6) as figure:
                     self._maps(figure, f1, keys)
@@ -301,18 +296,29 @@ class Drawn:
         for line, (key, head) in zip(rows, keys.items()):
             percent = 100 if head.endswith('%') else 1
             for axes, knowledge in zip(line, KNOWLEDGE):
-                cells = {
-                    (str(row['size']), str(row['decoding'])): Interval(
-                        *(percent * n for n in value)
-                    )
-                    for row in ours
-                    if row['knowledge'] == knowledge
-                    and isinstance(value := row.get(key), Interval)
-                }
-                title = f'{head}, {knowledge}'
-                top = MOST_MADE_UP if percent > 1 else 1.0
-                decimals = 0 if percent > 1 else 2
-                draw_heat(axes, SIZES, DECODINGS, cells, title, decimals, top)
+                cells = {}
+                for row in ours:
+                    value = row.get(key)
+                    if row['knowledge'] == knowledge and isinstance(value, Interval):
+                        cell = str(row['size']), str(row['decoding'])
+                        cells[cell] = Interval(*(percent * n for n in value))
+                draw_heat(
+                    axes,
+                    SIZES,
+                    DECODINGS,
+                    cells,
+                    title=f'{head}, {knowledge}',
+                    decimals=0 if percent > 1 else 2,
+                    top=MOST_MADE_UP if percent > 1 else 1.0,
+                )
+
+
+def _filled_columns(table: Table) -> set[str]:
+    """The keys of columns that have a cell."""
+    columns: set[str] = set()
+    for row in table.rows:
+        columns.update(key for key, cell in row.items() if cell)
+    return columns
 
 
 def _few(by_class: Mapping[str, Sequence[float]]) -> list[str]:

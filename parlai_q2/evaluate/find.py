@@ -119,10 +119,10 @@ def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
             AnnotatedResponse(
                 record.example.knowledge_text,
                 record.example.response,
-                label,
-                corpus,
-                system,
-                dialogue,
+                label=label,
+                corpus=corpus,
+                system=system,
+                dialogue=dialogue,
                 human=human,
             )
         )

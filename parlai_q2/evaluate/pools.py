@@ -34,8 +34,8 @@ def is_wrong(response: AnnotatedResponse) -> bool | None:
         asked (Santhanam et al. 2021); otherwise whether it is inconsistent, so that
         chit-chat is not wrong. None where nobody said.
     """
-    if HALLUCINATION in response.more:
-        verdict = response.more[HALLUCINATION]
+    if HALLUCINATION in response.extra:
+        verdict = response.extra[HALLUCINATION]
         return None if verdict is None else bool(verdict)
     return response.label == Label.INCONSISTENT if response.label in CLASSES else None
 
@@ -70,14 +70,15 @@ def pools_of(responses: Sequence[AnnotatedResponse]) -> list[AnnotatedPool]:
     by_turn: dict[tuple[str, str, str], list[AnnotatedResponse]] = {}
     for response in responses:
         if is_wrong(response) is not None:
-            turn = response.text if HISTORY in response.more else ''
+            turn = response.text if HISTORY in response.extra else ''
             key = response.corpus, turn, passage_key(response.knowledge)
             by_turn.setdefault(key, []).append(response)
-    return [
-        AnnotatedPool(key[0], tuple(members), tuple(bool(is_wrong(r)) for r in members))
-        for key, members in by_turn.items()
-        if len(members) > 1
-    ]
+    pools = []
+    for (corpus, _, _), members in by_turn.items():
+        if len(members) > 1:
+            wrong = tuple(bool(is_wrong(response)) for response in members)
+            pools.append(AnnotatedPool(corpus, tuple(members), wrong))
+    return pools
 
 
 def expected_wrong(
@@ -152,24 +153,14 @@ def choices(
     """
     import numpy as np
 
-    complete = [
-        pool
-        for pool in pools
-        if len(pool.responses) >= (n or 2) and all(r in measure for r in pool.responses)
-    ]
+    pools = [pool for pool in pools if len(pool.responses) >= (n or 2)]
+    complete = [pool for pool in pools if all(r in measure for r in pool.responses)]
     if not complete:
         return None
-    random = np.array([sum(pool.wrong) / len(pool.wrong) for pool in complete])
-    oracle = np.array(
-        [expected_wrong([not wrong for wrong in p.wrong], p.wrong, n) for p in complete]
-    )
-    chosen = np.array(
-        [expected_wrong(measure.values(p.responses), p.wrong, n) for p in complete]
-    )
+    shares = np.array([_wrong_shares(measure, pool, n) for pool in complete]).T
 
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
-        drawn = weights.sum(axis=1)
-        by_chance, best, ours = (weights @ x / drawn for x in (random, oracle, chosen))
+        by_chance, best, ours = shares @ weights.T / weights.sum(axis=1)
         # Where no pool is mixed, the two differ by rounding alone.
         avoided = ratio(by_chance - ours, np.round(by_chance - best, 12), np.nan)
         return np.stack([by_chance, best, ours, ours - by_chance, avoided], axis=1)
@@ -181,5 +172,25 @@ def choices(
     assert best
     assert ours
     assert change
-    mixed = sum(pool.mixed for pool in complete)
-    return Choices(len(complete), mixed, by_chance, best, ours, change, avoided)
+    return Choices(
+        pools=len(complete),
+        mixed=sum(pool.mixed for pool in complete),
+        random=by_chance,
+        oracle=best,
+        chosen=ours,
+        change=change,
+        avoided=avoided,
+    )
+
+
+def _wrong_shares(
+    measure: Measure, pool: AnnotatedPool, n: int | None
+) -> tuple[float, float, float]:
+    """The probability of a wrong choice: at random, the best one, and the measure's."""
+    wrong = pool.wrong
+    is_right = [not is_wrong for is_wrong in wrong]
+    return (
+        sum(wrong) / len(wrong),
+        expected_wrong(is_right, wrong, n),
+        expected_wrong(measure.values(pool.responses), wrong, n),
+    )

@@ -88,18 +88,19 @@ def to_text(reports: Sequence[SetReport]) -> str:
 def to_dict(reports: Sequence[SetReport]) -> dict[str, Any]:
     """All tables at full precision, JSON-safe."""
     first = reports[0].evaluation
+    sets = {}
+    for report in reports:
+        annotated = report.evaluation.annotated
+        sets[annotated.name] = {
+            'responses': len(annotated.responses),
+            'signatures': report.signatures,
+            'tables': [table.to_dict() for table in report.tables],
+        }
     return {
         'version': __version__,
         'seed': first.seed,
         'rounds': first.rounds,
-        'sets': {
-            report.evaluation.annotated.name: {
-                'responses': len(report.evaluation.annotated.responses),
-                'signatures': report.signatures,
-                'tables': [table.to_dict() for table in report.tables],
-            }
-            for report in reports
-        },
+        'sets': sets,
     }
 
 

@@ -6,6 +6,7 @@ one, e.g. ``wow`` and ``dev`` in ``begin:wow:dev``.
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 from parlai_q2.claims import Label
@@ -39,7 +40,7 @@ class AnnotatedResponse:
         the knowledge alone.
     :param gold: a human reply; empty if there is none.
     :param episode: consecutive turns with the same episode form one conversation.
-    :param more: additional JSON-safe fields for the message.
+    :param extra: additional JSON-safe fields for the message.
     """
 
     knowledge: str
@@ -55,7 +56,7 @@ class AnnotatedResponse:
     passage: tuple[str, ...] = ()
     gold: str = ''
     episode: str = ''
-    more: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def pair(self) -> Pair:
@@ -93,17 +94,17 @@ class AnnotatedSet:
     paper: str = ''
 
     def __post_init__(self) -> None:
-        other = {r.label for r in self.responses} - {*CLASSES, ''}
-        if other:
+        unknown_labels = {r.label for r in self.responses} - {*CLASSES, ''}
+        if unknown_labels:
             raise InputError(
                 f'The responses of {self.name} must be {", ".join(CLASSES)} or '
-                f'unlabelled, not {sorted(other)[0]!r}.'
+                f'unlabelled, not {sorted(unknown_labels)[0]!r}.'
             )
 
     @property
     def crossed_responses(self) -> list[AnnotatedResponse]:
         """The responses to all contexts that several systems answered, in order."""
-        return [response for context in self.crossed for response in context]
+        return [*chain.from_iterable(self.crossed)]
 
     def of_classes(self, classes: Iterable[str] = BINARY) -> list[AnnotatedResponse]:
         """The responses of the given classes, in order."""
@@ -161,7 +162,7 @@ def sampled(annotated: AnnotatedSet, count: int, seed: int) -> AnnotatedSet:
 DENSITIES = ('low', 'medium', 'high')
 
 
-def density_of(response: AnnotatedResponse) -> float:
+def measure_density(response: AnnotatedResponse) -> float:
     """How much of its knowledge a response copies, from 0 to its length in tokens."""
     return extractiveness(response.knowledge, response.response).density
 
@@ -181,7 +182,7 @@ def density_groups(
 
     if not responses:
         return {group: [] for group in DENSITIES}, (0.0, 0.0)
-    densities = [density_of(r) for r in responses]
+    densities = [measure_density(r) for r in responses]
     low, high = (float(q) for q in np.quantile(densities, [1 / 3, 2 / 3]))
     groups: dict[str, list[AnnotatedResponse]] = {group: [] for group in DENSITIES}
     for response, density in zip(responses, densities, strict=True):
@@ -195,7 +196,7 @@ SAME_DIALOGUE, RANDOM_DIALOGUE = 'same dialogue', 'random dialogue'
 
 def same_dialogue(
     responses: Sequence[AnnotatedResponse],
-    others: Sequence[AnnotatedResponse],
+    sources: Sequence[AnnotatedResponse],
     seed: int,
 ) -> list[Pair]:
     """
@@ -205,36 +206,36 @@ def same_dialogue(
         among ``others``, another turn with different knowledge.
     """
     by_dialogue: dict[str, dict[str, set[str]]] = {}
-    for other in others:
-        turns = by_dialogue.setdefault(other.dialogue, {})
-        turns.setdefault(other.knowledge, set()).add(other.turn)
+    for source in sources:
+        turns = by_dialogue.setdefault(source.dialogue, {})
+        turns.setdefault(source.knowledge, set()).add(source.turn)
     rng = random.Random(f'{SAME_DIALOGUE} {seed}')
     pairs = []
     for response in responses:
-        choice = sorted(
+        candidates = sorted(
             knowledge
             for knowledge, turns in by_dialogue.get(response.dialogue, {}).items()
             if knowledge != response.knowledge and response.turn not in turns
         )
-        if response.dialogue and choice:
-            pairs.append((rng.choice(choice), response.response))
+        if response.dialogue and candidates:
+            pairs.append((rng.choice(candidates), response.response))
     return pairs
 
 
 def random_dialogue(
     responses: Sequence[AnnotatedResponse],
-    others: Sequence[AnnotatedResponse],
+    sources: Sequence[AnnotatedResponse],
     seed: int,
 ) -> list[Pair]:
     """
     Pair each response with the knowledge of another dialogue.
 
-    :param others: where the knowledge is taken from. Where a dialogue is unknown, any
+    :param sources: where the knowledge is taken from. Where a dialogue is unknown, any
         different knowledge counts as another dialogue's.
     :return: (knowledge, response); responses for which there is no other knowledge are
         left out.
     """
-    knowledge_pool = sorted({(other.knowledge, other.dialogue) for other in others})
+    knowledge_pool = sorted({(other.knowledge, other.dialogue) for other in sources})
     rng = random.Random(f'{RANDOM_DIALOGUE} {seed}')
     pairs = []
     for response in responses:
@@ -296,14 +297,17 @@ def by_system_and_class(
     return groups
 
 
-def spelt_out(words: Sequence[str], aliases: Mapping[str, Sequence[str]]) -> list[str]:
+def expand_aliases(
+    words: Sequence[str], aliases: Mapping[str, Sequence[str]]
+) -> list[str]:
     """Replace aliases among words, in any case, by the words that they stand for."""
-    return [
-        expanded for word in words for expanded in aliases.get(word.lower(), (word,))
-    ]
+    expanded: list[str] = []
+    for word in words:
+        expanded += aliases.get(word.lower(), (word,))
+    return expanded
 
 
-def narrowed(
+def narrow_words(
     teacher: str,
     fixed: Sequence[str],
     words: Sequence[str],
@@ -322,23 +326,23 @@ def narrowed(
     :raises ConfigError: when the task string has a word of a group that the teacher
         restricts to other words, since it would widen the part.
     """
-    left_open = [*fixed]
+    kept_words = [*fixed]
     for name, group in groups.items():
-        ours = [word for word in fixed if word in group]
-        named = [word for word in words if word.lower() in group]
-        outside = [word for word in named if word.lower() not in ours]
-        if ours and outside:
+        own_words = [word for word in fixed if word in group]
+        named_words = [word for word in words if word.lower() in group]
+        outside_words = [word for word in named_words if word.lower() not in own_words]
+        if own_words and outside_words:
             raise ConfigError(
-                f'{teacher} shows only the {name} {" and ".join(ours)}, and '
-                f'{outside[0]!r} is another {name}. Leave that word out, or choose '
-                'by words after a teacher that shows all.'
+                f'{teacher} shows only the {name} {" and ".join(own_words)}, and '
+                f'{outside_words[0]!r} is another {name}. Leave that word out, or '
+                'choose by words after a teacher that shows all.'
             )
-        if named:
-            left_open = [word for word in left_open if word not in group]
-    return [*left_open, *words]
+        if named_words:
+            kept_words = [word for word in kept_words if word not in group]
+    return [*kept_words, *words]
 
 
-def chosen_words(
+def select_words(
     task: str,
     words: Sequence[str],
     groups: Mapping[str, Sequence[str]],
@@ -349,21 +353,21 @@ def chosen_words(
 
     :param words: the words, in any order and case.
     :param groups: what can be selected, e.g. ``part``, and the words for it.
-    :param aliases: as for :func:`spelt_out`.
+    :param aliases: as for :func:`expand_aliases`.
     :return: for each group, those of its words that were given, in the group's order;
         empty if none was.
     :raises UnknownNameError: for a word of no group; the message suggests the nearest
         word.
     """
-    vocabulary = [word for group in groups.values() for word in group]
-    spelt = spelt_out(words, aliases)
-    for word in spelt:
+    vocabulary = [*chain.from_iterable(groups.values())]
+    expanded = expand_aliases(words, aliases)
+    for word in expanded:
         if word.lower() not in vocabulary:
             *first, last = groups
             kinds = f'{", ".join(first)} or {last}' if first else last
             raise UnknownNameError(f'{kinds} of {task}', word, [*vocabulary, *aliases])
-    chosen = {word.lower() for word in spelt}
-    return {
-        name: [word for word in group if word in chosen]
-        for name, group in groups.items()
-    }
+    selected = {word.lower() for word in expanded}
+    by_group = {}
+    for name, group in groups.items():
+        by_group[name] = [word for word in group if word in selected]
+    return by_group

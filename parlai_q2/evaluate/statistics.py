@@ -5,6 +5,7 @@ precision, precision and recall at a threshold, F1 of three classes, correlation
 
 import math
 from collections.abc import Hashable, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from parlai_q2.claims import UNVERIFIABLE, Label, Score
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 # In the order of the columns that threshold_metrics returns.
 CLASS_METRICS = (
-    *(f'{c}_{metric}' for c in BINARY for metric in ('precision', 'recall', 'f1')),
+    *('_'.join(names) for names in product(BINARY, ('precision', 'recall', 'f1'))),
     'accuracy',
 )
 

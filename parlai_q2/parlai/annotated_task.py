@@ -24,7 +24,7 @@ from parlai.utils.misc import warn_once
 
 from parlai_q2.enums import plain
 from parlai_q2.evaluate.find import View
-from parlai_q2.evaluate.sets import AnnotatedResponse, narrowed, spelt_out
+from parlai_q2.evaluate.sets import AnnotatedResponse, expand_aliases, narrow_words
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 from parlai_q2.parlai.task_strings import task_arguments
@@ -109,8 +109,8 @@ class AnnotatedTaskTeacher(DialogTeacher):
         consecutive.
         """
         words = task_arguments(opt.get('task', ''))
-        words = spelt_out(words, getattr(self.reader, 'ALIASES', {}))
-        words = narrowed(type(self).__name__, self.words, words, self.reader.GROUPS)
+        words = expand_aliases(words, getattr(self.reader, 'ALIASES', {}))
+        words = narrow_words(type(self).__name__, self.words, words, self.reader.GROUPS)
         fold = DatatypeHelper.fold(opt['datatype'])
         has_training = self.folds and self.folds['train'] != self.folds['valid']
         if DatatypeHelper.is_training(opt['datatype']) and not has_training:
@@ -158,7 +158,10 @@ class AnnotatedTaskTeacher(DialogTeacher):
         if self.view == View.CLASSIFICATION:
             label, classes = turn.label, self.classes
             if self._as_published:
-                label, classes = turn.more[self.published_field], self.published_classes
+                label, classes = (
+                    turn.extra[self.published_field],
+                    self.published_classes,
+                )
             fields['text'] = f'{turn.knowledge}\n{turn.response}'
             fields['labels'], fields['label_candidates'] = [label], list(classes)
         elif self.view == View.ANNOTATED:
@@ -166,7 +169,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
         elif turn.gold:
             fields['labels'] = [turn.gold]
         if self.context_fields is not None and self.view == View.DIALOGUE:
-            for name in ('response', 'q2_label', *turn.more):
+            for name in ('response', 'q2_label', *turn.extra):
                 if name not in self.context_fields:
                     fields.pop(name, None)
         return Message(plain(fields))
@@ -236,7 +239,7 @@ def _message_fields(turn: AnnotatedResponse) -> dict[str, Any]:
         'gold': turn.gold,
         'response': turn.response,
         'q2_label': turn.label,
-        **turn.more,
+        **turn.extra,
     }
 
 

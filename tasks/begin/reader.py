@@ -9,7 +9,7 @@ from pathlib import Path
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, RecordError
-from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
 from parlai_q2.tasks.begin.build import build
 
 COLUMNS = (
@@ -63,7 +63,7 @@ def read_part(
     :return: the responses, one corpus after the other.
     :raises UnknownNameError: for any other word.
     """
-    chosen = chosen_words('begin', words, GROUPS, ALIASES)
+    chosen = select_words('begin', words, GROUPS, ALIASES)
     parts = product(chosen['fold'] or [fold], chosen['corpus'] or CORPORA)
     names = [f'begin_{fold}_{CORPORA[corpus]}.tsv' for fold, corpus in parts]
     folder = build(datapath, names)
@@ -97,7 +97,7 @@ def read_file(path: Path) -> list[AnnotatedResponse]:
                 corpus=row['data_source'],
                 system=row['model_name'],
                 episode=f'{row["data_source"]}-{number}',
-                more={
+                extra={
                     'begin_label': label,
                     'system': row['model_name'],
                     'corpus': row['data_source'],

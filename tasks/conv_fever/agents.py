@@ -19,7 +19,7 @@ from parlai.utils.data import DatatypeHelper
 from parlai_q2.claims import Label
 from parlai_q2.enums import plain
 from parlai_q2.errors import ConfigError, TaskDataError
-from parlai_q2.evaluate.sets import chosen_words, narrowed
+from parlai_q2.evaluate.sets import narrow_words, select_words
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
 from parlai_q2.parlai.task_strings import task_arguments
 from parlai_q2.tasks.conv_fever.build import build
@@ -78,8 +78,8 @@ class ClassificationTeacher(FixedDialogTeacher):
 
     def _open(self, opt: Opt) -> ExampleFile:
         words = task_arguments(opt.get('task', ''))
-        words = narrowed(type(self).__name__, self.words, words, GROUPS)
-        chosen = chosen_words('conv_fever', words, GROUPS)
+        words = narrow_words(type(self).__name__, self.words, words, GROUPS)
+        chosen = select_words('conv_fever', words, GROUPS)
         if len(chosen['split']) > 1:
             raise ConfigError(
                 f'{opt["task"]} names both splits of Wizard of Wikipedia. Name '

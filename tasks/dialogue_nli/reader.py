@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.claims import Label
-from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
 from parlai_q2.io.tables import read_list
 from parlai_q2.tasks.dialogue_nli.build import build
 
@@ -60,7 +60,7 @@ def read_part(
     :return: the pairs as responses, one set after the other.
     :raises UnknownNameError: for any other word.
     """
-    chosen = chosen_words('dialogue_nli', words, GROUPS)
+    chosen = select_words('dialogue_nli', words, GROUPS)
     responses = []
     for name in chosen['set'] or [fold]:
         file, published = FILES[name]
@@ -75,7 +75,7 @@ def read_part(
         response
         for response in responses
         if response.label in (chosen['class'] or CLASSES)
-        and (not chosen['kind'] or kind_of(response.more['dtype']) in chosen['kind'])
+        and (not chosen['kind'] or kind_of(response.extra['dtype']) in chosen['kind'])
     ]
 
 
@@ -109,7 +109,7 @@ def _turn(pair: dict[str, Any], number: int) -> AnnotatedResponse:
         response=response,
         label=label,
         episode=str(pair.get('id') or number),
-        more={
+        extra={
             'pair_id': str(pair.get('id') or number),
             'nli_label': pair['label'],
             'dtype': pair['dtype'],

@@ -45,7 +45,7 @@ def read_part(
     chosen_responses = [
         response
         for response in responses
-        if (every or response.more['fold'] == fold)
+        if (every or response.extra['fold'] == fold)
         and response.label in classes
         and response.episode in chosen
     ]
@@ -83,5 +83,5 @@ def _response(record: dict[str, Any]) -> AnnotatedResponse:
         turn=record['id'].rpartition('-')[2],
         # A record's id is its conversation's name and the turn's number.
         episode=record['id'].rpartition('-')[0],
-        more={'kind': record['kind'], 'fold': record['fold'], 'turn_id': record['id']},
+        extra={'kind': record['kind'], 'fold': record['fold'], 'turn_id': record['id']},
     )

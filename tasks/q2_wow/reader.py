@@ -11,7 +11,7 @@ from pathlib import Path
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import RecordError
-from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
 from parlai_q2.io.tables import read_rows
 from parlai_q2.tasks.q2_wow.build import build
 
@@ -48,7 +48,7 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     :return: the responses: Dodeca's before MemNet's, consistent before inconsistent.
     :raises UnknownNameError: for a word that does not name a part.
     """
-    chosen = chosen_words('q2_wow', words, GROUPS)
+    chosen = select_words('q2_wow', words, GROUPS)
     systems, labels = chosen['system'] or SYSTEMS, chosen['class'] or CLASSES
     if chosen['part']:
         folder = build(datapath, [CROSS_FILE])
@@ -117,7 +117,7 @@ def _annotated(
         turn=row['round'],
         # Rows are single turns from conversations that are not in the files.
         episode=f'{context}-{system}',
-        more={
+        extra={
             'system': system,
             'episode_idx': row['episode_idx'],
             'round': row['round'],

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, RecordError
-from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
 from parlai_q2.io.tables import read_rows
 from parlai_q2.tasks.rome.build import build
 
@@ -84,7 +84,7 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     :raises UnknownNameError: for any other word.
     :raises ConfigError: for two rules.
     """
-    chosen = chosen_words('rome', words, GROUPS, ALIASES)
+    chosen = select_words('rome', words, GROUPS, ALIASES)
     if len(chosen['rule']) > 1:
         raise ConfigError(f'Name one rule: {" or ".join(RULES)}.')
     parts = chosen['part'] or [*FILES]
@@ -103,7 +103,7 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
         for response in responses
         if response.label in (chosen['class'] or CLASSES)
         and response.system in (chosen['model'] or MODELS.values())
-        and response.more['decoding'] in (chosen['decoding'] or DECODINGS.values())
+        and response.extra['decoding'] in (chosen['decoding'] or DECODINGS.values())
     ]
 
 
@@ -139,7 +139,7 @@ def read_file(
                 human={} if factual is None else {'factual': factual},
                 text='\n'.join(history),
                 episode=f'{part}-{number}',
-                more={
+                extra={
                     'part': part,
                     'conv_index': row['conv_index'],
                     'history': list(history),

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, chosen_words
+from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
 from parlai_q2.io.tables import read_list
 from parlai_q2.tasks.topical_chat_usr.build import NAME, build
 from parlai_q2.typed import is_number
@@ -65,7 +65,7 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     :return: the responses; those of one context follow each other.
     :raises UnknownNameError: for any other word.
     """
-    chosen = chosen_words('topical_chat_usr', words, GROUPS)
+    chosen = select_words('topical_chat_usr', words, GROUPS)
     responses = read_file(build(datapath, [NAME]) / NAME)
     if len(responses) != PUBLISHED_RESPONSES:
         logging.getLogger(__name__).warning(
@@ -106,7 +106,7 @@ def _turns(context: dict[str, Any], number: int) -> list[AnnotatedResponse]:
             system=_system(response['model']),
             human={q: _mean(_ratings(response, q)) for q in QUALITIES},
             episode=f'{number}-{place}',
-            more={
+            extra={
                 'context_id': number,
                 'history': history,
                 'system': _system(response['model']),

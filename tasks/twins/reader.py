@@ -10,7 +10,7 @@ from parlai_q2.evaluate.sets import (
     BINARY,
     AnnotatedResponse,
     AnnotatedSet,
-    chosen_words,
+    select_words,
 )
 
 SHEET = Path(__file__).parent / 'twins.jsonl'
@@ -68,7 +68,7 @@ def read_part(
     :param fold: the fold to read when no word names one.
     :raises UnknownNameError: for any other word.
     """
-    chosen = chosen_words('twins', words, GROUPS)
+    chosen = select_words('twins', words, GROUPS)
     labels, folds = chosen['class'] or BINARY, chosen['fold'] or [fold]
     kinds = [KINDS[word] for word in chosen['kind'] or KINDS]
     return [
@@ -76,7 +76,7 @@ def read_part(
         for response in read_sheet()
         if response.label in labels
         and response.corpus in kinds
-        and response.more[FOLD] in folds
+        and response.extra[FOLD] in folds
     ]
 
 
@@ -113,7 +113,7 @@ def _twin(record: Mapping[str, Any]) -> list[AnnotatedResponse]:
             episode=f'{record["id"]}-{side}',
             text=''.join(record['history'][-1:]),
             gold=record['right'],
-            more={'twin': record['id'], FOLD: fold},
+            extra={'twin': record['id'], FOLD: fold},
         )
         for side, label in SIDES.items()
     ]

@@ -11,16 +11,16 @@ from parlai_q2.evaluate.tables.choices import choices_table
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, evaluation, measure
 
 
-def pool(name, *labels, **more):
+def pool(name, *labels, **extra):
     return [
-        AnnotatedResponse(f'Knowledge {name}.', f'{name} {n}', label, **more)
+        AnnotatedResponse(f'Knowledge {name}.', f'{name} {n}', label, **extra)
         for n, label in enumerate(labels)
     ]
 
 
 def rated(hallucination, number=0, text='A turn.'):
-    more = {'hallucination': hallucination, 'history': [text]}
-    return AnnotatedResponse('Known.', f'r{number}', GENERIC, text=text, more=more)
+    extra = {'hallucination': hallucination, 'history': [text]}
+    return AnnotatedResponse('Known.', f'r{number}', GENERIC, text=text, extra=extra)
 
 
 @pytest.mark.parametrize('n', [1, 2, 3, 4, 5])

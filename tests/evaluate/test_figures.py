@@ -101,11 +101,11 @@ def test_pools_show_how_much_more_the_chosen_one_scores(tmp_path):
 def test_generators_have_a_map_of_what_people_said_and_one_of_each_scorer(tmp_path):
     responses = []
     for n, knowledge in enumerate(('gt', 'gt', 'knn', 'knn')):
-        more = {'decoding': 'beam', 'verifiable': True, 'factual': n % 2}
-        more['hallucination'] = n % 2 == 0
+        extra = {'decoding': 'beam', 'verifiable': True, 'factual': n % 2}
+        extra['hallucination'] = n % 2 == 0
         label = (BAD, GOOD)[n % 2]
         responses.append(
-            annotated(n, label, corpus=knowledge, system='xlarge', more=more)
+            annotated(n, label, corpus=knowledge, system='xlarge', extra=extra)
         )
     given = evaluation(responses, [0.1, 0.9, 0.2, 0.8], name='rome')
     names = {path.name for path in all_figures(given, tmp_path)}
@@ -142,7 +142,7 @@ def test_densities_and_f1_are_drawn_where_they_belong():
     from parlai_q2.intervals import Interval
 
     left, right = Figure().subplots(1, 2)
-    # Half of the consistent responses copy nothing, half more than the axis has.
+    # Half of the consistent responses copy nothing, half extra than the axis has.
     draw_densities(left, {GOOD: [0, 0, 200, 500], BAD: []}, (1.0,), 'wow')
     outline = left.patches[-1].get_xy()
     assert sorted({round(float(y), 2) for _, y in outline}) == [0, 0.5]

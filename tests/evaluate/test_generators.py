@@ -21,10 +21,10 @@ from tests.evaluate.test_tables import rows
 
 def generated(number, factual, hallucination, size='small', knowledge='gt'):
     verifiable = factual is not None
-    more = {'decoding': 'beam', 'verifiable': verifiable, 'factual': factual}
-    more['hallucination'] = hallucination
+    extra = {'decoding': 'beam', 'verifiable': verifiable, 'factual': factual}
+    extra['hallucination'] = hallucination
     label = (GOOD if factual >= 0.5 else BAD) if verifiable else GENERIC
-    return annotated(number, label, corpus=knowledge, system=size, more=more)
+    return annotated(number, label, corpus=knowledge, system=size, extra=extra)
 
 
 RESPONSES = (

@@ -9,7 +9,7 @@ from parlai_q2.claims import Score
 from parlai_q2.evaluate.evaluation import Evaluation, evaluate
 from parlai_q2.evaluate.find import read_set
 from parlai_q2.evaluate.levels import three_way
-from parlai_q2.evaluate.papers import Block, find_blocks, merge
+from parlai_q2.evaluate.papers import PaperBlock, find_blocks, merge
 from parlai_q2.evaluate.report import all_tables
 from parlai_q2.evaluate.sets import AnnotatedSet
 from parlai_q2.evaluate.statistics import nli_class
@@ -120,8 +120,8 @@ def test_krippendorffs_alpha_of_his_example():
 
 
 def test_agreement_is_that_of_the_single_annotations():
-    more = {'annotations': {'uses': [1, 1, 0]}}, {'annotations': {'uses': [0, 0, 0]}}
-    responses = tuple(annotated(i, '', more=m) for i, m in enumerate(more))
+    extras = {'annotations': {'uses': [1, 1, 0]}}, {'annotations': {'uses': [0, 0, 0]}}
+    responses = tuple(annotated(i, '', extra=m) for i, m in enumerate(extras))
     table = agreement_table(Evaluation(AnnotatedSet('s', 's', responses), ()))
     (row,) = table.rows
     assert (row['question'], row['count']) == ('uses', 2)
@@ -199,7 +199,7 @@ OURS = [{'a': 'x', 'b': '1', 'n': 0}, {'a': 'x', 'b': '2'}, {'a': 'y_Z', 'b': '1
 )
 def test_a_papers_rows_have_their_place_among_ours(place, needs, paper, expected):
     rows = tuple({'a': a, 'b': b, 'paper': True} for a, b in paper)
-    block = Block('t', ('*',), (), place, ('a', 'b'), (), rows, needs)
+    block = PaperBlock('t', ('*',), (), place, ('a', 'b'), (), rows, needs)
     merged, shown = merge(OURS, [block], ('a', 'b'))
     assert [f'{r["a"]}{r["b"]}{" paper" * ("paper" in r)}' for r in merged] == expected
     assert shown == [block] * (len(merged) > 3)

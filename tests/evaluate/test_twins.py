@@ -15,7 +15,7 @@ RECORDS = [json.loads(line) for line in SHEET.read_text(encoding='utf-8').splitl
 
 def row(kind, values):
     responses = [
-        annotated(n, label, corpus=corpus, more={'twin': n // 2})
+        annotated(n, label, corpus=corpus, extra={'twin': n // 2})
         for n, (label, corpus) in enumerate(
             [(GOOD, 'units'), (BAD, 'units'), (GOOD, 'time'), (BAD, 'time')]
         )

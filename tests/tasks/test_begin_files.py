@@ -67,7 +67,7 @@ class TestThePublishedDevFiles:
 
     def test_the_classes_have_the_counts_of_the_files(self, published):
         turns = read_part(str(published))
-        assert Counter((t.more['corpus'], t.label) for t in turns) == {
+        assert Counter((t.extra['corpus'], t.label) for t in turns) == {
             ('wow', 'consistent'): 180,
             ('wow', 'inconsistent'): 250,
             ('cmu', 'consistent'): 59,

@@ -86,7 +86,7 @@ class TestThePublishedFiles:
 
     def test_there_are_150_responses_of_each_system_and_class(self, sets):
         turns = read(sets)
-        counts = Counter((t.more['system'], t.label) for t in turns)
+        counts = Counter((t.extra['system'], t.label) for t in turns)
         assert len(counts) == 4
         assert set(counts.values()) == {150}
 

@@ -34,7 +34,7 @@ def test_words_choose_systems_classes_and_the_part(sets, part, rows):
     assert len(turns) == rows
     for turn in turns:
         assert turn.label in words or 'consistent' not in part
-        assert turn.more['system'] in words or not {'dodeca', 'memnet'} & set(words)
+        assert turn.extra['system'] in words or not {'dodeca', 'memnet'} & set(words)
 
 
 def test_quotes_and_line_breaks_inside_a_field_are_read(sets):
@@ -46,7 +46,7 @@ def test_quotes_and_line_breaks_inside_a_field_are_read(sets):
 
 def test_a_cross_label_of_1_means_inconsistent(sets):
     turns = read_part(str(sets), ['cross_annotation'])
-    assert [(t.more['system'], t.response, t.label) for t in turns] == [
+    assert [(t.extra['system'], t.response, t.label) for t in turns] == [
         ('dodeca', 'they need wind .', 'consistent'),
         ('memnet', 'they need snow .', 'inconsistent'),
         ('dodeca', 'salt is a plant .', 'inconsistent'),

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain
 from typing import Any
 
 import yaml
@@ -33,7 +34,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Block:
+class PaperBlock:
     """Rows of a paper's table, as the module's text describes them."""
 
     table: str
@@ -56,7 +57,7 @@ class Block:
         return table == self.table and fits(self.sets) and not fits(self.exceptions)
 
 
-def find_blocks(name: str, table: str) -> list[Block]:
+def find_blocks(name: str, table: str) -> list[PaperBlock]:
     """
     The blocks of a table.
 
@@ -76,8 +77,8 @@ def cite(name: str, table: str) -> str:
 
 
 def merge(
-    rows: Sequence[Row], blocks: Sequence[Block], keys: Sequence[str]
-) -> tuple[list[Row], list[Block]]:
+    rows: Sequence[Row], blocks: Sequence[PaperBlock], keys: Sequence[str]
+) -> tuple[list[Row], list[PaperBlock]]:
     """
     Put a paper's rows among ours.
 
@@ -87,9 +88,9 @@ def merge(
     :return: all rows, and the blocks that are shown.
     """
     merged: list[Row] = []
-    shown_blocks: list[Block] = []
+    shown_blocks: list[PaperBlock] = []
 
-    def add(block: Block, additions: Sequence[Row]) -> None:
+    def add(block: PaperBlock, additions: Sequence[Row]) -> None:
         merged.extend(additions)
         if additions and block not in shown_blocks:
             shown_blocks.append(block)
@@ -98,9 +99,10 @@ def merge(
         merged.append(row)
         first = keys[0]
         is_last = place + 1 == len(rows) or rows[place + 1][first] != row[first]
+        shared = {key: row[key] for key in keys}.items()
         for block in blocks:
             if block.place == 'after' and (not block.needs or block.needs in row):
-                add(block, [r for r in block.rows if all(r[k] == row[k] for k in keys)])
+                add(block, [r for r in block.rows if shared <= r.items()])
             elif block.place == 'with_first_key' and is_last:
                 same = [r for r in block.rows if plain(r[first]) == plain(row[first])]
                 add(block, [{**r, first: row[first]} for r in same])
@@ -123,22 +125,23 @@ def _load(paper: str) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def _blocks() -> tuple[Block, ...]:
-    return tuple(
-        Block(
-            table=block['table'],
-            sets=tuple(block['sets']),
-            exceptions=tuple(block.get('except', ())),
-            place=block['place'],
-            keys=tuple(block['keys']),
-            cells=tuple(block['cells']),
-            rows=tuple(_row(block, values) for values in block['rows']),
-            needs=block.get('needs', ''),
-            note=block.get('note', ''),
-            cite=block.get('cite', ''),
-        )
-        for paper in map(_load, PAPERS)
-        for block in paper['tables']
+def _blocks() -> tuple[PaperBlock, ...]:
+    tables = chain.from_iterable(paper['tables'] for paper in map(_load, PAPERS))
+    return tuple(map(_read_block, tables))
+
+
+def _read_block(block: dict[str, Any]) -> PaperBlock:
+    return PaperBlock(
+        table=block['table'],
+        sets=tuple(block['sets']),
+        exceptions=tuple(block.get('except', ())),
+        place=block['place'],
+        keys=tuple(block['keys']),
+        cells=tuple(block['cells']),
+        rows=tuple(_row(block, values) for values in block['rows']),
+        needs=block.get('needs', ''),
+        note=block.get('note', ''),
+        cite=block.get('cite', ''),
     )
 
 

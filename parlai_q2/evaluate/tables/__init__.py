@@ -6,6 +6,7 @@ columns and notes, :mod:`parlai_q2.evaluate.papers` the numbers of the papers.
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
+from itertools import chain
 from typing import Any
 
 import yaml
@@ -56,11 +57,11 @@ class Rows(list[dict[str, Cell]]):
         """
         annotated, values = self.evaluation.annotated, {**self.values, **values}
         blocks = find_blocks(annotated.paper, self.name)
-        rows, shown = merge(self, blocks, self.keys)
+        rows, used_blocks = merge(self, blocks, self.keys)
         if not rows:
             return None
         cited = cite(annotated.paper, self.name)
-        cited = cited or next((block.cite for block in shown if block.cite), '')
+        cited = cited or next((block.cite for block in used_blocks if block.cite), '')
         title = f'{self.layout["title"].format(**values)}, {annotated.title}'
         notes: list[str] = []
         for note in self.layout['notes']:
@@ -75,26 +76,26 @@ class Rows(list[dict[str, Cell]]):
             f'{title} ({cited})' if cited else title,
             tuple(self._columns(rows, heads)),
             tuple({'source': PAPER, **row} for row in rows),
-            tuple(filter(None, [*notes, *(block.note for block in shown)])),
+            tuple(filter(None, [*notes, *(block.note for block in used_blocks)])),
         )
 
     def _columns(
         self, rows: Sequence[Mapping[str, Cell]], heads: Mapping[str, str]
     ) -> list[Column]:
         columns = [Column(key, key, repeated=True) for key in self.keys]
-        layout, own = self.layout['columns'], self.layout.get('own', {})
-        known = {*self.keys, 'source', *layout}
-        for key, how in layout.items():
-            how = how if isinstance(how, dict) else {'head': how}
+        layout, own_heads = self.layout['columns'], self.layout.get('own', {})
+        known_keys = {*self.keys, 'source', *layout}
+        for key, options in layout.items():
+            options = options if isinstance(options, dict) else {'head': options}
             if key != DYNAMIC:
-                optional = {**how}.pop('optional', False)
+                optional = {**options}.pop('optional', False)
                 if not optional or any(row.get(key) for row in rows):
-                    columns.append(_column(key, how))
+                    columns.append(_column(key, options))
                 continue
-            for name in dict.fromkeys(name for row in self for name in row):
-                if name not in known:
-                    head = own.get(name, heads.get(name, name))
-                    columns.append(_column(name, {**how, 'head': head}))
+            for name in dict.fromkeys(chain.from_iterable(self)):
+                if name not in known_keys:
+                    head = own_heads.get(name, heads.get(name, name))
+                    columns.append(_column(name, {**options, 'head': head}))
         return columns
 
 

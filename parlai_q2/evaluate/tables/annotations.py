@@ -6,6 +6,7 @@ Santhanam et al. 2021, Dziri et al. 2022).
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain, product
 from statistics import fmean
 
 from parlai_q2.evaluate.evaluation import Evaluation
@@ -33,8 +34,8 @@ def fleiss_kappa(ratings: Ratings) -> float | None:
         return None
     (size,) = sizes
     counts = [Counter(unit) for unit in ratings]
-    pairs = [sum(n * (n - 1) for n in c.values()) / (size * (size - 1)) for c in counts]
-    observed = sum(pairs) / len(pairs)
+    equal_pairs = sum(n * (n - 1) for c in counts for n in c.values())
+    observed = equal_pairs / (size * (size - 1) * len(counts))
     total = sum(counts, Counter())
     chance = sum((n / (size * len(counts))) ** 2 for n in total.values())
     return (observed - chance) / (1 - chance) if chance < 1 else None
@@ -48,25 +49,26 @@ def krippendorff_alpha(ratings: Ratings) -> float | None:
     :return: None where no response has two ratings, or all ratings are equal.
     """
     units = [unit for unit in ratings if len(unit) > 1]
-    values = Counter(value for unit in units for value in unit)
-    count = sum(values.values())
-    observed = sum(
-        (a - b) ** 2 / (len(unit) - 1) for unit in units for a in unit for b in unit
-    )
-    chance = sum(
-        (a - b) ** 2 * n * m for a, n in values.items() for b, m in values.items()
-    )
+    values = [*chain.from_iterable(units)]
+    observed = sum(_squared_differences(unit) / (len(unit) - 1) for unit in units)
+    chance = _squared_differences(values)
     if not chance:
         return None
-    return 1 - observed * (count - 1) / chance
+    return 1 - observed * (len(values) - 1) / chance
+
+
+def _squared_differences(values: Sequence[float]) -> float:
+    """The sum of the squared differences of all ordered pairs."""
+    counts = Counter(values).items()
+    return sum((a - b) ** 2 * n * m for (a, n), (b, m) in product(counts, counts))
 
 
 def agreement_table(evaluation: Evaluation) -> Table | None:
     """Krippendorff's alpha and Fleiss' kappa of each question."""
-    annotations = [r.more.get(ANNOTATIONS) for r in evaluation.annotated.responses]
+    annotations = [r.extra.get(ANNOTATIONS) for r in evaluation.annotated.responses]
     with_all = [g for g in annotations if isinstance(g, dict)]
     rows = Rows(evaluation, 'agreement')
-    for question in sorted({name for answers in with_all for name in answers}):
+    for question in sorted(set(chain.from_iterable(with_all))):
         ratings = [answers[question] for answers in with_all if question in answers]
         rows.ours(
             question,

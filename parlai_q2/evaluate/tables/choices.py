@@ -54,7 +54,7 @@ def choices_table(evaluation: Evaluation) -> Table | None:
                 avoided=result.avoided,
             )
     wrong = 'inconsistent; chit-chat is not wrong.'
-    if any(HALLUCINATION in r.more for r in evaluation.annotated.responses):
+    if any(HALLUCINATION in r.extra for r in evaluation.annotated.responses):
         wrong = (
             'one that most annotators say makes something up; only verifiable '
             'responses.'
@@ -66,8 +66,8 @@ def twins_of(responses: list[AnnotatedResponse]) -> list[Twin]:
     """The twins among responses, each its right and its wrong one."""
     by_twin: dict[object, dict[str, AnnotatedResponse]] = {}
     for response in responses:
-        if TWIN in response.more:
-            by_twin.setdefault(response.more[TWIN], {})[response.label] = response
+        if TWIN in response.extra:
+            by_twin.setdefault(response.extra[TWIN], {})[response.label] = response
     return [
         (sides[Label.CONSISTENT], sides[Label.INCONSISTENT])
         for sides in by_twin.values()
@@ -95,7 +95,7 @@ def _twin_cells(
     if not twins:
         return {}
     rounds, seed = evaluation.rounds, evaluation.seed
-    values = [[measure.score(response).value for response in twin] for twin in twins]
+    values = [measure.values(twin).tolist() for twin in twins]
 
     def share(shares: list[float]) -> Cell:
         return mean_interval(shares, rounds=rounds, seed=seed)

@@ -32,8 +32,8 @@ def by_generator(responses: Sequence[AnnotatedResponse]) -> Groups:
     """
     groups: Groups = {}
     for response in responses:
-        if 'decoding' in response.more:
-            cell = response.corpus, response.more['decoding'], response.system
+        if 'decoding' in response.extra:
+            cell = response.corpus, response.extra['decoding'], response.system
             groups.setdefault(cell, []).append(response)
             if response.corpus in KNOWLEDGE:
                 groups.setdefault((response.corpus, ALL, ALL), []).append(response)
@@ -49,14 +49,13 @@ def by_generator(responses: Sequence[AnnotatedResponse]) -> Groups:
 def generators_table(evaluation: Evaluation) -> Table | None:
     """How factual each generator's responses are, and how many make something up."""
     rows, total = Rows(evaluation, 'generators'), 0
-    papers = {
-        tuple(row[key] for key in rows.keys): row['count']
-        for block in find_blocks(evaluation.annotated.paper, 'generators')
-        for row in block.rows
-    }
+    papers: dict[tuple[Any, ...], Any] = {}
+    for block in find_blocks(evaluation.annotated.paper, 'generators'):
+        for row in block.rows:
+            papers[tuple(row[key] for key in rows.keys)] = row['count']
     for cell, members in by_generator(evaluation.annotated.responses).items():
-        answered = [r for r in members if r.more.get('verifiable') is not None]
-        verifiable = [r for r in answered if r.more['verifiable']]
+        answered = [r for r in members if r.extra.get('verifiable') is not None]
+        verifiable = [r for r in answered if r.extra['verifiable']]
         if not answered:
             continue
         total += papers.get(cell, 0)
@@ -77,10 +76,10 @@ def generators_table(evaluation: Evaluation) -> Table | None:
 def _mean(
     evaluation: Evaluation, responses: Sequence[AnnotatedResponse], name: str
 ) -> Cell:
-    rated = [r for r in responses if r.more.get(name) is not None]
+    rated = [r for r in responses if r.extra.get(name) is not None]
     if not rated:
         return None
-    values = [float(r.more[name]) for r in rated]
+    values = [float(r.extra[name]) for r in rated]
     return mean_interval(values, evaluation.rounds, evaluation.seed, passages(rated))
 
 

@@ -47,10 +47,10 @@ def _grouped(
     for measure in evaluation.measures if classes else ():
         for name, responses in groups.items():
             level = evaluation.level(measure, responses)
-            scored = {
-                c: measure.select_scored([r for r in responses if r.label == c])
-                for c in classes
-            }
+            scored = {}
+            for c in classes:
+                members = [response for response in responses if response.label == c]
+                scored[c] = measure.select_scored(members)
             rows.ours(
                 measure.name,
                 name,

@@ -1,6 +1,7 @@
 """Tables of systems, ratings, Q2's other settings, and other knowledge."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
@@ -29,7 +30,7 @@ def systems_table(evaluation: Evaluation) -> Table | None:
     """
     rows = Rows(evaluation, 'table_4')
     crossed = contrasts(evaluation.annotated.crossed)
-    responses = [response for contrast in crossed for response in contrast]
+    responses = [*chain.from_iterable(crossed)]
     absent = []
     for measure in evaluation.measures if crossed else ():
         if len(measure.select_scored(responses)) < len(responses):
@@ -62,7 +63,7 @@ def ratings_table(evaluation: Evaluation) -> Table | None:
     """One row for each rating and scorer."""
     rows = Rows(evaluation, 'table_5')
     responses = evaluation.annotated.responses
-    for rating in sorted({name for r in responses for name in r.human}):
+    for rating in sorted(set(chain.from_iterable(r.human for r in responses))):
         rated = [r for r in responses if rating in r.human]
         for measure in evaluation.measures:
             scored = measure.select_scored(rated)
@@ -161,7 +162,8 @@ def random_knowledge_table(evaluation: Evaluation) -> Table | None:
         kinds[SAME_DIALOGUE] = same
     kinds[RANDOM_DIALOGUE] = other
     # A column of a file has no scores against other knowledge.
-    measures = [m for m in evaluation.measures if any(p in m for p in (*same, *other))]
+    pairs = [*same, *other]
+    measures = [m for m in evaluation.measures if any(map(m.__contains__, pairs))]
     rows = Rows(evaluation, 'table_10')
     for kind, members in kinds.items():
         cells: dict[str, Cell] = {'count': len(members)}
