@@ -95,8 +95,8 @@ class Reading(NamedTuple):
 
     :param text: its sentence.
     :param mark: the claim's words in the sentence, perhaps all of it.
-    :param index: the sentences of the knowledge.
-    :param known: the stems of its words, with function words: "before" for "after" is a
+    :param knowledge_index: the sentences of the knowledge.
+    :param known_stems: those of its words, with function words: "before" for "after" is a
         mistake.
     :param nearest: the sentences that match the sentence, by index, the best first.
     :param is_contradicted: whether the knowledge says otherwise.
@@ -104,8 +104,8 @@ class Reading(NamedTuple):
 
     text: str
     mark: Span
-    index: SentenceIndex
-    known: frozenset[str]
+    knowledge_index: SentenceIndex
+    known_stems: frozenset[str]
     nearest: Sequence[int]
     is_contradicted: bool
 
@@ -117,13 +117,13 @@ class Reading(NamedTuple):
     def new_words(self) -> list[re.Match[str]]:
         """The words of the sentence that are nowhere in the knowledge."""
         words = _WORD.finditer(self.text)
-        return [word for word in words if word[0].lower()[:STEM] not in self.known]
+        return [word for word in words if word[0].lower()[:STEM] not in self.known_stems]
 
     def evidence(self, nearest: int, start: int, end: int) -> Evidence:
         """Words of a sentence of the knowledge."""
-        text, offset, _ = self.index.sentences[nearest]
+        text, offset, _ = self.knowledge_index.sentences[nearest]
         span = Span(text[start:end], offset + start, offset + end)
-        return Evidence(self.index.passages[nearest], span, Stance.AGAINST)
+        return Evidence(self.knowledge_index.passages[nearest], span, Stance.AGAINST)
 
 
 # A kind of mistake, where it is in the sentence, and what the knowledge has instead.
@@ -154,8 +154,8 @@ def _find_mistake(
     reading = Reading(
         text=sentence.text,
         mark=Span(claim.span.text, start, end),
-        index=index,
-        known=known,
+        knowledge_index=index,
+        known_stems=known,
         nearest=index.best(sentence.text, NEAREST),
         is_contradicted=claim.status == Status.CONTRADICTED,
     )
@@ -227,7 +227,7 @@ def _is_added(text: str, new: Sequence[re.Match[str]]) -> bool:
 def _amounts(reading: Reading) -> Iterator[Verdict]:
     """The amounts that the knowledge does not have, or that are marked."""
     mark = reading.mark
-    unsupported = find_unsupported(reading.index.text, reading.text)
+    unsupported = find_unsupported(reading.knowledge_index.text, reading.text)
     marked = [
         amount
         for amount in find_amounts(reading.text)
@@ -250,7 +250,7 @@ def _other_amount(reading: Reading, claim: Amount) -> Evidence | None:
     that measures the same and differs. Bare numbers must count the same.
     """
     for nearest in reading.nearest:
-        sentence = reading.index.sentences[nearest].text
+        sentence = reading.knowledge_index.sentences[nearest].text
         amounts = [
             amount
             for amount in find_amounts(sentence)
@@ -280,7 +280,7 @@ def _denies(reading: Reading) -> bool:
     """Whether the nearest clause says what the claim's clause denies, or denies it."""
     if not reading.is_contradicted or not reading.nearest:
         return False
-    sentence = reading.index.sentences[reading.nearest[0]].text
+    sentence = reading.knowledge_index.sentences[reading.nearest[0]].text
     words = stems(reading.text)
     theirs = max(_clauses(sentence), key=lambda clause: len(stems(clause) & words))
     marked = [c for c in _clauses(reading.text) if reading.mark.text in c]
@@ -304,7 +304,7 @@ def _other_name(reading: Reading) -> Evidence | None:
     if not reading.nearest:
         return None
     nearest, words = reading.nearest[0], stems(reading.text)
-    sentence = reading.index.sentences[nearest].text
+    sentence = reading.knowledge_index.sentences[nearest].text
     names = [m for m in _NAME.finditer(sentence) if not stems(m[0]) & words]
     return reading.evidence(nearest, *names[0].span()) if len(names) == 1 else None
 
