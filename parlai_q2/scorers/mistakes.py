@@ -96,7 +96,7 @@ class Reading(NamedTuple):
     :param text: its sentence.
     :param mark: the claim's words in the sentence, perhaps all of it.
     :param knowledge_index: the sentences of the knowledge.
-    :param known_stems: those of its words, with function words: "before" for "after" is a
+    :param known_stems: of its words and function words: "before" for "after" is a
         mistake.
     :param nearest: the sentences that match the sentence, by index, the best first.
     :param is_contradicted: whether the knowledge says otherwise.
@@ -117,7 +117,9 @@ class Reading(NamedTuple):
     def new_words(self) -> list[re.Match[str]]:
         """The words of the sentence that are nowhere in the knowledge."""
         words = _WORD.finditer(self.text)
-        return [word for word in words if word[0].lower()[:STEM] not in self.known_stems]
+        return [
+            word for word in words if word[0].lower()[:STEM] not in self.known_stems
+        ]
 
     def evidence(self, nearest: int, start: int, end: int) -> Evidence:
         """Words of a sentence of the knowledge."""
