@@ -155,7 +155,7 @@ class ConsistencyAgent(Agent):
             for name in self._maps[classes].without_output:
                 warn_once(
                     f'No output of the scorer stands for the class {name!r}, so '
-                    'it is never answered. Use --class-map to give it one: '
+                    'it is never predicted. Use --class-map to give it one: '
                     f'{", ".join(Finding)}.'
                 )
         return self._maps[classes]

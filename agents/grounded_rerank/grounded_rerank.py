@@ -125,7 +125,9 @@ class GroundedRerankAgent(ChatCommands):
             opt['generator'] = find_generator_name(opt)
             opt['model'] = class2str(type(self).__bases__[0])
             self.reranker = reranker_from_opt(opt)
-            logging.info(f'Metrics of rerank/ are of {self.reranker.chooser.name}.')
+            logging.info(
+                f'The metrics rerank/ use the scores of {self.reranker.chooser.name}.'
+            )
             source = searching_source(opt)
         self.knowledge = AgentKnowledge(source)
         self.strategies = parse_strategies(

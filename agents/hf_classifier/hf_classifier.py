@@ -100,7 +100,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
                 )
             warn_once(
                 f'No output of {self.classifier.model} stands for the class '
-                f'{name!r}, so it is never answered. Use --class-map to give it '
+                f'{name!r}, so it is never predicted. Use --class-map to give it '
                 'one.'
             )
         return HfClassifierModel(hf, classes)

@@ -19,7 +19,7 @@ def add_filter_options(
     :param default: whether to keep or drop turns that cannot be judged, by default.
     :param prefix: put before each option's name, to avoid clashes with other options.
     """
-    group = parser.add_argument_group('What stays')
+    group = parser.add_argument_group('Labels to keep')
     for name, what in (
         ('generic', 'labels that make no statement to check'),
         ('unverifiable', 'labels in which the scorer could verify nothing'),

@@ -126,20 +126,19 @@ def make_replies(
     run = {**run_of(opt), 'data': data}
     if same_run(path, run):
         logging.info(
-            f'Taking the replies in {path}, made from the same data, model and options.'
+            f'Reusing the replies in {path}, from the same data, model and options.'
         )
         return
     writer = ResumableWriter(path, run)
     if writer.started_over or (path.exists() and not writer.done):
         logging.info(
-            f'{path} was made from other data or with other options, so all replies '
-            'are made again.'
+            f'{path} has other data or options, so all replies are generated again.'
         )
     try:
         episodes = islice(chain.from_iterable(tasks), writer.done, None)
         count = sum(len(line['replies']) for line in writer.lines())
         if count:
-            logging.info(f'Continuing after the {count} replies already made.')
+            logging.info(f'Continuing after the first {count} replies.')
         agent = create_agent(opt)
         with Progress('replies', total, 'turns', count) as bar:
             for episode in replies(agent, episodes, opt.get('batchsize') or 1):
