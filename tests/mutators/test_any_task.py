@@ -1,5 +1,6 @@
-"""Plain ``parlai`` finds our mutators on any task that is named through us."""
+"""Plain ``parlai`` finds our mutators on tasks named through us, or by one file."""
 
+import os
 import subprocess
 import sys
 
@@ -12,7 +13,10 @@ COMMAND = ['-m', 'parlai', 'display_data', '-dt', 'train:evalmode', '-n', '3']
 def run_parlai(task, tmp_path):
     words = ['-t', task, '--mutators', 'q2_filter', '--choose', 'overlap']
     command = [sys.executable, *COMMAND, *words, '--datapath', str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    env = {**os.environ, 'PYTHONPATH': str(tmp_path)}
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, env=env
+    )
     return done.returncode, done.stdout + done.stderr
 
 
@@ -25,3 +29,13 @@ def test_a_mutator_is_found_on_any_task(tasks, tmp_path):
     assert 'q2_filter kept 3 of 3 turns that were read, and dropped 0' in (
         shown if len(tasks) == 1 else shown.replace('kept 2 of 2', 'kept 3 of 3')
     )
+
+
+@pytest.mark.slow
+def test_a_mutator_is_found_by_a_file_that_parlai_imports(tmp_path):
+    path = tmp_path / 'parlai_internal' / 'mutators' / 'q2.py'
+    path.parent.mkdir(parents=True)
+    path.write_text('import parlai_q2.parlai.mutators\n')
+    status, shown = run_parlai(TASK, tmp_path)
+    assert status == 0, shown[-2000:]
+    assert 'q2_filter kept 3 of 3 turns' in shown
