@@ -42,22 +42,25 @@ def valid_questions(
     settings: Q2Settings,
 ) -> list[list[Question]]:
     """The valid questions of B responses, if any, in span order, then beam order."""
-    asked = [
+    asked_spans = [
         (row, span)
         for row, spans in enumerate(spans_to_ask(responses, find_spans, settings))
         for span in spans
     ]  # S spans
     most = settings.max_context_words
     generated = generator.generate(
-        [(span.text, context_of(responses[row], span, most)) for row, span in asked]
+        [
+            (span.text, context_of(responses[row], span, most))
+            for row, span in asked_spans
+        ]
     )
     waiting = [
         questions_to_try(questions, responses[row], span, settings)
-        for (row, span), questions in zip(asked, generated, strict=True)
+        for (row, span), questions in zip(asked_spans, generated, strict=True)
     ]
-    kept = _in_rounds(responses, asked, waiting, answerer, settings)
+    valid = _in_rounds(responses, asked_spans, waiting, answerer, settings)
     result: list[list[Question]] = [[] for _ in responses]
-    for (row, span), questions in zip(asked, kept, strict=True):
+    for (row, span), questions in zip(asked_spans, valid, strict=True):
         result[row] += [Question(text, span) for text in questions]
     return result
 
@@ -90,12 +93,12 @@ def questions_to_try(
 
 def _in_rounds(
     responses: Sequence[str],
-    asked: Sequence[tuple[int, Span]],
+    asked_spans: Sequence[tuple[int, Span]],
     waiting: list[list[str]],
     answerer: QuestionAnswerer,
     settings: Q2Settings,
 ) -> list[list[str]]:
-    kept: list[list[str]] = [[] for _ in asked]
+    valid: list[list[str]] = [[] for _ in asked_spans]
     multi = at_once = settings.variant == Variant.MULTI
     while any(waiting):
         tried = [
@@ -110,24 +113,24 @@ def _in_rounds(
             tried = [
                 t for t, drop in zip(tried, about_speakers, strict=True) if not drop
             ]
-        answers = answerer.answer([(q, responses[asked[s][0]]) for s, q in tried])
-        done: set[int] = set()
+        answers = answerer.answer([(q, responses[asked_spans[s][0]]) for s, q in tried])
+        answered: set[int] = set()
         for (s, question), answer in zip(tried, answers, strict=True):
-            if s in done and not multi:
+            if s in answered and not multi:
                 continue
-            if answer is not None and same_answer(answer.text, asked[s][1].text):
-                kept[s].append(question)
-                done.add(s)
+            if answer is not None and same_answer(answer.text, asked_spans[s][1].text):
+                valid[s].append(question)
+                answered.add(s)
         waiting = [
-            [] if s in done else questions for s, questions in enumerate(waiting)
+            [] if s in answered else questions for s, questions in enumerate(waiting)
         ]
         at_once = sum(map(len, waiting)) <= FEW
-    return kept
+    return valid
 
 
-def same_answer(one: str, other: str) -> bool:
+def same_answer(answer: str, expected: str) -> bool:
     """Whether two answers are equal after normalisation."""
-    return normalize(one) == normalize(other)
+    return normalize(answer) == normalize(expected)
 
 
 def context_of(response: str, span: Span, max_words: int) -> str:

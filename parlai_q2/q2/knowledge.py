@@ -57,28 +57,28 @@ class Excerpts:
         return index.joined(sorted({i for of_piece in best for i in of_piece}))
 
     def answers(
-        self, asked: Sequence[tuple[str, Turn]], answerer: QuestionAnswerer
+        self, questions: Sequence[tuple[str, Turn]], answerer: QuestionAnswerer
     ) -> list[Evidence | None]:
         """
         Where the knowledge answers each of Q questions, each of a turn; None if it does
         not.
         """
-        chosen = [self.of_question(question, turn) for question, turn in asked]
-        indices = [self.index(turn) for _, turn in asked]
-        found = answerer.answer(
+        chosen = [self.of_question(question, turn) for question, turn in questions]
+        indices = [self.index(turn) for _, turn in questions]
+        raw_answers = answerer.answer(
             [
-                (question, index.joined(some))
-                for (question, _), index, some in zip(
-                    asked, indices, chosen, strict=True
+                (question, index.joined(numbers))
+                for (question, _), index, numbers in zip(
+                    questions, indices, chosen, strict=True
                 )
             ]
         )
         answers: list[Evidence | None] = []
-        for answer, index, some in zip(found, indices, chosen, strict=True):
+        for answer, index, numbers in zip(raw_answers, indices, chosen, strict=True):
             if answer is None:
                 answers.append(None)
                 continue
-            passage, span = index.located(some, answer.start, answer.end)
+            passage, span = index.located(numbers, answer.start, answer.end)
             if self._lower:
                 span = span._replace(text=span.text.lower())
             answers.append(Evidence(passage, span, Stance.NEITHER))

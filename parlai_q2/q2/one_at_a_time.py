@@ -49,10 +49,10 @@ def _of_span(
         if answer is None or not same_answer(answer.text, span.text):
             continue
         excerpts = Excerpts(settings.knowledge_words, settings.lower_answers)
-        found = excerpts.answers([(text, example)], models.answerer)
+        answers = excerpts.answers([(text, example)], models.answerer)
         nli = models.nli if settings.use_nli else None
         claims += judge(
-            [Question(text, span)], found, nli, settings.soft_nli, settings.by_value
+            [Question(text, span)], answers, nli, settings.soft_nli, settings.by_value
         )
         if settings.variant == Variant.SINGLE:
             break

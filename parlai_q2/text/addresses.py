@@ -28,8 +28,8 @@ def find_addresses(text: str) -> frozenset[str]:
     """
     if '@' not in text and '/' not in text and 'www.' not in text.lower():
         return frozenset()
-    found = (m[0].lower().rstrip(_END) for m in _ADDRESS.finditer(text))
-    return frozenset(address.removesuffix('/') for address in found)
+    addresses = (m[0].lower().rstrip(_END) for m in _ADDRESS.finditer(text))
+    return frozenset(address.removesuffix('/') for address in addresses)
 
 
 def has_unknown_address(knowledge: str, response: str) -> bool:

@@ -314,31 +314,33 @@ def _is_derived(claim: Amount, amounts: Sequence[Amount]) -> bool:
     """Whether an amount is a sum, a difference or a share of two of the knowledge."""
     if not 2 <= len(amounts) <= MOST_COMBINED:
         return False
-    return any(_gives(one, other, claim) for one, other in combinations(amounts, 2))
+    return any(
+        _gives(first, second, claim) for first, second in combinations(amounts, 2)
+    )
 
 
-def _gives(one: Amount, other: Amount, claim: Amount) -> bool:
+def _gives(first: Amount, second: Amount, claim: Amount) -> bool:
     target = claim.value
     if claim.dimension == 'share':
-        quotients = ((one.value, other.value), (other.value, one.value))
+        quotients = ((first.value, second.value), (second.value, first.value))
         return any(
             abs(100 * part / whole - target) <= ROUGH * target
             for part, whole in quotients
             if whole
         )
-    if {one.dimension, other.dimension} == {'', 'time'} and not claim.dimension:
-        year, span = (one, other) if not one.dimension else (other, one)
+    if {first.dimension, second.dimension} == {'', 'time'} and not claim.dimension:
+        year, span = (first, second) if not first.dimension else (second, first)
         years = span.value / UNITS['year'][1]
         if abs(abs(target - year.value) - years) < 0.5:
             return True
-    if one.dimension != other.dimension:
+    if first.dimension != second.dimension:
         return False
     # The difference of two years is a time.
-    is_years = claim.dimension == 'time' and not one.dimension
-    if not is_years and one.dimension != claim.dimension and claim.dimension:
+    is_years = claim.dimension == 'time' and not first.dimension
+    if not is_years and first.dimension != claim.dimension and claim.dimension:
         return False
     unit = claim.size if is_years else 1.0
-    for value in (one.value + other.value, abs(one.value - other.value)):
+    for value in (first.value + second.value, abs(first.value - second.value)):
         near = claim._replace(rough=True, number=value * unit / claim.size)
         if _is_near(near, value * unit, target, claim) and value:
             return True

@@ -138,7 +138,7 @@ def _has_other_name(knowledge: str, response: str) -> bool:
     claims = list(_IS.finditer(response))
     if not claims:
         return False
-    names = _Names.of(knowledge)
+    names = _Names.read(knowledge)
     for claim in claims:
         name, nouns = claim['name'].lower(), set(claim['words'].lower().split())
         words = names.words.get(name) or names.words.get(name.split()[-1])
@@ -162,7 +162,7 @@ class _Names:
 
     @staticmethod
     @lru_cache(maxsize=64)
-    def of(text: str) -> '_Names':
+    def read(text: str) -> '_Names':
         """The names of a text, found once for several responses."""
         return _Names(text)
 
@@ -217,9 +217,9 @@ def _read_vocabulary(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-def _shared_length(words: Sequence[str], others: Sequence[str]) -> int:
+def _shared_length(first: Sequence[str], second: Sequence[str]) -> int:
     """How many words two sentences begin with alike."""
-    pairs = zip(words, others, strict=False)
+    pairs = zip(first, second, strict=False)
     return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 

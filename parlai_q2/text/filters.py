@@ -45,8 +45,10 @@ def personal(questions: Sequence[str], passive: bool = False) -> list[bool]:
     """
     maybe = list(dict.fromkeys(q for q in questions if _MAYBE.search(q)))
     parsed = zip(maybe, parse_all(maybe, dependencies_only=True), strict=True)
-    found = {question for question, doc in parsed if _is_personal(doc, passive)}
-    return [question in found for question in questions]
+    personal_questions = {
+        question for question, doc in parsed if _is_personal(doc, passive)
+    }
+    return [question in personal_questions for question in questions]
 
 
 def _is_personal(doc: 'Doc', passive: bool) -> bool:
@@ -70,19 +72,21 @@ def drop_personal(
     Of each response's spans, those that do not lie in a clause about a speaker: its
     subject is "I" or someone's or something's of "mine", or "you" in a question.
     """
-    kept = []
+    impersonal = []
     for doc, of_response in zip(_parse_personal(responses), spans, strict=True):
-        kept.append([span for span in of_response if not _is_about_speaker(doc, span)])
-    return kept
+        impersonal.append(
+            [span for span in of_response if not _is_about_speaker(doc, span)]
+        )
+    return impersonal
 
 
 def only_personal(responses: Sequence[str]) -> list[bool]:
     """Which of B responses have clauses about a speaker, and no others."""
-    found = []
+    are_personal = []
     for doc in _parse_personal(responses):
         subjects = [t for t in doc or () if t.dep_ in _SUBJECT_LABELS]
-        found.append(bool(subjects) and all(map(_is_speaker, subjects)))
-    return found
+        are_personal.append(bool(subjects) and all(map(_is_speaker, subjects)))
+    return are_personal
 
 
 def _parse_personal(responses: Sequence[str]) -> list['Doc | None']:

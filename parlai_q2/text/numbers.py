@@ -30,5 +30,5 @@ def known_numbers(knowledge: str, text: str) -> float:
     The share of a text's numbers that also occur in the knowledge, in [0, 1]; 1 for a
     text without numbers.
     """
-    said = numbers(text)
-    return len(said & numbers(knowledge)) / len(said) if said else 1.0
+    claimed = numbers(text)
+    return len(claimed & numbers(knowledge)) / len(claimed) if claimed else 1.0

@@ -152,12 +152,12 @@ def _remove_item_marks(prepared: PreparedText) -> PreparedText:
     numbers = [
         (int(m['number']) if m['number'] else ord(m['letter']) - 96) for m in items
     ]
-    kept = _in_sequence(items, numbers)
+    marks = _in_sequence(items, numbers)
     ordinals = list(_ORDINAL.finditer(prepared.text))
     order = [1 + _ORDINALS.index(m['word'].lower()) for m in ordinals]
-    kept += _in_sequence(ordinals, order)
-    kept.sort(key=lambda m: m.start())
-    return prepared.edit([(m.start(), m.end(), '') for m in kept])
+    marks += _in_sequence(ordinals, order)
+    marks.sort(key=lambda m: m.start())
+    return prepared.edit([(m.start(), m.end(), '') for m in marks])
 
 
 def _in_sequence(
@@ -165,14 +165,14 @@ def _in_sequence(
 ) -> list[re.Match[str]]:
     """The matches of counts from 1 to at least 2."""
     runs: list[list[re.Match[str]]] = []
-    wanted = 0
+    expected = 0
     for match, number in zip(matches, numbers, strict=True):
         if number == 1:
             runs.append([match])
-            wanted = 2
-        elif runs and number == wanted:
+            expected = 2
+        elif runs and number == expected:
             runs[-1].append(match)
-            wanted += 1
+            expected += 1
     return [match for run in runs if len(run) > 1 for match in run]
 
 
@@ -192,5 +192,5 @@ def has_words(text: str) -> bool:
     >>> has_words(':)'), has_words('a a a'), has_words('5')
     (False, False, True)
     """
-    seen = {char.lower() for char in text if char.isalnum()}
-    return len(seen) > 1 or any(char.isdigit() for char in seen)
+    characters = {char.lower() for char in text if char.isalnum()}
+    return len(characters) > 1 or any(char.isdigit() for char in characters)

@@ -54,14 +54,14 @@ class PreparedText(NamedTuple):
         old = range(len(self.text)) if self.places is None else self.places
         parts: list[str] = []
         places: list[int] = []
-        done = 0
+        end_of_last = 0
         for start, end, new in edits:
-            parts += [self.text[done:start], new]
-            places += old[done:start]
+            parts += [self.text[end_of_last:start], new]
+            places += old[end_of_last:start]
             places += _spread(self.text[start:end], new, old, start, end)
-            done = end
-        parts.append(self.text[done:])
-        places += old[done:]
+            end_of_last = end
+        parts.append(self.text[end_of_last:])
+        places += old[end_of_last:]
         return PreparedText(''.join(parts), self.original, places)
 
 

@@ -32,7 +32,7 @@ _COMPARES = re.compile(
 
 def has_other_record(knowledge: str, response: str) -> bool:
     """Whether what a response says of one record is in another one."""
-    records = _Records.of(knowledge)
+    records = _Records.read(knowledge)
     if len(records.values) < 2 or _COMPARES.search(response):
         return False
     words = _as_words(response)
@@ -69,7 +69,7 @@ class _Records:
 
     @staticmethod
     @lru_cache(maxsize=64)
-    def of(text: str) -> '_Records':
+    def read(text: str) -> '_Records':
         """The records of a text, read once for several responses."""
         return _Records(text)
 
@@ -84,20 +84,22 @@ class _Records:
 
     def has_other_value(self, name: str, response: str, words: tuple[str, ...]) -> bool:
         """Whether a response has a value that only other records have under its key."""
-        own = self.values[name]
-        own_words = {word for value in own.values() for word in value}
+        values = self.values[name]
+        own_words = {word for value in values.values() for word in value}
         for place, word in enumerate(words):
             for value in self._by_first.get((word,), ()):
                 if words[place : place + len(value)] != value or own_words >= {*value}:
                     continue
-                if self._is_rival(own, self._keys[value], words) and _is_telling(value):
+                if self._is_rival(values, self._keys[value], words) and _is_telling(
+                    value
+                ):
                     return True
         assert self._index is not None
         for claim in find_amounts(response):
             rivals = [self._record_at(m.start) for m in self._index.matches(claim)]
             keys = {key for rival, key in rivals}
             is_elsewhere = all(rival not in ('', name) for rival, _ in rivals)
-            if rivals and is_elsewhere and self._is_rival(own, keys, words):
+            if rivals and is_elsewhere and self._is_rival(values, keys, words):
                 return True
         return False
 
@@ -108,10 +110,10 @@ class _Records:
 
     @staticmethod
     def _is_rival(
-        own: Mapping[str, tuple[str, ...]], keys: set[str], words: tuple[str, ...]
+        values: Mapping[str, tuple[str, ...]], keys: set[str], words: tuple[str, ...]
     ) -> bool:
         """Whether a record has its own value of one of some keys, which is not said."""
-        return any(key in own and not {*own[key]} <= {*words} for key in keys)
+        return any(key in values and not {*values[key]} <= {*words} for key in keys)
 
 
 def _is_telling(value: Sequence[str]) -> bool:

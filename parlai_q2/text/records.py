@@ -89,11 +89,14 @@ def read_records(prepared: PreparedText) -> PreparedText:
     places: list[int] = []
     for part in parts:
         if isinstance(part, Statement):
-            text, own = part.write()
+            text, own_places = part.write()
         else:
-            text, own = part.text, list(range(part.start, part.start + len(part.text)))
+            text, own_places = (
+                part.text,
+                list(range(part.start, part.start + len(part.text))),
+            )
         texts.append(text + '\n')
-        places += [old[min(place, len(old) - 1)] for place in own]
+        places += [old[min(place, len(old) - 1)] for place in own_places]
         places.append(places[-1] if places else 0)
     return PreparedText(''.join(texts)[:-1], prepared.original, places[:-1])
 
@@ -170,8 +173,8 @@ def _name_pairs(
     pairs: Sequence[tuple[Cell, Cell]], name: Cell | None
 ) -> list[Statement]:
     keys = {key.text.lower(): value for key, value in pairs}
-    own = next((keys[key] for key in NAME_KEYS if key in keys), None)
-    name = name or own
+    named = next((keys[key] for key in NAME_KEYS if key in keys), None)
+    name = name or named
     return [
         Statement(key, value, None if value is name else name) for key, value in pairs
     ]
@@ -317,13 +320,13 @@ class _Leaves:
     def _write(self, value: Any, path: tuple[str, ...], name: Cell | None) -> Statement:
         key = Cell(' '.join(path), self.place)
         items = value if isinstance(value, list) else [value]
-        shown = ', '.join(map(_show_json, items))
-        start = self._seek(_dump(items[0]) if items else '[]', shown[:1])
-        cell = Cell(shown, start)
-        is_name = name is not None and name.text == shown
+        text = ', '.join(map(_show_json, items))
+        start = self._seek(_dump(items[0]) if items else '[]', text[:1])
+        cell = Cell(text, start)
+        is_name = name is not None and name.text == text
         return Statement(key, cell, None if is_name else name)
 
-    def _seek(self, dumped: str, shown: str) -> int:
+    def _seek(self, dumped: str, text: str) -> int:
         at = self.text.find(dumped, self.place)
         if at >= 0:
             self.place = at

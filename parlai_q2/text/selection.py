@@ -51,15 +51,15 @@ def stems(text: str) -> set[str]:
 
 def pieces(text: str) -> list[Span]:
     """The sentences of a text, those of more than :data:`LONGEST` words cut."""
-    found = []
+    spans = []
     for sentence in sentences(text):
         if is_short(sentence.text, LONGEST):
-            found.append(sentence)
+            spans.append(sentence)
             continue
         for part in windows(sentence.text, LONGEST):
             start = sentence.start + part.start
-            found.append(Span(part.text, start, start + len(part.text)))
-    return found
+            spans.append(Span(part.text, start, start + len(part.text)))
+    return spans
 
 
 class SentenceIndex:
@@ -138,8 +138,8 @@ class SentenceIndex:
         """
         How well sentences match a statement, by index; none shares no word with it.
         """
-        found = self._matches(stems(statement))
-        return {i: w / (1 + PER_WORD * len(self.stems[i])) for i, w in found.items()}
+        weights = self._matches(stems(statement))
+        return {i: w / (1 + PER_WORD * len(self.stems[i])) for i, w in weights.items()}
 
     def together(self, statement: str, most: int) -> list[int]:
         """
@@ -149,16 +149,16 @@ class SentenceIndex:
         :return: at most ``most`` indices, in the order of the text; empty if no
             sentence shares a word.
         """
-        left = stems(statement) & self.places.keys()
-        least = NEW_SHARE * math.fsum(map(self.weight, left))
+        uncovered = stems(statement) & self.places.keys()
+        least = NEW_SHARE * math.fsum(map(self.weight, uncovered))
         chosen: list[int] = []
-        while left and len(chosen) < most:
-            found = self._matches(left)
-            i = max(found, key=lambda i: (found[i], -i))
-            if chosen and found[i] < least:
+        while uncovered and len(chosen) < most:
+            weights = self._matches(uncovered)
+            i = max(weights, key=lambda i: (weights[i], -i))
+            if chosen and weights[i] < least:
                 break
             chosen.append(i)
-            left -= self.stems[i]
+            uncovered -= self.stems[i]
         return sorted(chosen)
 
     def least_covered(self, knowledge: 'SentenceIndex', max_words: int) -> list[int]:
@@ -206,13 +206,13 @@ class SentenceIndex:
             part.text[first:last], part.start + first, part.start + last
         )
 
-    def _matches(self, wanted: set[str]) -> dict[int, float]:
-        found: Counter[int] = Counter()
-        for stem in sorted(wanted):
+    def _matches(self, stems_to_match: set[str]) -> dict[int, float]:
+        weights: Counter[int] = Counter()
+        for stem in sorted(stems_to_match):
             weight = self.weight(stem)
             for i in self.places.get(stem, ()):
-                found[i] += weight  # type: ignore[assignment]
-        return dict(found)
+                weights[i] += weight  # type: ignore[assignment]
+        return dict(weights)
 
 
 # Candidates for one turn, and the models that read them, share the knowledge.

@@ -40,8 +40,8 @@ _WORD = re.compile(rf'\S{{1,{_LONGEST_WORD}}}')
 def count_words(text: str) -> int:
     """The number of words of a text, long ones counted as several."""
     words = text.split()
-    more = sum((len(w) - 1) // _LONGEST_WORD for w in words if len(w) > _LONGEST_WORD)
-    return len(words) + more
+    extra = sum((len(w) - 1) // _LONGEST_WORD for w in words if len(w) > _LONGEST_WORD)
+    return len(words) + extra
 
 
 def is_short(text: str, max_words: int) -> bool:
@@ -97,15 +97,15 @@ def cut_to_fit(texts: Iterable[str], fits: Callable[[str], bool]) -> list[str]:
     >>> cut_to_fit(['It is old. It is red.'], lambda text: len(text) < 12)
     ['It is old.', 'It is red.']
     """
-    found, left = [], [*texts][::-1]
-    while left:
-        text = left.pop()
+    parts, pending = [], [*texts][::-1]
+    while pending:
+        text = pending.pop()
         words = count_words(text)
         if words < 2 or fits(text):
-            found.append(text)
+            parts.append(text)
         else:
-            left += [part.text for part in windows(text, (words + 1) // 2)][::-1]
-    return found
+            pending += [part.text for part in windows(text, (words + 1) // 2)][::-1]
+    return parts
 
 
 def windows(text: str, max_words: int) -> list[Span]:
