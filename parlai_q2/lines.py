@@ -216,7 +216,7 @@ def _judge_choice(example: Example, ranking: Ranking, annotation: str) -> Judged
     chosen = ranking.chosen
     if ranking.passages and chosen.score is None:
         raise InputError(f'turn {example.id} was reranked without scores')
-    score = chosen.shown or not_verifiable()
+    score = chosen.displayed_score or not_verifiable()
     if chosen.text.strip() != example.response.strip():
         # The reply is another text, so there is nothing to verify.
         score = not_verifiable(ranking.signature)

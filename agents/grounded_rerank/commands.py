@@ -134,7 +134,7 @@ def _format_passages(passages: Sequence[Passage]) -> str:
 
 def _answer_why(ranking: Ranking, reply: str, colour: bool, width: int) -> str:
     chosen, lines = ranking.chosen, [f'Chosen for: {ranking.reason}.']
-    if chosen.shown is None:
+    if chosen.displayed_score is None:
         return lines[0]
     if reply != chosen.text:
         lines.append(f'Said instead: {reply}')
@@ -145,6 +145,10 @@ def _answer_why(ranking: Ranking, reply: str, colour: bool, width: int) -> str:
     if reply == chosen.text:
         lines += [f'From: {source}' for source in list_sources(ranking)]
     evidence = render_score(
-        chosen.shown, chosen.text, ranking.passages, colour=colour, width=width
+        chosen.displayed_score,
+        chosen.text,
+        ranking.passages,
+        colour=colour,
+        width=width,
     )
     return '\n'.join([*lines, evidence])

@@ -31,7 +31,7 @@ class Question:
 SpanFinder = Callable[[Sequence[str]], list[list[Span]]]
 # With at most this many questions left, answering all of them in one call is cheaper
 # than another round, even if some answers turn out not to be needed.
-FEW = 24
+MAX_AT_ONCE = 24
 
 
 def valid_questions(
@@ -42,25 +42,23 @@ def valid_questions(
     settings: Q2Settings,
 ) -> list[list[Question]]:
     """The valid questions of B responses, if any, in span order, then beam order."""
-    asked_spans = [
-        (row, span)
-        for row, spans in enumerate(spans_to_ask(responses, find_spans, settings))
-        for span in spans
-    ]  # S spans
-    most = settings.max_context_words
+    row_spans: list[tuple[int, Span]] = []  # S spans
+    for row, spans in enumerate(spans_to_ask(responses, find_spans, settings)):
+        row_spans += [(row, span) for span in spans]
+    max_words = settings.max_context_words
     generated = generator.generate(
         [
-            (span.text, context_of(responses[row], span, most))
-            for row, span in asked_spans
+            (span.text, read_context(responses[row], span, max_words))
+            for row, span in row_spans
         ]
     )
-    waiting = [
+    untried = [
         questions_to_try(questions, responses[row], span, settings)
-        for (row, span), questions in zip(asked_spans, generated, strict=True)
+        for (row, span), questions in zip(row_spans, generated, strict=True)
     ]
-    valid = _in_rounds(responses, asked_spans, waiting, answerer, settings)
+    valid = _select_valid(responses, row_spans, untried, answerer, settings)
     result: list[list[Question]] = [[] for _ in responses]
-    for (row, span), questions in zip(asked_spans, valid, strict=True):
+    for (row, span), questions in zip(row_spans, valid, strict=True):
         result[row] += [Question(text, span) for text in questions]
     return result
 
@@ -70,8 +68,8 @@ def spans_to_ask(
 ) -> list[list[Span]]:
     """The spans of each response to ask about; with the paper's settings, all."""
     spans = [
-        filter_spans(of_response, settings.drop_pronouns, settings.duplicate_spans)
-        for of_response in find_spans(responses)
+        filter_spans(found_spans, settings.drop_pronouns, settings.duplicate_spans)
+        for found_spans in find_spans(responses)
     ]
     if settings.first_person or not settings.personal_filter:
         return spans
@@ -91,49 +89,53 @@ def questions_to_try(
     return distinct
 
 
-def _in_rounds(
+def _select_valid(
     responses: Sequence[str],
-    asked_spans: Sequence[tuple[int, Span]],
-    waiting: list[list[str]],
+    row_spans: Sequence[tuple[int, Span]],
+    untried: list[list[str]],
     answerer: QuestionAnswerer,
     settings: Q2Settings,
 ) -> list[list[str]]:
-    valid: list[list[str]] = [[] for _ in asked_spans]
-    multi = at_once = settings.variant == Variant.MULTI
-    while any(waiting):
-        tried = [
-            (s, question)
-            for s, questions in enumerate(waiting)
-            for question in (questions if at_once else questions[:1])
-        ]
-        waiting = [[] if at_once else questions[1:] for questions in waiting]
+    valid: list[list[str]] = [[] for _ in row_spans]
+    is_multi = all_at_once = settings.variant == Variant.MULTI
+    while any(untried):
+        tried: list[tuple[int, str]] = []
+        for place, questions in enumerate(untried):
+            count = len(questions) if all_at_once else 1
+            tried += [(place, question) for question in questions[:count]]
+        untried = [[] if all_at_once else questions[1:] for questions in untried]
         if settings.personal_filter:
             questions = [question for _, question in tried]
             about_speakers = personal(questions, settings.passive_subjects)
             tried = [
                 t for t, drop in zip(tried, about_speakers, strict=True) if not drop
             ]
-        answers = answerer.answer([(q, responses[asked_spans[s][0]]) for s, q in tried])
+        answers = answerer.answer(
+            [(q, responses[row_spans[place][0]]) for place, q in tried]
+        )
         answered: set[int] = set()
-        for (s, question), answer in zip(tried, answers, strict=True):
-            if s in answered and not multi:
+        for (place, question), answer in zip(tried, answers, strict=True):
+            if place in answered and not is_multi:
                 continue
-            if answer is not None and same_answer(answer.text, asked_spans[s][1].text):
-                valid[s].append(question)
-                answered.add(s)
-        waiting = [
-            [] if s in answered else questions for s, questions in enumerate(waiting)
+            if answer is not None and same_answer(
+                answer.text, row_spans[place][1].text
+            ):
+                valid[place].append(question)
+                answered.add(place)
+        untried = [
+            [] if place in answered else questions
+            for place, questions in enumerate(untried)
         ]
-        at_once = sum(map(len, waiting)) <= FEW
+        all_at_once = sum(map(len, untried)) <= MAX_AT_ONCE
     return valid
 
 
-def same_answer(answer: str, expected: str) -> bool:
+def same_answer(answer: str, other: str) -> bool:
     """Whether two answers are equal after normalisation."""
-    return normalize(answer) == normalize(expected)
+    return normalize(answer) == normalize(other)
 
 
-def context_of(response: str, span: Span, max_words: int) -> str:
+def read_context(response: str, span: Span, max_words: int) -> str:
     """What is read for a span: the response or, if long, the window it begins in."""
     if len(response.split()) <= max_words:
         return response

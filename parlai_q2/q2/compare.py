@@ -57,7 +57,7 @@ def judge(
     pairs = pairs_to_compare(questions, answers) if nli is not None else {}
     probabilities = nli.classify(list(pairs.values())) if nli is not None else []
     compared = dict(zip(pairs, probabilities, strict=True))
-    return claims_of(questions, answers, compared, soft, by_value)
+    return make_claims(questions, answers, compared, soft, by_value)
 
 
 def pairs_to_compare(
@@ -79,7 +79,7 @@ def pairs_to_compare(
     }
 
 
-def claims_of(
+def make_claims(
     questions: Sequence[Question],
     answers: Sequence[Evidence | None],
     compared: Mapping[int, NliProbabilities],
@@ -120,7 +120,13 @@ def _claim(
     stance = STANCES.get(status, Stance.NEITHER)
     evidence = () if answer is None else (answer._replace(stance=stance),)
     return Claim(
-        question.answer, score, status, evidence, question.text, comparison, f1
+        question.answer,
+        support=score,
+        status=status,
+        evidence=evidence,
+        question=question.text,
+        comparison=comparison,
+        f1=f1,
     )
 
 

@@ -9,6 +9,7 @@ next one is cut.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 
 from parlai_q2.claims import Evidence, Stance
 from parlai_q2.models.protocols import QuestionAnswerer
@@ -17,7 +18,7 @@ from parlai_q2.turns import Example, Turn
 
 # Sentences read for a question and, in end-to-end NLI, for each sentence of a response.
 # Chosen on development data.
-FOR_A_QUESTION, FOR_A_SENTENCE = 3, 2
+SENTENCES_PER_QUESTION, SENTENCES_PER_CLAIM = 3, 2
 
 
 class Excerpts:
@@ -46,15 +47,17 @@ class Excerpts:
         index = self.index(turn)
         if not self._is_long(index):
             return []
-        return sorted(index.best(question, FOR_A_QUESTION))
+        return sorted(index.best(question, SENTENCES_PER_QUESTION))
 
     def of_response(self, example: Example) -> str:
         """What end-to-end NLI reads for a response."""
         index = self.index(example)
         if not self._is_long(index):
             return index.text
-        best = (index.best(p.text, FOR_A_SENTENCE) for p in pieces(example.response))
-        return index.joined(sorted({i for of_piece in best for i in of_piece}))
+        best = (
+            index.best(p.text, SENTENCES_PER_CLAIM) for p in pieces(example.response)
+        )
+        return index.joined(sorted(set(chain.from_iterable(best))))
 
     def answers(
         self, questions: Sequence[tuple[str, Turn]], answerer: QuestionAnswerer
@@ -63,22 +66,24 @@ class Excerpts:
         Where the knowledge answers each of Q questions, each of a turn; None if it does
         not.
         """
-        chosen = [self.of_question(question, turn) for question, turn in questions]
+        selections = [self.of_question(question, turn) for question, turn in questions]
         indices = [self.index(turn) for _, turn in questions]
-        raw_answers = answerer.answer(
+        spans = answerer.answer(
             [
-                (question, index.joined(numbers))
-                for (question, _), index, numbers in zip(
-                    questions, indices, chosen, strict=True
+                (question, index.joined(sentence_places))
+                for (question, _), index, sentence_places in zip(
+                    questions, indices, selections, strict=True
                 )
             ]
         )
         answers: list[Evidence | None] = []
-        for answer, index, numbers in zip(raw_answers, indices, chosen, strict=True):
+        for answer, index, sentence_places in zip(
+            spans, indices, selections, strict=True
+        ):
             if answer is None:
                 answers.append(None)
                 continue
-            passage, span = index.located(numbers, answer.start, answer.end)
+            passage, span = index.located(sentence_places, answer.start, answer.end)
             if self._lower:
                 span = span._replace(text=span.text.lower())
             answers.append(Evidence(passage, span, Stance.NEITHER))

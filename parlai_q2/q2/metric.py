@@ -18,8 +18,8 @@ from parlai_q2.models.protocols import (
     QuestionAnswerer,
     QuestionGenerator,
 )
-from parlai_q2.q2.ask import SpanFinder, valid_questions
-from parlai_q2.q2.compare import claims_of, hard_score, pairs_to_compare
+from parlai_q2.q2.ask import Question, SpanFinder, valid_questions
+from parlai_q2.q2.compare import hard_score, make_claims, pairs_to_compare
 from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.text.filters import only_personal
@@ -68,11 +68,9 @@ def q2(
         models.answerer,
         settings,
     )
-    flat = [
-        (question, example)
-        for example, of_response in zip(examples, questions, strict=True)
-        for question in of_response
-    ]  # Q questions
+    flat: list[tuple[Question, Example]] = []  # Q questions
+    for example, response_questions in zip(examples, questions, strict=True):
+        flat += [(question, example) for question in response_questions]
     flat_questions = [question for question, _ in flat]
     excerpts = Excerpts(settings.knowledge_words, settings.lower_answers)
     answers = excerpts.answers([(q.text, e) for q, e in flat], models.answerer)
@@ -83,7 +81,7 @@ def q2(
     probabilities = models.nli.classify([*unequal.values(), *whole])
     compared = dict(zip(unequal, probabilities))
     claims = iter(
-        claims_of(
+        make_claims(
             flat_questions, answers, compared, settings.soft_nli, settings.by_value
         )
     )

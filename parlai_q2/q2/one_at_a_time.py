@@ -9,8 +9,8 @@ batched metric gives the same numbers; nothing else uses it.
 from parlai_q2.claims import Claim
 from parlai_q2.q2.ask import (
     Question,
-    context_of,
     questions_to_try,
+    read_context,
     same_answer,
     spans_to_ask,
 )
@@ -29,17 +29,17 @@ def q2_one_at_a_time(
     claims: list[Claim] = []
     (spans,) = spans_to_ask([example.response], models.find_spans, settings)
     for span in spans:
-        claims += _of_span(span, example, models, settings)
+        claims += _judge_span(span, example, models, settings)
     whole = Excerpts(settings.knowledge_words).of_response(example)
     nli = models.nli.classify([(whole.lower(), example.response.lower())])[0]
     return response_result(example, claims, nli, settings)
 
 
-def _of_span(
+def _judge_span(
     span: Span, example: Example, models: Q2Models, settings: Q2Settings
 ) -> list[Claim]:
     response = example.response
-    context = context_of(response, span, settings.max_context_words)
+    context = read_context(response, span, settings.max_context_words)
     claims: list[Claim] = []
     generated = models.generator.generate([(span.text, context)])[0]
     for text in questions_to_try(generated, response, span, settings):

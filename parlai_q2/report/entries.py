@@ -99,7 +99,7 @@ def ranking_entries(
     labels = [*annotations, *[None] * len(ranking.candidates)]
     return [
         {
-            **score_entry(candidate.shown, candidate.text, ranking.passages),
+            **score_entry(candidate.displayed_score, candidate.text, ranking.passages),
             'generator': _number(candidate.generator_score),
             'strategies': list(map(one_line, candidate.strategies)),
             # Evidence may have been looked for and be none.
@@ -114,7 +114,7 @@ def ranking_entries(
 
 def chosen_knowledge(ranking: Ranking) -> list[list[Any]]:
     """The page's data of a turn's knowledge, marked for what was chosen."""
-    return _pieces(knowledge_pieces(ranking.passages, ranking.chosen.shown))
+    return _pieces(knowledge_pieces(ranking.passages, ranking.chosen.displayed_score))
 
 
 def list_sources(ranking: Ranking) -> list[str]:
@@ -122,7 +122,7 @@ def list_sources(ranking: Ranking) -> list[str]:
     Where what was chosen is from: the documents' passages that its evidence is in, or
     all that it was chosen by.
     """
-    score = ranking.chosen.shown
+    score = ranking.chosen.displayed_score
     claims = score.claims if score else ()
     evidence = itertools.chain.from_iterable(claim.evidence for claim in claims)
     cited = {sentence.passage for sentence in evidence}

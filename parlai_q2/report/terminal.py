@@ -261,7 +261,7 @@ def _add_claim_block(lines: Lines, claim: Claim, passages: Sequence[Passage]) ->
 def _add_candidate_block(
     lines: Lines, rank: int, candidate: Candidate, ranking: Ranking
 ) -> None:
-    score, chosen = candidate.shown, candidate is ranking.chosen
+    score, chosen = candidate.displayed_score, candidate is ranking.chosen
     head: list[Run] = [] if score is None else [(f'{score.value:.2f} ', 'bold')]
     head += _label(score.label if score else None)
     if candidate.generator_score is not None and isfinite(candidate.generator_score):

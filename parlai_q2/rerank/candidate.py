@@ -62,7 +62,7 @@ class Candidate:
         return self.score is not None and self.score.verifiable
 
     @property
-    def shown(self) -> Score | None:
+    def displayed_score(self) -> Score | None:
         """
         Its score with the claims that people see: those of the scorer that explains, if
         it was asked and returned any, as far as they agree with the score
@@ -113,9 +113,9 @@ def distinct_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def first_distinct(candidates: Iterable[Candidate], number: int) -> list[Candidate]:
     """The first distinct candidates of a search, at most ``number``."""
-    kept: dict[str, Candidate] = {}
+    distinct: dict[str, Candidate] = {}
     for candidate in candidates:
-        if len(kept) == number:
+        if len(distinct) == number:
             break
-        kept.setdefault(duplicate_key(candidate.text), candidate)
-    return list(kept.values())
+        distinct.setdefault(duplicate_key(candidate.text), candidate)
+    return list(distinct.values())

@@ -20,7 +20,7 @@ from parlai_q2.turns import joined, passages_of
 DEFAULT_MARGIN = 0.3
 
 
-def pair_of(
+def choose_pair(
     rows: Sequence[Mapping[str, Any]], margin: float = DEFAULT_MARGIN
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
     """
@@ -55,14 +55,14 @@ def pair_record(
     """
     rows = fields.get('rerank')
     try:
-        found = pair_of(rows, margin) if rows else None
+        pair = choose_pair(rows, margin) if rows else None
         if rows is None or 'knowledge' not in fields:
             raise TypeError
         passages = passages_of(knowledge_of(fields))
         knowledge = joined(passages)
-        if found is None:
+        if pair is None:
             return None
-        best, worst = found
+        best, worst = pair
         return {
             'prompt': prompt.render(read_history(fields), knowledge),
             'chosen': best['text'],

@@ -23,7 +23,7 @@ from parlai_q2.turns import Knowledge, Turn
 from parlai_q2.typed import is_number
 
 # The strategy of a candidate that was not searched for here.
-GIVEN = ('given',)
+GIVEN_CANDIDATE = ('given',)
 # The endings of files whose cells hold one text each.
 TABLES = ('.csv', '.tsv')
 HUMAN_LABELS = (Label.CONSISTENT, Label.INCONSISTENT)
@@ -54,19 +54,21 @@ class Pool(Turn):
         object.__setattr__(self, 'candidates', _candidates(candidates))
 
 
-def _candidates(given: Any) -> tuple[Candidate, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
+def _candidates(values: Any) -> tuple[Candidate, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(
-            f'Candidates must be a list, not {type(given).__name__}: ["It is far."]'
+            f'Candidates must be a list, not {type(values).__name__}: ["It is far."]'
         )
-    found = tuple(Candidate(one) if isinstance(one, str) else one for one in given)
-    for one in found:
-        if not isinstance(one, Candidate):
+    candidates = tuple(
+        Candidate(value) if isinstance(value, str) else value for value in values
+    )
+    for value in candidates:
+        if not isinstance(value, Candidate):
             raise InputError(
                 'A candidate must be a string or a Candidate, not '
-                f'{type(one).__name__}. Write Candidate("It is far.").'
+                f'{type(value).__name__}. Write Candidate("It is far.").'
             )
-    return found
+    return candidates
 
 
 @dataclass(frozen=True)
@@ -121,12 +123,12 @@ def parse_pool(fields: Mapping[str, Any]) -> Pool:
 
 def _parse_candidate(place: int, value: Any) -> Candidate:
     if isinstance(value, str):
-        return Candidate(value, GIVEN)
+        return Candidate(value, GIVEN_CANDIDATE)
     if not isinstance(value, dict) or not isinstance(value.get('text'), str):
-        shown = json.dumps(value, default=str)[:40]
+        excerpt = json.dumps(value, default=str)[:40]
         raise InputError(
             f'candidate {place} is neither a string nor an object with a string as '
-            f'"text": {shown}'
+            f'"text": {excerpt}'
         )
     label = value.get('label')
     if label not in (None, *HUMAN_LABELS):
@@ -141,6 +143,6 @@ def _parse_candidate(place: int, value: Any) -> Candidate:
             '"tokens" at least 1. Leave out unknown values.'
         )
     if 'score' not in value:
-        return Candidate(value['text'], GIVEN)
+        return Candidate(value['text'], GIVEN_CANDIDATE)
     mean = float(score) / int(tokens)
-    return Candidate(value['text'], GIVEN, float(score), mean)
+    return Candidate(value['text'], GIVEN_CANDIDATE, float(score), mean)

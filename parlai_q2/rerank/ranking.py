@@ -252,9 +252,9 @@ def _format_notes(candidate: Candidate) -> str:
     if candidate.turn_support is not None:
         notes.append(f'right answer {candidate.turn_support:.2f}')
     if candidate.guards and candidate.score and candidate.value is not None:
-        taken = candidate.score.value - candidate.value
-        if taken > 0:
-            notes.append(f'{", ".join(candidate.guards)} {-taken:+.2f}')
+        penalty = candidate.score.value - candidate.value
+        if penalty > 0:
+            notes.append(f'{", ".join(candidate.guards)} {-penalty:+.2f}')
     return f' ({"; ".join(notes)})' if notes else ''
 
 

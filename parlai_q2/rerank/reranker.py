@@ -190,13 +190,11 @@ class Reranker:
         if self.explainer is None:
             return list(rankings)
         explained = [list(ranking.candidates) for ranking in rankings]
-        shown = [
-            (b, n)
-            for b, ranking in enumerate(rankings)
-            for n in {0, ranking.candidates.index(ranking.first)}
-        ]
-        self._add_evidence(explained, shown, rankings)
-        self._compare_answers(explained, shown, rankings)
+        places: list[tuple[int, int]] = []
+        for b, ranking in enumerate(rankings):
+            places += [(b, n) for n in {0, ranking.candidates.index(ranking.first)}]
+        self._add_evidence(explained, places, rankings)
+        self._compare_answers(explained, places, rankings)
         return [
             replace(ranking, candidates=tuple(candidates))
             for ranking, candidates in zip(rankings, explained, strict=True)
@@ -205,7 +203,7 @@ class Reranker:
     def _add_evidence(
         self,
         candidates: Sequence[list[Candidate]],
-        shown: Sequence[tuple[int, int]],
+        candidate_places: Sequence[tuple[int, int]],
         rankings: Sequence[Ranking],
     ) -> None:
         """Add what the explainer says of the candidates at some places."""
@@ -213,7 +211,9 @@ class Reranker:
         assert explainer is not None
         signature = str(explainer.signature)
         places = [
-            (b, n) for b, n in shown if _lacks_evidence(candidates[b][n], signature)
+            (b, n)
+            for b, n in candidate_places
+            if _lacks_evidence(candidates[b][n], signature)
         ]
         examples = [
             Example(rankings[b].passages, candidates[b][n].text) for b, n in places
@@ -225,13 +225,13 @@ class Reranker:
     def _compare_answers(
         self,
         candidates: Sequence[list[Candidate]],
-        shown: Sequence[tuple[int, int]],
+        candidate_places: Sequence[tuple[int, int]],
         rankings: Sequence[Ranking],
     ) -> None:
         """Add the answers to the turn's question, where relevance was read."""
         places = [
             (b, n)
-            for b, n in shown
+            for b, n in candidate_places
             if candidates[b][n].relevance is not None
             and candidates[b][n].answer is None
             and wants_span(rankings[b].turn)
@@ -250,24 +250,22 @@ class Reranker:
         """
         The candidates of each pool, scored and guarded where there is knowledge.
         """
-        placed = [
-            [replace(candidate, place=n) for n, candidate in enumerate(pool.candidates)]
-            for pool in pools
-        ]
-        examples = [
-            Example(turn.knowledge, candidate.text, turn.history)
-            for candidates, turn in zip(placed, turns, strict=True)
-            if turn.knowledge
-            for candidate in candidates
-        ]
+        examples: list[Example] = []
+        for pool, turn in zip(pools, turns, strict=True):
+            if turn.knowledge:
+                examples += [
+                    Example(turn.knowledge, candidate.text, turn.history)
+                    for candidate in pool.candidates
+                ]
         scores = self.chooser.score(examples) if examples else []
-        scored = iter(self._apply_guards(examples, scores))
-        return [
-            [replace(c, **next(scored)) for c in candidates]
-            if turn.knowledge
-            else candidates
-            for candidates, turn in zip(placed, turns, strict=True)
-        ]
+        guarded = iter(self._apply_guards(examples, scores))
+        scored = []
+        for pool, turn in zip(pools, turns, strict=True):
+            candidates = [replace(c, place=n) for n, c in enumerate(pool.candidates)]
+            if turn.knowledge:
+                candidates = [replace(c, **next(guarded)) for c in candidates]
+            scored.append(candidates)
+        return scored
 
     def _apply_guards(
         self, examples: Sequence[Example], scores: Sequence[Score]
@@ -300,12 +298,10 @@ class Reranker:
         """
         if self.rule.by != RerankBy.COMBINED or self._relevance is None:
             return
-        places = [
-            (b, n)
-            for b, turn in enumerate(turns)
-            if turn.knowledge and turn.text.strip()
-            for n in find_readable(scored[b], turn.text)
-        ]
+        places: list[tuple[int, int]] = []
+        for b, turn in enumerate(turns):
+            if turn.knowledge and turn.text.strip():
+                places += [(b, n) for n in find_readable(scored[b], turn.text)]
         reader = self.relevance_reader if places else None
         if reader is None:
             return
@@ -314,11 +310,9 @@ class Reranker:
             if wants_reply(turns[b].text):
                 candidate = self._without_covered_guards(candidate)
             scored[b][n] = candidate
-        contenders = [
-            (b, n)
-            for b in dict.fromkeys(b for b, _ in places)
-            for n in find_contenders(scored[b], turns[b].text)
-        ]
+        contenders: list[tuple[int, int]] = []
+        for b in dict.fromkeys(b for b, _ in places):
+            contenders += [(b, n) for n in find_contenders(scored[b], turns[b].text)]
         read = add_support(reader, [(turns[b], scored[b][n]) for b, n in contenders])
         for (b, n), candidate in zip(contenders, read, strict=True):
             scored[b][n] = candidate

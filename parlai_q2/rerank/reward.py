@@ -80,9 +80,13 @@ class GroundedReward:
             called; None, which TRL leaves out, where there is no knowledge.
         :raises InputError: when the data has no such column, or one of another length.
         """
-        known = columns.get(self.knowledge)
-        if known is None or len(known) != len(completions):
-            what = 'no' if known is None else f'{len(known)} values in the'
+        knowledge_column = columns.get(self.knowledge)
+        if knowledge_column is None or len(knowledge_column) != len(completions):
+            what = (
+                'no'
+                if knowledge_column is None
+                else f'{len(knowledge_column)} values in the'
+            )
             raise InputError(
                 f'A reward needs the knowledge of each of {len(completions)} replies, '
                 f"and there is {what} column {self.knowledge!r}. Name the data's own: "
@@ -98,7 +102,9 @@ class GroundedReward:
         rankings = self.reranker.rank_batch(
             [
                 Pool(knowledge or '', [Candidate(text)], turns or ())
-                for knowledge, text, turns in zip(known, texts, history, strict=True)
+                for knowledge, text, turns in zip(
+                    knowledge_column, texts, history, strict=True
+                )
             ]
         )
         replies = [ranking.chosen for ranking in rankings]

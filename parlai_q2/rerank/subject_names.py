@@ -6,6 +6,7 @@ asked for a reply that begins with the name.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from parlai_q2.rerank.subjects import is_naming_subject, join_apostrophes
@@ -38,9 +39,8 @@ def find_subject_name(reply: str, passages: Sequence[Passage]) -> str | None:
     True
     """
     reply_words = set(tokens(reply))
-    texts = [
-        sentence.text for passage in passages for sentence in sentences(passage.text)
-    ]
+    split = chain.from_iterable(sentences(passage.text) for passage in passages)
+    texts = [sentence.text for sentence in split]
     overlaps = [len(reply_words & _word_set(text)) for text in texts]
     if max(overlaps, default=0) < MIN_SHARED_WORDS:
         return None
@@ -66,13 +66,11 @@ class _Clause(NamedTuple):
 def _find_clauses(sentence: str) -> tuple[_Clause, ...]:
     (doc,) = parse_all([join_apostrophes(sentence)])
     subjects = [t for t in doc if is_naming_subject(t) and t.pos_ in _NOUNS]
-    return tuple(
-        _Clause(
-            _word_set(' '.join(token.text for token in subject.head.subtree)),
-            _noun_phrase(doc, subject),
-        )
-        for subject in subjects
-    )
+    clauses = []
+    for subject in subjects:
+        text = ' '.join(token.text for token in subject.head.subtree)
+        clauses.append(_Clause(_word_set(text), _noun_phrase(doc, subject)))
+    return tuple(clauses)
 
 
 @lru_cache(maxsize=256)

@@ -30,7 +30,7 @@ from parlai_q2.io.write import (
 from parlai_q2.runs.job import Engine, Loaded
 from parlai_q2.runs.score_job import MakeScorer
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.shell import pair_of
+from parlai_q2.scorers.shell import make_pair
 from parlai_q2.turns import Example
 
 # Hexadecimal digits of the hash by which a line knows its example.
@@ -81,7 +81,7 @@ def score_items(scorer: Scorer, items: Sequence[Item]) -> list[dict[str, Any]]:
 
 def hash_item(item: Item) -> str:
     """A hash of an example's texts, which are all that its score depends on."""
-    return pair_key(pair_of(item.example)).hex()[:DIGITS]
+    return pair_key(make_pair(item.example)).hex()[:DIGITS]
 
 
 class KeptScores:

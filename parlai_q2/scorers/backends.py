@@ -47,28 +47,31 @@ def backend(kind: type[B], preset: Preset, section: Section, **options: Any) -> 
             )
     check_types(kind, settings, where)
     try:
-        made = kind(config, **settings)
+        model = kind(config, **settings)
     except (AttributeError, TypeError, ValueError) as e:
         raise ConfigError(f'{where} cannot be used: {e}') from e
     for name in NOT_LOADED:
         settings.pop(name, None)
-    settings['device'] = made.device
+    settings['device'] = model.device
     key = (kind.__name__, repr((identified(config), sorted(settings.items()))))
-    made.share(_LOADED.setdefault(key, made.loaders))
-    return made
+    model.share(_LOADED.setdefault(key, model.loaders))
+    return model
 
 
 def check_types(kind: type[Backend], settings: Mapping[str, Any], where: str) -> None:
     """Raise ConfigError unless settings have the types of the backend's defaults."""
-    shared = inspect.signature(Backend).parameters
-    for name, parameter in {**shared, **inspect.signature(kind).parameters}.items():
+    common_parameters = inspect.signature(Backend).parameters
+    for name, parameter in {
+        **common_parameters,
+        **inspect.signature(kind).parameters,
+    }.items():
         default, value = parameter.default, settings.get(name, parameter.default)
         # A word of an enum is given as its text.
         kind_of_default = str if isinstance(default, str) else type(default)
-        wanted = (int, float) if type(default) is float else kind_of_default
+        expected_types = (int, float) if type(default) is float else kind_of_default
         if default in (None, parameter.empty) or isinstance(default, tuple):
             continue
-        if not isinstance(value, wanted) or isinstance(value, bool) > (
+        if not isinstance(value, expected_types) or isinstance(value, bool) > (
             type(default) is bool
         ):
             raise ConfigError(

@@ -50,6 +50,6 @@ def _limit(reading: NliProbabilities, text: str, hypothesis: str) -> NliProbabil
     support = min(reading.entailment, MAX_SUPPORT)
     rest = reading.entailment - support
     if is_bound_otherwise or conflicts(text, hypothesis):
-        more = reading.contradiction + rest + reading.generic
-        return NliProbabilities(support, reading.neutral, more)
+        contradiction = reading.contradiction + rest + reading.generic
+        return NliProbabilities(support, reading.neutral, contradiction)
     return reading._replace(entailment=support, neutral=reading.neutral + rest)

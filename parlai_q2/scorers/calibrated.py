@@ -70,10 +70,16 @@ def read_calibration(path: str, scorer: str) -> Calibration:
                 f'{path} was written by an earlier version, with other scores. '
                 f'Fit it again: parlai_q2 calibrate --measure {scorer}'
             )
-        found = Calibration(**fields)
-        numbers = (found.threshold, found.prior or 0.5, found.shift or 0.0)
-        right = all(isinstance(n, (int, float)) and math.isfinite(n) for n in numbers)
-        right = right and 0 <= found.threshold <= 1 and 0 < numbers[1] < 1
+        calibration = Calibration(**fields)
+        numbers = (
+            calibration.threshold,
+            calibration.prior or 0.5,
+            calibration.shift or 0.0,
+        )
+        is_valid = all(
+            isinstance(n, (int, float)) and math.isfinite(n) for n in numbers
+        )
+        is_valid = is_valid and 0 <= calibration.threshold <= 1 and 0 < numbers[1] < 1
     except ConfigError:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
@@ -81,17 +87,17 @@ def read_calibration(path: str, scorer: str) -> Calibration:
             f'Cannot read the calibration {path}: {e!r}. Write it with "parlai_q2 '
             f'calibrate --infile labelled.jsonl --measure {scorer}".'
         ) from e
-    if not right:
+    if not is_valid:
         raise ConfigError(
             f'{path}: threshold and prior must be in [0, 1], and shift a number; got '
             f'{fields}.'
         )
-    if found.scorer != scorer:
+    if calibration.scorer != scorer:
         raise ConfigError(
-            f'{path} was fitted for the scorer {found.scorer!r}, not for {scorer!r}. '
-            f'Name {found.scorer}, or calibrate {scorer} too.'
+            f'{path} was fitted for the scorer {calibration.scorer!r}, not for {scorer!r}. '
+            f'Name {calibration.scorer}, or calibrate {scorer} too.'
         )
-    return found
+    return calibration
 
 
 def calibrated(score: Score, calibration: Calibration, threshold: float) -> Score:

@@ -57,24 +57,24 @@ class MeteorScorer(Scorer):
         }
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        found = []
+        scores = []
         for example in examples:
             value = self._metric()(example.knowledge_text, example.response)
             label = label_of(value, self.threshold)
-            found.append(Score(value, label))
-        return found
+            scores.append(Score(value, label))
+        return scores
 
     def _load(self) -> Any:
         from nltk.translate.meteor_score import single_meteor_score
 
-        known = wordnet()
+        synonyms = wordnet()
 
         def meteor(reference: str, response: str) -> float:
             texts = [words(reference), words(response)]
             if not all(texts):
                 return 0.0
             value = single_meteor_score(
-                *texts, wordnet=known, alpha=ALPHA, beta=BETA, gamma=GAMMA
+                *texts, wordnet=synonyms, alpha=ALPHA, beta=BETA, gamma=GAMMA
             )
             return min(1.0, max(0.0, float(value)))
 

@@ -138,26 +138,26 @@ def name_mistakes(score: Score, example: Example) -> Score:
         return score
     index = index_of(*example.texts)
     words = _WORD.findall(index.text.lower())
-    known = frozenset(word[:STEM] for word in words)
+    known_stems = frozenset(word[:STEM] for word in words)
     spans = sentences(example.response)
     claims = list(score.claims)
     for place, claim in enumerate(claims):
         if _is_wrong(claim):
             sentence = next(filter(partial(_is_in, claim.span), spans), claim.span)
-            mistake = _find_mistake(claim, sentence, index, known)
+            mistake = _find_mistake(claim, sentence, index, known_stems)
             claims[place] = replace(claim, mistake=mistake)
     return replace(score, claims=tuple(claims))
 
 
 def _find_mistake(
-    claim: Claim, sentence: Span, index: SentenceIndex, known: frozenset[str]
+    claim: Claim, sentence: Span, index: SentenceIndex, known_stems: frozenset[str]
 ) -> Mistake:
     start, end = (place - sentence.start for place in claim.span[1:])
     reading = Reading(
         text=sentence.text,
         mark=Span(claim.span.text, start, end),
         knowledge_index=index,
-        known_stems=known,
+        known_stems=known_stems,
         nearest=index.best(sentence.text, NEAREST),
         is_contradicted=claim.status == Status.CONTRADICTED,
     )
@@ -222,8 +222,8 @@ def _matches(kind: MistakeKind, focus: Sequence[Span]) -> Iterator[Verdict]:
 def _is_added(text: str, new: Sequence[re.Match[str]]) -> bool:
     """Whether most content words of a text are new."""
     words = stems(text)
-    known = words - stems(' '.join(word[0] for word in new))
-    return bool(words) and len(known) <= ADDED_SHARE * len(words)
+    known_stems = words - stems(' '.join(word[0] for word in new))
+    return bool(words) and len(known_stems) <= ADDED_SHARE * len(words)
 
 
 def _amounts(reading: Reading) -> Iterator[Verdict]:

@@ -30,8 +30,8 @@ SCORERS = ('q2', 'q2_f1')
 
 def persona_preset(preset: str | Preset) -> Preset:
     """A preset, or one by name or path, with the Q2 settings for personas."""
-    found = load_preset(preset) if isinstance(preset, str) else preset
-    return replace(found, q2={**found.q2, **SETTINGS})
+    loaded = load_preset(preset) if isinstance(preset, str) else preset
+    return replace(loaded, q2={**loaded.q2, **SETTINGS})
 
 
 def scorer_options(opt: Mapping[str, Any]) -> dict[str, Any]:

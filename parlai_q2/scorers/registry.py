@@ -67,7 +67,7 @@ def scorer_class(name: str) -> type[Scorer]:
     if not all(part.isidentifier() for part in [*module.split('.'), attribute]):
         raise ConfigError(f'Write a scorer as module:Class, not {path!r}.')
     try:
-        found = getattr(import_module(module), attribute, None)
+        kind = getattr(import_module(module), attribute, None)
     except ModuleNotFoundError as e:
         if e.name is None or not f'{module}.'.startswith(f'{e.name}.'):
             raise
@@ -75,11 +75,11 @@ def scorer_class(name: str) -> type[Scorer]:
             f'Cannot import {module!r} of the scorer {path!r}. Install it, or name its '
             'folder: PYTHONPATH=folder'
         ) from e
-    if found is None:
+    if kind is None:
         raise ConfigError(f'{module} has no {attribute!r}, which {path!r} names.')
-    if not isinstance(found, type) or not issubclass(found, Scorer):
-        raise ConfigError(f'{path} is not a Scorer but {found!r}. Name a class.')
-    return found
+    if not isinstance(kind, type) or not issubclass(kind, Scorer):
+        raise ConfigError(f'{path} is not a Scorer but {kind!r}. Name a class.')
+    return kind
 
 
 def load_scorer(
@@ -115,7 +115,7 @@ def load_scorer(
             f'A preset must be a name, a path or a loaded Preset, not {preset!r}.'
         )
     if calibration is None:
-        scorer, threshold = _made(name, kind, preset, options), None
+        scorer, threshold = _make_scorer(name, kind, preset, options), None
     else:
         from parlai_q2.scorers.calibrated import read_calibration
 
@@ -123,7 +123,7 @@ def load_scorer(
         threshold = options.pop('threshold', None)
         if read_calibration(calibration, kind.name).refitted:
             options['coefficients'] = calibration
-        scorer = _made(name, kind, preset, options)
+        scorer = _make_scorer(name, kind, preset, options)
     if calibration is None and cache is None:
         return scorer
 
@@ -132,7 +132,7 @@ def load_scorer(
     return ExtendedScorer(scorer, calibration, threshold, cache)
 
 
-def _made(
+def _make_scorer(
     name: str, kind: type[Scorer], preset: Preset, options: dict[str, Any]
 ) -> Scorer:
     try:

@@ -95,7 +95,7 @@ def score_all(
     texts: dict[Pair, Example] = {}
     for example in checked:
         if example.knowledge_text.strip() and example.response.strip():
-            texts.setdefault(pair_of(example), example)
+            texts.setdefault(make_pair(example), example)
     text_pairs = {pair: (e.knowledge_text, e.response) for pair, e in texts.items()}
     distinct = set(chain.from_iterable(text_pairs.values()))
     unreadable = {text for text in distinct if not scorer.can_read(text)}
@@ -121,10 +121,10 @@ def score_all(
         scores[pair] = replace(nothing, parts={reason: 1.0})
     signed = {p: replace(score, signature=signature) for p, score in scores.items()}
     nothing = replace(nothing, signature=signature)
-    return [signed.get(pair_of(example), nothing) for example in checked]
+    return [signed.get(make_pair(example), nothing) for example in checked]
 
 
-def pair_of(example: Example) -> Pair:
+def make_pair(example: Example) -> Pair:
     """What the score of an example depends on."""
     return example.texts, example.response
 
@@ -154,8 +154,8 @@ def _look_up(
     if reuse is None:
         return _compute(scorer, examples)
     signature = str(scorer.signature)
-    scores = reuse.store.get(signature, map(pair_of, examples))
-    missing = [example for example in examples if pair_of(example) not in scores]
+    scores = reuse.store.get(signature, map(make_pair, examples))
+    missing = [example for example in examples if make_pair(example) not in scores]
     reuse.hits += len(examples) - len(missing)
     reuse.misses += len(missing)
     for start in range(0, len(missing), reuse.chunk):
@@ -169,7 +169,9 @@ def _look_up(
 def _compute(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score]:
     computed = {}
     prepared = [PreparedExample(example, scorer.prepares_texts) for example in examples]
-    excerpts = [Excerpt(one.example, scorer.max_response_words) for one in prepared]
+    excerpts = [
+        Excerpt(original.example, scorer.max_response_words) for original in prepared
+    ]
     scores = list(scorer.score_texts([excerpt.example for excerpt in excerpts]))
     if len(scores) != len(examples):
         raise ConfigError(
@@ -189,7 +191,7 @@ def _compute(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score]
         if UNREAD in score.parts:
             texts = example.knowledge_text, example.response
             warn_once(scorer.name, TOO_LONG, texts)
-        computed[pair_of(example)] = score
+        computed[make_pair(example)] = score
     return computed
 
 

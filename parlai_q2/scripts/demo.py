@@ -127,7 +127,7 @@ def rerank(scorer: str, turns: int) -> Iterator[Record]:
         history.append(teacher['text'])
         ranking = Ranking.from_dict(model)
         _show_turn(teacher, ranking)
-        first, chosen = ranking.first.score, ranking.chosen.shown
+        first, chosen = ranking.first.score, ranking.chosen.displayed_score
         if chosen is not None:
             pairs.append((first.value if first else 0.0, chosen.value))
             yield {
@@ -194,12 +194,14 @@ def _show_turn(teacher: Mapping[str, Any], ranking: Ranking) -> None:
 
 
 def _show_candidate(candidate: Candidate, ranking: Ranking) -> None:
-    if candidate.shown is None:
+    if candidate.displayed_score is None:
         show(f'response  {one_line(candidate.text)}')
         return
     colour, columns = use_colour(sys.stdout), shutil.get_terminal_size().columns
     show(
-        render_score(candidate.shown, candidate.text, ranking.passages, colour, columns)
+        render_score(
+            candidate.displayed_score, candidate.text, ranking.passages, colour, columns
+        )
     )
 
 

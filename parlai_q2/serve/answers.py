@@ -10,7 +10,7 @@ from starlette.responses import Response
 from parlai_q2.generate.protocol import STREAM_END
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.rerank.choice import Reason
-from parlai_q2.serve.grounded import NOT_SCORED, Answer
+from parlai_q2.serve.grounded import NOT_SCORED, ChatAnswer
 from parlai_q2.serve.request import Unscored
 
 SSE = 'text/event-stream; charset=utf-8'
@@ -49,7 +49,7 @@ def unscored_grounding(reason: Unscored) -> dict[str, Any]:
     return {'scored': False, 'reason': str(reason), 'abstained': False}
 
 
-def grounding_of(answer: Answer) -> dict[str, Any]:
+def grounding_of(answer: ChatAnswer) -> dict[str, Any]:
     """
     The field ``grounding`` of an answer: the score, the label and the claims of the
     chosen reply with offsets into it and into ``passages``, and the scores of all
@@ -62,7 +62,7 @@ def grounding_of(answer: Answer) -> dict[str, Any]:
     if ranking is None:
         assert answer.unscored is not None
         return unscored_grounding(answer.unscored)
-    chosen = ranking.chosen.shown
+    chosen = ranking.chosen.displayed_score
     is_shown = chosen is not None and not ranking.abstain
     return {
         'scored': chosen is not None,
@@ -101,12 +101,12 @@ def headers_of(grounding: Mapping[str, Any]) -> dict[str, str]:
 
 
 def make_chunk(
-    completion: Mapping[str, Any], *choices: Any, **more: Any
+    completion: Mapping[str, Any], *choices: Any, **fields: Any
 ) -> dict[str, Any]:
     """A chunk of a streamed answer."""
     dropped = ('choices', 'usage', 'object')
     base = {name: value for name, value in completion.items() if name not in dropped}
-    return {**base, 'object': 'chat.completion.chunk', 'choices': [*choices], **more}
+    return {**base, 'object': 'chat.completion.chunk', 'choices': [*choices], **fields}
 
 
 def make_delta(index: int, delta: Any, finish_reason: Any = None) -> dict[str, Any]:

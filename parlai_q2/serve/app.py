@@ -30,7 +30,7 @@ from parlai_q2.generate.server import ChatServer
 from parlai_q2.io.read import read_example
 from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.serve.answers import SSE, Json, grounding_of, headers_of, stream_answer
-from parlai_q2.serve.gate import Gate, answer_error, read_json, refuse, until_left
+from parlai_q2.serve.gate import Gate, answer_error, read_json, refuse, until_disconnect
 from parlai_q2.serve.grounded import GroundedChat, Grounder
 from parlai_q2.serve.metrics import CONTENT_TYPE
 from parlai_q2.serve.sentences import pass_on, stream_sentences
@@ -106,18 +106,18 @@ class Endpoints:
         chat = self._chat
         body = await read_json(request, chat.settings)
         key = '' if chat.settings.api_key else request.headers.get('authorization', '')
-        asked = await until_left(request, chat.read(body))
-        if asked.is_streamed and not asked.is_declined:
-            if asked.unscored is not None:
-                return await _stream(request, pass_on(chat, asked, key))
-            if chat.settings.stream_sentences and asked.choices == 1:
-                return await _stream(request, stream_sentences(chat, asked, key))
-        answer = await until_left(request, chat.answer(asked, key))
+        chat_request = await until_disconnect(request, chat.read(body))
+        if chat_request.is_streamed and not chat_request.is_declined:
+            if chat_request.unscored is not None:
+                return await _stream(request, pass_on(chat, chat_request, key))
+            if chat.settings.stream_sentences and chat_request.choices == 1:
+                return await _stream(request, stream_sentences(chat, chat_request, key))
+        answer = await until_disconnect(request, chat.answer(chat_request, key))
         grounding = grounding_of(answer)
         chat.count(grounding)
         headers = headers_of(grounding)
-        if asked.is_streamed:
-            events = stream_answer(answer.completion, grounding, asked.has_usage)
+        if chat_request.is_streamed:
+            events = stream_answer(answer.completion, grounding, chat_request.has_usage)
             return StreamingResponse(events, headers=headers, media_type=SSE)
         return Json({**answer.completion, 'grounding': grounding}, headers=headers)
 
@@ -135,7 +135,7 @@ class Endpoints:
             map(Candidate, replies),
             body.get('history') or (),
         )
-        ranking = await until_left(request, self._chat.rank(pool))
+        ranking = await until_disconnect(request, self._chat.rank(pool))
         results = [
             {
                 'index': candidate.place,
@@ -160,8 +160,8 @@ class Endpoints:
         pools = [Pool(e.knowledge, [Candidate(e.response)]) for e in examples]
         work = asyncio.gather(*map(self._chat.rank, pools))
         data = []
-        for number, ranking in enumerate(await until_left(request, work)):
-            score = ranking.chosen.shown or not_verifiable()
+        for number, ranking in enumerate(await until_disconnect(request, work)):
+            score = ranking.chosen.displayed_score or not_verifiable()
             data.append({'index': number, **score.to_dict()})
         return Json({'object': 'list', 'data': data})
 
@@ -195,7 +195,7 @@ class Endpoints:
 
 async def _stream(request: Request, events: AsyncIterator[bytes]) -> Response:
     """A stream whose first event is there, so that a failure has its status."""
-    first = await until_left(request, anext(events))
+    first = await until_disconnect(request, anext(events))
 
     async def all_events() -> AsyncIterator[bytes]:
         yield first

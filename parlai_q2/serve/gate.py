@@ -28,7 +28,7 @@ PATHS = (
     *('/v1/chat/completions', '/v1/rerank', '/v1/score', '/v1/models'),
     *('/health', '/metrics', '/docs', '/openapi.json'),
 )
-LEFT = 499  # nginx's status for a client that has left
+CLIENT_CLOSED = 499  # nginx's status for a client that has left
 RETRY_AFTER = '1'
 MAX_FRAMES = 4
 T = TypeVar('T')
@@ -70,7 +70,7 @@ class Gate:
                 if is_counted and self._open:
                     self._leave()
         except (ClientDisconnect, asyncio.CancelledError) as error:
-            status = LEFT
+            status = CLIENT_CLOSED
             if isinstance(error, asyncio.CancelledError):
                 raise
         except Exception as error:
@@ -183,16 +183,16 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f'{name} is not JSON')
 
 
-async def until_left(request: Request, work: Awaitable[T]) -> T:
+async def until_disconnect(request: Request, work: Awaitable[T]) -> T:
     """The result of some work, which ends when the client leaves."""
     task = asyncio.ensure_future(work)
     # The body has been read: what comes now is that the client is gone.
-    left = asyncio.ensure_future(request.receive())
+    disconnect = asyncio.ensure_future(request.receive())
     try:
-        await asyncio.wait({task, left}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({task, disconnect}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
             raise ClientDisconnect
         return task.result()
     finally:
         task.cancel()
-        left.cancel()
+        disconnect.cancel()

@@ -22,10 +22,10 @@ from parlai_q2.io.turn_knowledge import TurnKnowledge
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.subjects import SubjectKind, find_subject_kinds
 from parlai_q2.serve.batches import Batcher
-from parlai_q2.serve.metrics import Metrics, Step
+from parlai_q2.serve.metrics import Metrics, ServeStep
 from parlai_q2.serve.request import (
     ChatRequest,
-    Source,
+    KnowledgeOrigin,
     Unscored,
     find_unscored,
     read_request,
@@ -57,7 +57,7 @@ class Revision(Word):
 
     REVISED = 'revised'  # the upstream server wrote it again
     SHORTENED = 'shortened'  # unsupported sentences were removed
-    KEPT = 'kept'  # neither was better
+    UNCHANGED = 'kept'  # neither was better
 
 
 class Grounder(Protocol):
@@ -67,7 +67,7 @@ class Grounder(Protocol):
 
 
 @dataclass(frozen=True)
-class Answer:
+class ChatAnswer:
     """
     An answer to a chat request.
 
@@ -80,7 +80,7 @@ class Answer:
     """
 
     completion: Completion
-    source: Source = Source.NONE
+    source: KnowledgeOrigin = KnowledgeOrigin.NONE
     ranking: Ranking | None = None
     unscored: Unscored | None = None
     revision: Revision | None = None
@@ -140,7 +140,7 @@ class GroundedChat:
 
     async def rank(self, pool: Pool) -> Ranking:
         """Rank a pool, together with those of other requests."""
-        with self.metrics.timed(Step.SCORE):
+        with self.metrics.timed(ServeStep.SCORE):
             return await self._rank(pool)
 
     async def read(self, body: Mapping[str, Any]) -> ChatRequest:
@@ -150,16 +150,16 @@ class GroundedChat:
         if (
             request.unscored is None
             and self.grounder is not None
-            and request.source != Source.FIELD
+            and request.source != KnowledgeOrigin.FIELD
         ):
-            with self.metrics.timed(Step.SEARCH):
-                known = await self._search(request.history)
-            if known.declined:
-                return replace(request, source=Source.INDEX, is_declined=True)
-            if known.courtesy:
+            with self.metrics.timed(ServeStep.SEARCH):
+                turn_knowledge = await self._search(request.history)
+            if turn_knowledge.declined:
+                return replace(request, source=KnowledgeOrigin.INDEX, is_declined=True)
+            if turn_knowledge.courtesy:
                 return replace(request, unscored=Unscored.SMALL_TALK)
-            if known.passages:
-                passages, source = known.passages, Source.INDEX
+            if turn_knowledge.passages:
+                passages, source = turn_knowledge.passages, KnowledgeOrigin.INDEX
                 request = request.with_knowledge(passages, source, settings.prompt)
         if not request.passages and request.unscored is None:
             rule = self.reranker.rule
@@ -167,7 +167,7 @@ class GroundedChat:
                 return replace(request, unscored=Unscored.NO_KNOWLEDGE)
         return request
 
-    async def answer(self, request: ChatRequest, authorization: str) -> Answer:
+    async def answer(self, request: ChatRequest, authorization: str) -> ChatAnswer:
         """
         Answer a request.
 
@@ -178,31 +178,31 @@ class GroundedChat:
             return self._decline(request)
         # Without sampling, all replies are the same.
         is_sampled = request.fields.get('temperature') != 0
-        several = request.unscored is None and is_sampled
-        number = max(request.choices, self.settings.candidates if several else 1)
+        wants_several = request.unscored is None and is_sampled
+        number = max(request.choices, self.settings.candidates if wants_several else 1)
         completion = await self._ask(request.fields, number, authorization)
-        given = completion['choices']
-        unscored = request.unscored or find_unscored(given[0])
-        if unscored == Unscored.EMPTY and any(not find_unscored(c) for c in given):
+        replies = completion['choices']
+        unscored = request.unscored or find_unscored(replies[0])
+        if unscored == Unscored.EMPTY and any(not find_unscored(c) for c in replies):
             unscored = None
         if unscored is not None:
-            completion = {**completion, 'choices': given[: request.choices]}
-            return Answer(completion, request.source, unscored=unscored)
-        candidates = [_candidate(c) for c in given if find_unscored(c) is None]
+            completion = {**completion, 'choices': replies[: request.choices]}
+            return ChatAnswer(completion, request.source, unscored=unscored)
+        candidates = [_candidate(c) for c in replies if find_unscored(c) is None]
         ranking = await self.rank(Pool(request.passages, candidates, request.history))
-        answer = Answer(completion, request.source, ranking)
+        answer = ChatAnswer(completion, request.source, ranking)
         if self.settings.revise and _is_unsupported(ranking):
-            with self.metrics.timed(Step.REVISE):
+            with self.metrics.timed(ServeStep.REVISE):
                 answer = await self._revise(request, answer, authorization)
         return self._choose(answer, request.choices)
 
     async def _ask(
         self, fields: Mapping[str, Any], number: int, authorization: str
     ) -> Completion:
-        with self.metrics.timed(Step.UPSTREAM):
+        with self.metrics.timed(ServeStep.UPSTREAM):
             return await self.connection.complete(fields, number, authorization)
 
-    def _choose(self, answer: Answer, choices: int) -> Answer:
+    def _choose(self, answer: ChatAnswer, choices: int) -> ChatAnswer:
         """The answer with only the replies that the client gets, best first."""
         assert answer.ranking is not None
         if answer.abstained:
@@ -217,7 +217,7 @@ class GroundedChat:
         }
         return replace(answer, completion=completion)
 
-    def _decline(self, request: ChatRequest) -> Answer:
+    def _decline(self, request: ChatRequest) -> ChatAnswer:
         completion = {
             'id': 'chatcmpl-abstained',
             'object': 'chat.completion',
@@ -228,21 +228,21 @@ class GroundedChat:
                 ('prompt_tokens', 'completion_tokens', 'total_tokens'), 0
             ),
         }
-        return Answer(completion, request.source, is_declined=True)
+        return ChatAnswer(completion, request.source, is_declined=True)
 
     async def _revise(
-        self, request: ChatRequest, answer: Answer, authorization: str
-    ) -> Answer:
+        self, request: ChatRequest, answer: ChatAnswer, authorization: str
+    ) -> ChatAnswer:
         """Have the best reply written again, or shorten it, if that is better."""
         ranking = answer.ranking
         assert ranking is not None
         best = ranking.chosen
         claims = '\n'.join(f'- {text}' for text in _find_unsupported(best))
-        asked = REVISE.format(claims=claims, knowledge=ranking.knowledge)
+        revision_request = REVISE.format(claims=claims, knowledge=ranking.knowledge)
         messages = [
             *request.fields['messages'],
             {'role': 'assistant', 'content': best.text},
-            {'role': 'user', 'content': asked},
+            {'role': 'user', 'content': revision_request},
         ]
         fields = {n: v for n, v in request.fields.items() if n not in TOOL_FIELDS}
         try:
@@ -253,8 +253,8 @@ class GroundedChat:
             # There is a reply, if not a better one.
             log.warning(f'A reply was not revised: {error.status}')
             revised = {'choices': []}
-        both = (answer.completion.get('usage'), revised.get('usage'))
-        if usages := [usage for usage in both if isinstance(usage, dict)]:
+        usage_fields = (answer.completion.get('usage'), revised.get('usage'))
+        if usages := [usage for usage in usage_fields if isinstance(usage, dict)]:
             answer.completion['usage'] = add_usage(usages)
         for choice in revised['choices']:
             if find_unscored(choice) is None:
@@ -266,7 +266,7 @@ class GroundedChat:
             better = await self._better(ranking, shorter, request)
             if better is not None:
                 return replace(answer, ranking=better, revision=Revision.SHORTENED)
-        return replace(answer, revision=Revision.KEPT)
+        return replace(answer, revision=Revision.UNCHANGED)
 
     async def _better(
         self, ranking: Ranking, other: Candidate, request: ChatRequest
@@ -293,17 +293,17 @@ class GroundedChat:
             return None
         pools = [Pool(request.passages, [span.text]) for span in spans]
         scored = await asyncio.gather(*map(self.rank, pools))
-        kept, text, end = list[bool](), '', 0
+        is_supported, text, end = list[bool](), '', 0
         for span, ranking in zip(spans, scored, strict=True):
             score = ranking.chosen.score
-            kept.append(score is None or score.label != Label.INCONSISTENT)
-            if kept[-1]:
+            is_supported.append(score is None or score.label != Label.INCONSISTENT)
+            if is_supported[-1]:
                 # With what stood before it, such as a line break.
                 text += best.text[end : span.end]
-                if len(kept) > 1 and not kept[-2] and _leans(span.text):
+                if len(is_supported) > 1 and not is_supported[-2] and _leans(span.text):
                     return None
             end = span.end
-        if all(kept) or not text.strip():
+        if all(is_supported) or not text.strip():
             return None
         choice = {**best.source, 'message': {**best.source['message'], 'content': text}}
         return _candidate(choice)
@@ -342,14 +342,14 @@ def _choice(candidate: Candidate) -> dict[str, Any]:
 
 def _find_unsupported(candidate: Candidate) -> list[str]:
     """The words that a reply is wrong or unsupported in; all, if nothing is marked."""
-    score = candidate.shown
+    score = candidate.displayed_score
     claims = score.claims if score is not None else ()
     texts = [claim.span.text for claim in claims if claim.status in _UNSUPPORTED]
     return texts or [candidate.text]
 
 
 def _is_unsupported(ranking: Ranking) -> bool:
-    score = ranking.chosen.shown
+    score = ranking.chosen.displayed_score
     return score is not None and (
         score.label == Label.INCONSISTENT
         or any(claim.status in _UNSUPPORTED for claim in score.claims)

@@ -19,7 +19,7 @@ CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 _BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
-class Step(Word):
+class ServeStep(Word):
     """The steps of an answer that are timed."""
 
     SEARCH = 'search'
@@ -33,19 +33,28 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        given: dict[str, Any] = {'namespace': 'parlai_q2', 'registry': self.registry}
+        namespace: dict[str, Any] = {
+            'namespace': 'parlai_q2',
+            'registry': self.registry,
+        }
         self.requests = Counter(
-            'requests', 'Answered requests', ('path', 'status'), **given
+            'requests', 'Answered requests', ('path', 'status'), **namespace
         )
         self.seconds = Histogram(
-            'step_seconds', 'Seconds of a step', ('step',), buckets=_BUCKETS, **given
+            'step_seconds',
+            'Seconds of a step',
+            ('step',),
+            buckets=_BUCKETS,
+            **namespace,
         )
-        self.labels = Counter('labels', 'Labels of chosen replies', ('label',), **given)
-        self.abstentions = Counter('abstentions', 'Replies withheld', **given)
-        self.in_progress = Gauge('in_progress', 'Requests being answered', **given)
+        self.labels = Counter(
+            'labels', 'Labels of chosen replies', ('label',), **namespace
+        )
+        self.abstentions = Counter('abstentions', 'Replies withheld', **namespace)
+        self.in_progress = Gauge('in_progress', 'Requests being answered', **namespace)
 
     @contextmanager
-    def timed(self, step: Step) -> Iterator[None]:
+    def timed(self, step: ServeStep) -> Iterator[None]:
         """Time a step."""
         began = perf_counter()
         try:

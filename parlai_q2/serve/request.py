@@ -26,7 +26,7 @@ SYSTEM, TOOLS, TURNS = (
 MAX_CHOICES = 128
 
 
-class Source(Word):
+class KnowledgeOrigin(Word):
     """Where the knowledge of a request is from."""
 
     FIELD = 'field'
@@ -66,7 +66,7 @@ class ChatRequest:
 
     fields: Mapping[str, Any]
     passages: tuple[Passage, ...]
-    source: Source
+    source: KnowledgeOrigin
     history: tuple[str, ...]
     choices: int = 1
     is_streamed: bool = False
@@ -75,7 +75,7 @@ class ChatRequest:
     is_declined: bool = False
 
     def with_knowledge(
-        self, passages: Sequence[Passage], source: Source, prompt: str
+        self, passages: Sequence[Passage], source: KnowledgeOrigin, prompt: str
     ) -> 'ChatRequest':
         """The request with knowledge that the model is told of by a system message."""
         return replace(
@@ -106,40 +106,40 @@ def read_request(
         raise InputError(f'"n" must be a whole number from 1 to {MAX_CHOICES}.')
     options = body.get('stream_options')
     dropped = ('knowledge', 'stream', 'stream_options', 'n')
-    given = _passages(body.get('knowledge'), 'knowledge')
+    passages = _passages(body.get('knowledge'), 'knowledge')
     documents = _passages(body.get('documents'), 'documents')
     in_messages, history = _read_messages(messages, markers)
     request = ChatRequest(
         {name: value for name, value in body.items() if name not in dropped},
-        *_choose_source(given + documents, in_messages, messages, markers),
+        *_choose_source(passages + documents, in_messages, messages, markers),
         history=history,
         choices=choices,
         is_streamed=bool(body.get('stream')),
         has_usage=isinstance(options, dict) and bool(options.get('include_usage')),
         unscored=_find_unscored(body),
     )
-    if given:
+    if passages:
         # Servers write ``documents`` into the prompt themselves.
-        told = request.with_knowledge(given, Source.FIELD, prompt)
-        return replace(told, passages=request.passages)
+        with_message = request.with_knowledge(passages, KnowledgeOrigin.FIELD, prompt)
+        return replace(with_message, passages=request.passages)
     return request
 
 
 def _choose_source(
-    given: tuple[Passage, ...],
+    in_fields: tuple[Passage, ...],
     in_messages: tuple[Passage, ...],
     messages: Sequence[Mapping[str, Any]],
     markers: tuple[str, str] | None,
-) -> tuple[tuple[Passage, ...], Source]:
-    if given:
-        return given, Source.FIELD
+) -> tuple[tuple[Passage, ...], KnowledgeOrigin]:
+    if in_fields:
+        return in_fields, KnowledgeOrigin.FIELD
     if in_messages:
-        return in_messages, Source.MESSAGES
+        return in_messages, KnowledgeOrigin.MESSAGES
     if markers is None:
         texts = (visible_text(m) for m in messages if m.get('role') in SYSTEM)
-        if passages := stripped(tuple(Passage(text) for text in texts if text)):
-            return passages, Source.SYSTEM
-    return (), Source.NONE
+        if system_passages := stripped(tuple(Passage(text) for text in texts if text)):
+            return system_passages, KnowledgeOrigin.SYSTEM
+    return (), KnowledgeOrigin.NONE
 
 
 def _read_messages(
@@ -182,7 +182,7 @@ def _passages(value: Any, name: str) -> tuple[Passage, ...]:
         return ()
     values = value if isinstance(value, list) else [value]
     try:
-        return stripped(passages_of([_as_passage(one) for one in values]))
+        return stripped(passages_of([_as_passage(item) for item in values]))
     except InputError:
         raise InputError(
             f'"{name}" must be a text, or a list of texts or of objects with "text".'

@@ -159,6 +159,9 @@ class _Reply:
         """The field ``grounding``: what was sent, with the score of each sentence."""
         judged = [score for _, score in self.scores if score.verifiable]
         label = Label.CONSISTENT if judged else Label.NOT_VERIFIABLE
+        claims: list[dict[str, Any]] = []
+        for span, score in self.scores:
+            claims += [_shift(claim.to_dict(), span.start) for claim in score.claims]
         return {
             'scored': bool(self.scores),
             'score': min((score.value for score in judged), default=None),
@@ -167,11 +170,7 @@ class _Reply:
             'abstained': self.abstained,
             'knowledge': str(self.request.source),
             'passages': as_field(self.request.passages),
-            'claims': [
-                _shift(claim.to_dict(), span.start)
-                for span, score in self.scores
-                for claim in score.claims
-            ],
+            'claims': claims,
             'sentences': [
                 {
                     'text': span.text,

@@ -2,7 +2,7 @@
 
 from parlai_q2.claims import Claim, Evidence, Label, Score
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.shell import pair_of
+from parlai_q2.scorers.shell import make_pair
 from parlai_q2.turns import Example, Span
 
 SIGNATURE = 'counting|threshold:0.5'
@@ -57,4 +57,4 @@ def examples(count: int, start: int = 0) -> list[Example]:
 
 
 def scores(count: int, start: int = 0, signature: str = SIGNATURE) -> dict:
-    return {pair_of(e): score_of(0.7, signature) for e in examples(count, start)}
+    return {make_pair(e): score_of(0.7, signature) for e in examples(count, start)}

@@ -5,7 +5,7 @@ Which questions are asked: spans, the personal filter, the round trip, the varia
 import pytest
 
 from parlai_q2.q2 import ask as ask_module
-from parlai_q2.q2.ask import context_of, valid_questions
+from parlai_q2.q2.ask import read_context, valid_questions
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.turns import Span
 from tests.toys import ToyQuestionAnswerer, ToyQuestionGenerator
@@ -87,7 +87,7 @@ def test_every_span_is_asked_about_unless_a_filter_drops_it(settings, asked):
     ],
 )
 def test_questions_are_answered_in_rounds_until_few_are_left(monkeypatch, few, calls):
-    monkeypatch.setattr(ask_module, 'FEW', few)
+    monkeypatch.setattr(ask_module, 'MAX_AT_ONCE', few)
     questions = {'1983': ['When?', 'unused'], 'la': ['Who?', 'Where?', 'In what?']}
     answers = {
         'When?': ['1983'],
@@ -101,9 +101,9 @@ def test_questions_are_answered_in_rounds_until_few_are_left(monkeypatch, few, c
 
 
 def test_the_context_in_a_long_response_is_the_window_that_holds_the_span():
-    assert context_of(RESPONSE, Span('la', 25, 27), 90) == RESPONSE
+    assert read_context(RESPONSE, Span('la', 25, 27), 90) == RESPONSE
     response = 'filler words here. ' * 50 + 'Sephora opened in 1969. ' + 'more. ' * 50
     start = response.index('1969')
-    context = context_of(response, Span('1969', start, start + 4), 20)
+    context = read_context(response, Span('1969', start, start + 4), 20)
     assert 'Sephora opened in 1969.' in context
     assert len(context.split()) <= 20

@@ -6,7 +6,7 @@ from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.report.scored_file import read_scored_file
 from parlai_q2.rerank import Reranker
-from parlai_q2.rerank.pairs import pair_of
+from parlai_q2.rerank.pairs import choose_pair
 from tests.files import read_lines, write_lines
 from tests.rerank.toys import ToyScorer
 
@@ -18,11 +18,11 @@ def rows(*texts, knowledge=KNOWN):
 
 
 def test_the_best_and_the_worst_make_a_pair():
-    best, worst = pair_of(rows('Three legs.', 'Bees have eyes.', 'Bees have legs.'))
+    best, worst = choose_pair(rows('Three legs.', 'Bees have eyes.', 'Bees have legs.'))
     assert (best['text'], worst['text']) == ('Bees have eyes.', 'Three legs.')
     ranked = rows('Bees have eyes.', 'Bees have legs.')
-    assert pair_of(ranked, 0.3) is not None
-    assert pair_of(ranked, 0.4) is None
+    assert choose_pair(ranked, 0.3) is not None
+    assert choose_pair(ranked, 0.4) is None
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_the_best_and_the_worst_make_a_pair():
     ],
 )
 def test_there_is_no_pair_without_two_to_compare(texts):
-    assert pair_of(rows(*texts)) is None
+    assert choose_pair(rows(*texts)) is None
 
 
 def test_a_copy_is_no_example_to_follow():
@@ -43,7 +43,7 @@ def test_a_copy_is_no_example_to_follow():
     ranked = rows(knowledge, 'Three legs.', knowledge=knowledge)
     assert ranked[0]['guards'] == ['copy']
     assert ranked[0]['label'] == 'consistent'
-    assert pair_of(ranked) is None
+    assert choose_pair(ranked) is None
 
 
 def test_a_ranked_file_gives_prompts_as_the_generator_reads_them(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.rerank import Candidate, read_pools
-from parlai_q2.rerank.pools import GIVEN
+from parlai_q2.rerank.pools import GIVEN_CANDIDATE
 from parlai_q2.turns import Passage
 
 GOOD = {'knowledge': 'k', 'candidates': ['yes', {'text': 'no', 'score': -3}]}
@@ -25,8 +25,8 @@ def line(**candidate):
 def test_a_candidate_is_a_text_or_an_object(tmp_path):
     (record,) = read(tmp_path, json.dumps(GOOD).encode())
     assert record.pool.candidates == (
-        Candidate('yes', GIVEN),
-        Candidate('no', GIVEN, -3.0, -3.0),
+        Candidate('yes', GIVEN_CANDIDATE),
+        Candidate('no', GIVEN_CANDIDATE, -3.0, -3.0),
     )
     assert record.error is None
 

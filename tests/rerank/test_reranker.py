@@ -230,7 +230,11 @@ def test_a_ranking_comes_back_from_its_values_as_it_was():
     reranker = Reranker(ToyScorer(), explain=Explainer())
     candidates = [Candidate(t, ('beam',), -1.5, -0.3) for t in ('pigs', 'red', SKY)]
     ranking = reranker.rank(passages, candidates, explain=True)
-    assert ranking.chosen.evidence.claims == ranking.chosen.shown.claims == (MARK,)
+    assert (
+        ranking.chosen.evidence.claims
+        == ranking.chosen.displayed_score.claims
+        == (MARK,)
+    )
     shown = [one.evidence is not None for one in ranking]
     assert shown == [one in (ranking.chosen, ranking.first) for one in ranking]
     again = Ranking.from_dict(json.loads(json.dumps(ranking.to_dict())))
@@ -261,11 +265,11 @@ def test_evidence_follows_the_choice():
     )
     evidence = Score(0.8, Label.CONSISTENT, claims)
     wrong = Candidate(text, score=Score(0.3, Label.INCONSISTENT), evidence=evidence)
-    shown = wrong.shown.claims
+    shown = wrong.displayed_score.claims
     assert shown[0] == claims[0], 'the better supported one stays'
     assert shown[1] == Claim(parts[1], 0.3, Status.UNSUPPORTED)
     right = replace(wrong, score=Score(0.7, Label.CONSISTENT))
-    assert right.shown.claims == claims
+    assert right.displayed_score.claims == claims
 
 
 def test_evidence_that_names_what_is_wrong_is_left_as_it_is():

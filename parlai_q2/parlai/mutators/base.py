@@ -21,7 +21,7 @@ from parlai_q2.filtering.judge import CHUNK, make_examples
 from parlai_q2.parlai.mutators.ahead import in_order, upcoming, watch_teachers
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import Role
-from parlai_q2.scorers.shell import pair_of
+from parlai_q2.scorers.shell import make_pair
 from parlai_q2.turns import Example
 
 # The episodes to look at for CHUNK labels at most, and the scores to keep in memory.
@@ -78,16 +78,16 @@ class ScoringMutator(ManyEpisodeMutator):
         is not known, the next episodes are scored in the same call.
         """
         pending = self.examples_to_score(examples)
-        new = [example for example in pending if pair_of(example) not in self._scores]
+        new = [example for example in pending if make_pair(example) not in self._scores]
         if new:
             self._surprises += self._seen_ahead > 0
             together = self._ahead(new) if self._may_look() else new
             for example, score in zip(together, self.scorer.score(together)):
-                self._scores[pair_of(example)] = score
+                self._scores[make_pair(example)] = score
         elif self._seen_ahead:
             self._seen_ahead -= 1
             self._surprises *= self._seen_ahead > 0
-        ordered = [self._scores[pair_of(example)] for example in pending]
+        ordered = [self._scores[make_pair(example)] for example in pending]
         while len(self._scores) > MOST_SCORES:
             self._scores.popitem(last=False)
         return ordered
@@ -115,13 +115,13 @@ class ScoringMutator(ManyEpisodeMutator):
         What is wanted of the next episodes and not known, to fill a call of the scorer.
         """
         assert self._teacher is not None
-        batch = {pair_of(example): example for example in pending}
+        batch = {make_pair(example): example for example in pending}
         missing = CHUNK - len(batch)
         episodes = 0
         for episode in upcoming(*self._teacher) if missing > 0 else ():
             for example in self.examples_to_score(self.examples(episode)):
-                if pair_of(example) not in self._scores:
-                    batch.setdefault(pair_of(example), example)
+                if make_pair(example) not in self._scores:
+                    batch.setdefault(make_pair(example), example)
             episodes += 1
             if len(batch) >= CHUNK or episodes >= MOST_EPISODES:
                 break

@@ -9,6 +9,7 @@ know it. To try one without editing the package, pass it:
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 
 from parlai_q2.claims import Label, Score
 from parlai_q2.rerank.guards.base import Guard, ScoredReply
@@ -44,11 +45,11 @@ def detect_guards(
     """
     The names of the guards that hold for each of N scored replies, usually none.
     """
-    detections = [guard.detect_batch(replies) for guard in guards]
-    return [
-        tuple(guard.name for guard, row in zip(guards, detections) if row[index])
-        for index in range(len(replies))
-    ]
+    detected: list[list[str]] = [[] for _ in replies]
+    for guard in guards:
+        for names in compress(detected, guard.detect_batch(replies)):
+            names.append(guard.name)
+    return list(map(tuple, detected))
 
 
 def apply_penalties(

@@ -7,7 +7,7 @@ when they sample.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from importlib.resources import files
@@ -61,12 +61,12 @@ def find_misspellings(
     known_words = _plain_words(knowledge)
     used_words = known_words.union(*map(_plain_words, history))
     new_words = _plain_words(response) - used_words - english_words()
-    return sorted(
-        word
-        for word in new_words
-        if len(word) >= MIN_LETTERS
-        and any(_is_misspelling(word, known) for known in known_words)
-    )
+    candidates = (word for word in new_words if len(word) >= MIN_LETTERS)
+    return sorted(word for word in candidates if _is_near_any(word, known_words))
+
+
+def _is_near_any(word: str, known_words: Iterable[str]) -> bool:
+    return any(_is_misspelling(word, known_word) for known_word in known_words)
 
 
 @lru_cache(maxsize=1)
@@ -76,16 +76,16 @@ def english_words() -> frozenset[str]:
     return frozenset(path.read_text(encoding='utf-8').split())
 
 
-def _is_misspelling(word: str, known: str) -> bool:
-    if word[0] != known[0]:
+def _is_misspelling(word: str, known_word: str) -> bool:
+    if word[0] != known_word[0]:
         return False
-    is_rare = len(known) >= MIN_LETTERS and known not in english_words()
+    is_rare = len(known_word) >= MIN_LETTERS and known_word not in english_words()
     # British and American spellings.
-    word, known = word.replace('z', 's'), known.replace('z', 's')
-    shared = len(commonprefix([word, known]))  # noqa: RUF071 (no paths)
-    if _ENDINGS.fullmatch(word[shared:]) and _ENDINGS.fullmatch(known[shared:]):
+    word, known_word = word.replace('z', 's'), known_word.replace('z', 's')
+    shared = len(commonprefix([word, known_word]))  # noqa: RUF071 (no paths)
+    if _ENDINGS.fullmatch(word[shared:]) and _ENDINGS.fullmatch(known_word[shared:]):
         return False  # another form of the same word
-    similarity = SequenceMatcher(None, word, known, autojunk=False).ratio()
+    similarity = SequenceMatcher(None, word, known_word, autojunk=False).ratio()
     return similarity >= (MIN_SIMILARITY_TO_RARE_WORD if is_rare else MIN_SIMILARITY)
 
 
