@@ -94,8 +94,8 @@ def read_calibration(path: str, scorer: str) -> Calibration:
         )
     if calibration.scorer != scorer:
         raise ConfigError(
-            f'{path} was fitted for the scorer {calibration.scorer!r}, not for {scorer!r}. '
-            f'Name {calibration.scorer}, or calibrate {scorer} too.'
+            f'{path} was fitted for the scorer {calibration.scorer!r}, not for '
+            f'{scorer!r}. Name {calibration.scorer}, or calibrate {scorer} too.'
         )
     return calibration
 
