@@ -22,7 +22,7 @@ from parlai_q2.claims import (
     Stance,
     Status,
 )
-from parlai_q2.text.agreement import find_unsupported
+from parlai_q2.text.agreement import find_unsupported, index_amounts
 from parlai_q2.text.amounts import Amount, find_amounts
 from parlai_q2.text.selection import (
     FUNCTION_WORDS,
@@ -53,7 +53,8 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _COMPARISON = re.compile(
-    r'\b(?:more|less|fewer|most|least|fewest|than|same|equal(?:ly)?|twice|unlike|'
+    r'\b(?:(?<!or )more|(?<!or )less|fewer|most|least|fewest|same|equal(?:ly)?|twice|'
+    r'unlike|(?<!rather )(?<!other )than|'
     r'better|worse|best|worst|(?:larg|small|bigg|high|low|old|eld|young|long|short|'
     r'strong|weak|fast|slow|cheap|tall|heavi|light|great|near|farth|furth|deep|wid|thick|'
     r'thinn|hott|warm|cold|cool|hard|soft|new|dear|rich|poor|bright|dark|quick|saf|clos|'
@@ -73,6 +74,13 @@ _TIME = re.compile(
 _ORDINAL = re.compile(
     r'\b(?:second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d+(?:st|nd|rd|th)|'
     r'half|dozens?|hundreds?|thousands?|millions?|double[ds]?|tripled?)\b',
+    re.IGNORECASE,
+)
+_MONTH_END = re.compile(
+    r'(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]* $', re.IGNORECASE
+)
+_HOUR_START = re.compile(
+    r"\s?(?:am|pm|[ap]\.m\.|o['’]clock|in the (?:morning|afternoon|evening)|at night)",
     re.IGNORECASE,
 )
 _WORDS = {
@@ -191,18 +199,16 @@ def _verdicts(reading: Reading) -> Iterator[Verdict]:
     new = reading.new_words()
     # The mistake is in the marked words or, if all are marked, in those that are new.
     focus = [reading.mark] if reading.is_part else [_span_of(word) for word in new]
-    compared = list(_matches(MistakeKind.COMPARISON, focus))
-    if not reading.is_part:
-        yield from compared
-        if not reading.is_contradicted and _is_added(reading.text, new):
-            yield MistakeKind.ADDITION, reading.mark, None
+    is_whole_new = not reading.is_part and _is_added(reading.text, new)
+    if is_whole_new and not reading.is_contradicted:
+        yield MistakeKind.ADDITION, reading.mark, None
     yield from _amounts(reading)
     if _denies(reading):
         yield MistakeKind.NEGATION, reading.mark, None
-    for kind in (MistakeKind.NUMBER, MistakeKind.NEGATION):
-        yield from _matches(kind, focus)
-    yield from compared
-    yield from _matches(MistakeKind.TIME, focus)
+    # In what the knowledge is silent about, such words are seldom the mistake.
+    if reading.is_part or reading.is_contradicted:
+        for kind in _WORDS:
+            yield from _matches(kind, focus)
     for match in _NAME.finditer(reading.text):
         if any(match.start() <= word.start() < match.end() for word in new):
             yield MistakeKind.NAME, _span_of(match), _other_name(reading)
@@ -236,10 +242,16 @@ def _amounts(reading: Reading) -> Iterator[Verdict]:
         if reading.is_part and amount.start < mark.end and amount.end > mark.start
     ]
     for amount in (*unsupported, *marked):
-        span = Span(reading.text[amount.start : amount.end], amount.start, amount.end)
-        is_time = amount.dimension == 'time' or _is_year(amount)
-        kind = MistakeKind.TIME if is_time else MistakeKind.NUMBER
+        start, end = amount.qualified_start, amount.end
+        span = Span(reading.text[start:end], start, end)
+        kind = MistakeKind.TIME if _is_time(reading, amount) else MistakeKind.NUMBER
         yield kind, span, _other_amount(reading, amount)
+
+
+def _is_time(reading: Reading, amount: Amount) -> bool:
+    before, after = reading.text[: amount.start], reading.text[amount.end :]
+    is_date = _MONTH_END.search(before) or _HOUR_START.match(after)
+    return amount.dimension == 'time' or _is_year(amount) or bool(is_date)
 
 
 def _is_year(amount: Amount) -> bool:
@@ -249,8 +261,11 @@ def _is_year(amount: Amount) -> bool:
 def _other_amount(reading: Reading, claim: Amount) -> Evidence | None:
     """
     What the knowledge has instead of an amount: the only one of the nearest sentences
-    that measures the same and differs. Bare numbers must count the same.
+    that measures the same, if the knowledge does not have the claim's as well. Bare
+    numbers must count the same.
     """
+    if index_amounts(reading.knowledge_index.text).has(claim):
+        return None
     for nearest in reading.nearest:
         sentence = reading.knowledge_index.sentences[nearest].text
         amounts = [
@@ -263,19 +278,18 @@ def _other_amount(reading: Reading, claim: Amount) -> Evidence | None:
             return None
         for amount in amounts:
             is_bare = not claim.dimension and not _is_year(claim)
-            is_alike = not is_bare or (
-                _next_stem(sentence, amount) == _next_stem(reading.text, claim)
-            )
-            is_other = (amount.value, amount.top) != (claim.value, claim.top)
-            if is_other and is_alike:
-                return reading.evidence(nearest, amount.start, amount.end)
+            counted = _next_stem(sentence, amount)
+            is_alike = not is_bare or counted == _next_stem(reading.text, claim) != ''
+            if is_alike:
+                return reading.evidence(nearest, amount.qualified_start, amount.end)
     return None
 
 
 def _next_stem(text: str, amount: Amount) -> str:
-    """The stem of the word after an amount: what it counts."""
+    """The stem of the word after an amount, what it counts; empty if it has none."""
     word = _WORD.search(text, amount.end)
-    return word[0].lower()[:STEM] if word else ''
+    stem = word[0].lower()[:STEM] if word else ''
+    return '' if stem in FUNCTION_WORDS else stem
 
 
 def _denies(reading: Reading) -> bool:
