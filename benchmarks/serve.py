@@ -31,6 +31,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from parlai_q2.benchmark.clock import processor_seconds
+
 PLACES = 'hall museum bridge tower library garden harbour station'.split()
 PATH = '/v1/chat/completions'
 # Answers of a server that is broken, by the name that a request asks for.
@@ -254,15 +256,20 @@ async def main() -> None:
                 else:
                     async with httpx.AsyncClient(base_url=own, **settings) as direct:
                         alone, _, _ = await load(direct, opt.clients, 5)
+                    began = processor_seconds(proxy.pid)
                     taken, statuses, right = await load(
                         client, opt.clients, opt.seconds
                     )
+                    ended = processor_seconds(proxy.pid)
                     cuts, base = show('through', taken), show('direct', alone)
                     print(
                         f'added    p50 {cuts[9] - base[9]:.3f} s, '
                         f'p95 {cuts[18] - base[18]:.3f} s'
                     )
                     print(f'right    {right} of {len(taken)}')
+                    if began is not None and ended is not None:
+                        cost = 1000 * (ended - began) / len(taken)
+                        print(f'cost     {cost:.1f} ms of processor time a request')
                 print(f'statuses {dict(statuses)}')
                 print(f'memory   {before} MB before, {memory_of(proxy.pid)} after')
         finally:

@@ -85,9 +85,14 @@ class Tokens:
     ) -> list['Encoding']:
         """Pairs of at most this many tokens: of a longer one the longer text is cut."""
         tokenizer = self._truncating(most, 0, 'longest_first')
-        pairs = list(zip(first, second, strict=True))
-        encodings: list[Encoding] = tokenizer.encode_batch(pairs)
-        return encodings
+        # Candidates share a passage, which is split once.
+        texts = list(dict.fromkeys([*first, *second]))
+        split = self._plain.encode_batch(texts, add_special_tokens=False)
+        by_text = dict(zip(texts, split, strict=True))
+        return [
+            tokenizer.post_process(by_text[one], by_text[other])
+            for one, other in zip(first, second, strict=True)
+        ]
 
     def windows(
         self, first: Sequence[str], second: Sequence[str], most: int, stride: int

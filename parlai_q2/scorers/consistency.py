@@ -11,7 +11,7 @@ that could support a sentence are read, and the reading counts that supports it 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from parlai_q2.claims import (
@@ -105,7 +105,8 @@ class Statement(NamedTuple):
     knowledge: SentenceIndex
 
 
-class Piece(NamedTuple):
+@dataclass(frozen=True)
+class Piece:
     """
     A piece of a response, in lower case, with the premise that supports it most and the
     detector's probabilities given that premise.
@@ -116,7 +117,7 @@ class Piece(NamedTuple):
     span: Span = Span('', 0, 0)
     premise: Premise = Premise((), '')
 
-    @property
+    @cached_property
     def is_generic(self) -> bool:
         """Whether it surely states nothing: what is likelier a claim is judged."""
         states_nothing = (only_greets, only_offers, only_declines)
@@ -145,19 +146,21 @@ def read(
     reads_documents = getattr(model, 'reads_documents', False)
     if reads_documents:
         poolings = tuple(replace(pooling, knowledge_words=0) for pooling in poolings)
-    statements: list[Statement] = []
-    counts: list[int] = []
+    # A response of one sentence is the same statement whole and split.
+    statements: dict[tuple[int, int, Span], Statement] = {}
+    keys: list[list[list[tuple[int, int, Span]]]] = []
     for pooling in poolings:
-        for example, index in zip(examples, indexed, strict=True):
+        keys.append([])
+        for n, (example, index) in enumerate(zip(examples, indexed, strict=True)):
             spans = pooling.hypotheses(example.response)
-            statements += [
-                Statement(span, pooling.premises(index, span.text), index)
-                for span in spans
-            ]
-            counts.append(len(spans))
+            keys[-1].append([(pooling.knowledge_words, n, span) for span in spans])
+            for key, span in zip(keys[-1][-1], spans, strict=True):
+                if key not in statements:
+                    premises = pooling.premises(index, span.text)
+                    statements[key] = Statement(span, premises, index)
     asked = [
         (premise.text, statement)
-        for statement in statements
+        for statement in statements.values()
         for premise in statement.premises
     ]
     pairs = [(premise, statement.span.text) for premise, statement in asked]
@@ -165,9 +168,8 @@ def read(
         pairs = [(premise.lower(), text.lower()) for premise, text in pairs]
     knowledge = [statement.knowledge.text for _, statement in asked]
     readings = iter(by_value.classify(model, pairs, knowledge))
-    read_pieces = iter([_piece(statement, readings) for statement in statements])
-    per_response = iter([list(islice(read_pieces, count)) for count in counts])
-    return [list(islice(per_response, len(examples))) for _ in poolings]
+    read_pieces = {key: _piece(one, readings) for key, one in statements.items()}
+    return [[[read_pieces[key] for key in one] for one in each] for each in keys]
 
 
 def _piece(statement: Statement, readings: Iterator[NliProbabilities]) -> Piece:

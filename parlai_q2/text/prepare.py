@@ -192,5 +192,12 @@ def has_words(text: str) -> bool:
     >>> has_words(':)'), has_words('a a a'), has_words('5')
     (False, False, True)
     """
-    characters = {char.lower() for char in text if char.isalnum()}
-    return len(characters) > 1 or any(char.isdigit() for char in characters)
+    characters = set()
+    for char in text:
+        if char.isdigit():
+            return True
+        if char.isalnum():
+            characters.add(char.lower())
+            if len(characters) > 1:
+                return True
+    return False
