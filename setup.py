@@ -101,6 +101,8 @@ setup(
             # Older ones cannot read the shipped tokenizers.
             'transformers>=4.40,<6',
         ],
+        # What CTranslate2 opens on a GPU.
+        'cuda': ["nvidia-cublas-cu12; platform_system == 'Linux'"],
         'bleu': ['sacrebleu'],
         'bertscore': ['bert-score'],
         'baselines': ['bert-score', 'sacrebleu'],
@@ -121,7 +123,8 @@ setup(
         # The chat in the browser.
         'web': ['h11', 'starlette', 'uvicorn'],
         # The proxy for chat clients.
-        'serve': ['h11', 'prometheus-client', 'starlette', 'uvicorn'],
+        # Without sniffio, httpx looks for it on disk five times a request.
+        'serve': ['h11', 'prometheus-client', 'sniffio', 'starlette', 'uvicorn'],
         # The first that knows Parquet's type for JSON.
         'parquet': ['pyarrow>=19'],
         # The first that was tried.

@@ -182,7 +182,7 @@ class WorkerError(Q2Error):
 def is_out_of_memory(error: BaseException) -> bool:
     """
     Whether an error means that the CPU or a GPU ran out of memory, whether Python or
-    torch raised it.
+    torch or CTranslate2 raised it.
 
     >>> is_out_of_memory(RuntimeError("DefaultCPUAllocator: can't allocate memory"))
     True
@@ -193,4 +193,5 @@ def is_out_of_memory(error: BaseException) -> bool:
         isinstance(error, MemoryError)
         or type(error).__name__ == 'OutOfMemoryError'
         or "can't allocate memory" in str(error)
+        or 'out of memory' in str(error)
     )

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.device import gpus
+from parlai_q2.models.device import AUTO, CPU
+from parlai_q2.models.gpu import choose_device
 from parlai_q2.presets import Preset, load_preset, preset_names, with_detector
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import (
@@ -52,8 +53,9 @@ def add_device_option(group: Any) -> None:
     """Add ``--scorer-device`` and ``--threads``."""
     group.add_argument(
         '--scorer-device',
-        help='device of the scorers; default: cuda:GPU if ParlAI uses a GPU, '
-        'otherwise cpu',
+        default=AUTO,
+        help='device of the scorers: cpu, cuda:0, or auto, which is a GPU where one '
+        'works, unless ParlAI uses none, otherwise the CPU',
     )
     group.add_argument(
         '--threads',
@@ -238,10 +240,11 @@ def cache_from_opt(opt: Mapping[str, Any]) -> 'ScoreCache':
 
 
 def scorer_device(opt: Mapping[str, Any]) -> str:
-    """The device asked for, else the one ParlAI runs on."""
-    if opt.get('scorer_device'):
-        return str(opt['scorer_device'])
-    if opt.get('no_cuda') or not gpus():
-        return 'cpu'
+    """The device asked for, else the one ParlAI runs on, if it works."""
+    device = str(opt.get('scorer_device') or AUTO)
+    if device != AUTO:
+        return device
+    if opt.get('no_cuda'):
+        return CPU
     gpu = opt.get('gpu', -1)
-    return f'cuda:{gpu}' if gpu is not None and gpu >= 0 else 'cuda'
+    return choose_device(f'cuda:{gpu}' if gpu is not None and gpu >= 0 else 'cuda')

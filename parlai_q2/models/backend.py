@@ -10,7 +10,7 @@ from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.converted.adapter import has_any, read_any, tokenizer_folder
 from parlai_q2.models.converted.architectures import ENCODER
 from parlai_q2.models.converted.library import ComputeType, can_use, effective_type
-from parlai_q2.models.device import is_cpu
+from parlai_q2.models.device import check_device, is_cpu
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.references import identified, resolve
 from parlai_q2.models.tokens import Tokens, read_tokens
@@ -37,9 +37,12 @@ class Backend:
         given.
     :param engine: ``ctranslate2`` or ``transformers``; ``auto`` is the first for what
         it can run, on a device that it can use.
-    :param compute_type: what CTranslate2 computes in, ``int8`` or ``float32``; ``auto``
-        is int8 on a CPU, if it can. transformers compute in fp32.
+    :param compute_type: what CTranslate2 computes in, ``int8``, ``float16`` (on a GPU)
+        or ``float32``; ``auto`` is int8 on a CPU, if it can, and :attr:`gpu_type` on a
+        GPU. transformers compute in fp32.
     """
+
+    gpu_type: str = ComputeType.FLOAT16
 
     def __init__(
         self,
@@ -85,7 +88,7 @@ class Backend:
     @property
     def effective_type(self) -> str:
         """What CTranslate2 computes in."""
-        return effective_type(self.compute_type, self.device)
+        return effective_type(self.compute_type, self.device, self.gpu_type)
 
     @property
     def is_converted(self) -> bool:
@@ -111,6 +114,7 @@ class Backend:
             return read_tokens(tokenizer_folder(Path(resolve(self.config.model))))
         from parlai_q2.models.loading import load_tokenizer
 
+        check_device(self.device)
         name = self.config.model
         tokenizer = load_tokenizer(name, self.config.revision)
         return Tokens.of_transformers(tokenizer, name)

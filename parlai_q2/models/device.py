@@ -13,6 +13,8 @@ from parlai_q2.errors import ConfigError
 if TYPE_CHECKING:
     import torch
 
+# A GPU where one works, else the CPU.
+AUTO = 'auto'
 CPU = 'cpu'
 # What Linux has where there is a driver for NVIDIA's GPUs.
 DRIVER = Path('/proc/driver/nvidia')
@@ -45,8 +47,8 @@ def is_cpu(device: str) -> bool:
 
 
 def check_name(name: str, subject: str = 'The device is') -> None:
-    """Raise ConfigError, which begins with ``said``, unless it names a device."""
-    if re.fullmatch(r'cpu|cuda(:\d+)?', name):
+    """Raise ConfigError, which begins with ``subject``, unless it names a device."""
+    if re.fullmatch(r'auto|cpu|cuda(:\d+)?', name):
         return
     try:
         import torch

@@ -4,12 +4,14 @@ CTranslate2 if they are converted, else by transformers.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from parlai_q2.models.batching import length_batches, length_step, padded
-from parlai_q2.models.device import inference
+from parlai_q2.models.device import check_device, inference
+from parlai_q2.models.gpu import in_halves
 from parlai_q2.models.loading import check_available, load_model, load_tokenizer
 from parlai_q2.models.tokens import Tokens
 
@@ -60,7 +62,8 @@ class HuggingFaceEncoder:
         lengths = [len(item.ids) for item in inputs]
         for batch in length_batches(lengths, self.batch_size, step):
             with inference(self.model.device):
-                rows = self._read([inputs[i] for i in batch], step)
+                read = partial(self._read, step=step)
+                rows = in_halves(read, [inputs[i] for i in batch], self)
             for i, row in zip(batch, rows, strict=True):
                 results[i] = row
         return results
@@ -101,6 +104,7 @@ def load_hugging_face(
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
     :raises ModelError: if its files cannot be read or do not fit.
     """
+    check_device(device)
     check_available(reference)
     import transformers
 

@@ -115,6 +115,7 @@ def load_seq2seq(
     Load an encoder-decoder in fp32, and its tokenizer. A folder may have an adapter
     instead of weights, whose ``adapter.json`` names the model that it belongs to.
     """
+    check_device(device)
     check_available(reference)
     from transformers import AutoModelForSeq2SeqLM
 

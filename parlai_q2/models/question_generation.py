@@ -16,6 +16,7 @@ from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.batching import map_unique
 from parlai_q2.models.converted.adapter import read_any
 from parlai_q2.models.converted.architectures import SEQ2SEQ
+from parlai_q2.models.converted.library import ComputeType
 from parlai_q2.models.converted.seq2seq import ConvertedSeq2Seq, Search
 from parlai_q2.models.prompts import question_prompt
 from parlai_q2.models.references import resolve
@@ -66,6 +67,9 @@ class Seq2SeqQuestionGenerator(Backend):
     :param decoding: one of :class:`Decoding`, or its text.
     :raises ConfigError: if a setting is invalid.
     """
+
+    # T5's activations are too large for fp16.
+    gpu_type = ComputeType.FLOAT32
 
     def __init__(
         self,

@@ -58,6 +58,10 @@ class Premise(NamedTuple):
     text: str
 
 
+# All of the knowledge, and nothing of a response.
+ALL, NO_SPAN = Premise((), ''), Span('', 0, 0)
+
+
 @dataclass(frozen=True)
 class Pooling:
     """
@@ -114,8 +118,8 @@ class Piece:
 
     text: str
     reading: NliProbabilities
-    span: Span = Span('', 0, 0)
-    premise: Premise = Premise((), '')
+    span: Span = NO_SPAN
+    premise: Premise = ALL
 
     @cached_property
     def is_generic(self) -> bool:

@@ -13,7 +13,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.models.device import check_name
+from parlai_q2.models.device import AUTO, check_name
+from parlai_q2.models.gpu import choose_device
 from parlai_q2.presets import Preset, load_preset
 from parlai_q2.scorers.base import Scorer
 
@@ -174,8 +175,9 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
             raise ConfigError(f'A batch size must be at least 1, not {size!r}.')
         checked['batch_size'] = int(size)  # numpy integers are not Python ints
     if options.get('device') is not None:
-        checked['device'] = str(options['device'])
-        check_name(checked['device'])
+        name = str(options['device'])
+        check_name(name)
+        checked['device'] = choose_device() if name == AUTO else name
     return checked
 
 

@@ -23,6 +23,7 @@ from parlai_q2.models.converted.library import (
     workers_for,
 )
 from parlai_q2.models.folder import blaming
+from parlai_q2.models.gpu import in_halves
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -102,7 +103,7 @@ class ConvertedEncoder:
             with ThreadPoolExecutor(self.workers) as threads:
                 outputs_per_batch = list(threads.map(read, rows))
         else:
-            outputs_per_batch = [read(batch_inputs) for batch_inputs in rows]
+            outputs_per_batch = [in_halves(read, batch, self) for batch in rows]
         results: list[Any] = [None] * len(inputs)
         for batch, outputs in zip(batches, outputs_per_batch, strict=True):
             for i, output in zip(batch, outputs, strict=True):
@@ -145,7 +146,7 @@ class ConvertedEncoder:
             import ctranslate2
 
             view = view.to_device(ctranslate2.Device.cpu)
-        return np.array(view)
+        return np.array(view).astype(np.float32, copy=False)
 
     def _output(self, hidden: np.ndarray) -> np.ndarray:
         """[..., M] to [..., outputs]: no product of matrices, which would depend on

@@ -24,6 +24,7 @@ from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.converted.binary import Model
 from parlai_q2.models.converted.folder import Converted
 from parlai_q2.models.device import is_cpu
+from parlai_q2.models.gpu import load_cublas
 from parlai_q2.threads import cores, keep_freed_memory
 
 _logger = logging.getLogger(__name__)
@@ -37,20 +38,23 @@ class ComputeType(Word):
 
     AUTO = 'auto'  # what suits the device
     INT8 = 'int8'
+    FLOAT16 = 'float16'
     FLOAT32 = 'float32'
 
 
 @cache
-def effective_type(compute_type: str, device: str) -> str:
+def effective_type(
+    compute_type: str, device: str, on_gpu: str = ComputeType.FLOAT16
+) -> str:
     """
-    What a converted model computes in on a device, unless it is told: fp32 on a GPU,
-    and on a CPU int8.
+    What a converted model computes in on a device, unless it is told: on a CPU int8.
 
+    :param on_gpu: what suits the model on a GPU.
     :raises ConfigError: if it is not one of :class:`ComputeType`.
     """
     ComputeType.check('compute_type', compute_type)
     if compute_type == ComputeType.AUTO:
-        compute_type = ComputeType.INT8 if is_cpu(device) else ComputeType.FLOAT32
+        compute_type = ComputeType.INT8 if is_cpu(device) else on_gpu
     if compute_type not in _supported(device):
         # Once for each device and type: the result is kept.
         _logger.warning(
@@ -90,7 +94,7 @@ def no_device(device: str, cause: Exception) -> ConfigError:
     reason = ' '.join(str(cause).split())
     return ConfigError(
         f'CTranslate2, which runs the shipped models, cannot use {device!r}: {reason}. '
-        'Use cpu, or install the CUDA libraries that it needs: docs/performance.md.'
+        'Give --scorer-device cpu, or see docs/performance.md.'
     )
 
 
@@ -109,6 +113,8 @@ def open_model(
 
     if is_cpu(device):
         keep_freed_memory()
+    else:
+        load_cublas()
     name, _, number = device.partition(':')
     try:
         return getattr(ctranslate2, kind)(

@@ -18,6 +18,7 @@ from parlai_q2.claims import Score
 from parlai_q2.cli.knowledge_options import add_knowledge_options, source_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options, judge_from_opt
 from parlai_q2.filtering.judge import CHUNK, make_examples
+from parlai_q2.models.device import AUTO, CPU
 from parlai_q2.parlai.mutators.ahead import in_order, upcoming, watch_teachers
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import Role
@@ -132,7 +133,8 @@ class ScoringMutator(ManyEpisodeMutator):
 def mutator_scorer(opt: Opt) -> Scorer:
     """The mutators' scorer that an ``opt`` asks for, with the score cache."""
     device: dict[str, Any] = {}
-    if opt.get('background_index') is not None and not opt.get('scorer_device'):
+    is_open = opt.get('scorer_device') in (None, AUTO)
+    if opt.get('background_index') is not None and is_open:
         # A process that ParlAI forked cannot use its parent's GPU.
-        device['scorer_device'] = 'cpu'
+        device['scorer_device'] = CPU
     return judge_from_opt({**opt, **device}, Role.CHOOSE)

@@ -1,0 +1,165 @@
+"""
+GPUs without one: what CTranslate2 says of a GPU is stated, and what it would compute
+there is computed on the CPU.
+"""
+
+import ctypes
+import logging
+
+import ctranslate2
+import pytest
+
+from parlai_q2 import Example, load_scorer
+from parlai_q2.cli.scorer_options import scorer_device
+from parlai_q2.errors import ConfigError
+from parlai_q2.models import device, gpu
+from parlai_q2.models.converted import encoder, library
+from parlai_q2.models.gpu import choose_device, find_problem, in_halves, load_cublas
+from parlai_q2.scorers import backends
+
+EXAMPLES = [
+    Example('Bees have five eyes.', f'They have {count} eyes.')
+    for count in ('five', 'six', 'two', 'nine', 'ten')
+]
+
+
+@pytest.fixture(autouse=True)
+def afresh(monkeypatch):
+    """Nothing is known of GPUs, and no model is loaded."""
+    cached = (load_cublas, find_problem, library.effective_type)
+    for function in cached:
+        function.cache_clear()
+    monkeypatch.setattr(backends, '_LOADED', {})
+    monkeypatch.setattr(gpu, '_told', [])
+    yield
+    for function in cached:
+        function.cache_clear()
+
+
+class OnCpu:
+    """CTranslate2's encoder of a GPU with memory for so many texts, on the CPU."""
+
+    room = 1000
+
+    def __init__(self, place, name, device_index=0, compute_type='', **options):
+        assert (name, compute_type) == ('cuda', 'float16')
+        self.encoder = ctranslate2_encoder(place, 'cpu', **options)
+
+    def forward_batch(self, ids, token_type_ids):
+        if len(ids) > self.room:
+            raise RuntimeError('CUDA failed with error out of memory')
+        return self.encoder.forward_batch(ids, token_type_ids=token_type_ids)
+
+
+ctranslate2_encoder = ctranslate2.Encoder
+
+
+@pytest.fixture
+def one_gpu(monkeypatch):
+    """A machine with one GPU and the libraries."""
+    monkeypatch.setattr(ctranslate2, 'get_cuda_device_count', lambda: 1)
+    types = {'float32', 'float16', 'int8'}
+    monkeypatch.setattr(
+        ctranslate2, 'get_supported_compute_types', lambda name, index: types
+    )
+    monkeypatch.setattr(ctypes, 'CDLL', lambda name, mode=0: None)
+    monkeypatch.setattr(ctranslate2, 'Encoder', OnCpu)
+    array = encoder.ConvertedEncoder._array
+
+    def from_cpu(self, view):
+        self.on_gpu, before = False, self.on_gpu
+        try:
+            return array(self, view)
+        finally:
+            self.on_gpu = before
+
+    monkeypatch.setattr(encoder.ConvertedEncoder, '_array', from_cpu)
+    return monkeypatch
+
+
+def test_a_gpu_that_works_is_used_in_fp16(one_gpu):
+    assert scorer_device({}) == 'cuda'
+    assert scorer_device({'gpu': 0}) == 'cuda:0'
+    assert scorer_device({'no_cuda': True}) == 'cpu'
+    scorer = load_scorer('consistency', device='auto')
+    assert 'ctranslate2-float16-cuda' in str(scorer.signature)
+    assert len(scorer.score(EXAMPLES)) == len(EXAMPLES)
+
+
+def test_questions_are_written_in_fp32_on_a_gpu(one_gpu):
+    q2 = load_scorer('q2', device='cuda')
+    assert 'qg_engine:ctranslate2-float32-cuda' in str(q2.signature)
+
+
+def test_without_a_gpu_nothing_is_said(monkeypatch, caplog):
+    monkeypatch.setattr(device, 'count_gpus', lambda: 0)
+    assert scorer_device({'scorer_device': 'auto'}) == 'cpu'
+    assert not caplog.records
+
+
+@pytest.mark.parametrize('step', ['load', 'call'])
+def test_a_gpu_that_fails_gives_one_line_and_the_cpu(one_gpu, caplog, step):
+    def fail(*args, **options):
+        raise RuntimeError('CUDA driver version is insufficient')
+
+    if step == 'load':
+        one_gpu.setattr(ctranslate2, 'Encoder', fail)
+    else:
+        one_gpu.setattr(OnCpu, 'forward_batch', fail)
+    caplog.set_level(logging.WARNING)
+    for _ in range(2):
+        assert choose_device() == 'cpu'
+    (record,) = caplog.records
+    assert 'The models run on the CPU' in record.getMessage()
+    assert 'driver version is insufficient' in record.getMessage()
+
+
+def test_a_library_that_is_missing_is_named_with_the_extra(one_gpu, caplog):
+    def fail(name, mode=0):
+        raise OSError(f'{name}: cannot open shared object file')
+
+    one_gpu.setattr(ctypes, 'CDLL', fail)
+    with pytest.raises(ConfigError, match=r'libcublasLt.so.12.*parlai_q2\[cuda\]'):
+        load_scorer('consistency', device='cuda').score(EXAMPLES)
+    assert choose_device() == 'cpu'
+    assert 'parlai_q2[cuda]' in caplog.text
+
+
+def test_libraries_come_from_where_pip_puts_them(tmp_path, monkeypatch):
+    folder = tmp_path / 'nvidia' / 'cublas'
+    (folder / 'lib').mkdir(parents=True)
+    (folder / '__init__.py').touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    opened = []
+    monkeypatch.setattr(ctypes, 'CDLL', lambda name, mode=0: opened.append(name))
+    load_cublas()
+    assert opened == [f'{folder}/lib/{name}' for name in gpu.LIBRARIES]
+
+
+def test_a_gpu_that_is_not_there_is_told_in_one_line(one_gpu):
+    scorer = load_scorer('consistency', device='cuda:7')
+    with pytest.raises(ConfigError, match="'cuda:7', which is not available") as error:
+        scorer.score(EXAMPLES)
+    assert 'that are seen: cuda:0.' in str(error.value)
+
+
+def test_a_batch_that_does_not_fit_is_read_in_halves(one_gpu, caplog):
+    scorer = load_scorer('consistency', device='cuda')
+    scores = scorer.score(EXAMPLES)
+    one_gpu.setattr(OnCpu, 'room', 2)
+    assert scorer.score(EXAMPLES) == scores
+    (record,) = caplog.records
+    assert '--scorer-batch-size' in record.getMessage()
+    loaded, _, _ = scorer.model._loaded()
+    assert loaded.batch_size <= 2
+
+
+def test_one_text_that_does_not_fit_is_an_error():
+    class Model:
+        batch_size = 8
+
+    def read(items):
+        raise RuntimeError('CUDA out of memory')
+
+    with pytest.raises(RuntimeError, match='out of memory'):
+        in_halves(read, 'abc', Model())
