@@ -68,7 +68,7 @@ class HuggingFaceEncoder:
                 results[i] = row
         return results
 
-    def _read(self, inputs: Sequence['Encoding'], step: int) -> np.ndarray:
+    def _read(self, inputs: Sequence['Encoding'], step: int) -> list[np.ndarray]:
         fields = {
             'input_ids': ([item.ids for item in inputs], self.padding),
             SEGMENTS: ([item.type_ids for item in inputs], 0),
@@ -87,7 +87,7 @@ class HuggingFaceEncoder:
             logits = torch.stack([output.start_logits, output.end_logits], -1)
         else:
             logits = output.logits
-        return logits.float().cpu().numpy()
+        return list(logits.float().cpu().numpy())
 
 
 def load_hugging_face(

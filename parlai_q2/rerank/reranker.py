@@ -116,6 +116,13 @@ class Reranker:
         return self._explain
 
     @property
+    def is_thread_safe(self) -> bool:
+        """Whether several threads may rank at once."""
+        has_own_reader = isinstance(self._relevance, (str, TurnReader, type(None)))
+        scorers = (self.chooser, self.explainer)
+        return has_own_reader and all(s is None or s.is_thread_safe for s in scorers)
+
+    @property
     def relevance_reader(self) -> RelevanceReader | None:
         """The reader of relevance, loaded on first use; or None."""
         reader = self._relevance

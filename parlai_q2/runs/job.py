@@ -3,7 +3,9 @@ What a run hands its records to: a job, which is loaded once (in this process, o
 each actor of a cluster) and then turns chunks of records into results.
 """
 
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
@@ -16,6 +18,9 @@ CHUNK_RECORDS = 256
 # A chunk is closed early once its texts have this many characters. A killed run loses
 # one chunk, so a file with long texts must not need minutes for one.
 CHUNK_CHARACTERS = 128 * 1024
+# How many chunks are worked on at once: the models read one, while Python prepares the
+# other. Chunks with fewer records are worked on one at a time.
+CALLS, LEAST_AHEAD = 2, 64
 # How deep lists and objects may be nested. The limits of Python's pickle and JSON
 # depend on what else is on the stack, so a deeper record might pass in one process and
 # end the run of another.
@@ -33,10 +38,12 @@ class Loaded(NamedTuple):
     :param signature: how its results are made; equal wherever the job is loaded.
     :param process: the results of some items, in order. One call with many items gives
         what many calls with one would.
+    :param is_thread_safe: whether several threads may call it at once.
     """
 
     signature: str
     process: Callable[[Sequence[Any]], list[Any]]
+    is_thread_safe: bool = False
 
 
 class Job(Protocol):
@@ -72,17 +79,40 @@ class Engine(Protocol):
 
 
 class LocalEngine:
-    """Runs a job in this process."""
+    """
+    Runs a job in this process. While the models read one chunk, another is prepared or
+    written, if the job's function may run in several threads at once.
+    """
 
     def __init__(self, job: Job):
-        self.signature, self._process = job.load()
+        self.signature, self._process, is_thread_safe = job.load()
+        self._calls = CALLS if is_thread_safe else 1
 
     def run(
         self, chunks: Iterator[Any]
     ) -> Generator[tuple[Any, list[Any]], None, None]:
         """Yield each chunk with its results."""
-        for chunk in chunks:
-            yield chunk, self._process(chunk.items)
+        if self._calls == 1:
+            for chunk in chunks:
+                yield chunk, self._process(chunk.items)
+            return
+        under_way: deque[tuple[Any, Future[list[Any]]]] = deque()
+        with ThreadPoolExecutor(self._calls, 'models') as threads:
+            try:
+                for chunk in chunks:
+                    future = threads.submit(self._process, chunk.items)
+                    under_way.append((chunk, future))
+                    # Of a small chunk, somebody may be waiting for the results.
+                    is_small = len(chunk.items) < LEAST_AHEAD
+                    while len(under_way) >= (1 if is_small else self._calls):
+                        first, results = under_way.popleft()
+                        yield first, results.result()
+                while under_way:
+                    first, results = under_way.popleft()
+                    yield first, results.result()
+            finally:
+                for _, results in under_way:
+                    results.cancel()
 
     def __enter__(self) -> 'LocalEngine':
         return self

@@ -59,9 +59,8 @@ class RerankJob:
         """Make the reranker."""
         reranker = self.make_reranker(device)
         signature = str(reranker.chooser.signature)
-        return Loaded(
-            signature, partial(rerank_pools, reranker, self.abstain_text, signature)
-        )
+        process = partial(rerank_pools, reranker, self.abstain_text, signature)
+        return Loaded(signature, process, reranker.is_thread_safe)
 
     def report_lost(self, item: FileRecord, problem: str) -> dict[str, Any]:
         """The line of a pool that no process survives."""

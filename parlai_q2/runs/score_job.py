@@ -53,7 +53,8 @@ class ScoreJob:
     def load(self, device: str | None = None) -> Loaded:
         """Make the scorer."""
         scorer = self.make_scorer(device)
-        return Loaded(str(scorer.signature), partial(score_records, scorer))
+        process = partial(score_records, scorer)
+        return Loaded(str(scorer.signature), process, scorer.is_thread_safe)
 
     def report_lost(self, item: FileRecord, problem: str) -> dict[str, Any]:
         """The line of a record that no process survives."""

@@ -85,6 +85,8 @@ class Scorer(ABC):
     # What is read of a longer response are the sentences that the knowledge covers
     # least; 0 if all is read.
     max_response_words: int = 0
+    # Whether several threads may score at once; spaCy does not promise it.
+    is_thread_safe: bool = False
     # Whether its claims come with questions.
     asks_questions: bool = False
 

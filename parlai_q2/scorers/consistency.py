@@ -261,7 +261,7 @@ class ClassifierScorer(Scorer):
     :param threshold: a value of at most this, in [0, 1], is inconsistent.
     """
 
-    has_models = prepares_texts = True
+    has_models = prepares_texts = is_thread_safe = True
     max_response_words = MAX_RESPONSE_WORDS
     load_model: Callable[..., NliModel] = staticmethod(backends.detector)
 

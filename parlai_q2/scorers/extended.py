@@ -56,6 +56,11 @@ class ExtendedScorer(Scorer):
         return self.scorer.has_models
 
     @property
+    def is_thread_safe(self) -> bool:  # type: ignore[override]
+        # A store counts what it was asked.
+        return self.reuse is None and self.scorer.is_thread_safe
+
+    @property
     def asks_questions(self) -> bool:  # type: ignore[override]
         return self.scorer.asks_questions
 

@@ -208,6 +208,7 @@ class GroundedScorer(GroundedFastScorer):
 
     name = GROUNDED
     asks_questions = True
+    is_thread_safe = False
 
     def __init__(self, model: NliModel, q2: Q2Scorer, *args: Any, **options: Any):
         super().__init__(model, *args, **options)

@@ -79,6 +79,7 @@ class SpansScorer(ConsistencyScorer):
     """
 
     name = 'spans'
+    is_thread_safe = False
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -9,28 +9,32 @@ from typing import Any, Generic, TypeVar
 
 Item = TypeVar('Item')
 Result = TypeVar('Result')
-MAX_ITEMS = 32
+MAX_ITEMS = 16
 
 
 class Batcher(Generic[Item, Result]):
     """
-    Collects items, and has a thread handle them together. While one batch is computed,
-    the next one fills.
+    Collects items, and has threads handle them together. While one batch is computed,
+    the next one fills; one that is full need not wait, if another thread is free.
 
     :param run: takes items and returns a result for each, in order. If it fails, it is
         called again for each item alone, so that one cannot spoil the others.
-    :param thread: where it runs; one thread, if models are to run one at a time.
+    :param threads: where it runs.
     :param seconds: how long the first item of a batch waits for others.
+    :param calls: how many batches are computed at once, at most.
     """
 
     def __init__(
         self,
         run: Callable[[Sequence[Item]], Sequence[Result]],
-        thread: Executor,
+        threads: Executor,
         seconds: float,
+        calls: int = 1,
     ):
-        self._run, self._thread, self._seconds = run, thread, seconds
+        self._run, self._threads, self._seconds = run, threads, seconds
+        self._calls = calls
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
+        self._running: set[asyncio.Task[Any]] = set()
         self._task: asyncio.Task[Any] | None = None
 
     def __call__(self, item: Item) -> Awaitable[Result]:
@@ -44,18 +48,24 @@ class Batcher(Generic[Item, Result]):
     async def _work(self) -> None:
         await asyncio.sleep(self._seconds)
         while self._waiting:
+            most = self._calls if len(self._waiting) >= MAX_ITEMS else 1
+            if len(self._running) >= most:
+                await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+                continue
             batch = self._waiting[:MAX_ITEMS]
             del self._waiting[:MAX_ITEMS]
             # Of a client that has left.
             batch = [(item, future) for item, future in batch if not future.done()]
             if batch:
-                await self._handle(batch)
+                task = asyncio.ensure_future(self._handle(batch))
+                self._running.add(task)
+                task.add_done_callback(self._running.discard)
 
     async def _handle(self, batch: list[tuple[Item, asyncio.Future[Result]]]) -> None:
         loop = asyncio.get_running_loop()
         items = [item for item, _ in batch]
         try:
-            results = await loop.run_in_executor(self._thread, self._run, items)
+            results = await loop.run_in_executor(self._threads, self._run, items)
         except Exception as error:
             if len(batch) > 1:
                 for pair in batch:

@@ -21,6 +21,7 @@ from parlai_q2.generate.server import ChatServer, Connection
 from parlai_q2.io.turn_knowledge import TurnKnowledge
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.subjects import SubjectKind, find_subject_kinds
+from parlai_q2.runs.job import CALLS
 from parlai_q2.serve.batches import Batcher
 from parlai_q2.serve.metrics import Metrics, ServeStep
 from parlai_q2.serve.request import (
@@ -116,11 +117,12 @@ class GroundedChat:
     async def open(self) -> AsyncIterator[None]:
         """Load the models, and connect to the upstream server."""
         seconds = self.settings.window_ms / 1000
-        with ThreadPoolExecutor(1, 'models') as thread:
-            self._rank = Batcher(self._rank_pools, thread, seconds)
-            self._search = Batcher(self._search_all, thread, seconds)
+        calls = CALLS if self.reranker.is_thread_safe else 1
+        with ThreadPoolExecutor(calls, 'models') as threads:
+            self._rank = Batcher(self._rank_pools, threads, seconds, calls)
+            self._search = Batcher(self._search_all, threads, seconds)
             await asyncio.get_running_loop().run_in_executor(
-                thread, load_models, self.reranker
+                threads, load_models, self.reranker
             )
             async with self.server.connect() as self.connection:
                 yield

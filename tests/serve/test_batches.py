@@ -1,6 +1,7 @@
 """Requests share calls, and cannot spoil each other."""
 
 import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -56,3 +57,23 @@ def test_one_whose_client_has_left_is_not_computed():
 
     assert asyncio.run(ask()) == 2
     assert calls == [[2]]
+
+
+def test_a_full_batch_does_not_wait_for_a_thread():
+    both = threading.Barrier(2, timeout=30)
+    calls = []
+
+    def work(items):
+        calls.append(len(items))
+        if len(items) == MAX_ITEMS:
+            both.wait()
+        return items
+
+    async def ask():
+        with ThreadPoolExecutor(2) as threads:
+            batcher = Batcher(work, threads, 0.01, 2)
+            asked = [batcher(item) for item in range(2 * MAX_ITEMS + 3)]
+            return await asyncio.gather(*asked)
+
+    assert asyncio.run(ask()) == list(range(2 * MAX_ITEMS + 3))
+    assert sorted(calls) == [3, MAX_ITEMS, MAX_ITEMS]
