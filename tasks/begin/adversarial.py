@@ -264,7 +264,7 @@ def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
         '(default: %(default)s)',
     )
     parser.add_argument('--model', help='local encoder-decoder for the kind prefix')
-    parser.add_argument('--seed', type=int, default=0, help='of every choice')
+    parser.add_argument('--seed', type=int, default=0, help='random seed')
     options = parser.parse_args(arguments)
     pairs = []
     for record in read_records(Path(options.infile)):

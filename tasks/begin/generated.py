@@ -277,7 +277,7 @@ def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
     group.add_argument(
         '--kinds', default=','.join(KINDS), help='comma-separated kinds of examples'
     )
-    group.add_argument('--seed', type=int, default=0, help='of every choice')
+    group.add_argument('--seed', type=int, default=0, help='random seed')
     group.add_argument(
         '--only-arrived',
         type='bool',
