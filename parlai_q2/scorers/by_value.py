@@ -22,14 +22,18 @@ def classify(
     model: NliModel,
     pairs: Sequence[tuple[str, str]],
     knowledge: Sequence[str] | None = None,
+    lower: bool = False,
 ) -> list[NliProbabilities]:
     """
     The probabilities of pairs (premise, hypothesis), in order.
 
     :param knowledge: for each pair the text whose amounts count; None: the premise.
+    :param lower: whether the model reads lower case; amounts are read before ("5M").
     """
     texts = [premise for premise, _ in pairs] if knowledge is None else knowledge
     restated = [(premise, restate(premise, text)) for premise, text in pairs]
+    if lower:
+        restated = [(premise.lower(), text.lower()) for premise, text in restated]
     return [
         _limit(reading, text, hypothesis)
         for reading, text, (_, hypothesis) in zip(

@@ -168,10 +168,8 @@ def read(
         for premise in statement.premises
     ]
     pairs = [(premise, statement.span.text) for premise, statement in asked]
-    if not reads_documents:
-        pairs = [(premise.lower(), text.lower()) for premise, text in pairs]
     knowledge = [statement.knowledge.text for _, statement in asked]
-    readings = iter(by_value.classify(model, pairs, knowledge))
+    readings = iter(by_value.classify(model, pairs, knowledge, not reads_documents))
     read_pieces = {key: _piece(one, readings) for key, one in statements.items()}
     return [[[read_pieces[key] for key in one] for one in each] for each in keys]
 

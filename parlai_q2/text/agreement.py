@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations, islice
 
-from parlai_q2.text.amounts import CLOCK, Amount, find_amounts
+from parlai_q2.text.amounts import CLOCK, RANGE_DASH, Amount, find_amounts
 from parlai_q2.text.units import UNITS
 
 # How far values may be apart and agree: exact ones are rounded to three digits, and a
@@ -221,23 +221,26 @@ def restate(knowledge: str, response: str) -> str:
     place = 0
     for claim in find_amounts(response) if index.amounts else ():
         # Of several that agree, one that is written alike.
-        matches = [m for m in index.matches(claim) if not _is_end_of(claim, m)]
-        if matches:
+        if matches := index.matches(claim):
             match = min(matches, key=lambda amount: amount.dimension != claim.dimension)
             is_qualified_alike = (match.bound, match.rough) == (
                 claim.bound,
                 claim.rough,
             )
             start = claim.start if is_qualified_alike else claim.qualified_start
-            parts += [response[place:start], knowledge[match.start : match.end]]
+            parts += [response[place:start], _quote(knowledge, match, claim)]
             place = claim.end
     return ''.join([*parts, response[place:]])
 
 
-def _is_end_of(claim: Amount, match: Amount) -> bool:
-    """Whether a time is one end of a range of times."""
+def _quote(knowledge: str, match: Amount, claim: Amount) -> str:
+    """An amount as the knowledge has it; of a range of times, the end that is meant."""
+    text = knowledge[match.start : match.end]
     is_time = CLOCK in (claim.dimension, match.dimension)
-    return is_time and claim.high is None and match.high is not None
+    if not is_time or claim.high is not None or match.high is None:
+        return text
+    first, *rest = RANGE_DASH.split(text)
+    return first if not rest or _is_same_time(match.value, claim.value) else rest[-1]
 
 
 # A statement is compared with several parts of its knowledge.

@@ -10,16 +10,18 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from parlai_q2.text.number_words import ARTICLES, SUFFIXES, WORD, parse_number
+from parlai_q2.text.number_words import ARTICLES, HOUR, SUFFIXES, WORD, parse_number
 from parlai_q2.text.units import UNITS
 
 _DIGITS = r'\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+|,\d{1,2}(?![\d,]))?'
 _UNIT = '|'.join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 _SIGNS = '$€£¥'
-_DASH = r'\s?[-–—−]\s?|\s(?:to|and|or)\s'
+# Between the ends of a range.
+RANGE_DASH = re.compile(r'\s?[-–—−]\s?|\s(?:to|and|or)\s', re.IGNORECASE)
 _AMOUNT = re.compile(
     rf'(?<![\w.,{_SIGNS}/])(?<![^\d\s(]-)(?<!^-)'
     rf'(?:(?P<hour>\d{{1,2}})(?::(?P<minute>\d\d))?(?P<noon> ?[ap]\.?m\b)'
+    rf'|(?P<part>half|a quarter|quarter) (?P<side>past|to) (?P<part_hour>{HOUR})\b'
     rf'|(?P<plain_hour>\d{{1,2}}):(?P<plain_minute>\d\d)(?![:\d])'
     rf'|(?P<half>half an? |an? quarter of an? )?'
     rf'(?P<sign>(?:US|A|C)?[{_SIGNS}]\s?)?'
@@ -55,6 +57,10 @@ _OR_MORE = re.compile(r'\+|(?: \w+)? (?:or|and) (?:more|older|over|above|higher)
 _OR_LESS = re.compile(r'(?: \w+)? (?:or|and) (?:less|fewer|younger|under|below)\b')
 _ATTRIBUTE = re.compile(r' (long|wide|high|tall|deep|thick)\b', re.IGNORECASE)
 
+_YEAR = re.compile(r'(?:1\d|20)\d\d')
+_BEFORE_YEAR = re.compile(
+    r'(?:^|[(,:;\n]|\b(?:in|since|until|by|during|for|year|before|after)) ?$', re.I
+)
 # The dimension of times of day, in hours.
 CLOCK = 'clock'
 
@@ -125,6 +131,11 @@ def _scan(text: str) -> Iterator[Amount]:
 
 def _read_clock(match: re.Match[str]) -> Amount:
     """A time of day; what has no "am" or "pm" may be either."""
+    if match['part']:
+        hour = parse_number(match['part_hour'].lower()) or 0.0
+        quarters = 0.5 if match['part'].lower() == 'half' else 0.25
+        hour += quarters if match['side'].lower() == 'past' else -quarters
+        return Amount(hour, hour, CLOCK, 1.0, match.start(), *match.span())
     hour = float(match['hour'] or match['plain_hour'])
     noon = (match['noon'] or '').strip().replace('.', '').lower()
     if noon:
@@ -135,7 +146,7 @@ def _read_clock(match: re.Match[str]) -> Amount:
 
 
 def _read(text: str, match: re.Match[str]) -> Amount | None:
-    if match['hour'] or match['plain_hour']:
+    if match['hour'] or match['plain_hour'] or match['part']:
         return _read_clock(match)
     numeral, unit = match['number'].lower(), (match['unit'] or '').lower()
     sign = (match['sign'] or '').strip()
@@ -187,12 +198,16 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
 def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
     """Two amounts as a range, "3-5 days", "between 3 and 5"; None if they are not."""
     between = text[low.end : high.start]
-    if low.high is not None or not re.fullmatch(_DASH, between, re.IGNORECASE):
+    if low.high is not None or not RANGE_DASH.fullmatch(between):
         return None
     word = between.strip().lower()
     if word == 'or' or (word == 'and' and not _has_between(text, low.qualified_start)):
         return None
     if low.dimension and low.dimension != high.dimension:
+        return None
+    if not low.dimension and text[high.start] in _SIGNS:
+        return None  # "in 2020 to $1.5 billion"
+    if is_year(text, low) and not _YEAR.fullmatch(text[high.start : high.end]):
         return None
     size, number = high.size, low.number
     if low.dimension:
@@ -213,6 +228,13 @@ def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
         high=high.number,
         bound=0,
     )
+
+
+def is_year(text: str, amount: Amount) -> bool:
+    """Whether an amount of a text is a year: "in 2007", but not "2007 users"."""
+    if amount.dimension or not _YEAR.fullmatch(text[amount.start : amount.end]):
+        return False
+    return bool(_BEFORE_YEAR.search(text[max(0, amount.start - 8) : amount.start]))
 
 
 def _has_between(text: str, place: int) -> bool:

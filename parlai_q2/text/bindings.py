@@ -17,7 +17,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from parlai_q2.text.agreement import index_amounts, measured
-from parlai_q2.text.amounts import Amount, find_amounts
+from parlai_q2.text.amounts import Amount, find_amounts, is_year
 from parlai_q2.text.record_bindings import has_other_record
 from parlai_q2.text.selection import FUNCTION_WORDS
 from parlai_q2.text.sentences import sentences
@@ -26,11 +26,10 @@ from parlai_q2.text.sentences import sentences
 LEAST_COPIED = 4
 # The most names and sentences of the knowledge that are compared with one claim.
 MOST_COMPARED = 20
-_YEAR = re.compile(r'(?:1\d|20)\d\d')
-_BEFORE_YEAR = re.compile(
-    r'(?:^|[(,:;\n]|\b(?:in|since|until|by|during|for|year|before|after)) ?$', re.I
-)
 _CLAUSE_END = re.compile(r'[;.!?]\s+|,?\s+(?:but|while|whereas)\s+')
+_MONTH = r'(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?'
+_MONTH_BEFORE = re.compile(rf'\b{_MONTH} $', re.I)
+_MONTH_AFTER = re.compile(rf'(?:st|nd|rd|th)? (?:of )?{_MONTH}', re.I)
 _WORD = re.compile(r"[\w'-]+")
 _NAME = r'(?<!\w)[A-Z]\w{1,30}(?: [A-Z]\w{1,30}){0,3}'
 _STOP = r'(?=[,.;:!?)]| (?:who|which|and|but|with|in|of|at|on|from|for|to)\b|$)'
@@ -120,17 +119,43 @@ def read_clauses(text: str) -> tuple[Clause, ...]:
         while position < len(amounts) and amounts[position].start < end:
             inside.append(amounts[position])
             position += 1
-        if inside:
-            years = [amount for amount in inside if _is_year(text, amount)]
-            others = tuple(amount for amount in inside if amount not in years)
-            clauses.append(Clause(frozenset(y.value for y in years), others))
+        clauses += [_make_clause(text, part) for part in _cut_at_years(text, inside)]
     return tuple(clauses)
 
 
-def _is_year(text: str, amount: Amount) -> bool:
-    if amount.dimension or not _YEAR.fullmatch(text[amount.start : amount.end]):
-        return False
-    return bool(_BEFORE_YEAR.search(text[max(0, amount.start - 8) : amount.start]))
+def _cut_at_years(text: str, amounts: Sequence[Amount]) -> list[list[Amount]]:
+    """
+    The amounts of a clause, cut behind each of several years or, if it begins with a
+    year, before them: "from 3 in 1990 to 5 in 2000", "in 1990 3 and in 2000 5".
+    """
+    are_years = [is_year(text, amount) for amount in amounts]
+    if sum(are_years) < 2:
+        return [[*amounts]] if amounts else []
+    parts: list[list[Amount]] = [[]]
+    for amount, is_cut in zip(amounts, are_years, strict=True):
+        if is_cut and are_years[0] and parts[-1]:
+            parts.append([])
+        parts[-1].append(amount)
+        if is_cut and not are_years[0]:
+            parts.append([])
+    return [part for part in parts if part]
+
+
+def _make_clause(text: str, amounts: Sequence[Amount]) -> Clause:
+    years = [amount for amount in amounts if is_year(text, amount)]
+    others = tuple(a for a in amounts if a not in years and not _is_day(text, a))
+    return Clause(frozenset(year.value for year in years), others)
+
+
+def _is_day(text: str, amount: Amount) -> bool:
+    """Whether a number is a day of a month."""
+    before, after = (
+        text[max(0, amount.start - 12) : amount.start],
+        text[amount.end :][:8],
+    )
+    return not amount.dimension and bool(
+        _MONTH_BEFORE.search(before) or _MONTH_AFTER.match(after)
+    )
 
 
 def _has_other_name(knowledge: str, response: str) -> bool:

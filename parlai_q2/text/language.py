@@ -103,7 +103,7 @@ def _other_words(text: str) -> bool:
         text = text.lower()
     words = _WORD.findall(text)
     lower_words = {word for word in words if word == word.lower()}
-    odd = {word for word in lower_words if not word.isascii()}
+    odd = {word for word in lower_words if _has_accent(word)}
     lower_words |= {word.lower() for word in words[:1]}
     every = {word.lower() for word in words}
     table = _languages_of()
@@ -130,6 +130,10 @@ def _other_words(text: str) -> bool:
         for language in [*theirs, '']
         for count in [theirs[language] + len(odd)]
     )
+
+
+def _has_accent(word: str) -> bool:
+    return any(char.isalpha() and not char.isascii() for char in word)
 
 
 @cache

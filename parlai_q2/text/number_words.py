@@ -23,6 +23,8 @@ SCALES = {
 SUFFIXES = {
     'k': 1e3, 'K': 1e3, 'M': 1e6, 'mn': 1e6, 'bn': 1e9, 'B': 1e9, 'tn': 1e12
 }  # fmt: skip
+# The hours of a clock.
+HOUR = '|'.join((*list(SMALL)[1:13], r'1?\d'))
 WORD = '|'.join((*SMALL, *TENS, *SCALES, 'dozen'))
 
 
