@@ -75,8 +75,8 @@ class Signature:
         scorer, *pairs = text.split('|')
         settings = dict(pair.split(':', 1) for pair in pairs if ':' in pair)
         version = settings.pop('version', '')
-        found = {k: v.replace(BAR, '|') for k, v in settings.items()}
-        return cls(scorer, found, version)
+        unescaped = {k: v.replace(BAR, '|') for k, v in settings.items()}
+        return cls(scorer, unescaped, version)
 
     def __str__(self) -> str:
         pairs = (f'{k}:{v}' for k, v in self.texts().items())
@@ -98,8 +98,8 @@ class Signature:
         'precision|version:1.0|9ccc58b8'
         """
         preset = self.settings.get('preset')
-        kept = [self.scorer] + ([] if preset is None else [f'preset:{preset}'])
-        return '|'.join([*kept, f'version:{self.version}', digits(str(self))])
+        fields = [self.scorer] + ([] if preset is None else [f'preset:{preset}'])
+        return '|'.join([*fields, f'version:{self.version}', digits(str(self))])
 
 
 def digits(signature: str) -> str:

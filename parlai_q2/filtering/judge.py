@@ -81,8 +81,8 @@ class JudgedTurn:
         The label that represents the turn: the first that is kept, else the first; None
         without labels.
         """
-        kept = (label for label in self.labels if label.decision.is_kept)
-        return next(itertools.chain(kept, self.labels), None)
+        kept_labels = (label for label in self.labels if label.decision.is_kept)
+        return next(itertools.chain(kept_labels, self.labels), None)
 
 
 JudgedEpisode = list[JudgedTurn]

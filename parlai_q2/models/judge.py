@@ -79,11 +79,10 @@ class WordJudge(Backend):
         return map_unique(pairs, self._classify)
 
     def _classify(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
-        pieces = [
-            (i, premise, hypothesis)
-            for i, (whole, hypothesis) in enumerate(pairs)
-            for premise in self._windows(whole, hypothesis)
-        ]
+        pieces: list[tuple[int, str, str]] = []
+        for i, (whole, hypothesis) in enumerate(pairs):
+            windows = self._windows(whole, hypothesis)
+            pieces += [(i, premise, hypothesis) for premise in windows]
         best = [0.0] * len(pairs)
         prompts = [self._fill_prompt(*texts) for _, *texts in pieces]
         for (i, _, _), value in zip(pieces, self._support(prompts), strict=True):

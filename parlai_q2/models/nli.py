@@ -8,6 +8,7 @@ least entailed window counts.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,25 +112,21 @@ class SequenceNliModel(Backend):
 
     def _classify_long(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
         # For each pair and each window of its hypothesis, the windows of its premise.
-        split = [
-            [
-                [
-                    (part, part_of_hypothesis)
-                    for part in self._premises(premise, part_of_hypothesis)
-                ]
-                for part_of_hypothesis in self._hypotheses(premise, hypothesis)
-            ]
-            for premise, hypothesis in pairs
-        ]
-        flat = [pair for of_pair in split for windows in of_pair for pair in windows]
-        results = iter(self._classify(flat))
-        return [
-            min(
-                (speak_for([next(results) for _ in windows]) for windows in of_pair),
-                key=lambda p: p.entailment,
-            )
-            for of_pair in split
-        ]
+        parts: list[tuple[str, str]] = []
+        counts: list[list[int]] = []
+        for premise, hypothesis in pairs:
+            window_counts = []
+            for part in self._hypotheses(premise, hypothesis):
+                premises = self._premises(premise, part)
+                parts += zip(premises, repeat(part))
+                window_counts.append(len(premises))
+            counts.append(window_counts)
+        results = iter(self._classify(parts))
+        probabilities = []
+        for window_counts in counts:
+            parts_read = [speak_for([*islice(results, n)]) for n in window_counts]
+            probabilities.append(min(parts_read, key=lambda p: p.entailment))
+        return probabilities
 
     def _too_long(self, premise: str, hypothesis: str) -> float:
         """The tokens in a word of a pair that is too long to be read at once, or 0."""
@@ -151,7 +148,7 @@ class SequenceNliModel(Backend):
             parts = [w.text for w in windows(hypothesis, room)] or parts
         # Words may be denser here than in the rest of the pair.
         most = self.max_tokens * MOST_FOR_HYPOTHESIS
-        return cut_to_fit(parts, lambda said: self._count('', said) <= most)
+        return cut_to_fit(parts, lambda part: self._count('', part) <= most)
 
     def _premises(self, premise: str, hypothesis: str) -> list[str]:
         per_word = self._too_long(premise, hypothesis)

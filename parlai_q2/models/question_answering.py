@@ -13,6 +13,7 @@ A long text is read in overlapping windows; the answer with the greatest margin 
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -115,8 +116,10 @@ class SpanQuestionAnswerer(Backend):
             self.max_tokens,
             self.max_tokens // OVERLAP_SHARE,
         )
-        owners = [i for i, of_pair in enumerate(windows) for _ in of_pair]
-        flat = [window for of_pair in windows for window in of_pair]
+        owners: list[int] = []
+        for i, pair_windows in enumerate(windows):
+            owners += [i] * len(pair_windows)
+        flat = [*chain.from_iterable(windows)]
         best: list[Reading] = [Reading(None, float('-inf'))] * len(pairs)
         null = tokens.id('cls_token')
         logits = model.spans(flat)

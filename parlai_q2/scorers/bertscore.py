@@ -110,13 +110,13 @@ class BertScorer(Scorer):
         """The layer whose embeddings are compared; a ConfigError if it is not known."""
         if self._num_layers is not None:
             return self._num_layers
-        known = import_package(*_PACKAGE).utils.model2layers
-        if self.model not in known:
+        best_layers = import_package(*_PACKAGE).utils.model2layers
+        if self.model not in best_layers:
             raise ConfigError(
                 f'bert-score does not know the best layer of {self.model!r}. Give '
                 'num_layers: from 1 to the number of layers the model has.'
             )
-        return int(known[self.model])
+        return int(best_layers[self.model])
 
     @property
     def rescaled(self) -> bool:
@@ -127,22 +127,22 @@ class BertScorer(Scorer):
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         if not examples:
             return []
-        found = self._loaded().score(
+        measures = self._loaded().score(
             [e.response for e in examples],
             [e.knowledge_text.lower() for e in examples],
             batch_size=self.batch_size,
         )
         # The package puts 0 for a NaN among the F-measures, but not among the others.
-        if not all(bool(values.isfinite().all()) for values in found):
+        if not all(bool(tensor.isfinite().all()) for tensor in measures):
             from parlai_q2.models.backend import not_finite
 
             raise not_finite(self.model)
         scores = []
-        for parts in zip(*(values.tolist() for values in found), strict=True):
-            named = dict(zip(('precision', 'recall', 'f1'), parts, strict=True))
-            value = min(1.0, max(0.0, named['f1']))
+        for row in zip(*(tensor.tolist() for tensor in measures), strict=True):
+            parts = dict(zip(('precision', 'recall', 'f1'), row, strict=True))
+            value = min(1.0, max(0.0, parts['f1']))
             label = label_of(value, self.threshold)
-            scores.append(Score(value, label, parts=named))
+            scores.append(Score(value, label, parts=parts))
         return scores
 
     def unread(self, example: Example) -> float:

@@ -146,11 +146,11 @@ class GroundedFastScorer(ClassifierScorer):
     @property
     def settings(self) -> dict[str, Any]:
         weights = self.coefficients.weights
-        shown = ','.join(f'{f}={w:g}' for f, w in sorted(weights.items()))
+        weights_text = ','.join(f'{f}={w:g}' for f, w in sorted(weights.items()))
         return {
             **super().settings,
             'prior': f'{self.prior:g}',
-            'weights': f'{shown},intercept={self.coefficients.intercept:g}',
+            'weights': f'{weights_text},intercept={self.coefficients.intercept:g}',
             'fitted_with': self.coefficients.fitted_with,
             'bounded': 'on' if self.coefficients.bounded else None,
             **SETTING,
@@ -224,10 +224,14 @@ class GroundedScorer(GroundedFastScorer):
         coefficients: str | None = None,
         **q2_options: Any,
     ) -> Any:
-        shared: dict[str, Any] = {'device': device, 'batch_size': batch_size}
-        q2 = Q2Scorer.from_preset(preset, **shared, **q2_options)
-        own = {'threshold': threshold, 'coefficients': coefficients, 'q2': q2}
-        return super().from_preset(preset, **shared, **own)
+        common: dict[str, Any] = {'device': device, 'batch_size': batch_size}
+        q2 = Q2Scorer.from_preset(preset, **common, **q2_options)
+        grounded_options = {
+            'threshold': threshold,
+            'coefficients': coefficients,
+            'q2': q2,
+        }
+        return super().from_preset(preset, **common, **grounded_options)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -145,8 +145,8 @@ def _encoder_layer(
 
 def _linear(place: str, *names: str) -> Weights:
     return {
-        f'{place}/{part}': tuple(f'{name}.{part}' for name in names)
-        for part in ('weight', 'bias')
+        f'{place}/weight': tuple(f'{name}.weight' for name in names),
+        f'{place}/bias': tuple(f'{name}.bias' for name in names),
     }
 
 

@@ -64,8 +64,8 @@ def read(data: Buffer) -> Model:
         if name in arrays or name in aliases or target not in arrays:
             raise ValueError(f'{name!r} stands for {target!r}')
         aliases[name] = target
-    if reader.left:
-        raise ValueError(f'{reader.left} bytes are left over')
+    if reader.remaining:
+        raise ValueError(f'{reader.remaining} bytes are left over')
     return Model(spec, revision, arrays, aliases)
 
 
@@ -97,11 +97,11 @@ class _Reader:
         self.data, self.at = data, 0
 
     @property
-    def left(self) -> int:
+    def remaining(self) -> int:
         return len(self.data) - self.at
 
     def take(self, size: int) -> memoryview:
-        if size > self.left:
+        if size > self.remaining:
             raise ValueError('it is cut short')
         self.at += size
         return self.data[self.at - size : self.at]

@@ -6,6 +6,7 @@ length, several side by side.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 from parlai_q2.models.batching import equal_batches
@@ -100,10 +101,9 @@ class ConvertedSeq2Seq:
             if not all(map(math.isfinite, result.scores)):
                 return None
             hypotheses[i] = result.hypotheses
-        ids = [
-            [n for word in words if (n := self.tokens.id_of(word)) is not None]
-            for of_input in hypotheses
-            for words in of_input
-        ]
+        ids: list[list[int]] = []
+        for words in chain.from_iterable(hypotheses):
+            numbers = map(self.tokens.id_of, words)
+            ids.append([number for number in numbers if number is not None])
         texts = iter(self.tokens.decode(ids))
-        return [[next(texts) for _ in of_input] for of_input in hypotheses]
+        return [[*islice(texts, len(of_input))] for of_input in hypotheses]
