@@ -29,13 +29,13 @@ def is_expected(reason: str) -> bool:
 
 def reasons(reports) -> Counter:
     """How many of the skipped tests have each reason."""
-    told = [
+    reason_texts = [
         report.longrepr[2]
         if isinstance(report.longrepr, tuple)
         else str(report.longrepr)
         for report in reports
     ]
-    return Counter(text.removeprefix('Skipped: ') for text in told)
+    return Counter(text.removeprefix('Skipped: ') for text in reason_texts)
 
 
 def pytest_addoption(parser):
@@ -76,8 +76,8 @@ def pytest_runtest_makereport(item, call):
 
 def _unexpected(config) -> Counter:
     reporter = config.pluginmanager.get_plugin('terminalreporter')
-    found = reasons(reporter.stats.get('skipped', [])) if reporter else Counter()
-    return Counter({why: n for why, n in found.items() if not is_expected(why)})
+    counts = reasons(reporter.stats.get('skipped', [])) if reporter else Counter()
+    return Counter({why: n for why, n in counts.items() if not is_expected(why)})
 
 
 def pytest_sessionfinish(session, exitstatus):
@@ -89,13 +89,13 @@ def pytest_sessionfinish(session, exitstatus):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    found = reasons(terminalreporter.stats.get('skipped', []))
-    if not found:
+    counts = reasons(terminalreporter.stats.get('skipped', []))
+    if not counts:
         return
     wrong = _unexpected(config)
     terminalreporter.section('skipped tests')
-    for why, n in found.most_common():
+    for why, n in counts.most_common():
         mark = 'NOT EXPECTED ' if why in wrong else ''
         terminalreporter.line(f'{n:5} {mark}{why}')
-    line = f'{found.total()} skipped, {wrong.total()} of them for want of something'
+    line = f'{counts.total()} skipped, {wrong.total()} of them for want of something'
     terminalreporter.line(f'{line} that can be installed')

@@ -49,11 +49,11 @@ def test_the_version_names_what_a_report_of_a_problem_should(
 ):
     monkeypatch.setattr('sys.argv', ['anything', option])
     command.main()
-    shown = capsys.readouterr().out
-    assert shown.startswith('parlai_q2 ')
-    assert ', parlai 1' in shown
-    assert ', torch ' in shown
-    assert ', transformers ' in shown
+    output = capsys.readouterr().out
+    assert output.startswith('parlai_q2 ')
+    assert ', parlai 1' in output
+    assert ', torch ' in output
+    assert ', transformers ' in output
 
 
 def test_an_error_of_ours_is_a_message_and_no_traceback(main, capsys):
@@ -76,9 +76,9 @@ def test_too_little_memory_is_a_line_that_says_what_to_do(main, capsys, error):
     with pytest.raises(SystemExit) as end:
         main(fill, 'score')
     assert end.value.code == 2
-    said = capsys.readouterr().err
-    assert said.startswith('Out of memory. Give a smaller --scorer-batch-size')
-    assert said.count('\n') == 1
+    errors = capsys.readouterr().err
+    assert errors.startswith('Out of memory. Give a smaller --scorer-batch-size')
+    assert errors.count('\n') == 1
 
 
 def test_a_terminal_shows_and_does_not_obey_what_names_and_errors_hold(main, capsys):
@@ -123,9 +123,9 @@ def test_ctrl_c_is_one_line_and_says_what_is_kept(main, capsys, name, kept):
     with pytest.raises(SystemExit) as end:
         main(interrupted, name, '--infile', 'a.jsonl')
     assert end.value.code == 130
-    (said,) = capsys.readouterr().err.splitlines()
-    assert said.startswith('Stopped.')
-    assert ('run the same command again to continue' in said) is kept
+    (errors,) = capsys.readouterr().err.splitlines()
+    assert errors.startswith('Stopped.')
+    assert ('run the same command again to continue' in errors) is kept
 
 
 def start(folder, *options, **pipes):
@@ -163,10 +163,10 @@ def test_ctrl_c_keeps_what_is_scored(tmp_path):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said.count('\n') == 1
-    assert 'again to continue' in said
+    assert errors.count('\n') == 1
+    assert 'again to continue' in errors
     assert 0 < kept(tmp_path) < RECORDS
 
 
@@ -186,23 +186,23 @@ def test_evidence_that_nobody_reads_ends_it_quietly(tmp_path):
 def test_a_full_disk_under_the_output_is_one_line(word):
     command = [sys.executable, '-m', 'parlai_q2', word]
     with open('/dev/full', 'w') as full:
-        done = subprocess.run(
+        completed = subprocess.run(
             command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT
         )
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.splitlines()[-1].startswith('No space left on a disk. Free')
-    assert 'Traceback' not in done.stderr
+    assert completed.returncode == 2, completed.stderr
+    assert completed.stderr.splitlines()[-1].startswith('No space left on a disk. Free')
+    assert 'Traceback' not in completed.stderr
 
 
 @pytest.mark.parametrize('errors', ['strict', 'surrogateescape'])
 def test_what_an_encoding_does_not_have_is_shown_as_an_escape(
     main, monkeypatch, errors
 ):
-    shown = io.BytesIO()
-    stream = io.TextIOWrapper(shown, 'ascii', errors)
+    output = io.BytesIO()
+    stream = io.TextIOWrapper(output, 'ascii', errors)
     monkeypatch.setattr('sys.stdout', stream)
     main(lambda arguments: sys.stdout.write('café \ud800'))
-    assert shown.getvalue() == rb'caf\xe9 \ud800'
+    assert output.getvalue() == rb'caf\xe9 \ud800'
 
 
 @pytest.mark.parametrize('arguments', [[], ['-h'], ['--help'], ['help']])
@@ -212,18 +212,18 @@ def test_help_lists_our_commands_beside_parlais(monkeypatch, capsys, arguments):
         command.run(arguments)
     except SystemExit as end:
         assert not end.code
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     for name in ('score', 'rerank', 'meta_eval', 'eval_model'):
-        assert name in shown
-    assert '*' not in shown
+        assert name in output
+    assert '*' not in output
 
 
 def test_help_without_parlai_marks_what_needs_it(monkeypatch):
     monkeypatch.setattr(host, 'has_parlai', lambda: False)
-    shown = host.help_text()
-    assert 'filter *' in shown
-    assert 'score *' not in shown
-    assert '*: needs ParlAI. Run: python -m pip install' in shown
+    output = host.help_text()
+    assert 'filter *' in output
+    assert 'score *' not in output
+    assert '*: needs ParlAI. Run: python -m pip install' in output
 
 
 def test_an_unknown_key_of_an_option_file_is_told_in_a_line(tmp_path, monkeypatch):
@@ -231,6 +231,6 @@ def test_an_unknown_key_of_an_option_file_is_told_in_a_line(tmp_path, monkeypatc
     path.write_text(json.dumps({'task': 'integration_tests', 'modle': 'x'}))
     monkeypatch.setattr('sys.argv', ['parlai_q2'])
     words = ['eval_model', '--init-opt', str(path), '-m', 'repeat_label']
-    told = f"{path} sets 'modle', .* .is 'model' meant.*. Remove it there"
-    with pytest.raises(ConfigError, match=told):
+    message = f"{path} sets 'modle', .* .is 'model' meant.*. Remove it there"
+    with pytest.raises(ConfigError, match=message):
         command.run(words)

@@ -18,37 +18,37 @@ def test_that_runs():
 def test_that_needs_a_device():
     pass
 """
-MORE = """
+CONFTEST_TEXT = """
 import pytest
 pytest.importorskip('no_such_package', reason='needs a package')
 """
 
 
 @pytest.mark.parametrize(
-    'more, options, code, says, workers',
+    'extra_tests, options, code, says, workers',
     [
         ('', ['--fail-on-skips'], 0, '1 skipped, 0 of them', 0),
-        (MORE, [], 0, 'NOT EXPECTED needs a package', 1),
-        (MORE, ['--fail-on-skips'], 1, '2 skipped, 1 of them', 0),
-        (MORE, ['--fail-on-skips'], 1, '2 skipped, 1 of them', 1),
+        (CONFTEST_TEXT, [], 0, 'NOT EXPECTED needs a package', 1),
+        (CONFTEST_TEXT, ['--fail-on-skips'], 1, '2 skipped, 1 of them', 0),
+        (CONFTEST_TEXT, ['--fail-on-skips'], 1, '2 skipped, 1 of them', 1),
     ],
 )
 def test_skips_are_counted_and_may_be_a_failure(
-    tmp_path, more, options, code, says, workers
+    tmp_path, extra_tests, options, code, says, workers
 ):
     (tmp_path / 'conftest.py').write_text('from tests.skipped import *\n')
     (tmp_path / 'test_some.py').write_text(TESTS)
-    (tmp_path / 'test_more.py').write_text(more)
+    (tmp_path / 'test_more.py').write_text(extra_tests)
     command = [sys.executable, '-m', 'pytest', '-q', '-n', str(workers), *options]
-    done = subprocess.run(
+    completed = subprocess.run(
         [*command, '-p', 'no:cacheprovider', '--rootdir', str(tmp_path), '.'],
         cwd=tmp_path,
         env={'PYTHONPATH': str(ROOT), 'PATH': ''},
         capture_output=True,
         text=True,
     )
-    assert says in done.stdout
-    assert done.returncode == code, done.stdout
+    assert says in completed.stdout
+    assert completed.returncode == code, completed.stdout
 
 
 def test_what_can_be_installed_is_no_reason():

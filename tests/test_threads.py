@@ -13,34 +13,34 @@ from parlai_q2.threads import BRIEF_SPIN, SPIN_COUNT, cores, usable_cores
 
 
 @pytest.mark.parametrize(
-    'given, kept', [({}, BRIEF_SPIN), ({SPIN_COUNT: 'mine'}, 'mine')]
+    'given, expected', [({}, BRIEF_SPIN), ({SPIN_COUNT: 'mine'}, 'mine')]
 )
-def test_the_command_sets_it_before_torch_is_imported(given, kept):
+def test_the_command_sets_it_before_torch_is_imported(given, expected):
     code = (
         'import os, sys; from parlai_q2 import __main__ as m;'
         'm.run = lambda _: print(os.environ["GOMP_SPINCOUNT"], "torch" in sys.modules);'
         'm.main()'
     )
     environment = {'PATH': '/usr/bin', **given}
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-c', code], env=environment, capture_output=True, text=True
     )
-    assert done.stdout.split() == [kept, 'False'], done.stderr
+    assert completed.stdout.split() == [expected, 'False'], completed.stderr
 
 
 @pytest.fixture
 def groups(monkeypatch, tmp_path):
     """A folder of control groups, and the file that names this process's own."""
-    own = tmp_path / 'own'
+    own_group = tmp_path / 'own'
     monkeypatch.setattr(threads, 'GROUPS', tmp_path / 'groups')
-    monkeypatch.setattr(threads, 'OWN_GROUP', own)
+    monkeypatch.setattr(threads, 'OWN_GROUP', own_group)
 
     def write(name, text):
         path = tmp_path / 'groups' / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + '\n')
 
-    return write, own
+    return write, own_group
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_a_containers_quota_bounds_the_cores(groups, quota, expected):
 
 
 def test_a_quota_of_the_own_group_or_one_above_it_counts(groups):
-    write, own = groups
-    own.write_text('0::/app/worker\n')
+    write, own_group = groups
+    own_group.write_text('0::/app/worker\n')
     write('app/worker/cpu.max', 'max 100000')
     free = usable_cores()
     write('app/cpu.max', '100000 100000')
@@ -65,8 +65,8 @@ def test_a_quota_of_the_own_group_or_one_above_it_counts(groups):
 
 
 def test_a_quota_of_the_first_version_of_control_groups_counts(groups):
-    write, own = groups
-    own.write_text('5:cpuacct,cpu:/box\n4:memory:/box\n')
+    write, own_group = groups
+    own_group.write_text('5:cpuacct,cpu:/box\n4:memory:/box\n')
     write('cpu/box/cpu.cfs_period_us', '100000')
     write('cpu/box/cpu.cfs_quota_us', '-1')
     free = usable_cores()
@@ -94,17 +94,17 @@ def test_limited_cores_are_those_that_are_computed_on(monkeypatch):
 def test_freed_memory_is_kept_unless_the_user_has_said_what_to_do(given, expected):
     code = 'from parlai_q2.threads import keep_freed_memory as k; print(k())'
     environment = {'PATH': '/usr/bin', **given}
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-c', code], env=environment, capture_output=True, text=True
     )
-    assert done.stdout.strip() == expected, done.stderr
+    assert completed.stdout.strip() == expected, completed.stderr
 
 
 @pytest.mark.parametrize(
-    'said, expected', [('3', 3), ('3,1', 3), ('0', None), ('x', None)]
+    'setting, expected', [('3', 3), ('3,1', 3), ('0', None), ('x', None)]
 )
 def test_openmps_variable_says_how_many_cores_are_computed_on(
-    monkeypatch, said, expected
+    monkeypatch, setting, expected
 ):
-    monkeypatch.setenv('OMP_NUM_THREADS', said)
+    monkeypatch.setenv('OMP_NUM_THREADS', setting)
     assert cores() == (usable_cores() if expected is None else expected)

@@ -77,15 +77,15 @@ def word_tokenizer(
 
 def tokenizer(folder: Path, pair_tokens: bool) -> int:
     """Write a tokenizer of :data:`BAND_WORDS`; returns the size of its vocabulary."""
-    found = word_tokenizer(
+    trained = word_tokenizer(
         BAND_WORDS,
         [*SPECIAL, '</s>'],
         around=BERT_PAIRS if pair_tokens else None,
         eos_token='</s>',
         model_max_length=512,
     )
-    found.save_pretrained(folder)
-    return len(found)
+    trained.save_pretrained(folder)
+    return len(trained)
 
 
 def t5(
@@ -171,8 +171,8 @@ def tiny_roberta(folder: Path) -> str:
     """A random RoBERTa for NLI."""
     size = tokenizer(folder, pair_tokens=True)
     torch.manual_seed(3)
-    more = {'max_position_embeddings': 80, 'type_vocab_size': 2, 'pad_token_id': 0}
-    config = encoder_config(RobertaConfig, size, num_labels=3, **more)
+    sizes = {'max_position_embeddings': 80, 'type_vocab_size': 2, 'pad_token_id': 0}
+    config = encoder_config(RobertaConfig, size, num_labels=3, **sizes)
     RobertaForSequenceClassification(config).save_pretrained(folder)
     return str(folder)
 
@@ -194,10 +194,10 @@ def tiny_bert(folder: Path, **changes: Any) -> str:
 def tiny_pair_model(folder: Path, kind: Any, **changes: Any) -> str:
     """A random BERT with a head, such as ``BertForQuestionAnswering``."""
     folder.mkdir(parents=True, exist_ok=True)
-    found = word_tokenizer(BEE_WORDS)
-    found.save_pretrained(folder)
+    trained = word_tokenizer(BEE_WORDS)
+    trained.save_pretrained(folder)
     torch.manual_seed(6)
     wide = {'hidden_size': 96, 'intermediate_size': 128, 'initializer_range': 0.3}
-    config = encoder_config(BertConfig, len(found), **{**wide, **changes})
+    config = encoder_config(BertConfig, len(trained), **{**wide, **changes})
     kind(config).eval().save_pretrained(folder)
     return str(folder)

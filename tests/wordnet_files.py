@@ -65,10 +65,10 @@ def _line(part, words, above, opposite, synsets, offsets, at) -> str:
             pointers.append(f'~ {offsets.get(below[0], 0):08d} {letter} 0000')
     if opposite:
         pointers.append(f'! {offsets.get(opposite, 0):08d} {letter} 0101')
-    said = ' '.join(f'{word} 0' for word in words)
+    entry = ' '.join(f'{word} 0' for word in words)
     frames = ' 01 + 02 00' if part == 'verb' else ''
-    told = ' '.join([f'{len(pointers):03d}', *pointers])
+    links = ' '.join([f'{len(pointers):03d}', *pointers])
     file = {'noun': '03', 'verb': '29', 'adj': '00', 'adv': '02'}[part]
     return (
-        f'{at:08d} {file} {letter} {len(words):02x} {said} {told}{frames} | a gloss\n'
+        f'{at:08d} {file} {letter} {len(words):02x} {entry} {links}{frames} | a gloss\n'
     )

@@ -53,8 +53,8 @@ def tokenizer(kind: str) -> PreTrainedTokenizerFast:
 def untrained(kind: str, size: int) -> Any:
     """A random model of the family."""
     if kind == 't5':
-        more = {'d_ff': 64, 'num_heads': 4, 'dropout_rate': 0.0}
-        return t5(size, 3, d_model=32, **more)
+        settings = {'d_ff': 64, 'num_heads': 4, 'dropout_rate': 0.0}
+        return t5(size, 3, d_model=32, **settings)
     torch.manual_seed(3)
     config = BartConfig(
         vocab_size=size,

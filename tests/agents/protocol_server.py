@@ -45,10 +45,12 @@ class Served:
 
 def choice(text: str, logprobs: list[float] | None = None) -> dict[str, Any]:
     """A choice of the protocol."""
-    made: dict[str, Any] = {'message': {'role': 'assistant', 'content': text}}
+    fields: dict[str, Any] = {'message': {'role': 'assistant', 'content': text}}
     if logprobs is not None:
-        made['logprobs'] = {'content': [{'token': 't', 'logprob': p} for p in logprobs]}
-    return made
+        fields['logprobs'] = {
+            'content': [{'token': 't', 'logprob': p} for p in logprobs]
+        }
+    return fields
 
 
 @contextmanager
@@ -113,13 +115,17 @@ def serving(model: Model, *broken: Broken, most: int = 99) -> Iterator[Served]:
 
 
 def _answer_of(choices: list[str | dict[str, Any]], fields: Any) -> Broken:
-    made = [choice(c) if isinstance(c, str) else c for c in choices]
+    choice_fields = [choice(c) if isinstance(c, str) else c for c in choices]
     usage = {'prompt_tokens': 2, 'completion_tokens': 3, 'total_tokens': 5}
     common = {'id': 'chatcmpl-7', 'created': 7, 'model': fields.get('model')}
     if not fields.get('stream'):
-        common |= {'object': 'chat.completion', 'choices': made, 'usage': usage}
+        common |= {
+            'object': 'chat.completion',
+            'choices': choice_fields,
+            'usage': usage,
+        }
         return Broken(body=json.dumps(common).encode())
-    [(place, message)] = [(n, c['message']) for n, c in enumerate(made)][:1]
+    [(place, message)] = [(n, c['message']) for n, c in enumerate(choice_fields)][:1]
     words = re.findall(r'\s*\S+\s*', message.pop('content', None) or '')
     deltas = [{'role': 'assistant'}, *({'content': word} for word in words), message]
     chunks = [{**common, 'choices': [{'index': place, 'delta': d}]} for d in deltas]

@@ -97,11 +97,11 @@ def reply_to(agent, *texts, knowledge='1 2 3 4', **fields):
     if knowledge is not None:
         fields['knowledge'] = knowledge
     clones = [agent.clone() for _ in texts]
-    seen = [
+    rows = [
         clone.observe(Message({'text': text, 'episode_done': True, **fields}))
         for clone, text in zip(clones, texts, strict=True)
     ]
-    replies = agent.batch_act(seen)
+    replies = agent.batch_act(rows)
     for clone, reply in zip(clones, replies, strict=True):
         clone.self_observe(reply)
     return replies

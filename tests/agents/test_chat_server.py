@@ -31,13 +31,18 @@ def digits(fields):
     return ['5 6', '1 2', '1 6', *['hello'] * 7][: fields['n']]
 
 
-def options(served, **more):
-    return {'server_url': served.url, 'server_model': 'm', 'no_cuda': True, **more}
+def options(served, **extra_options):
+    return {
+        'server_url': served.url,
+        'server_model': 'm',
+        'no_cuda': True,
+        **extra_options,
+    }
 
 
-def make(served, **more):
+def make(served, **extra_options):
     opt = ParlaiParser(True, True).parse_kwargs(
-        **options(served, **{'model': ALONE, **more})
+        **options(served, **{'model': ALONE, **extra_options})
     )
     return create_agent(opt)
 
@@ -163,12 +168,12 @@ def test_a_server_is_asked_once_where_its_first_reply_is_sure(knowledge, request
 
 
 def test_a_single_reply_cannot_be_the_first_of_more():
-    one = {'server_samples': 1, 'candidates_until': 0.9}
+    options = {'server_samples': 1, 'candidates_until': 0.9}
     with (
         serving(digits) as served,
         pytest.raises(ConfigError, match='there is only one'),
     ):
-        make(served, **RERANKING, **one)
+        make(served, **RERANKING, **options)
 
 
 def test_a_server_without_log_probabilities_is_no_such_generator():
@@ -205,21 +210,24 @@ def test_behind_a_server_a_model_gives_the_choice_that_it_gives_here():
         # One at a time, since ParlAI's agents are not made for threads.
         limits = {'server_samples': 4, 'server_concurrency': 1}
         remote = make(served, **grounded, generator=ALONE, **limits)
-        there = reply_to(remote, *texts, knowledge=knowledge)
+        remote_reply = reply_to(remote, *texts, knowledge=knowledge)
     assert len(served.requests) == 2
-    own = ('strategies', 'generator_score', 'mean_logprob')
-    for one, other in zip(here, there):
-        assert one['text'] == other['text']
+    compared_fields = ('strategies', 'generator_score', 'mean_logprob')
+    for options, other in zip(here, remote_reply):
+        assert options['text'] == other['text']
         rows = [
-            [{k: v for k, v in row.items() if k not in own} for row in reply['rerank']]
-            for reply in (one, other)
+            [
+                {k: v for k, v in row.items() if k not in compared_fields}
+                for row in reply['rerank']
+            ]
+            for reply in (options, other)
         ]
         assert len(rows[0]) > 1
         assert rows[0] == rows[1]
     # Nor does it matter that an agent ranks them.
     candidates = search({'messages': [{'content': texts[0]}]})
     ranked = Reranker('grounded_fast').rank(knowledge, candidates)
-    assert ranked.chosen.text == there[0]['text']
+    assert ranked.chosen.text == remote_reply[0]['text']
 
 
 def test_no_file_and_no_log_of_an_evaluation_has_the_key(tmp_path, monkeypatch, capfd):
@@ -284,7 +292,7 @@ def test_it_cannot_be_trained():
 
 
 @pytest.mark.parametrize(
-    'wrong, said',
+    'wrong, message',
     [
         ({'server_url': ''}, '--server-url http'),
         ({'server_model': ''}, '--server-model NAME'),
@@ -300,10 +308,10 @@ def test_it_cannot_be_trained():
         ({'prompt_template': 'Be nice.'}, '{knowledge}'),
     ],
 )
-def test_a_wrong_option_says_what_is_right(wrong, said):
+def test_a_wrong_option_says_what_is_right(wrong, message):
     with (
         serving(digits) as served,
-        pytest.raises(ConfigError, match=said.replace('{', r'\{')),
+        pytest.raises(ConfigError, match=message.replace('{', r'\{')),
     ):
         make(served, **wrong)
 

@@ -61,8 +61,8 @@ def write_model(path: Path) -> None:
         shapes |= {f'blk.{n}.ffn_{kind}': (INNER, SIZE) for kind in ('gate', 'up')}
         shapes[f'blk.{n}.ffn_down'] = (SIZE, INNER)
     for name, shape in shapes.items():
-        made = np.ones(shape) if len(shape) == 1 else 0.3 * random.normal(size=shape)
-        writer.add_tensor(f'{name}.weight', made.astype(np.float32))
+        weights = np.ones(shape) if len(shape) == 1 else 0.3 * random.normal(size=shape)
+        writer.add_tensor(f'{name}.weight', weights.astype(np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -93,8 +93,8 @@ def llama(tmp_path_factory):
         open(folder / 'log', 'wb') as log,
         subprocess.Popen(command, stderr=log, text=True, **pipes) as server,
     ):
-        said = (line.split() for line in server.stdout)
-        address = next((words[1] for words in said if words[:1] == ['at']), None)
+        log_lines = (line.split() for line in server.stdout)
+        address = next((words[1] for words in log_lines if words[:1] == ['at']), None)
         assert address, (folder / 'log').read_text()
         yield Served(f'{address}/v1')
 

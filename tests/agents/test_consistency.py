@@ -112,10 +112,10 @@ def test_the_answer_is_one_of_the_tasks_own_classes(candidates, expected, why):
 
 def test_a_class_map_and_class_names_may_be_given():
     options = {'class_map': 'generic=yes,entailment=yes,neutral=no,contradiction=no'}
-    found = answers([ENTAILED, DENIED, CHAT], ['no', 'yes'], **options)
-    assert found == ['yes', 'no', 'yes']
-    found = answers([CHAT], None, classes=['entailment', 'contradiction'])
-    assert found == ['entailment']
+    labels = answers([ENTAILED, DENIED, CHAT], ['no', 'yes'], **options)
+    assert labels == ['yes', 'no', 'yes']
+    labels = answers([CHAT], None, classes=['entailment', 'contradiction'])
+    assert labels == ['entailment']
     with pytest.raises(UnknownNameError, match="'yes'"):
         answers([ENTAILED], BEGIN, **options)
 

@@ -26,9 +26,9 @@ STRATEGIES = 'beam:2,nucleus:3,delayedbeam:2/delay=2,topk:2,greedy'
 GREETING, ANSWER = 'hello there !', 'hello i am fine .'
 
 
-def make(family='t5', **more):
+def make(family='t5', **extra):
     options = {'model': ALONE, 'model_path': str(converted(family)), 'no_cuda': True}
-    options |= {'label_truncate': 12, 'datatype': 'valid', **FAMILIES[family], **more}
+    options |= {'label_truncate': 12, 'datatype': 'valid', **FAMILIES[family], **extra}
     options = {name: value for name, value in options.items() if value is not None}
     return create_agent(ParlaiParser(True, True).parse_kwargs(**options))
 
@@ -47,8 +47,8 @@ def test_the_most_grounded_of_all_strategies_is_said(family):
     agent = make(family, **RERANKING, candidate_strategies=STRATEGIES)
     [reply] = reply_to(agent, GREETING, knowledge='the park is there .')
     rows = reply['rerank']
-    found = {s for row in rows for s in row['strategies']}
-    assert found == {'beam', 'nucleus', 'delayedbeam', 'topk', 'greedy'}
+    strategies = {s for row in rows for s in row['strategies']}
+    assert strategies == {'beam', 'nucleus', 'delayedbeam', 'topk', 'greedy'}
     assert len({' '.join(row['text'].split()) for row in rows}) == len(rows)
     best = max((row['score'] for row in rows if row['score'] is not None), default=0)
     assert reply['text'] == rows[0]['text']
@@ -94,16 +94,16 @@ def test_replies_begin_with_given_words(family):
 def test_a_chat_template_gets_the_knowledge_and_who_said_what():
     agent = make('llama', prompt_template='know : {knowledge}')
     for text in (GREETING, 'what is your name ?'):
-        seen = agent.observe(
+        observation = agent.observe(
             {'text': text, 'knowledge': 'the cat sat', 'episode_done': False}
         )
-        said = agent.act()['text']
-    words = ' '.join(seen[CONTEXT])
+        reply_text = agent.act()['text']
+    words = ' '.join(observation[CONTEXT])
     assert words.startswith('<|im_start|> system know : the cat sat <|im_end|>')
     assert words.endswith('user what is your name ? <|im_end|> <|im_start|> assistant')
     assert words.count('<|im_start|>') == 5
     assert 'hello there !' in words
-    assert '<|im' not in said
+    assert '<|im' not in reply_text
 
 
 def test_the_oldest_turns_give_way_and_never_the_knowledge(caplog):
@@ -111,11 +111,11 @@ def test_the_oldest_turns_give_way_and_never_the_knowledge(caplog):
     agent = make('gpt2', prompt_template='{knowledge} {history} assistant')
     for n in ('one', 'two', 'three', 'four'):
         text = ' '.join([n] * 25)
-        seen = agent.observe(
+        observation = agent.observe(
             {'text': text, 'knowledge': knowledge, 'episode_done': False}
         )
         agent.act()
-    context = seen[CONTEXT]
+    context = observation[CONTEXT]
     # 96 positions, of which 12 are for the reply.
     assert len(context) <= 84
     assert ' '.join(context).startswith(knowledge)
@@ -139,13 +139,13 @@ def test_a_model_that_says_nothing_gets_the_answer_for_it_and_is_counted():
     assert alone['text'] == ''
 
 
-@pytest.mark.parametrize('more', [{}, {'dynamic_batching': 'full', 'truncate': 64}])
-def test_it_is_evaluated_in_batches(more):
-    options = {'task': TASK, 'batchsize': 4, 'datatype': 'valid', **more}
+@pytest.mark.parametrize('extra', [{}, {'dynamic_batching': 'full', 'truncate': 64}])
+def test_it_is_evaluated_in_batches(extra):
+    options = {'task': TASK, 'batchsize': 4, 'datatype': 'valid', **extra}
     options |= {'model_path': str(converted('t5')), 'prompt_template': '{history}'}
-    found = EvalModel.main(**options, **RERANKING, label_truncate=12)
-    assert found['exs'].value() == 10
-    assert found['rerank/distinct'].value() > 1
+    report = EvalModel.main(**options, **RERANKING, label_truncate=12)
+    assert report['exs'].value() == 10
+    assert report['rerank/distinct'].value() > 1
 
 
 def test_without_knowledge_only_the_first_strategy_searches():
@@ -177,7 +177,7 @@ def test_further_searches_run_only_for_turns_in_doubt(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    'options, error, said',
+    'options, error, message',
     [
         ({'model_path': '/nowhere'}, ConfigError, 'ct2-transformers-converter'),
         ({'device': 'tpu'}, ConfigError, '--device'),
@@ -190,13 +190,13 @@ def test_further_searches_run_only_for_turns_in_doubt(monkeypatch):
         ({'chat_template': '/nowhere'}, ConfigError, '--chat-template'),
     ],
 )
-def test_a_wrong_option_is_named(options, error, said):
-    with pytest.raises(error, match=said):
+def test_a_wrong_option_is_named(options, error, message):
+    with pytest.raises(error, match=message):
         make(**options)
 
 
 @pytest.mark.parametrize(
-    'strategies, said',
+    'strategies, message',
     [
         ('nucleus:0', '--candidate-strategies.*a number from 1'),
         ('nucleus:10000', '--candidate-strategies.*fewer candidates'),
@@ -205,8 +205,8 @@ def test_a_wrong_option_is_named(options, error, said):
         ('magic', 'Known: beam'),
     ],
 )
-def test_an_impossible_strategy_is_refused_with_the_options(strategies, said):
-    with pytest.raises(ValueError, match=said):
+def test_an_impossible_strategy_is_refused_with_the_options(strategies, message):
+    with pytest.raises(ValueError, match=message):
         make(**RERANKING, candidate_strategies=strategies)
 
 
@@ -217,14 +217,14 @@ def test_a_chat_model_without_a_template_needs_one(tmp_path):
     file.write_text("{% for m in messages %}{{ m['content'] }} {% endfor %}assistant")
     agent = make('gpt2', prompt_template='{history}', chat_template=str(file))
     assert reply_to(agent, GREETING)[0]['text']
-    for wrong, said in (
+    for wrong, message in (
         ('{% for %}', 'is no template'),
         ('', 'makes an empty text'),
         ('{{ messages[99].content.nothing }}', 'fails on a dialogue'),
         ("{{ ''.__class__.__mro__ }}", 'fails on a dialogue'),
     ):
         file.write_text(wrong)
-        with pytest.raises(ConfigError, match=said):
+        with pytest.raises(ConfigError, match=message):
             make('gpt2', prompt_template='{history}', chat_template=str(file))
 
 

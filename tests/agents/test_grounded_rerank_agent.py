@@ -29,10 +29,10 @@ def texts(reply):
 
 
 def test_sharing_loads_nothing_again(agent):
-    made = len(MADE)
+    scorer_count = len(MADE)
     shared = create_agent_from_shared(agent.share())
     clone = agent.clone()
-    assert len(MADE) == made
+    assert len(MADE) == scorer_count
     for other in (shared, clone):
         assert type(other) is type(agent)
         assert other.reranker is agent.reranker
@@ -88,9 +88,11 @@ def test_the_first_candidate_is_what_the_first_strategy_alone_would_say(agent):
     )
     from parlai.core.agents import create_agent
 
-    said = create_agent(plain).respond(Message({'text': '6 0 1', 'episode_done': True}))
+    plain_reply = create_agent(plain).respond(
+        Message({'text': '6 0 1', 'episode_done': True})
+    )
     (reply,) = reply_to(agent, '6 0 1')
-    assert [row['text'] for row in reply['rerank'] if row['first']] == [said]
+    assert [row['text'] for row in reply['rerank'] if row['first']] == [plain_reply]
 
 
 def test_without_knowledge_the_first_choice_stands(agent):
@@ -141,15 +143,15 @@ def test_it_does_not_search_when_generation_is_skipped():
 def test_commands_are_answered_and_leave_no_trace():
     clone = make_agent(interactive_mode=True).clone()
     clone.set_interactive_mode(True)
-    said = []
+    answers = []
     for text in ('/knowledge 4 3 2', '1 2 3 4', '/why', '/knowledge', ''):
         clone.observe({'text': text, 'episode_done': False})
-        said.append(clone.act()['text'])
-    assert said[0].endswith('stick to this: 4 3 2')
-    assert said[2].startswith('Chosen for: best score')
-    assert said[3] == 'Knowledge: 4 3 2'
-    assert said[4].startswith('Type a message')
-    assert clone.history.history_raw_strings == ['1 2 3 4', said[1]]
+        answers.append(clone.act()['text'])
+    assert answers[0].endswith('stick to this: 4 3 2')
+    assert answers[2].startswith('Chosen for: best score')
+    assert answers[3] == 'Knowledge: 4 3 2'
+    assert answers[4].startswith('Type a message')
+    assert clone.history.history_raw_strings == ['1 2 3 4', answers[1]]
 
 
 @pytest.mark.parametrize('place', ['port', 'local_human_candidates_file'])
@@ -159,8 +161,8 @@ def test_evidence_is_printed_in_a_terminal_and_answered_in_a_browser(place, caps
     clone.set_interactive_mode(True)
     for text in ('/knowledge 4 3 2', '1 2 3 4', '/candidates'):
         clone.observe({'text': text, 'episode_done': False})
-        said = clone.act()['text']
-    assert ('CHOSEN' in said) is (place == 'port')
+        reply_text = clone.act()['text']
+    assert ('CHOSEN' in reply_text) is (place == 'port')
     assert ('CHOSEN' in capsys.readouterr().out) is (place != 'port')
 
 
@@ -176,9 +178,9 @@ SAMPLING = {'candidate_strategies': 'nucleus:8,delayedbeam:2', 'temperature': 3}
 
 
 def test_a_seed_gives_the_same_candidates_again_whatever_came_before():
-    one, other = (make_agent(**SAMPLING) for _ in range(2))
+    first, other = (make_agent(**SAMPLING) for _ in range(2))
     torch.manual_seed(1)
-    expected = texts(reply_to(one, '1 6 2 5')[0])
+    expected = texts(reply_to(first, '1 6 2 5')[0])
     torch.manual_seed(2)
     reply_to(other, '3 3 3')
     assert texts(reply_to(other, '1 6 2 5')[0]) == expected

@@ -51,13 +51,13 @@ def check(agent):
     with patch.object(side_by_side, 'MAX_ROWS', 0):
         apart = reply_to(agent, *messages)
     for reply, other in zip(replies, apart, strict=True):
-        scores, others = (dict(one['beam_texts']) for one in (reply, other))
-        assert scores == pytest.approx(others, abs=1e-4)
-        found, elsewhere = (
+        scores, other_scores = (dict(one['beam_texts']) for one in (reply, other))
+        assert scores == pytest.approx(other_scores, abs=1e-4)
+        texts, elsewhere = (
             {row['text']: row['strategies'] for row in one['rerank']}
             for one in (reply, other)
         )
-        assert found == elsewhere
+        assert texts == elsewhere
     for reply in replies:
         rows = reply['rerank']
         values = [row['guarded_score'] for row in rows]
@@ -212,16 +212,16 @@ def test_what_a_generator_retrieves_is_the_knowledge_where_there_is_no_other(
     )
     for reply in check(agent):
         assert len(reply['rerank']) <= 6
-    told, asked = agent.clone(), agent.clone()
-    own, retrieved = agent.batch_act(
+    with_knowledge, without_knowledge = agent.clone(), agent.clone()
+    own_reply, retrieved = agent.batch_act(
         [
-            told.observe(
+            with_knowledge.observe(
                 Message({'text': '4 3', 'knowledge': '9 9', 'episode_done': True})
             ),
-            asked.observe(Message({'text': '1 2', 'episode_done': True})),
+            without_knowledge.observe(Message({'text': '1 2', 'episode_done': True})),
         ]
     )
-    assert own['rerank_knowledge'] == '9 9'
+    assert own_reply['rerank_knowledge'] == '9 9'
     # The retriever's titles and texts, as ParlAI's Document has them.
     assert retrieved['rerank_knowledge'] == [
         {'title': '0', 'text': '1 2 3'},
@@ -243,8 +243,8 @@ def test_with_several_searches_an_example_has_in_a_batch_what_it_has_alone(
     together = reply_to(agent, '4 3 2 1', '1 2')
     for text, reply in zip(('4 3 2 1', '1 2'), together, strict=True):
         (alone,) = reply_to(agent, text)
-        found = [row['text'] for row in alone['rerank']]
-        assert [row['text'] for row in reply['rerank']] == found
+        texts = [row['text'] for row in alone['rerank']]
+        assert [row['text'] for row in reply['rerank']] == texts
 
 
 class LearnsFromWhatItSays(TransformerGeneratorAgent):

@@ -60,17 +60,19 @@ def knowledge(index):
 
 
 def test_what_answers_takes_the_place_of_the_tasks_knowledge(knowledge):
-    found = knowledge.find(GOLD)
-    assert [p.source.heading for p in found.passages] == ['Shop > Breakfast']
-    given = knowledge.attach(GOLD, found)
+    turn_knowledge = knowledge.find(GOLD)
+    assert [p.source.heading for p in turn_knowledge.passages] == ['Shop > Breakfast']
+    message = knowledge.attach(GOLD, turn_knowledge)
     # The generator is shown the sentence, the scorer the passage.
-    assert given['knowledge'] == 'Breakfast is served daily and costs 14 euros.'
-    assert 'checked_sentence' not in given
+    assert message['knowledge'] == 'Breakfast is served daily and costs 14 euros.'
+    assert 'checked_sentence' not in message
 
 
 def test_the_turn_before_is_searched_for_too(knowledge):
-    found = knowledge.find({'text': 'We have two cars.'}, ['Tell me of parking.'])
-    assert found.passages[0].source.heading == 'Shop > Parking'
+    turn_knowledge = knowledge.find(
+        {'text': 'We have two cars.'}, ['Tell me of parking.']
+    )
+    assert turn_knowledge.passages[0].source.heading == 'Shop > Parking'
 
 
 def test_what_was_typed_comes_first(knowledge):
@@ -79,12 +81,12 @@ def test_what_was_typed_comes_first(knowledge):
 
 
 def test_nothing_of_the_task_is_left_where_nothing_is_found(knowledge):
-    found = knowledge.find({**GOLD, 'text': 'Is there a gym?'})
-    assert found.declined
-    assert not found.question
-    given = knowledge.attach(GOLD, TurnKnowledge((), declined=True))
-    assert 'knowledge' not in given
-    assert 'checked_sentence' not in given
+    turn_knowledge = knowledge.find({**GOLD, 'text': 'Is there a gym?'})
+    assert turn_knowledge.declined
+    assert not turn_knowledge.question
+    message = knowledge.attach(GOLD, TurnKnowledge((), declined=True))
+    assert 'knowledge' not in message
+    assert 'checked_sentence' not in message
 
 
 def ranking(*texts, relevance=0.9):
@@ -107,7 +109,7 @@ def asked(question, answer, quote='It costs 14 euros.'):
 
 
 @pytest.mark.parametrize(
-    'question, said, relevance, leads',
+    'question, reply, relevance, leads',
     [
         ('How much is breakfast?', 'It costs 14 euros a day.', 0.9, True),
         ('How much is breakfast?', '14 euros.', 0.9, True),
@@ -121,14 +123,14 @@ def asked(question, answer, quote='It costs 14 euros.'):
     ],
 )
 def test_where_no_candidate_surely_answers_the_document_speaks(
-    question, said, relevance, leads
+    question, reply, relevance, leads
 ):
-    known = asked(question, '14 euros')
+    turn_knowledge = asked(question, '14 euros')
     (pool,) = add_document_replies(
-        [[Candidate(said, ('beam',), source='record')]], [known], NO_TEXT
+        [[Candidate(reply, ('beam',), source='record')]], [turn_knowledge], NO_TEXT
     )
-    assert [one.text for one in pool] == [said, known.quote]
-    scored = ranking(said, known.quote, relevance=relevance)
+    assert [one.text for one in pool] == [reply, turn_knowledge.quote]
+    scored = ranking(reply, turn_knowledge.quote, relevance=relevance)
     ranked = replace(
         scored,
         candidates=tuple(
@@ -136,8 +138,10 @@ def test_where_no_candidate_surely_answers_the_document_speaks(
             for candidate, one in zip(scored, pool, strict=True)
         ),
     )
-    (after,) = prefer_answers([ranked], [known])
-    expected = (said, Reason.ANSWERS) if leads else (known.quote, Reason.DOCUMENT)
+    (after,) = prefer_answers([ranked], [turn_knowledge])
+    expected = (
+        (reply, Reason.ANSWERS) if leads else (turn_knowledge.quote, Reason.DOCUMENT)
+    )
     assert (after.chosen.text, after.reason) == expected
     # The generator has no record of what a document says, and no likelihood.
     assert leads or (after.chosen.source, after.chosen.mean_logprob) == ('', None)
@@ -149,12 +153,16 @@ def test_where_documents_were_not_searched_the_choice_stands():
 
 
 def test_small_talk_gets_a_polite_reply_in_place_of_a_quotation(knowledge):
-    known = knowledge.find({'text': 'Thanks a lot!'}, ['How much is breakfast?', '14.'])
-    assert not known.passages
-    assert not known.declined
+    turn_knowledge = knowledge.find(
+        {'text': 'Thanks a lot!'}, ['How much is breakfast?', '14.']
+    )
+    assert not turn_knowledge.passages
+    assert not turn_knowledge.declined
     # No generator was asked.
-    (pool,) = add_document_replies([[Candidate('', source='record')]], [known], NO_TEXT)
-    (after,) = prefer_answers([Ranking(tuple(pool), 'first')], [known])
+    (pool,) = add_document_replies(
+        [[Candidate('', source='record')]], [turn_knowledge], NO_TEXT
+    )
+    (after,) = prefer_answers([Ranking(tuple(pool), 'first')], [turn_knowledge])
     assert (after.chosen.text, after.reason) == ("You're welcome!", Reason.COURTESY)
     assert not after.abstain
 
@@ -165,8 +173,8 @@ def test_pools_stay_where_nothing_answers():
 
 
 def test_a_document_is_quoted_around_its_answer(knowledge):
-    found = knowledge.find({'text': 'Do children pay for breakfast?'})
-    assert found.quote == (
+    turn_knowledge = knowledge.find({'text': 'Do children pay for breakfast?'})
+    assert turn_knowledge.quote == (
         'Breakfast is served daily and costs 14 euros. Children eat free.'
     )
 
@@ -179,10 +187,10 @@ def test_a_question_that_nothing_answers_is_declined():
 
 
 def test_documents_are_searched_in_the_chat(knowledge):
-    shown = answer_command(Command('search', 'parking'), knowledge, None)
-    assert 'faq.md, Shop > Parking (line 9)' in shown
-    assert '9 euros' in shown
-    assert '\x1b' not in shown
+    answer = answer_command(Command('search', 'parking'), knowledge, None)
+    assert 'faq.md, Shop > Parking (line 9)' in answer
+    assert '9 euros' in answer
+    assert '\x1b' not in answer
     without = AgentKnowledge(KnowledgeSource())
     assert 'give --knowledge-index' in answer_command(
         Command('search', 'x'), without, None
@@ -211,9 +219,11 @@ def of_file(file, **options):
 
 def test_a_file_of_several_passages_is_searched(file):
     knowledge = of_file(file)
-    found = knowledge.find({'text': 'How long is the warranty?'})
-    assert found.answers == ('two years',)
-    assert [p.source for p in found.passages] == [Source('faq.txt', '', 'lines 1-2')]
+    turn_knowledge = knowledge.find({'text': 'How long is the warranty?'})
+    assert turn_knowledge.answers == ('two years',)
+    assert [p.source for p in turn_knowledge.passages] == [
+        Source('faq.txt', '', 'lines 1-2')
+    ]
     # Small talk needs nothing of it.
     assert not knowledge.find({'text': 'Thanks!'}).passages
     assert knowledge.find({'text': 'Do you ship to Canada?'}).declined
@@ -223,10 +233,12 @@ def test_a_file_of_several_passages_is_searched(file):
 
 
 def test_the_answer_in_a_small_file_need_not_have_the_words_of_the_question(file):
-    found = of_file(file).find({'text': 'Who gets money back?'})
-    assert found.declined
-    found = of_file(file).find({'text': 'For how many days may I bring it back?'})
-    assert found.passages[0].text.endswith('30 days.')
+    turn_knowledge = of_file(file).find({'text': 'Who gets money back?'})
+    assert turn_knowledge.declined
+    turn_knowledge = of_file(file).find(
+        {'text': 'For how many days may I bring it back?'}
+    )
+    assert turn_knowledge.passages[0].text.endswith('30 days.')
 
 
 def test_what_a_message_brings_and_what_was_typed_come_before_the_file(file):
@@ -254,13 +266,13 @@ def test_whoever_measures_takes_all_of_a_file(file):
 def test_what_is_found_is_shown_before_the_text_and_not_searched_for(file):
     knowledge = of_file(file, knowledge_delimiter='\\n')
     asked = {'text': 'How long is the warranty?'}
-    given = knowledge.attach(asked, knowledge.find(asked))
-    assert given['text'] == (
+    message = knowledge.attach(asked, knowledge.find(asked))
+    assert message['text'] == (
         'Every pump has a warranty of two years.\nHow long is the warranty?'
     )
-    found = knowledge.find({'text': 'Nice.'}, ['Unused pumps.\nThanks!'])
-    assert found.searched
-    assert not found.passages
+    turn_knowledge = knowledge.find({'text': 'Nice.'}, ['Unused pumps.\nThanks!'])
+    assert turn_knowledge.searched
+    assert not turn_knowledge.passages
 
 
 def test_a_large_file_is_to_be_indexed(file, monkeypatch):
@@ -277,7 +289,7 @@ def test_what_is_no_text_is_to_be_indexed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    'said, reply',
+    'message, reply',
     [
         ('Thanks!', "You're welcome!"),
         # None of its words is in the documents.
@@ -285,13 +297,13 @@ def test_what_is_no_text_is_to_be_indexed(tmp_path):
     ],
 )
 def test_nothing_is_generated_where_the_reply_is_known(
-    tmp_path, monkeypatch, said, reply
+    tmp_path, monkeypatch, message, reply
 ):
     (tmp_path / 'faq.md').write_text(FAQ)
     build([str(tmp_path / 'faq.md')], tmp_path / 'index')
     agent = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
-    given = ['-m', agent, '--knowledge-index', str(tmp_path / 'index')]
-    chat = create_agent(ParlaiParser(True, True).parse_args(given))
+    arguments = ['-m', agent, '--knowledge-index', str(tmp_path / 'index')]
+    chat = create_agent(ParlaiParser(True, True).parse_args(arguments))
     monkeypatch.setattr(chat, 'candidate_pools', None)
-    chat.observe({'text': said, 'episode_done': False})
+    chat.observe({'text': message, 'episode_done': False})
     assert chat.act()['text'] == reply

@@ -98,12 +98,12 @@ def test_the_generator_is_given_typed_knowledge_as_a_field():
 
 def test_where_texts_carry_passages_new_knowledge_is_written_into_the_text_once():
     knowledge = AgentKnowledge(KnowledgeSource('\\n'))
-    said = []
+    texts = []
     for typed, text in [('T.', 'one'), ('T.', 'two'), ('U.', 'three')]:
         knowledge.typed = passages_in(typed)
         message = {'text': text}
-        said.append(knowledge.attach(message, knowledge.find(message))['text'])
-    assert said == ['T.\none', 'two', 'U.\nthree']
+        texts.append(knowledge.attach(message, knowledge.find(message))['text'])
+    assert texts == ['T.\none', 'two', 'U.\nthree']
     knowledge.typed = passages_in('V.')
     # Where there is no text, none is made up.
     assert knowledge.attach({}, knowledge.find({})) == {'knowledge': 'V.'}
@@ -130,17 +130,17 @@ def wizard(*documents, selected=()):
 def test_what_a_search_found_is_knowledge_with_its_titles():
     documents = [('Tea', ['Tea is hot.', 'It is old.']), ('Cha', ['A dance.'])]
     knowledge = AgentKnowledge(KnowledgeSource())
-    found = knowledge.find(wizard(*documents))
-    assert found == TurnKnowledge(
+    turn_knowledge = knowledge.find(wizard(*documents))
+    assert turn_knowledge == TurnKnowledge(
         (Passage('Tea is hot.\nIt is old.', 'Tea'), Passage('A dance.', 'Cha')), True
     )
     # Like the sentence that a wizard of Wikipedia checked.
-    found = knowledge.find(wizard(*documents, selected=['It is old.']))
-    assert found.passages == (Passage('It is old.'),)
+    turn_knowledge = knowledge.find(wizard(*documents, selected=['It is old.']))
+    assert turn_knowledge.passages == (Passage('It is old.'),)
     assert not knowledge.find(wizard()).passages
     # What else the task says goes before it.
-    own = {**wizard(*documents), 'knowledge': 'Milk is white.'}
-    assert knowledge.find(own).passages == (Passage('Milk is white.'),)
+    with_own_knowledge = {**wizard(*documents), 'knowledge': 'Milk is white.'}
+    assert knowledge.find(with_own_knowledge).passages == (Passage('Milk is white.'),)
 
 
 def test_documents_are_passages_and_there_are_none_before_a_retrieval():

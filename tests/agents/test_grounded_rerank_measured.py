@@ -32,11 +32,11 @@ def evaluate(tmp_path, turns, **options):
     return dict_report(report)
 
 
-KNOWN = [('1 2 3', '1 2 3', {'knowledge': '1 2'})]
+EPISODE = [('1 2 3', '1 2 3', {'knowledge': '1 2'})]
 
 
 def test_the_measure_is_of_a_scorer_that_did_not_choose(tmp_path, caplog):
-    report = evaluate(tmp_path, KNOWN, choose='overlap')
+    report = evaluate(tmp_path, EPISODE, choose='overlap')
     # Two of three words are known: a precision of 2 / 3, an F1 of 4 / 5.
     assert report['knowledge_precision'] == pytest.approx(2 / 3)
     assert report['rerank/chosen'] == pytest.approx(4 / 5)
@@ -44,17 +44,21 @@ def test_the_measure_is_of_a_scorer_that_did_not_choose(tmp_path, caplog):
 
 
 def test_the_same_scorer_for_both_is_circular_and_warned_of(tmp_path, monkeypatch):
-    said = []
-    monkeypatch.setattr(logging, 'warning', lambda text, *_: said.append(text))
-    report = evaluate(tmp_path, KNOWN, choose='overlap', measure='overlap')
+    warnings = []
+    monkeypatch.setattr(logging, 'warning', lambda text, *_: warnings.append(text))
+    report = evaluate(tmp_path, EPISODE, choose='overlap', measure='overlap')
     assert report['circular'] == 1
-    assert any('circular' in text for text in said)
+    assert any('circular' in text for text in warnings)
 
 
 def test_each_role_has_a_threshold_of_its_own(tmp_path):
     log = tmp_path / 'log'
-    own = {'choose_threshold': 0.9, 'measure_threshold': 0.1, 'world_logs': str(log)}
-    evaluate(tmp_path, KNOWN, choose='overlap', measure='precision', **own)
+    thresholds = {
+        'choose_threshold': 0.9,
+        'measure_threshold': 0.1,
+        'world_logs': str(log),
+    }
+    evaluate(tmp_path, EPISODE, choose='overlap', measure='precision', **thresholds)
     (line,) = log.with_suffix('.jsonl').read_text(encoding='utf-8').splitlines()
     ((_, reply),) = json.loads(line)['dialog']
     assert reply['rerank'][0]['label'] == 'inconsistent'

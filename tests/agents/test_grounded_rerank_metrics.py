@@ -9,8 +9,8 @@ from tests.rerank.toys import ToyScorer, pool
 
 def total(values):
     """What ParlAI adds up: it leaves out what is None."""
-    there = [value for value in values if value is not None]
-    return sum(there[1:], there[0]) if there else None
+    present = [value for value in values if value is not None]
+    return sum(present[1:], present[0]) if present else None
 
 
 def test_metrics_are_means_over_the_turns_where_they_mean_something():
@@ -20,13 +20,13 @@ def test_metrics_are_means_over_the_turns_where_they_mean_something():
         pool('red', 'hello', 'hello hello'),  # nothing to verify
         pool('', 'a'),
     ]
-    found = compute_metrics(
+    metrics = compute_metrics(
         Reranker(ToyScorer(), Rule(abstain_below=0.2)).rank_batch(pools)
     )
-    assert {len(values) for values in found.values()} == {4}
-    assert [v is None for v in found['rerank/chosen']] == [False, False, True, True]
+    assert {len(values) for values in metrics.values()} == {4}
+    assert [v is None for v in metrics['rerank/chosen']] == [False, False, True, True]
     # Relevance was not read, so its metrics have no values.
-    sums = {name: total(values) for name, values in found.items()}
+    sums = {name: total(values) for name, values in metrics.items()}
     means = {name: value.value() for name, value in sums.items() if value is not None}
     assert sums.keys() - means.keys() == {'rerank/relevance', 'rerank/answers'}
     assert means == pytest.approx(

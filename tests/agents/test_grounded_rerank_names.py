@@ -43,9 +43,9 @@ def test_a_reply_that_begins_with_the_name_is_said(reply):
 def test_in_a_batch_only_the_turns_that_need_it_are_asked_again(reply):
     together = reply(TURN, 'Have you heard of Legend of the 9?', TURN)
     alone = [reply(TURN)[0], reply('Have you heard of Legend of the 9?')[0]]
-    texts = [one['text'] for one in together]
+    texts = [row['text'] for row in together]
     assert texts == [alone[0]['text'], alone[1]['text'], alone[0]['text']]
-    assert [['named'] in strategies(one) for one in together] == [True, False, True]
+    assert [['named'] in strategies(row) for row in together] == [True, False, True]
 
 
 def test_without_the_guard_there_is_none(reply):
@@ -55,7 +55,7 @@ def test_without_the_guard_there_is_none(reply):
 
 @pytest.mark.parametrize('family', ['parlai', 't5', 'bart'])
 def test_parlais_generators_begin_with_a_name(family, monkeypatch, tmp_path):
-    name, said = (
+    name, text = (
         ('1 2', '4 3 2') if family == 'parlai' else ('the dog', 'what is your name ?')
     )
     monkeypatch.setattr(
@@ -64,19 +64,21 @@ def test_parlais_generators_begin_with_a_name(family, monkeypatch, tmp_path):
     )
     # Whatever it replies with needs a name.
     monkeypatch.setattr(UnnamedGuard, 'detect_kind', lambda *_: True)
-    own = {'beam_min_length': 1, 'candidate_strategies': 'beam:3', 'guards': True}
+    options = {'beam_min_length': 1, 'candidate_strategies': 'beam:3', 'guards': True}
     if family != 'parlai':
-        own |= {'generator': HF, 'hf_model': checkpoint(family, tmp_path / family)}
-        own |= {'label_truncate': 12}
-    agent = make_agent(**own)
+        options |= {'generator': HF, 'hf_model': checkpoint(family, tmp_path / family)}
+        options |= {'label_truncate': 12}
+    agent = make_agent(**options)
     # All words of its replies are in the knowledge, so they are consistent.
-    found = reply_to(agent, said, said, knowledge=f'1 2 3 4 5 6 {LESSONS} the dog')
-    for reply in found:
+    named_reply = reply_to(
+        agent, text, text, knowledge=f'1 2 3 4 5 6 {LESSONS} the dog'
+    )
+    for reply in named_reply:
         rows = [row for row in reply['rerank'] if 'named' in row['strategies']]
         assert rows
         assert all(row['text'].startswith(name) for row in rows)
         assert all(row['mean_logprob'] < 0 for row in rows)
-    assert found[0]['rerank'] == found[1]['rerank']
+    assert named_reply[0]['rerank'] == named_reply[1]['rerank']
 
 
 def test_a_name_that_a_dictionary_does_not_know_is_not_begun_with():

@@ -58,14 +58,14 @@ def test_a_generator_named_on_the_command_line_brings_its_own_defaults():
         assert opt[name] == plain[name], name
 
 
-def saved_beside_a_generator(folder, more):
+def saved_beside_a_generator(folder, options):
     """The trained generator with more in its .opt."""
     trained = Path(trained_generator())
     for ending in ('', '.opt', '.dict'):
         (folder / f'model{ending}').write_bytes(
             trained.with_name(trained.name + ending).read_bytes()
         )
-    opt = {**json.loads((folder / 'model.opt').read_text()), **more}
+    opt = {**json.loads((folder / 'model.opt').read_text()), **options}
     (folder / 'model.opt').write_text(json.dumps(opt))
     return str(folder / 'model')
 
@@ -112,12 +112,12 @@ def test_how_a_generator_was_trained_does_not_say_how_it_is_reranked(tmp_path):
 
 def test_what_is_asked_for_in_code_counts(tmp_path):
     model_file = saved_beside_a_generator(tmp_path, LEFT_BY_TRAINING)
-    asked = {'choose': TOY, 'candidate_seed': 5, 'candidate_strategies': 'beam:2'}
+    options = {'choose': TOY, 'candidate_seed': 5, 'candidate_strategies': 'beam:2'}
     agent = create_agent_from_model_file(
-        model_file, {'model': AGENT, 'no_cuda': True, **asked}
+        model_file, {'model': AGENT, 'no_cuda': True, **options}
     )
     assert agent.reranker.chooser.name == 'toy'
-    assert {name: agent.opt[name] for name in asked} == asked
+    assert {name: agent.opt[name] for name in options} == options
     # What nobody asked for is not what training was told.
     assert agent.opt.get('choose_threshold') is None
 

@@ -114,17 +114,17 @@ def test_a_chat_with_commands(monkeypatch, capsys):
         '/help',
         '/nonsense',
     ]
-    said = chat(monkeypatch, capsys, lines)
-    assert 'Nothing has been said yet.' in said[0]
-    assert '1 2 3 4' in said[1]
-    assert 'Replies will stick to this: 4 3 2' in said[2]
-    assert '[GroundedRerank]' in said[3]
-    assert 'Chosen for: best score' in said[4]
-    assert '4 3 2' in said[4]
-    assert 'CHOSEN' in said[5]
-    assert 'beam' in said[5]
-    assert '/candidates' in said[6]
-    assert 'Type /help.' in said[7]
+    output = chat(monkeypatch, capsys, lines)
+    assert 'Nothing has been said yet.' in output[0]
+    assert '1 2 3 4' in output[1]
+    assert 'Replies will stick to this: 4 3 2' in output[2]
+    assert '[GroundedRerank]' in output[3]
+    assert 'Chosen for: best score' in output[4]
+    assert '4 3 2' in output[4]
+    assert 'CHOSEN' in output[5]
+    assert 'beam' in output[5]
+    assert '/candidates' in output[6]
+    assert 'Type /help.' in output[7]
 
 
 def test_a_chat_log_has_the_evidence(monkeypatch, capsys, tmp_path):

@@ -18,16 +18,16 @@ def replies_both_ways(agent, monkeypatch, **fields):
 
 
 def assert_same(together, apart):
-    for one, other in zip(together, apart, strict=True):
-        assert one['text'] == other['text']
+    for reply, other in zip(together, apart, strict=True):
+        assert reply['text'] == other['text']
         texts = [text for text, _ in other['beam_texts']]
-        assert [text for text, _ in one['beam_texts']] == texts
+        assert [text for text, _ in reply['beam_texts']] == texts
         scores = [float(score) for _, score in other['beam_texts']]
-        assert [float(s) for _, s in one['beam_texts']] == pytest.approx(
+        assert [float(s) for _, s in reply['beam_texts']] == pytest.approx(
             scores, abs=1e-5
         )
-        found = [row['strategies'] for row in other['rerank']]
-        assert [row['strategies'] for row in one['rerank']] == found
+        strategies = [row['strategies'] for row in other['rerank']]
+        assert [row['strategies'] for row in reply['rerank']] == strategies
 
 
 @pytest.mark.parametrize(
@@ -49,15 +49,15 @@ def test_every_kind_of_search(options, monkeypatch):
 
 def mixed_pools(agent):
     """The candidates of a batch in which the second example has no knowledge."""
-    seen = []
+    batches = []
     for text, knowledge in zip(TEXTS, ('1 2 3', None, '4 5 6'), strict=True):
         fields = {'knowledge': knowledge} if knowledge else {}
         clone = agent.clone()
         message = {'text': text, 'episode_done': True, **fields}
-        seen.append(clone.observe(message))
+        batches.append(clone.observe(message))
     return [
         {row['text']: row['strategies'] for row in reply['rerank']}
-        for reply in agent.batch_act(seen)
+        for reply in agent.batch_act(batches)
     ]
 
 
@@ -67,7 +67,7 @@ def test_each_example_of_a_mixed_batch_has_what_it_has_alone(monkeypatch):
     (alone,) = reply_to(agent, TEXTS[2], knowledge='4 5 6')
     expected = {row['text']: row['strategies'] for row in alone['rerank']}
     assert together[2] == expected
-    assert all(found == ['beam'] for found in together[1].values())
+    assert all(strategies == ['beam'] for strategies in together[1].values())
     monkeypatch.setattr(side_by_side, 'MAX_ROWS', 0)
     assert mixed_pools(agent) == together
 

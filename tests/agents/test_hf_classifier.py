@@ -82,26 +82,29 @@ def test_a_class_is_as_probable_as_its_likeliest_output_alone_and_in_a_batch(
         assert reply['class_list'] == ['consistent', 'inconsistent']
         json.dumps(reply)
     alone = [ask(classifier, [pair])[0]['probs'] for pair in PAIRS]
-    for one, together in zip(alone, replies):
-        assert one == pytest.approx(together['probs'], abs=1e-6)
+    for single_reply, together in zip(alone, replies):
+        assert single_reply == pytest.approx(together['probs'], abs=1e-6)
 
 
 def test_a_preset_says_how_pairs_are_read(tmp_path, model):
     turned = agent(tmp_path, model, {'order': ['hypothesis', 'premise']})
-    seen = turned.observe({'text': 'the moon is old\nit is red', 'episode_done': True})
+    observation = turned.observe(
+        {'text': 'the moon is old\nit is red', 'episode_done': True}
+    )
     words = turned.dict.hf_tokenizer
     assert (
-        words.decode(seen['text_vec']) == '[CLS] it is red [SEP] the moon is old [SEP]'
+        words.decode(observation['text_vec'])
+        == '[CLS] it is red [SEP] the moon is old [SEP]'
     )
-    assert seen['segment_vec'].tolist() == [0] * 5 + [1] * 5
+    assert observation['segment_vec'].tolist() == [0] * 5 + [1] * 5
 
 
 @pytest.mark.parametrize('limit', [{}, {'text_truncate': 20}])
 def test_an_input_is_never_longer_than_the_model_reads(tmp_path, model, limit):
     classifier = agent(tmp_path, model, {'max_tokens': 500}, **limit)
     text = 'the moon is old . ' * 30 + '\nit is old .'
-    seen = classifier.observe({'text': text, 'episode_done': True})
-    assert len(seen['text_vec']) == limit.get('text_truncate', 64)
+    observation = classifier.observe({'text': text, 'episode_done': True})
+    assert len(observation['text_vec']) == limit.get('text_truncate', 64)
     assert classifier.act()['text'] in classifier.class_list
 
 
@@ -125,12 +128,12 @@ def test_the_likeliest_of_three_outputs_decides_and_all_of_them_learn():
 
 def test_an_episodes_past_is_not_read(tmp_path, model):
     classifier = agent(tmp_path, model)
-    seen = []
+    texts = []
     for pair in (PAIRS[0], PAIRS[1], PAIRS[0]):
         message = {'text': '\n'.join(pair), 'episode_done': False}
-        seen.append(classifier.observe(message)['text_vec'].tolist())
+        texts.append(classifier.observe(message)['text_vec'].tolist())
         classifier.act()
-    assert seen[0] == seen[2] != seen[1]
+    assert texts[0] == texts[2] != texts[1]
 
 
 def test_a_message_without_a_response(tmp_path, model):

@@ -89,7 +89,7 @@ def test_a_recipe_holds_the_papers_numbers_and_options_that_there_are(name):
     assert int(recipe['num_epochs']) == 4
     assert recipe['classes'] == ['consistent', 'inconsistent']
     assert recipe['classifier'] == 'bert_conv_fever'
-    given = {**recipe, 'classes': ['consistent', 'inconsistent'], 'pairs_file': 'x'}
+    options = {**recipe, 'classes': ['consistent', 'inconsistent'], 'pairs_file': 'x'}
     if name == 'conv_fever':
-        given.update(task='parlai_q2.tasks.pairs.agents')
-    TrainModel.setup_args().parse_kwargs(**given)
+        options.update(task='parlai_q2.tasks.pairs.agents')
+    TrainModel.setup_args().parse_kwargs(**options)

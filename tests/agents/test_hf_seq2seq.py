@@ -145,9 +145,9 @@ def test_the_shipped_model_brings_its_decoding_and_others_have_parlais():
     assert {n: other[n] for n in REPLY_DECODING} == {
         n: parlais[n] for n in REPLY_DECODING
     }
-    asked = options('--inference', 'nucleus', '--hf-model', 'some/folder')
-    assert asked['inference'] == 'nucleus'
-    assert asked['beam_size'] == 1
+    chosen = options('--inference', 'nucleus', '--hf-model', 'some/folder')
+    assert chosen['inference'] == 'nucleus'
+    assert chosen['beam_size'] == 1
 
 
 @pytest.mark.parametrize('bias', [True, False])

@@ -81,8 +81,8 @@ def test_weights_can_start_another_model(trained, task, tmp_path):
 
 
 def test_a_training_that_starts_from_a_model_has_its_prompt(trained):
-    def options(**given):
-        opt = ParlaiParser(True, True).parse_kwargs(model=AGENT, **given)
+    def options(**changes):
+        opt = ParlaiParser(True, True).parse_kwargs(model=AGENT, **changes)
         return opt['hf_model'], opt['prompt_template'], opt['inference']
 
     first = Opt.load(trained[0] + '.opt')['hf_model']
@@ -97,8 +97,10 @@ def test_a_training_that_starts_from_a_model_has_its_prompt(trained):
 
 
 def test_a_person_chats_and_the_agent_remembers(trained, monkeypatch):
-    said = iter(['what is your name ?', '[DONE]', 'hello there !', 'the cat', '[EXIT]'])
-    monkeypatch.setattr(builtins, 'input', lambda *_: next(said))
+    inputs = iter(
+        ['what is your name ?', '[DONE]', 'hello there !', 'the cat', '[EXIT]']
+    )
+    monkeypatch.setattr(builtins, 'input', lambda *_: next(inputs))
     read = []
     monkeypatch.setattr(
         'parlai_q2.agents.hf_seq2seq.dictionary.HfSeq2seqDictionaryAgent.encode_text',

@@ -97,9 +97,9 @@ def test_the_default_prompt_of_other_models_is_parlais_history(t5):
     agent = make_agent(hf_model=t5)
     agent.observe({'text': 'hello', 'knowledge': 'the cat', 'episode_done': False})
     agent.self_observe({'text': 'i am fine'})
-    seen = agent.observe({'text': 'what ?', 'episode_done': False})
-    assert seen['full_text'] == 'hello\ni am fine\nwhat ?'
-    assert read(agent, seen) == 'hello i am fine what ?'
+    observation = agent.observe({'text': 'what ?', 'episode_done': False})
+    assert observation['full_text'] == 'hello\ni am fine\nwhat ?'
+    assert read(agent, observation) == 'hello i am fine what ?'
 
 
 WOW = '__knowledge__ the cat sat __endknowledge__\nhello there'
@@ -133,30 +133,34 @@ def test_knowledge_in_the_text_of_earlier_turns_is_gone_too(t5):
     for text, field in ((WOW, None), ('the mat\nwhat ?', 'the mat')):
         agent.observe({'text': text, 'knowledge': field, 'episode_done': False})
         agent.self_observe({'text': 'i am'})
-    seen = agent.observe({'text': 'name', 'knowledge': 'a dog', 'episode_done': False})
-    assert read(agent, seen) == 'a dog : hello there i am what ? i am name'
+    observation = agent.observe(
+        {'text': 'name', 'knowledge': 'a dog', 'episode_done': False}
+    )
+    assert read(agent, observation) == 'a dog : hello there i am what ? i am name'
 
 
 def test_knowledge_of_an_earlier_conversation_is_forgotten(t5):
     agent = make_agent(hf_model=t5, prompt_template='{knowledge} : {history}')
     agent.observe({'text': 'hello', 'knowledge': 'the cat', 'episode_done': True})
     agent.self_observe({'text': 'i am'})
-    seen = agent.observe({'text': 'the cat\nwhat ?', 'episode_done': True})
-    assert read(agent, seen) == ': the cat what ?'
+    observation = agent.observe({'text': 'the cat\nwhat ?', 'episode_done': True})
+    assert read(agent, observation) == ': the cat what ?'
 
 
 def test_cut_knowledge_gets_a_warning(t5, monkeypatch):
-    told = []
-    monkeypatch.setattr('parlai_q2.agents.hf_seq2seq.hf_seq2seq.warn_once', told.append)
+    warnings = []
+    monkeypatch.setattr(
+        'parlai_q2.agents.hf_seq2seq.hf_seq2seq.warn_once', warnings.append
+    )
     agent = make_agent(
         hf_model=t5, prompt_template='{knowledge} : {history}', text_truncate=10
     )
     message = {'text': 'one two three four five six', 'episode_done': True}
-    seen = agent.observe({**message, 'knowledge': 'the cat sat on the mat ' * 9})
-    assert read(agent, seen).startswith('the cat sat on the')
-    assert read(agent, seen).endswith(': six')
-    assert len(seen['text_vec']) == 10
-    assert '--text-truncate 10' in told[0]
+    observation = agent.observe({**message, 'knowledge': 'the cat sat on the mat ' * 9})
+    assert read(agent, observation).startswith('the cat sat on the')
+    assert read(agent, observation).endswith(': six')
+    assert len(observation['text_vec']) == 10
+    assert '--text-truncate 10' in warnings[0]
 
 
 # -- the dictionary
@@ -173,9 +177,9 @@ def test_the_end_token_is_added_where_the_tokenizer_adds_none(t5, bart):
 
 def test_person_and_special_tokens_are_one_token_each(bart):
     agent = make_agent(hf_model=bart, person_tokens=True, special_tok_lst='__turn__')
-    seen = agent.observe({'text': '__turn__ hello', 'episode_done': True})
-    assert read(agent, seen) == '<s> __p1__ __turn__ hello'
-    assert len(seen['text_vec']) == 5
+    observation = agent.observe({'text': '__turn__ hello', 'episode_done': True})
+    assert read(agent, observation) == '<s> __p1__ __turn__ hello'
+    assert len(observation['text_vec']) == 5
     rows = agent.model.hf.get_input_embeddings().num_embeddings
     assert rows == len(agent.dict.hf_tokenizer) > agent.dict['__turn__']
     assert agent.dict.vec2txt(agent.dict.txt2vec('__turn__ cat')) == '__turn__ cat'

@@ -44,14 +44,14 @@ def tiny_bert(folder: Path, names: list[str] | None = None) -> str:
     """
     size = len(tokenizer(folder))
     torch.manual_seed(5)
-    more = {'hidden_dropout_prob': 0.0, 'attention_probs_dropout_prob': 0.0}
+    dropout = {'hidden_dropout_prob': 0.0, 'attention_probs_dropout_prob': 0.0}
     config = encoder_config(
         BertConfig,
         size,
         hidden_size=32,
         num_attention_heads=4,
         intermediate_size=64,
-        **more,
+        **dropout,
     )
     if names is None:
         BertModel(config).save_pretrained(folder)

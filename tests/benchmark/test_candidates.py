@@ -15,7 +15,7 @@ class Generator:
     def __init__(self):
         self.writer = self
 
-    def context(self, said, knowledge):
+    def context(self, history, knowledge):
         return knowledge.split(), None
 
     def write(self, contexts, strategies):

@@ -36,7 +36,7 @@ def test_pools_of_each_kind_are_made_from_questions():
         ('sentence', 'fragment', 'yesno', 'unanswerable'), 3
     )
     for pool in pools:
-        outcomes = [choice.outcome(one) for one in pool['candidates']]
+        outcomes = [choice.outcome(candidate) for candidate in pool['candidates']]
         assert outcomes.count('best') == 1
         assert len(outcomes) > 1
     assert len(choice.balanced(pools, 4)) == 4
@@ -46,7 +46,7 @@ def test_the_short_pools_have_one_reply_of_each_outcome():
     pools = choice.read_rows(str(choice.SHORT_POOLS))
     assert len(pools) == 24
     for pool in pools:
-        outcomes = sorted(choice.outcome(one) for one in pool['candidates'])
+        outcomes = sorted(choice.outcome(candidate) for candidate in pool['candidates'])
         assert outcomes == ['beside', 'best', 'wrong']
 
 
@@ -60,6 +60,6 @@ def test_the_report_tells_outcomes_by_kind(capsys):
     pools = choice.qa_pools(ROWS)
     outcomes = choice.choose(Reranker('precision', explain=None), pools)
     choice.report('made', pools, outcomes)
-    said = capsys.readouterr().out
-    assert said.startswith('made (4 pools)')
-    assert all(kind in said for kind in ('best', 'wrong', 'unanswerable', 'yesno'))
+    output = capsys.readouterr().out
+    assert output.startswith('made (4 pools)')
+    assert all(kind in output for kind in ('best', 'wrong', 'unanswerable', 'yesno'))

@@ -47,32 +47,34 @@ class Words:
     settings = {'detector': 'words'}
 
     def classify(self, pairs):
-        known = [set(h.split()) <= set(p.split()) for p, h in pairs]
-        return [NliProbabilities(float(yes), float(not yes), 0.0) for yes in known]
+        is_supported = [set(h.split()) <= set(p.split()) for p, h in pairs]
+        return [
+            NliProbabilities(float(yes), float(not yes), 0.0) for yes in is_supported
+        ]
 
 
 @pytest.mark.parametrize('n', range(5))
 def test_the_passage_stands_among_others_of_its_corpus(path, n):
     examples = read_labelled(path, 'wow', 0, 0)
-    own = examples[n].example.knowledge_text
+    gold_passage = examples[n].example.knowledge_text
     rng = random.Random(n)
     alone, among, inside = (placed(examples, n, w, rng) for w in (ALONE, AMONG, INSIDE))
     assert alone.example.knowledge == examples[n].example.knowledge
     texts = [passage.text for passage in among.example.knowledge]
     assert len(set(texts)) == OTHERS + 1
-    assert texts[among.passage] == own
+    assert texts[among.passage] == gold_passage
     text = inside.example.knowledge_text
-    assert text[inside.start : inside.end] == own
-    assert text.count(own) == 1
+    assert text[inside.start : inside.end] == gold_passage
+    assert text.count(gold_passage) == 1
     assert WORDS <= len(text.split()) < WORDS + 200
 
 
 def test_the_right_passage_is_read_and_named(path):
     examples = read_labelled(path, 'wow', 0, 0)
     assert len(examples) == 24
-    found = measure(ConsistencyScorer(Words()), examples)
-    assert list(found) == [ALONE, AMONG, INSIDE]
-    for metrics in found.values():
+    report = measure(ConsistencyScorer(Words()), examples)
+    assert list(report) == [ALONE, AMONG, INSIDE]
+    for metrics in report.values():
         assert (metrics.auc.mean, metrics.change.mean) == (1.0, 0.0)
         assert metrics.right.mean == metrics.found.mean == 1.0
 

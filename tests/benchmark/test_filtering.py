@@ -7,7 +7,7 @@ import pytest
 def test_both_ways_of_filtering_are_timed_and_keep_the_same():
     from benchmarks.filtering import describe_filtering, measure_filtering
 
-    found = measure_filtering(1, 'mini')
-    assert (found['turns'], found['episodes']) == (107, 32)
-    assert found['ratio'] == pytest.approx(found['mutator'][0] / found['filter'][0])
-    assert 'q2_filter' in describe_filtering(found)
+    report = measure_filtering(1, 'mini')
+    assert (report['turns'], report['episodes']) == (107, 32)
+    assert report['ratio'] == pytest.approx(report['mutator'][0] / report['filter'][0])
+    assert 'q2_filter' in describe_filtering(report)

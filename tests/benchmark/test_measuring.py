@@ -28,11 +28,11 @@ EXAMPLES = [
 
 def years(responses):
     """The last word of each response."""
-    found = []
+    numbers = []
     for response in responses:
         start = response.rindex(' ') + 1
-        found.append([Span(response[start:], start, len(response))])
-    return found
+        numbers.append([Span(response[start:], start, len(response))])
+    return numbers
 
 
 def models():
@@ -55,20 +55,20 @@ def test_the_loop_of_the_published_code_is_run_by_transformers():
 
 def test_the_loop_gives_what_the_batch_gives_and_is_told_of_beside_it():
     scorer = Q2Scorer(models())
-    found, batch = measure_batched(scorer, EXAMPLES, rounds=1)
-    assert (found['responses'], found['questions']) == (len(batch), 2)
-    assert sum(found['stage_share'].values()) == pytest.approx(1, abs=0.01)
+    report, batch = measure_batched(scorer, EXAMPLES, rounds=1)
+    assert (report['responses'], report['questions']) == (len(batch), 2)
+    assert sum(report['stage_share'].values()) == pytest.approx(1, abs=0.01)
     seconds, loop = measure_loop(scorer, EXAMPLES)
     assert seconds > 0
     assert differences(batch, loop) == [0, 0]
-    found.update(
+    report.update(
         loop=0.5,
         speed_up=12.34,
         largest_difference=max(differences(batch, loop)),
         mean_difference_to_loop=0.0123,
     )
-    told = describe_metric(found)
-    assert 'in batches' in told
-    assert '0.500 s a response, by transformers: 12.3 times as long' in told
-    assert 'largest difference      0.0e+00' in told
-    assert 'mean difference         0.012' in told
+    description = describe_metric(report)
+    assert 'in batches' in description
+    assert '0.500 s a response, by transformers: 12.3 times as long' in description
+    assert 'largest difference      0.0e+00' in description
+    assert 'mean difference         0.012' in description

@@ -32,14 +32,16 @@ class Agent:
 
 def test_every_turn_is_a_conversation_of_its_own_and_the_first_warms_up():
     agent = Agent()
-    found = measure_reranking(agent, TURNS)
+    timings = measure_reranking(agent, TURNS)
     assert agent.seen == ['reset', TURNS[0], 'reset', TURNS[0], 'reset', TURNS[1]]
     # Four and six candidates; the two of the turn that warmed up do not count.
-    assert (found['turns'], found['distinct_candidates']) == (2, 5)
-    assert found['explain']['max'] >= found['explain']['min'] >= 0
+    assert (timings['turns'], timings['distinct_candidates']) == (2, 5)
+    assert timings['explain']['max'] >= timings['explain']['min'] >= 0
     for part in ('generate', 'score'):
-        assert 0 < found[part]['min'] <= found[part]['median'] <= found[part]['max']
-    assert found['score_over_generate'] > 0
-    told = describe_reranking('q2', found)
+        assert (
+            0 < timings[part]['min'] <= timings[part]['median'] <= timings[part]['max']
+        )
+    assert timings['score_over_generate'] > 0
+    description = describe_reranking('q2', timings)
     assert 'rank_batch' not in vars(agent.reranker), 'it is as it was'
-    assert 'Reranking 2 turns by q2, 5.0 distinct candidates a turn' in told
+    assert 'Reranking 2 turns by q2, 5.0 distinct candidates a turn' in description

@@ -45,12 +45,16 @@ def test_the_command_times_whole_runs(tmp_path, monkeypatch):
     options = '--parts scale --records 3000 --distinct 50 --chunk-size 4 --rounds 1'
     report = run_command('bench', *options.split(), '--outfile', str(out))
     assert json.loads(out.read_text()) == report
-    one, cached = report['scale']
-    assert (one['case'], one['records'], one['distinct']) == ('one process', 3000, 50)
+    plain, cached = report['scale']
+    assert (plain['case'], plain['records'], plain['distinct']) == (
+        'one process',
+        3000,
+        50,
+    )
     assert cached['case'] == 'one process, cached'
-    assert 0 < one['start'] < one['whole']
-    assert 0 < one['each'] < 1000 * one['whole']
-    assert one['memory'] > 10
+    assert 0 < plain['start'] < plain['whole']
+    assert 0 < plain['each'] < 1000 * plain['whole']
+    assert plain['memory'] > 10
     if find_spec('matplotlib'):
         assert 'Milliseconds a record' in (tmp_path / 'bench_scale.svg').read_text()
 

@@ -45,8 +45,8 @@ def test_four_kinds_of_examples_each_with_what_is_true(files, monkeypatch):
     monkeypatch.setattr(sys, 'argv', ['x', *map(str, words)])
     monkeypatch.setattr(grounded_data, 'PER_KIND', 2)
     grounded_data.main()
-    found = [json.loads(line) for line in out.read_text().splitlines()]
-    kinds = sorted((r['corpus'], r['q2_label'], r['kind']) for r in found)
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    kinds = sorted((r['corpus'], r['q2_label'], r['kind']) for r in rows)
     begin = [
         (corpus, label, 't5')
         for corpus in ('cmu', 'tc', 'wow')
@@ -64,4 +64,4 @@ def test_four_kinds_of_examples_each_with_what_is_true(files, monkeypatch):
     assert (right[1:], wrong[1]) == (('consistent', 'turn'), 'inconsistent')
     twins = [k[1] for k in kinds if k[0] == 'twins']
     assert twins.count('consistent') == twins.count('inconsistent') > 200
-    assert len({r['id'] for r in found}) == len(found)
+    assert len({r['id'] for r in rows}) == len(rows)

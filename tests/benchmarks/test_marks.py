@@ -34,10 +34,10 @@ def test_rates_of_marks_on_edits_and_of_marks_where_none_belongs():
         Pair('a b c', 'a b'),
         Pair('a b c', 'a d'),
     ]
-    found = measure_marks(Marker(), pairs)
-    assert found['overlap'].mean == 0.5
-    assert found['false_marks'].mean == pytest.approx(1 / 3)
-    assert found['words'] == 1
+    report = measure_marks(Marker(), pairs)
+    assert report['overlap'].mean == 0.5
+    assert report['false_marks'].mean == pytest.approx(1 / 3)
+    assert report['words'] == 1
     with pytest.raises(InputError, match='edited pairs and entailed pairs'):
         measure_marks(Marker(), pairs[:2])
 
@@ -55,8 +55,8 @@ def test_pairs_are_entailed_or_have_one_edit(tmp_path):
         row('Rome fell, and the wall divided Paris.', 2),
         row('The wall divided Berlin.', 0, 'snli'),
     )
-    found = [[edit.text for edit in pair.edits] for pair in read_pairs(str(path))]
-    assert found == [[], ['1993']]
+    edits = [[edit.text for edit in pair.edits] for pair in read_pairs(str(path))]
+    assert edits == [[], ['1993']]
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_pairs_are_entailed_or_have_one_edit(tmp_path):
     ],
 )
 def test_what_was_changed_in_a_text(after, changed):
-    found = changes('Bo built Rome in 1979, not Ann.', after)
-    assert [span.text for span in found] == changed
-    assert all(after[s.start : s.end] == s.text for s in found)
+    edits = changes('Bo built Rome in 1979, not Ann.', after)
+    assert [span.text for span in edits] == changed
+    assert all(after[s.start : s.end] == s.text for s in edits)
 
 
 def test_the_swaps_of_the_examples_have_their_edits(tmp_path):

@@ -34,11 +34,11 @@ class CountingScorer(Scorer):
 
 def score_of(value: float, signature: str = SIGNATURE) -> Score:
     """A score with everything that a score can have."""
-    known, wrong = Evidence(0, Span('Bob', 4, 7), 'against'), 'contradiction'
-    asked = Claim(
-        Span('Ann', 0, 3), 0.0, 'contradicted', (known,), 'Who?', wrong, 1 / 3
+    evidence, wrong = Evidence(0, Span('Bob', 4, 7), 'against'), 'contradiction'
+    question_claim = Claim(
+        Span('Ann', 0, 3), 0.0, 'contradicted', (evidence,), 'Who?', wrong, 1 / 3
     )
-    claims = asked, Claim(Span('1969', 5, 9), 0.25, 'unsupported')
+    claims = question_claim, Claim(Span('1969', 5, 9), 0.25, 'unsupported')
     return Score(
         value,
         Label.CONSISTENT if value > 0.5 else Label.INCONSISTENT,

@@ -30,18 +30,18 @@ def command(*arguments):
 
 
 def test_it_shows_where_how_much_and_of_what(cache, capsys):
-    found = command()
-    shown = capsys.readouterr().out
-    assert found['path'] == str(default_cache_path())
-    assert found['path'] in shown
-    assert [(s['signature'], s['rows']) for s in found['signatures']] == [
+    files = command()
+    output = capsys.readouterr().out
+    assert files['path'] == str(default_cache_path())
+    assert files['path'] in output
+    assert [(s['signature'], s['rows']) for s in files['signatures']] == [
         (B, 5),
         (A, 3),
     ]
-    assert 'of at most 1.0 GiB' in shown
-    assert '5 scores' in shown
-    assert B not in shown
-    assert Signature('b', {'beam': 5}).short in shown
+    assert 'of at most 1.0 GiB' in output
+    assert '5 scores' in output
+    assert B not in output
+    assert Signature('b', {'beam': 5}).short in output
     command('--verbose')
     assert B in capsys.readouterr().out
 
@@ -54,9 +54,9 @@ def test_it_clears_all(cache, capsys):
 
 def test_it_clears_one_signature_by_its_first_digits(cache):
     short = digits(A)
-    found = command('--clear', short[:6])
-    assert found['cleared'] == 3
-    assert [s['signature'] for s in found['signatures']] == [B]
+    removed = command('--clear', short[:6])
+    assert removed['cleared'] == 3
+    assert [s['signature'] for s in removed['signatures']] == [B]
 
 
 def test_an_unknown_signature_is_an_error_that_names_the_known(cache):

@@ -26,15 +26,18 @@ def test_only_what_is_missing_is_scored_and_in_one_call(path):
     first = cached(path)
     first.score(examples(10))
     second = cached(path)
-    given = examples(25)
-    assert second.score(given) == CountingScorer().score(given)
-    assert second.scorer.calls == [[e.response for e in given[10:]]]
+    pairs = examples(25)
+    assert second.score(pairs) == CountingScorer().score(pairs)
+    assert second.scorer.calls == [[e.response for e in pairs[10:]]]
     assert (second.reuse.hits, second.reuse.misses) == (10, 15)
 
 
 def test_the_same_text_in_other_passages_has_its_evidence_named_there(path):
-    given = ['Bees dance.', 'Wasps build nests of paper.']
-    examples = [Example(known, given[1]) for known in ('\n'.join(given), given)]
+    responses = ['Bees dance.', 'Wasps build nests of paper.']
+    examples = [
+        Example(knowledge, responses[1])
+        for knowledge in ('\n'.join(responses), responses)
+    ]
     scorer = ExtendedScorer(load_scorer('consistency'), store=ScoreCache(path))
     scorer.score(examples[:1])
     joined, apart = scorer.score(examples)
@@ -70,8 +73,8 @@ def toy_q2():
 
 @pytest.mark.parametrize('make', [toy_q2, lambda: ConsistencyScorer(ToyNliModel())])
 def test_scores_of_real_scorers_come_back_equal(path, make):
-    given = [*examples(5), Example('Bees have 5 eyes.', 'They have five.')]
-    first = ExtendedScorer(make(), store=ScoreCache(path)).score(given)
+    pairs = [*examples(5), Example('Bees have 5 eyes.', 'They have five.')]
+    first = ExtendedScorer(make(), store=ScoreCache(path)).score(pairs)
     again = ExtendedScorer(make(), store=ScoreCache(path))
-    assert again.score(given) == first == make().score(given)
+    assert again.score(pairs) == first == make().score(pairs)
     assert again.reuse.misses == 0

@@ -125,9 +125,9 @@ def test_the_file_of_a_newer_version_is_left_alone(path, use):
     change(path, 'PRAGMA user_version = 2')
     change(path, 'ALTER TABLE scores ADD COLUMN colour TEXT')
     before = path.read_bytes()
-    given = {'get': [SIGNATURE, scores(1)], 'put': [SIGNATURE, scores(1)]}
+    arguments = {'get': [SIGNATURE, scores(1)], 'put': [SIGNATURE, scores(1)]}
     with pytest.raises(ConfigError, match=r'newer version.*update parlai_q2'):
-        getattr(ScoreCache(path), use)(*given.get(use, []))
+        getattr(ScoreCache(path), use)(*arguments.get(use, []))
     assert path.read_bytes() == before
 
 
@@ -157,18 +157,18 @@ def test_a_full_disk_costs_one_warning_and_no_score(tmp_path):
     print(scorer.reuse.misses, cache.file.usable)
     """
     path = tmp_path / 'scores.sqlite'
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-c', textwrap.dedent(code), str(path)],
         capture_output=True,
         text=True,
         timeout=120,
     )
-    assert done.stdout.split() == ['2720', 'False'], done.stderr
-    assert done.stderr.count('goes on without it') == 1
+    assert completed.stdout.split() == ['2720', 'False'], completed.stderr
+    assert completed.stderr.count('goes on without it') == 1
     # What was kept before is whole.
-    found = ExtendedScorer(CountingScorer(), store=ScoreCache(path))
-    found.score(examples(20))
-    assert found.reuse.hits == 20
+    scorer = ExtendedScorer(CountingScorer(), store=ScoreCache(path))
+    scorer.score(examples(20))
+    assert scorer.reuse.hits == 20
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 
 
@@ -216,12 +216,12 @@ def test_a_cache_on_a_read_only_mount_is_read(path):
     except (OSError, subprocess.CalledProcessError) as e:
         pytest.skip(f'a read-only mount cannot be made here: {e}')
     before = {p.name: p.read_bytes() for p in path.parent.iterdir()}
-    done = subprocess.run(
+    completed = subprocess.run(
         [*alone, f'{mount} && ! touch "$0/new" && exec "$1" -c "$2" "$3"']
         + [path.parent, sys.executable, READ, path],
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.count('can only be read: new scores are not kept') == 1
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stderr.count('can only be read: new scores are not kept') == 1
     assert {p.name: p.read_bytes() for p in path.parent.iterdir()} == before

@@ -84,8 +84,8 @@ def test_kill_9_in_the_middle_of_writing_loses_no_finished_write(tmp_path):
     last = [line for line in process.stdout.read().splitlines()[-1:]]
     process.wait(timeout=60)
     finished = 25 * (int(last[0]) + 1 if last else 9)
-    found = ScoreCache(path).get(SIGNATURE, scores(finished))
-    assert found == scores(finished)
+    stored = ScoreCache(path).get(SIGNATURE, scores(finished))
+    assert stored == scores(finished)
     assert not path.with_name('scores.sqlite.damaged').exists()
 
 

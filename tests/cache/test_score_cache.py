@@ -80,11 +80,11 @@ def test_over_its_limit_it_loses_what_was_longest_unused(cache, clock):
         clock.now += USE_NOTED_EVERY
         # The first ten are used all the time.
         assert len(cache.get(SIGNATURE, scores(10))) == 10
-    kept = cache.get(SIGNATURE, scores(4000))
-    assert 500 < len(kept) < 4000
-    assert set(scores(10)) <= set(kept)
+    remaining = cache.get(SIGNATURE, scores(4000))
+    assert 500 < len(remaining) < 4000
+    assert set(scores(10)) <= set(remaining)
     # What was evicted is the oldest: from some pair on, all are there.
-    rest = [pair in kept for pair in list(scores(4000))[10:]]
+    rest = [pair in remaining for pair in list(scores(4000))[10:]]
     assert rest == sorted(rest)
     cache.file.close()
     assert cache.file_bytes() <= MIN_MAX_BYTES

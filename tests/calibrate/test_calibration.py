@@ -18,7 +18,7 @@ from parlai_q2.signature import assumed
 from tests.files import read_lines, write_lines
 
 FIGURES = ('curves', 'reliability', 'histograms')
-KNOWN = 'bees have five eyes and they live in hives with a queen'
+KNOWLEDGE = 'bees have five eyes and they live in hives with a queen'
 
 
 class Guess(Scorer):
@@ -29,14 +29,14 @@ class Guess(Scorer):
     prior = 0.5
 
     def score_texts(self, examples):
-        found = []
+        scores = []
         for example in examples:
             value = float(example.response.split()[-1])
             generic = example.response.startswith('wow')
             label = Label.GENERIC if generic else label_of(value, self.threshold)
             signature = str(self.signature)
-            found.append(Score(value, label, signature=signature))
-        return found
+            scores.append(Score(value, label, signature=signature))
+        return scores
 
 
 def labelled_lines(count=60):
@@ -46,10 +46,12 @@ def labelled_lines(count=60):
         wrong = n % 3 == 0
         # Every tenth is labelled against its words.
         made_up = 5 if wrong != (n % 10 == 0) else 1
-        response = ' '.join([*KNOWN.split()[:6], *[f'x{n}{k}' for k in range(made_up)]])
+        response = ' '.join(
+            [*KNOWLEDGE.split()[:6], *[f'x{n}{k}' for k in range(made_up)]]
+        )
         label = 'inconsistent' if wrong else 'consistent'
         lines.append(
-            {'knowledge': f'{KNOWN} {n}', 'response': response, 'label': label}
+            {'knowledge': f'{KNOWLEDGE} {n}', 'response': response, 'label': label}
         )
     return lines
 
@@ -59,15 +61,15 @@ def test_the_command_writes_what_score_reads(tmp_path):
     mine = str(tmp_path / 'mine.json')
     options = ['--measure', 'precision', '--outfile', mine]
     written = run_command('calibrate', '--infile', infile, *options)
-    said = describe(written)
-    assert '40 consistent and 20 inconsistent pairs, target accuracy' in said
-    assert 'held-out pairs: accuracy 0.900' in said
-    found = written['calibration']
+    description = describe(written)
+    assert '40 consistent and 20 inconsistent pairs, target accuracy' in description
+    assert 'held-out pairs: accuracy 0.900' in description
+    calibration = written['calibration']
     # Six of eleven words are known, or six of seven; any threshold between will do.
-    assert 6 / 11 <= found['threshold'] < 6 / 7
-    assert (found['prior'], found['shift']) == (None, None)
+    assert 6 / 11 <= calibration['threshold'] < 6 / 7
+    assert (calibration['prior'], calibration['shift']) == (None, None)
     low, high = written['threshold_interval']
-    assert low <= found['threshold'] <= high
+    assert low <= calibration['threshold'] <= high
     assert written['before']['accuracy'] < written['held_out']['accuracy']
 
     out = tmp_path / 'scored.jsonl'
@@ -77,7 +79,7 @@ def test_the_command_writes_what_score_reads(tmp_path):
     right = [row['label'] == row['given_label'] for row in rows]
     assert sum(right) / len(right) == 0.9
     assert 'calibration:mine.json@' in rows[0]['signature']
-    assert f'threshold:{found["threshold"]}' in rows[0]['signature']
+    assert f'threshold:{calibration["threshold"]}' in rows[0]['signature']
 
 
 def test_the_command_draws_what_it_fitted(tmp_path, without_package):
@@ -127,8 +129,8 @@ def test_probabilities_assume_the_prior_of_the_pairs(mine):
     examples, _ = guesses()
     values = [score.value for score in scorer.score(examples)]
     assert sum(values) / len(values) == pytest.approx(0.8, abs=1e-3)
-    said = 'Scores assume that 80 % of all responses are consistent.'
-    assert assumed(scorer.prior) == said
+    description = 'Scores assume that 80 % of all responses are consistent.'
+    assert assumed(scorer.prior) == description
     assert assumed(None) == ''
 
 
@@ -136,14 +138,16 @@ def test_pairs_without_a_verdict_are_left_out_and_counted():
     examples, truth = guesses()
     target = read_target('accuracy')
     alone = calibrate(Guess(), examples, truth, target).written
-    more = [Example(f'More {n}.', f'wow {n} 0.4') for n in range(7)]
-    told = [*truth, *[True] * 7]
-    found = calibrate(Guess(), [*examples, *more], told, target, generic=3).written
+    extra_examples = [Example(f'More {n}.', f'wow {n} 0.4') for n in range(7)]
+    extended_truth = [*truth, *[True] * 7]
+    report = calibrate(
+        Guess(), [*examples, *extra_examples], extended_truth, target, generic=3
+    ).written
     left_out = {'generic_by_people': 3, 'no_verdict_by_scorer': 7}
-    assert found.pop('left_out') == left_out
+    assert report.pop('left_out') == left_out
     assert alone.pop('left_out') == dict.fromkeys(left_out, 0)
-    assert found == alone
-    text = describe({**found, 'left_out': left_out})
+    assert report == alone
+    text = describe({**report, 'left_out': left_out})
     assert 'left out: 3 that people call generic, 7 that the scorer calls' in text
 
 

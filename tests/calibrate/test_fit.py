@@ -31,8 +31,8 @@ def test_for_accuracy_the_threshold_is_where_both_classes_are_as_likely():
     once = np.ones((1, 6))
     assert best('accuracy', once, values, truth) == pytest.approx([0.5], abs=1e-6)
     # With more wrong ones the threshold is higher.
-    (more,) = even_points(np.array([[2, 2, 1, 2, 1, 1]]), values, truth, True)
-    assert 0.5 < more < 0.9
+    (threshold,) = even_points(np.array([[2, 2, 1, 2, 1, 1]]), values, truth, True)
+    assert 0.5 < threshold < 0.9
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_of_more_pairs_the_threshold_is_surer_and_the_prior_is_found():
     )
     widths = []
     for count, fitted in ((50, wide), (2000, narrow)):
-        one = interval_of(drawn(count), fitted, read_target('accuracy'), True)
-        assert one.low <= one.mean == fitted.threshold <= one.high
-        widths.append(one.high - one.low)
+        interval = interval_of(drawn(count), fitted, read_target('accuracy'), True)
+        assert interval.low <= interval.mean == fitted.threshold <= interval.high
+        widths.append(interval.high - interval.low)
     assert widths[1] < 0.7 * widths[0]
     # The scores are exact probabilities for half, so at 0.8 the odds are four times
     # as high, and the best threshold of the shifted values is 0.5.
@@ -105,18 +105,18 @@ def test_of_more_pairs_the_threshold_is_surer_and_the_prior_is_found():
 def test_what_is_held_out_is_ranked_as_before_and_labelled_better():
     pairs = drawn(400)
     values, called = held_out(pairs, read_target('accuracy'), True)
-    found = metrics(values, pairs.consistent, called)
+    measured = metrics(values, pairs.consistent, called)
     before = metrics(pairs.values, pairs.consistent, pairs.values > 0.5)
-    assert found['accuracy'] >= before['accuracy']
-    assert found['majority'] == pytest.approx(pairs.consistent.mean())
+    assert measured['accuracy'] >= before['accuracy']
+    assert measured['majority'] == pytest.approx(pairs.consistent.mean())
     whole = fit_pairs(pairs, read_target('accuracy'), True).values(pairs)
     assert metrics(whole, pairs.consistent, called)['auc'] == before['auc']
 
 
 def test_metrics_by_hand():
     called = np.array([False, True, True, False, True])
-    found = metrics(VALUES, TRUTH, called)
-    assert found == {
+    measured = metrics(VALUES, TRUTH, called)
+    assert measured == {
         'accuracy': pytest.approx(0.8),
         'majority': pytest.approx(0.6),
         'precision': 1.0,

@@ -15,7 +15,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture
-def said(monkeypatch):
+def log_lines(monkeypatch):
     """What the log says; six seconds pass each time that something looks at a clock."""
     lines = []
     clock = iter(range(0, 10_000, 6))
@@ -24,13 +24,13 @@ def said(monkeypatch):
     return lines
 
 
-def test_a_pipe_gets_whole_lines_and_none_twice(said, capsys):
+def test_a_pipe_gets_whole_lines_and_none_twice(log_lines, capsys):
     with Progress('grounded', 1200, 'pools', start=1000) as bar:
         for _ in range(4):
             bar.update(50)
-    assert said[-1].startswith('grounded: 1,200 of 1,200 pools, ')
-    assert len(said) == len(set(said))
-    assert len(said) > 1
+    assert log_lines[-1].startswith('grounded: 1,200 of 1,200 pools, ')
+    assert len(log_lines) == len(set(log_lines))
+    assert len(log_lines) > 1
     assert capsys.readouterr() == ('', '')
 
 
@@ -39,27 +39,27 @@ def test_speed_and_time_left_are_of_the_input_since_the_first_result(monkeypatch
     lines, now = [], 0.0
     monkeypatch.setattr('parlai_q2.cli.log.info', lines.append)
     monkeypatch.setattr(module.time, 'monotonic', lambda: now)
-    with Progress('toy', 1000, 'records', start=900, place=800) as made:
+    with Progress('toy', 1000, 'records', start=900, place=800) as progress:
         now = 60.0
-        made.update(10, 900)
+        progress.update(10, 900)
         now = 65.0
-        made.update(10, 950)
+        progress.update(10, 950)
     assert lines[-1] == (
         'toy: 95.0%, 920 records, 2.0 a second, 0:01:05 elapsed, 0:00:05 left'
     )
 
 
-def test_a_run_that_fails_does_not_say_it_is_done(said):
+def test_a_run_that_fails_does_not_say_it_is_done(log_lines):
     with pytest.raises(ValueError, match='broken'), Progress('toy', 2, 'pools'):
         raise ValueError('broken')
-    assert said == []
+    assert log_lines == []
 
 
-def test_a_terminal_gets_a_bar(said, monkeypatch):
+def test_a_terminal_gets_a_bar(log_lines, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, 'stderr', terminal)
     with Progress('toy', 1000, 'records', place=0) as bar:
         bar.update(20, 500)
     assert ' 50%|' in terminal.getvalue()
     assert '20 records' in terminal.getvalue()
-    assert said == []
+    assert log_lines == []

@@ -25,7 +25,7 @@ def known(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    'given, expected',
+    'arguments, expected',
     [
         ('q2:wow', WOW),
         ('q2:q2_wow', WOW),
@@ -38,12 +38,12 @@ def known(monkeypatch):
         ('internal:wow', 'internal:wow'),
     ],
 )
-def test_tasks_are_written_out(given, expected):
-    assert short_names.expand_tasks(given) == expected
+def test_tasks_are_written_out(arguments, expected):
+    assert short_names.expand_tasks(arguments) == expected
 
 
 @pytest.mark.parametrize(
-    'given, expected',
+    'arguments, expected',
     [
         (['-m', 'q2:grounded_rerank'], ['-m', RERANK]),
         (
@@ -62,8 +62,8 @@ def test_tasks_are_written_out(given, expected):
         (['eval_model', '--verbose'], ['eval_model', '--verbose']),
     ],
 )
-def test_only_the_values_of_model_and_task_options_are_written_out(given, expected):
-    assert short_names.expand_arguments(given) == expected
+def test_only_the_values_of_model_and_task_options_are_written_out(arguments, expected):
+    assert short_names.expand_arguments(arguments) == expected
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_every_short_name_loads(monkeypatch, name):
     from parlai.core.loader import load_agent_module, load_teacher_module
 
     monkeypatch.undo()
-    found = getattr(short_names, name)()
-    assert found
-    for short in found:
+    names = getattr(short_names, name)()
+    assert names
+    for short in names:
         if name == 'agents':
             assert load_agent_module(short_names.expand_agent(f'q2:{short}'))
         else:
@@ -127,7 +127,7 @@ def test_every_command_of_ours_shows_its_help(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    'given, expected',
+    'arguments, expected',
     [
         (['interactive', '--search', 'x'], ['-m', 'q2:grounded_rerank']),
         (['interactive_web'], ['-m', 'q2:grounded_rerank']),
@@ -138,8 +138,8 @@ def test_every_command_of_ours_shows_its_help(monkeypatch, capsys):
         (['eval_model', '-t', 'q2:wow'], []),
     ],
 )
-def test_a_chat_without_an_agent_is_with_ours(given, expected):
-    assert short_names.with_agent(given) == [*given, *expected]
+def test_a_chat_without_an_agent_is_with_ours(arguments, expected):
+    assert short_names.with_agent(arguments) == [*arguments, *expected]
 
 
 def test_an_agent_without_its_prefix_is_told():

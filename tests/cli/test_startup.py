@@ -46,32 +46,32 @@ def run_all(
 
     :param light: whether none of them may import a heavy package.
     """
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-c', RUN_ALL, json.dumps(commands)],
         cwd=folder,
         env={'PYTHONPATH': str(ROOT), 'HOME': str(folder)},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
-    found, imported = json.loads(done.stdout)
+    assert completed.returncode == 0, completed.stderr
+    results, imported = json.loads(completed.stdout)
     assert imported == [] or not light
-    return found
+    return results
 
 
 def run(folder: Path, *words: str) -> tuple[int, str, str, str]:
     """
     Runs a command: its status, output, errors, and the heavy packages it imported.
     """
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-c', RUN, *words],
         cwd=folder,
         env={'PYTHONPATH': str(ROOT), 'HOME': str(folder)},
         capture_output=True,
         text=True,
     )
-    shown, _, imported = done.stdout.rpartition('imported:')
-    return done.returncode, shown, done.stderr, imported.strip()
+    output, _, imported = completed.stdout.rpartition('imported:')
+    return completed.returncode, output, completed.stderr, imported.strip()
 
 
 @pytest.fixture
@@ -87,9 +87,9 @@ def records(tmp_path):
 def test_help_imports_nothing_heavy(tmp_path):
     names = ('score', 'rerank', 'report', 'meta_eval', 'bench')
     commands = [['--help'], ['--version'], *([name, '--help'] for name in names)]
-    for words, (status, shown, _) in zip(commands, run_all(tmp_path, commands)):
+    for words, (status, output, _) in zip(commands, run_all(tmp_path, commands)):
         assert status == 0, words
-        assert 'parlai_q2' in shown, words
+        assert 'parlai_q2' in output, words
 
 
 def test_ten_records_are_scored_by_precision_without_torch(records):
@@ -107,17 +107,17 @@ def test_ten_records_are_scored_by_precision_without_torch(records):
 def test_a_command_of_parlai_imports_no_other_command(tmp_path):
     words = '-t q2:grounded_sample -m q2:grounded_rerank --num-examples 1'
     words += ' --candidate-strategies beam:2 --choose overlap --q2-metrics false'
-    status, shown, errors, imported = run(tmp_path, 'eval_model', *words.split())
+    status, output, errors, imported = run(tmp_path, 'eval_model', *words.split())
     assert status == 0, errors
-    assert 'rerank' in shown
+    assert 'rerank' in output
     assert 'parlai' in imported
     assert ANOTHER not in imported.split()
     # An alias, a prefix of ours, and the list of all.
     commands = [['em', '-h'], ['q2_filter', '-h'], ['helpall']]
-    told = [['--model-file'], ['--no-knowledge'], ['vacuum', 'distill']]
-    for words, (status, shown, _) in zip(told, run_all(tmp_path, commands, False)):
+    options = [['--model-file'], ['--no-knowledge'], ['vacuum', 'distill']]
+    for words, (status, output, _) in zip(options, run_all(tmp_path, commands, False)):
         assert status == 0, words
-        assert all(word in shown for word in words), words
+        assert all(word in output for word in words), words
 
 
 MISTAKES = [
@@ -142,10 +142,10 @@ MISTAKES = [
 
 
 def test_a_mistake_is_one_line_before_anything_heavy_is_loaded(records):
-    found = run_all(records, [words for words, _ in MISTAKES])
-    for (words, told), (status, _, errors) in zip(MISTAKES, found, strict=True):
+    results = run_all(records, [words for words, _ in MISTAKES])
+    for (words, message), (status, _, errors) in zip(MISTAKES, results, strict=True):
         assert status == 2, words
-        assert told in errors, words
+        assert message in errors, words
         assert errors.count('\n') == 1, words
     assert not (records / 'o').exists()
 
@@ -161,29 +161,29 @@ sys.modules['parlai'] = None
 
 @pytest.mark.parametrize('words', [['filter', '--outfile', 'o'], ['eval_model']])
 def test_what_needs_parlai_says_how_to_install_it(tmp_path, words):
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-c', WITHOUT_PARLAI + RUN, *words],
         cwd=tmp_path,
         env={'PYTHONPATH': str(ROOT), 'HOME': str(tmp_path)},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 2
-    assert done.stderr.count('\n') == 1
-    said, _, path = done.stderr.strip().partition('pip install --no-deps -r ')
-    assert 'needs ParlAI' in said
+    assert completed.returncode == 2
+    assert completed.stderr.count('\n') == 1
+    message, _, path = completed.stderr.strip().partition('pip install --no-deps -r ')
+    assert 'needs ParlAI' in message
     assert 'parlai==' in Path(path).read_text()
 
 
 def test_everything_of_the_core_runs_without_parlai(records):
     words = ['score', '--infile', 'in.jsonl', '--outfile', 'out.jsonl']
     words += ['--measure', 'consistency']
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-c', WITHOUT_PARLAI + RUN, *words],
         cwd=records,
         env={'PYTHONPATH': str(ROOT), 'HOME': str(records)},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
     assert len((records / 'out.jsonl').read_text().splitlines()) == 10

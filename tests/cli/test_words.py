@@ -35,7 +35,7 @@ def options():
         module_of(COMMANDS[name])
         parsers[name] = SCRIPT_REGISTRY[name].klass.setup_args()
     theirs = {w for a in ParlaiParser(True, True)._actions for w in a.option_strings}
-    found = defaultdict(lambda: defaultdict(list))
+    switches = defaultdict(lambda: defaultdict(list))
     for command, parser in parsers.items():
         for action in parser._actions:
             if command in ON_PARLAI and theirs & {*action.option_strings}:
@@ -43,26 +43,26 @@ def options():
             for word in action.option_strings:
                 if word.startswith('--') and action.help != argparse.SUPPRESS:
                     kind = getattr(action.type, '__name__', action.type)
-                    found[word][kind].append((command, action))
-    return found
+                    switches[word][kind].append((command, action))
+    return switches
 
 
 def test_a_word_of_several_commands_is_in_the_table_and_the_table_has_no_other():
-    found, told = options(), table()
+    switches, documented = options(), table()
     several = {
         word
-        for word, kinds in found.items()
+        for word, kinds in switches.items()
         if len({name for of in kinds.values() for name, _ in of}) > 1
     } - SWITCHES
-    assert len(told) > 10
-    assert several - set(told) == set()
-    assert set(told) - set(found) == set()
+    assert len(documented) > 10
+    assert several - set(documented) == set()
+    assert set(documented) - set(switches) == set()
 
 
 def test_a_word_takes_the_same_in_every_command():
-    found = options()
+    switches = options()
     for word, kind in table().items():
-        assert {KINDS.get(name, 'text') for name in found[word]} == {kind}, word
+        assert {KINDS.get(name, 'text') for name in switches[word]} == {kind}, word
 
 
 def test_every_switch_takes_true_or_false():

@@ -48,10 +48,10 @@ class Code(NamedTuple):
 
 def pages() -> list[Path]:
     """The pages whose code is run."""
-    found = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md']
+    paths = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md']
     for pattern in ('docs/**/*.md', 'tasks/*/README.md', 'zoo/**/README.md'):
-        found += sorted(ROOT.glob(pattern))
-    return found
+        paths += sorted(ROOT.glob(pattern))
+    return paths
 
 
 def code_of(page: Path) -> Iterator[Code]:
@@ -95,8 +95,8 @@ def _commands(text: str, mark: str) -> Iterator[tuple[int, str]]:
         prompted = line.startswith('$ ')
         line = line.removeprefix('$ ')
         word = line.split(' ', 1)[0]
-        asked = mark in SHELL or (mark == '' and word in PROGRAMS)
-        if not line.strip() or line.startswith('#') or not (prompted or asked):
+        is_command = mark in SHELL or (mark == '' and word in PROGRAMS)
+        if not line.strip() or line.startswith('#') or not (prompted or is_command):
             continue
         while line.endswith('\\') and place < len(lines):
             line = line[:-1].rstrip() + ' ' + lines[place].strip()

@@ -45,7 +45,7 @@ FEW_CANDIDATES = '--candidate-strategies beam:2'
 SHORT_TEXT = '--text-truncate 32'
 # The server that the pages name; a small one stands for it.
 SERVER = 'http://localhost:8000/v1'
-SAID = ('/knowledge 1 2 3 4', '2 1', '/why', '/candidates')
+INPUTS = ('/knowledge 1 2 3 4', '2 1', '/why', '/candidates')
 OUTPUTS = re.compile(r'--(?:out|outfile|report-filename|world-logs) (\S+)')
 
 
@@ -70,26 +70,26 @@ def run_command(command: str, monkeypatch: Any) -> None:
     if re.search(r'[|>;]|&&|<<', command) or program not in RUNNERS:
         run_in_shell(command)
     else:
-        monkeypatch.setattr(builtins, 'input', person(SAID))
+        monkeypatch.setattr(builtins, 'input', person(INPUTS))
         monkeypatch.setattr(ChatServer, 'serve', served_to_a_visitor)
         RUNNERS[program](arguments, monkeypatch)
     # "-" is the standard output.
     for name in filter(lambda name: name != '-', OUTPUTS.findall(command)):
-        made = [path for path in Path().rglob('*') if str(path).startswith(name)]
-        assert any(p.stat().st_mtime_ns != before.get(p) for p in made), name
+        outputs = [path for path in Path().rglob('*') if str(path).startswith(name)]
+        assert any(p.stat().st_mtime_ns != before.get(p) for p in outputs), name
 
 
 def run_in_shell(command: str) -> None:
     """Let a shell run it, with this environment's programs."""
     path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
-    done = subprocess.run(
+    completed = subprocess.run(
         ['bash', '-ec', command],
         env={**os.environ, 'PATH': path},
         capture_output=True,
         text=True,
         timeout=300,
     )
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert completed.returncode == 0, completed.stderr[-3000:]
 
 
 def _parlai(arguments: list[str], monkeypatch: Any) -> None:
@@ -136,9 +136,9 @@ def _python(arguments: list[str], monkeypatch: Any) -> None:
 RUNNERS = {'parlai': _parlai, 'parlai_q2': _parlai_q2, 'python': _python}
 
 
-def person(said: tuple[str, ...]) -> Any:
+def person(inputs: tuple[str, ...]) -> Any:
     """What stands for the keyboard: says these lines, and then leaves."""
-    lines = iter(said)
+    lines = iter(inputs)
     return lambda prompt='': next(lines, '[EXIT]')
 
 

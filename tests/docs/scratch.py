@@ -30,7 +30,7 @@ FEVER = [
     {'claim': pair['response'], 'evidence': BEES, 'label': label}
     for pair, label in zip(PAIRS, ('SUPPORTS', 'REFUTES', 'NOT ENOUGH INFO'))
 ]
-KEPT = {
+STORED = {
     'dialog': [
         [
             {
@@ -49,9 +49,9 @@ KEPT = {
 def labelled() -> list[dict[str, Any]]:
     """Pairs of several passages with a person's labels."""
     return [
-        {'knowledge': f'{BEES} {n}', 'response': said, 'label': label}
+        {'knowledge': f'{BEES} {n}', 'response': response, 'label': label}
         for n in range(6)
-        for said, label in (
+        for response, label in (
             ('They do a waggle dance.', 'consistent'),
             ('They leave a trail of wax.', 'inconsistent'),
         )
@@ -71,9 +71,9 @@ def prepare(folder: Path, generator: bool = True) -> Path:
     write_lines(folder / 'examples.jsonl', *PAIRS)
     write_lines(folder / 'labelled.jsonl', *labelled())
     write_lines(folder / 'pools.jsonl', *POOLS)
-    known = {'corpus': 'bees', 'q2_label': 'consistent'}
-    write_lines(folder / 'examples.jsonl', *({**pair, **known} for pair in PAIRS))
-    write_lines(folder / 'kept.jsonl', KEPT)
+    fields = {'corpus': 'bees', 'q2_label': 'consistent'}
+    write_lines(folder / 'examples.jsonl', *({**pair, **fields} for pair in PAIRS))
+    write_lines(folder / 'kept.jsonl', STORED)
     records = [scored(), simple(1), simple(2)]
     for name in ('scores', 'before'):
         write_lines(folder / f'{name}.jsonl', *records)

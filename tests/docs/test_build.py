@@ -23,14 +23,14 @@ def site(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp('site')
     command = [sys.executable, '-m', 'sphinx', '-W', '--keep-going', '-q']
     command += ['-c', 'docs', '-d', str(folder / 'doctrees'), '.', str(folder / 'html')]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-5000:]
+    completed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr[-5000:]
     return folder / 'html'
 
 
 def pages(site: Path) -> list[Path]:
-    found = [p for p in sorted(site.rglob('*.html')) if '_modules' not in p.parts]
-    return [page for page in found if page.name not in NOT_OURS]
+    paths = [p for p in sorted(site.rglob('*.html')) if '_modules' not in p.parts]
+    return [page for page in paths if page.name not in NOT_OURS]
 
 
 def test_a_link_within_the_site_leads_to_a_page_and_a_place_in_it(site):

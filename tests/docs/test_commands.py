@@ -16,7 +16,7 @@ from tests.tasks import annotated_sets
 ALL = [code for page in pages() for code in code_of(page)]
 COMMANDS = [code for code in ALL if code.kind == 'command']
 FIRST = {code.text: code for code in reversed(COMMANDS)}
-MADE = re.compile(r'--(?:outdir|outfile|out) (\S+)')
+OUTPUTS = re.compile(r'--(?:outdir|outfile|out) (\S+)')
 # By one of these a command needs no models.
 LIGHT = (
     '--measure overlap',
@@ -36,8 +36,8 @@ def is_run(code: Code) -> bool:
     if code.kind != 'command' or reason_not_to_run(code.text):
         return code.kind == 'python'
     later = (c for c in COMMANDS if c.page == code.page and c.line > code.line)
-    made = MADE.findall(code.text)
-    read = any(name in c.text.split() for c in later for name in made)
+    outputs = OUTPUTS.findall(code.text)
+    read = any(name in c.text.split() for c in later for name in outputs)
     return read or FIRST[code.text] is code
 
 
@@ -77,19 +77,19 @@ def scratch(tmp_path_factory):
     """Gives the folder and the names of a page, which all of its code shares."""
     opened: dict = {}
 
-    def of(page):
+    def make_scratch(page):
         if page not in opened:
-            own = [code for code in ALL if code.page == page]
-            generator = any(re.search(r'-mf model\b', code.text) for code in own)
+            page_code = [code for code in ALL if code.page == page]
+            generator = any(re.search(r'-mf model\b', code.text) for code in page_code)
             folder = prepare(tmp_path_factory.mktemp('page') / 'scratch', generator)
-            for code in own:
+            for code in page_code:
                 if code.kind == 'file':
                     (folder / code.name).parent.mkdir(parents=True, exist_ok=True)
                     (folder / code.name).write_text(code.text)
             opened[page] = (folder, {'__name__': 'of_the_docs'})
         return opened[page]
 
-    return of
+    return make_scratch
 
 
 @pytest.mark.parametrize('code', parameters(RUN))
@@ -105,11 +105,11 @@ def test_what_the_documentation_tells_to_run_runs(
         exec(compile(code.text, f'{code.page}:{code.line}', 'exec'), names)
     else:
         run_command(code.text, monkeypatch)
-        shown = capsys.readouterr().out
+        output = capsys.readouterr().out
         if ' eval_model ' in code.text:
-            assert ' exs ' in shown
+            assert ' exs ' in output
         elif ' display_' in code.text:
-            assert shown.count('\n') >= 3
+            assert output.count('\n') >= 3
 
 
 def test_each_exception_is_of_a_command_that_there_is():

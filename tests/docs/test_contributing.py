@@ -26,11 +26,11 @@ def test_the_scorer_of_the_diff_works(tmp_path):
     shutil.copytree(ROOT / 'parlai_q2', copy, ignore=left_out)
     apply = ['git', 'apply', '--unidiff-zero', '-']
     subprocess.run(apply, cwd=tmp_path, input=diff, text=True, check=True)
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-c', SCORE],
         cwd=tmp_path,
         env={'PYTHONPATH': str(tmp_path)},
         capture_output=True,
         text=True,
     )
-    assert done.stdout == '[1.0, 0.0, 0.5]\n', done.stderr
+    assert completed.stdout == '[1.0, 0.0, 0.5]\n', completed.stderr

@@ -28,12 +28,12 @@ WITHOUT_EXAMPLES = {
 def with_examples() -> list[str]:
     """The modules whose docstrings have examples; the others are not imported."""
     root = Path(parlai_q2.__file__).parent
-    found = []
+    modules = []
     for path in sorted(root.rglob('*.py')):
         parts = path.relative_to(root.parent).with_suffix('').parts
         if '>>> ' in path.read_text('utf-8'):
-            found.append('.'.join(parts[:-1] if parts[-1] == '__init__' else parts))
-    return found
+            modules.append('.'.join(parts[:-1] if parts[-1] == '__init__' else parts))
+    return modules
 
 
 @pytest.fixture

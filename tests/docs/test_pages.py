@@ -25,23 +25,23 @@ def text_of(page: str) -> str:
 
 
 def test_every_link_leads_somewhere():
-    found = [
+    links = [
         (page, link)
         for page in pages()
         for link in re.findall(r'\]\((?!http)([^)#]+)\)', page.read_text('utf-8'))
     ]
-    assert len(found) > 100
-    assert [(p, link) for p, link in found if not (p.parent / link).exists()] == []
+    assert len(links) > 100
+    assert [(p, link) for p, link in links if not (p.parent / link).exists()] == []
 
 
 def test_the_tables_of_options_are_those_of_the_parsers():
     tables = script(ROOT / 'docs' / 'option_tables.py')
-    found = set()
+    options = set()
     for page in (ROOT / 'docs').rglob('*.md'):
         text = page.read_text('utf-8')
-        found |= {name for _, name, _ in tables.MARKED.findall(text)}
+        options |= {name for _, name, _ in tables.MARKED.findall(text)}
         assert text == tables.renewed(text), 'run: python docs/option_tables.py'
-    assert found == set(tables.TABLES)
+    assert options == set(tables.TABLES)
     assert tables.COMMANDS_PAGE.read_text('utf-8') == tables.command_page()
 
 
@@ -55,9 +55,9 @@ def test_every_agent_has_its_options_on_a_page():
 
 
 def test_the_page_on_meta_evaluation_names_only_options_that_there_are():
-    told = set(re.findall(r'`(--[a-z-]+)', text_of('meta_eval.md')))
-    assert told
-    assert told <= set(parser_of(COMMANDS['meta_eval'])._option_string_actions)
+    documented = set(re.findall(r'`(--[a-z-]+)', text_of('meta_eval.md')))
+    assert documented
+    assert documented <= set(parser_of(COMMANDS['meta_eval'])._option_string_actions)
 
 
 def test_every_preset_on_a_page_is_one(tmp_path):

@@ -34,16 +34,16 @@ def test_the_figures_on_pages_are_those_of_the_runs():
 
 
 def test_every_run_that_is_there_has_its_tables_with_command_and_signatures_on_top():
-    found = results.Results(ROOT)
-    assert found.runs
-    for name, run in found.runs.items():
+    figures = results.Results(ROOT)
+    assert figures.runs
+    for name, run in figures.runs.items():
         text = (ROOT / results.RESULTS / f'{name}.txt').read_text('utf-8')
         assert text.startswith(run['command'] + '\n')
         assert '--datapath data ' in text
         head = text.partition('Mean scores')[0]
         for scorer, signature in run['signatures'].items():
             assert signature in head
-            ranked = found.shown(f'{name}/ranking/{scorer}/roc_auc', 'i')
+            ranked = figures.shown(f'{name}/ranking/{scorer}/roc_auc', 'i')
             assert ranked is None or ranked in text
 
 
@@ -69,9 +69,13 @@ def root(tmp_path):
         {'name': f'q2_wow_{name}', 'rows': [row, *([paper] * (name == 'ranking'))]}
         for name, row in rows.items()
     ]
-    one = {'responses': 2, 'signatures': {'precision': 'p|v:1'}, 'tables': tables}
-    found = {'version': '9', 'seed': 0, 'rounds': 5, 'sets': {'q2_wow': one}}
-    (outputs / 'meta_eval.json').write_text(json.dumps(found))
+    annotated_set = {
+        'responses': 2,
+        'signatures': {'precision': 'p|v:1'},
+        'tables': tables,
+    }
+    report = {'version': '9', 'seed': 0, 'rounds': 5, 'sets': {'q2_wow': annotated_set}}
+    (outputs / 'meta_eval.json').write_text(json.dumps(report))
     (outputs / 'meta_eval.txt').write_text('head\n\nA table\n\n\nSignatures, x\n\n  p')
     (outputs / 'command.txt').write_text('parlai_q2 meta_eval --task q2_wow\n')
     return tmp_path
@@ -83,8 +87,8 @@ def test_a_run_brings_its_figures_into_the_pages_and_changes_nothing_else(root):
     new = TEXT.replace('0.100 [0.000, 0.200]', '0.123 [-0.051, 1.000]', 1)
     assert page == new.replace('1,000', '1,234')
     assert results.check(root) == []
-    told = (root / results.RESULTS / 'q2_wow.txt').read_text()
-    assert told == (
+    table_text = (root / results.RESULTS / 'q2_wow.txt').read_text()
+    assert table_text == (
         'parlai_q2 meta_eval --task q2_wow\n\nhead\n\n  precision\n    p|v:1\n\n\n'
         'A table\n'
     )
@@ -101,21 +105,21 @@ def test_a_figure_of_no_run_stays_and_is_told(root):
 
 
 @pytest.mark.parametrize(
-    'quote, said',
+    'quote, message',
     [
         ('no such sentence {q2_wow/a/b/c}', 'has this 0 times'),
         ('{q2_wow/a/b/c}', 'has this 5 times'),
         ('responses. {unknown/a/b/c}.', "there is no run 'unknown'"),
     ],
 )
-def test_a_quote_that_cannot_be_placed_is_refused(root, quote, said):
+def test_a_quote_that_cannot_be_placed_is_refused(root, quote, message):
     (root / results.QUOTES).write_text(f'{PAGE}\t{quote}\n')
-    with pytest.raises(SystemExit, match=said):
+    with pytest.raises(SystemExit, match=message):
         results.refresh(root / results.OUTPUTS, root)
 
 
 @pytest.mark.parametrize(
-    'form, shown',
+    'form, expected',
     [
         ('', '0.123'),
         ('2', '0.12'),
@@ -124,6 +128,6 @@ def test_a_quote_that_cannot_be_placed_is_refused(root, quote, said):
         ('s2i', '+0.12 [-0.05, +1.00]'),
     ],
 )
-def test_a_figure_is_shown_as_the_quote_asks(root, form, shown):
+def test_a_figure_is_shown_as_the_quote_asks(root, form, expected):
     results.refresh(root / results.OUTPUTS, root)
-    assert results.Results(root).shown(KEY, form) == shown
+    assert results.Results(root).shown(KEY, form) == expected

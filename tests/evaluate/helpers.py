@@ -8,8 +8,10 @@ from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
 GOOD, BAD, GENERIC = 'consistent', 'inconsistent', 'generic'
 
 
-def annotated(number, label=GOOD, **more):
-    return AnnotatedResponse(f'knowledge {number}', f'response {number}', label, **more)
+def annotated(number, label=GOOD, **fields):
+    return AnnotatedResponse(
+        f'knowledge {number}', f'response {number}', label, **fields
+    )
 
 
 def measure(responses, values, name='mine', threshold=0.5, labels=None):
@@ -21,12 +23,12 @@ def measure(responses, values, name='mine', threshold=0.5, labels=None):
     return Measure(name, f'{name}|made:by hand', threshold, scores)
 
 
-def evaluation(responses, values, name='small', crossed=(), rounds=50, **more):
+def evaluation(responses, values, name='small', crossed=(), rounds=50, **fields):
     responses = tuple(responses)
-    given = AnnotatedSet(name, f'a {name} set', responses, crossed)
+    annotated_set = AnnotatedSet(name, f'a {name} set', responses, crossed)
     scored = dict.fromkeys([*responses_of(crossed), *responses])
     measures = (measure(list(scored), list(values)),)
-    return Evaluation(given, measures, rounds=rounds, **more)
+    return Evaluation(annotated_set, measures, rounds=rounds, **fields)
 
 
 def responses_of(crossed):

@@ -16,13 +16,13 @@ NUMBERS = st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0])
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=2))
 def test_correlations_agree_with_scipy(pairs):
     x, y = zip(*pairs)
-    found = correlation(x, y, rounds=3)
-    assert found.responses == len(pairs)
+    result = correlation(x, y, rounds=3)
+    assert result.responses == len(pairs)
     if len(set(x)) == 1 or len(set(y)) == 1:
-        assert (found.spearman, found.pearson) == (None, None)
+        assert (result.spearman, result.pearson) == (None, None)
     else:
-        assert found.spearman.mean == pytest.approx(spearmanr(x, y).statistic)
-        assert found.pearson.mean == pytest.approx(pearsonr(x, y).statistic)
+        assert result.spearman.mean == pytest.approx(spearmanr(x, y).statistic)
+        assert result.pearson.mean == pytest.approx(pearsonr(x, y).statistic)
 
 
 def test_responses_that_stand_and_fall_together_widen_the_interval():

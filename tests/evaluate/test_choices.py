@@ -50,12 +50,12 @@ def test_a_pool_has_the_responses_to_one_knowledge_of_one_corpus():
 
 def test_a_pool_of_whole_conversations_has_one_conversation():
     responses = [rated(True), rated(False, 1), rated(False, 2, text='Another.')]
-    (found,) = pools_of(responses)
-    assert found.responses == tuple(responses[:2])
+    (pool,) = pools_of(responses)
+    assert pool.responses == tuple(responses[:2])
 
 
 def test_what_makes_something_up_is_wrong_whatever_its_class():
-    assert [is_wrong(rated(said)) for said in (True, False, None)] == [
+    assert [is_wrong(rated(made_up)) for made_up in (True, False, None)] == [
         True,
         False,
         None,
@@ -65,21 +65,21 @@ def test_what_makes_something_up_is_wrong_whatever_its_class():
 def test_shares_are_between_random_and_the_best_possible():
     responses = [*pool('a', GOOD, BAD), *pool('b', BAD, BAD, GOOD, GOOD)]
     scored = measure(responses, [0.9, 0.1, 0.8, 0.2, 0.3, 0.4])
-    found = choices(scored, pools_of(responses), rounds=50)
-    assert (found.pools, found.mixed) == (2, 2)
-    assert found.random.mean == pytest.approx(0.5)
-    assert found.oracle.mean == 0
-    assert found.chosen.mean == 0.5
-    assert found.change.mean == pytest.approx(0)
-    assert found.avoided.mean == pytest.approx(0)
+    result = choices(scored, pools_of(responses), rounds=50)
+    assert (result.pools, result.mixed) == (2, 2)
+    assert result.random.mean == pytest.approx(0.5)
+    assert result.oracle.mean == 0
+    assert result.chosen.mean == 0.5
+    assert result.change.mean == pytest.approx(0)
+    assert result.avoided.mean == pytest.approx(0)
     assert choices(scored, pools_of(responses), 3, rounds=50).pools == 1
     assert choices(scored, pools_of(responses), 5) is None
 
 
 def test_nothing_is_avoided_where_nothing_can_be():
     responses = [*pool('a', BAD, BAD, BAD), *pool('b', GOOD, GOOD)]
-    found = choices(measure(responses, [0.1] * 5), pools_of(responses))
-    assert (found.mixed, found.avoided) == (0, None)
+    result = choices(measure(responses, [0.1] * 5), pools_of(responses))
+    assert (result.mixed, result.avoided) == (0, None)
 
 
 def test_the_table_has_each_corpus_and_each_number_of_responses():

@@ -15,16 +15,16 @@ def read(tmp_path, text, name='scores.csv', column='mine'):
 
 
 def test_a_column_has_its_texts_threshold_and_signature(tmp_path):
-    found = read(tmp_path, HEADER + 'k,r,0.75\nk,"r, too",0\n')
-    assert (found.name, found.threshold) == ('mine', 0.5)
-    assert [found.scores[p].value for p in (('k', 'r'), ('k', 'r, too'))] == [0.75, 0]
-    assert 'file:scores.csv|column:mine|threshold:0.5|sha256:' in found.signature
+    column = read(tmp_path, HEADER + 'k,r,0.75\nk,"r, too",0\n')
+    assert (column.name, column.threshold) == ('mine', 0.5)
+    assert [column.scores[p].value for p in (('k', 'r'), ('k', 'r, too'))] == [0.75, 0]
+    assert 'file:scores.csv|column:mine|threshold:0.5|sha256:' in column.signature
 
 
 @pytest.mark.parametrize('cell', ['', 'nan', '-nan', 'NaN', 'None', 'null', 'N/A'])
 def test_a_cell_without_a_number_is_left_out(tmp_path, cell):
-    found = read(tmp_path, f'{HEADER}k,r,{cell}\nk,s,0.5\nk,s,\n')
-    assert list(found.scores) == [('k', 's')]
+    column = read(tmp_path, f'{HEADER}k,r,{cell}\nk,s,0.5\nk,s,\n')
+    assert list(column.scores) == [('k', 's')]
 
 
 @pytest.mark.parametrize(

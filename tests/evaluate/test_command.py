@@ -37,8 +37,8 @@ def meta_eval(placed, tmp_path, monkeypatch):
 
 
 def rows(tables, annotated, name):
-    found = tables['sets'][annotated]['tables']
-    (table,) = (table for table in found if table['name'].endswith(name))
+    set_tables = tables['sets'][annotated]['tables']
+    (table,) = (table for table in set_tables if table['name'].endswith(name))
     return table['rows']
 
 
@@ -50,10 +50,12 @@ def test_one_command_makes_the_tables_and_figures_of_several_sets(
     )
     out = tmp_path / 'out'
     assert json.loads((out / 'meta_eval.json').read_text()) == tables
-    made = {n: [t['name'] for t in s['tables']] for n, s in tables['sets'].items()}
-    assert {'begin_by_corpus', 'begin_by_density'} <= set(made['begin'])
+    table_names = {
+        n: [t['name'] for t in s['tables']] for n, s in tables['sets'].items()
+    }
+    assert {'begin_by_corpus', 'begin_by_density'} <= set(table_names['begin'])
     ratings = [f'topical_chat_usr_{name}' for name in ('table_5', 'agreement')]
-    assert made['topical_chat_usr'] == ratings
+    assert table_names['topical_chat_usr'] == ratings
     text = (out / 'meta_eval.txt').read_text()
     assert 'content_overlap|measure:f1' in text
     assert 'seed 0, 20 rounds' in text
@@ -175,8 +177,8 @@ def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
 def test_the_shipped_q2_makes_all_tables_of_its_paper(meta_eval):
     tables = meta_eval(scorers='q2,q2_f1,nli,consistency', multi='true')
     names = {t['name'] for t in tables['sets']['q2_wow']['tables']}
-    wanted = {f'q2_wow_table_{number}' for number in ('2', '3', '4', '8', '9', '10')}
-    assert wanted <= names
+    expected = {f'q2_wow_table_{number}' for number in ('2', '3', '4', '8', '9', '10')}
+    assert expected <= names
     signatures = tables['sets']['q2_wow']['signatures']
     assert 'comparison:f1' in signatures['q2_f1']
     assert 'variant:multi' in signatures['all valid questions (multi)']

@@ -42,8 +42,8 @@ def test_a_set_with_everything_has_all_figures(tmp_path):
     same = measure(responses, [7] * len(responses), name='same', threshold=None)
     mine = measure(responses, [*VALUES, 0.1, 0.2])
     small = AnnotatedSet('small', 'a small set', responses, crossed=CROSSED)
-    given = Evaluation(small, (mine, none, same), rounds=20)
-    written = all_figures(given, tmp_path / 'one')
+    run = Evaluation(small, (mine, none, same), rounds=20)
+    written = all_figures(run, tmp_path / 'one')
     for path in written:
         start = path.read_bytes()[:100]
         assert start.startswith(PNG) if path.suffix == '.png' else b'<?xml' in start
@@ -68,10 +68,10 @@ def test_a_set_with_everything_has_all_figures(tmp_path):
 @pytest.mark.parametrize('labels', [[GOOD] * 3, [GENERIC] * 3, [''] * 3])
 def test_a_set_that_cannot_be_ranked_has_what_is_left(tmp_path, labels):
     responses = [annotated(i, label) for i, label in enumerate(labels)]
-    given = evaluation(responses, [0.1, 0.5, 0.5])
-    written = all_figures(given, tmp_path)
+    run = evaluation(responses, [0.1, 0.5, 0.5])
+    written = all_figures(run, tmp_path)
     # Drawn again, they are the same to the byte.
-    again = all_figures(given, tmp_path / 'again') if labels[0] == GOOD else written
+    again = all_figures(run, tmp_path / 'again') if labels[0] == GOOD else written
     for path, same in zip(written, again, strict=True):
         assert path.read_bytes() == same.read_bytes(), path.name
     assert {p.stem for p in written} == (
@@ -92,10 +92,10 @@ def test_pools_show_how_much_more_the_chosen_one_scores(tmp_path):
         AnnotatedResponse(f'Known {i // 2}.', f'r{i}', (GOOD, BAD)[i % 2])
         for i in range(6)
     ]
-    given = evaluation(responses, [0.9, 0.1, 0.2, 0.6, 0.3, 0.4])
-    assert tmp_path / 'small_choices.svg' in all_figures(given, tmp_path)
-    (said,) = (t for t in text_of(tmp_path / 'small_choices.svg') if 'same' in t)
-    assert said == 'same score: 1 of 3, mean +0.167'
+    run = evaluation(responses, [0.9, 0.1, 0.2, 0.6, 0.3, 0.4])
+    assert tmp_path / 'small_choices.svg' in all_figures(run, tmp_path)
+    (label,) = (t for t in text_of(tmp_path / 'small_choices.svg') if 'same' in t)
+    assert label == 'same score: 1 of 3, mean +0.167'
 
 
 def test_generators_have_a_map_of_what_people_said_and_one_of_each_scorer(tmp_path):
@@ -107,8 +107,8 @@ def test_generators_have_a_map_of_what_people_said_and_one_of_each_scorer(tmp_pa
         responses.append(
             annotated(n, label, corpus=knowledge, system='xlarge', extra=extra)
         )
-    given = evaluation(responses, [0.1, 0.9, 0.2, 0.8], name='rome')
-    names = {path.name for path in all_figures(given, tmp_path)}
+    run = evaluation(responses, [0.1, 0.9, 0.2, 0.8], name='rome')
+    names = {path.name for path in all_figures(run, tmp_path)}
     assert {'rome_generators.svg', 'rome_generators_mine.svg'} <= names
     said = text_of(tmp_path / 'rome_generators.svg')
     assert {'F, gt', 'H %, knn', '50', '0.50', 'xlarge'} <= set(said)
@@ -124,13 +124,13 @@ def test_shares_have_wilsons_interval(right, count):
 
 def test_a_reliability_diagram_by_hand():
     values = np.array([0.02, 0.08, 0.55, 1.0])
-    found = bins(values, np.array([False, True, True, True]))
-    assert [(b.size, b.value, b.share) for b in found] == [
+    rows = bins(values, np.array([False, True, True, True]))
+    assert [(b.size, b.value, b.share) for b in rows] == [
         (2, pytest.approx(0.05), 0.5),
         (1, 0.55, 1),
         (1, 1.0, 1),
     ]
-    assert calibration_error(found) == pytest.approx((2 * 0.45 + 0.45 + 0) / 4)
+    assert calibration_error(rows) == pytest.approx((2 * 0.45 + 0.45 + 0) / 4)
     assert calibration_error([]) is None
 
 
@@ -141,13 +141,13 @@ def test_densities_and_f1_are_drawn_where_they_belong():
     from parlai_q2.figures.histograms import draw_densities
     from parlai_q2.intervals import Interval
 
-    left, right = Figure().subplots(1, 2)
+    roc_axes, right = Figure().subplots(1, 2)
     # Half of the consistent responses copy nothing, half extra than the axis has.
-    draw_densities(left, {GOOD: [0, 0, 200, 500], BAD: []}, (1.0,), 'wow')
-    outline = left.patches[-1].get_xy()
+    draw_densities(roc_axes, {GOOD: [0, 0, 200, 500], BAD: []}, (1.0,), 'wow')
+    outline = roc_axes.patches[-1].get_xy()
     assert sorted({round(float(y), 2) for _, y in outline}) == [0, 0.5]
     assert {float(x) for x, y in outline if y == 0.5} == {0, 0.3, 5.7, 6}
-    assert left.lines[0].get_xdata()[0] == 1  # log2(1 + 1)
+    assert roc_axes.lines[0].get_xdata()[0] == 1  # log2(1 + 1)
     draw_points(right, ['a', 'b'], {('b', GOOD): Interval(0.5, 0.4, 0.7)}, 'mine')
     (line,) = [one for one in right.lines if one.get_marker() == 'o']
     assert (list(line.get_xdata()), list(line.get_ydata())) == ([1], [0.5])

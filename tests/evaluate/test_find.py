@@ -29,8 +29,8 @@ def test_a_task_added_as_the_docs_say_is_known_at_once(tmp_path, monkeypatch):
     (folder / 'reader.py').write_text(MUSEUM)
     monkeypatch.setattr(tasks, '__path__', [*tasks.__path__, str(tmp_path)])
     assert 'museum' in set_names()
-    found = read_set('museum:vases', 'a datapath')
-    assert [r.knowledge for r in found.responses] == ['a datapath', 'vases']
+    annotated_set = read_set('museum:vases', 'a datapath')
+    assert [r.knowledge for r in annotated_set.responses] == ['a datapath', 'vases']
 
 
 MUSEUM = """
@@ -47,23 +47,26 @@ def test_a_file_is_a_set_too(tmp_path):
     path.write_text(
         'knowledge,response,label,system,human_score\nk,r,consistent,a,\nk,s,,b,0.5\n'
     )
-    found = read_set(str(path))
-    assert (found.name, found.title) == ('q2_wow', 'q2_wow.csv')
-    assert found.paper == '', 'its name does not make it the published set'
-    one, other = found.responses
-    assert (one.label, one.system, one.human) == (GOOD, 'a', {})
+    annotated_set = read_set(str(path))
+    assert (annotated_set.name, annotated_set.title) == ('q2_wow', 'q2_wow.csv')
+    assert annotated_set.paper == '', 'its name does not make it the published set'
+    first, other = annotated_set.responses
+    assert (first.label, first.system, first.human) == (GOOD, 'a', {})
     assert (other.label, other.human) == ('', {'human_score': 0.5})
 
 
 def test_labels_and_fields_of_a_file_have_many_names(tmp_path):
     path = tmp_path / 'mine.json'
     labels = [1, 'REFUTES', 'not enough info', 'chit-chat']
-    lines = [json.dumps({'doc': 'k', 'response': 'r', 'gold': one}) for one in labels]
+    lines = [
+        json.dumps({'doc': 'k', 'response': 'r', 'gold': gold_label})
+        for gold_label in labels
+    ]
     path.write_text('\n'.join(lines))
     names = {'knowledge': 'doc', 'label': 'gold'}
-    found = read_set(str(path), names=names).responses
-    assert [one.label for one in found] == [GOOD, BAD, BAD, 'generic']
-    assert found[0].knowledge == 'k'
+    responses = read_set(str(path), names=names).responses
+    assert [gold_label.label for gold_label in responses] == [GOOD, BAD, BAD, 'generic']
+    assert responses[0].knowledge == 'k'
 
 
 @pytest.mark.parametrize(
@@ -84,10 +87,10 @@ def test_a_record_without_annotation_is_refused_with_its_line(tmp_path, row, pro
 
 @pytest.mark.parametrize('task', set_names())
 def test_every_set_can_be_read_and_knows_its_name(placed, task):
-    found = read(placed, task)
-    assert found.name == task
-    assert found.responses
-    assert all(r.knowledge is not None and r.response for r in found.responses)
+    annotated_set = read(placed, task)
+    assert annotated_set.name == task
+    assert annotated_set.responses
+    assert all(r.knowledge is not None and r.response for r in annotated_set.responses)
 
 
 @pytest.mark.parametrize(
@@ -104,9 +107,11 @@ def test_every_set_can_be_read_and_knows_its_name(placed, task):
     ],
 )
 def test_a_set_goes_by_the_names_of_its_task(placed, task, name):
-    found = read(placed, task)
-    assert found.name == found.paper == name
-    assert sampled(found, 1, 0).paper == '', 'a sample is not what the paper reports on'
+    annotated_set = read(placed, task)
+    assert annotated_set.name == annotated_set.paper == name
+    assert sampled(annotated_set, 1, 0).paper == '', (
+        'a sample is not what the paper reports on'
+    )
 
 
 def test_scorers_were_fitted_on_the_dev_set_alone(placed):
@@ -131,11 +136,11 @@ def test_the_papers_baselines_on_its_own_files(published):
     """
     annotated = read(published, 'q2_wow')
     names = ('content_overlap', 'bleu')
-    found = evaluate(annotated, {n: load_scorer(n) for n in names}, rounds=300)
+    run = evaluate(annotated, {n: load_scorer(n) for n in names}, rounds=300)
     assert len(annotated.responses) == 600
     assert len(contrasts(annotated.crossed)) == 244
-    assert len(found.same_dialogue) == 281
-    table = means_table(found).rows
+    assert len(run.same_dialogue) == 281
+    table = means_table(run).rows
     for ours, papers in zip(table[::2], table[1::2], strict=True):
         assert ours['system'] == papers['system']
         # The paper's random sample is not published: ours is another one.
@@ -147,7 +152,7 @@ def test_the_papers_baselines_on_its_own_files(published):
             papers['bleu'], abs=0.0006 if exact else 0.02
         )
     # Table 7's two rows come last; they have none of ours.
-    systems = systems_table(found).rows[:-2]
+    systems = systems_table(run).rows[:-2]
     for ours, papers in zip(systems[::2], systems[1::2], strict=True):
         assert ours['contexts'] == 244
         assert ours['spearman'].mean == pytest.approx(papers['spearman'].mean, abs=0.06)
@@ -162,5 +167,5 @@ def test_the_command_runs_where_parlai_and_torch_are_not(tmp_path):
     )
     words = ['--task', 'grounded_sample', '--scorers', 'precision', '--rounds', '2']
     words += ['--figures', 'no', '--outdir', str(tmp_path)]
-    said = subprocess.check_output([sys.executable, '-c', code, *words], text=True)
-    assert said.endswith("['grounded_sample']\n")
+    output = subprocess.check_output([sys.executable, '-c', code, *words], text=True)
+    assert output.endswith("['grounded_sample']\n")

@@ -51,8 +51,8 @@ def test_f_and_h_of_each_generator_stand_beside_the_papers():
     (together,) = rows(table, knowledge='gt', size='all')
     assert together['count'] == 2
     assert together is table.rows[-2]
-    own = generators_table(Evaluation(replace(CROWD, paper=''), (), rounds=5))
-    assert not rows(own, source=PAPER), 'a file of the same form has no paper'
+    own_table = generators_table(Evaluation(replace(CROWD, paper=''), (), rounds=5))
+    assert not rows(own_table, source=PAPER), 'a file of the same form has no paper'
 
 
 def test_f1_of_both_classes_by_generator():
@@ -83,12 +83,16 @@ def test_the_papers_detectors_are_a_table_of_their_own():
 
 def test_the_share_of_not_enough_info_is_told_before_classes_are_merged():
     responses = (generated(0, 1.0, False), generated(1, 0.0, True))
-    given = AnnotatedSet('rome', 'Rome', responses, paper='rome_crowd')
+    annotated_set = AnnotatedSet('rome', 'Rome', responses, paper='rome_crowd')
     scored = with_classes(responses, MERGED, (0.1, 0.7, 0.2))
     two = measure(responses, [1, 0], name='two classes')
-    table = likeliest_table(Evaluation(given, (scored, two), rounds=5))
-    (both,) = rows(table, scorer='nli', **{'class': 'all'})
-    assert (both['entailment'], both['neutral'], both['merged']) == (0.5, 0.5, 1.0)
+    table = likeliest_table(Evaluation(annotated_set, (scored, two), rounds=5))
+    (merged_row,) = rows(table, scorer='nli', **{'class': 'all'})
+    assert (merged_row['entailment'], merged_row['neutral'], merged_row['merged']) == (
+        0.5,
+        0.5,
+        1.0,
+    )
     assert not rows(table, scorer='two classes')
 
 

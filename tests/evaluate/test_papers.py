@@ -28,12 +28,12 @@ from tests.evaluate.test_tables import CROSSED, SYSTEMS, rows
 
 def with_classes(responses, *probabilities, name='nli'):
     """A measure whose scores have P(entailment), P(neutral), P(contradiction)."""
-    found = measure(responses, [p[0] for p in probabilities], name=name)
+    measured = measure(responses, [p[0] for p in probabilities], name=name)
     for response, (yes, maybe, no) in zip(responses, probabilities, strict=True):
         parts = {'entailment': yes, 'neutral': maybe, 'contradiction': no}
         score = Score(yes, 'any', parts={**parts, 'generic': 0.0})
-        found.scores[response.pair] = score
-    return found
+        measured.scores[response.pair] = score
+    return measured
 
 
 # Supports 0.45, not enough information 0.30, refutes 0.25: the papers predict supports.
@@ -42,9 +42,9 @@ MERGED = (0.45, 0.30, 0.25)
 
 def test_a_detector_on_the_expert_file_stands_beside_the_papers_by_their_rule():
     responses = (annotated(0, GOOD), annotated(1, BAD))
-    given = AnnotatedSet('rome', 'Rome', responses, paper='rome_expert')
+    annotated_set = AnnotatedSet('rome', 'Rome', responses, paper='rome_expert')
     scored = with_classes(responses, MERGED, (0.1, 0.8, 0.1), name='consistency')
-    table = class_table(Evaluation(given, (scored,), rounds=5))
+    table = class_table(Evaluation(annotated_set, (scored,), rounds=5))
     named = {'class': GOOD, 'scorer': 'consistency, likeliest class'}
     (row,) = rows(table, **named)
     assert row['f1'].mean == 1
@@ -55,7 +55,7 @@ def test_a_detector_on_the_expert_file_stands_beside_the_papers_by_their_rule():
     (paper,) = rows(table, scorer='ALBERT, VitaminC + FEVER', **{'class': GOOD})
     assert paper['f1'] == 0.678
     assert 'recall' not in paper
-    elsewhere = replace(given, paper='')
+    elsewhere = replace(annotated_set, paper='')
     table = class_table(Evaluation(elsewhere, (scored,), rounds=5))
     assert {r['scorer'] for r in table.rows} == {'consistency'}
 
@@ -64,18 +64,18 @@ def test_begins_paper_takes_neutral_for_generic():
     responses = [annotated(0, GOOD), annotated(1, BAD), annotated(2, GENERIC)]
     scored = with_classes(responses, (0.8, 0.1, 0.1), (0, 0.1, 0.9), (0.4, 0.5, 0.1))
     assert [nli_class(scored.score(r)) for r in responses] == [GOOD, BAD, GENERIC]
-    found = three_way(scored, responses, 5, 0, by_nli=True)
-    assert found['macro'].mean == found['macro_precision'].mean == 1
+    metrics = three_way(scored, responses, 5, 0, by_nli=True)
+    assert metrics['macro'].mean == metrics['macro_precision'].mean == 1
     # By its labels it knows two classes only.
     assert three_way(scored, responses, 5, 0) is None
-    given = AnnotatedSet('begin', 'BEGIN', tuple(responses), paper='begin')
-    table = three_way_table(Evaluation(given, (scored,), rounds=5))
+    annotated_set = AnnotatedSet('begin', 'BEGIN', tuple(responses), paper='begin')
+    table = three_way_table(Evaluation(annotated_set, (scored,), rounds=5))
     assert table.rows[0]['scorer'] == 'nli, neutral as generic'
     (paper,) = rows(table, scorer='T5, BEGIN-Adversarial')
     assert paper['macro'] == 0.463, 'dev stands beside dev'
     (human,) = rows(table, scorer='human')
     assert human['macro_precision'] == 0.972
-    test = replace(given, title='BEGIN test, wow', paper='begin_wow_test')
+    test = replace(annotated_set, title='BEGIN test, wow', paper='begin_wow_test')
     table = three_way_table(Evaluation(test, (scored,), rounds=5))
     (paper,) = rows(table, scorer='T5, BEGIN-Adversarial')
     assert (paper['macro_precision'], paper['macro']) == (0.467, 0.459)
@@ -88,16 +88,16 @@ def test_macro_metrics_are_those_of_scikit_learn():
     responses = [annotated(i, label) for i, label in enumerate(labels)]
     probabilities = [(0.8, 0.1, 0.1), (0.1, 0.8, 0.1), (0.1, 0.1, 0.8)]
     scored = with_classes(responses, *(probabilities * 3)[:7])
-    found = three_way(scored, responses, 5, 0, by_nli=True)
-    said = [nli_class(scored.score(r)) for r in responses]
-    expected = precision_recall_fscore_support(labels, said, average='macro')
+    metrics = three_way(scored, responses, 5, 0, by_nli=True)
+    predicted = [nli_class(scored.score(r)) for r in responses]
+    expected = precision_recall_fscore_support(labels, predicted, average='macro')
     names = ('macro_precision', 'macro_recall', 'macro')
-    assert [found[n].mean for n in names] == pytest.approx(expected[:3])
+    assert [metrics[n].mean for n in names] == pytest.approx(expected[:3])
 
 
 def test_table_11_has_the_lengths():
-    given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED, paper='q2_wow')
-    table = lengths_table(Evaluation(given, ()))
+    annotated_set = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED, paper='q2_wow')
+    table = lengths_table(Evaluation(annotated_set, ()))
     (row,) = rows(table, system='one', responses=GOOD)
     assert (row['count'], row['characters'], row['tokens']) == (2, 10, 2)
     (block,) = find_blocks('q2_wow', 'table_11')
@@ -129,25 +129,25 @@ def test_agreement_is_that_of_the_single_annotations():
 
 
 @pytest.mark.parametrize(
-    'paper, shown',
+    'paper, cited',
     [('begin_wow', [0.7]), ('rome_crowd', ['0.15, 0.21', '0.80, 0.86']), ('', [])],
 )
-def test_the_papers_agreement_stands_where_the_files_have_none(paper, shown):
-    given = AnnotatedSet('any', 'a', (annotated(0),), paper=paper)
-    table = agreement_table(Evaluation(given, ()))
-    assert [row['alpha'] for row in (table.rows if table else ())] == shown
+def test_the_papers_agreement_stands_where_the_files_have_none(paper, cited):
+    annotated_set = AnnotatedSet('any', 'a', (annotated(0),), paper=paper)
+    table = agreement_table(Evaluation(annotated_set, ()))
+    assert [row['alpha'] for row in (table.rows if table else ())] == cited
 
 
 @pytest.fixture
 def files(shared, tmp_path):
     """A datapath with the published test files."""
-    for task, given, name in (
+    for task, annotated_set, name in (
         ('rome', 'rome_expert.csv', 'factual_dataset_expert.csv'),
         ('begin', 'begin_test_wow.tsv', 'begin_test_wow.tsv'),
         ('topical_chat_usr', 'tc_usr_data.json', 'tc_usr_data.json'),
     ):
         (tmp_path / task).mkdir()
-        data = (shared / 'data' / 'test' / given).read_bytes()
+        data = (shared / 'data' / 'test' / annotated_set).read_bytes()
         (tmp_path / task / name).write_bytes(data)
     return str(tmp_path)
 
@@ -170,17 +170,17 @@ def test_the_published_files_have_the_papers_counts(files, task, counts):
 
 @pytest.mark.real_data('data/test')
 def test_uses_knowledge_has_the_papers_significance_and_the_annotators_agreement(files):
-    found = evaluate(
+    run = evaluate(
         read_set('topical_chat_usr', files),
         {'overlap': load_scorer('overlap')},
         rounds=5,
     )
-    (row,) = rows(ratings_table(found), rating='uses_knowledge', source='here')
+    (row,) = rows(ratings_table(run), rating='uses_knowledge', source='here')
     assert (row['count'], row['spearman_p']) == (260, '< 0.001')
-    (agreed,) = rows(agreement_table(found), question='uses_knowledge')
+    (agreed,) = rows(agreement_table(run), question='uses_knowledge')
     assert agreed['count'] == 260
     assert 0.4 < agreed['alpha'] < 1
-    assert all_tables(found)
+    assert all_tables(run)
 
 
 OURS = [{'a': 'x', 'b': '1', 'n': 0}, {'a': 'x', 'b': '2'}, {'a': 'y_Z', 'b': '1'}]
@@ -200,8 +200,8 @@ OURS = [{'a': 'x', 'b': '1', 'n': 0}, {'a': 'x', 'b': '2'}, {'a': 'y_Z', 'b': '1
 def test_a_papers_rows_have_their_place_among_ours(place, needs, paper, expected):
     rows = tuple({'a': a, 'b': b, 'paper': True} for a, b in paper)
     block = PaperBlock('t', ('*',), (), place, ('a', 'b'), (), rows, needs)
-    merged, shown = merge(OURS, [block], ('a', 'b'))
+    merged, used_blocks = merge(OURS, [block], ('a', 'b'))
     assert [f'{r["a"]}{r["b"]}{" paper" * ("paper" in r)}' for r in merged] == expected
-    assert shown == [block] * (len(merged) > 3)
+    assert used_blocks == [block] * (len(merged) > 3)
     alone, _ = merge([], [block], ('a', 'b'))
     assert len(alone) == (place == 'always')

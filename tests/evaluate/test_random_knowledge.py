@@ -20,11 +20,11 @@ TURNS = [
 
 
 def test_the_same_dialogue_has_other_turns_with_other_knowledge():
-    found = dict((r, k) for k, r in same_dialogue(TURNS, TURNS, seed=0))
+    paired = dict((r, k) for k, r in same_dialogue(TURNS, TURNS, seed=0))
     # b has one knowledge in both turns, and c one turn.
-    assert set(found) == {'response a1', 'response a2', 'response a3'}
-    assert found['response a1'] in ('two', 'three')
-    assert found['response a2'] in ('one', 'three')
+    assert set(paired) == {'response a1', 'response a2', 'response a3'}
+    assert paired['response a1'] in ('two', 'three')
+    assert paired['response a2'] in ('one', 'three')
 
 
 def test_two_systems_responses_to_one_turn_are_no_other_turn():
@@ -38,13 +38,14 @@ def test_two_systems_responses_to_one_turn_are_no_other_turn():
 def test_another_dialogue_is_another_dialogue_with_other_knowledge():
     by_response = {t.response: t for t in TURNS}
     for seed in range(5):
-        found = random_dialogue(TURNS, TURNS, seed)
-        assert len(found) == len(TURNS)
-        for knowledge, response in found:
-            own = by_response[response]
-            assert knowledge != own.knowledge
+        paired = random_dialogue(TURNS, TURNS, seed)
+        assert len(paired) == len(TURNS)
+        for knowledge, response in paired:
+            own_dialogue = by_response[response]
+            assert knowledge != own_dialogue.knowledge
             assert any(
-                t.knowledge == knowledge and t.dialogue != own.dialogue for t in TURNS
+                t.knowledge == knowledge and t.dialogue != own_dialogue.dialogue
+                for t in TURNS
             )
 
 

@@ -45,20 +45,20 @@ def test_both_agree_with_scikit_learn_ties_included(pairs):
 @given(SCORES)
 def test_the_curve_goes_through_the_points_of_scikit_learn(pairs):
     scores, positive = zip(*pairs)
-    found = precision_recall(np.array(scores), np.array(positive))
+    curve = precision_recall(np.array(scores), np.array(positive))
     precision, recall, _ = precision_recall_curve(positive, scores)
     # scikit-learn begins with the most lenient threshold, and adds the point (0, 1).
-    assert found == (pytest.approx(recall[-2::-1]), pytest.approx(precision[-2::-1]))
+    assert curve == (pytest.approx(recall[-2::-1]), pytest.approx(precision[-2::-1]))
 
 
 @settings(deadline=None, max_examples=30)
 @given(SCORES)
 def test_roc_goes_through_the_points_of_scikit_learn(pairs):
     scores, positive = zip(*pairs)
-    alarms, found = roc(np.array(scores), np.array(positive))
+    alarms, curve = roc(np.array(scores), np.array(positive))
     expected = roc_curve(positive, scores, drop_intermediate=False)
     assert alarms == pytest.approx(expected[0])
-    assert found == pytest.approx(expected[1])
+    assert curve == pytest.approx(expected[1])
 
 
 def test_the_auc_of_two_lists_is_that_of_a_sweep_and_needs_both():

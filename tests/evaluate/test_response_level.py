@@ -24,64 +24,64 @@ def level(values, classes, **options):
     return response_level(scored, responses, rounds=20)
 
 
-def means(found):
-    return {k: None if v is None else v.mean for k, v in found.items()}
+def means(metrics):
+    return {k: None if v is None else v.mean for k, v in metrics.items()}
 
 
 def test_a_score_at_the_threshold_is_inconsistent():
-    found = means(level([0.9, 0.5, 0.5, 0.1], [GOOD, GOOD, BAD, BAD]))
+    metrics = means(level([0.9, 0.5, 0.5, 0.1], [GOOD, GOOD, BAD, BAD]))
     # One of two consistent is called so; three are called inconsistent, two rightly.
-    assert found['consistent_precision'] == 1
-    assert found['consistent_recall'] == 1 / 2
-    assert found['consistent_f1'] == pytest.approx(2 / 3)
-    assert found['inconsistent_precision'] == pytest.approx(2 / 3)
-    assert found['inconsistent_recall'] == 1
-    assert found['inconsistent_f1'] == pytest.approx(4 / 5)
-    assert found['accuracy'] == 3 / 4
+    assert metrics['consistent_precision'] == 1
+    assert metrics['consistent_recall'] == 1 / 2
+    assert metrics['consistent_f1'] == pytest.approx(2 / 3)
+    assert metrics['inconsistent_precision'] == pytest.approx(2 / 3)
+    assert metrics['inconsistent_recall'] == 1
+    assert metrics['inconsistent_f1'] == pytest.approx(4 / 5)
+    assert metrics['accuracy'] == 3 / 4
     # Of four pairs three are in order and one is a tie.
-    assert found['roc_auc'] == pytest.approx(7 / 8)
+    assert metrics['roc_auc'] == pytest.approx(7 / 8)
     # From either end: the first is right, and of the next two, which tie, one is.
-    assert found['consistent_ap'] == pytest.approx(1 / 2 + 1 / 2 * 2 / 3)
-    assert found['inconsistent_ap'] == pytest.approx(1 / 2 + 1 / 2 * 2 / 3)
+    assert metrics['consistent_ap'] == pytest.approx(1 / 2 + 1 / 2 * 2 / 3)
+    assert metrics['inconsistent_ap'] == pytest.approx(1 / 2 + 1 / 2 * 2 / 3)
 
 
 @settings(deadline=None, max_examples=30)
 @given(PAIRS)
 def test_it_agrees_with_scikit_learn(pairs):
     values, labels = zip(*pairs)
-    found = means(level(values, labels))
-    said = [GOOD if v > 0.5 else BAD for v in values]
+    metrics = means(level(values, labels))
+    predicted = [GOOD if v > 0.5 else BAD for v in values]
     expected = precision_recall_fscore_support(
-        labels, said, labels=BINARY, zero_division=0
+        labels, predicted, labels=BINARY, zero_division=0
     )
     for i, label in enumerate(BINARY):
         if label in labels:
             for name, figures in zip(('precision', 'recall', 'f1'), expected):
-                assert found[f'{label}_{name}'] == pytest.approx(figures[i])
+                assert metrics[f'{label}_{name}'] == pytest.approx(figures[i])
         else:
-            assert found[f'{label}_recall'] is None
-            assert found[f'{label}_f1'] is None
-    assert found['accuracy'] == pytest.approx(accuracy_score(labels, said))
+            assert metrics[f'{label}_recall'] is None
+            assert metrics[f'{label}_f1'] is None
+    assert metrics['accuracy'] == pytest.approx(accuracy_score(labels, predicted))
 
 
 def test_one_class_alone_has_no_ranking_but_an_accuracy_and_none_has_nothing():
-    found = level([0.9, 0.2], [GOOD, GOOD])
-    assert (found['roc_auc'], found['consistent_ap']) == (None, None)
-    assert found['accuracy'].mean == 1 / 2
+    metrics = level([0.9, 0.2], [GOOD, GOOD])
+    assert (metrics['roc_auc'], metrics['consistent_ap']) == (None, None)
+    assert metrics['accuracy'].mean == 1 / 2
     assert set(level([], []).values()) == {None}
 
 
 def test_scores_that_have_no_threshold_are_ranked_all_the_same():
-    found = level([-3.0, 7.0], [BAD, GOOD], threshold=None)
-    assert found['roc_auc'].mean == 1
-    assert found['accuracy'] is None
+    metrics = level([-3.0, 7.0], [BAD, GOOD], threshold=None)
+    assert metrics['roc_auc'].mean == 1
+    assert metrics['accuracy'] is None
 
 
 def test_intervals_are_seeded_and_hold_the_figure():
     rng = np.random.default_rng(1)
     labels = [GOOD, BAD] * 30
     values = rng.random(60) * 0.7 + np.array([0.3, 0] * 30)
-    one, other = level(values, labels), level(values, labels)
-    assert one == other
-    for interval in one.values():
+    first, other = level(values, labels), level(values, labels)
+    assert first == other
+    for interval in first.values():
         assert interval.low < interval.mean < interval.high

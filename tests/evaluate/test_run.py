@@ -59,12 +59,12 @@ SET = AnnotatedSet(
 
 def test_texts_are_scored_once_and_with_all_that_the_tables_need():
     scorer = Counting()
-    found = evaluate(SET, {'mine': scorer}, rounds=5)
+    run = evaluate(SET, {'mine': scorer}, rounds=5)
     assert len(set(scorer.scored)) == len(scorer.scored)
     needed = {r.pair for c in CROSSED if c[0].label == GOOD for r in c}
     assert needed <= set(scorer.scored)
-    assert {*found.same_dialogue, *found.random_dialogue} <= set(scorer.scored)
-    assert len(found.same_dialogue) == len(found.random_dialogue) == len(SET.responses)
+    assert {*run.same_dialogue, *run.random_dialogue} <= set(scorer.scored)
+    assert len(run.same_dialogue) == len(run.random_dialogue) == len(SET.responses)
 
 
 def test_a_second_run_scores_nothing_and_one_that_was_stopped_goes_on(
@@ -114,21 +114,24 @@ def toy_q2(use_nli):
 def test_q2_without_nli_is_taken_from_q2_and_is_what_it_would_have_scored():
     q2 = score_pairs('q2', toy_q2(True), PAIRS)
     alone = score_pairs('q2_f1', toy_q2(False), PAIRS)
-    taken = without_nli(q2, 'q2_f1', toy_q2(False))
+    without_nli_measure = without_nli(q2, 'q2_f1', toy_q2(False))
     assert {alone.scores[p].value for p in PAIRS} == {0, 0.5, 1}
     for pair in PAIRS:
-        expected, found = alone.scores[pair], taken.scores[pair]
-        assert (found.value, found.label) == (expected.value, expected.label)
-        assert found.fallback == expected.fallback
-        assert found.signature == expected.signature
-    assert (taken.signature, taken.threshold) == (alone.signature, alone.threshold)
+        expected, value = alone.scores[pair], without_nli_measure.scores[pair]
+        assert (value.value, value.label) == (expected.value, expected.label)
+        assert value.fallback == expected.fallback
+        assert value.signature == expected.signature
+    assert (without_nli_measure.signature, without_nli_measure.threshold) == (
+        alone.signature,
+        alone.threshold,
+    )
 
 
 def test_a_column_that_fits_in_part_is_taken_and_the_tables_say_so():
     column = measure(SET.responses[:4], [0.1, 0.2, 0.3, 0.4], name='column')
-    found = evaluate(SET, {}, [column], rounds=5)
-    assert found.measures == (column,)
-    report = SetReport(found)
+    run = evaluate(SET, {}, [column], rounds=5)
+    assert run.measures == (column,)
+    report = SetReport(run)
     tables = {table.name: table for table in report.tables}
     assert 'small_table_4' not in tables
     means = tables['small_table_2']
@@ -160,12 +163,12 @@ def test_a_sample_is_a_part_says_so_and_is_seeded():
 
 
 def test_the_written_scores_can_be_read_again_as_a_column(tmp_path):
-    found = evaluate(SET, {'mine': Counting()}, rounds=5)
-    write_report([SetReport(found)], tmp_path)
+    run = evaluate(SET, {'mine': Counting()}, rounds=5)
+    write_report([SetReport(run)], tmp_path)
     column = read_column(f'{tmp_path}/scores_small.csv:mine')
     crossed = [response for context in SET.crossed for response in context]
     for response in (*SET.responses, *crossed):
-        assert column.score(response).value == found.measures[0].score(response).value
+        assert column.score(response).value == run.measures[0].score(response).value
     # So the column has every figure that the scorer has.
     again = evaluate(SET, {'mine': Counting()}, [column], rounds=5)
     mine, other = (again.level(m, SET.responses) for m in again.measures)
@@ -176,5 +179,5 @@ def test_q2_without_nli_of_what_q2_cannot_read_is_not_verifiable():
     pair = ('Bees have five eyes.', 'q')
     unread = Score(0.5, Label.NOT_VERIFIABLE, parts={'language': 1.0})
     q2 = Measure('q2', 'q2|a:b', 0.6, {pair: unread})
-    found = without_nli(q2, 'q2_f1', toy_q2(False)).scores[pair]
-    assert (found.value, found.label) == (0.5, Label.NOT_VERIFIABLE)
+    score = without_nli(q2, 'q2_f1', toy_q2(False)).scores[pair]
+    assert (score.value, score.label) == (0.5, Label.NOT_VERIFIABLE)

@@ -12,24 +12,24 @@ from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated
 
 
 def test_a_perfect_score_orders_all_systems_and_its_means_are_the_shares():
-    found = system_level([1.0] * 10, [0.0] * 10, rounds=7)
-    assert found.spearman == (1, 1, 1)
-    assert found.undefined == 0
+    level = system_level([1.0] * 10, [0.0] * 10, rounds=7)
+    assert level.spearman == (1, 1, 1)
+    assert level.undefined == 0
     # 350 times 5, 10, 15, 20 and 25 %, rounded to even as in the released code.
     inconsistent = np.array([18, 35, 52, 70, 88])
-    assert found.means == pytest.approx(1 - inconsistent / 350)
+    assert level.means == pytest.approx(1 - inconsistent / 350)
 
 
 def test_a_score_that_says_nothing_has_no_correlation():
-    found = system_level([0.3] * 4, [0.3] * 4, rounds=6)
-    assert found.spearman is None
-    assert found.undefined == 6
+    level = system_level([0.3] * 4, [0.3] * 4, rounds=6)
+    assert level.spearman is None
+    assert level.undefined == 6
 
 
 def test_a_plain_loop_over_the_same_draws_gives_the_same():
     rng = np.random.default_rng(5)
     good, bad = rng.random(20), rng.random(20) * 0.9
-    found = system_level(good, bad, responses=40, rounds=4, seed=9)
+    level = system_level(good, bad, responses=40, rounds=4, seed=9)
     draws = np.random.default_rng(9)
     for r in range(4):
         contexts = draws.integers(0, 20, 40)
@@ -41,7 +41,7 @@ def test_a_plain_loop_over_the_same_draws_gives_the_same():
             ]
             scores.append(sum(picked) / 40)
         rho = spearmanr([5, 4, 3, 2, 1], scores).statistic
-        assert found.rhos[r] == pytest.approx(rho)
+        assert level.rhos[r] == pytest.approx(rho)
 
 
 def test_a_contrast_has_exactly_one_inconsistent_response():
@@ -53,8 +53,8 @@ def test_a_contrast_has_exactly_one_inconsistent_response():
         (annotated(8, GOOD), annotated(9, GENERIC)),
         (annotated(10, GOOD), annotated(11, BAD), annotated(12, BAD)),
     ]
-    found = contrasts(AnnotatedSet('s', 's', (), tuple(crossed)).crossed)
-    assert [(c.consistent.response, c.inconsistent.response) for c in found] == [
+    pairs = contrasts(AnnotatedSet('s', 's', (), tuple(crossed)).crossed)
+    assert [(c.consistent.response, c.inconsistent.response) for c in pairs] == [
         ('response 0', 'response 1'),
         ('response 3', 'response 2'),
     ]

@@ -90,50 +90,52 @@ def test_figures_of_the_paper_stand_beside_those_of_its_own_data_alone():
     named = {'q2': [0.9, 0.1, 0.8, 0.3]}
     # A file of the paper's name is not its data.
     for paper, papers in (('q2_wow', 2), ('begin', 0), ('', 0)):
-        given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED, paper=paper)
+        annotated_set = AnnotatedSet(
+            'q2_wow', 'q', tuple(SYSTEMS), CROSSED, paper=paper
+        )
         scored = measure(SYSTEMS, named['q2'], name='q2')
-        found = Evaluation(given, (scored,), rounds=5)
-        assert len(rows(class_table(found), source=PAPER)) == papers
-        assert len(rows(ranking_table(found), source=PAPER)) == papers / 2
+        run = Evaluation(annotated_set, (scored,), rounds=5)
+        assert len(rows(class_table(run), source=PAPER)) == papers
+        assert len(rows(ranking_table(run), source=PAPER)) == papers / 2
         # Table 4's row of q2, and Table 7's two below.
         smaller = 3 if papers else 0
-        systems = systems_table(found)
+        systems = systems_table(run)
         assert len(rows(systems, source=PAPER)) == smaller
         assert rows(systems, source='here')[0]['contexts'] == 2
         if papers:
             paper, *_ = rows(systems, source=PAPER)
             assert paper['spearman'] == Interval(0.9798, 0.9, 1)
     # The Dodeca and MemNet of the paper are not these systems.
-    assert rows(means_table(found), source=PAPER) == []
+    assert rows(means_table(run), source=PAPER) == []
 
 
 @pytest.mark.parametrize('fitted_on, notes', [(True, 1), (False, 0)])
 def test_tables_say_whose_fit_they_show(fitted_on, notes):
     responses = [annotated(0, GOOD), annotated(1, BAD), annotated(2, GENERIC)]
-    given = AnnotatedSet('begin', 'b', tuple(responses), fitted_on=fitted_on)
+    annotated_set = AnnotatedSet('begin', 'b', tuple(responses), fitted_on=fitted_on)
     fitted = replace(
         measure(responses, [1, 0, 0.5], name='grounded', labels=['x', 'x', 'generic']),
         signature='grounded|fitted_with:mini|threshold:0.5',
     )
     other = measure(responses, [1, 0, 0.5], name='other')
-    found = Evaluation(given, (fitted, other), rounds=5)
+    run = Evaluation(annotated_set, (fitted, other), rounds=5)
     for table in (class_table, ranking_table, three_way_table):
-        said = [n for n in table(found).notes if n.startswith('Fitted on these')]
-        assert len(said) == notes
-        assert all('others: grounded.' in note for note in said)
+        fit_notes = [n for n in table(run).notes if n.startswith('Fitted on these')]
+        assert len(fit_notes) == notes
+        assert all('others: grounded.' in note for note in fit_notes)
 
 
 def test_three_classes_need_generic_responses_and_a_scorer_that_knows_them():
     responses = [annotated(0, GOOD), annotated(1, BAD), annotated(2, GENERIC)]
-    given = AnnotatedSet('begin', 'b', tuple(responses), paper='begin')
+    annotated_set = AnnotatedSet('begin', 'b', tuple(responses), paper='begin')
     knows = measure(responses, [1, 0, 0.5], labels=['x', 'x', 'generic'])
     blind = measure(responses, [1, 0, 0.5], name='blind')
-    table = three_way_table(Evaluation(given, (knows, blind), rounds=5))
+    table = three_way_table(Evaluation(annotated_set, (knows, blind), rounds=5))
     (row,) = rows(table, source='here')
     assert row['macro'].mean == 1
     assert len(rows(table, source=PAPER)) == 11
     assert any('blind' in note for note in table.notes)
-    assert three_way_table(Evaluation(given, (blind,), rounds=5)) is None
+    assert three_way_table(Evaluation(annotated_set, (blind,), rounds=5)) is None
     assert three_way_table(evaluation(SYSTEMS, [1, 0, 1, 0])) is None
 
 
@@ -144,47 +146,47 @@ def claim(answered):
 
 
 def q2_scores(responses, answered, name='q2'):
-    found = measure(responses, [0.5] * len(responses), name=name)
+    measured = measure(responses, [0.5] * len(responses), name=name)
     for response, answers in zip(responses, answered, strict=True):
         claims = tuple(map(claim, answers))
-        found.scores[getattr(response, 'pair', response)] = Score(
+        measured.scores[getattr(response, 'pair', response)] = Score(
             sum(answers) / max(len(answers), 1), 'any', claims, not claims
         )
-    return found
+    return measured
 
 
 def test_coverage_and_ablations_count_the_questions_of_each_setting():
-    given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED, paper='q2_wow')
+    annotated_set = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), CROSSED, paper='q2_wow')
     asked = [[True, True], [False], [True], []]
-    found = Evaluation(
-        given,
+    run = Evaluation(
+        annotated_set,
         (q2_scores(SYSTEMS, asked),),
         (q2_scores(SYSTEMS, [[True]] * 4, 'greedy'),),
         rounds=5,
     )
-    table = coverage_table(found)
+    table = coverage_table(run)
     (ours,) = rows(table, setting='q2', source='here', system='two', label=BAD)
     # Of its two responses one has a question, and the other none.
     assert (ours['questions'], ours['coverage'], ours['q2'].mean) == (1, 1 / 2, 0)
     (greedy,) = rows(table, setting='greedy', system='one', label=GOOD)
     assert (greedy['questions'], greedy['coverage']) == (2, 1)
     assert rows(table, setting='greedy', source=PAPER) == []
-    ablation = ablations_table(found).rows
+    ablation = ablations_table(run).rows
     assert ablation[0]['roc_auc'].mean == 1
     assert ablation[1]['roc_auc'].mean == 1 / 2
     assert ablation[0]['one cons.'].mean == 1
-    (row,) = rows(means_table(found), responses=BAD, system='two', source='here')
+    (row,) = rows(means_table(run), responses=BAD, system='two', source='here')
     assert (row['questions'], row['no_answer']) == (1, 1)
     assert coverage_table(evaluation(SYSTEMS, [1, 0, 1, 0])) is None
 
 
 def test_other_knowledge_has_its_means_and_no_answers():
     pairs = (('other', 'response 0'), ('other', 'response 1'))
-    given = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), paper='q2_wow')
+    annotated_set = AnnotatedSet('q2_wow', 'q', tuple(SYSTEMS), paper='q2_wow')
     scored = q2_scores([*SYSTEMS, *pairs], [[True]] * 4 + [[False], [True, False]])
     column = measure(SYSTEMS, [1, 0, 1, 0], name='column')
-    found = Evaluation(given, (scored, column), same_dialogue=pairs, rounds=5)
-    table = random_knowledge_table(found)
+    run = Evaluation(annotated_set, (scored, column), same_dialogue=pairs, rounds=5)
+    table = random_knowledge_table(run)
     (other,) = rows(table, knowledge='same dialogue', source='here')
     assert other['q2'].mean == pytest.approx(0.25)
     assert other['no_answer'] == 2 / 3
@@ -197,21 +199,23 @@ def test_other_knowledge_has_its_means_and_no_answers():
 
 
 def test_groups_by_system_corpus_and_density():
-    found = evaluation(SYSTEMS, [1, 0.2, 0.6, 0])
-    table = corpus_table(found)
+    run = evaluation(SYSTEMS, [1, 0.2, 0.6, 0])
+    table = corpus_table(run)
     (row,) = rows(table, corpus='c')
     assert (row['count'], row['roc_auc'].mean, row[GOOD].mean) == ('1/1', 1, 1)
-    densities = [row['density'] for row in density_table(found).rows]
+    densities = [row['density'] for row in density_table(run).rows]
     assert densities == ['low', 'medium', 'high']
     assert system_table(evaluation(SYSTEMS[:1], [1])) is None
     # Responses of one density stay together, in the lowest group.
-    low, *others = density_table(evaluation([annotated(1), annotated(2)], [1, 1])).rows
+    low, *high_rows = density_table(
+        evaluation([annotated(1), annotated(2)], [1, 1])
+    ).rows
     assert low['count'] == '2'
-    assert {row['count'] for row in others} == {'0'}
+    assert {row['count'] for row in high_rows} == {'0'}
 
 
 def test_f1_by_corpus_by_hand():
-    found = evaluation(
+    run = evaluation(
         [
             *(annotated(n, (GOOD, BAD)[n % 2], corpus='two') for n in range(4)),
             *(annotated(n, CLASSES[n % 3], corpus='three') for n in range(4, 7)),
@@ -219,7 +223,7 @@ def test_f1_by_corpus_by_hand():
         [0.9, 0.9, 0.9, 0.1, 0.1, 0.1, 0.9],
     )
     # In "two", both consistent ones and one inconsistent one are called consistent.
-    (row,) = rows(f1_table(found), corpus='two')
+    (row,) = rows(f1_table(run), corpus='two')
     assert (row[GOOD].mean, row[BAD].mean) == (pytest.approx(0.8), pytest.approx(2 / 3))
     assert row['macro'] is None
     assert f1_table(evaluation([annotated(1, corpus='one')], [1])) is None
@@ -229,10 +233,10 @@ def test_f1_by_corpus_has_three_classes_where_a_corpus_and_a_scorer_have_them():
     responses = [annotated(n, CLASSES[n % 3], corpus='abc'[n % 2]) for n in range(12)]
     labels = [GENERIC if r.label == GENERIC else 'any' for r in responses]
     values = [float(r.label == GOOD) for r in responses]
-    given = AnnotatedSet('small', 'a small set', tuple(responses))
+    annotated_set = AnnotatedSet('small', 'a small set', tuple(responses))
     three = measure(responses, values, labels=labels)
     two = measure(responses, values, name='two')
-    table = f1_table(Evaluation(given, (three, two), rounds=5))
+    table = f1_table(Evaluation(annotated_set, (three, two), rounds=5))
     assert [row['macro'] and row['macro'].mean for row in table.rows] == [
         1,
         1,
@@ -256,13 +260,13 @@ def test_differences_are_those_of_the_figures_and_paired():
     worse = [1 - v if i % 8 in (0, 1) else v for i, v in enumerate(good)]
     first, second = measure(responses, good, name='first'), measure(responses, worse)
     same = measure(responses, good, name='same')
-    given = AnnotatedSet('small', 'a small set', tuple(responses))
-    found = Evaluation(given, (first, second, same), rounds=200)
-    table = difference_table(found)
+    annotated_set = AnnotatedSet('small', 'a small set', tuple(responses))
+    run = Evaluation(annotated_set, (first, second, same), rounds=200)
+    table = difference_table(run)
     mine, equal = table.rows
     assert table.title == 'Differences from first, a small set'
     assert mine['accuracy'].mean == pytest.approx(-0.25)
-    ours, theirs = (found.level(m, responses) for m in (second, first))
+    ours, theirs = (run.level(m, responses) for m in (second, first))
     assert mine['roc_auc'].mean == pytest.approx(
         ours['roc_auc'].mean - theirs['roc_auc'].mean
     )
@@ -279,13 +283,13 @@ def test_differences_are_of_responses_that_both_have():
     part = measure([*responses[:4], generic], [1, 0, 0, 1, 1], name='part')
     other = measure([annotated(99)], [0.5], name='other')
     unbounded = replace(measure(responses, [5, 2] * 4, name='far'), threshold=None)
-    given = AnnotatedSet('small', 'a small set', (*responses, generic))
-    found = Evaluation(given, (first, part, other, unbounded), rounds=20)
-    one, far = difference_table(found).rows
-    assert (one['scorer'], one['accuracy'].mean) == ('part', -0.5)
+    annotated_set = AnnotatedSet('small', 'a small set', (*responses, generic))
+    run = Evaluation(annotated_set, (first, part, other, unbounded), rounds=20)
+    first_row, far = difference_table(run).rows
+    assert (first_row['scorer'], first_row['accuracy'].mean) == ('part', -0.5)
     assert far['accuracy'] is None
     assert far['roc_auc'].mean == 0
-    assert difference_table(Evaluation(given, (first,), rounds=5)) is None
+    assert difference_table(Evaluation(annotated_set, (first,), rounds=5)) is None
 
 
 def test_a_table_as_text():

@@ -25,10 +25,10 @@ def row(kind, values):
 
 
 def test_a_kind_has_the_shares_seen_in_order_and_kept():
-    found = row('units', [0.9, 0.8, 0.4, 0.1])
-    assert (found['wrong'].mean, found['order'].mean, found['kept'].mean) == (0, 1, 1)
-    found = row('time', [0.9, 0.8, 0.4, 0.4])
-    assert (found['wrong'].mean, found['order'].mean, found['kept'].mean) == (1, 0.5, 0)
+    cells = row('units', [0.9, 0.8, 0.4, 0.1])
+    assert (cells['wrong'].mean, cells['order'].mean, cells['kept'].mean) == (0, 1, 1)
+    cells = row('time', [0.9, 0.8, 0.4, 0.4])
+    assert (cells['wrong'].mean, cells['order'].mean, cells['kept'].mean) == (1, 0.5, 0)
     assert row('all', [0.9, 0.8, 0.4, 0.1])['twins'] == 2
 
 
@@ -40,9 +40,9 @@ def test_a_twin_is_complete_and_its_sides_differ():
 
 
 def test_words_choose_kinds_and_classes():
-    found = read_set('twins:time:inconsistent').responses
-    assert {r.corpus for r in found} == {'time'}
-    assert {r.label for r in found} == {BAD}
+    twins = read_set('twins:time:inconsistent').responses
+    assert {r.corpus for r in twins} == {'time'}
+    assert {r.label for r in twins} == {BAD}
 
 
 def test_folds_are_apart_and_a_set_has_one():

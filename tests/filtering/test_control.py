@@ -77,7 +77,7 @@ def test_the_three_tokens_of_a_response(response, label, tokens):
     ],
 )
 def test_terciles(values, groups):
-    found = terciles(values[::-1])
-    assert (found.medium, found.high) == groups
+    tokens = terciles(values[::-1])
+    assert (tokens.medium, tokens.high) == groups
     # What is asked for at inference was seen in training.
-    assert '<high-prec>' in [found.token(v) for v in values]
+    assert '<high-prec>' in [tokens.token(v) for v in values]

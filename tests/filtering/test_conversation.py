@@ -11,56 +11,60 @@ from parlai_q2.parlai.filtered_files import conversation_file
 from tests.filtering.toys import FIVE, WordScorer, episode
 
 
-def judged(one=FIVE, **choices):
-    return next(judge_episodes([one], WordScorer(), Policy(**choices)))
+def judged(conversation_turns=FIVE, **choices):
+    return next(judge_episodes([conversation_turns], WordScorer(), Policy(**choices)))
 
 
 def test_the_first_speaker_keeps_all_fields_and_the_second_has_the_score():
     (first, _) = conversations(judged())
-    asked, answered = first['dialog'][0]
-    assert asked['knowledge'] == 'a b c'
-    assert asked['labels'] == ['b b']
+    question_act, answered = first['dialog'][0]
+    assert question_act['knowledge'] == 'a b c'
+    assert question_act['labels'] == ['b b']
     assert answered['q2_score'] == 1.0
     assert answered['q2_kept'] is True
     assert answered['q2_reason'] == 'above the threshold'
     score = Score.from_dict(answered['q2_evidence'])
     assert score == Score(1.0, 'consistent', parts={'words': 1.0})
-    assert asked['episode_done'] is answered['episode_done'] is True
+    assert question_act['episode_done'] is answered['episode_done'] is True
 
 
 def test_knowledge_that_stood_in_a_text_becomes_a_field():
-    one = episode(
+    conversation_turns = episode(
         ('__knowledge__ a b __endknowledge__ hi', None, 'x'), ('so', 'c', 'c')
     )
-    (kept,) = conversations(judged(one))
-    ((asked, _),) = kept['dialog']
+    (conversation,) = conversations(judged(conversation_turns))
+    ((question_act, _),) = conversation['dialog']
     # Its text has the knowledge of the turn before; its own is in the field.
-    assert 'a b' in asked['text']
-    assert asked['knowledge'] == 'c'
-    (gone,) = conversations(judged(one), keep=False)
+    assert 'a b' in question_act['text']
+    assert question_act['knowledge'] == 'c'
+    (gone,) = conversations(judged(conversation_turns), keep=False)
     assert gone['dialog'][0][0]['knowledge'] == 'a b'
 
 
 def test_turns_without_a_score_or_without_a_label_are_written_too():
     blank = {'text': 'two', 'knowledge': 'a', 'labels': []}
-    one = [*episode(('one', None, 'x')), blank]
-    ((first,),) = (c['dialog'] for c in conversations(judged(one)))
+    conversation_turns = [*episode(('one', None, 'x')), blank]
+    ((first,),) = (c['dialog'] for c in conversations(judged(conversation_turns)))
     assert [act['text'] for act in first] == ['one', 'x']
     assert first[0]['id'] == 'task'
     assert 'q2_score' not in first[1]
-    ((gone,),) = (c['dialog'] for c in conversations(judged(one), keep=False))
+    ((gone,),) = (
+        c['dialog'] for c in conversations(judged(conversation_turns), keep=False)
+    )
     assert [act['text'] for act in gone] == ['one\nx\ntwo', '']
     assert gone[0]['id'] == 'teacher'
     assert gone[1]['q2_reason'] == 'no label'
 
 
 def test_fields_that_cannot_be_written_or_are_not_wanted_are_left_out():
-    one = [{**FIVE[0], 'image': object(), 'label_candidates': ['a'] * 100, 'n': 1}]
-    (kept,) = conversations(judged(one))
-    asked = kept['dialog'][0][0]
-    assert 'image' not in asked
-    assert 'label_candidates' not in asked
-    assert asked['n'] == 1
+    conversation_turns = [
+        {**FIVE[0], 'image': object(), 'label_candidates': ['a'] * 100, 'n': 1}
+    ]
+    (conversation,) = conversations(judged(conversation_turns))
+    question_act = conversation['dialog'][0][0]
+    assert 'image' not in question_act
+    assert 'label_candidates' not in question_act
+    assert question_act['n'] == 1
 
 
 # Line ends to Python's splitlines, by which ParlAI cuts a file, but not to JSON.

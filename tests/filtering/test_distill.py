@@ -29,47 +29,47 @@ def record(text, chosen=None):
 
 
 def test_a_reply_becomes_the_label_after_what_people_said():
-    said = [record('a'), record('c'), record('e')]
-    found = references(EPISODE, said)
-    assert [m['text'] for m in found] == [
+    replies = [record('a'), record('c'), record('e')]
+    judged = references(EPISODE, replies)
+    assert [m['text'] for m in judged] == [
         'one',
         'one\ngold one\ntwo',
         'one\ngold one\ntwo\ngold two\nthree',
     ]
-    assert [m['labels'] for m in found] == [['a'], ['c'], ['e']]
+    assert [m['labels'] for m in judged] == [['a'], ['c'], ['e']]
     gold = [['gold one'], ['gold two'], ['gold 3']]
-    assert [m['gold_labels'] for m in found] == gold
+    assert [m['gold_labels'] for m in judged] == gold
 
 
-def judge(said, scorer, **choices):
+def judge(replies, scorer, **choices):
     policy = Policy(**{'no_knowledge': 'drop', **choices})
-    judged = list(judge_replies([EPISODE], [said], scorer, policy))
+    judged = list(judge_replies([EPISODE], [replies], scorer, policy))
     return [turn.decision for (turn,) in judged]
 
 
 def test_an_abstention_is_no_reference():
     # What it chose was grounded enough, yet it said something else.
-    said = [record("I'm not sure", chosen='a b'), record('c'), record('c')]
-    assert judge(said, WordScorer())[0] == (False, ABSTAINED)
+    replies = [record("I'm not sure", chosen='a b'), record('c'), record('c')]
+    assert judge(replies, WordScorer())[0] == (False, ABSTAINED)
 
 
-def run_distill(outfile, *more):
+def run_distill(outfile, *options):
     MADE.clear()
     words = ['distill', '-t', TASK, '--choose', TOY, '--measure', TOY]
     words += ['--no-cuda', '--outfile']
     files = [str(outfile), '--model-file', trained_generator()]
-    return run([*words, *files, '--candidate-strategies', 'beam:3', *map(str, more)])
+    return run([*words, *files, '--candidate-strategies', 'beam:3', *map(str, options)])
 
 
 def stopped_distilling(outfile):
     """
     The lines of replies that are there when the fourth call of the scorer is stopped.
     """
-    asked, real = [], rerank_toys.ToyScorer.score
+    calls, real = [], rerank_toys.ToyScorer.score
 
     def stop(self, examples):
-        asked.append(examples)
-        if len(asked) == 4:
+        calls.append(examples)
+        if len(calls) == 4:
             raise KeyboardInterrupt
         return real(self, examples)
 
@@ -87,20 +87,20 @@ def best(tmp_path):
 
 
 def test_a_generators_grounded_choices_are_written(best):
-    found = run_distill(best)
+    summary = run_distill(best)
     # Ten turns, of which every third has no knowledge.
-    assert found['turns'] == 10
-    assert found['reasons']['dropped']['no knowledge'] == 3
-    assert found['kept'] > 0
-    for one in read_lines(best):
-        ((asked, answered),) = one['dialog']
+    assert summary['turns'] == 10
+    assert summary['reasons']['dropped']['no knowledge'] == 3
+    assert summary['kept'] > 0
+    for conversation in read_lines(best):
+        ((question_act, answered),) = conversation['dialog']
         words = answered['text'].split()
-        known = sum(word in asked['knowledge'].split() for word in words)
-        assert known / len(words) > 0.5
-        assert answered['q2_score'] == known / len(words)
-        assert asked['gold_labels']
+        shared_words = sum(word in question_act['knowledge'].split() for word in words)
+        assert shared_words / len(words) > 0.5
+        assert answered['q2_score'] == shared_words / len(words)
+        assert question_act['gold_labels']
     replied = read_lines(best.with_name('best.replies.jsonl'))
-    assert sum(len(one['replies']) for one in replied) == 10
+    assert sum(len(conversation['replies']) for conversation in replied) == 10
 
 
 def test_another_threshold_costs_no_new_replies(best, monkeypatch):

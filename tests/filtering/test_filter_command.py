@@ -15,10 +15,10 @@ from tests.filtering.toys import SCORER, TASK, WordScorer, said
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
 
 
-def run_filter(outfile, *more, task=TASK, scorer=SCORER):
+def run_filter(outfile, *options, task=TASK, scorer=SCORER):
     WordScorer.made.clear()
     words = ['filter', '-t', task, '--choose', scorer, '--outfile', str(outfile)]
-    return run([*words, *map(str, more)])
+    return run([*words, *map(str, options)])
 
 
 @pytest.fixture
@@ -27,9 +27,9 @@ def kept(tmp_path):
 
 
 def test_it_writes_what_stays_what_goes_and_a_summary(kept):
-    found = run_filter(kept)
+    summary = run_filter(kept)
     # Six of twelve conversations have one lie in the middle.
-    assert (found['turns'], found['kept'], found['dropped']) == (36, 30, 6)
+    assert (summary['turns'], summary['kept'], summary['dropped']) == (36, 30, 6)
     assert said(read_lines(kept))[:3] == [
         [(f'train 0 {n}', f'fact 0 {n}') for n in range(3)],
         [('train 1 0', 'fact 1 0')],
@@ -38,9 +38,9 @@ def test_it_writes_what_stays_what_goes_and_a_summary(kept):
     assert said(read_lines(kept.with_name('kept.dropped.jsonl')))[0] == [
         ('train 1 0\nfact 1 0\ntrain 1 1', 'lie 1')
     ]
-    assert json.loads(kept.with_name('kept.summary.json').read_text()) == found
+    assert json.loads(kept.with_name('kept.summary.json').read_text()) == summary
     assert 'Kept 30 of 36 turns' in kept.with_name('kept.summary.txt').read_text()
-    assert found['signature'] == str(WordScorer().signature)
+    assert summary['signature'] == str(WordScorer().signature)
     assert not list(kept.parent.glob('*.part'))
 
 
@@ -57,18 +57,18 @@ def test_a_folder_of_any_name_it_writes_is_told_before_any_work(kept, ending):
 
 def test_another_threshold_costs_no_new_scores(kept):
     run_filter(kept)
-    found = run_filter(kept, '--choose-threshold', '1.0')
-    assert found['kept'] == 0
+    summary = run_filter(kept, '--choose-threshold', '1.0')
+    assert summary['kept'] == 0
     assert kept.read_text() == ''
-    assert found['cache'] == {'hits': 36, 'misses': 0}
+    assert summary['cache'] == {'hits': 36, 'misses': 0}
     assert WordScorer.made[0].calls == []
 
 
 def test_a_fold_a_few_turns_and_several_tasks(kept):
     assert run_filter(kept, '-dt', 'valid')['turns'] == 9
     assert run_filter(kept, '-n', 4)['turns'] == 6
-    both = run_filter(kept, '-dt', 'valid', task=f'{TASK},{SAMPLE}:AnnotatedTeacher')
-    assert both['turns'] == 9 + 84
+    summary = run_filter(kept, '-dt', 'valid', task=f'{TASK},{SAMPLE}:AnnotatedTeacher')
+    assert summary['turns'] == 9 + 84
     # One of them streams; both give what they give otherwise.
     assert run_filter(kept, '-dt', 'train:stream')['turns'] == 36
 

@@ -26,9 +26,9 @@ def kept_scores(path, scorer, stay=True):
     return KeptScores(path, LocalEngine(LabelJob(FixedScorer(scorer))), stay)
 
 
-def judged(kept, episodes=EPISODES, chunk=4):
-    with kept:
-        scored = kept.scores(make_batches(episodes, chunk=chunk))
+def judged(kept_scores, episodes=EPISODES, chunk=4):
+    with kept_scores:
+        scored = kept_scores.scores(make_batches(episodes, chunk=chunk))
         return list(judge_batches(scored, Policy()))
 
 
@@ -84,14 +84,16 @@ def test_a_label_without_a_score_is_named_and_dropped(tmp_path):
         def run(self, chunks):
             job = LabelJob(FixedScorer(WordScorer()))
             for chunk in chunks:
-                made = job.load().process(chunk.items)
-                made[1] = job.report_lost(chunk.items[1], 'a process died of it')
-                yield chunk, made
+                results = job.load().process(chunk.items)
+                results[1] = job.report_lost(chunk.items[1], 'a process died of it')
+                yield chunk, results
 
     for _ in range(2):
         problems = []
-        kept = KeptScores(tmp_path / 'kept.jsonl', Losing(), True, problems.append)
-        ((first, second), *_) = judged(kept, chunk=100)
+        kept_scores = KeptScores(
+            tmp_path / 'kept.jsonl', Losing(), True, problems.append
+        )
+        ((first, second), *_) = judged(kept_scores, chunk=100)
         assert first.decision.reason == Reason.GROUNDED
         assert second.decision == (False, Reason.NO_SCORE)
         assert problems == [
@@ -110,8 +112,8 @@ def test_the_scores_stay_where_there_is_no_cache(tmp_path, monkeypatch):
     words = ['filter', '-t', TASK, '--choose', SCORER, '--engine', 'ray']
     words += ['--outfile', str(tmp_path / 'kept.jsonl')]
     WordScorer.made.clear()
-    found = run(words)
-    assert (found['kept'], found['cache']) == (30, None)
+    scores = run(words)
+    assert (scores['kept'], scores['cache']) == (30, None)
     assert len(read_lines(tmp_path / 'kept.scores.jsonl')) == 36
     assert sum(len(scorer.scored) for scorer in WordScorer.made) == 36
     WordScorer.made.clear()
@@ -146,13 +148,19 @@ def filter_file(infile, folder, *options):
 
 
 def test_scored_files_are_filtered_without_a_scorer(scored):
-    found = filter_file(score(scored, 'out'), scored / 'f')
-    assert (found['turns'], found['kept']) == (3, 1)
-    assert found['reasons']['dropped'] == {'not above the threshold': 1, 'no label': 1}
-    (kept,) = read_lines(scored / 'f' / 'kept.jsonl')
-    assert said([kept]) == [[('Well?\nHm.', 'Bees have five eyes.')]]
-    asked, answered = kept['dialog'][0]
-    assert (asked['turn_id'], asked['knowledge'][0]['title']) == (0, 'Bee')
+    summary = filter_file(score(scored, 'out'), scored / 'f')
+    assert (summary['turns'], summary['kept']) == (3, 1)
+    assert summary['reasons']['dropped'] == {
+        'not above the threshold': 1,
+        'no label': 1,
+    }
+    (conversation,) = read_lines(scored / 'f' / 'kept.jsonl')
+    assert said([conversation]) == [[('Well?\nHm.', 'Bees have five eyes.')]]
+    question_act, answered = conversation['dialog'][0]
+    assert (question_act['turn_id'], question_act['knowledge'][0]['title']) == (
+        0,
+        'Bee',
+    )
     assert answered['q2_evidence']['parts']['precision'] == 1.0
     # It is a task like any other: judged again, the same stays.
     again = run(
@@ -175,8 +183,8 @@ def test_what_a_scored_file_does_not_need_is_refused(tmp_path, option):
 def test_the_threshold_of_a_scored_file_may_be_another(scored):
     out = score(scored, 'out', '--measure-threshold', '0.0')
     assert filter_file(out, scored / 'f')['policy']['threshold'] == 0.0
-    found = filter_file(out, scored / 'f', '--choose-threshold', '1.0')
-    assert (found['policy']['threshold'], found['kept']) == (1.0, 0)
+    summary = filter_file(out, scored / 'f', '--choose-threshold', '1.0')
+    assert (summary['policy']['threshold'], summary['kept']) == (1.0, 0)
 
 
 @pytest.mark.skipif(find_spec('pyarrow') is None, reason='pyarrow is not installed')
@@ -202,10 +210,10 @@ def test_reranked_pools_are_filtered_by_what_was_chosen(tmp_path):
     files = ['--infile', str(tmp_path / 'in.jsonl')]
     files += ['--outfile', str(tmp_path / 'out.jsonl')]
     run_command('rerank', *files, '--choose', 'precision', '--explain', 'none')
-    found = filter_file(tmp_path / 'out.jsonl', tmp_path)
-    assert (found['turns'], found['kept']) == (2, 1)
-    (kept,) = read_lines(tmp_path / 'kept.jsonl')
-    assert said([kept]) == [[('', 'Bees have five eyes.')]]
+    summary = filter_file(tmp_path / 'out.jsonl', tmp_path)
+    assert (summary['turns'], summary['kept']) == (2, 1)
+    (conversation,) = read_lines(tmp_path / 'kept.jsonl')
+    assert said([conversation]) == [[('', 'Bees have five eyes.')]]
 
 
 def test_a_file_without_scores_says_what_to_do(tmp_path):

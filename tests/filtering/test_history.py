@@ -9,13 +9,13 @@ from parlai_q2.filtering.conversation import split_at_gaps
 from tests.filtering.toys import FIVE
 
 
-def texts(kept, messages=FIVE):
-    keep = [letter == 'k' for letter in kept]
+def texts(mask, messages=FIVE):
+    keep = [letter == 'k' for letter in mask]
     return [[m['text'] for m in part] for part in split_at_gaps(messages, keep)]
 
 
 @pytest.mark.parametrize(
-    'kept, expected',
+    'mask, expected',
     [
         ('kkkkk', [['one', 'two', 'three', 'four', 'five']]),
         ('.....', []),
@@ -25,22 +25,22 @@ def texts(kept, messages=FIVE):
         ('k...k', [['one'], ['one\nb b\ntwo\nx x\nthree\na x\nfour\nhello\nfive']]),
     ],
 )
-def test_what_follows_a_gap_has_all_before_it_in_its_first_text(kept, expected):
-    assert texts(kept) == expected
+def test_what_follows_a_gap_has_all_before_it_in_its_first_text(mask, expected):
+    assert texts(mask) == expected
 
 
 def read_by_a_model(agent, episodes):
     """What a ParlAI model reads, as tokens and as text, by label."""
-    seen = {}
-    for one in episodes:
+    histories = {}
+    for conversation_turns in episodes:
         agent.reset()
-        for n, message in enumerate(one):
-            done = n == len(one) - 1
-            observed = agent.observe(Message({**message, 'episode_done': done}))
+        for n, message in enumerate(conversation_turns):
+            is_last = n == len(conversation_turns) - 1
+            observed = agent.observe(Message({**message, 'episode_done': is_last}))
             read = observed['text_vec'].tolist(), observed['full_text']
-            seen[observed['labels'][0]] = read
+            histories[observed['labels'][0]] = read
             agent.self_observe(Message({'text': 'what the model said instead'}))
-    return seen
+    return histories
 
 
 def test_a_parlai_model_reads_the_same_history():
@@ -61,10 +61,10 @@ def test_a_parlai_model_reads_the_same_history():
             agent.dict.add_token(word)
     whole = [{k: v for k, v in m.items() if k != 'episode_done'} for m in FIVE]
     expected = read_by_a_model(agent, [whole])
-    for kept in ('k.k.k', '.k.kk', '..k..'):
-        keep = [letter == 'k' for letter in kept]
-        found = read_by_a_model(agent, split_at_gaps(FIVE, keep))
-        assert found == {
+    for mask in ('k.k.k', '.k.kk', '..k..'):
+        keep = [letter == 'k' for letter in mask]
+        histories = read_by_a_model(agent, split_at_gaps(FIVE, keep))
+        assert histories == {
             m['labels'][0]: expected[m['labels'][0]]
             for m, stays in zip(FIVE, keep)
             if stays

@@ -42,7 +42,7 @@ def test_turns_without_labels_go_and_those_without_knowledge_are_a_choice():
 
 def test_batches_judge_as_single_episodes_do():
     episodes = [FIVE, episode(('one', 'a b', 'a', 'x')), FIVE[:2]]
-    alone = [judge(one)[0] for one in episodes]
+    alone = [judge(turns)[0] for turns in episodes]
     assert judge(*episodes) == alone == judge(*episodes, chunk=1)
 
 
@@ -57,10 +57,10 @@ def test_a_passage_in_a_text_holds_until_the_next():
 
     def known(delimiter=None):
         policy = Policy()
-        (found,) = judge_episodes(
+        (judged_episode,) = judge_episodes(
             [turns], WordScorer(), policy, KnowledgeSource(delimiter)
         )
-        return [turn.knowledge for turn in found]
+        return [turn.knowledge for turn in judged_episode]
 
     passages = ['passage one', 'passage one', 'its own', 'passage one', 'passage two']
     assert known('\n') == passages

@@ -11,7 +11,7 @@ EXAMPLE = Example('In 1969.', 'in 1969')
 
 
 @pytest.mark.parametrize(
-    'value, threshold, kept',
+    'value, threshold, is_kept',
     [
         (1.0, 0.5, True),
         # The paper: a score of at most the threshold is inconsistent.
@@ -21,14 +21,14 @@ EXAMPLE = Example('In 1969.', 'in 1969')
         (1.0, 1.0, False),
     ],
 )
-def test_a_score_above_the_threshold_stays(value, threshold, kept):
+def test_a_score_above_the_threshold_stays(value, threshold, is_kept):
     # The label was made by the scorer's own threshold and does not count.
     score = Score(value, Label.CONSISTENT)
-    reason = Reason.GROUNDED if kept else Reason.NOT_GROUNDED
-    assert Policy(threshold).decide(EXAMPLE, score) == (kept, reason)
+    reason = Reason.GROUNDED if is_kept else Reason.NOT_GROUNDED
+    assert Policy(threshold).decide(EXAMPLE, score) == (is_kept, reason)
 
 
-@pytest.mark.parametrize('choice, kept', [('keep', True), ('drop', False)])
+@pytest.mark.parametrize('choice, is_kept', [('keep', True), ('drop', False)])
 @pytest.mark.parametrize(
     'name, example, score, reason',
     [
@@ -37,8 +37,10 @@ def test_a_score_above_the_threshold_stays(value, threshold, kept):
         ('no_knowledge', Example(' ', 'in 1969'), None, Reason.NO_KNOWLEDGE),
     ],
 )
-def test_what_cannot_be_judged_is_a_choice(choice, kept, name, example, score, reason):
-    assert Policy(**{name: choice}).decide(example, score) == (kept, reason)
+def test_what_cannot_be_judged_is_a_choice(
+    choice, is_kept, name, example, score, reason
+):
+    assert Policy(**{name: choice}).decide(example, score) == (is_kept, reason)
     # One choice says nothing of the others.
     assert Policy(**{name: choice}).decide(EXAMPLE, Score(1.0, 'consistent')).kept
 

@@ -122,6 +122,9 @@ class LargeTeacher(ToyTeacher):
 def said(conversations):
     """The (first, second) texts of conversations."""
     return [
-        [(asked['text'], answered['text']) for asked, answered in one['dialog']]
-        for one in conversations
+        [
+            (asked['text'], answered['text'])
+            for asked, answered in conversation['dialog']
+        ]
+        for conversation in conversations
     ]

@@ -33,20 +33,21 @@ def converted(family: str) -> Path:
     :param family: ``t5``, ``bart``, ``gpt2`` (learned positions, no chat template) or
         ``llama`` (rotary positions and a chat template).
     """
-    made = Path(tempfile.mkdtemp())
+    folder = Path(tempfile.mkdtemp())
     if family in ('t5', 'bart'):
-        checkpoint(family, made / 'hf')
+        checkpoint(family, folder / 'hf')
         if family == 'bart':
             # Settings of all published BARTs, which transformers no longer writes.
-            add_to(made / 'hf' / 'config.json', normalize_before=False)
-            add_to(made / 'hf' / 'config.json', normalize_embedding=True)
+            add_to(folder / 'hf' / 'config.json', normalize_before=False)
+            add_to(folder / 'hf' / 'config.json', normalize_embedding=True)
     else:
-        _causal(family, made / 'hf')
+        _causal(family, folder / 'hf')
     converter = TransformersConverter(
-        str(made / 'hf'), copy_files=[n for n in COPIED if (made / 'hf' / n).exists()]
+        str(folder / 'hf'),
+        copy_files=[n for n in COPIED if (folder / 'hf' / n).exists()],
     )
-    converter.convert(str(made / 'converted'), quantization='int8')
-    return made / 'converted'
+    converter.convert(str(folder / 'converted'), quantization='int8')
+    return folder / 'converted'
 
 
 def _causal(family: str, folder: Path) -> None:
@@ -85,13 +86,13 @@ def _causal(family: str, folder: Path) -> None:
     targets = batch.input_ids.masked_fill(batch.attention_mask == 0, -100)
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
     for _ in range(60):
-        found = model(
+        outputs = model(
             input_ids=batch.input_ids,
             attention_mask=batch.attention_mask,
             labels=targets,
         )
         optimizer.zero_grad()
-        found.loss.backward()
+        outputs.loss.backward()
         optimizer.step()
     model.save_pretrained(folder)
     words.save_pretrained(folder)

@@ -7,7 +7,7 @@ from parlai_q2.generate.generator import open_shipped, tidy
 from parlai_q2.generate.strategies import parse_strategies
 from parlai_q2.generate.tokenizer import restore_unknown
 
-KNOWN = {*'Pe pe a ▁ B b ▁E e and q'.split(), '?'}
+VOCABULARY = {*'Pe pe a ▁ B b ▁E e and q'.split(), '?'}
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,9 @@ KNOWN = {*'Pe pe a ▁ B b ▁E e and q'.split(), '?'}
     ],
 )
 def test_restore_unknown(tokens, context, expected):
-    texts = restore_unknown(tokens.split(), context.split(), '?', KNOWN.__contains__)
+    texts = restore_unknown(
+        tokens.split(), context.split(), '?', VOCABULARY.__contains__
+    )
     assert texts == expected
 
 

@@ -32,13 +32,13 @@ def asked(server, number=1):
 @pytest.fixture(autouse=True)
 def waits(monkeypatch):
     """How long was waited between tries; no time passes."""
-    found: list = []
+    replies: list = []
 
     async def sleep(seconds):
-        found.append(seconds)
+        replies.append(seconds)
 
     monkeypatch.setattr(module.anyio, 'sleep', sleep)
-    return found
+    return replies
 
 
 def test_all_replies_to_a_turn_are_asked_for_in_one_request():
@@ -53,8 +53,8 @@ def test_all_replies_to_a_turn_are_asked_for_in_one_request():
 
 def test_log_probabilities_are_added_up():
     with serving(lambda _: [choice(' yes\n', [-0.5, -1.5]), choice('no')]) as served:
-        [found] = client(served.url).replies([HELLO], [2])
-    assert found == [ServerReply('yes', -2.0, 2), ServerReply('no')]
+        [replies] = client(served.url).replies([HELLO], [2])
+    assert replies == [ServerReply('yes', -2.0, 2), ServerReply('no')]
 
 
 def test_a_reply_is_what_people_see():
@@ -135,9 +135,9 @@ def test_a_slow_server_is_given_up(slow):
 
 
 def test_a_server_that_is_not_there_is_an_error(waits):
-    with socket.socket() as taken:
-        taken.bind(('127.0.0.1', 0))
-        port = taken.getsockname()[1]
+    with socket.socket() as port_holder:
+        port_holder.bind(('127.0.0.1', 0))
+        port = port_holder.getsockname()[1]
         with pytest.raises(ServerError, match=f'127.0.0.1:{port}/v1 .*Is it running?'):
             asked(client(f'http://127.0.0.1:{port}/v1'))
     assert len(waits) == 2
@@ -164,7 +164,7 @@ def test_an_answer_that_is_none_is_an_error(body):
 
 
 @pytest.mark.parametrize(
-    'choices, told',
+    'choices, message',
     [
         ([], 'asked for 1 replies and gave 0'),
         ([choice('')], '--server-max-tokens'),
@@ -172,8 +172,11 @@ def test_an_answer_that_is_none_is_an_error(body):
         ([choice('<think>Perhaps')], '--server-max-tokens'),
     ],
 )
-def test_replies_without_text_are_an_error(choices, told):
-    with serving(lambda _: choices) as served, pytest.raises(ServerError, match=told):
+def test_replies_without_text_are_an_error(choices, message):
+    with (
+        serving(lambda _: choices) as served,
+        pytest.raises(ServerError, match=message),
+    ):
         asked(client(served.url))
 
 
@@ -210,8 +213,8 @@ def test_only_the_named_host_is_contacted(monkeypatch):
 def test_the_key_is_sent_and_shown_nowhere(monkeypatch):
     logged: list = []
     monkeypatch.setattr(module._logger, 'warning', logged.append)
-    told = f'{{"error": {{"message": "wrong key {KEY}"}}}}'.encode()
-    with serving(numbered, Broken(429, told), Broken(401, told)) as served:
+    body = f'{{"error": {{"message": "wrong key {KEY}"}}}}'.encode()
+    with serving(numbered, Broken(429, body), Broken(401, body)) as served:
         server = client(served.url, key=KEY)
         with pytest.raises(ServerError, match=r'wrong key \*.*--server-key-var') as e:
             asked(server)

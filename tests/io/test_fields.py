@@ -62,34 +62,34 @@ def test_a_document_over_many_lines_is_one_error_that_says_how_to_convert_it(
 
 
 @pytest.mark.parametrize(
-    'begins, said',
+    'begins, message',
     [(b'PK\x03\x04', 'Excel'), (b'PAR1', '.parquet'), (b'\xfd7zXZ', 'unxz')],
 )
-def test_other_kinds_of_files_are_named(tmp_path, begins, said):
+def test_other_kinds_of_files_are_named(tmp_path, begins, message):
     (tmp_path / 'in.csv').write_bytes(begins + bytes(range(256)))
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         list(read_records(tmp_path / 'in.csv'))
 
 
 def test_a_world_log_need_not_be_named_as_one(tmp_path):
-    said = [{'text': 'hi', 'knowledge': 'K'}, {'text': 'hello'}]
-    text = '\n' + json.dumps({'dialog': [said]}) + '\n'
+    messages = [{'text': 'hi', 'knowledge': 'K'}, {'text': 'hello'}]
+    text = '\n' + json.dumps({'dialog': [messages]}) + '\n'
     (record,) = read(tmp_path, text)
     assert record.example.response == 'hello'
     assert record.fields['id'] == '2.0'
     # Unless it is a record that has such a field.
-    (record,) = read(tmp_path, json.dumps({**GOOD, 'dialog': [said]}))
+    (record,) = read(tmp_path, json.dumps({**GOOD, 'dialog': [messages]}))
     assert record.example.response == 'R'
 
 
 def test_fields_that_look_like_an_input_are_named_once(tmp_path, caplog):
     lines = [json.dumps({**GOOD, 'question': 'Q', 'note': 'N'})] * 3
     read(tmp_path, '\n'.join(lines))
-    (told,) = caplog.messages
-    assert told.startswith(
+    (message,) = caplog.messages
+    assert message.startswith(
         'Not read: question. To read it as history: --fields history=question.'
     )
-    assert '--fields history=question' in told
+    assert '--fields history=question' in message
     caplog.clear()
     read(tmp_path, 'Knowledge,Answer\nK,R\n', 'in.csv')
     assert '--fields knowledge=Knowledge,response=Answer.' in caplog.messages[0]
@@ -108,9 +108,9 @@ def test_all_that_a_pool_may_mean_is_named_with_the_option_that_reads_it(
     line = {'context': 'K', 'question': 'Q', 'replies': ['R'], 'response': 'no pool'}
     path.write_text(f'{json.dumps(line)}\n' * 2)
     bad = list(read_pools(path))
-    (told,) = caplog.messages
+    (message,) = caplog.messages
     option = 'knowledge=context,history=question,candidates=replies'
-    assert f'--fields {option}.' in told
+    assert f'--fields {option}.' in message
     assert all(record.error for record in bad)
     caplog.clear()
     for record in read_pools(path, read_fields(option)):
@@ -125,10 +125,10 @@ def test_pools_are_told_from_responses(tmp_path):
     assert str(record.error).endswith('This is a file for: parlai_q2 rerank')
 
 
-@pytest.mark.parametrize('given', ['question', 'turn=x', 'history=', 'id=a,id=b'])
-def test_names_that_are_no_pairs_are_refused(given):
+@pytest.mark.parametrize('names', ['question', 'turn=x', 'history=', 'id=a,id=b'])
+def test_names_that_are_no_pairs_are_refused(names):
     with pytest.raises(ConfigError, match='--fields takes pairs'):
-        read_fields(given)
+        read_fields(names)
 
 
 def test_a_header_with_a_comma_is_named_by_the_warning_and_the_option(tmp_path, caplog):

@@ -21,7 +21,7 @@ def test_where_files_cannot_be_locked_it_is_an_error_if_it_is_needed(
 
 
 @pytest.mark.parametrize(
-    'given, expected',
+    'setting, expected',
     [
         ('/elsewhere', '/elsewhere/parlai_q2'),
         # Empty and relative values count as unset, as the XDG specification has it.
@@ -30,9 +30,9 @@ def test_where_files_cannot_be_locked_it_is_an_error_if_it_is_needed(
         (None, '/home/me/.cache/parlai_q2'),
     ],
 )
-def test_the_cache_folder(monkeypatch, given, expected):
+def test_the_cache_folder(monkeypatch, setting, expected):
     monkeypatch.setenv('HOME', '/home/me')
     monkeypatch.delenv('XDG_CACHE_HOME', raising=False)
-    if given is not None:
-        monkeypatch.setenv('XDG_CACHE_HOME', given)
+    if setting is not None:
+        monkeypatch.setenv('XDG_CACHE_HOME', setting)
     assert str(cache_folder()) == expected

@@ -122,8 +122,8 @@ def entries(path):
 
 
 def conversations(path):
-    for found in read_conversations(path):
-        yield None if isinstance(found, RecordError) else found
+    for record in read_conversations(path):
+        yield None if isinstance(record, RecordError) else record
 
 
 READERS = {
@@ -149,9 +149,9 @@ def test_a_reader_gives_what_it_can_and_an_error_of_ours_for_the_rest(name, tmp_
     for seed in range(INPUTS):
         path.write_bytes(make(random.Random(seed)))
         try:
-            for found in read(path):
-                good += found is not None
-                bad += found is None
+            for record in read(path):
+                good += record is not None
+                bad += record is None
         except Q2Error as error:
             assert str(error).strip(), f'seed {seed}: an error without a word'
             bad += 1

@@ -184,16 +184,18 @@ def test_world_logs_pair_each_response_with_its_turns_knowledge(tmp_path):
     ],
 )
 def test_the_passages_of_a_world_log_stay_apart(tmp_path, knowledge):
-    for asked, told in (
+    for question_fields, passages in (
         ({'knowledge': knowledge}, {}),
         ({}, {RERANK_KNOWLEDGE: knowledge}),
     ):
-        dialog = [[{'text': 'hi', **asked}, {'text': 'r', **told}]]
+        dialog = [[{'text': 'hi', **question_fields}, {'text': 'r', **passages}]]
         (record,) = read(tmp_path, json.dumps({'dialog': dialog}), format='world_logs')
-        found = [(passage.title, passage.text) for passage in record.example.knowledge]
-        assert found == [('Bee', 'Five eyes.'), ('Ant', 'Six legs.')]
+        titled_texts = [
+            (passage.title, passage.text) for passage in record.example.knowledge
+        ]
+        assert titled_texts == [('Bee', 'Five eyes.'), ('Ant', 'Six legs.')]
         assert record.fields['knowledge'] == [
-            {'title': title, 'text': text} for title, text in found
+            {'title': title, 'text': text} for title, text in titled_texts
         ]
 
 
@@ -242,5 +244,5 @@ def test_what_is_no_world_log_is_an_error_of_its_line(tmp_path):
     assert 'line 1' in str(records[0].error)
     assert 'is not JSON' in str(records[0].error)
     assert 'is it a ParlAI world log?' in str(records[1].error)
-    (found,) = records[2:]
-    assert (found.example.id, found.example.response) == ('t7', 'r')
+    (bad_record,) = records[2:]
+    assert (bad_record.example.id, bad_record.example.response) == ('t7', 'r')

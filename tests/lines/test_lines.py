@@ -48,7 +48,10 @@ def test_a_ranking_comes_back_from_its_line():
     assert find_kind(line) == Kind.RANKING
     judged = read_line(line)
     assert judged.score == ranking.chosen.score
-    assert [one.text for one in judged.ranking.candidates] == ['red', 'green']
+    assert [candidate.text for candidate in judged.ranking.candidates] == [
+        'red',
+        'green',
+    ]
     # What was said instead of a candidate does not have its score.
     judged = read_line({**line, 'text': 'I am not sure.'})
     assert judged.score.label == Label.NOT_VERIFIABLE
@@ -69,9 +72,9 @@ def test_a_turn_of_a_log_has_its_score_and_its_candidates():
     ranking = Reranker(ToyScorer()).rank('red blue', ['green', 'red'])
     score = Score.from_dict(scored())
     fields = {**RECORD, **ranking.to_dict(), 'q2_label': 'consistent'}
-    both = read_logged_turn(through_json({**fields, 'q2_evidence': score.to_dict()}))
-    assert (both.score, both.annotation) == (score, 'consistent')
-    assert both.ranking == ranking
+    judged = read_logged_turn(through_json({**fields, 'q2_evidence': score.to_dict()}))
+    assert (judged.score, judged.annotation) == (score, 'consistent')
+    assert judged.ranking == ranking
     assert read_logged_turn(through_json(fields)).score == ranking.chosen.score
     with pytest.raises(InputError, match='neither q2_evidence nor'):
         read_logged_turn(RECORD)
@@ -82,7 +85,7 @@ def test_a_turn_of_a_log_has_its_score_and_its_candidates():
 )
 def test_a_word_that_there_is_not_is_refused(field, wrong):
     line = through_json(Score.from_dict(scored()).to_dict())
-    claim = next(one for one in line['claims'] if one['evidence'])
+    claim = next(line_claim for line_claim in line['claims'] if line_claim['evidence'])
     (claim['evidence'][0] if field == 'stance' else claim)[field] = wrong
     with pytest.raises(InputError, match=f"'{field}' must be one of .* and is "):
         Score.from_dict(line)
@@ -101,7 +104,7 @@ SCORED = {
 
 
 @pytest.mark.parametrize(
-    'fields, kind, kept',
+    'fields, kind, expected',
     [
         # The fields of a user that have our names are renamed, behind the others.
         (
@@ -132,9 +135,9 @@ SCORED = {
          {'given_kind': 'score', 'given_label': 'x'}),
     ],
 )  # fmt: skip
-def test_no_field_of_a_user_is_lost(fields, kind, kept):
-    found = keep_own_fields(fields, kind)
-    assert list(found.items()) == list(kept.items())
+def test_no_field_of_a_user_is_lost(fields, kind, expected):
+    own_fields = keep_own_fields(fields, kind)
+    assert list(own_fields.items()) == list(expected.items())
 
 
 def test_a_field_called_rerank_that_is_no_ranking_hides_no_score():

@@ -50,9 +50,9 @@ def test_a_signature_says_what_is_unusual_about_a_classifier():
     assert 'nli_labels:entailment,contradiction,neutral' in vitaminc
     assert 'nli_max_tokens:256' in vitaminc
     named = with_detector(load_preset('mini'), 'FacebookAI/roberta-large-mnli')
-    said = str(load_scorer('consistency', named).signature)
-    assert 'detector_labels:model' in said
-    assert 'roberta-large-mnli' in said
+    signature = str(load_scorer('consistency', named).signature)
+    assert 'detector_labels:model' in signature
+    assert 'roberta-large-mnli' in signature
     assert 'nli_labels' not in str(load_scorer('nli', 'mini').signature)
 
 
@@ -75,8 +75,8 @@ def test_without_labels_the_models_own_names_count(tmp_path, names, places):
     [score] = scorer.score([EXAMPLE])
     findings = ('entailment', 'neutral', 'contradiction')
     labels = {f: i for f, i in zip(findings, places) if i is not None}
-    said = load_scorer('consistency', preset(tmp_path, model, labels=labels))
-    assert score.parts == said.score([EXAMPLE])[0].parts
+    signature = load_scorer('consistency', preset(tmp_path, model, labels=labels))
+    assert score.parts == signature.score([EXAMPLE])[0].parts
     assert sum(score.parts.values()) == pytest.approx(1)
 
 
@@ -134,7 +134,7 @@ def test_an_albert_of_the_papers_presets_scores_by_its_order_of_classes(tmp_path
     with torch.no_grad():
         logits = model(**{k: torch.tensor([v]) for k, v in read.items()}).logits[0]
     supports, refutes, unknown = logits.softmax(-1).tolist()
-    found = scores[0].parts
-    assert found['entailment'] == pytest.approx(supports, abs=1e-5)
-    assert found['contradiction'] == pytest.approx(refutes, abs=1e-5)
-    assert found['neutral'] == pytest.approx(unknown, abs=1e-5)
+    parts = scores[0].parts
+    assert parts['entailment'] == pytest.approx(supports, abs=1e-5)
+    assert parts['contradiction'] == pytest.approx(refutes, abs=1e-5)
+    assert parts['neutral'] == pytest.approx(unknown, abs=1e-5)

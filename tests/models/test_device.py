@@ -16,11 +16,13 @@ def test_what_is_no_device_is_told_so(name):
 
 
 @pytest.mark.parametrize(
-    'there, seen', [([], 'none'), (['cuda:0', 'cuda:1'], 'cuda:0, cuda:1')]
+    'gpus, message', [([], 'none'), (['cuda:0', 'cuda:1'], 'cuda:0, cuda:1')]
 )
-def test_a_gpu_that_is_not_there_is_told_with_those_that_are(monkeypatch, there, seen):
-    monkeypatch.setattr(device, 'gpus', lambda: there)
-    with pytest.raises(ConfigError, match=f'not available.*are seen: {seen}'):
+def test_a_gpu_that_is_not_there_is_told_with_those_that_are(
+    monkeypatch, gpus, message
+):
+    monkeypatch.setattr(device, 'gpus', lambda: gpus)
+    with pytest.raises(ConfigError, match=f'not available.*are seen: {message}'):
         check_device('cuda:2')
 
 

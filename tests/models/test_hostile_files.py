@@ -126,9 +126,9 @@ def test_a_file_that_is_not_listed_is_not_read(model, name):
     expected = load_tokenizer(str(folder))('Rome is old.')['input_ids']
     planted = {'unk_token': '[SEP]', 'cls_token': 'the', 'sep_token': 'a', 'rome': 7}
     (folder / name).write_text(json.dumps(planted))
-    found = load_tokenizer(str(folder))
-    assert found('Rome is old.')['input_ids'] == expected
-    assert found.cls_token == '[CLS]'
+    tokenizer = load_tokenizer(str(folder))
+    assert tokenizer('Rome is old.')['input_ids'] == expected
+    assert tokenizer.cls_token == '[CLS]'
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,8 @@ def judge(folder, **options):
     return WordJudge(ModelConfig(folder), **options)
 
 
-def logits(made, prompt):
-    model, tokenizer, _ = made._loaded()
+def logits(judge_model, prompt):
+    model, tokenizer, _ = judge_model._loaded()
     inputs = tokenizer(prompt, return_tensors='pt')
     start = torch.tensor([[model.config.decoder_start_token_id]])
     with torch.no_grad():
@@ -44,34 +44,36 @@ def logits(made, prompt):
 
 
 def test_the_probability_is_that_of_the_word_against_the_other(folder):
-    made = judge(folder)
-    tokenizer = made._loaded()[1]
+    judge_model = judge(folder)
+    tokenizer = judge_model._loaded()[1]
     yes, no = (tokenizer.convert_tokens_to_ids(word) for word in ('cat', 'am'))
-    found = made.classify(PAIRS)
-    for (premise, hypothesis), one in zip(PAIRS, found, strict=True):
-        said = logits(made, f'the {premise} . {hypothesis}')
-        expected = said[[no, yes]].softmax(-1)[1].item()
-        assert one.entailment == pytest.approx(expected, abs=1e-6)
-        assert sum(one) == pytest.approx(1)
-        assert one.neutral == 1 - one.entailment
-    assert len({one.entailment for one in found}) == 3
-    assert made.classify([('{hypothesis} {0}', 'the cat')])  # braces are text
+    probabilities = judge_model.classify(PAIRS)
+    for (premise, hypothesis), probability in zip(PAIRS, probabilities, strict=True):
+        word_logits = logits(judge_model, f'the {premise} . {hypothesis}')
+        expected = word_logits[[no, yes]].softmax(-1)[1].item()
+        assert probability.entailment == pytest.approx(expected, abs=1e-6)
+        assert sum(probability) == pytest.approx(1)
+        assert probability.neutral == 1 - probability.entailment
+    assert len({probability.entailment for probability in probabilities}) == 3
+    assert judge_model.classify([('{hypothesis} {0}', 'the cat')])  # braces are text
 
 
 def test_without_another_word_all_words_are_compared(folder):
-    made = judge(folder, unsupported=None)
-    yes = made._loaded()[1].convert_tokens_to_ids('cat')
-    (found,) = made.classify([('hello', 'the cat')])
-    expected = logits(made, 'the hello . the cat').softmax(-1)[yes].item()
-    assert found.entailment == pytest.approx(expected, abs=1e-6)
+    judge_model = judge(folder, unsupported=None)
+    yes = judge_model._loaded()[1].convert_tokens_to_ids('cat')
+    (probabilities,) = judge_model.classify([('hello', 'the cat')])
+    expected = logits(judge_model, 'the hello . the cat').softmax(-1)[yes].item()
+    assert probabilities.entailment == pytest.approx(expected, abs=1e-6)
 
 
 def test_of_a_long_premise_the_window_that_supports_most_counts(folder):
     parts = ('The cat sat.', 'I am fine.', 'Hello you.')
-    (found,) = judge(folder, window_words=3).classify([(' '.join(parts), 'the cat')])
+    (probabilities,) = judge(folder, window_words=3).classify(
+        [(' '.join(parts), 'the cat')]
+    )
     single = judge(folder).classify([(part, 'the cat') for part in parts])
-    highest = max(one.entailment for one in single)
-    assert found.entailment == pytest.approx(highest, abs=1e-6)
+    highest = max(reading.entailment for reading in single)
+    assert probabilities.entailment == pytest.approx(highest, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -100,16 +102,16 @@ def test_knowledge_is_read_whole_and_as_it_is_written(preset):
     scorer = load_scorer('consistency', preset)
     assert scorer.settings['detector_prompt'] == PROMPT
     assert scorer.settings['detector_words'] == 'cat/*'
-    seen = []
+    texts = []
 
     def classify(pairs):
-        seen.extend(pairs)
+        texts.extend(pairs)
         return WordJudge.classify(scorer.model, pairs)
 
     scorer.model.classify = classify
     long = 'The Cat sat. ' * 30
     scorer.score([Example(long, 'Hello')])
-    assert seen == [(long, 'Hello')]
+    assert texts == [(long, 'Hello')]
 
 
 @pytest.fixture(scope='module')
@@ -130,7 +132,9 @@ def classifier(tmp_path_factory):
 def test_a_judge_scores_reranks_and_is_reported(kind, preset, classifier, tmp_path):
     detector = ['--detector', preset if kind == 'judge' else classifier]
     knowledge = {'knowledge': 'bees have five eyes'}
-    lines = [{**knowledge, 'response': said} for said in ('five eyes', 'the cat')]
+    lines = [
+        {**knowledge, 'response': response} for response in ('five eyes', 'the cat')
+    ]
     pairs, pools = tmp_path / 'pairs.jsonl', tmp_path / 'pools.jsonl'
     pairs.write_text(''.join(json.dumps(line) + '\n' for line in lines))
     pools.write_text(
@@ -145,13 +149,13 @@ def test_a_judge_scores_reranks_and_is_reported(kind, preset, classifier, tmp_pa
         run_command(command, *files, role, 'consistency', *detector)
     page = tmp_path / 'page.html'
     run_command('report', str(scores), '--outfile', str(page))
-    found = [json.loads(line) for line in scores.read_text().splitlines()]
-    values = {row['response']: row['score'] for row in found}
+    scored = [json.loads(line) for line in scores.read_text().splitlines()]
+    values = {row['response']: row['score'] for row in scored}
     assert all(0 < value < 1 for value in values.values())
     line = json.loads(ranked.read_text().splitlines()[0])
     assert {c['text']: c['score'] for c in line['rerank']} == pytest.approx(values)
-    assert ('detector_prompt' in found[0]['signature']) is (kind == 'judge')
-    assert found[0]['signature'] in page.read_text()
+    assert ('detector_prompt' in scored[0]['signature']) is (kind == 'judge')
+    assert scored[0]['signature'] in page.read_text()
 
 
 def score(detector):
@@ -176,7 +180,7 @@ def test_a_judge_without_its_prompt_is_told_to_have_one(folder):
 @pytest.mark.parametrize('name', ['minicheck', 'trueteacher'])
 def test_the_published_judges_are_asked_as_their_authors_do(name):
     section = load_preset(name).model('detector')
-    made = WordJudge(section, **section.settings)
-    assert made.words[0] == '1'
-    assert made.max_tokens == 2048
-    assert load_scorer('consistency', name).model.prompt == made.prompt
+    judge_model = WordJudge(section, **section.settings)
+    assert judge_model.words[0] == '1'
+    assert judge_model.max_tokens == 2048
+    assert load_scorer('consistency', name).model.prompt == judge_model.prompt

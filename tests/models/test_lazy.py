@@ -18,8 +18,8 @@ def test_threads_that_come_at_once_get_one_model():
     lazy = Lazy(load)
     assert loads == []
     with ThreadPoolExecutor(8) as pool:
-        found = set(pool.map(lambda _: lazy(), range(64)))
-    assert len(found) == len(loads) == 1
+        values = set(pool.map(lambda _: lazy(), range(64)))
+    assert len(values) == len(loads) == 1
 
 
 def test_another_process_loads_its_own():

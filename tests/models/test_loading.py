@@ -26,7 +26,7 @@ from parlai_q2.models.references import shipped_folder
 from parlai_q2.presets import ModelConfig
 from tests.tiny import tiny_roberta, tiny_t5, write_int8
 
-OTHERS = ('config.json', 'tokenizer.json', 'tokenizer_config.json')
+OTHER_FILES = ('config.json', 'tokenizer.json', 'tokenizer_config.json')
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def folder(tmp_path):
     state = T5ForConditionalGeneration.from_pretrained(tmp_path).state_dict()
     (tmp_path / 'model.safetensors').unlink()
     write_int8(state, tmp_path / INT8_WEIGHTS)
-    list_checksums(tmp_path, INT8_WEIGHTS, *OTHERS)
+    list_checksums(tmp_path, INT8_WEIGHTS, *OTHER_FILES)
     return tmp_path
 
 
@@ -66,7 +66,7 @@ def test_files_are_those_that_are_listed(folder):
         load(folder)
     (folder / CHECKSUMS).unlink()  # without a list they are taken as they are
     assert load(folder).config.d_model == 16
-    list_checksums(folder, INT8_WEIGHTS, *OTHERS)
+    list_checksums(folder, INT8_WEIGHTS, *OTHER_FILES)
     config.unlink()
     with pytest.raises(ModelError, match=r'config.json is missing. Reinstall'):
         load(folder)
@@ -76,13 +76,13 @@ def test_a_model_of_another_kind_is_refused(folder):
     config = json.loads((folder / 'config.json').read_text())
     config['architectures'] = ['T5EncoderModel']
     (folder / 'config.json').write_text(json.dumps(config))
-    list_checksums(folder, INT8_WEIGHTS, *OTHERS)
+    list_checksums(folder, INT8_WEIGHTS, *OTHER_FILES)
     with pytest.raises(ModelError, match="'T5EncoderModel' are not converted"):
         load(folder)
     # A configuration that names none is no seq2seq model by chance.
     config['architectures'] = None
     (folder / 'config.json').write_text(json.dumps(config))
-    list_checksums(folder, INT8_WEIGHTS, *OTHERS)
+    list_checksums(folder, INT8_WEIGHTS, *OTHER_FILES)
     with pytest.raises(ModelError, match="'nothing'"):
         load(folder, AutoModelForQuestionAnswering)
 
@@ -95,7 +95,7 @@ def test_weights_that_do_not_fit_the_configuration_are_refused(folder, wrong):
     if wrong is not None:
         state[name] = wrong
     write_int8(state, folder / INT8_WEIGHTS)
-    list_checksums(folder, INT8_WEIGHTS, *OTHERS)
+    list_checksums(folder, INT8_WEIGHTS, *OTHER_FILES)
     with pytest.raises(
         ModelError, match=f'does not fit its config.json: .*({name}|ffn/linear_1)'
     ):

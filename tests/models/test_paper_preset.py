@@ -69,8 +69,11 @@ def test_a_text_longer_than_the_model_is_read_whole(preset):
 
 
 def test_two_scorers_with_the_same_model_share_it(preset):
-    one, other = load_scorer('q2', preset).models.nli, load_scorer('nli', preset).model
-    assert one._loaded is other._loaded
+    first, other = (
+        load_scorer('q2', preset).models.nli,
+        load_scorer('nli', preset).model,
+    )
+    assert first._loaded is other._loaded
 
 
 @pytest.mark.parametrize(

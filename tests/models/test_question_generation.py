@@ -17,15 +17,15 @@ def test_both_engines_ask_the_same(tmp_path):
     plain.mkdir()
     folder = tmp_path / 'converted'
     write_converted(tiny_t5(plain), folder, in_int8=False)
-    one, other = (
+    first, other = (
         Seq2SeqQuestionGenerator(
             ModelConfig(str(place)), 'greedy', max_new_tokens=12, compute_type='float32'
         )
         for place in (tmp_path / 'plain', folder)
     )
-    assert one.engine == 'transformers-float32'
+    assert first.engine == 'transformers-float32'
     assert other.engine == 'ctranslate2-float32'
-    assert other.generate(PAIRS) == one.generate(PAIRS)
+    assert other.generate(PAIRS) == first.generate(PAIRS)
 
 
 def test_a_prompt_is_cut_to_its_limit_and_ends_with_the_end_token(tmp_path):

@@ -26,14 +26,14 @@ def model(tmp_path_factory) -> RelevanceModel:
 
 
 def _folder(path: Path, names: tuple[str, ...]) -> str:
-    made = tiny_pair_model(
+    model = tiny_pair_model(
         path / 'torch',
         BertForSequenceClassification,
         num_labels=len(names),
         id2label=dict(enumerate(names)),
         max_position_embeddings=400,
     )
-    write_converted(made, path / 'converted')
+    write_converted(model, path / 'converted')
     return str(path / 'converted')
 
 
@@ -51,13 +51,13 @@ INPUTS = [
 
 
 def test_a_batch_gives_what_each_input_gives_alone(model):
-    alone = [model.predict_support([one])[0] for one in INPUTS]
+    alone = [model.predict_support([pair])[0] for pair in INPUTS]
     assert model.predict_support(INPUTS) == alone
     assert model.predict_support(INPUTS[::-1] + INPUTS) == alone[::-1] + alone
     assert all(0 < value < 1 for value in alone)
     assert len(set(alone)) > 1
     short = [(turns, reply) for _, turns, reply in INPUTS]
-    alone = [model.predict_relevance([one])[0] for one in short]
+    alone = [model.predict_relevance([pair])[0] for pair in short]
     assert model.predict_relevance(short) == alone
     assert len(set(alone)) > 1
 
@@ -88,8 +88,8 @@ def test_of_the_turns_the_last_count(model):
 @pytest.mark.parametrize('at_the_end', [False, True])
 def test_of_long_knowledge_what_matches_is_read_wherever_it_stands(at_the_end):
     filler = ' '.join(['The rock band was formed in los angeles.'] * 80)
-    told = ['Bees have five eyes.', filler]
-    knowledge = ' '.join(told[::-1] if at_the_end else told)
+    passages = ['Bees have five eyes.', filler]
+    knowledge = ' '.join(passages[::-1] if at_the_end else passages)
     text = add_knowledge(['How many eyes have bees?'], knowledge, 'They have five.')
     assert 'Bees have five eyes.' in text
     assert len(text) < KNOWLEDGE_CHARACTERS + 50

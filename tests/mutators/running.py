@@ -27,8 +27,8 @@ def messages(mutators, **options):
     return [m for m in teacher if not m.is_padding()]
 
 
-def texts(found):
-    return [m['text'] for m in found]
+def texts(mutated):
+    return [m['text'] for m in mutated]
 
 
 def label(message):

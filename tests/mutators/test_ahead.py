@@ -35,8 +35,8 @@ def calls():
 @pytest.mark.parametrize('datatype', ['train:evalmode', 'train:evalmode:stream'])
 @pytest.mark.parametrize('mutators', ['q2_filter', 'q2_annotate+q2_filter'])
 def test_each_label_is_scored_once_in_full_calls(datatype, mutators):
-    found = messages(mutators, task='many_episodes', datatype=datatype, cache=False)
-    assert texts(found) == [f'q {n}' for n in range(0, EPISODES, 7)]
+    mutated = messages(mutators, task='many_episodes', datatype=datatype, cache=False)
+    assert texts(mutated) == [f'q {n}' for n in range(0, EPISODES, 7)]
     assert calls() == [CHUNK] * 3 * len(mutators.split('+'))
 
 
@@ -46,11 +46,11 @@ def test_clones_of_a_teacher_take_turns_as_without_looking(datatype):
     options = {'task': 'many_episodes', 'datatype': datatype, 'cache': False}
     first = make_teacher('q2_annotate', **options)
     clones = [first, *(first.clone() for _ in range(3))]
-    seen = [clone.act()['text'] for _ in range(20) for clone in clones]
+    turn_texts = [clone.act()['text'] for _ in range(20) for clone in clones]
     del options['cache']
     plain = make_teacher(None, **options)
     clones = [plain, *(plain.clone() for _ in range(3))]
-    assert seen == [clone.act()['text'] for _ in range(20) for clone in clones]
+    assert turn_texts == [clone.act()['text'] for _ in range(20) for clone in clones]
 
 
 def test_in_random_order_without_a_cache_nothing_is_scored_in_vain():

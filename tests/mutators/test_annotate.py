@@ -37,7 +37,7 @@ class Bare(Listed):
 
 
 def test_what_has_no_knowledge_or_label_has_no_score():
-    found = messages('q2_annotate', task='bare')
-    assert [m['q2_score'] for m in found] == [None, None, 1.0]
+    mutated = messages('q2_annotate', task='bare')
+    assert [m['q2_score'] for m in mutated] == [None, None, 1.0]
     labels = ['not_verifiable', None, 'consistent']
-    assert [m['q2_score_label'] for m in found] == labels
+    assert [m['q2_score_label'] for m in mutated] == labels

@@ -14,20 +14,20 @@ def run_parlai(task, tmp_path):
     words = ['-t', task, '--mutators', 'q2_filter', '--choose', 'overlap']
     command = [sys.executable, *COMMAND, *words, '--datapath', str(tmp_path)]
     env = {**os.environ, 'PYTHONPATH': str(tmp_path)}
-    done = subprocess.run(
+    completed = subprocess.run(
         command, capture_output=True, text=True, cwd=tmp_path, env=env
     )
-    return done.returncode, done.stdout + done.stderr
+    return completed.returncode, completed.stdout + completed.stderr
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize('tasks', [[TASK], [TASK, 'integration_tests']])
 def test_a_mutator_is_found_on_any_task(tasks, tmp_path):
     name = ','.join(f'parlai_q2.parlai.any_task:{task}' for task in tasks)
-    status, shown = run_parlai(name, tmp_path)
-    assert status == 0, shown[-2000:]
+    status, output = run_parlai(name, tmp_path)
+    assert status == 0, output[-2000:]
     assert 'q2_filter kept 3 of 3 turns that were read, and dropped 0' in (
-        shown if len(tasks) == 1 else shown.replace('kept 2 of 2', 'kept 3 of 3')
+        output if len(tasks) == 1 else output.replace('kept 2 of 2', 'kept 3 of 3')
     )
 
 
@@ -36,6 +36,6 @@ def test_a_mutator_is_found_by_a_file_that_parlai_imports(tmp_path):
     path = tmp_path / 'parlai_internal' / 'mutators' / 'q2.py'
     path.parent.mkdir(parents=True)
     path.write_text('import parlai_q2.parlai.mutators\n')
-    status, shown = run_parlai(TASK, tmp_path)
-    assert status == 0, shown[-2000:]
-    assert 'q2_filter kept 3 of 3 turns' in shown
+    status, output = run_parlai(TASK, tmp_path)
+    assert status == 0, output[-2000:]
+    assert 'q2_filter kept 3 of 3 turns' in output

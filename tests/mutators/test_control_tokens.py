@@ -24,13 +24,13 @@ def test_in_training_the_tokens_tell_what_the_label_is_like():
 @pytest.mark.parametrize('datatype', ['valid', 'test', 'train:evalmode'])
 def test_elsewhere_they_ask_for_the_best_and_nothing_is_scored(datatype):
     plain = messages(None, datatype=datatype)
-    found = messages(NAME, datatype=datatype)
+    mutated = messages(NAME, datatype=datatype)
     assert scored() == []
-    assert found == [{**m, 'text': f'{BEST} {m["text"]}'} for m in plain]
+    assert mutated == [{**m, 'text': f'{BEST} {m["text"]}'} for m in plain]
 
 
 def test_after_flatten_the_tokens_stand_before_the_whole_context():
     teacher = make_teacher(f'flatten+{NAME}', datatype='train:ordered')
-    found = texts([teacher.act() for _ in range(3)])
-    assert found[2].startswith(f'{BEST} train 0 0\nfact 0 0\ntrain 0 1')
-    assert found[2].count('<entailed>') == 1
+    mutated = texts([teacher.act() for _ in range(3)])
+    assert mutated[2].startswith(f'{BEST} train 0 0\nfact 0 0\ntrain 0 1')
+    assert mutated[2].count('<entailed>') == 1

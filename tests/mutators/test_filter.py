@@ -9,16 +9,16 @@ from tests.mutators.running import Listed, label, make_teacher, messages, scored
 
 
 def test_turns_that_are_not_grounded_go_and_history_stays():
-    found = messages('q2_filter')
-    assert len(found) == 30
-    assert not any('lie' in label(m) for m in found)
-    assert texts(found)[:5] == [
+    mutated = messages('q2_filter')
+    assert len(mutated) == 30
+    assert not any('lie' in label(m) for m in mutated)
+    assert texts(mutated)[:5] == [
         *(f'train 0 {n}' for n in range(3)),
         'train 1 0',
         'train 1 0\nfact 1 0\ntrain 1 1\nlie 1\ntrain 1 2',
     ]
-    done = [m['episode_done'] for m in found[:5]]
-    assert done == [False, False, True, True, True]
+    episode_ends = [m['episode_done'] for m in mutated[:5]]
+    assert episode_ends == [False, False, True, True, True]
 
 
 def test_it_filters_the_training_fold_alone():
@@ -28,18 +28,18 @@ def test_it_filters_the_training_fold_alone():
 
 def test_training_for_epochs_scores_each_turn_once():
     teacher = make_teacher('q2_filter', datatype='train')
-    seen = set()
+    turn_texts = set()
     for _ in range(300):
         message = teacher.act()
-        seen.add(message['text'])
+        turn_texts.add(message['text'])
         assert 'lie' not in label(message)
     assert len(scored()) == len(set(scored())) == 36
-    assert seen == set(texts(messages('q2_filter')))
+    assert turn_texts == set(texts(messages('q2_filter')))
 
 
 def test_several_labels_are_judged_one_by_one():
-    found = messages('q2_filter', task='many_labels')
-    assert [m['eval_labels'] for m in found] == [['a b', 'b'], ['c']]
+    mutated = messages('q2_filter', task='many_labels')
+    assert [m['eval_labels'] for m in mutated] == [['a b', 'b'], ['c']]
 
 
 def test_whole_episodes_and_another_threshold():
@@ -49,10 +49,13 @@ def test_whole_episodes_and_another_threshold():
 
 
 def test_knowledge_in_the_text_of_an_earlier_turn_is_not_taken_for_its_own():
-    found = messages('q2_filter', task='in_text')
-    assert texts(found) == ['__knowledge__ b __endknowledge__ one', found[1]['text']]
-    assert found[1]['text'].startswith('__knowledge__ b')
-    assert found[1]['knowledge'] == 'c'
+    mutated = messages('q2_filter', task='in_text')
+    assert texts(mutated) == [
+        '__knowledge__ b __endknowledge__ one',
+        mutated[1]['text'],
+    ]
+    assert mutated[1]['text'].startswith('__knowledge__ b')
+    assert mutated[1]['knowledge'] == 'c'
 
 
 def test_where_nothing_stays_it_says_so():

@@ -17,21 +17,21 @@ SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
 
 def command(program, *words):
     """What a command prints, in a process of its own."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-m', program, *words],
         capture_output=True,
         text=True,
         timeout=300,
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+    assert completed.returncode == 0, completed.stderr[-2000:]
+    return completed.stdout
 
 
 def test_plain_parlai_knows_the_names_with_a_task_of_ours():
     words = ['display_data', '-t', SAMPLE, '--mutators', 'q2_annotate', '-n', '2']
     words += ['--choose', 'overlap', '--verbose', '--q2-metrics', 'false']
-    shown = command('parlai', *words)
-    assert shown.count('[q2_score]') == 2
+    output = command('parlai', *words)
+    assert output.count('[q2_score]') == 2
 
 
 # ParlAI forks its background processes. A process of tests has threads that a fork
@@ -75,8 +75,8 @@ def test_a_model_trains_in_background_processes(tmp_path, dictionary):
     run_apart('train_model', *words)
     assert (tmp_path / 'model').exists()
     # The processes keep their scores in one cache.
-    (found,) = ScoreCache().signatures()
-    assert 0 < found.rows <= 36
+    (signature,) = ScoreCache().signatures()
+    assert 0 < signature.rows <= 36
 
 
 def test_a_background_process_scores_on_the_cpu(monkeypatch):

@@ -56,7 +56,7 @@ class Environment:
         variables = {**os.environ, **environment, 'PYTHONWARNINGS': 'ignore'}
         if 'PYTHONPATH' not in environment:
             variables.pop('PYTHONPATH', None)
-        done = subprocess.run(
+        completed = subprocess.run(
             [str(self.bin / program), *arguments],
             cwd=cwd,
             env=variables,
@@ -64,8 +64,8 @@ class Environment:
             text=True,
             timeout=300,
         )
-        assert done.returncode == 0, done.stderr[-3000:]
-        return done.stdout
+        assert completed.returncode == 0, completed.stderr[-3000:]
+        return completed.stdout
 
 
 @pytest.fixture(scope='session')

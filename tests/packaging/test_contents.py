@@ -37,25 +37,25 @@ INSTALLED_AS = {
 
 def sources() -> list[Path]:
     """The files that belong into a wheel."""
-    found = []
+    modules = []
     for folder in SHIPPED:
         for path in sorted((ROOT / folder).rglob('*')):
             inside = path.relative_to(ROOT)
             if path.is_file() and not {'__pycache__', 'train'} & {*inside.parts}:
-                found.append(inside)
-    return found
+                modules.append(inside)
+    return modules
 
 
 def pins(name: str) -> dict[str, str]:
     """The requirements of a file that hold for this Python, with their versions."""
-    found = {}
+    versions = {}
     for line in (REQUIREMENTS / name).read_text().splitlines():
         if re.match(r'\w', line):
             requirement = Requirement(line.rstrip(' \\'))
             if not requirement.marker or requirement.marker.evaluate():
                 version = str(requirement.specifier).removeprefix('==')
-                found[canonicalize_name(requirement.name)] = version
-    return found
+                versions[canonicalize_name(requirement.name)] = version
+    return versions
 
 
 @pytest.mark.slow
@@ -73,7 +73,7 @@ def test_the_wheel_asks_for_whatever_the_sources_import(wheel):
     with zipfile.ZipFile(wheel) as archive:
         (metadata,) = (n for n in archive.namelist() if n.endswith('/METADATA'))
         lines = archive.read(metadata).decode().splitlines()
-    asked = {
+    required = {
         canonicalize_name(Requirement(line.partition(': ')[2]).name)
         for line in lines
         if line.startswith('Requires-Dist: ')
@@ -84,8 +84,8 @@ def test_the_wheel_asks_for_whatever_the_sources_import(wheel):
             for name in imports(ROOT / path):
                 imported[INSTALLED_AS.get(name, name)] = path
     # ParlAI is the host: it is there, or is installed from a file of its own.
-    known = {*sys.stdlib_module_names, 'parlai_q2', 'setuptools', 'parlai'}
-    assert {n: p for n, p in imported.items() if n not in known | asked} == {}
+    provided = {*sys.stdlib_module_names, 'parlai_q2', 'setuptools', 'parlai'}
+    assert {n: p for n, p in imported.items() if n not in provided | required} == {}
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_every_requirement_is_exact_and_has_its_hashes(name):
 
 def test_the_lock_is_closed_but_for_what_parlai_asks_for_in_vain():
     lock = {**pins('lock.txt'), **pins(PARLAI)}
-    given = {**lock, **pins('test.txt'), **pins('build.txt'), 'torch': '2.13.0'}
+    pinned = {**lock, **pins('test.txt'), **pins('build.txt'), 'torch': '2.13.0'}
     for name in (*lock, *pins('test.txt')):
         if name == 'parlai':
             continue
@@ -113,17 +113,17 @@ def test_the_lock_is_closed_but_for_what_parlai_asks_for_in_vain():
         for need in needed:
             if need.marker and not need.marker.evaluate({'extra': ''}):
                 continue
-            version = given.get(canonicalize_name(need.name))
+            version = pinned.get(canonicalize_name(need.name))
             assert version, f'{name} needs {need}'
             assert need.specifier.contains(version, prereleases=True), f'{name}: {need}'
 
 
 def imports(path: Path) -> set[str]:
     """The top-level names that a module imports by absolute names, wherever in it."""
-    found = set()
+    modules = set()
     for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
         if isinstance(node, ast.Import):
-            found |= {alias.name.split('.')[0] for alias in node.names}
+            modules |= {alias.name.split('.')[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            found.add(node.module.split('.')[0])
-    return found
+            modules.add(node.module.split('.')[0])
+    return modules

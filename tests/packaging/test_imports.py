@@ -42,13 +42,15 @@ def test_everything_imports_from_one_place(
 ):
     installed = request.getfixturevalue(environment)
     cwd = checkout if stands == 'inside' else tmp_path
-    found = json.loads(installed.run('python', '-c', PROBE, cwd=cwd).splitlines()[-1])
+    imported = json.loads(
+        installed.run('python', '-c', PROBE, cwd=cwd).splitlines()[-1]
+    )
 
     place = checkout if comes_from == 'checkout' else installed.packages
-    for file in [*found['files'], found['weights'][0]]:
+    for file in [*imported['files'], imported['weights'][0]]:
         assert Path(file).resolve().is_relative_to(place.resolve())
-    assert found['weights'][1] > 1_000_000
-    assert found['label'] == 'consistent'
+    assert imported['weights'][1] > 1_000_000
+    assert imported['label'] == 'consistent'
 
 
 def test_a_clone_named_parlai_internal_gives_internal_names(
@@ -64,8 +66,8 @@ def test_a_clone_named_parlai_internal_gives_internal_names(
         'print(load_teacher_module("internal:q2_wow").__module__)\n'
     )
     beside = {'PYTHONPATH': str(tmp_path)}
-    shown = with_wheel.run('python', '-c', probe, cwd=checkout.parent, **beside)
-    assert shown.splitlines()[-4:] == [
+    output = with_wheel.run('python', '-c', probe, cwd=checkout.parent, **beside)
+    assert output.splitlines()[-4:] == [
         agent.partition(':')[0],
         'parlai_internal.agents.grounded_rerank.grounded_rerank',
         'parlai_internal.agents.hf_seq2seq.hf_seq2seq',
@@ -78,8 +80,8 @@ def test_the_installed_command_knows_short_names(with_wheel, tmp_path):
         'parlai_q2 '
     )
     words = ['display_data', '-t', 'q2:grounded_sample', '--num-examples', '1']
-    shown = with_wheel.run('parlai_q2', *words, cwd=tmp_path)
-    assert 'NEW EPISODE: parlai_q2.tasks.grounded_sample.agents' in shown
+    output = with_wheel.run('parlai_q2', *words, cwd=tmp_path)
+    assert 'NEW EPISODE: parlai_q2.tasks.grounded_sample.agents' in output
 
 
 def test_importing_the_library_loads_no_heavy_package(with_editable, tmp_path):

@@ -67,15 +67,15 @@ def modules() -> Iterator[tuple[str, Path]]:
 @cache
 def imported(path: Path) -> frozenset[str]:
     """All that a file imports, wherever in it."""
-    found = set()
+    modules = set()
     for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f'{path}: relative import'
             # "from parlai_q2 import agents" names a part, too.
-            found |= {f'{node.module}.{alias.name}' for alias in node.names}
-    return frozenset(found)
+            modules |= {f'{node.module}.{alias.name}' for alias in node.names}
+    return frozenset(modules)
 
 
 def importing(package: str) -> dict[str, set[str]]:
@@ -104,14 +104,14 @@ def test_imports_run_one_way():
 
 
 def test_only_what_adapts_to_parlai_imports_it():
-    found = importing('parlai')
-    assert {part: found[part] for part in found if part not in WITH_PARLAI} == {}
+    modules = importing('parlai')
+    assert {part: modules[part] for part in modules if part not in WITH_PARLAI} == {}
 
 
 def test_text_records_and_files_need_no_torch():
     for package in ('torch', 'transformers'):
-        found = importing(package)
-        assert {part: found[part] for part in found if part in WITHOUT_TORCH} == {}
+        modules = importing(package)
+        assert {part: modules[part] for part in modules if part in WITHOUT_TORCH} == {}
 
 
 def test_what_reads_the_files_of_a_task_knows_nothing_of_parlai():

@@ -31,10 +31,10 @@ print('spacy' in sys.modules)
     ],
 )
 def test_the_shipped_models_run_without_torch(preset, scorers, parses):
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-c', SCORE, preset, *scorers], capture_output=True, text=True
     )
-    assert done.stdout.strip() == str(parses), done.stderr
+    assert completed.stdout.strip() == str(parses), completed.stderr
 
 
 def test_the_command_scores_without_torch(tmp_path):
@@ -45,10 +45,10 @@ def test_the_command_scores_without_torch(tmp_path):
     code = WITHOUT + 'from parlai_q2.__main__ import main; main()'
     options = ['--infile', str(pairs), '--outfile', str(out)]
     options += ['--measure', 'consistency']
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-c', code, 'score', *options], capture_output=True, text=True
     )
-    assert out.exists(), done.stderr[-2000:]
+    assert out.exists(), completed.stderr[-2000:]
     assert '"score"' in out.read_text()
 
 
@@ -70,13 +70,13 @@ for code in sys.argv[1:]:
 
 
 def test_what_needs_torch_says_what_to_install():
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-c', WITHOUT + TRY_EACH, *NEED_TORCH],
         capture_output=True,
         text=True,
     )
-    told = done.stdout.splitlines()
-    assert len(told) == len(NEED_TORCH), done.stderr
-    for line, code in zip(told, NEED_TORCH, strict=True):
+    messages = completed.stdout.splitlines()
+    assert len(messages) == len(NEED_TORCH), completed.stderr
+    for line, code in zip(messages, NEED_TORCH, strict=True):
         assert line.startswith('MissingPackageError '), code
         assert 'pip install "parlai_q2[torch]"' in line, code

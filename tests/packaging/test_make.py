@@ -51,29 +51,29 @@ def make(tmp_path):
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
         own = {'LOG': str(log), 'PYTHON': str(python), 'CORE_PYTHONS': ''}
         environment = {**inherited, **own, **variables}
-        done = subprocess.run(
+        completed = subprocess.run(
             [command, *words],
             cwd=tmp_path,
             env=environment,
             capture_output=True,
             text=True,
         )
-        assert (done.returncode != 0) == fails, done.stdout + done.stderr
+        assert (completed.returncode != 0) == fails, completed.stdout + completed.stderr
         return [line for line in log.read_text().splitlines() if line != '-VV']
 
     run.folder = tmp_path
     return run
 
 
-def builds(told: list[str]) -> bool:
+def builds(commands: list[str]) -> bool:
     """Whether an environment was made."""
-    return '-m venv .venv' in told
+    return '-m venv .venv' in commands
 
 
 def test_the_first_run_builds_and_then_does_its_work(make):
-    told = make('test')
-    assert builds(told)
-    assert told[-1] == TWO_AT_ONCE
+    commands = make('test')
+    assert builds(commands)
+    assert commands[-1] == TWO_AT_ONCE
     assert make('test') == [TWO_AT_ONCE], 'a second run builds nothing'
 
 

@@ -42,9 +42,9 @@ NAME = ('-c', 'user.name=T', '-c', 'user.email=t@example.org')
 
 def git(folder, *words):
     command = ['git', *NAME, *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    completed = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout
 
 
 def commit(folder):
@@ -70,8 +70,8 @@ def release(folder, *words):
 
 
 def test_a_release_is_tagged_built_and_checked(project):
-    done = release(project, '0.6.0')
-    assert done.returncode == 0, done.stderr
+    completed = release(project, '0.6.0')
+    assert completed.returncode == 0, completed.stderr
     assert "'0.6.0'" in (project / 'parlai_q2' / 'version.py').read_text()
     changelog = (project / 'CHANGELOG.md').read_text()
     assert changelog.index('## [Unreleased]') < changelog.index('## [0.6.0] - 2')
@@ -81,7 +81,7 @@ def test_a_release_is_tagged_built_and_checked(project):
     built, checked = (project / 'dist' / 'told').read_text().splitlines()
     assert built == '--outdir dist'
     assert checked.startswith('check --strict dist/')
-    assert 'twine upload' in done.stdout
+    assert 'twine upload' in completed.stdout
 
 
 @pytest.mark.parametrize(
@@ -109,17 +109,17 @@ def test_what_should_not_be_released_is_refused(project, spoil, version, says):
         git(project, 'rev-parse', 'HEAD'),
         (project / 'CHANGELOG.md').read_text(),
     )
-    done = release(project, version)
-    assert done.returncode == 1
-    assert says in done.stderr
+    completed = release(project, version)
+    assert completed.returncode == 1
+    assert says in completed.stderr
     assert git(project, 'rev-parse', 'HEAD') == head
     assert (project / 'CHANGELOG.md').read_text() == files
 
 
 def test_a_build_that_fails_leaves_no_release(project):
     (project / 'fakes' / 'twine.py').write_text('raise SystemExit(1)')
-    done = release(project, '0.6.0')
-    assert done.returncode == 1
-    assert 'twine' in done.stderr
+    completed = release(project, '0.6.0')
+    assert completed.returncode == 1
+    assert 'twine' in completed.stderr
     assert git(project, 'tag') == ''
     assert git(project, 'log', '--oneline').count('\n') == 1

@@ -26,8 +26,10 @@ def setup():
     import json
 
     command = [sys.executable, '-c', f'__file__ = "setup.py"\n{PRINT}']
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    completed = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return json.loads(completed.stdout)
 
 
 def pins():
@@ -49,23 +51,23 @@ def locked_pythons():
 def pinned():
     """Every pinned version of each package, whatever its markers."""
     found = {}
-    for one in pins():
-        versions = found.setdefault(canonicalize_name(one.name), set())
-        versions.add(str(one.specifier).removeprefix('=='))
+    for pin in pins():
+        versions = found.setdefault(canonicalize_name(pin.name), set())
+        versions.add(str(pin.specifier).removeprefix('=='))
     torch = re.search(r'TORCH \?= torch==(\S+)', (ROOT / 'Makefile').read_text())
     return {**found, 'torch': {torch[1]}}
 
 
 def test_what_is_asked_for_allows_what_is_pinned(setup):
-    asked = [*setup['install_requires']]
+    requirements = [*setup['install_requires']]
     for packages in setup['extras_require'].values():
-        asked += packages
+        requirements += packages
     versions = pinned()
-    for line in asked:
+    for line in requirements:
         need = Requirement(line)
-        found = versions.get(canonicalize_name(need.name))
-        assert found, f'{need.name} is not pinned in requirements/'
-        for version in found:
+        pinned_version = versions.get(canonicalize_name(need.name))
+        assert pinned_version, f'{need.name} is not pinned in requirements/'
+        for version in pinned_version:
             assert need.specifier.contains(version, prereleases=True), line
 
 
@@ -94,9 +96,9 @@ def test_every_extra_that_is_named_exists(setup):
         for ending in ('md', 'py'):
             for path in (ROOT / folder).rglob(f'*.{ending}'):
                 text = path.read_text('utf-8')
-                for found in re.findall(r'parlai_q2\[([\w,]+)\]', text):
-                    named.update(dict.fromkeys(found.split(','), path))
-    for found in re.findall(r"'\.\[([\w,]+)\]'", (ROOT / 'README.md').read_text()):
-        named.update(dict.fromkeys(found.split(','), 'README.md'))
+                for versions in re.findall(r'parlai_q2\[([\w,]+)\]', text):
+                    named.update(dict.fromkeys(versions.split(','), path))
+    for versions in re.findall(r"'\.\[([\w,]+)\]'", (ROOT / 'README.md').read_text()):
+        named.update(dict.fromkeys(versions.split(','), 'README.md'))
     assert named.keys() >= {'plots', 'web'}
     assert {name: path for name, path in named.items() if name not in extras} == {}

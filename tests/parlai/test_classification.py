@@ -45,8 +45,8 @@ def test_macro_f1_counts_each_class_the_same():
     """Answers a, a, b where a, b, b is true: F1 is 2/3 for a, 2/3 for b, 0 for c."""
     metrics = class_metrics('aab', 'abb', 'abc')
     total = None
-    for one in metrics['macro_f1']:
-        total = one + total if total is None else total + one
+    for class_metric in metrics['macro_f1']:
+        total = class_metric + total if total is None else total + class_metric
     assert isinstance(total, MacroF1Metric)
     assert total.value() == pytest.approx((2 / 3 + 2 / 3 + 0) / 3)
     weighted = sum(metrics['weighted_f1'][1:], metrics['weighted_f1'][0])

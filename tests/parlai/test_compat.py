@@ -91,9 +91,9 @@ def test_without_pkg_resources_the_parlai_q2_command_runs():
         'from parlai_q2.__main__ import run; run()\n'
         'assert "pkg_resources" not in sys.modules'
     )
-    done = python(code, 'display_data', '-t', TASK, '--num-examples', '1')
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert 'NEW EPISODE' in done.stdout
+    completed = python(code, 'display_data', '-t', TASK, '--num-examples', '1')
+    assert completed.returncode == 0, completed.stderr[-2000:]
+    assert 'NEW EPISODE' in completed.stdout
 
 
 def read_back(states):
@@ -131,11 +131,11 @@ def test_the_dictionary_of_parlais_t5_reads_with_a_fast_tokenizer(
 
 
 @pytest.mark.parametrize(
-    'program, told',
+    'program, message',
     [('/bin/parlai', True), ('/of/parlai/__main__.py', True), ('x', False)],
 )
 def test_only_parlais_own_command_ends_with_the_message_alone(
-    program, told, monkeypatch, capsys
+    program, message, monkeypatch, capsys
 ):
     passed_on = []
     hook = lambda *rest: passed_on.append(rest)  # noqa: E731
@@ -144,6 +144,6 @@ def test_only_parlais_own_command_ends_with_the_message_alone(
     compat.bridge_errors()
     for error in (ConfigError('No such scorer.'), ZeroDivisionError('of others')):
         sys.excepthook(type(error), error, None)
-    assert capsys.readouterr().err == 'No such scorer.\n' * told
+    assert capsys.readouterr().err == 'No such scorer.\n' * message
     assert [str(error) for _, error, _ in passed_on][-1] == 'of others'
-    assert len(passed_on) == 2 - told
+    assert len(passed_on) == 2 - message

@@ -32,12 +32,12 @@ class Payload:
 @pytest.fixture
 def planted(tmp_path):
     """A model file with a pickled option file, and what its code would make."""
-    made = tmp_path / 'made'
+    marker = tmp_path / 'made'
     # The bytes that are not UTF-8 are what makes ParlAI unpickle.
-    harm = pickle.dumps({'model': Payload(made), 'z': b'\xff\xfe'}, 4)
+    harm = pickle.dumps({'model': Payload(marker), 'z': b'\xff\xfe'}, 4)
     (tmp_path / 'm').write_bytes(b'')
     (tmp_path / 'm.opt').write_bytes(harm)
-    return tmp_path / 'm', made
+    return tmp_path / 'm', marker
 
 
 @pytest.mark.parametrize(
@@ -50,21 +50,21 @@ def planted(tmp_path):
 def test_a_pickled_option_file_is_one_line_and_runs_nothing(
     planted, monkeypatch, capsys, words
 ):
-    model, made = planted
+    model, marker = planted
     monkeypatch.setattr(sys, 'argv', ['parlai_q2'])
     status = execute([word.format(m=model) for word in words])
-    shown = capsys.readouterr().err
-    assert not made.exists()
-    assert status == 2, shown
-    assert 'Traceback' not in shown
-    assert f'{model}.opt is not a JSON option file' in shown.splitlines()[-1]
+    errors = capsys.readouterr().err
+    assert not marker.exists()
+    assert status == 2, errors
+    assert 'Traceback' not in errors
+    assert f'{model}.opt is not a JSON option file' in errors.splitlines()[-1]
 
 
 def test_plain_parlai_reads_it_so_too_once_anything_of_ours_is_imported(planted):
-    model, made = planted
+    model, marker = planted
     with pytest.raises(ConfigError, match='can run any code'):
         Opt.load(f'{model}.opt')
-    assert not made.exists()
+    assert not marker.exists()
 
 
 @pytest.mark.parametrize(
@@ -85,15 +85,15 @@ class Agent(WeightsOnly):
 
 
 def test_our_agents_load_weights_and_nothing_that_runs(tmp_path):
-    made, path = tmp_path / 'made', str(tmp_path / 'm')
+    marker, path = tmp_path / 'made', str(tmp_path / 'm')
     torch.save({'model': {'w': torch.ones(2)}, 'epochs': 3}, path)
     agent = Agent()
     assert agent.load(path)['epochs'] == 3
     assert agent.state['w'].tolist() == [1, 1]
-    torch.save({'model': Payload(made)}, path)
+    torch.save({'model': Payload(marker)}, path)
     with pytest.raises(ModelError, match='not a checkpoint of weights'):
         agent.load(path)
-    assert not made.exists()
+    assert not marker.exists()
 
 
 class Loads(CandidateAgent):
@@ -104,7 +104,7 @@ class Loads(CandidateAgent):
 
 
 @pytest.mark.parametrize(
-    'model, told',
+    'model, warns',
     [
         (f'{__name__}:Loads', []),
         (
@@ -114,15 +114,15 @@ class Loads(CandidateAgent):
     ],
 )
 def test_a_missing_model_file_is_told_only_of_agents_that_need_one(
-    model, told, monkeypatch
+    model, warns, monkeypatch
 ):
-    said = []
+    warnings = []
     monkeypatch.setattr(logging.logger, 'filters', [])
     # Whatever other tests made the level.
     monkeypatch.setattr(logging.logger, 'isEnabledFor', lambda level: True)
-    monkeypatch.setattr(logging.logger, 'handle', lambda r: said.append(r))
+    monkeypatch.setattr(logging.logger, 'handle', lambda r: warnings.append(r))
     opt = ParlaiParser(True, True).parse_args(['-m', model])
     agent = create_agent(opt, requireModelExists=True)
     assert hasattr(agent, 'load')
-    heard = [r.msg for r in said if logging.logger.filter(r)]
-    assert [text for text in heard if 'model_file' in str(text)] == told
+    heard = [r.msg for r in warnings if logging.logger.filter(r)]
+    assert [text for text in heard if 'model_file' in str(text)] == warns

@@ -71,8 +71,8 @@ class PractisingAgent(Agent):
             self.state['turns'] += 1
             metrics = {'loss': AverageMetric(1.0)}
             return Message({'id': self.id, 'text': 'learnt', 'metrics': metrics})
-        said = SAYS[min(epochs, len(SAYS) - 1)].format(n=self.observation['text'])
-        return Message({'id': self.id, 'text': said})
+        reply = SAYS[min(epochs, len(SAYS) - 1)].format(n=self.observation['text'])
+        return Message({'id': self.id, 'text': reply})
 
     def save(self, path=None):
         path = path or self.opt['model_file']
@@ -88,12 +88,12 @@ class PractisingAgent(Agent):
             pass
 
 
-def train(tmp_path, *more):
+def train(tmp_path, *options):
     WordScorer.made.clear()
     words = ['train_model', '-t', TASK, '-m', MODEL, '--measure', SCORER]
     words += ['--model-file', str(tmp_path / 'model'), '--num-epochs', '5']
     words += ['--validation-every-n-epochs', '1', '--short-final-eval', 'true']
-    return run([*words, *map(str, more)])
+    return run([*words, *map(str, options)])
 
 
 def kept_epochs(tmp_path):
@@ -132,9 +132,9 @@ def test_reranking_without_knowledge_counts_as_0_and_is_in_no_mean(tmp_path, met
     assert valid['rerank/unverifiable'].value() == 1
     if metric != 'rerank/chosen':
         return
-    both = f'{UNKNOWING},{TASK}'
-    valid, _ = train(tmp_path / 'two', *by(metric), '-t', both, *model)
+    tasks = f'{UNKNOWING},{TASK}'
+    valid, _ = train(tmp_path / 'two', *by(metric), '-t', tasks, *model)
     assert valid[metric].value() == valid[f'{TASK}/{metric}'].value()
-    one = f'{UNKNOWING}/{metric}'
-    valid, _ = train(tmp_path / 'three', *by(one), '-t', both, *model)
-    assert valid[one].value() == 0
+    task_metric = f'{UNKNOWING}/{metric}'
+    valid, _ = train(tmp_path / 'three', *by(task_metric), '-t', tasks, *model)
+    assert valid[task_metric].value() == 0

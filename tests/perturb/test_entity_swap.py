@@ -16,20 +16,20 @@ CURIE, NEWTON = Entity('Marie Curie', 'PERSON'), Entity('Newton', 'PERSON')
 US, USSR = Entity('the United States', 'GPE'), Entity('the USSR', 'GPE')
 
 
-def swaps(texts, entities, response, known):
+def swaps(texts, entities, response, known_entities):
     """All that a swap makes of texts, over many draws."""
-    index = index_entities(known)
-    found = [
+    index = index_entities(known_entities)
+    swapped = [
         swap_entity(texts, entities, response, index, random.Random(seed))
         for seed in range(40)
     ]
-    return {f.texts for f in found if f}
+    return {f.texts for f in swapped if f}
 
 
 def test_a_shared_entity_becomes_another_one_of_its_type():
     texts = ['Marie Curie lived in Paris.']
-    known = [CURIE, PARIS, ROME, NEWTON]
-    assert swaps(texts, [CURIE, PARIS], 'she lived in paris', known) == {
+    known_entities = [CURIE, PARIS, ROME, NEWTON]
+    assert swaps(texts, [CURIE, PARIS], 'she lived in paris', known_entities) == {
         ('Marie Curie lived in Rome.',)
     }
 
@@ -42,7 +42,7 @@ def test_it_is_replaced_wherever_it_stands_in_all_texts():
 
 
 @pytest.mark.parametrize(
-    'response, known, why',
+    'response, known_entities, why',
     [
         ('it is nice there', [PARIS, ROME], 'nothing is shared'),
         ('Paris', [PARIS, NEWTON], 'there is none of its type'),
@@ -51,8 +51,8 @@ def test_it_is_replaced_wherever_it_stands_in_all_texts():
         ('Parisians', [PARIS, ROME], 'a part of a word is not shared'),
     ],
 )
-def test_nothing_is_swapped_when(response, known, why):
-    assert swaps(['In Paris.'], [PARIS], response, known) == set(), why
+def test_nothing_is_swapped_when(response, known_entities, why):
+    assert swaps(['In Paris.'], [PARIS], response, known_entities) == set(), why
 
 
 def test_what_stands_there_already_is_taken_only_where_there_is_no_other():
@@ -88,7 +88,7 @@ def test_a_possessive_is_no_part_of_a_name():
 
 
 @pytest.mark.parametrize(
-    'type_, one, other',
+    'type_, name, other',
     [
         ('EVENT', 'World Cups', 'the World Cup'),
         ('DATE', 'the 1960s', '1960'),
@@ -97,7 +97,7 @@ def test_a_possessive_is_no_part_of_a_name():
         ('GPE', 'United States of America', 'the U.S.A.'),
     ],
 )
-def test_another_name_for_the_same_thing_is_no_replacement(type_, one, other):
-    one, other = Entity(one, type_), Entity(other, type_)
-    for old, new in ((one, other), (other, one)):
+def test_another_name_for_the_same_thing_is_no_replacement(type_, name, other):
+    name, other = Entity(name, type_), Entity(other, type_)
+    for old, new in ((name, other), (other, name)):
         assert swaps([old.text], [old], old.text, [old, new]) == set()

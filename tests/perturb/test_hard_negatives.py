@@ -16,8 +16,8 @@ OTHER = Grounded('Jim Carrey is from Canada.', 'Jim Carrey', (ANN,))
 LIST = Grounded('A b', 'with Ann Lee and Bob Ray', (ANN, Entity('Bob Ray', 'PERSON')))
 
 
-def maker(*others):
-    return HardNegatives([BEES, OTHER, *others], seed=3)
+def maker(*grounded):
+    return HardNegatives([BEES, OTHER, *grounded], seed=3)
 
 
 def test_an_entity_gives_way_to_another_of_its_kind_that_is_not_in_the_knowledge():
@@ -51,10 +51,10 @@ def test_other_knowledge_about_the_same_thing_lacks_some_of_what_is_said():
 
 
 def test_the_rarest_change_comes_first_and_nothing_fits_everything():
-    made = maker()
-    kinds = {made.perturb(BEES)[0] for _ in range(5)}
+    negatives = maker()
+    kinds = {negatives.perturb(BEES)[0] for _ in range(5)}
     assert kinds == {'entity', 'number', 'swap', 'negation', 'same_topic'}
-    assert made.perturb(Grounded('k', 'nothing here', ())) is None
+    assert negatives.perturb(Grounded('k', 'nothing here', ())) is None
 
 
 def test_a_turn_that_says_more_than_its_knowledge_is_not_taken():

@@ -9,8 +9,8 @@ from parlai_q2.perturb.negation import negate, negation_sites
 
 def outcomes(text):
     """All that negation makes of a text, over many draws."""
-    found = [negate(text, random.Random(seed)) for seed in range(60)]
-    return {n.text for n in found if n}
+    negations = [negate(text, random.Random(seed)) for seed in range(60)]
+    return {n.text for n in negations if n}
 
 
 @pytest.mark.parametrize(

@@ -55,13 +55,13 @@ def test_words_that_wordnet_relates(wordnet, find, word, part, expected):
     ],
 )
 def test_a_passage_changes_in_one_thing(wordnet, passage, kind, changes):
-    seen = set()
+    kinds = set()
     for seed in range(12):
-        found = KnowledgeChanges(PASSAGES, seed).change(passage, kind)
-        assert found.text == passage.replace(found.before, found.after, 1)
-        seen.add((found.before, found.after))
-    assert seen <= changes
-    assert len(seen) == min(len(changes), len(seen))
+        changed = KnowledgeChanges(PASSAGES, seed).change(passage, kind)
+        assert changed.text == passage.replace(changed.before, changed.after, 1)
+        kinds.add((changed.before, changed.after))
+    assert kinds <= changes
+    assert len(kinds) == min(len(changes), len(kinds))
     again = KnowledgeChanges(PASSAGES, 3).change(passage, kind)
     assert again == KnowledgeChanges(PASSAGES, 3).change(passage, kind)
 
@@ -86,5 +86,7 @@ def test_without_its_files_the_command_is_named(tmp_path):
         'from parlai_q2.perturb.wordnet import wordnet\n'
         'wordnet()'
     )
-    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
-    assert 'InputError: WordNet is not there. Run: python -m nltk' in done.stderr
+    completed = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True
+    )
+    assert 'InputError: WordNet is not there. Run: python -m nltk' in completed.stderr

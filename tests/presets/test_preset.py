@@ -22,9 +22,9 @@ def test_what_is_not_said_is_the_bases(tmp_path):
     text = 'base: mini\nquestion_generation: {num_beams: 3, num_questions: 3}\n'
     mine = load_preset(written(tmp_path, f'{text}q2: {{variant: multi}}\n'))
     assert mine.name == 'mine'
-    asked, usual = mine.model('question_generation'), mini.model('question_generation')
-    assert asked.model == usual.model
-    assert asked.settings == {**usual.settings, 'num_beams': 3, 'num_questions': 3}
+    config, usual = mine.model('question_generation'), mini.model('question_generation')
+    assert config.model == usual.model
+    assert config.settings == {**usual.settings, 'num_beams': 3, 'num_questions': 3}
     assert mine.model('nli') == mini.model('nli')
     assert mine.q2 == {**mini.q2, 'variant': 'multi'}
 
@@ -36,8 +36,8 @@ def test_another_model_takes_settings_of_the_bases_only_if_asked(tmp_path):
     assert mine.model('detector') == load_preset('mini').model('detector')
     text = 'base: mini\nnli: {model: a, settings: base, max_tokens: 9}\n'
     usual = load_preset('mini').model('nli').settings
-    kept = load_preset(written(tmp_path, text)).model('nli')
-    assert (kept.model, kept.settings) == ('a', {**usual, 'max_tokens': 9})
+    nli_config = load_preset(written(tmp_path, text)).model('nli')
+    assert (nli_config.model, nli_config.settings) == ('a', {**usual, 'max_tokens': 9})
     for wrong in (text.replace('base: mini', ''), text.replace('s: base', 's: mini')):
         with pytest.raises(ConfigError, match='"settings" of nli can be "base"'):
             load_preset(written(tmp_path, wrong))
@@ -47,19 +47,19 @@ def test_the_same_model_may_be_named_again_and_keeps_its_revision(tmp_path):
     below = 'detector: {model: some/model, revision: v1, max_tokens: 9}\n'
     written(tmp_path, below, 'below.yaml')
 
-    def detector(said):
-        path = written(tmp_path, f'base: below.yaml\ndetector: {{{said}}}\n')
+    def detector(settings_text):
+        path = written(tmp_path, f'base: below.yaml\ndetector: {{{settings_text}}}\n')
         return load_preset(path).model('detector')
 
-    found = detector('model: some/model, batch_size: 2')
-    assert found.reference == 'some/model@v1'
-    assert found.settings == {'max_tokens': 9, 'batch_size': 2}
+    config = detector('model: some/model, batch_size: 2')
+    assert config.reference == 'some/model@v1'
+    assert config.settings == {'max_tokens': 9, 'batch_size': 2}
     assert detector('revision: v2').reference == 'some/model@v2'
 
 
 def test_a_batch_size_that_is_said_holds_on_gpus_too(tmp_path):
-    def on_gpu(said):
-        path = written(tmp_path, f'base: mini\nnli: {{{said}}}\n')
+    def on_gpu(settings_text):
+        path = written(tmp_path, f'base: mini\nnli: {{{settings_text}}}\n')
         return load_preset(path).model('nli').settings.get('gpu_batch_size')
 
     assert on_gpu('max_tokens: 9') == 512
@@ -84,7 +84,7 @@ def test_the_weights_of_grounded_go_with_the_detector_they_were_fitted_with(tmp_
     )
     detector = json.dumps(load_preset('mini').model('detector').settings)
     section = f'{{model: other/model, {detector[1:]}'
-    own = written(
+    preset_file = written(
         tmp_path, f'base: mini\ndetector: {section}\ncoefficients: c.json\n', 'own.yaml'
     )
     same = written(tmp_path, 'base: own.yaml\ndetector: {batch_size: 2}\n', 's.yaml')
@@ -93,11 +93,15 @@ def test_the_weights_of_grounded_go_with_the_detector_they_were_fitted_with(tmp_
     def fitted(preset, **options):
         return load_scorer('grounded_fast', preset, **options).coefficients
 
-    for preset in (own, same, with_detector(load_preset('mini'), own)):
+    for preset in (preset_file, same, with_detector(load_preset('mini'), preset_file)):
         assert fitted(preset).weights == {'detector': 2.0}
         assert 'fitted_with:own' in str(load_scorer('grounded', preset).signature)
-    assert fitted(other) == fitted(with_detector(load_preset(own), 'a/b')) == shipped
-    assert fitted('mini', coefficients=str(tmp_path / 'c.json')) == fitted(own)
+    assert (
+        fitted(other)
+        == fitted(with_detector(load_preset(preset_file), 'a/b'))
+        == shipped
+    )
+    assert fitted('mini', coefficients=str(tmp_path / 'c.json')) == fitted(preset_file)
 
 
 @pytest.mark.parametrize(

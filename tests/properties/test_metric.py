@@ -54,11 +54,13 @@ def test_a_score_is_in_range_and_its_evidence_slices_back(examples):
         assert 0 <= score.value <= 1
         assert Score.from_dict(score.to_dict()) == score
         for claim in score.claims:
-            said = claim.span
-            assert example.response[said.start : said.end] == said.text
-            for passage, found, _ in claim.evidence:
+            span = claim.span
+            assert example.response[span.start : span.end] == span.text
+            for passage, evidence_span, _ in claim.evidence:
                 text = example.knowledge[passage].text
-                assert text[found.start : found.end] == found.text
+                assert (
+                    text[evidence_span.start : evidence_span.end] == evidence_span.text
+                )
             assert 0 <= claim.support <= 1
             assert 0 <= claim.f1 <= 1
 

@@ -33,22 +33,22 @@ def test_overlap_is_in_range_and_f1_is_symmetric(a, b):
 
 @given(ANY_TEXT)
 def test_sentences_slice_back_and_lose_no_word(text):
-    found = sentences(text)
-    for sentence in found:
+    spans = sentences(text)
+    for sentence in spans:
         assert text[sentence.start : sentence.end] == sentence.text
         assert sentence.text == sentence.text.strip() != ''
-    assert [s.start for s in found] == sorted(s.start for s in found)
-    assert ''.join(''.join(s.text.split()) for s in found) == ''.join(text.split())
+    assert [s.start for s in spans] == sorted(s.start for s in spans)
+    assert ''.join(''.join(s.text.split()) for s in spans) == ''.join(text.split())
 
 
 @given(ANY_TEXT, st.integers(1, 12))
 @example('0' * 41, 1)  # such a word counts as two
 def test_windows_lose_no_word_and_are_as_short_as_asked(text, words):
-    found = windows(text, words)
-    for window in found:
+    spans = windows(text, words)
+    for window in spans:
         assert text[window.start : window.end] == window.text
         assert 1 <= len(window.text.split()) <= words
-    assert ''.join(''.join(w.text.split()) for w in found) == ''.join(text.split())
+    assert ''.join(''.join(w.text.split()) for w in spans) == ''.join(text.split())
 
 
 @settings(max_examples=60, deadline=None)

@@ -25,10 +25,10 @@ def spans_at(*texts):
 
 def ask(questions, answers, *spans, responses=(RESPONSE,), **settings):
     generator, answerer = ToyQuestionGenerator(questions), ToyQuestionAnswerer(answers)
-    found = valid_questions(
+    questions_per_response = valid_questions(
         responses, spans_at(*spans), generator, answerer, Q2Settings(**settings)
     )
-    return [[q.text for q in row] for row in found], answerer
+    return [[q.text for q in row] for row in questions_per_response], answerer
 
 
 QUESTIONS = {
@@ -54,7 +54,7 @@ FIRST, SECOND = 'When is it?', 'When was it formed?'
 
 
 @pytest.mark.parametrize(
-    'settings, asked, why',
+    'settings, expected, why',
     [
         ({}, [FIRST], 'about the speakers; answered otherwise; the first valid one'),
         ({'variant': 'multi'}, [FIRST, SECOND, 'What year?'], 'all valid ones'),
@@ -62,20 +62,20 @@ FIRST, SECOND = 'When is it?', 'When was it formed?'
         ({'vague_questions': False}, [SECOND], 'it shares no word with the response'),
     ],
 )
-def test_which_questions_of_a_span_are_kept(settings, asked, why):
-    assert ask(QUESTIONS, ANSWERS, '1983', **settings)[0] == [asked], why
+def test_which_questions_of_a_span_are_kept(settings, expected, why):
+    assert ask(QUESTIONS, ANSWERS, '1983', **settings)[0] == [expected], why
 
 
 @pytest.mark.parametrize(
-    'settings, asked',
+    'settings, expected',
     [
         ({}, ['What was formed?', FIRST, FIRST]),
         ({'drop_pronouns': 'third'}, [FIRST, FIRST]),
         ({'duplicate_spans': False}, ['What was formed?', FIRST]),
     ],
 )
-def test_every_span_is_asked_about_unless_a_filter_drops_it(settings, asked):
-    assert ask(QUESTIONS, ANSWERS, 'it', '1983', '1983', **settings)[0] == [asked]
+def test_every_span_is_asked_about_unless_a_filter_drops_it(settings, expected):
+    assert ask(QUESTIONS, ANSWERS, 'it', '1983', '1983', **settings)[0] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_questions_are_answered_in_rounds_until_few_are_left(monkeypatch, few, c
         'Where?': ['la'],
         'In what?': ['la'],  # a second valid one is not wanted
     }
-    found, answerer = ask(questions, answers, '1983', 'la')
-    assert found == [['When?', 'Where?']]
+    questions_per_response, answerer = ask(questions, answers, '1983', 'la')
+    assert questions_per_response == [['When?', 'Where?']]
     assert answerer.calls == calls
 
 

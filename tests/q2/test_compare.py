@@ -27,8 +27,8 @@ def judged(response_answer, knowledge_answer, label=None, use_nli=True):
         labels[premise, f'{QUESTION} {response_answer}.'] = label
     nli = ToyNliModel(labels)
     question = Question(QUESTION, spanned(response_answer))
-    given = nli if use_nli else None
-    (claim,) = judge([question], [known(knowledge_answer)], given)
+    nli_model = nli if use_nli else None
+    (claim,) = judge([question], [known(knowledge_answer)], nli_model)
     return claim, nli
 
 

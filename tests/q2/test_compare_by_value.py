@@ -18,24 +18,24 @@ class Neutral:
         return [NliProbabilities(0.0, 1.0, 0.0)] * len(pairs)
 
 
-def compared(known, said, by_value):
-    question = Question('How far is it?', Span(said, 0, len(said)))
-    answers = [Evidence(0, Span(known, 0, len(known)))]
+def compared(reference, answer, by_value):
+    question = Question('How far is it?', Span(answer, 0, len(answer)))
+    answers = [Evidence(0, Span(reference, 0, len(reference)))]
     (claim,) = judge([question], answers, Neutral(), by_value=by_value)
     return claim.comparison, claim.support
 
 
 @pytest.mark.parametrize(
-    'said, expected',
+    'answer, expected',
     [
         ('26.2 miles', ('entailment', 1.0)),
         ('42.195 miles', ('contradiction', 0.0)),
         ('17 kilometres', ('contradiction', 0.0)),
     ],
 )
-def test_values_decide_before_nli_does(said, expected):
-    assert compared('42.195 kilometres', said, by_value=True) == expected
-    assert compared('42.195 kilometres', said, by_value=False)[0] == 'neutral'
+def test_values_decide_before_nli_does(answer, expected):
+    assert compared('42.195 kilometres', answer, by_value=True) == expected
+    assert compared('42.195 kilometres', answer, by_value=False)[0] == 'neutral'
 
 
 def test_other_answers_are_left_to_nli():

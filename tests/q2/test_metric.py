@@ -113,19 +113,19 @@ def test_a_soft_fallback_counts_the_probabilities_and_the_papers_the_class(
             return [NliProbabilities(0.3, 0.15, 0.5, 0.05) for _ in pairs]
 
     models = replace(toy_models(), nli=Unsure())
-    for found in (
+    for result in (
         q2([Example(KNOWLEDGE, 'wow')], models, settings)[0],
         q2_one_at_a_time(Example(KNOWLEDGE, 'wow'), models, settings),
     ):
-        assert (found.value, found.claims) == (pytest.approx(expected), ())
+        assert (result.value, result.claims) == (pytest.approx(expected), ())
 
 
 def test_the_papers_knowledge_answers_reach_nli_in_lower_case():
-    asked = []
+    premises = []
 
     class Recorder(ToyNliModel):
         def classify(self, pairs):
-            asked.extend(pairs)
+            premises.extend(pairs)
             return super().classify(pairs)
 
     models = replace(toy_models(), nli=Recorder({}))
@@ -133,11 +133,13 @@ def test_the_papers_knowledge_answers_reach_nli_in_lower_case():
         (Q2Settings(), 'Where? Los Angeles.'),
         (Q2Settings(lower_answers=True), 'Where? los angeles.'),
     ):
-        asked.clear()
-        found = q2([Example(KNOWLEDGE, RESPONSE)], models, settings)[0]
-        assert (premise, 'Where? la.') in asked
-        assert found == q2_one_at_a_time(Example(KNOWLEDGE, RESPONSE), models, settings)
-        assert KNOWLEDGE[found.claims[1].answer.span.start :].startswith('Los')
+        premises.clear()
+        result = q2([Example(KNOWLEDGE, RESPONSE)], models, settings)[0]
+        assert (premise, 'Where? la.') in premises
+        assert result == q2_one_at_a_time(
+            Example(KNOWLEDGE, RESPONSE), models, settings
+        )
+        assert KNOWLEDGE[result.claims[1].answer.span.start :].startswith('Los')
     assert load_preset('paper').q2['lower_answers'] is True
 
 
@@ -145,10 +147,13 @@ def test_a_question_that_two_beams_give_is_asked_once():
     # The released code asks it twice; among all questions it would also count twice.
     questions = {**QUESTIONS, '1990': ['When?', 'When?', 'What year?']}
     models = replace(toy_models(), generator=ToyQuestionGenerator(questions))
-    for variant, asked in (('single', ['When?']), ('multi', ['When?', 'What year?'])):
+    for variant, expected in (
+        ('single', ['When?']),
+        ('multi', ['When?', 'What year?']),
+    ):
         settings = Q2Settings(variant=variant)
-        found = q2([Example(KNOWLEDGE, 'in 1990')], models, settings)[0]
-        assert [v.question for v in found.claims] == asked
+        result = q2([Example(KNOWLEDGE, 'in 1990')], models, settings)[0]
+        assert [v.question for v in result.claims] == expected
 
 
 @pytest.mark.parametrize('variant', ['single', 'multi'])
@@ -171,11 +176,11 @@ def test_a_batch_gives_what_each_gives_alone_and_what_the_loop_gives(
 
 
 def test_a_span_of_a_long_response_is_asked_for_in_its_window():
-    asked = []
+    contexts = []
 
     class Recorder(ToyQuestionGenerator):
         def generate(self, pairs):
-            asked.extend(pairs)
+            contexts.extend(pairs)
             return super().generate(pairs)
 
     models = replace(toy_models(), generator=Recorder(QUESTIONS))
@@ -183,7 +188,7 @@ def test_a_span_of_a_long_response_is_asked_for_in_its_window():
     settings = Q2Settings(max_context_words=5)
     q2([example], models, settings)
     q2_one_at_a_time(example, models, settings)
-    assert asked == [('1990', 'They were formed in 1990.')] * 2
+    assert contexts == [('1990', 'They were formed in 1990.')] * 2
 
 
 def test_an_answer_lies_in_one_passage_and_is_compared_as_far_as_it_does():
@@ -194,12 +199,12 @@ def test_an_answer_lies_in_one_passage_and_is_compared_as_far_as_it_does():
         toy_models(), answerer=ToyQuestionAnswerer(answers), nli=ToyNliModel(labels)
     )
     example = Example(passages, RESPONSE)
-    (found,) = q2([example], models, Q2Settings())
-    assert found == q2_one_at_a_time(example, models, Q2Settings())
-    places = {claim.question: claim.answer for claim in found.claims}
+    (result,) = q2([example], models, Q2Settings())
+    assert result == q2_one_at_a_time(example, models, Q2Settings())
+    places = {claim.question: claim.answer for claim in result.claims}
     assert places['Where?'][:2] == (0, Span('Los', 22, 25))
     assert places['When?'][:2] == (1, Span('large', 11, 16))
-    assert found.claims[1].comparison == Comparison.ENTAILMENT
+    assert result.claims[1].comparison == Comparison.ENTAILMENT
 
 
 def test_a_batch_takes_one_call_for_each_stage():
@@ -229,7 +234,7 @@ def test_settings_out_of_range_are_refused(settings):
 
 
 def test_every_setting_is_in_the_signature():
-    others = {
+    changes = {
         'variant': 'multi',
         'use_nli': False,
         'soft_nli': True,
@@ -247,10 +252,10 @@ def test_every_setting_is_in_the_signature():
         'first_person': False,
         'in_context': True,
     }
-    assert set(others) == set(asdict(Q2Settings()))
-    seen = [Q2Settings(), *(Q2Settings(**{k: v}) for k, v in others.items())]
-    described = [settings.describe() for settings in seen]
-    assert all(described.count(one) == 1 for one in described)
+    assert set(changes) == set(asdict(Q2Settings()))
+    all_settings = [Q2Settings(), *(Q2Settings(**{k: v}) for k, v in changes.items())]
+    described = [settings.describe() for settings in all_settings]
+    assert all(described.count(text) == 1 for text in described)
 
 
 @pytest.mark.parametrize(

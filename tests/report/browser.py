@@ -91,8 +91,8 @@ class Browser:
         self.events.clear()
         start = time.monotonic()
         self.call('Page.navigate', url=url)
-        shown = "document.readyState + location.href.replace(/#.*/, '')"
-        while self.js(shown) != f'complete{self.page}':
+        script = "document.readyState + location.href.replace(/#.*/, '')"
+        while self.js(script) != f'complete{self.page}':
             time.sleep(0.02)
         return time.monotonic() - start
 
@@ -178,21 +178,21 @@ class Browser:
     def complaints(self) -> list[str]:
         """Errors in the page, policy violations, and requests to anywhere else."""
         self.js('1')
-        own = 'file:' if self.page.startswith('file:') else self.page
-        found = []
+        origin = 'file:' if self.page.startswith('file:') else self.page
+        problems = []
         for event in self.events:
             method, params = event.get('method'), event.get('params', {})
             if method == 'Runtime.exceptionThrown':
-                found.append(json.dumps(params['exceptionDetails']))
+                problems.append(json.dumps(params['exceptionDetails']))
             elif method == 'Log.entryAdded':
-                found.append(params['entry']['text'])
+                problems.append(params['entry']['text'])
             elif method == 'Network.requestWillBeSent':
                 url = params['request']['url']
-                if not url.startswith((own, 'data:', 'about:')):
-                    found.append(f'asked for {url}')
+                if not url.startswith((origin, 'data:', 'about:')):
+                    problems.append(f'asked for {url}')
             elif method == 'Page.javascriptDialogOpening':
-                found.append(f'a dialogue opened: {params.get("message")}')
-        return found
+                problems.append(f'a dialogue opened: {params.get("message")}')
+        return problems
 
     def close(self) -> None:
         """End the browser."""

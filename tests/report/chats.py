@@ -49,8 +49,8 @@ def events_of(stream: str) -> list[tuple[str, Any]]:
     lines = [part.split('\n') for part in parts]
     assert all(len(two) == 2 for two in lines)
     return [
-        (one.removeprefix('event: '), json.loads(two.removeprefix('data: ')))
-        for one, two in lines
+        (name_line.removeprefix('event: '), json.loads(two.removeprefix('data: ')))
+        for name_line, two in lines
     ]
 
 
@@ -60,9 +60,9 @@ def reply_with_evidence(**fields: Any) -> dict[str, Any]:
     chosen, first = record['rerank']
     text = 'Madonna was born in 1958, not 1985.'
     claims = []
-    for claim, said in zip(first['claims'], ('Madonna', '1985'), strict=False):
-        start = text.index(said)
-        claims.append({**claim, 'span': [start, start + len(said)]})
+    for claim, answer_text in zip(first['claims'], ('Madonna', '1985'), strict=False):
+        start = text.index(answer_text)
+        claims.append({**claim, 'span': [start, start + len(answer_text)]})
     better = {'text': text, 'score': 0.5, 'claims': claims, 'parts': {'one': 1.0}}
     reply = {
         'text': text,
@@ -73,13 +73,13 @@ def reply_with_evidence(**fields: Any) -> dict[str, Any]:
     return {**reply, **fields}
 
 
-def marked_later(found: bool) -> dict[str, Any]:
+def marked_later(with_marks: bool) -> dict[str, Any]:
     """A reply whose evidence is marked words, before or after they were found."""
     text = 'Madonna was born in 1985.'
     start = text.index('1985')
     mark = Claim(Span('1985', start, start + 4), 0.1, Status.UNSUPPORTED)
     row = {'text': text, 'score': 0.1, 'label': 'inconsistent', 'chosen': True}
-    if found:
+    if with_marks:
         row['evidence'] = Score(0.1, Label.INCONSISTENT, (mark,)).to_dict()
     return {
         'text': text,
@@ -135,15 +135,15 @@ class Scripted:
             return marked_later(False)
         if text == 'documents':
             source = {'file': f'{HOSTILE}.md', 'heading': 'Life', 'place': 'line 4'}
-            found = {'text': 'Madonna was born in 1958.', 'source': source}
-            return reply_with_evidence(rerank_knowledge=[found])
+            answer = {'text': 'Madonna was born in 1958.', 'source': source}
+            return reply_with_evidence(rerank_knowledge=[answer])
         if text == 'abstain':
             return reply_with_evidence(text="I'm not sure about that.")
         if text == 'nothing':
             row = {'text': '', 'score': None, 'label': None, 'claims': []}
             row |= {'chosen': True, 'first': True, 'reason': 'nothing that was found'}
-            said = {'text': "I'm not sure about that.", 'rerank_knowledge': ''}
-            return {**said, 'rerank': [row], 'rerank_signature': SIGNATURE}
+            abstention = {'text': "I'm not sure about that.", 'rerank_knowledge': ''}
+            return {**abstention, 'rerank': [row], 'rerank_signature': SIGNATURE}
         if text == 'hostile':
             reply = reply_with_evidence(text=HOSTILE, rerank_knowledge=HOSTILE)
             for row in reply['rerank']:

@@ -71,8 +71,10 @@ def marks(*words: str, **fields: Any) -> dict[str, Any]:
     claims = []
     for word in words:
         if word in text:
-            known = (Evidence(0, answer(text, 'Madonna sang.')),)
-            claims.append(Claim(answer(response, word), 0.9, Status.SUPPORTED, known))
+            evidence = (Evidence(0, answer(text, 'Madonna sang.')),)
+            claims.append(
+                Claim(answer(response, word), 0.9, Status.SUPPORTED, evidence)
+            )
         else:
             claims.append(Claim(answer(response, word), 0.1, Status.UNSUPPORTED))
     score = Score(0.1, Label.INCONSISTENT, tuple(claims), signature='spans|a:1')

@@ -98,9 +98,9 @@ def test_an_address_chooses_only_what_the_controls_offer(
 
 
 def test_a_search_in_an_address_is_text(browser, page):
-    said = '"><img src=x onerror=alert(1)>'
-    go(browser, f'{page.as_uri()}#search={quote(said)}')
-    assert browser.js(VALUES)[0] == said
+    query = '"><img src=x onerror=alert(1)>'
+    go(browser, f'{page.as_uri()}#search={quote(query)}')
+    assert browser.js(VALUES)[0] == query
     assert browser.text('#status') == 'None of 60 responses match.'
     assert browser.count('img') == 0
     assert browser.complaints() == []

@@ -85,8 +85,8 @@ def test_marks_without_questions_are_told_in_the_same_words(browser, tmp_path):
     assert 'Questions' not in browser.text('#columns')
     browser.click('.toggle')
     lines = "[...document.querySelectorAll('.evidence tbody tr')].map(r => r.innerText)"
-    said, unsaid = browser.js(lines)
-    assert said.split('\t') == [
+    described, unsaid = browser.js(lines)
+    assert described.split('\t') == [
         'Madonna',
         'Madonna: Madonna sang.',
         'supported',

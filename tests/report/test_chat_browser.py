@@ -10,7 +10,7 @@ from tests.report.contrast import faint
 from tests.report.samples import HOSTILE
 
 LAST = '.turn:last-child'
-DONE = "!document.getElementById('send').disabled"
+IS_READY = "!document.getElementById('send').disabled"
 FAILED = 'Failed to load resource'  # what the browser says of any error's status
 
 
@@ -31,14 +31,14 @@ def opened(browser, chat):
 def open_page(browser, chat, **size):
     browser.prefer('light')
     browser.goto(chat.url, **size)
-    browser.wait_for(DONE)
+    browser.wait_for(IS_READY)
 
 
 def say(browser, text):
     browser.js("document.getElementById('message').focus()")
     browser.type(text)
     browser.press('Enter')
-    browser.wait_for(DONE)
+    browser.wait_for(IS_READY)
 
 
 def know(browser, text):
@@ -103,7 +103,7 @@ def test_a_screen_reader_hears_replies_problems_and_fields(opened):
     say(opened, 'Who is she?')
     say(opened, 'fail')
     tree = opened.call('Accessibility.getFullAXTree')['nodes']
-    found = {
+    events = {
         (node['role']['value'], node.get('name', {}).get('value'))
         for node in tree
         if 'role' in node
@@ -117,7 +117,7 @@ def test_a_screen_reader_hears_replies_problems_and_fields(opened):
         ('heading', 'You'),
         ('heading', 'Scripted'),
         ('alert', ''),
-    } <= found
+    } <= events
     mark = "document.querySelector('.reply mark.contradicted')"
     assert opened.js(f'{mark}.title') == 'contradicted: When was Madonna born? ' + (
         '(contradiction)'
@@ -146,21 +146,21 @@ def test_hostile_text_is_read_not_run(opened):
         # It is filled a little later, which moves what is below it.
         opened.wait_for(f"document.querySelector('{details} .detail')")
     opened.click('.candidates .toggle')
-    shown = opened.text('.turn')
-    assert shown.count('<script>document.title="taken"</script>') > 5
-    assert '\\x00 \\x1b[31m' in shown
-    assert '{{data}} ${x}' in shown
-    assert 'مرحبا שלום' in shown
-    assert '\U0001f468\u200d\U0001f469' in shown
+    page_text = opened.text('.turn')
+    assert page_text.count('<script>document.title="taken"</script>') > 5
+    assert '\\x00 \\x1b[31m' in page_text
+    assert '{{data}} ${x}' in page_text
+    assert 'مرحبا שלום' in page_text
+    assert '\U0001f468\u200d\U0001f469' in page_text
     assert opened.js('document.title') == 'Chat with Scripted <b>'
     assert opened.count('#turns script, #turns img, h1 b') == 0
 
 
 def test_a_reply_says_which_document_it_is_from(opened):
     say(opened, 'documents')
-    shown = opened.text(f'{LAST} .sources')
-    assert shown.startswith('From: ')
-    assert shown.endswith('.md, Life (line 4)')
+    page_text = opened.text(f'{LAST} .sources')
+    assert page_text.startswith('From: ')
+    assert page_text.endswith('.md, Life (line 4)')
     assert opened.count(f'{LAST} .sources *') == 0
     say(opened, 'abstain')
     assert opened.count(f'{LAST} .sources') == 0
@@ -168,11 +168,11 @@ def test_a_reply_says_which_document_it_is_from(opened):
 
 def test_no_empty_reply_is_shown_where_nothing_was_found(opened):
     say(opened, 'nothing')
-    shown = opened.text(LAST)
-    assert "I'm not sure about that." in shown
-    assert 'nothing that was found' in shown
-    assert '(empty)' not in shown
-    assert 'candidate' not in shown
+    page_text = opened.text(LAST)
+    assert "I'm not sure about that." in page_text
+    assert 'nothing that was found' in page_text
+    assert '(empty)' not in page_text
+    assert 'candidate' not in page_text
 
 
 def test_a_failure_is_told_and_what_was_typed_stays(opened):
@@ -190,7 +190,7 @@ def test_a_new_conversation_keeps_the_field_and_tells_it_again(opened, chat):
     know(opened, 'A passage.')
     say(opened, 'one')
     opened.click('#reset')
-    opened.wait_for(f"{DONE} && !document.querySelector('.turn')")
+    opened.wait_for(f"{IS_READY} && !document.querySelector('.turn')")
     assert chat.host.conversation.turns == []
     assert chat.host.conversation.knowledge == ''
     assert opened.js("document.getElementById('knowledge').value") == 'A passage.'
@@ -226,7 +226,7 @@ def test_a_wait_tells_the_step_that_it_is_at(opened, chat):
     opened.wait_for("document.querySelector('.step')?.innerText.startsWith('Judging')")
     assert opened.text('.waiting .step') == 'Judging 10 candidates …'
     go_on.set()
-    opened.wait_for(DONE)
+    opened.wait_for(IS_READY)
     assert opened.count('.waiting') == 0
     assert opened.count('.turn') == 1
 

@@ -60,8 +60,8 @@ def public(patience):
 )
 def test_a_server_open_to_others_answers_to_its_own_names(public, host, origin, status):
     headers = {'Host': host, **({'Origin': origin} if origin else {})}
-    found, _, answer = ask(public, 'GET', '/', headers=headers)
-    assert found == status
+    body, _, answer = ask(public, 'GET', '/', headers=headers)
+    assert body == status
     if host.startswith('attacker'):
         assert '--allow-host' in answer['error']
 
@@ -71,11 +71,11 @@ def test_others_are_told_no_path_of_this_machine(public):
         raise ConfigError(f'Cannot read {ROOT}/secret.json')
 
     public.host.conversation.interact = fail
-    status, _, found = ask(public, 'POST', '/interact', {'text': 'a'})
-    assert (status, list(found)) == (200, ['error'])
-    assert str(ROOT) not in found['error']
-    assert 'secret' not in found['error']
-    assert 'The reply failed (ConfigError)' in found['error']
+    status, _, body = ask(public, 'POST', '/interact', {'text': 'a'})
+    assert (status, list(body)) == (200, ['error'])
+    assert str(ROOT) not in body['error']
+    assert 'secret' not in body['error']
+    assert 'The reply failed (ConfigError)' in body['error']
 
 
 def token_of(server):
@@ -141,9 +141,11 @@ def test_connections_that_wait_for_answers_make_no_room(public):
     ended = threading.Event()
     public.host.conversation.state = lambda: ended.wait(30) and {'turns': []}
     head = b'GET /conversation HTTP/1.1\r\nHost: localhost\r\n' + token_of(public)
-    held = [socket.create_connection(public.server_address[:2]) for _ in range(16)]
+    connections = [
+        socket.create_connection(public.server_address[:2]) for _ in range(16)
+    ]
     try:
-        for connection in held:
+        for connection in connections:
             connection.sendall(head + b'\r\n')
         deadline = time.monotonic() + 10
         while public.limits.open.total() < 16 or public.limits.arriving:
@@ -154,7 +156,7 @@ def test_connections_that_wait_for_answers_make_no_room(public):
             assert b'503' in last.recv(1000)
     finally:
         ended.set()
-        for connection in held:
+        for connection in connections:
             connection.close()
     deadline = time.monotonic() + 10
     while public.limits.open.total() and time.monotonic() < deadline:
@@ -168,15 +170,17 @@ def test_large_bodies_are_not_kept(public):
     head += b'Content-Type: application/json\r\n' + token_of(public) + b'\r\n'
     tracemalloc.start()
     try:
-        held = [socket.create_connection(public.server_address[:2]) for _ in range(4)]
-        for one in held:
-            one.sendall(head + b'a' * 4_000_000)
-            assert b' 413 ' in one.recv(1000)
+        connections = [
+            socket.create_connection(public.server_address[:2]) for _ in range(4)
+        ]
+        for connection in connections:
+            connection.sendall(head + b'a' * 4_000_000)
+            assert b' 413 ' in connection.recv(1000)
         assert ask(public, 'GET', '/')[0] == 200
         # Four times 4 MB have been read by now, or are still on their way.
         assert tracemalloc.get_traced_memory()[1] < 10_000_000
-        for one in held:
-            one.close()
+        for connection in connections:
+            connection.close()
     finally:
         tracemalloc.stop()
 

@@ -49,14 +49,14 @@ def fresh(server):
 
 def test_a_conversation(server):
     message = {'text': ' Who? ', 'knowledge': 'K'}
-    status, _, found = ask(server, 'POST', '/interact', message)
-    assert (status, found['number'], found['knowledge']) == (200, 1, 'K')
-    assert found['turn'] == read_turn('Who?', reply_with_evidence())
-    number = found['conversation']
+    status, _, body = ask(server, 'POST', '/interact', message)
+    assert (status, body['number'], body['knowledge']) == (200, 1, 'K')
+    assert body['turn'] == read_turn('Who?', reply_with_evidence())
+    number = body['conversation']
     state = {
         'model': 'Scripted',
         'knowledge': 'K',
-        'turns': [found['turn']],
+        'turns': [body['turn']],
         'conversation': number,
         'pending': None,
     }
@@ -88,8 +88,8 @@ def test_a_reply_tells_its_steps_as_it_reaches_them(server):
         ('step', {'step': 'choosing', 'candidates': 2}),
     ]
     go_on.set()
-    ((name, found),) = events_of(answer.read().decode())
-    assert (name, found['number']) == ('reply', 1)
+    ((name, event),) = events_of(answer.read().decode())
+    assert (name, event['number']) == ('reply', 1)
 
 
 def test_nothing_of_the_conversation_is_told_without_the_token(server):
@@ -97,9 +97,9 @@ def test_nothing_of_the_conversation_is_told_without_the_token(server):
     for method, path in (('GET', '/conversation'), ('POST', '/reset')):
         for given in ({}, {'Authorization': 'Bearer '}, {'Authorization': 'Bearer é'}):
             headers = {**JSON, **given}
-            status, _, found = ask(server, method, path, '{}', headers, token=False)
+            status, _, body = ask(server, method, path, '{}', headers, token=False)
             assert status == 401
-            assert 'printed' in found['error']
+            assert 'printed' in body['error']
     assert len(server.host.conversation.turns) == 1
     assert server.access.token not in ask(server, 'GET', '/')[2]
     assert server.access.token not in repr(server.access)
@@ -116,15 +116,15 @@ def test_messages_that_would_wait_for_long_are_refused(server):
     server.host.conversation.interact = slow
     with ThreadPoolExecutor(MAX_WAITING + 2) as pool:
         message = server, 'POST', '/interact', {'text': 'a'}
-        found = [pool.submit(ask, *message) for _ in range(MAX_WAITING + 2)]
+        futures = [pool.submit(ask, *message) for _ in range(MAX_WAITING + 2)]
         try:
             deadline = time.monotonic() + 10
-            while sum(f.done() for f in found) < 2:
+            while sum(f.done() for f in futures) < 2:
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
         finally:
             go_on.set()
-        statuses = sorted(f.result()[0] for f in found)
+        statuses = sorted(f.result()[0] for f in futures)
     assert statuses == [200] * MAX_WAITING + [429] * 2
 
 
@@ -231,9 +231,9 @@ def test_what_is_no_message_is_refused(server, body, problem):
 
 
 def test_a_request_that_is_too_large_hears_of_it(server):
-    status, _, found = ask(server, 'POST', '/interact', 'a' * (MAX_REQUEST + 1))
+    status, _, body = ask(server, 'POST', '/interact', 'a' * (MAX_REQUEST + 1))
     assert status == 413
-    assert 'at most 500,000 bytes' in found['error']
+    assert 'at most 500,000 bytes' in body['error']
 
 
 @pytest.mark.parametrize(
@@ -269,15 +269,15 @@ def test_other_requests(server, method, path, headers, status):
 
 
 def test_lone_surrogates_reach_no_model(server):
-    _, _, found = ask(server, 'POST', '/interact', '{"text": "/a \\ud800 \\u0000 b"}')
-    assert found['turn']['text'] == 'You said: /a \ufffd \\x00 b'
+    _, _, body = ask(server, 'POST', '/interact', '{"text": "/a \\ud800 \\u0000 b"}')
+    assert body['turn']['text'] == 'You said: /a \ufffd \\x00 b'
 
 
 def test_a_failure_is_an_answer_and_the_next_message_is_taken(server):
-    status, _, found = ask(server, 'POST', '/interact', {'text': 'fail'})
+    status, _, body = ask(server, 'POST', '/interact', {'text': 'fail'})
     assert status == 200
-    assert '\\x00' in found['error']
-    assert found['error'].startswith('RuntimeError: the model is broken <')
+    assert '\\x00' in body['error']
+    assert body['error'].startswith('RuntimeError: the model is broken <')
     assert ask(server, 'POST', '/interact', {'text': 'again'})[0] == 200
 
 
@@ -300,8 +300,8 @@ def test_requests_do_not_interleave(server):
 
 def test_a_port_that_is_taken_is_told(server):
     host, port = server.server_address[:2]
-    told = rf'port {port} of {host} .*--port {port + 1}'
-    with pytest.raises(ConfigError, match=told):
+    message = rf'port {port} of {host} .*--port {port + 1}'
+    with pytest.raises(ConfigError, match=message):
         ChatServer(host, port)
 
 
@@ -369,19 +369,19 @@ def test_ctrl_c_ends_the_process_within_two_seconds(busy):
             time.sleep(0.3)
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
-        told, errors = process.communicate(timeout=30)
+        output, errors = process.communicate(timeout=30)
     finally:
         process.kill()
         process.wait()
     assert time.monotonic() - began < 2
     assert process.returncode == (130 if busy else 0), errors
-    assert ('middle of a reply' in errors) if busy else ('ended' in told)
+    assert ('middle of a reply' in errors) if busy else ('ended' in output)
 
 
 def test_the_evidence_of_a_turn_is_asked_for_after_its_reply(server):
-    _, _, found = ask(server, 'POST', '/interact', {'text': 'explain later'})
-    place = {'number': 1, 'conversation': found['conversation']}
-    (bare,) = found['turn']['candidates']
+    _, _, body = ask(server, 'POST', '/interact', {'text': 'explain later'})
+    place = {'number': 1, 'conversation': body['conversation']}
+    (bare,) = body['turn']['candidates']
     assert (bare['claims'], bare['explained']) == ([], False)
     status, _, later = ask(server, 'POST', '/evidence', place)
     (row,) = later['turn']['candidates']

@@ -73,7 +73,7 @@ def test_two_systems_are_paired_by_their_turns_whatever_both_happen_to_say():
     assert len(pairing.pairs) == 40
     assert all(old == new for old, new in ids(pairing))
     # An id that stands for another turn does not pair.
-    moved = [{**one, 'history': ['other']} for one in after]
+    moved = [{**entry, 'history': ['other']} for entry in after]
     assert not pair_up(entries(*before), entries(*moved)).systems
 
 
@@ -84,21 +84,21 @@ def test_without_ids_two_systems_are_paired_by_knowledge_and_history_in_any_orde
             {
                 'knowledge': k,
                 'history': h,
-                'response': said,
+                'response': response,
                 'score': 0.9,
                 'label': Label.CONSISTENT,
             }
             for k, h in order
         ]
-        for said, order in (('One.', turns), ('Two.', [*turns[::-1], ('M.', [])]))
+        for response, order in (('One.', turns), ('Two.', [*turns[::-1], ('M.', [])]))
     )
     pairing = pair_up(entries(*before), entries(*after))
     assert pairing.systems
     assert ids(pairing) == [('3', '1'), ('2', '2'), ('1', '3')]
     assert (pairing.only_before, pairing.only_after) == (0, 1)
     # Ids of their own say that these are other turns.
-    named = [{**one, 'id': f'r{n}'} for n, one in enumerate(before)]
-    other = [{**one, 'id': f's{n}'} for n, one in enumerate(after)]
+    named = [{**entry, 'id': f'r{n}'} for n, entry in enumerate(before)]
+    other = [{**entry, 'id': f's{n}'} for n, entry in enumerate(after)]
     assert not pair_up(entries(*named), entries(*other)).pairs
 
 
@@ -106,8 +106,10 @@ def test_two_systems_are_compared_as_a_whole_and_in_words(tmp_path):
     page = page_of(tmp_path, *two_systems(40, 19), names=('one', 'two'))
     assert 'same signature' not in page
     assert 'one \u2192 two: 40 turns in both, 21 with a different score' in page
-    told = 'one is better grounded than two: one is ahead in 21 of 40 turns, two in 0'
-    assert f'{told}, and 19 are ties.' in page
+    verdict = (
+        'one is better grounded than two: one is ahead in 21 of 40 turns, two in 0'
+    )
+    assert f'{verdict}, and 19 are ties.' in page
     assert '<b>0.800 \u2192 0.590</b>' in page
     changes = page_data(page)['changes']
     assert sum(change['other'] for change in changes) == 21
@@ -234,11 +236,11 @@ def test_runs_that_have_nothing_in_common_are_an_error(tmp_path):
 def test_what_responses_say_is_never_part_of_the_page(tmp_path):
     plain = page_of(tmp_path, [scored()], [rescored()])
     hostile = {'id': HOSTILE, 'response': HOSTILE, 'knowledge': HOSTILE}
-    more = {'label': HOSTILE, 'q2_label': HOSTILE, 'history': [HOSTILE]}
+    hostile_fields = {'label': HOSTILE, 'q2_label': HOSTILE, 'history': [HOSTILE]}
     page = page_of(
         tmp_path,
-        [scored(**hostile, **more, signature=HOSTILE)],
-        [rescored(**hostile, **more, signature=HOSTILE + '|a:b')],
+        [scored(**hostile, **hostile_fields, signature=HOSTILE)],
+        [rescored(**hostile, **hostile_fields, signature=HOSTILE + '|a:b')],
         names=(HOSTILE, HOSTILE),
         title=HOSTILE,
     )

@@ -40,10 +40,10 @@ def test_other_labels_come_first_and_then_the_greatest_change(opened):
     # Four of 40, the long one and the Arabic one have another label; eight of 40 and
     # the hostile one another score only.
     assert opened.text('#status') == '1 to 15 of 15 (of 43 in all)'
-    shown = opened.js(SCORES)
-    assert shown[:6] == ['+0.33'] * 4 + ['+0.20'] * 2
-    assert shown[6] == '+0.33'
-    assert set(shown[7:]) == {'+0.10', '−0.10'}
+    scores = opened.js(SCORES)
+    assert scores[:6] == ['+0.33'] * 4 + ['+0.20'] * 2
+    assert scores[6] == '+0.33'
+    assert set(scores[7:]) == {'+0.10', '−0.10'}
     assert opened.count('.change .badge') == 6
 
 
@@ -107,9 +107,11 @@ def test_the_replies_of_two_systems_are_read_in_the_row_and_named_in_words(
     before = marks('in 1985', id='1')
     after = marks('Canada', id='1', response=f'{before["response"]} Or not.')
     browser.goto(written(tmp_path, [before], [{**after, 'score': 0.2}]))
-    said = browser.text('td.said')
-    assert said.index('First') < said.index('1985') < said.index('Second')
-    assert 'Or not.' in said
+    cell_text = browser.text('td.said')
+    assert (
+        cell_text.index('First') < cell_text.index('1985') < cell_text.index('Second')
+    )
+    assert 'Or not.' in cell_text
     assert 'Before' not in browser.text('body')
     # It opens where there is no table of its sentences.
     browser.click('td.said .one-of-two:last-child .unsupported')

@@ -52,9 +52,9 @@ def test_a_clipped_text_keeps_its_marks_and_says_what_it_left_out():
         TextPiece('1985', BAD, (0,)),
         TextPiece(' w' * 500),
     ]
-    shown = clip(pieces, limit=100, context=10)
-    assert TextPiece('1985', BAD, (0,)) in shown
-    text = ''.join(p.text for p in shown)
+    clipped = clip(pieces, limit=100, context=10)
+    assert TextPiece('1985', BAD, (0,)) in clipped
+    text = ''.join(p.text for p in clipped)
     assert len(text) < 100
     assert text.count('characters ...]') == 2
     assert '[... 992 characters ...]' in text

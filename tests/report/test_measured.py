@@ -37,5 +37,5 @@ def test_a_figure_is_named_by_what_it_shows(tmp_path):
         'q2_wow_generators_grounded_fast': 'F1 by generator, grounded fast',
         'q2_wow_own_thing': 'own thing',
     }
-    found = {n: caption(tmp_path / f'{n}.svg', 'q2_wow_') for n in names}
-    assert found == names
+    captions = {n: caption(tmp_path / f'{n}.svg', 'q2_wow_') for n in names}
+    assert captions == names

@@ -29,14 +29,14 @@ def test_means_and_counts_are_over_all_responses():
 
 
 def test_reranked_turns_compare_first_and_chosen():
-    kept = simple(
+    unchanged = simple(
         1,
         rerank=[
             {'text': 'a', 'score': 0.8, 'label': 'x', 'first': True, 'chosen': True}
         ],
     )
     unscored = simple(2, rerank=[{'text': 'a', 'first': True, 'chosen': True}])
-    overview = overview_of(reranked(), kept, unscored)
+    overview = overview_of(reranked(), unchanged, unscored)
     assert (overview.reranked, overview.changed) == (3, 1)
     first, chosen = overview.first_and_chosen
     assert first == pytest.approx((1 / 3 + 0.8) / 2, abs=1e-4)

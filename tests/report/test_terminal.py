@@ -54,8 +54,8 @@ def test_colour_repeats_what_the_signs_say():
 @pytest.mark.parametrize('width', [1, 24, 40, 80, 200])
 @pytest.mark.parametrize('text', ['word ' * 300, 'x' * 900, '東京' * 300, '\n\n'])
 def test_no_line_is_too_wide(width, text):
-    shown = render_score(not_verifiable(), text, text, False, width)
-    assert all(cell_len(line) <= max(width, 24) for line in shown.split('\n'))
+    rendered = render_score(not_verifiable(), text, text, False, width)
+    assert all(cell_len(line) <= max(width, 24) for line in rendered.split('\n'))
 
 
 @pytest.mark.parametrize('hostile', ['\x1b]0;title\x07', '\x1b[2J', '\x00', '\u202e'])
@@ -65,10 +65,10 @@ def test_control_characters_never_reach_the_terminal(hostile):
     odd = replace(claim, question='', status=hostile)
     score = Score(0.1, hostile, (claim, odd), parts={hostile: 1.0})
     ranking = Ranking((Candidate(text, (hostile,), score=score),), hostile)
-    shown = render_score(score, text, text, False)
-    shown += render_candidates(ranking, colour=False)
-    assert not set(hostile) & set('\x1b\x07\x00\u202e') & set(shown)
-    assert hostile[0].encode('unicode_escape').decode() in shown
+    rendered = render_score(score, text, text, False)
+    rendered += render_candidates(ranking, colour=False)
+    assert not set(hostile) & set('\x1b\x07\x00\u202e') & set(rendered)
+    assert hostile[0].encode('unicode_escape').decode() in rendered
 
 
 def test_long_knowledge_is_clipped_around_the_answers():
@@ -83,17 +83,17 @@ def test_long_knowledge_is_clipped_around_the_answers():
         0.0,
         0.0,
     )
-    shown = render_score(
+    rendered = render_score(
         Score(0.0, Label.INCONSISTENT, (claim,)), RESPONSE, knowledge, 0
     )
-    assert '[!1983]' in shown
-    assert len(shown) < 1000
+    assert '[!1983]' in rendered
+    assert len(rendered) < 1000
 
 
 def candidate(score=None, label='', text='A reply.', claims=(), **fields):
-    found = None if score is None else Score(score, label, claims)
-    given = {'strategies': ('beam',), 'generator_score': -1.5, **fields}
-    return Candidate(text, score=found, **given)
+    candidate_score = None if score is None else Score(score, label, claims)
+    candidate_fields = {'strategies': ('beam',), 'generator_score': -1.5, **fields}
+    return Candidate(text, score=candidate_score, **candidate_fields)
 
 
 def test_candidates_are_shown_in_order_with_what_was_chosen_and_why():
@@ -160,8 +160,8 @@ def test_colour_is_for_terminals(monkeypatch, stream, environment, expected):
 
 def test_claims_show_what_they_rest_on():
     score = Score(0.9, Label.CONSISTENT, (SENTENCE,))
-    shown = render_score(score, 'They have five eyes.', TITLED, colour=False)
-    assert shown.split('\n') == [
+    rendered = render_score(score, 'They have five eyes.', TITLED, colour=False)
+    assert rendered.split('\n') == [
         'score     0.90 consistent',
         'response  [+They have five eyes.]',
         'knowledge Bee: Bees have eyes. [+They have five.] Wasp: [+Wasps sting.]',

@@ -151,7 +151,7 @@ def reply(text, value, label=Label.CONSISTENT, relevance=None):
     return Candidate(text, score=score, value=value, relevance=relevance)
 
 
-ASKED = 'When did it open?'
+QUESTION = 'When did it open?'
 UNREAD = Label.NOT_VERIFIABLE
 
 
@@ -187,11 +187,11 @@ UNREAD = Label.NOT_VERIFIABLE
     ],
 )
 def test_abstention_fails_closed(best, knowledge, reason, why):
-    ranking = choose([best], Rule(abstain_below=0.5), knowledge, ASKED)
+    ranking = choose([best], Rule(abstain_below=0.5), knowledge, QUESTION)
     assert ranking.abstain is (reason is not None), why
     if reason is not None:
         assert ranking.reason == reason, why
-    never = choose([best], Rule(), knowledge, ASKED)
+    never = choose([best], Rule(), knowledge, QUESTION)
     assert not never.abstain, 'without the option it never abstains'
 
 
@@ -201,7 +201,7 @@ def test_abstention_fails_closed(best, knowledge, reason, why):
 )
 def test_what_cannot_be_verified_may_stand_if_the_rule_says_so(best, knowledge):
     rule = Rule(abstain_below=0.5, abstain_unverified=False)
-    assert not choose([best], rule, knowledge, ASKED).abstain
+    assert not choose([best], rule, knowledge, QUESTION).abstain
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ def test_what_cannot_be_verified_may_stand_if_the_rule_says_so(best, knowledge):
     [
         ('Hi there!', KNOWLEDGE, None),
         ('Hi there!', (), None),
-        (ASKED, KNOWLEDGE, Reason.ABSTAINED),
-        (ASKED, (), Reason.ABSTAINED_NO_KNOWLEDGE),
+        (QUESTION, KNOWLEDGE, Reason.ABSTAINED),
+        (QUESTION, (), Reason.ABSTAINED_NO_KNOWLEDGE),
     ],
 )
 def test_a_greeting_passes_where_nothing_is_asked(turn, knowledge, reason):
@@ -237,7 +237,7 @@ def test_a_rule_that_there_is_not_is_refused_with_the_nearest():
 
 
 @pytest.mark.parametrize(
-    'given',
+    'value',
     [
         {'abstain_below': '0.5'},
         {'abstain_below': 50},
@@ -245,9 +245,9 @@ def test_a_rule_that_there_is_not_is_refused_with_the_nearest():
         {'generator_weight': None},
     ],
 )
-def test_a_number_out_of_range_is_refused_by_its_name(given):
-    with pytest.raises(ConfigError, match=f'Rule.{next(iter(given))} .*a number'):
-        Rule(**given)
+def test_a_number_out_of_range_is_refused_by_its_name(value):
+    with pytest.raises(ConfigError, match=f'Rule.{next(iter(value))} .*a number'):
+        Rule(**value)
 
 
 @pytest.mark.parametrize('impossible', [-math.inf, math.nan])

@@ -9,7 +9,7 @@ PALACE = 'The sultans lived at Topkapi; Fossati restored the Hagia Sophia in 184
 
 
 @pytest.mark.parametrize(
-    'response, found',
+    'response, expected',
     [
         ('They lived at Topkap.', ['topkap']),
         ('fossatti restored it, and they lived at topkappi', ['fossatti', 'topkappi']),
@@ -25,8 +25,8 @@ PALACE = 'The sultans lived at Topkapi; Fossati restored the Hagia Sophia in 184
         ('🐝 1850', []),
     ],
 )
-def test_misspelt_words(response, found):
-    assert find_misspellings(response, PALACE) == found
+def test_misspelt_words(response, expected):
+    assert find_misspellings(response, PALACE) == expected
 
 
 @pytest.mark.parametrize(

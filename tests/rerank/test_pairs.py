@@ -10,10 +10,10 @@ from parlai_q2.rerank.pairs import choose_pair
 from tests.files import read_lines, write_lines
 from tests.rerank.toys import ToyScorer
 
-KNOWN = 'Bees have five eyes.'
+KNOWLEDGE = 'Bees have five eyes.'
 
 
-def rows(*texts, knowledge=KNOWN):
+def rows(*texts, knowledge=KNOWLEDGE):
     return Reranker(ToyScorer()).rank(knowledge, texts).rows()
 
 
@@ -47,7 +47,7 @@ def test_a_copy_is_no_example_to_follow():
 
 
 def test_a_ranked_file_gives_prompts_as_the_generator_reads_them(tmp_path):
-    record = {'knowledge': KNOWN, 'history': ['Hi.', 'Eyes?']}
+    record = {'knowledge': KNOWLEDGE, 'history': ['Hi.', 'Eyes?']}
     pools = [{**record, 'candidates': ['Three legs.', 'Bees have eyes.']}]
     write_lines(tmp_path / 'in.jsonl', *pools, {'candidates': []})
     ranked, out = str(tmp_path / 'ranked.jsonl'), tmp_path / 'pairs.jsonl'
@@ -59,17 +59,17 @@ def test_a_ranked_file_gives_prompts_as_the_generator_reads_them(tmp_path):
     [pair] = read_lines(out)
     assert pair.pop('score_chosen') - pair.pop('score_rejected') >= 0.3
     assert pair == {
-        'prompt': f'respond: [0] Hi. [1] Eyes? knowledge: {KNOWN}',
+        'prompt': f'respond: [0] Hi. [1] Eyes? knowledge: {KNOWLEDGE}',
         'chosen': 'Bees have eyes.',
         'rejected': 'Three legs.',
     }
     template = r'{history}\n{knowledge}'
     run_command('pairs', infile=ranked, outfile=str(out), prompt_template=template)
-    assert read_lines(out)[0]['prompt'] == f'Hi.\nEyes?\n{KNOWN}'
+    assert read_lines(out)[0]['prompt'] == f'Hi.\nEyes?\n{KNOWLEDGE}'
 
 
 def test_passages_are_lines_of_the_prompt_and_are_shown_with_their_titles(tmp_path):
-    passages = ['Wasps build nests.', {'title': 'Bee', 'text': KNOWN}]
+    passages = ['Wasps build nests.', {'title': 'Bee', 'text': KNOWLEDGE}]
     pool = {'knowledge': passages, 'candidates': ['Three legs.', 'Bees have eyes.']}
     write_lines(tmp_path / 'in.jsonl', pool)
     files = [str(tmp_path / name) for name in ('in.jsonl', 'ranked.jsonl', 'out.jsonl')]
@@ -77,16 +77,16 @@ def test_passages_are_lines_of_the_prompt_and_are_shown_with_their_titles(tmp_pa
     (ranked,) = read_lines(tmp_path / 'ranked.jsonl')
     assert ranked['knowledge'] == passages
     (evidence,) = ranked['rerank'][0]['claims'][0]['evidence']
-    assert (evidence['passage'], evidence['text']) == (1, KNOWN)
+    assert (evidence['passage'], evidence['text']) == (1, KNOWLEDGE)
     (entry,) = read_scored_file(tmp_path / 'ranked.jsonl')
-    assert entry['rerank'][0]['claims'][0]['evidence'] == [['Bee', KNOWN]]
+    assert entry['rerank'][0]['claims'][0]['evidence'] == [['Bee', KNOWLEDGE]]
     run_command('pairs', infile=files[1], outfile=files[2])
     (pair,) = read_lines(tmp_path / 'out.jsonl')
-    assert pair['prompt'].endswith(f'knowledge: Wasps build nests.\n{KNOWN}')
+    assert pair['prompt'].endswith(f'knowledge: Wasps build nests.\n{KNOWLEDGE}')
 
 
 def test_so_does_a_log_of_the_agent(tmp_path):
-    reply = {'text': 'Bees have eyes.', 'rerank_knowledge': KNOWN}
+    reply = {'text': 'Bees have eyes.', 'rerank_knowledge': KNOWLEDGE}
     reply['rerank'] = rows('Three legs.', 'Bees have eyes.')
     command = {'text': 'Because.', 'rerank_command': 'why'}
     dialog = [
@@ -104,7 +104,7 @@ def test_so_does_a_log_of_the_agent(tmp_path):
 
 
 def test_a_file_that_is_not_ranked_is_an_error(tmp_path):
-    log = write_lines(tmp_path / 'in.jsonl', {'knowledge': KNOWN, 'response': 'a'})
+    log = write_lines(tmp_path / 'in.jsonl', {'knowledge': KNOWLEDGE, 'response': 'a'})
     with pytest.raises(InputError, match='Run: parlai_q2 rerank'):
         run_command('pairs', infile=str(log), outfile=str(tmp_path / 'out.jsonl'))
     assert not (tmp_path / 'out.jsonl').exists()
@@ -112,7 +112,7 @@ def test_a_file_that_is_not_ranked_is_an_error(tmp_path):
 
 @pytest.mark.parametrize('margin', [0.0, 1.5, -1.0])
 def test_a_margin_is_a_difference_of_scores(tmp_path, margin):
-    log = write_lines(tmp_path / 'in.jsonl', {'knowledge': KNOWN})
+    log = write_lines(tmp_path / 'in.jsonl', {'knowledge': KNOWLEDGE})
     with pytest.raises(ConfigError, match='--margin'):
         run_command(
             'pairs', infile=str(log), outfile=str(tmp_path / 'o'), margin=margin

@@ -12,7 +12,7 @@ from parlai_q2.turns import Turn
 from tests.rerank.toys import ToyRelevance, ToyScorer
 
 MUSEUM = 'The museum opened in 1903. It was designed by Anna Keller.'
-ASKED = 'Who designed the museum?'
+QUESTION = 'Who designed the museum?'
 OPENED, DESIGNED = 'The museum opened in 1903.', 'Anna Keller designed the museum.'
 
 
@@ -21,11 +21,11 @@ def make_reranker(**options):
 
 
 def test_the_grounded_reply_that_answers_is_chosen():
-    ranking = make_reranker().rank(MUSEUM, [OPENED, DESIGNED], [ASKED])
+    ranking = make_reranker().rank(MUSEUM, [OPENED, DESIGNED], [QUESTION])
     assert ranking.chosen.text == DESIGNED
     assert ranking.reason == Reason.BEST_RELEVANCE
     assert [candidate.relevance for candidate in ranking] == [2 / 3, 1 / 3]
-    assert ranking.turn == ASKED
+    assert ranking.turn == QUESTION
     assert Ranking.from_dict(ranking.to_dict()) == ranking
 
 
@@ -33,11 +33,11 @@ def test_the_grounded_reply_that_answers_is_chosen():
     'knowledge, history, rule',
     [
         (MUSEUM, [], Rule()),
-        ('', [ASKED], Rule()),
+        ('', [QUESTION], Rule()),
         (MUSEUM, [' '], Rule()),
-        (MUSEUM, [ASKED], Rule(RerankBy.SCORE)),
-        (MUSEUM, [ASKED], Rule(RerankBy.SCORE_PLUS_GENERATOR)),
-        (MUSEUM, [ASKED], Rule(RerankBy.THRESHOLD)),
+        (MUSEUM, [QUESTION], Rule(RerankBy.SCORE)),
+        (MUSEUM, [QUESTION], Rule(RerankBy.SCORE_PLUS_GENERATOR)),
+        (MUSEUM, [QUESTION], Rule(RerankBy.THRESHOLD)),
     ],
 )
 def test_it_is_only_read_where_it_counts(knowledge, history, rule):
@@ -54,7 +54,7 @@ def test_only_the_best_by_score_and_relevance_are_read_for_support():
     doubtful = 'Anna Keller designed the museum, or so.'
     hopeless = 'Nobody knows.'
     reranker = make_reranker()
-    ranking = reranker.rank(MUSEUM, [hopeless, doubtful, *grounded, OPENED], [ASKED])
+    ranking = reranker.rank(MUSEUM, [hopeless, doubtful, *grounded, OPENED], [QUESTION])
     (read,) = reranker.relevance_reader.relevance_batches
     (best,) = reranker.relevance_reader.support_batches
     assert set(read) == {doubtful, *grounded, OPENED}
@@ -65,9 +65,9 @@ def test_only_the_best_by_score_and_relevance_are_read_for_support():
 
 def test_a_batch_is_read_as_each_alone():
     pools = [
-        Pool(MUSEUM, [OPENED, DESIGNED], [ASKED]),
+        Pool(MUSEUM, [OPENED, DESIGNED], [QUESTION]),
         Pool(MUSEUM, [OPENED]),
-        Pool('', ['Hi.'], [ASKED]),
+        Pool('', ['Hi.'], [QUESTION]),
         Pool(MUSEUM, [DESIGNED, OPENED, 'Nobody.'], ['When did the museum open?']),
     ]
     together = make_reranker().rank_batch(pools)
@@ -77,9 +77,9 @@ def test_a_batch_is_read_as_each_alone():
 @pytest.mark.parametrize(
     'turn, text, parts, expected',
     [
-        (ASKED, 'x', (0.9, None, None), 0.9),
-        (ASKED, 'x', (1.0, 1.0, 1.0), 1.0),
-        (ASKED, "I don't know.", (0.2, 0.5, None), DECLINE_WORTH / 2),
+        (QUESTION, 'x', (0.9, None, None), 0.9),
+        (QUESTION, 'x', (1.0, 1.0, 1.0), 1.0),
+        (QUESTION, "I don't know.", (0.2, 0.5, None), DECLINE_WORTH / 2),
         ('Hi!', 'Hello!', (0.2, 1.0, None), CHAT_WORTH),
     ],
 )
@@ -92,7 +92,7 @@ def test_what_is_combined(turn, text, parts, expected):
 @pytest.mark.parametrize(
     'turn, parts',
     [
-        (ASKED, ('value', 'relevance', 'turn_support')),
+        (QUESTION, ('value', 'relevance', 'turn_support')),
         ('I like museums.', ('value', 'relevance')),
     ],
 )
@@ -132,9 +132,9 @@ PLANS = 'The Basic plan costs 9 euros a month. Repairs are done in Leeds.'
 
 
 @pytest.mark.parametrize(
-    'knowledge, turn, best, others, why',
+    'knowledge, turn, best, other_replies, why',
     [
-        (MUSEUM, ASKED, 'It was designed by Anna Keller.', [OPENED], 'it answers'),
+        (MUSEUM, QUESTION, 'It was designed by Anna Keller.', [OPENED], 'it answers'),
         (
             'Bikes have a warranty of two years. Repairs are done in Leeds.',
             'How long is the warranty?',
@@ -167,20 +167,20 @@ PLANS = 'The Basic plan costs 9 euros a month. Repairs are done in Leeds.'
     ],
 )
 def test_the_shipped_models_choose_the_reply_that_answers(
-    knowledge, turn, best, others, why
+    knowledge, turn, best, other_replies, why
 ):
     reranker = Reranker(explain=None)
-    for replies in ([best, *others], [*others, best]):
+    for replies in ([best, *other_replies], [*other_replies, best]):
         ranking = reranker.rank(knowledge, replies, [turn])
         assert ranking.chosen.text == best, why
 
 
 def test_a_batch_is_read_as_its_pairs_alone():
     pairs = [
-        (Turn(MUSEUM, [ASKED]), 'Anna Keller did.'),
-        (Turn('', [ASKED]), "I don't know."),
+        (Turn(MUSEUM, [QUESTION]), 'Anna Keller did.'),
+        (Turn('', [QUESTION]), "I don't know."),
         (Turn(MUSEUM, ['Hi!', 'Tell me more.']), OPENED),
-        (Turn(MUSEUM, [ASKED]), ''),
+        (Turn(MUSEUM, [QUESTION]), ''),
     ]
     reader = TurnReader()
     for read in (reader.read_relevance, reader.read_support):
@@ -192,7 +192,7 @@ def test_a_batch_is_read_as_its_pairs_alone():
 @pytest.mark.parametrize(
     'turn, decline, is_relevant',
     [
-        (ASKED, "I don't know who did.", False),
+        (QUESTION, "I don't know who did.", False),
         ('Who paid for the museum?', "I'm afraid that isn't stated.", True),
         ('I like museums.', "Sorry, I don't know.", False),
     ],
@@ -205,27 +205,27 @@ def test_a_decline_is_relevant_where_the_knowledge_has_no_answer(
 
 
 @pytest.mark.parametrize(
-    'turn, wanted',
+    'turn, expected',
     [
-        (ASKED, True),
+        (QUESTION, True),
         ('Is it open on Sundays?', False),
         ('How do I get there?', False),
         ('I like museums.', False),
         ('', False),
     ],
 )
-def test_which_turns_want_a_span(turn, wanted):
-    assert wants_span(turn) is wanted
+def test_which_turns_want_a_span(turn, expected):
+    assert wants_span(turn) is expected
 
 
 def test_the_answers_of_knowledge_and_reply_are_compared():
-    turn = Turn(['It opened in 1903.', 'It was designed by Anna Keller.'], [ASKED])
+    turn = Turn(['It opened in 1903.', 'It was designed by Anna Keller.'], [QUESTION])
     replies = ['It was designed by Anna Keller.', 'It was designed by Otto Brandt.']
     claims = AnswerComparer().compare(
         [(turn, replies[0]), (turn, replies[1]), (Turn('Bees.', ['Hi!']), 'Hello!')]
     )
     right, wrong, nothing = claims
-    assert right.question == ASKED
+    assert right.question == QUESTION
     assert right.span.text == 'Anna Keller'
     assert (right.comparison, right.evidence[0].passage) == ('exact', 1)
     assert wrong.span.text == 'Otto Brandt'

@@ -18,7 +18,7 @@ SKY = 'the sky is blue and grass is green here in summer and rain is wet'
 
 
 def texts(ranking):
-    return [one.text for one in ranking.candidates]
+    return [candidate.text for candidate in ranking.candidates]
 
 
 POOLS = [
@@ -68,7 +68,12 @@ def test_a_copy_gives_way_to_other_words_that_come_first_and_are_as_grounded():
     candidates = [other, SKY, 'the sky is blue, wow', 'pigs fly over the moon']
     ranking = Reranker(ToyScorer()).rank(SKY, candidates)
     assert texts(ranking) == candidates
-    assert [one.guards for one in ranking.candidates] == [(), ('copy',), (), ()]
+    assert [candidate.guards for candidate in ranking.candidates] == [
+        (),
+        ('copy',),
+        (),
+        (),
+    ]
     assert ranking.candidates[1].value == pytest.approx(0.99)
     assert texts(Reranker(ToyScorer()).rank(SKY, [near, SKY]))[0] == SKY
 
@@ -83,13 +88,16 @@ def test_a_generic_reply_loses_to_any_other_grounded_reply():
 
 
 def test_a_repetition_loses_to_what_was_not_said_yet():
-    said, new = 'the sky is blue here', 'grass is green and tall'
-    candidates, history = [said, new, 'pigs fly over us'], ['hi', said.title(), 'why?']
+    earlier, new = 'the sky is blue here', 'grass is green and tall'
+    candidates, history = (
+        [earlier, new, 'pigs fly over us'],
+        ['hi', earlier.title(), 'why?'],
+    )
     ranking = Reranker(ToyScorer()).rank(SKY, candidates, history)
-    assert texts(ranking) == [new, said, 'pigs fly over us']
+    assert texts(ranking) == [new, earlier, 'pigs fly over us']
     assert ranking.candidates[1].guards == ('repeat',)
     free = Reranker(ToyScorer(), guards=False)
-    assert texts(free.rank(SKY, candidates, history))[0] == said
+    assert texts(free.rank(SKY, candidates, history))[0] == earlier
 
 
 def test_rows_are_json_and_say_what_was_chosen_and_why():
@@ -115,7 +123,7 @@ def test_rows_stay_json_when_a_search_scores_infinitely_low():
 
 
 @pytest.mark.parametrize(
-    'given, message',
+    'value, message',
     [
         (('red', []), 'no candidate'),
         (('red', 'blue'), 'must be a list, not str'),
@@ -130,13 +138,13 @@ def test_rows_stay_json_when_a_search_scores_infinitely_low():
         ),
     ],
 )
-def test_no_candidates_and_other_things_are_refused(given, message):
+def test_no_candidates_and_other_things_are_refused(value, message):
     with pytest.raises(InputError, match=message):
-        Reranker(ToyScorer()).rank(*given)
+        Reranker(ToyScorer()).rank(*value)
 
 
 @pytest.mark.parametrize(
-    'given, message',
+    'arguments, message',
     [
         ((None,), 'choose must be a scorer'),
         ((ToyScorer,), 'choose must be a scorer'),
@@ -146,18 +154,18 @@ def test_no_candidates_and_other_things_are_refused(given, message):
         (('precision', None, True, 3), 'explain must be a scorer'),
     ],
 )
-def test_a_reranker_of_other_things_is_refused_when_it_is_made(given, message):
+def test_a_reranker_of_other_things_is_refused_when_it_is_made(arguments, message):
     with pytest.raises(ConfigError, match=message):
-        Reranker(*given)
+        Reranker(*arguments)
 
 
 @pytest.mark.parametrize('method', ['rank_batch', 'explained'])
 def test_a_list_is_asked_for_where_there_is_one_thing_or_another(method):
     reranker = Reranker(ToyScorer())
-    one = Pool('red', ['red'])
-    one = one if method == 'rank_batch' else reranker.rank('red', ['red'])
+    red_pool = Pool('red', ['red'])
+    red_pool = red_pool if method == 'rank_batch' else reranker.rank('red', ['red'])
     with pytest.raises(InputError, match=rf'Write {method}\(\['):
-        getattr(reranker, method)(one)
+        getattr(reranker, method)(red_pool)
     with pytest.raises(InputError, match='there is a str in it'):
         getattr(reranker, method)(['red'])
 
@@ -235,8 +243,10 @@ def test_a_ranking_comes_back_from_its_values_as_it_was():
         == ranking.chosen.displayed_score.claims
         == (MARK,)
     )
-    shown = [one.evidence is not None for one in ranking]
-    assert shown == [one in (ranking.chosen, ranking.first) for one in ranking]
+    is_explained = [candidate.evidence is not None for candidate in ranking]
+    assert is_explained == [
+        candidate in (ranking.chosen, ranking.first) for candidate in ranking
+    ]
     again = Ranking.from_dict(json.loads(json.dumps(ranking.to_dict())))
     assert again == ranking
     # Plain text, which YAML can write, too: it knows no enums.
@@ -251,7 +261,7 @@ def test_a_ranking_prints_on_ten_lines_and_says_whether_any_is_grounded():
     right = Reranker(ToyScorer()).rank('red', ['pigs', 'red'])
     assert (wrong.grounded, right.grounded) == (False, True)
     assert len(wrong) == 20
-    assert [one.text for one in right] == ['red', 'pigs']
+    assert [candidate.text for candidate in right] == ['red', 'pigs']
     assert right[0] is right.chosen
 
 
@@ -281,10 +291,10 @@ def test_evidence_that_names_what_is_wrong_is_left_as_it_is():
     assert Score(0.1, Label.INCONSISTENT).as_judged.claims == ()
     right = Score(0.9, Label.CONSISTENT, (fine, wrong, chat))
     assert right.as_judged is right
-    fitted = [one.status for one in right.as_labelled.claims]
+    fitted = [candidate.status for candidate in right.as_labelled.claims]
     assert fitted == ['supported', 'supported', 'generic']
     small_talk = Score(0.1, Label.INCONSISTENT, (chat,)).as_judged
-    assert [one.status for one in small_talk.claims] == [Status.UNSUPPORTED]
+    assert [candidate.status for candidate in small_talk.claims] == [Status.UNSUPPORTED]
 
 
 def test_penalties_replace_those_of_the_guards_that_they_name_and_of_no_others():

@@ -17,10 +17,10 @@ def test_a_reward_is_the_value_that_the_reranker_gives():
     reward = GroundedReward('precision')
     reranker = Reranker('precision', penalties=TRAINING_PENALTIES)
     ranking = reranker.rank(BEES, replies)
-    values = {one.text: one.value for one in ranking.candidates}
-    found = reward([''] * 3, replies, knowledge=[BEES] * 3)
-    assert found == [values[text] for text in replies]
-    assert found[0] == pytest.approx(0.9), 'a copy earns less'
+    values = {candidate.text: candidate.value for candidate in ranking.candidates}
+    rewards = reward([''] * 3, replies, knowledge=[BEES] * 3)
+    assert rewards == [values[text] for text in replies]
+    assert rewards[0] == pytest.approx(0.9), 'a copy earns less'
 
 
 CALL = {'role': 'assistant', 'content': None, 'tool_calls': [{'id': '1'}]}
@@ -48,13 +48,13 @@ def test_a_batch_is_one_call_and_gives_what_each_gives_alone():
     scorer = ToyScorer()
     reward = GroundedReward(scorer)
     columns = {'knowledge': ['a b', 'c', 'a b'], 'history': [['x'], [], ['x']]}
-    found = reward(['p'] * 3, ['a', 'a', 'b c'], **columns)
+    rewards = reward(['p'] * 3, ['a', 'a', 'b c'], **columns)
     assert len(scorer.batches) == 1
     alone = [
         reward(['p'], [text], knowledge=[known])[0]
         for text, known in zip(['a', 'a', 'b c'], columns['knowledge'], strict=True)
     ]
-    assert found == alone
+    assert rewards == alone
 
 
 def test_a_chats_reply_is_its_last_message():
@@ -74,9 +74,9 @@ def test_passages_and_turns_without_knowledge():
 
 def test_what_was_said_before_earns_less():
     reward = GroundedReward('precision')
-    said = 'they have five eyes'
-    (fresh,) = reward([''], [said], knowledge=[said])
-    (again,) = reward([''], [said], knowledge=[said], history=[[said]])
+    reply = 'they have five eyes'
+    (fresh,) = reward([''], [reply], knowledge=[reply])
+    (again,) = reward([''], [reply], knowledge=[reply], history=[[reply]])
     assert again < fresh
 
 
@@ -105,13 +105,13 @@ def test_a_history_for_each_reply_or_an_error_that_names_the_column():
 
 
 def test_with_relevance_a_reply_must_also_answer():
-    asked = [['Who designed the museum?']]
-    data = {'knowledge': ['The museum opened in 1903.'], 'history': asked}
+    histories = [['Who designed the museum?']]
+    data = {'knowledge': ['The museum opened in 1903.'], 'history': histories}
     reply = ['The museum opened in 1903.']
     alone = GroundedReward(ToyScorer(), guards=False)
     assert alone(['x'], reply, **data) == [1.0], 'off by default'
-    both = GroundedReward(ToyScorer(), guards=False, relevance=ToyRelevance())
+    reward_of_both = GroundedReward(ToyScorer(), guards=False, relevance=ToyRelevance())
     # One of the three words of the question.
-    assert 0 < both(['x'], reply, **data)[0] < 0.8
+    assert 0 < reward_of_both(['x'], reply, **data)[0] < 0.8
     del data['history']
-    assert both(['x'], reply, **data) == [1.0], 'there is nothing to answer'
+    assert reward_of_both(['x'], reply, **data) == [1.0], 'there is nothing to answer'

@@ -44,7 +44,7 @@ def test_how_a_reply_names_its_subject(reply, subject):
 def test_a_batch_is_as_each_alone():
     replies = [SHORT, FULL, '', SHORT]
     assert find_subject_kinds(replies) == [
-        one for r in replies for one in find_subject_kinds([r])
+        kind for r in replies for kind in find_subject_kinds([r])
     ]
     assert find_subject_kinds([]) == []
 
@@ -92,7 +92,7 @@ def test_a_pronoun_gives_way_to_a_name():
     replies = ['It has a lake since 1996.', 'Baikal has been magnificent.']
     reranker = Reranker(ToyScorer(), relevance=None)
     ranking = reranker.rank(LAKE, replies, ['I like lakes.'])
-    assert [one.text for one in ranking.candidates] == replies[::-1]
+    assert [candidate.text for candidate in ranking.candidates] == replies[::-1]
     assert ranking.candidates[1].guards == ('unnamed',)
     ranking = reranker.rank(PRONOUNS, replies, ['I like lakes.'])
     assert ranking.chosen.guards == ('pronoun',)

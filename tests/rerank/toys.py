@@ -37,8 +37,8 @@ class ToyScorer(Scorer):
         words = tokens(example.response)
         if 'hello' in words:
             return not_verifiable(str(self.signature))
-        known = set(tokens(example.knowledge_text))
-        value = sum(word in known for word in words) / max(len(words), 1)
+        knowledge_words = set(tokens(example.knowledge_text))
+        value = sum(word in knowledge_words for word in words) / max(len(words), 1)
         label = Label.CONSISTENT if value > self.threshold else Label.INCONSISTENT
         return Score(value, label, signature=str(self.signature))
 
@@ -70,5 +70,5 @@ class ToyRelevance:
 
 def pool(knowledge, *texts):
     """A pool of replies that a beam found, each less likely than the one before."""
-    found = [Candidate(text, ('beam',), -float(n)) for n, text in enumerate(texts)]
-    return Pool(knowledge, tuple(found))
+    candidates = [Candidate(text, ('beam',), -float(n)) for n, text in enumerate(texts)]
+    return Pool(knowledge, tuple(candidates))

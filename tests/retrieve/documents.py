@@ -58,10 +58,10 @@ def columns(
         across the page.
     """
     written = []
-    for number, (left, right) in enumerate(pages, 1):
+    for number, (left_column, right) in enumerate(pages, 1):
         lines: list[Line] = [(50, 785, 'Annual report'), (450, 785, 'Minutes')]
-        for n in range(max(len(left), len(right))):
-            for x, column in ((50, left), (320, right)):
+        for n in range(max(len(left_column), len(right))):
+            for x, column in ((50, left_column), (320, right)):
                 if n < len(column):
                     lines.append((x, 730 - height * n, column[n]))
         written.append([*lines, (300, 30, f'Page {number} of {len(pages)}')])

@@ -21,17 +21,17 @@ def stored(*texts, language='english'):
 
 
 def first(query, *texts, **options):
-    found = Bm25(stored(*texts, **options)).search([query], 5)[0]
-    return found[0].passage.text if found else None
+    hits = Bm25(stored(*texts, **options)).search([query], 5)[0]
+    return hits[0].passage.text if hits else None
 
 
 def test_scores_are_those_of_the_formula():
     # Worked out by hand: two passages of three and one word, k1 = 1.2, b = 0.75;
     # idf = ln(1 + (2 - 1 + 0.5) / (1 + 0.5)) = ln 2; the mean length is 2. Tantivy
     # multiplies by k1 + 1.
-    (found,) = Bm25(stored('pump hose valve', 'tap')).search(['pump'], 5)[0]
+    (hits,) = Bm25(stored('pump hose valve', 'tap')).search(['pump'], 5)[0]
     expected = 0.6931472 * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 3 / 2))
-    assert found.score == pytest.approx(expected, rel=1e-5)
+    assert hits.score == pytest.approx(expected, rel=1e-5)
 
 
 def test_words_of_conversation_count_less():

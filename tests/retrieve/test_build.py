@@ -41,7 +41,7 @@ def built(**settings):
 
 
 def found(query, k=3):
-    return [one.passage.text for one in Index('index').search([query], k)[0]]
+    return [hit.passage.text for hit in Index('index').search([query], k)[0]]
 
 
 def test_only_what_changed_is_read(folder, monkeypatch):
@@ -241,9 +241,9 @@ def test_a_run_that_is_stopped_late_is_made_good_by_the_next(
         put('a.txt', 'Pumps are green.')
     whole = getattr(building, name)
 
-    def stop(*given):
+    def stop(*arguments):
         if after:
-            whole(*given)
+            whole(*arguments)
         raise Stopped
 
     with monkeypatch.context() as patched:
@@ -261,22 +261,22 @@ def test_a_lock_written_during_the_removal_of_a_folder_does_not_end_the_build(
 ):
     """The search library's threads do that for a moment after an index is closed."""
     built()
-    rmdir, left = os.rmdir, [1, 1]
+    rmdir, remaining = os.rmdir, [1, 1]
 
     def remove(path, *args, **kwargs):
-        if str(path).endswith('building') and left:
-            left.pop()
+        if str(path).endswith('building') and remaining:
+            remaining.pop()
             raise OSError(39, 'Directory not empty')
         rmdir(path, *args, **kwargs)
 
     monkeypatch.setattr(os, 'rmdir', remove)
     built()
-    assert not left
+    assert not remaining
     assert not Path('index/building').exists()
 
 
 def test_what_was_killed_in_a_commit_does_not_stand_in_the_way_of_the_next(tmp_path):
-    before, after, left = (tmp_path / name for name in ('before', 'after', 'left'))
+    before, after, remaining = (tmp_path / name for name in ('before', 'after', 'left'))
     before.mkdir()
     store = Store(before)
     for name in ('a', 'b'):
@@ -287,9 +287,9 @@ def test_what_was_killed_in_a_commit_does_not_stand_in_the_way_of_the_next(tmp_p
     changed.remove('a')
     changed.commit()
     # All is written but the list that names it.
-    shutil.copytree(after, left)
-    shutil.copy(before / 'meta.json', left / 'meta.json')
-    again = Store(left)
+    shutil.copytree(after, remaining)
+    shutil.copy(before / 'meta.json', remaining / 'meta.json')
+    again = Store(remaining)
     assert set(again.documents()) == {'a', 'b'}
     again.remove('a')
     again.commit()

@@ -6,7 +6,7 @@ from parlai_q2.retrieve.courtesy import courtesy
 
 
 @pytest.mark.parametrize(
-    'said, reply',
+    'message, reply',
     [
         ('Hi', 'Hello!'),
         ('hi there', 'Hello!'),
@@ -23,12 +23,12 @@ from parlai_q2.retrieve.courtesy import courtesy
         ('I see. That helps a lot', 'Is there anything else'),
     ],
 )
-def test_small_talk_gets_a_polite_reply(said, reply):
-    assert courtesy(said).startswith(reply)
+def test_small_talk_gets_a_polite_reply(message, reply):
+    assert courtesy(message).startswith(reply)
 
 
 @pytest.mark.parametrize(
-    'said',
+    'message',
     [
         '',
         'Hmm',
@@ -47,5 +47,5 @@ def test_small_talk_gets_a_polite_reply(said, reply):
         'I love tea.',
     ],
 )
-def test_what_says_or_asks_something_is_no_small_talk(said):
-    assert courtesy(said) is None
+def test_what_says_or_asks_something_is_no_small_talk(message):
+    assert courtesy(message) is None

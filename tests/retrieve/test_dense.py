@@ -86,12 +86,12 @@ def test_a_text_is_nearest_to_itself(models, place, kind):
 
 
 def test_a_converted_encoder_gives_the_same_vectors(models):
-    one, other = (
+    first, other = (
         TextEncoder(str(models / kind)).passages(TEXTS)
         for kind in ('bare', 'converted')
     )
-    assert (one * other).sum(1) == pytest.approx(np.ones(4), abs=0.01)  # int8
-    assert np.linalg.norm(one, axis=1) == pytest.approx(np.ones(4), abs=1e-5)
+    assert (first * other).sum(1) == pytest.approx(np.ones(4), abs=0.01)  # int8
+    assert np.linalg.norm(first, axis=1) == pytest.approx(np.ones(4), abs=1e-5)
 
 
 def test_a_batch_is_encoded_as_one_by_one(models):
@@ -132,9 +132,9 @@ def test_how_vectors_are_made_is_read(models, tmp_path):
 def test_passages_in_memory_are_found_as_those_of_an_index(models, place):
     encoder = str(models / 'bare')
     made(encoder)
-    words, both = in_memory([Passage(text) for text in TEXTS], encoder)
+    words, fused = in_memory([Passage(text) for text in TEXTS], encoder)
     for query in (TEXTS[1], 'bees hum', ''):
-        for retriever, by in ((words, 'words'), (both, 'fused')):
+        for retriever, by in ((words, 'words'), (fused, 'fused')):
             texts = [hit.passage.text for hit in retriever.search([query], 3)[0]]
             assert texts == found(query, 3, by=by)
 
@@ -166,22 +166,22 @@ def test_only_what_is_new_is_encoded(models, place, monkeypatch):
 
 def test_a_stopped_run_goes_on(models, place, monkeypatch):
     monkeypatch.setattr(vectors, 'CHUNK', 1)
-    done = []
+    batches = []
 
     def stop(finished, of):
-        done.append(finished)
+        batches.append(finished)
         if finished == 2:
             raise KeyboardInterrupt
 
     search, _ = load_search('fused', encoder=str(models / 'bare'))
-    for encoded in (stop, lambda finished, of: done.append(finished)):
+    for encoded in (stop, lambda finished, of: batches.append(finished)):
         try:
             build(
                 ['docs'], Path('index'), Settings(search=search), report_vectors=encoded
             )
         except KeyboardInterrupt:
             assert not Path('index/index.json').exists()
-    assert done == [1, 2, 3, 4]
+    assert batches == [1, 2, 3, 4]
     assert all(found(text, by='dense')[0] == text for text in TEXTS)
 
 
@@ -190,7 +190,7 @@ def test_vectors_of_other_passages_with_the_same_numbers_are_not_taken(
 ):
     """A run that was stopped had vectors of a document that is gone since."""
 
-    def stop(*given):
+    def stop(*arguments):
         raise KeyboardInterrupt
 
     search, _ = load_search('fused', encoder=str(models / 'bare'))
@@ -210,7 +210,7 @@ def test_a_passage_never_gets_the_number_of_one_that_had_a_vector(
 ):
     """A run that was stopped had dropped the last document, and kept that."""
 
-    def stop(*given):
+    def stop(*arguments):
         raise KeyboardInterrupt
 
     made(models / 'bare')
@@ -273,9 +273,9 @@ def test_knn_finds_one_sentence_near_the_mean_of_the_turns(models, place):
     query = index.query(turns)
     assert isinstance(index._retriever, Dense)
     encoder = index._retriever.encoder
-    (own,) = index._retriever.encode([query])
-    assert own == pytest.approx(encoder.queries(turns).mean(0), abs=1e-6)
-    near = encoder.passages(TEXTS) @ own
+    (query_vector,) = index._retriever.encode([query])
+    assert query_vector == pytest.approx(encoder.queries(turns).mean(0), abs=1e-6)
+    near = encoder.passages(TEXTS) @ query_vector
     assert index.search([query], 1)[0][0].passage.text == TEXTS[near.argmax()]
 
 
@@ -291,23 +291,23 @@ def test_dpr_reads_questions_by_another_encoder(models, place):
     made(passages, 'dpr', query_encoder=questions)
     index = Index('index')
     assert index.query(['Hello', 'bees ?']) == 'bees ?'
-    (one,) = index.search(['bees ?'], 1)[0]
+    (hit,) = index.search(['bees ?'], 1)[0]
     model = transformers.DPRContextEncoder.from_pretrained(passages)
     asker = transformers.DPRQuestionEncoder.from_pretrained(questions)
     words = word_tokenizer(BEE_WORDS)
-    asked = asker(**words(['bees ?'], return_tensors='pt')).pooler_output
+    expected = asker(**words(['bees ?'], return_tensors='pt')).pooler_output
     products = [
-        (model(**words([t], return_tensors='pt')).pooler_output @ asked.T).item()
+        (model(**words([t], return_tensors='pt')).pooler_output @ expected.T).item()
         for t in TEXTS
     ]
-    assert one.passage.text == TEXTS[int(np.argmax(products))]
-    assert one.score == pytest.approx(max(products), rel=2e-3)  # stored in fp16
+    assert hit.passage.text == TEXTS[int(np.argmax(products))]
+    assert hit.score == pytest.approx(max(products), rel=2e-3)  # stored in fp16
 
 
 def test_ranks_are_fused_by_their_reciprocals():
     lists = [([1, 2], 0.5), ([2, 3], 0.5)]
-    (best, score), *others = fuse_ranks(lists)
-    assert (best, [key for key, _ in others]) == (2, [1, 3])
+    (best, score), *rest = fuse_ranks(lists)
+    assert (best, [key for key, _ in rest]) == (2, [1, 3])
     assert score == pytest.approx(0.5 / 61 + 0.5 / 62)
 
 

@@ -35,10 +35,10 @@ def ground(grounders, name, *history):
 
 
 def test_the_passage_that_answers_is_kept_alone(grounders):
-    found = ground(grounders, 'pumps', 'Hi!', 'Can I return a used pump?')
-    (passage,) = found.passages
+    turn_knowledge = ground(grounders, 'pumps', 'Hi!', 'Can I return a used pump?')
+    (passage,) = turn_knowledge.passages
     assert passage.source.heading.endswith('Can I return a pump?')
-    assert not found.declined
+    assert not turn_knowledge.declined
 
 
 class Sure:
@@ -48,8 +48,8 @@ class Sure:
         self.margins = margins
 
     def search(self, queries, k):
-        found = [Passage(f'In 199{n}.') for n in range(len(self.margins))]
-        return [[Hit(passage, 1.0) for passage in found] for _ in queries]
+        passages = [Passage(f'In 199{n}.') for n in range(len(self.margins))]
+        return [[Hit(passage, 1.0) for passage in passages] for _ in queries]
 
     def read(self, pairs):
         years = [Span(p.text[3:7], 3, 7) for _, p in pairs]
@@ -64,7 +64,7 @@ class Near:
 
 
 @pytest.mark.parametrize(
-    'margins, kept',
+    'margins, expected',
     [
         ((10.0, 6.0), ['1990', '1991']),  # each logit of the reader counts 0.187
         ((6.0, 10.0), ['1991', '1990']),
@@ -75,22 +75,24 @@ class Near:
         ((40.0, 20.0), ['1990', '1991']),
     ],
 )
-def test_the_likeliest_answers_are_kept(monkeypatch, margins, kept):
+def test_the_likeliest_answers_are_kept(monkeypatch, margins, expected):
     sure = Sure(*margins)
     grounder = Grounder(sure, sure)
     monkeypatch.setattr(grounder, '_nearness', Near())
-    (found,) = grounder.ground([['When was it?']])
-    assert list(found.answers) == kept
-    assert found.declined == (not kept)
+    (turn_knowledge,) = grounder.ground([['When was it?']])
+    assert list(turn_knowledge.answers) == expected
+    assert turn_knowledge.declined == (not expected)
 
 
 def test_of_how_something_is_done_the_best_passage_stays_and_speaks(grounders):
-    found = ground(grounders, 'hotel', 'How do I get from the station to the hotel?')
-    assert found.passages[0].source.heading.endswith('Getting here')
+    turn_knowledge = ground(
+        grounders, 'hotel', 'How do I get from the station to the hotel?'
+    )
+    assert turn_knowledge.passages[0].source.heading.endswith('Getting here')
     # No span says it.
-    assert found.answers == ()
-    assert found.sentences == (found.quote,)
-    assert found.quote.startswith('The bus number 7')
+    assert turn_knowledge.answers == ()
+    assert turn_knowledge.sentences == (turn_knowledge.quote,)
+    assert turn_knowledge.quote.startswith('The bus number 7')
     assert ground(grounders, 'hotel', 'How do I get a visa for Japan?').declined
 
 
@@ -101,8 +103,10 @@ def test_what_is_called_as_it_is_asked_for_is_not_declined(tmp_path):
     (folder / 'more.md').write_text('# Keys\n\nDo add keys to YAML.\n')
     build([str(folder)], tmp_path / 'I')
     grounder = Grounder(Index(tmp_path / 'I'), AnswerReader())
-    (found,) = grounder.ground([['How do I add a preset?']])
-    assert (found.passages[0].text, found.quote) == ('YAML has keys.',) * 2
+    (turn_knowledge,) = grounder.ground([['How do I add a preset?']])
+    assert (turn_knowledge.passages[0].text, turn_knowledge.quote) == (
+        'YAML has keys.',
+    ) * 2
     (other,) = grounder.ground([['How do I add a scorer?']])
     assert other.declined
 
@@ -126,11 +130,15 @@ TABLES = {
 def test_of_a_table_the_cell_is_said(tmp_path, name, question, quote):
     (tmp_path / name).write_text(TABLES[name])
     build([str(tmp_path / name)], tmp_path / 'I')
-    (found,) = Grounder(Index(tmp_path / 'I'), AnswerReader()).ground([[question]])
-    assert found.quote == quote
-    assert found.sentences[0] == quote
+    (turn_knowledge,) = Grounder(Index(tmp_path / 'I'), AnswerReader()).ground(
+        [[question]]
+    )
+    assert turn_knowledge.quote == quote
+    assert turn_knowledge.sentences[0] == quote
     # What is searched, and shown as evidence, still has the column's name.
-    assert any(f'{column}: ' in found.passages[0].text for column in ('topic', 'line'))
+    assert any(
+        f'{column}: ' in turn_knowledge.passages[0].text for column in ('topic', 'line')
+    )
 
 
 def reading(passage, answer):
@@ -138,14 +146,14 @@ def reading(passage, answer):
 
 
 @pytest.mark.parametrize(
-    'margins, said',
+    'margins, quote',
     [
         ((9.0, 8.0), 'red: wavy\ngreen: straight'),
         ((8.0, 9.0), 'green: straight\nred: wavy'),
         ((12.0, 6.0), 'red: wavy'),
     ],
 )
-def test_of_rows_that_are_nearly_as_likely_both_are_said(margins, said):
+def test_of_rows_that_are_nearly_as_likely_both_are_said(margins, quote):
     read = []
     for (mark, line), margin in zip(
         (('red', 'wavy'), ('green', 'straight')), margins, strict=True
@@ -156,15 +164,15 @@ def test_of_rows_that_are_nearly_as_likely_both_are_said(margins, said):
         span = Span(line, place, place + len(line))
         read.append(reading(passage, Answer(span, margin)))
     grounder = Grounder(Sure(), AnswerReader())
-    assert grounder.choose('Which line is it?', read).quote == said
+    assert grounder.choose('Which line is it?', read).quote == quote
     # Those of another table stay out.
     other = read[1].passage._replace(source=Source('b.md', 'Marks'))
     apart = [read[0], replace(read[1], passage=other)]
-    assert grounder.choose('Which line is it?', apart).quote in said.split('\n')
+    assert grounder.choose('Which line is it?', apart).quote in quote.split('\n')
 
 
 @pytest.mark.parametrize(
-    'text, answer, said',
+    'text, answer, message',
     [
         # Of a question the cell after it, of no answer the longest.
         ('q: How do I open it? | a: Press both ends. | n: 3', '', 'Press both ends.'),
@@ -193,13 +201,13 @@ def test_of_rows_that_are_nearly_as_likely_both_are_said(margins, said):
         (f'{"It is red. " * 15}Type:\nmake it\nmake more', 'Type', None),
     ],
 )
-def test_what_is_said_at_an_answer(text, answer, said):
+def test_what_is_said_at_an_answer(text, answer, message):
     start = text.index(answer)
     quote = quote_answer(text, Span(answer, start, start + len(answer)))
-    if said is None:
+    if message is None:
         assert quote.endswith('Type:\nmake it\nmake more')
     else:
-        assert quote == said
+        assert quote == message
 
 
 def test_what_no_document_answers_is_declined(grounders):
@@ -208,25 +216,25 @@ def test_what_no_document_answers_is_declined(grounders):
 
 
 def test_small_talk_is_not_declined(grounders):
-    for said in ('Thanks!', 'Hello.', 'I see. That helps a lot'):
-        found = ground(grounders, 'pumps', said)
-        assert found.courtesy
-        assert not found.declined
-        assert not found.passages
+    for message in ('Thanks!', 'Hello.', 'I see. That helps a lot'):
+        turn_knowledge = ground(grounders, 'pumps', message)
+        assert turn_knowledge.courtesy
+        assert not turn_knowledge.declined
+        assert not turn_knowledge.passages
     assert ground(grounders, 'pumps').passages == ()
 
 
 def test_a_question_that_leans_on_the_one_before_is_read_with_it(grounders):
     first = ground(grounders, 'hotel', 'How much is breakfast?').quote
-    found = ground(
+    turn_knowledge = ground(
         grounders, 'hotel', 'How much is breakfast?', first, 'Is it free for children?'
     )
-    assert 'Children under six eat free' in found.quote
+    assert 'Children under six eat free' in turn_knowledge.quote
     # Another question does not find again what the reply before it quotes.
-    found = ground(
+    turn_knowledge = ground(
         grounders, 'hotel', 'How much is breakfast?', first, 'Where do I park my car?'
     )
-    assert found.passages[0].source.heading.endswith('Parking')
+    assert turn_knowledge.passages[0].source.heading.endswith('Parking')
 
 
 def test_tables_of_figures_come_after_prose(tmp_path):
@@ -234,31 +242,41 @@ def test_tables_of_figures_come_after_prose(tmp_path):
     (tmp_path / 'a.txt').write_text(f'Scores of the scorer\n\n{rows}\n')
     (tmp_path / 'b.md').write_text('A scorer gives a score between 0 and 1.\n')
     build([str(tmp_path / 'a.txt'), str(tmp_path / 'b.md')], tmp_path / 'I')
-    (found,) = Grounder(Index(tmp_path / 'I'), AnswerReader()).ground(
+    (turn_knowledge,) = Grounder(Index(tmp_path / 'I'), AnswerReader()).ground(
         [['What does a scorer give?']]
     )
-    assert found.passages[0].source.file.endswith('b.md')
-    assert not found.declined
+    assert turn_knowledge.passages[0].source.file.endswith('b.md')
+    assert not turn_knowledge.declined
 
 
 def test_a_batch_is_grounded_as_one_by_one(grounders):
-    said = [[q['question']] for q in QUESTIONS if q['documents'] == 'hotel'] + [['Hi']]
-    together = grounders['hotel'].ground(said)
-    assert together == [grounders['hotel'].ground([one])[0] for one in said]
+    histories = [[q['question']] for q in QUESTIONS if q['documents'] == 'hotel'] + [
+        ['Hi']
+    ]
+    together = grounders['hotel'].ground(histories)
+    assert together == [
+        grounders['hotel'].ground([history])[0] for history in histories
+    ]
 
 
 def test_of_the_questions_most_find_their_passage_and_the_others_are_declined(
     grounders,
 ):
     right, declined = [], {True: [], False: []}
-    for one in QUESTIONS:
-        if one['documents'] not in NAMES:
+    for question_row in QUESTIONS:
+        if question_row['documents'] not in NAMES:
             continue
-        found = ground(grounders, one['documents'], one['question'])
-        declined[bool(one['answers'])].append(found.declined)
-        if one['answers']:
-            first = found.passages[0].source.heading if found.passages else ''
-            right.append(first.endswith(one['heading']))
+        turn_knowledge = ground(
+            grounders, question_row['documents'], question_row['question']
+        )
+        declined[bool(question_row['answers'])].append(turn_knowledge.declined)
+        if question_row['answers']:
+            first = (
+                turn_knowledge.passages[0].source.heading
+                if turn_knowledge.passages
+                else ''
+            )
+            right.append(first.endswith(question_row['heading']))
     assert len(right) == 30
     assert sum(right) / 30 >= 0.9
     assert sum(declined[True]) / 30 <= 0.1
@@ -282,7 +300,9 @@ def test_an_order_in_a_document_is_no_answer(tmp_path):
         )
         for name in ('R', 'L')
     )
-    assert all(found.declined and not found.quote for found in rose)
+    assert all(
+        turn_knowledge.declined and not turn_knowledge.quote for turn_knowledge in rose
+    )
     opens = linde[1]
     assert opens.quote == 'The cafe opens at eight in the morning.'
     # The evidence is what the document says.

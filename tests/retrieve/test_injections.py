@@ -40,16 +40,18 @@ def scorer():
 
 
 def test_no_instruction_makes_a_wrong_reply_right(scorer):
-    passages = [[Passage(f'{FACT} {one}')] for one in INJECTIONS]
-    passages += [[Passage(FACT), Passage(one)] for one in INJECTIONS]
-    wrong = scorer.score([Example(some, WRONG) for some in passages])
-    right = scorer.score([Example(some, RIGHT) for some in passages])
+    passages = [[Passage(f'{FACT} {injection}')] for injection in INJECTIONS]
+    passages += [[Passage(FACT), Passage(injection)] for injection in INJECTIONS]
+    wrong = scorer.score([Example(knowledge, WRONG) for knowledge in passages])
+    right = scorer.score([Example(knowledge, RIGHT) for knowledge in passages])
     assert [s.label for s in wrong] == ['inconsistent'] * 40
     assert [s.label for s in right] == ['consistent'] * 40
 
 
 def test_no_instruction_changes_what_is_chosen(scorer):
     reranker = Reranker(scorer, explain=None)
-    for one in INJECTIONS:
-        ranking = reranker.rank([Passage(f'{one} {FACT} {one}')], [WRONG, RIGHT])
+    for injection in INJECTIONS:
+        ranking = reranker.rank(
+            [Passage(f'{injection} {FACT} {injection}')], [WRONG, RIGHT]
+        )
         assert ranking.chosen.text == RIGHT

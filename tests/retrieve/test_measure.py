@@ -24,7 +24,7 @@ def index(tmp_path_factory):
 
 def retrieve(index, tmp_path, *turns):
     write_lines(tmp_path / 'turns.jsonl', *turns)
-    found = run_command(
+    report = run_command(
         'retrieve',
         '--knowledge-index',
         index,
@@ -34,18 +34,18 @@ def retrieve(index, tmp_path, *turns):
         str(tmp_path / 'found.jsonl'),
     )
     lines = (tmp_path / 'found.jsonl').read_text().splitlines()
-    return found, [json.loads(line) for line in lines]
+    return report, [json.loads(line) for line in lines]
 
 
 def test_ranks_are_counted_by_hand():
     # First, third, not found, sixth.
-    found = measure_recall([1, 3, 0, 6])
-    assert {cut: interval.mean for cut, interval in found.recall.items()} == {
+    recall = measure_recall([1, 3, 0, 6])
+    assert {cut: interval.mean for cut, interval in recall.recall.items()} == {
         1: 0.25,
         5: 0.5,
         10: 0.75,
     }
-    assert found.mrr.mean == pytest.approx((1 + 1 / 3 + 0 + 1 / 6) / 4)
+    assert recall.mrr.mean == pytest.approx((1 + 1 / 3 + 0 + 1 / 6) / 4)
     # The same passage twice is one.
     assert find_rank('C.', ['a', 'A', 'c']) == 2
     assert find_rank('d', ['a']) == 0
@@ -66,8 +66,8 @@ def test_a_file_is_measured_by_the_turns_whose_passage_is_known(index, tmp_path)
 
 
 def test_histories_alone_are_searched_for(index, tmp_path):
-    found, (line,) = retrieve(index, tmp_path, {'history': ['Hello!', 'Hoses?']})
-    assert found is None
+    report, (line,) = retrieve(index, tmp_path, {'history': ['Hello!', 'Hoses?']})
+    assert report is None
     assert line['query'] == 'Hello!\nHoses?'
     assert [passage['text'] for passage in line['passages']] == [HOSES]
     with pytest.raises(ConfigError, match='no knowledge to measure with'):

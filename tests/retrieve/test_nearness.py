@@ -8,14 +8,14 @@ from parlai_q2.retrieve.retriever import Hit
 from parlai_q2.turns import Passage
 
 TEXTS = ('We repair bicycles on weekdays.', 'Dogs are welcome.', 'The pool is warm.')
-FOUND = [Hit(Passage(text), 1.0, n) for n, text in enumerate(TEXTS)]
+HITS = [Hit(Passage(text), 1.0, n) for n, text in enumerate(TEXTS)]
 
 
 def test_what_means_the_same_is_nearer():
-    near = Nearness().measure('Can I bring my puppy?', FOUND)
+    near = Nearness().measure('Can I bring my puppy?', HITS)
     assert max(near) == near[1]
     # Of two that are as near by their vectors, what was found better by words.
-    best = [FOUND[1]._replace(score=2.0), FOUND[1]]
+    best = [HITS[1]._replace(score=2.0), HITS[1]]
     better, worse = Nearness().measure('Can I bring my puppy?', best)
     assert better - worse == pytest.approx(0.15)
     assert Nearness().measure('Anything?', []) == []
@@ -28,10 +28,10 @@ def test_what_a_question_names_literally_is_nearer():
         'Much is wide.',
         'Up.',
     )
-    found = [Hit(Passage(text), 1.0, n) for n, text in enumerate(texts)]
+    hits = [Hit(Passage(text), 1.0, n) for n, text in enumerate(texts)]
     question = 'What does --wide do?'
     near, plain = (
-        Nearness().measure(one, found) for one in (question, 'What does wide do?')
+        Nearness().measure(query, hits) for query in (question, 'What does wide do?')
     )
     assert near[0] == max(near)
     gained = [a - b for a, b in zip(near, plain, strict=True)]

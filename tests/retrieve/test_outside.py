@@ -33,14 +33,14 @@ class Replayed(BaseHTTPRequestHandler):
         answer = next(
             (e['answer'] for e in RECORDED['exchanges'] if e['request'] == lines), None
         )
-        known = (
+        documents = (
             answer is not None
             and self.path == '/_msearch'
             and body.endswith('\n')
             and self.headers['Content-Type'] == 'application/x-ndjson'
         )
         said = json.dumps(answer).encode()
-        self.send_response(200 if known else 400)
+        self.send_response(200 if documents else 400)
         self.send_header('Content-Length', str(len(said)))
         self.end_headers()
         self.wfile.write(said)
@@ -116,8 +116,8 @@ def test_the_agent_takes_a_retriever_by_name(engine):
             'knowledge_passages': 2,
         }
     )
-    (found,) = grounder.ground([['Do pumps hum?']])
-    assert found.passages[0].text == 'Pumps hum.'
+    (turn_knowledge,) = grounder.ground([['Do pumps hum?']])
+    assert turn_knowledge.passages[0].text == 'Pumps hum.'
 
 
 @pytest.mark.parametrize('name', ['nowhere_at_all:Client', 'json:loads', 'json:No'])
@@ -126,16 +126,18 @@ def test_what_is_no_retriever_is_refused(name):
         index_from_opt({'knowledge_index': name, 'knowledge_answers': False})
 
 
-@pytest.mark.parametrize('given', [0, -1])
-def test_less_than_one_passage_is_refused_before_the_first_search(engine, given):
-    opt = {'knowledge_index': 'opensearch:OpenSearch', 'knowledge_passages': given}
-    with pytest.raises(ConfigError, match=f'at least 1, not {given}'):
+@pytest.mark.parametrize('k', [0, -1])
+def test_less_than_one_passage_is_refused_before_the_first_search(engine, k):
+    opt = {'knowledge_index': 'opensearch:OpenSearch', 'knowledge_passages': k}
+    with pytest.raises(ConfigError, match=f'at least 1, not {k}'):
         index_from_opt(opt)
-    with pytest.raises(ConfigError, match=f'not {given}: --knowledge-passages 5'):
-        Search(passages=given).check()
+    with pytest.raises(ConfigError, match=f'not {k}: --knowledge-passages 5'):
+        Search(passages=k).check()
 
 
-OTHERS = (ROOT / 'docs/examples/other_retrievers.py').read_text(encoding='utf-8')
+OTHER_RETRIEVERS = (ROOT / 'docs/examples/other_retrievers.py').read_text(
+    encoding='utf-8'
+)
 
 
 def langchain_documents(query):
@@ -165,12 +167,12 @@ SHAPES = {
 @pytest.mark.parametrize('name', SHAPES)
 def test_retrievers_of_other_libraries_fit(name):
     scope = {}
-    exec(OTHERS, scope)
+    exec(OTHER_RETRIEVERS, scope)
     scope['retriever'] = SHAPES[name]
     hits, _ = scope[name]().search(['Pumps', 'Taps'], 1)
     assert [hit.passage.text for hit in hits] == ['Pumps hum.']
     assert hits[0].passage.source == Source('a.md')
-    (found,) = Grounder(scope[name](), k=2).ground([['Pumps']])
-    assert [p.text for p in found.passages] == ['Pumps hum.', 'Hoses bend.']
-    assert found.searched
-    assert not found.declined
+    (turn_knowledge,) = Grounder(scope[name](), k=2).ground([['Pumps']])
+    assert [p.text for p in turn_knowledge.passages] == ['Pumps hum.', 'Hoses bend.']
+    assert turn_knowledge.searched
+    assert not turn_knowledge.declined

@@ -6,7 +6,7 @@ from parlai_q2.cli.knowledge_options import index_from_opt
 from parlai_q2.retrieve.build import build
 from tests.conftest import ROOT
 
-ASKED = {
+QUESTIONS = {
     'How do I train on filtered data?': 'filter_and_train.md',
     'How do I add a scorer?': 'extend.md',
     'Which documents are read?': 'documents.md',
@@ -22,15 +22,15 @@ def docs(tmp_path_factory):
     return index_from_opt({'knowledge_index': str(index)})
 
 
-@pytest.mark.parametrize('question, file', ASKED.items())
+@pytest.mark.parametrize('question, file', QUESTIONS.items())
 def test_the_page_that_answers_is_named(docs, question, file):
-    (found,) = docs.ground([[question]])
-    assert not found.declined
-    assert found.quote
+    (turn_knowledge,) = docs.ground([[question]])
+    assert not turn_knowledge.declined
+    assert turn_knowledge.quote
     # Other pages may say it, too: all that are kept are named with the reply.
-    assert f'{ROOT / "docs"}/{file}' in [p.source.file for p in found.passages]
+    assert f'{ROOT / "docs"}/{file}' in [p.source.file for p in turn_knowledge.passages]
 
 
 def test_what_the_pages_do_not_say_is_declined(docs):
-    (found,) = docs.ground([['Who wrote Harry Potter?']])
-    assert found.declined
+    (turn_knowledge,) = docs.ground([['Who wrote Harry Potter?']])
+    assert turn_knowledge.declined

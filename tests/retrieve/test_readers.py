@@ -34,30 +34,32 @@ def test_markdown_without_its_marks_under_its_headings(tmp_path, read):
         '- Not for hoses.\n\n| part | price |\n|---|---|\n| hose | 4 |\n\n'
         '<div onclick="x()">Call <b>us</b><script>alert(1)</script></div>\n'
     )
-    found = read(written(tmp_path, 'a.md', text))
-    assert [(b.heading, b.text) for b in found] == [
+    blocks = read(written(tmp_path, 'a.md', text))
+    assert [(b.heading, b.text) for b in blocks] == [
         ('Pumps', 'We sell pumps.'),
         ('Pumps > Warranty', 'Two years.'),
         ('Pumps > Warranty', 'Not for hoses.'),
         ('Pumps > Warranty', 'part: hose | price: 4'),
         ('Pumps > Warranty', 'Call us'),
     ]
-    assert {b.title for b in found} == {'Pumps'}
-    assert [b.alone for b in found] == [False, False, False, True, False]
-    assert (found[1].unit, found[1].first) == ('line', 7)
+    assert {b.title for b in blocks} == {'Pumps'}
+    assert [b.alone for b in blocks] == [False, False, False, True, False]
+    assert (blocks[1].unit, blocks[1].first) == ('line', 7)
 
 
 def test_code_is_marked_as_such(tmp_path, read):
-    found = read(written(tmp_path, 'a.md', 'Type `make`:\n\n```\nmake it\n```\n'))
-    assert [(b.text, b.code) for b in found] == [
+    blocks = read(written(tmp_path, 'a.md', 'Type `make`:\n\n```\nmake it\n```\n'))
+    assert [(b.text, b.code) for b in blocks] == [
         ('Type make:', False),
         ('make it', True),
     ]
 
 
 def test_front_matter_gives_the_title_and_keeps_the_lines_right(tmp_path, read):
-    (found,) = read(written(tmp_path, 'a.md', '---\ntitle: "Hoses"\n---\nThey bend.\n'))
-    assert (found.title, found.text, found.first) == ('Hoses', 'They bend.', 4)
+    (blocks,) = read(
+        written(tmp_path, 'a.md', '---\ntitle: "Hoses"\n---\nThey bend.\n')
+    )
+    assert (blocks.title, blocks.text, blocks.first) == ('Hoses', 'They bend.', 4)
 
 
 def test_html_as_a_reader_sees_it(tmp_path, read):
@@ -210,8 +212,8 @@ def test_word_by_its_styles_and_tables(tmp_path, read, title):
 
 def test_a_question_goes_with_its_answer(tmp_path, read):
     text = 'How long?\n\nTwo years.\n\nHoses:\nnone\n'
-    found = read(written(tmp_path, 'a.txt', text))
-    assert [(b.text, b.first, b.last) for b in found] == [
+    blocks = read(written(tmp_path, 'a.txt', text))
+    assert [(b.text, b.first, b.last) for b in blocks] == [
         ('How long?\nTwo years.', 1, 3),
         ('Hoses:\nnone', 5, 6),
     ]
@@ -249,8 +251,8 @@ def test_json_lines_that_are_data_are_named_once(tmp_path, read, caplog):
 
 
 def test_control_characters_do_not_get_in(tmp_path, read):
-    (found,) = read(written(tmp_path, 'a.md', 'red \x1b[31mink\x9b\n'))
-    assert found.text == 'red  [31mink'
+    (blocks,) = read(written(tmp_path, 'a.md', 'red \x1b[31mink\x9b\n'))
+    assert blocks.text == 'red  [31mink'
 
 
 HOSTILE = {
@@ -371,8 +373,8 @@ The end of it all
 
 One two three four five six seven eight nine.
 """
-    found = read(written(tmp_path, 'a.txt', text))
-    assert [(one.heading, one.text, one.first) for one in found] == [
+    blocks = read(written(tmp_path, 'a.txt', text))
+    assert [(block.heading, block.text, block.first) for block in blocks] == [
         ('Manual > Install', 'Copy it.', 6),
         (
             'Manual > Install',

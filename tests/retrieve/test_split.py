@@ -19,8 +19,8 @@ FIVE = 'One two three four five.'
 
 
 def test_the_last_sentences_are_repeated():
-    said = 'Aa bb cc. Dd ee ff. Gg hh ii. Jj kk ll.'
-    assert texts([Block(said)], overlap=4) == [
+    text = 'Aa bb cc. Dd ee ff. Gg hh ii. Jj kk ll.'
+    assert texts([Block(text)], overlap=4) == [
         'Aa bb cc. Dd ee ff. Gg hh ii.',
         'Gg hh ii. Jj kk ll.',
     ]
@@ -65,11 +65,11 @@ def test_a_sentence_that_is_too_long_is_cut_between_words():
 )
 def test_no_word_is_lost_and_no_passage_too_long(said, overlap):
     blocks = [Block(text) for text in said]
-    found = texts(blocks, 10, overlap)
-    assert all(text.strip() and count_words(text) <= 10 for text in found)
+    passages = texts(blocks, 10, overlap)
+    assert all(text.strip() and count_words(text) <= 10 for text in passages)
     words = ' '.join(said).split()
-    left = iter(' '.join(found).split())
-    assert all(any(word == one for one in left) for word in words)
+    rest = iter(' '.join(passages).split())
+    assert all(any(word == passage_word for passage_word in rest) for word in words)
 
 
 @pytest.mark.parametrize('words, overlap', [(9, 0), (20, 11), (20, -1)])

@@ -67,9 +67,9 @@ def filtered(tmp_path_factory):
 def assert_same(kind, folder, whole):
     for name in OUTPUTS[kind]:
         assert (folder / name).read_bytes() == (whole / name).read_bytes(), name
-    left = [path.name for path in folder.iterdir() if '.part' in path.name]
+    part_files = [path.name for path in folder.iterdir() if '.part' in path.name]
     # Of a file that was being begun; it is hidden.
-    assert [name for name in left if kind == 'score' or name[0] != '.'] == []
+    assert [name for name in part_files if kind == 'score' or name[0] != '.'] == []
 
 
 @pytest.mark.parametrize('place', spread('one'))

@@ -28,14 +28,14 @@ def peak_of(command, lines, folder):
     with open(folder / 'in.jsonl', 'w') as stream:
         stream.writelines(json.dumps(line) + '\n' for line in lines)
     code = CODE.format(arguments=command.split())
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-W', 'ignore', '-c', code],
         cwd=folder,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
-    return float(done.stdout.split()[-1])
+    assert completed.returncode == 0, completed.stderr
+    return float(completed.stdout.split()[-1])
 
 
 def record(number):
@@ -48,9 +48,9 @@ def record(number):
 
 
 def conversation(number):
-    said = record(number)
-    question = {'id': 'one', 'text': 'Well?', **said}
-    return {'dialog': [[question, {'id': 'two', 'text': said['response']}]]}
+    fields = record(number)
+    question = {'id': 'one', 'text': 'Well?', **fields}
+    return {'dialog': [[question, {'id': 'two', 'text': fields['response']}]]}
 
 
 @pytest.mark.slow

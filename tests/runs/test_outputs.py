@@ -53,11 +53,11 @@ def test_a_second_run_does_only_what_is_missing_or_has_changed(shards, tmp_path)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     (out / 'b.jsonl').unlink()
     summary = score(shards / '*.jsonl', out)
-    assert [one['records'] for one in summary['shards']] == [1]
+    assert [shard['records'] for shard in summary['shards']] == [1]
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     write_records(shards / 'c.jsonl', 'ghi')
     summary = score(shards / '*.jsonl', out)
-    assert [one['records'] for one in summary['shards']] == [3]
+    assert [shard['records'] for shard in summary['shards']] == [3]
     assert json.loads((out / 'manifest.json').read_text())['records'] == 9
 
 
@@ -82,10 +82,10 @@ def test_an_empty_file_among_many_gives_an_empty_one_and_is_named(
     out = tmp_path / 'out'
     score(shards / '*.jsonl', out, '--out-format', ending)
     # Where it goes depends on whether ParlAI is loaded.
-    said = capsys.readouterr().err + caplog.text
-    assert '1 of 3 files have no records: ' in said
+    messages = capsys.readouterr().err + caplog.text
+    assert '1 of 3 files have no records: ' in messages
     manifest = json.loads((out / 'manifest.json').read_text())
-    assert [one['records'] for one in manifest['shards']] == [5, 0, 2]
+    assert [shard['records'] for shard in manifest['shards']] == [5, 0, 2]
     assert list(read_file(out / f'b.{ending}')) == []
     assert run_command('report', str(out)).read_text().count('"response"') == 7
 
@@ -112,10 +112,10 @@ def test_many_files_do_not_fit_into_one(shards, tmp_path):
 
 def test_an_input_among_the_outputs_is_refused_before_anything_is_scored(shards):
     (shards / '0.csv').write_text('knowledge,response\nk,r\n')
-    there = sorted(shards.iterdir())
+    files = sorted(shards.iterdir())
     with pytest.raises(InputError, match=r'a.jsonl, .* is also an input'):
         score(shards / '*', shards)
-    assert sorted(shards.iterdir()) == there
+    assert sorted(shards.iterdir()) == files
 
 
 def test_files_by_url(shards, tmp_path):
@@ -125,11 +125,11 @@ def test_files_by_url(shards, tmp_path):
     try:
         score('memory://in/a.jsonl', 'memory://out/one.jsonl')
         score(shards / 'a.jsonl', tmp_path / 'one.jsonl')
-        one = memory.cat_file('/out/one.jsonl')
-        assert one == (tmp_path / 'one.jsonl').read_bytes()
+        stored = memory.cat_file('/out/one.jsonl')
+        assert stored == (tmp_path / 'one.jsonl').read_bytes()
         memory.pipe_file('/in/older/a.jsonl', b'')  # folders fit the pattern, too
         score('memory://in/*', 'memory://many/')
-        assert memory.cat_file('/many/a.jsonl') == one
+        assert memory.cat_file('/many/a.jsonl') == stored
         assert json.loads(memory.cat_file('/many/manifest.json'))['records'] == 8
         with pytest.raises(InputError, match=r'There is no file memory://in/z.jsonl'):
             score('memory://in/z.jsonl', tmp_path / 'out.jsonl')
@@ -151,9 +151,9 @@ def test_what_a_store_has_not_or_forbids_is_said(name, monkeypatch):
 
 
 def test_a_store_without_its_library_says_so(tmp_path):
-    with pytest.raises(Exception, match='s3fs') as told:
+    with pytest.raises(Exception, match='s3fs') as raised:
         score('s3://bucket/in.jsonl', tmp_path / 'out.jsonl')
-    assert type(told.value).__name__ == 'MissingPackageError'
+    assert type(raised.value).__name__ == 'MissingPackageError'
 
 
 def test_a_report_and_pairs_read_shards_by_url(shards, tmp_path, monkeypatch):
@@ -181,12 +181,12 @@ def test_parquet_holds_what_json_lines_hold(shards, tmp_path):
     from pyarrow import dataset
 
     with open(shards / 'b.jsonl', 'a') as stream:
-        for more in (
+        for options in (
             {'n': 1, 'mixed': 1, 'tags': ['x'], 'at': {'a': [1, None]}, 'big': 2**70},
             {'n': 2.5, 'mixed': 'a', 'tags': [], 'at': None, 'odd': '\ud800'},
             {'response': 7},
         ):
-            row = {'knowledge': K, 'response': 'r', **more}
+            row = {'knowledge': K, 'response': 'r', **options}
             stream.write(json.dumps(row) + '\n')
         stream.write('not json\n')
     score(shards / '*.jsonl', tmp_path / 'lines')
@@ -245,7 +245,7 @@ def test_pools_are_read_from_parquet_and_written_to_it(tmp_path):
     ]
     write_lines(tmp_path / 'in.jsonl', *pools)
     write_parquet(tmp_path / 'in.jsonl', tmp_path / 'in.parquet')
-    found = []
+    rows = []
     for source, target in (('in.jsonl', 'a.jsonl'), ('in.parquet', 'b.parquet')):
         files = [
             '--infile',
@@ -254,8 +254,8 @@ def test_pools_are_read_from_parquet_and_written_to_it(tmp_path):
             str(tmp_path / target),
         ]
         run_command('rerank', *files, '--choose', 'precision', '--explain', 'none')
-        found.append([fields.value for fields, _ in read_file(tmp_path / target)])
-    assert found[0] == found[1]
+        rows.append([fields.value for fields, _ in read_file(tmp_path / target)])
+    assert rows[0] == rows[1]
 
 
 def test_the_format_of_one_file_is_told_by_its_name(shards, tmp_path):

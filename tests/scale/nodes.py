@@ -34,13 +34,13 @@ def cluster(*cpus):
         from ray.cluster_utils import Cluster
 
         head = {'num_cpus': 0, 'include_dashboard': False}
-        found = Cluster(initialize_head=True, head_node_args=with_memory(head))
+        ray_cluster = Cluster(initialize_head=True, head_node_args=with_memory(head))
         try:
             for number in cpus:
-                add_node(found, number)
-            yield found
+                add_node(ray_cluster, number)
+            yield ray_cluster
         finally:
-            found.shutdown()
+            ray_cluster.shutdown()
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -70,26 +70,26 @@ def listening(processes):
                 sockets.add(os.readlink(entry))
             except OSError:
                 continue
-    found = set()
+    addresses = set()
     for table in ('tcp', 'tcp6'):
         for line in Path(f'/proc/net/{table}').read_text().splitlines()[1:]:
             fields = line.split()
             if fields[3] == '0A' and f'socket:[{fields[9]}]' in sockets:
-                found.add(fields[1].rpartition(':')[0])
-    return found
+                addresses.add(fields[1].rpartition(':')[0])
+    return addresses
 
 
 def children(process):
     """The ids of a process's descendants."""
-    found = []
+    processes = []
     for path in Path('/proc').glob('[0-9]*/stat'):
         try:
             parent = int(path.read_text().rsplit(')', 1)[1].split()[1])
         except OSError:
             continue
         if parent == process:
-            found += [int(path.parent.name), *children(int(path.parent.name))]
-    return found
+            processes += [int(path.parent.name), *children(int(path.parent.name))]
+    return processes
 
 
 def wait_for(condition, seconds=60):

@@ -12,7 +12,7 @@ ROLE = {'score': '--measure', 'rerank': '--choose'}
 
 
 @pytest.mark.parametrize(
-    'option, told',
+    'option, message',
     [
         (['--ray-actors', '2'], '--ray-actors has no effect without --engine ray'),
         (['--ray-cpus', '2'], '--ray-cpus has no effect'),
@@ -24,10 +24,12 @@ ROLE = {'score': '--measure', 'rerank': '--choose'}
     ],
 )
 @pytest.mark.parametrize('command', ['score', 'rerank'])
-def test_an_option_that_does_not_work_says_what_does(tmp_path, command, option, told):
+def test_an_option_that_does_not_work_says_what_does(
+    tmp_path, command, option, message
+):
     infile = write_records(tmp_path / 'in.jsonl', ['x'])
     files = ['--infile', str(infile), '--outfile', str(tmp_path / 'out.jsonl')]
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=message):
         run_command(command, *files, ROLE[command], 'precision', *option)
 
 

@@ -31,9 +31,9 @@ class Losing(LocalEngine):
 
 
 def responses():
-    said = [f'shop {n}' for n in range(20)]
-    said[9] = 'die always'
-    return said
+    texts = [f'shop {n}' for n in range(20)]
+    texts[9] = 'die always'
+    return texts
 
 
 def test_a_lost_record_has_an_error_in_its_place(tmp_path):
@@ -50,12 +50,16 @@ def test_a_lost_record_has_an_error_in_its_place(tmp_path):
 
 
 def test_a_lost_label_is_dropped(tmp_path):
-    turns = [{'text': '', 'knowledge': K, 'labels': [one]} for one in responses()]
+    turns = [
+        {'text': '', 'knowledge': K, 'labels': [response]} for response in responses()
+    ]
     problems = []
     engine = Losing(LabelJob(maker(tmp_path)))
-    with KeptScores(tmp_path / 'kept.jsonl', engine, True, problems.append) as kept:
+    with KeptScores(
+        tmp_path / 'kept.jsonl', engine, True, problems.append
+    ) as kept_scores:
         batches = make_batches(([turn] for turn in turns), chunk=8)
-        judged = list(judge_batches(kept.scores(batches), Policy()))
+        judged = list(judge_batches(kept_scores.scores(batches), Policy()))
     lost = [n for n, (turn,) in enumerate(judged) if turn.labels[0].score is None]
     assert lost == [9]
     assert 'episode 10, turn 1 could not be scored: a process died' in problems[0]

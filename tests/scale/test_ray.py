@@ -37,8 +37,8 @@ pytestmark = [pytest.mark.slow, without]
 @pytest.fixture(scope='module')
 def two_nodes():
     """A cluster of two nodes of one core."""
-    with cluster(1, 1) as found:
-        yield found
+    with cluster(1, 1) as nodes:
+        yield nodes
 
 
 @pytest.fixture
@@ -47,15 +47,19 @@ def engine(two_nodes, tmp_path):
     from parlai_q2.scale.ray_engine import RayEngine, Resources
 
     def make(actors=2, job=None, **settings):
-        asked = Resources(two_nodes.address, actors)
-        return RayEngine(job or ToyJob(str(tmp_path), **settings), asked)
+        resources = Resources(two_nodes.address, actors)
+        return RayEngine(job or ToyJob(str(tmp_path), **settings), resources)
 
     return make
 
 
 def results(engine, items, size=4):
     with engine:
-        return [one for _, found in engine.run(chunks(items, size)) for one in found]
+        return [
+            result
+            for _, chunk_results in engine.run(chunks(items, size))
+            for result in chunk_results
+        ]
 
 
 def expected(items):
@@ -67,11 +71,11 @@ def test_results_come_in_order_and_only_what_no_actor_survives_is_lost(
 ):
     items = ['slow to come', *map(str, range(40)), 'die once', 'fill once', '41']
     items += [*map(str, range(9)), 'die always', *map(str, range(20))]
-    found = results(engine(), items)
+    survived = results(engine(), items)
     at = items.index('die always')
-    assert 'die always is lost: a process died of it 3 times' in found.pop(at)
+    assert 'die always is lost: a process died of it 3 times' in survived.pop(at)
     items.pop(at)
-    assert found == expected(items)
+    assert survived == expected(items)
     assert len(workers(tmp_path)) > 2
 
 
@@ -137,7 +141,7 @@ def test_that_ray_does_not_start_is_said(tmp_path, monkeypatch):
 
 def both(command, infile, tmp_path, address, **options):
     """The files that a command writes in this process, and on Ray."""
-    found = []
+    outputs = []
     for name, engine in (
         ('local', {}),
         ('ray', {'engine': 'ray', 'ray_address': address, 'ray_actors': 2}),
@@ -146,8 +150,8 @@ def both(command, infile, tmp_path, address, **options):
         outfile = str(folder / 'out.jsonl')
         files = {'infile': str(infile), 'outfile': outfile}
         run_command(command, **files, **options, **engine)
-        found.append({path.name: path.read_bytes() for path in folder.iterdir()})
-    return found
+        outputs.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    return outputs
 
 
 def options_for(cluster):
@@ -179,11 +183,11 @@ def interrupted(command, part, size=0):
     wait_for(under_way, 60 * slow)
     began = time.monotonic()
     started.send_signal(signal.SIGINT)
-    said, _ = started.communicate(timeout=60)
+    output, _ = started.communicate(timeout=60)
     took = time.monotonic() - began
     assert took < 5 * max(slow, slowdown())
-    assert started.returncode == 130, said
-    assert b'Traceback' not in said, said
+    assert started.returncode == 130, output
+    assert b'Traceback' not in output, output
     return part.read_bytes()
 
 
@@ -213,7 +217,7 @@ def test_rerank_writes_the_same(tmp_path, two_nodes):
 
 def test_filter_writes_the_same(tmp_path, two_nodes, monkeypatch):
     monkeypatch.setenv('PARLAI_Q2_CACHE', str(tmp_path / 'scores.sqlite'))
-    found = []
+    outputs = []
     for name, engine in (('local', []), ('ray', ['--ray-address', two_nodes.address])):
         folder = tmp_path / name
         folder.mkdir()
@@ -223,8 +227,8 @@ def test_filter_writes_the_same(tmp_path, two_nodes, monkeypatch):
         words += f' --chunk-size 16 --engine {name} --outfile kept.jsonl'
         run([*words.split(), *engine])
         written = ('kept.jsonl', 'kept.dropped.jsonl', 'kept.summary.txt')
-        found.append([(folder / one).read_bytes() for one in written])
-    assert found[0] == found[1]
+        outputs.append([(folder / one).read_bytes() for one in written])
+    assert outputs[0] == outputs[1]
     assert (tmp_path / 'ray' / 'kept.scores.jsonl').read_bytes().count(b'\n') == 84
 
 
@@ -235,28 +239,28 @@ def test_ctrl_c_stops_within_five_seconds_and_leaves_what_resumes(tmp_path, two_
     command = [sys.executable, '-m', 'parlai_q2', 'score', *files, *options]
     on_ray = options_for(two_nodes)
     part = tmp_path / 'out.jsonl.part'
-    kept = interrupted([*command, *on_ray], part)
-    assert json.loads(kept.splitlines()[-1])['id'] < 7999
+    part_content = interrupted([*command, *on_ray], part)
+    assert json.loads(part_content.splitlines()[-1])['id'] < 7999
     run_command('score', *files, *options)
     run_command('score', *files[:3], str(tmp_path / 'whole.jsonl'), *options)
     out = (tmp_path / 'out.jsonl').read_bytes()
     assert out == (tmp_path / 'whole.jsonl').read_bytes()
-    assert out.startswith(kept)
+    assert out.startswith(part_content)
 
 
 def test_a_killed_node_and_one_that_joins_late_cost_only_time(engine, two_nodes):
     items = [*map(str, range(200))]
     doomed = add_node(two_nodes)
 
-    found = []
+    outputs = []
     with engine(actors=4, seconds=0.1) as running:
-        for number, (_, made) in enumerate(running.run(chunks(items))):
-            found += made
+        for number, (_, chunk_results) in enumerate(running.run(chunks(items))):
+            outputs += chunk_results
             if number == 5:
                 kill_node(doomed)
             if number == 10:
                 add_node(two_nodes)
-    assert found == expected(items)
+    assert outputs == expected(items)
 
 
 def test_ray_is_started_here_if_no_address_is_given_and_only_loopback_listens(tmp_path):
@@ -266,8 +270,12 @@ def test_ray_is_started_here_if_no_address_is_given_and_only_loopback_listens(tm
     with RayEngine(ToyJob(str(tmp_path)), Resources(actors=2)) as running:
         started = set(children(os.getpid())) - before
         addresses = listening(started | {os.getpid()})
-        found = [r for _, one in running.run(chunks(['1', '2', '3'])) for r in one]
-    assert found == expected(['1', '2', '3'])
+        all_results = [
+            r
+            for _, chunk_results in running.run(chunks(['1', '2', '3']))
+            for r in chunk_results
+        ]
+    assert all_results == expected(['1', '2', '3'])
     assert addresses <= {'0100007F', '0000000000000000FFFF00000100007F'}
     assert addresses
     deadline = time.monotonic() + 10

@@ -78,12 +78,12 @@ def test_rouge_l_is_that_of_py_rouge():
     theirs = OurWords(['rouge-l'], limit_length=False, apply_avg=False, stemming=False)
     draw = random.Random(1)
     for _ in range(200):
-        one, other = (
+        first, other = (
             ' '.join(draw.choices('abcde', k=draw.randint(1, 9))) for _ in '12'
         )
-        found = theirs.get_scores([other], [one])['rouge-l'][0]
+        found = theirs.get_scores([other], [first])['rouge-l'][0]
         expected = [found['p'][0], found['r'][0], found['f'][0]]
-        assert rouge_l(one, other) == pytest.approx(expected), (one, other)
+        assert rouge_l(first, other) == pytest.approx(expected), (first, other)
 
 
 class TestBleu:
@@ -153,8 +153,8 @@ def test_the_papers_overlap_and_bleu_come_out(shared, name):
     with open(path, newline='', encoding='utf-8') as lines:
         rows = [Example(r['knowledge'], r['response']) for r in csv.DictReader(lines)]
     overlap, bleu = TABLE_2[name]
-    found = [s.value for s in load_scorer('content_overlap').score(rows)]
-    assert mean(found) == pytest.approx(overlap, abs=5e-4)
-    found = [s.parts['bleu_100'] for s in load_scorer('bleu').score(rows)]
+    values = [s.value for s in load_scorer('content_overlap').score(rows)]
+    assert mean(values) == pytest.approx(overlap, abs=5e-4)
+    values = [s.parts['bleu_100'] for s in load_scorer('bleu').score(rows)]
     # sacreBLEU's tokenizer has changed a little since: 5.124 for dodeca_consistent.
-    assert mean(found) == pytest.approx(bleu, abs=0.02)
+    assert mean(values) == pytest.approx(bleu, abs=0.02)

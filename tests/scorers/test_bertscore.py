@@ -47,8 +47,8 @@ def test_it_is_what_the_package_computes(folder, scorer):
         device='cpu',
     )
     for name, column in zip(('precision', 'recall', 'f1'), theirs):
-        found = [s.parts[name] for s in ours]
-        assert found == pytest.approx(column.tolist(), abs=1e-6)
+        values = [s.parts[name] for s in ours]
+        assert values == pytest.approx(column.tolist(), abs=1e-6)
     assert len({round(s.value, 4) for s in ours}) == len(RESPONSES)
     assert [s.value for s in ours] == [s.parts['f1'] for s in ours]
 

@@ -154,7 +154,7 @@ def test_two_ways_to_read_are_one_call():
 
     example = Example(SHORT, 'Ants fly. Cows dig.')
     whole, apart = read(Counting(), [example], indices([example]), WHOLE, SENTENCES)
-    assert [[p.text for p in found[0]] for found in (whole, apart)] == [
+    assert [[p.text for p in per_pooling[0]] for per_pooling in (whole, apart)] == [
         ['ants fly. cows dig.'],
         ['ants fly.', 'cows dig.'],
     ]

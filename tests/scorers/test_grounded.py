@@ -45,11 +45,11 @@ def file_of(tmp_path, weights, intercept=0.0, name='grounded'):
 
 def test_a_value_is_the_sigmoid_of_the_weighted_features(tmp_path):
     path = file_of(tmp_path, {'words': 2.0, 'numbers': 1.0}, -1.0)
-    found = score(grounded(coefficients=path), 'founded in 1854')
+    scored = score(grounded(coefficients=path), 'founded in 1854')
     # "founded in" is in the knowledge, 1854 is not: 2 of 3 tokens, 0 of 1 numbers.
-    assert found.parts['words'] == pytest.approx(2 / 3)
-    assert found.parts['numbers'] == 0
-    assert found.value == pytest.approx(1 / (1 + math.exp(-(2 * 2 / 3 - 1))))
+    assert scored.parts['words'] == pytest.approx(2 / 3)
+    assert scored.parts['numbers'] == 0
+    assert scored.value == pytest.approx(1 / (1 + math.exp(-(2 * 2 / 3 - 1))))
 
 
 def test_the_detectors_feature_is_the_mean_of_three_ways_to_read():
@@ -89,13 +89,16 @@ def test_copied_words_do_not_decide_between_two_that_the_detector_refuses():
 
 
 @pytest.mark.parametrize(
-    'name, known', [('grounded', FEATURES), ('grounded_fast', FAST_FEATURES)]
+    'name, known_weights', [('grounded', FEATURES), ('grounded_fast', FAST_FEATURES)]
 )
-def test_the_coefficients_that_ship_reward_only_support(name, known):
+def test_the_coefficients_that_ship_reward_only_support(name, known_weights):
     shipped = read_coefficients(name)
-    assert set(shipped.weights) == set(known)
+    assert set(shipped.weights) == set(known_weights)
     assert all(w >= 0 for w in shipped.weights.values())
-    nothing, all_of_it = dict.fromkeys(known, 0.0), dict.fromkeys(known, 1.0)
+    nothing, all_of_it = (
+        dict.fromkeys(known_weights, 0.0),
+        dict.fromkeys(known_weights, 1.0),
+    )
     assert shipped.probability(nothing) < 0.1
     assert shipped.probability(all_of_it) > 0.8
     # A near-copy with one word changed: the words are all but one there.
@@ -111,11 +114,11 @@ def test_a_generic_response_is_not_rewarded_for_its_words(tmp_path):
 
 
 def test_chit_chat_is_generic_and_neither_rewarded_nor_called_wrong():
-    found = score(grounded({'so cool!': 'generic'}), 'So cool!')
-    assert found.label == Label.GENERIC
-    assert found.value <= NOT_VERIFIABLE_VALUE
-    assert found.parts['generic'] == 1.0
-    assert not found.verifiable
+    scored = score(grounded({'so cool!': 'generic'}), 'So cool!')
+    assert scored.label == Label.GENERIC
+    assert scored.value <= NOT_VERIFIABLE_VALUE
+    assert scored.parts['generic'] == 1.0
+    assert not scored.verifiable
 
 
 def test_words_and_numbers_of_chit_chat_do_not_count():
@@ -127,9 +130,9 @@ def test_words_and_numbers_of_chit_chat_do_not_count():
 
 
 def test_q2_is_its_evidence_and_a_feature():
-    found = score(grounded(), 'founded in 1969')
-    assert found.question_claims
-    assert 'q2' in found.parts
+    scored = score(grounded(), 'founded in 1969')
+    assert scored.question_claims
+    assert 'q2' in scored.parts
     fast = GroundedFastScorer(ToyNliModel())
     alone = score(fast, 'founded in 1969')
     assert fast.name == 'grounded_fast'

@@ -13,16 +13,16 @@ from parlai_q2.rerank import Reranker
 from parlai_q2.scorers import shell
 from parlai_q2.scorers.excerpt import UNREAD
 
-KNOWN = 'The Eiffel Tower is in Paris. It was built in 1889.'
+KNOWLEDGE = 'The Eiffel Tower is in Paris. It was built in 1889.'
 FALSE = 'Elvis Presley was murdered by aliens on the Moon in 1234.'
 # 341 words; a score of its beginning alone would be that of a copy.
-LONG = ' '.join([KNOWN] * 30 + [FALSE])
+LONG = ' '.join([KNOWLEDGE] * 30 + [FALSE])
 
 
 @pytest.mark.parametrize('name', ['nli', 'consistency', 'grounded_fast', 'spans'])
 def test_the_end_of_a_long_response_counts(name):
     scorer = load_scorer(name)
-    score, alone = scorer.score([Example(KNOWN, LONG), Example(KNOWN, FALSE)])
+    score, alone = scorer.score([Example(KNOWLEDGE, LONG), Example(KNOWLEDGE, FALSE)])
     assert score.label == alone.label == Label.INCONSISTENT
     assert UNREAD not in score.parts
 
@@ -43,13 +43,13 @@ def test_nothing_is_cut_where_words_are_dense(monkeypatch):
 
     monkeypatch.setattr(model, '_classify', only_noted)
     plain = 'Bees have five eyes. ' * 200
-    given = [
+    examples = [
         (f'{plain}{dense(60)}', 'Bees have five eyes.'),
         ('Bees have five eyes.', f'{plain}{dense(60)}'),
         (f'{plain}{dense(40)}', f'{dense(30)} {plain}'),
         ('Bees.', 'x' * 3000),
     ]
-    for premise, hypothesis in given:
+    for premise, hypothesis in examples:
         read.clear()
         model.classify([(premise, hypothesis)])
         lengths = [model.tokenizer().count(*pair) for pair in read]
@@ -61,7 +61,7 @@ def test_nothing_is_cut_where_words_are_dense(monkeypatch):
 
 FALSE_SENTENCES = [f'The tower was sold to Portugal by {n} aliens.' for n in range(3)]
 VERY_LONG = ' '.join(
-    [*(KNOWN.replace('1889', str(n)) for n in range(2000)), *FALSE_SENTENCES]
+    [*(KNOWLEDGE.replace('1889', str(n)) for n in range(2000)), *FALSE_SENTENCES]
 )
 
 
@@ -69,7 +69,7 @@ VERY_LONG = ' '.join(
 def test_of_a_very_long_response_what_the_knowledge_lacks_is_read(name, caplog):
     shell._warned.clear()
     scorer = load_scorer(name)
-    knowledge = [' '.join([KNOWN, *map(str, range(2000))])]
+    knowledge = [' '.join([KNOWLEDGE, *map(str, range(2000))])]
     score, short = scorer.score(
         [Example(knowledge, VERY_LONG), Example(knowledge, FALSE)]
     )
@@ -85,9 +85,11 @@ def test_of_a_very_long_response_what_the_knowledge_lacks_is_read(name, caplog):
 
 def test_people_are_told_what_was_not_read():
     response = ' '.join(f'Word {n} is short.' for n in range(100, 500))
-    (score,) = load_scorer('consistency').score([Example(KNOWN, response)])
-    assert '50% of a text not read' in render_score(score, response, KNOWN, False, 120)
-    ranking = Reranker(load_scorer('consistency')).rank(KNOWN, [response])
+    (score,) = load_scorer('consistency').score([Example(KNOWLEDGE, response)])
+    assert '50% of a text not read' in render_score(
+        score, response, KNOWLEDGE, False, 120
+    )
+    ranking = Reranker(load_scorer('consistency')).rank(KNOWLEDGE, [response])
     assert '50% of a text not read' in explain_place(ranking.chosen, ranking)
 
 

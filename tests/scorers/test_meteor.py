@@ -47,9 +47,9 @@ def test_words_match_if_equal_of_one_stem_or_synonyms(
 
 
 def test_the_signature_names_what_decides_the_number():
-    said = str(load_scorer('meteor').signature)
+    signature = str(load_scorer('meteor').signature)
     for part in ('|wordnet:3.0|', '|alpha:0.9|', '|beta:3|', '|gamma:0.5|', 'nltk:'):
-        assert part in f'{said}|'
+        assert part in f'{signature}|'
 
 
 def test_without_nltk_the_extra_is_named(without_package):

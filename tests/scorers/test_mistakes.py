@@ -85,14 +85,16 @@ def test_a_mistake_is_named_with_what_the_knowledge_has(
 
 def test_only_unsupported_claims_without_a_question_have_a_mistake():
     right = claim_about('Bees', 'Bees fly. Cats fly.', Status.SUPPORTED)
-    asked = Claim(Span('fly', 5, 8), 0.0, C, (), 'What do bees do?', 'neutral', 0.0)
+    question_claim = Claim(
+        Span('fly', 5, 8), 0.0, C, (), 'What do bees do?', 'neutral', 0.0
+    )
     wrong = claim_about('Cats', 'Bees fly. Cats fly.', C)
-    score = Score(0.1, Label.INCONSISTENT, (right, asked, wrong))
+    score = Score(0.1, Label.INCONSISTENT, (right, question_claim, wrong))
     named = name_mistakes(score, Example('Bees fly.', 'Bees fly. Cats fly.'))
-    kinds = [one.mistake and one.mistake.kind for one in named.claims]
+    kinds = [claim.mistake and claim.mistake.kind for claim in named.claims]
     assert kinds == [None, None, MistakeKind.OTHER]
     fine = Score(0.9, Label.CONSISTENT, named.claims).as_labelled
-    assert [one.mistake for one in fine.claims] == [None, None, None]
+    assert [claim.mistake for claim in fine.claims] == [None, None, None]
 
 
 @pytest.mark.parametrize('scorer', ['spans', 'grounded_fast', 'consistency'])
@@ -101,7 +103,7 @@ def test_scorers_name_mistakes_in_texts_as_they_were_given(scorer):
     knowledge = ['## Trail\n\n**The trail is 42 km long.** It is open.']
     response = '- *The trail is 42 miles long.*'
     (score,) = load_scorer(scorer).score([Example(knowledge, response)])
-    (claim,) = (one for one in score.claims if one.mistake)
+    (claim,) = (scored_claim for scored_claim in score.claims if scored_claim.mistake)
     assert str(claim.mistake) == 'number (reply: 42 miles; passage: 42 km)'
     place = claim.mistake.reference.span
     assert knowledge[0][place.start : place.end] == '42 km'

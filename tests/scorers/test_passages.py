@@ -65,18 +65,20 @@ def test_passages_score_as_their_joined_text_and_say_which(name):
     response = 'Bees have five eyes.'
     several = Example([LAKE, REST, BEES], response)
     scorer = load_scorer(name)
-    one, other = scorer.score([several, Example(several.knowledge_text, response)])
-    assert one.value == other.value
-    assert one.label == Label.CONSISTENT
-    found = [(e.passage, e.span) for claim in one.claims for e in claim.evidence]
-    assert found
+    first, other = scorer.score([several, Example(several.knowledge_text, response)])
+    assert first.value == other.value
+    assert first.label == Label.CONSISTENT
+    evidence_places = [
+        (e.passage, e.span) for claim in first.claims for e in claim.evidence
+    ]
+    assert evidence_places
     empty, wrong = scorer.score([Example([], response), Example([LAKE, REST], ALIENS)])
     assert empty.label == Label.NOT_VERIFIABLE
     assert all(c.question or c.status != 'supported' for c in wrong.claims)
-    for passage, span in found:
+    for passage, span in evidence_places:
         assert passage == 2
         assert BEES['text'][span.start : span.end] == span.text
-    assert Score.from_dict(json.loads(json.dumps(one.to_dict()))) == one
+    assert Score.from_dict(json.loads(json.dumps(first.to_dict()))) == first
 
 
 def test_a_statement_may_rest_on_sentences_of_two_passages():
@@ -119,7 +121,7 @@ def test_a_hundred_thousand_words_are_read_for_what_supports_the_response(name):
 
 
 @pytest.mark.parametrize(
-    'knowledge, response, part, told',
+    'knowledge, response, part, message',
     [
         ('蜜蜂有五只眼睛。它们跳舞。', 'ผึ้งมีห้าตา', 'language', 'another language'),
         ('蜜蜂有五只眼睛。', 'Bees have five eyes.', 'language', 'another language'),
@@ -134,21 +136,21 @@ def test_a_hundred_thousand_words_are_read_for_what_supports_the_response(name):
 )
 @pytest.mark.parametrize('name', ['consistency', 'grounded_fast', 'nli', 'q2'])
 def test_what_a_model_does_not_know_is_not_verifiable(
-    name, knowledge, response, part, told, caplog
+    name, knowledge, response, part, message, caplog
 ):
     shell._warned.clear()
     examples = [Example(knowledge, response), Example(knowledge, f'{response} ')]
     scores = load_scorer(name).score(examples)
     assert {s.label for s in scores} == {Label.NOT_VERIFIABLE}
     assert [dict(s.parts) for s in scores] == [{part: 1.0}] * 2
-    assert len([r for r in caplog.records if told in r.message]) == 1
+    assert len([r for r in caplog.records if message in r.message]) == 1
     # A few unknown characters do no harm.
-    known = Example(BEES['text'], 'Café? Bees have five eyes 🐝!')
-    assert 'unreadable' not in load_scorer(name).score([known])[0].parts
+    accented = Example(BEES['text'], 'Café? Bees have five eyes 🐝!')
+    assert 'unreadable' not in load_scorer(name).score([accented])[0].parts
 
 
 @pytest.mark.parametrize('name', ['precision', 'overlap', 'rouge_l', 'grounded_fast'])
 def test_an_accent_composed_or_not_is_the_same_word(name):
-    one, other = 'The Caf\u00e9 opened.', 'The Cafe\u0301 opened.'
-    examples = [Example(k, r) for k in (one, other) for r in (one, other)]
+    first, other = 'The Caf\u00e9 opened.', 'The Cafe\u0301 opened.'
+    examples = [Example(k, r) for k in (first, other) for r in (first, other)]
     assert len({s.value for s in load_scorer(name).score(examples)}) == 1

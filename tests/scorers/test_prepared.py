@@ -55,8 +55,8 @@ def test_claims_and_evidence_have_offsets_in_the_texts_as_given():
     (score,) = load_scorer('consistency').score([Example(RISKS, reply)])
     for claim in score.claims:
         assert claim.span.text == reply[claim.span.start : claim.span.end]
-        for one in claim.evidence:
-            assert one.span.text == RISKS[one.span.start : one.span.end]
+        for evidence in claim.evidence:
+            assert evidence.span.text == RISKS[evidence.span.start : evidence.span.end]
     assert 'owner: Bea Okoye' in {e.span.text for c in score.claims for e in c.evidence}
 
 

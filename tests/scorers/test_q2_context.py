@@ -53,9 +53,9 @@ S, U, C = Status.SUPPORTED, Status.UNSUPPORTED, Status.CONTRADICTED
     ],
 )
 def test_claims_are_judged_with_their_sentences(response, readings, value, statuses):
-    found = score(response, readings)
-    assert found.value == pytest.approx(value)
-    assert [claim.status for claim in found.claims] == statuses
+    scored = score(response, readings)
+    assert scored.value == pytest.approx(value)
+    assert [claim.status for claim in scored.claims] == statuses
 
 
 def test_the_papers_settings_and_f1_compare_answers_alone():
@@ -67,11 +67,15 @@ def test_the_papers_settings_and_f1_compare_answers_alone():
 
 
 def test_what_states_nothing_is_generic():
-    found = score('ok!', {'ok!': 'entailment'})
-    assert (found.label, found.value) == (Label.GENERIC, 0.5)
+    scored = score('ok!', {'ok!': 'entailment'})
+    assert (scored.label, scored.value) == (Label.GENERIC, 0.5)
 
 
 def test_the_shipped_preset_sees_a_negation_and_no_claim_in_likes():
     texts = ["Bees don't have five eyes.", 'Bees have five eyes.', 'I love cats.']
     scores = load_scorer('q2').score([Example(KNOWLEDGE, text) for text in texts])
-    assert [one.label for one in scores] == ['inconsistent', 'consistent', 'generic']
+    assert [score.label for score in scores] == [
+        'inconsistent',
+        'consistent',
+        'generic',
+    ]

@@ -10,7 +10,7 @@ from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer
 from parlai_q2.scorers.q2 import SOFT_THRESHOLD
 
-OWN = """
+OWN_SCORER = """
 from parlai_q2.scorers.overlap import OverlapScorer
 
 class Own(OverlapScorer):
@@ -25,7 +25,7 @@ def module_of(tmp_path, monkeypatch):
 
 
 def test_module_and_class_name_a_scorer(module_of):
-    module_of('own_scorer_of_a_test', OWN)
+    module_of('own_scorer_of_a_test', OWN_SCORER)
     scorer = load_scorer('own_scorer_of_a_test:Own', threshold=0.25)
     assert (scorer.name, scorer.threshold) == ('own', 0.25)
     assert scorer.score([Example('a b', 'a b')])[0].value == 1

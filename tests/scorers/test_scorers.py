@@ -48,7 +48,7 @@ def tiny(tmp_path_factory):
     return tiny_bert(tmp_path_factory.mktemp('bert'))
 
 
-MADE = {
+SCORER_CLASSES = {
     'nli': lambda: NliScorer(ToyNliModel()),
     'consistency': lambda: ConsistencyScorer(ToyNliModel()),
     'q2': toy_q2,
@@ -57,22 +57,22 @@ MADE = {
 
 def without_models():
     """The package's own scorers that need none; other tests register toys."""
-    found = {name: scorer_class(name) for name in scorer_names()}
+    classes = {name: scorer_class(name) for name in scorer_names()}
     return [
         name
-        for name, kind in found.items()
+        for name, kind in classes.items()
         if kind.__module__.startswith('parlai_q2.') and not kind.has_models
     ]
 
 
-@pytest.fixture(params=[*without_models(), 'bertscore', *MADE])
+@pytest.fixture(params=[*without_models(), 'bertscore', *SCORER_CLASSES])
 def scorer(request):
     if request.param == 'bertscore':
         tiny = request.getfixturevalue('tiny')
         return load_scorer('bertscore', model=tiny, num_layers=2)
     if request.param == 'bleu':
         pytest.importorskip('sacrebleu')
-    return MADE.get(request.param, lambda: load_scorer(request.param))()
+    return SCORER_CLASSES.get(request.param, lambda: load_scorer(request.param))()
 
 
 @pytest.mark.parametrize(
@@ -219,8 +219,8 @@ class GivingScorer(Scorer):
     name = 'giving'
     settings = {'of': 'nothing'}
 
-    def __init__(self, *given):
-        self.given = given
+    def __init__(self, *value):
+        self.given = value
 
     def score_texts(self, examples):
         return self.given
@@ -228,10 +228,10 @@ class GivingScorer(Scorer):
 
 def test_numbers_of_numpy_become_those_that_json_has():
     parts = {'of': np.float64(0.25), 'numbers': 2}
-    given = Score(np.float32(0.5), Label.INCONSISTENT, parts=parts)
-    (found,) = GivingScorer(given).score([Example('a', 'b')])
-    assert json.loads(json.dumps(found.to_dict()))['score'] == 0.5
-    assert [repr(n) for n in (found.value, *found.parts.values())] == [
+    value = Score(np.float32(0.5), Label.INCONSISTENT, parts=parts)
+    (score,) = GivingScorer(value).score([Example('a', 'b')])
+    assert json.loads(json.dumps(score.to_dict()))['score'] == 0.5
+    assert [repr(n) for n in (score.value, *score.parts.values())] == [
         '0.5',
         '0.25',
         '2',
@@ -239,7 +239,7 @@ def test_numbers_of_numpy_become_those_that_json_has():
 
 
 @pytest.mark.parametrize(
-    'given, problem',
+    'value, problem',
     [
         ((), 'giving gave 0 scores for 1 texts'),
         ((0.9,), r"giving gave 0.9 for the response 'said'. Return a Score"),
@@ -247,7 +247,7 @@ def test_numbers_of_numpy_become_those_that_json_has():
     ],
 )
 def test_a_scorer_that_gives_something_else_than_a_score_for_each_is_named(
-    given, problem
+    value, problem
 ):
     with pytest.raises(ConfigError, match=problem):
-        GivingScorer(*given).score([Example('known', 'said')])
+        GivingScorer(*value).score([Example('known', 'said')])

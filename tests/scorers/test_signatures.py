@@ -58,7 +58,7 @@ def test_every_setting_of_a_model_is_in_the_signature(section, name, value):
 
 def test_q2s_options_are_in_the_signature():
     options = [{}, {'variant': 'multi'}, {'decoding': 'greedy'}, {'threshold': 0.1}]
-    assert len({signature('q2', **given) for given in options}) == len(options)
+    assert len({signature('q2', **changes) for changes in options}) == len(options)
 
 
 @pytest.mark.parametrize('scorer', ['q2', 'consistency', 'grounded', 'grounded_fast'])
@@ -66,7 +66,7 @@ def test_where_a_scorer_runs_and_how_much_at_a_time_is_not(scorer):
     assert signature(scorer, batch_size=7) == signature(scorer)
     gpu = {signature(scorer, device='cuda:0', batch_size=n) for n in (None, 7)}
     assert len(gpu) == 1
-    assert all('-cuda|' in found for found in gpu)
+    assert all('-cuda|' in signature_text for signature_text in gpu)
     assert '-cuda' not in signature(scorer)
 
 
@@ -82,12 +82,12 @@ def test_the_name_of_a_file_that_is_no_utf8_can_be_written_down(tmp_path):
 
 
 def test_a_signature_comes_back_from_its_text():
-    made = Signature('q2', {'b': 'x:y|z', 'a': 1, 'preset': 'mini'}, '1.0')
-    text = str(made)
+    original = Signature('q2', {'b': 'x:y|z', 'a': 1, 'preset': 'mini'}, '1.0')
+    text = str(original)
     assert text == r'q2|a:1|b:x:y\x7cz|preset:mini|version:1.0'
     again = Signature.from_text(text)
     assert (again.scorer, again.version) == ('q2', '1.0')
-    assert again.texts() == made.texts()
+    assert again.texts() == original.texts()
     assert str(again) == text
-    assert again.short == made.short
+    assert again.short == original.short
     assert Signature.from_text('').settings == {}

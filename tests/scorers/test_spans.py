@@ -51,8 +51,10 @@ def marks_of(response, knowledge=BEES):
     for claim in score.claims:
         assert response[claim.span.start : claim.span.end] == claim.span.text
         assert claim.question == ''
-        for _, found, _ in claim.evidence:
-            assert knowledge[found.start : found.end] == found.text
+        for _, evidence_span, _ in claim.evidence:
+            assert (
+                knowledge[evidence_span.start : evidence_span.end] == evidence_span.text
+            )
     return [
         (c.span.text, c.status, c.evidence[0].span.text if c.evidence else None)
         for c in score.claims
@@ -108,9 +110,9 @@ def test_a_sentence_of_long_knowledge_is_named():
 
 
 def test_a_negation_is_marked_with_or_without_its_verb():
-    ((said, status, _),) = marks_of('They not live in hives.')
-    assert 'not' in said
-    assert len(said) <= len('not live')
+    ((mark, status, _),) = marks_of('They not live in hives.')
+    assert 'not' in mark
+    assert len(mark) <= len('not live')
     assert status == C
 
 
@@ -151,12 +153,12 @@ def test_the_shipped_detector_marks_a_wrong_year_and_a_negation():
         'It divided Berlin.',
     ]
     scores = load_scorer('spans').score([Example(knowledge, text) for text in texts])
-    found = [score.claims[0] for score in scores]
-    assert '1993' in found[0].span.text
-    assert 'not' in found[1].span.text
-    assert [c.status for c in found] == [C, C, S]
-    assert [c.evidence[0].stance for c in found] == ['against', 'against', 'for']
-    assert {c.evidence[0].span.text for c in found} == {knowledge}
+    first_claims = [score.claims[0] for score in scores]
+    assert '1993' in first_claims[0].span.text
+    assert 'not' in first_claims[1].span.text
+    assert [c.status for c in first_claims] == [C, C, S]
+    assert [c.evidence[0].stance for c in first_claims] == ['against', 'against', 'for']
+    assert {c.evidence[0].span.text for c in first_claims} == {knowledge}
 
 
 def test_small_talk_beside_a_statement_does_not_change_its_mark():

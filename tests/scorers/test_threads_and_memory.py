@@ -72,6 +72,6 @@ def test_models_can_be_released(monkeypatch):
 
 
 def test_the_answer_model_is_loaded_once_for_q2_and_for_an_index():
-    asked, read = load_scorer('q2').models.answerer, AnswerReader()._model
-    assert read._loaded is asked._loaded
-    assert read.no_answer_threshold != asked.no_answer_threshold
+    answerer, read = load_scorer('q2').models.answerer, AnswerReader()._model
+    assert read._loaded is answerer._loaded
+    assert read.no_answer_threshold != answerer.no_answer_threshold

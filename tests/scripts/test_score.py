@@ -40,14 +40,17 @@ def test_each_record_comes_out_in_order_with_its_score_or_its_error(infile, tmp_
         run_command('score', **options)
     summary = run_command('score', **options, allow_errors=True)
     assert (summary['records'], summary['bad']) == (6, 3)
-    found = read_lines(out)
-    assert [r.get('id') for r in found] == [0, 1, 2, 3, 4, None]
+    scored_lines = read_lines(out)
+    assert [r.get('id') for r in scored_lines] == [0, 1, 2, 3, 4, None]
     labels = [None, 'consistent', 'not_verifiable', None, 'inconsistent', None]
-    assert [r.get('label') for r in found] == labels
-    assert found[1]['note'] == 'kept'
-    assert found[0]['given_label'] == 'from elsewhere'
-    assert "'response'" in found[3]['error']
-    assert (found[5]['line'], 'not JSON' in found[5]['error']) == (6, True)
+    assert [r.get('label') for r in scored_lines] == labels
+    assert scored_lines[1]['note'] == 'kept'
+    assert scored_lines[0]['given_label'] == 'from elsewhere'
+    assert "'response'" in scored_lines[3]['error']
+    assert (scored_lines[5]['line'], 'not JSON' in scored_lines[5]['error']) == (
+        6,
+        True,
+    )
 
 
 def test_evidence_fits_the_terminal_and_each_response_stands_apart(
@@ -58,10 +61,10 @@ def test_evidence_fits_the_terminal_and_each_response_stands_apart(
     infile.write_text(f'{json.dumps(record)}\n' * 2)
     monkeypatch.setenv('COLUMNS', '50')
     score_file(infile, out, load_scorer('precision'), show=True)
-    one, other, _ = capsys.readouterr().out.split('\n\n')
-    assert one == other
-    assert one.startswith('score')
-    assert 40 < max(map(len, one.splitlines())) <= 50
+    first_text, other, _ = capsys.readouterr().out.split('\n\n')
+    assert first_text == other
+    assert first_text.startswith('score')
+    assert 40 < max(map(len, first_text.splitlines())) <= 50
 
 
 def test_the_signature_stands_in_the_first_scored_line_and_beside_the_file(
@@ -79,8 +82,8 @@ def test_the_signature_stands_in_the_first_scored_line_and_beside_the_file(
 
 def test_what_people_said_is_kept_and_what_an_earlier_run_said_is_not(tmp_path):
     infile, once, again = (tmp_path / f'{n}.jsonl' for n in ('in', 'once', 'again'))
-    said = {'knowledge': K, 'response': 'made of cheese', 'label': 'consistent'}
-    infile.write_text(json.dumps({**said, 'score': 5}) + '\n' + json.dumps(said))
+    record = {'knowledge': K, 'response': 'made of cheese', 'label': 'consistent'}
+    infile.write_text(json.dumps({**record, 'score': 5}) + '\n' + json.dumps(record))
     score_file(infile, once, load_scorer('precision'))
     first = read_lines(once)[0]
     assert (first['given_label'], first['given_score']) == ('consistent', 5)
@@ -100,8 +103,8 @@ def test_an_input_that_changes_meanwhile_ends_the_run(tmp_path, monkeypatch, cha
 
     class Changing(LocalEngine):
         def run(self, chunks):
-            for made in super().run(chunks):
-                yield made
+            for chunk_result in super().run(chunks):
+                yield chunk_result
                 change_it()
 
     def change_it():
@@ -119,10 +122,10 @@ def test_an_input_that_changes_meanwhile_ends_the_run(tmp_path, monkeypatch, cha
     assert not out.exists()
     assert (tmp_path / 'out.jsonl.part').exists()
     infile.write_text(line * 7)
-    said = []
-    monkeypatch.setattr('parlai_q2.cli.log.warning', said.append)
+    messages = []
+    monkeypatch.setattr('parlai_q2.cli.log.warning', messages.append)
     assert score_file(infile, out, load_scorer('overlap'))['records'] == 7
-    assert 'Starting over' in said[0]
+    assert 'Starting over' in messages[0]
 
 
 @pytest.mark.parametrize('content', ['not json', '{"knowledge": "k"}'])
@@ -138,9 +141,9 @@ def test_a_pipe_is_no_file_to_be_scored(tmp_path):
     pipe = tmp_path / 'in.jsonl'
     os.mkfifo(pipe)
     wrong = {pipe: 'not a regular file, and .*--infile -', tmp_path: 'is a folder'}
-    for given, said in wrong.items():
-        with pytest.raises(InputError, match=said):
-            score_file(given, tmp_path / 'out.jsonl', load_scorer('overlap'))
+    for source, message in wrong.items():
+        with pytest.raises(InputError, match=message):
+            score_file(source, tmp_path / 'out.jsonl', load_scorer('overlap'))
     with pytest.raises(InputError, match='There is no file'):
         score_file(tmp_path / 'no', tmp_path / 'out.jsonl', load_scorer('overlap'))
 
@@ -148,8 +151,8 @@ def test_a_pipe_is_no_file_to_be_scored(tmp_path):
 def test_what_cannot_be_written_is_refused_before_anything_is_scored(infile, tmp_path):
     pipe = os.pipe()
     wrong = {tmp_path / 'out.csv': 'JSON lines or', f'/dev/fd/{pipe[1]}': 'not a reg'}
-    for outfile, said in wrong.items():
-        with pytest.raises(InputError, match=said):
+    for outfile, message in wrong.items():
+        with pytest.raises(InputError, match=message):
             score_file(infile, outfile, load_scorer('precision'))
     for end in pipe:
         os.close(end)

@@ -39,20 +39,20 @@ def run(words, text, folder):
 )
 def test_results_alone_go_to_the_standard_output(words, record, field, tmp_path):
     text = f'{json.dumps(record)}\n' * 3
-    done = run([*words, '--infile', '-'], text, tmp_path)
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert (done.returncode, len(lines)) == (0, 3)
+    completed = run([*words, '--infile', '-'], text, tmp_path)
+    lines = [json.loads(line) for line in completed.stdout.splitlines()]
+    assert (completed.returncode, len(lines)) == (0, 3)
     assert all(field in line for line in lines)
-    assert ('Signature: precision' in done.stderr) == ('--quiet' not in words)
-    assert not done.stderr or '--quiet' not in words
+    assert ('Signature: precision' in completed.stderr) == ('--quiet' not in words)
+    assert not completed.stderr or '--quiet' not in words
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_standard_input_is_read_in_any_format_into_a_file(tmp_path):
     words = [*SCORE, '--infile', '-', '--format', 'csv', '--outfile', 'out.jsonl']
     for _ in range(2):
-        done = run(words, 'knowledge,response\nK.,K.\n', tmp_path)
-        assert done.returncode == 0, done.stderr
+        completed = run(words, 'knowledge,response\nK.,K.\n', tmp_path)
+        assert completed.returncode == 0, completed.stderr
     (line,) = read_lines(tmp_path / 'out.jsonl')
     assert line['label'] == 'consistent'
 
@@ -74,8 +74,8 @@ def test_the_exit_status_says_whether_every_record_was_scored(
 ):
     write_lines(tmp_path / 'in.jsonl', *lines)
     words = [*SCORE, '--infile', 'in.jsonl', '--outfile', 'out.jsonl', *options]
-    done = run(words, '', tmp_path)
-    assert done.returncode == status, done.stderr
+    completed = run(words, '', tmp_path)
+    assert completed.returncode == status, completed.stderr
     assert (tmp_path / 'out.jsonl').exists() == bool(lines)
 
 

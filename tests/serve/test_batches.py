@@ -19,8 +19,8 @@ def run(items, function, **settings):
     async def ask():
         with ThreadPoolExecutor(1) as thread:
             batcher = Batcher(work, thread, 0.01)
-            asked = [batcher(item) for item in items]
-            return await asyncio.gather(*asked, return_exceptions=True)
+            futures = [batcher(item) for item in items]
+            return await asyncio.gather(*futures, return_exceptions=True)
 
     return asyncio.run(ask()), calls
 
@@ -49,10 +49,10 @@ def test_one_whose_client_has_left_is_not_computed():
     async def ask():
         with ThreadPoolExecutor(1) as thread:
             batcher = Batcher(lambda items: calls.append(items) or items, thread, 0.01)
-            left, stays = batcher(1), batcher(2)
-            left.cancel()
+            first_future, stays = batcher(1), batcher(2)
+            first_future.cancel()
             with pytest.raises(asyncio.CancelledError):
-                await left
+                await first_future
             return await stays
 
     assert asyncio.run(ask()) == 2

@@ -26,8 +26,8 @@ def calling(fields):
 
 def read_events(text):
     """The values of a stream's events, the last of which ends it."""
-    *events, done, _ = text.split('\n\n')
-    assert done == 'data: [DONE]'
+    *events, last_event, _ = text.split('\n\n')
+    assert last_event == 'data: [DONE]'
     return [json.loads(event.removeprefix('data: ')) for event in events]
 
 
@@ -46,12 +46,12 @@ def test_the_most_grounded_of_several_replies_is_the_answer():
     assert answer.headers['X-Grounding-Label'] == 'consistent'
     assert answer.headers['X-Grounding-Score'] == '1.0000'
     assert 'X-Grounding-Abstained' not in answer.headers
-    found = answer.json()
-    assert text_of(found) == RIGHT
-    assert len(found['choices']) == 1
-    assert found['usage']['total_tokens'] == 5
-    assert found['id'] == 'chatcmpl-7'
-    grounding = found['grounding']
+    completion = answer.json()
+    assert text_of(completion) == RIGHT
+    assert len(completion['choices']) == 1
+    assert completion['usage']['total_tokens'] == 5
+    assert completion['id'] == 'chatcmpl-7'
+    grounding = completion['grounding']
     assert grounding['scored']
     assert grounding['knowledge'] == 'system'
     assert [c['score'] for c in grounding['candidates']] == [1.0, 0.6667, 0.0]
@@ -93,7 +93,7 @@ TOOL = [
     {'role': 'assistant', 'content': None, 'tool_calls': [CALL]},
     {'role': 'tool', 'tool_call_id': '1', 'content': BEES},
 ]
-ASKED = [{'role': 'user', 'content': 'How many eyes?'}]
+QUESTION = [{'role': 'user', 'content': 'How many eyes?'}]
 
 
 @pytest.mark.parametrize(
@@ -103,12 +103,25 @@ ASKED = [{'role': 'user', 'content': 'How many eyes?'}]
         ({'knowledge': ['Ants.', BEES]}, {}, 'field'),
         ({'documents': [{'title': 'Bee', 'text': BEES}]}, {}, 'field'),
         ({'documents': [{'data': {'snippet': BEES}}]}, {}, 'field'),
-        ({'messages': [*ASKED, *TOOL]}, {}, 'messages'),
-        ({'messages': [*ASKED, {'role': 'function', 'content': BEES}]}, {}, 'messages'),
-        ({'messages': [{'role': 'system', 'content': BEES}, *ASKED]}, {}, 'system'),
-        ({'messages': [{'role': 'developer', 'content': BEES}, *ASKED]}, {}, 'system'),
+        ({'messages': [*QUESTION, *TOOL]}, {}, 'messages'),
         (
-            {'messages': [{'role': 'system', 'content': f'Hi. <k>{BEES}</k>'}, *ASKED]},
+            {'messages': [*QUESTION, {'role': 'function', 'content': BEES}]},
+            {},
+            'messages',
+        ),
+        ({'messages': [{'role': 'system', 'content': BEES}, *QUESTION]}, {}, 'system'),
+        (
+            {'messages': [{'role': 'developer', 'content': BEES}, *QUESTION]},
+            {},
+            'system',
+        ),
+        (
+            {
+                'messages': [
+                    {'role': 'system', 'content': f'Hi. <k>{BEES}</k>'},
+                    *QUESTION,
+                ]
+            },
             MARKED,
             'messages',
         ),
@@ -117,12 +130,16 @@ ASKED = [{'role': 'user', 'content': 'How many eyes?'}]
             MARKED,
             'messages',
         ),
-        ({'messages': [{'role': 'system', 'content': BEES}, *ASKED]}, MARKED, 'none'),
+        (
+            {'messages': [{'role': 'system', 'content': BEES}, *QUESTION]},
+            MARKED,
+            'none',
+        ),
         ({'knowledge': []}, {}, 'none'),
         # Fields come before messages, and these before system messages.
         ({**said('Ants.'), 'knowledge': BEES}, {}, 'field'),
         (
-            {'messages': [{'role': 'system', 'content': 'Ants.'}, *ASKED, *TOOL]},
+            {'messages': [{'role': 'system', 'content': 'Ants.'}, *QUESTION, *TOOL]},
             {},
             'messages',
         ),
@@ -133,7 +150,7 @@ def test_where_knowledge_comes_from(fields, settings, source):
         serving(replying(WRONG, RIGHT)) as served,
         proxy(served.url, candidates=2, **settings) as client,
     ):
-        body = {'messages': ASKED, **fields}
+        body = {'messages': QUESTION, **fields}
         answer = client.post('/v1/chat/completions', json=body).json()
     grounding = answer['grounding']
     if source == 'none':
@@ -149,9 +166,9 @@ def test_where_knowledge_comes_from(fields, settings, source):
     [sent] = served.requests
     assert 'knowledge' not in sent
     # What the model would not know otherwise is in a system message.
-    told = sent['messages'] != body['messages']
-    assert told == ('knowledge' in fields)
-    if told:
+    has_system_message = sent['messages'] != body['messages']
+    assert has_system_message == ('knowledge' in fields)
+    if has_system_message:
         assert sent['messages'][0]['role'] == 'system'
         assert BEES in sent['messages'][0]['content']
     assert sent.get('documents') == fields.get('documents')
@@ -160,8 +177,8 @@ def test_where_knowledge_comes_from(fields, settings, source):
 class Documents:
     """Finds one passage, or nothing that answers."""
 
-    def __init__(self, **found):
-        self.found = TurnKnowledge(searched=True, **found)
+    def __init__(self, **completion):
+        self.found = TurnKnowledge(searched=True, **completion)
 
     def ground(self, histories):
         return [self.found for _ in histories]
@@ -261,8 +278,8 @@ def test_other_replies_pass_through(model, fields, reason, stream):
         'stream': None
     } or all(sent[name] == body[name] for name in ('messages', *fields))
     if not stream:
-        [found] = answer.json()['choices']
-        assert found['message'] == expected['message']
+        [completion] = answer.json()['choices']
+        assert completion['message'] == expected['message']
         assert reason in answer.json()['grounding']['reason']
         return
     events = read_events(answer.text)
@@ -320,10 +337,10 @@ def test_sentences_are_streamed_up_to_the_first_unsupported_one(reply, text, gro
         with proxy(served.url, **settings) as client:
             answer = client.post('/v1/chat/completions', json=said(BEES, stream=True))
     events = read_events(answer.text)
-    found = next(event['grounding'] for event in events if 'grounding' in event)
+    completion = next(event['grounding'] for event in events if 'grounding' in event)
     assert streamed_text(events) == text
-    assert {name: found[name] for name in grounding} == grounding
-    for sentence in found['sentences']:
+    assert {name: completion[name] for name in grounding} == grounding
+    for sentence in completion['sentences']:
         start, end = sentence['span']
         assert text[start:end] == sentence['text']
 
@@ -339,7 +356,7 @@ def test_a_tool_call_in_a_stream_of_sentences_passes_through():
 
 
 @pytest.mark.parametrize(
-    'first, revision, text, done',
+    'first, revision, text, expected',
     [
         (RIGHT, None, RIGHT, None),
         (WRONG, RIGHT, RIGHT, 'revised'),
@@ -349,7 +366,7 @@ def test_a_tool_call_in_a_stream_of_sentences_passes_through():
         (f'{WRONG} It is bees.', WRONG, f'{WRONG} It is bees.', 'kept'),
     ],
 )
-def test_an_unsupported_reply_is_revised_or_shortened(first, revision, text, done):
+def test_an_unsupported_reply_is_revised_or_shortened(first, revision, text, expected):
     replies = iter([first, revision])
     with (
         serving(lambda _: [next(replies)]) as served,
@@ -357,13 +374,13 @@ def test_an_unsupported_reply_is_revised_or_shortened(first, revision, text, don
     ):
         answer = chat(client, BEES)
     assert text_of(answer) == text
-    assert answer['grounding']['revision'] == done
-    assert answer['usage']['total_tokens'] == (10 if done else 5)
-    if done:
-        *_, said_before, asked = served.requests[1]['messages']
+    assert answer['grounding']['revision'] == expected
+    assert answer['usage']['total_tokens'] == (10 if expected else 5)
+    if expected:
+        *_, said_before, revision_request = served.requests[1]['messages']
         assert said_before == {'role': 'assistant', 'content': first}
-        assert BEES in asked['content']
-        assert '- ' in asked['content']
+        assert BEES in revision_request['content']
+        assert '- ' in revision_request['content']
 
 
 def test_a_reply_that_cannot_be_revised_is_shortened():

@@ -23,7 +23,7 @@ from tests.serve.test_chat import replying
 
 KNOWLEDGE = 'The museum opened in 1903. It was designed by Anna Keller.'
 REPLIES = ('It opened in 1950.', 'It was designed by Anna Keller.', 'Who knows?')
-ASKED = {
+REQUEST = {
     'model': 'm',
     'messages': [
         {'role': 'system', 'content': KNOWLEDGE},
@@ -40,8 +40,8 @@ def command(*options):
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=env) as process:
         try:
             lines = iter(process.stderr.readline, '')
-            found = (re.search(r'Serving (http://\S+)/v1', line) for line in lines)
-            match = next(filter(None, found), None)
+            addresses = (re.search(r'Serving (http://\S+)/v1', line) for line in lines)
+            match = next(filter(None, addresses), None)
             assert match, 'it ended'
             yield process, match[1]
         finally:
@@ -59,23 +59,23 @@ def test_the_command_answers_and_ends_after_its_last_answer():
         command('--upstream', served.url, '--candidates', '3') as (process, url),
     ):
         with httpx.Client(trust_env=False, timeout=60) as client:
-            answer = client.post(f'{url}/v1/chat/completions', json=ASKED)
-            found = answer.json()
-            assert found['choices'][0]['message']['content'] == REPLIES[1]
-            [claim] = found['grounding']['claims']
+            answer = client.post(f'{url}/v1/chat/completions', json=REQUEST)
+            completion = answer.json()
+            assert completion['choices'][0]['message']['content'] == REPLIES[1]
+            [claim] = completion['grounding']['claims']
             start, end = claim['span']
             assert REPLIES[1][start:end] == claim['text']
             for evidence in claim['evidence']:
                 start, end = evidence['span']
                 assert KNOWLEDGE[start:end] == evidence['text']
             Timer(0.3, process.send_signal, [signal.SIGTERM]).start()
-            last = client.post(f'{url}/v1/chat/completions', json=ASKED)
+            last = client.post(f'{url}/v1/chat/completions', json=REQUEST)
         assert last.is_success
         assert process.wait(timeout=20) in (0, -signal.SIGTERM)
 
 
 @pytest.mark.parametrize(
-    'options, told',
+    'options, message',
     [
         ([], '--upstream is missing'),
         (['--upstream', 'host'], 'http://localhost:8000/v1'),
@@ -93,18 +93,18 @@ def test_the_command_answers_and_ends_after_its_last_answer():
         ),
     ],
 )
-def test_a_wrong_option_says_what_is_right(options, told, tmp_path, monkeypatch):
+def test_a_wrong_option_says_what_is_right(options, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(Q2Error, match=re.escape(told)):
+    with pytest.raises(Q2Error, match=re.escape(message)):
         run_command('serve', '--port', '0', *options)
 
 
 def test_the_options_on_the_page_are_those_of_the_command():
     page = (ROOT / 'docs' / 'serve.md').read_text('utf-8')
-    known = parser_of(find('serve'))._option_string_actions
+    options = parser_of(find('serve'))._option_string_actions
     named = set(re.findall(r'(?<![\w-])--[a-z-]+[a-z]', page)) - {'--outdir'}
     assert len(named) > 10
-    assert named <= known.keys()
+    assert named <= options.keys()
 
 
 @pytest.mark.slow
@@ -118,8 +118,8 @@ def test_the_code_of_the_page_on_web_services_runs(tmp_path, capsys):
     app = runpy.run_path(str(ROOT / 'docs/examples/starlette_app.py'))['app']
     body = {'knowledge': KNOWLEDGE, 'replies': REPLIES, 'history': ['Who designed it?']}
     with serving_app(app, Limits()) as url:
-        found = httpx.post(url, json=body, timeout=60, trust_env=False).json()
-    assert found['rerank'][0]['text'] == REPLIES[1]
+        completion = httpx.post(url, json=body, timeout=60, trust_env=False).json()
+    assert completion['rerank'][0]['text'] == REPLIES[1]
 
 
 @pytest.mark.slow
@@ -127,9 +127,9 @@ def test_the_small_server_of_the_page_gets_grounded_replies():
     path = ROOT / 'docs' / 'examples' / 'small_server.py'
     app = runpy.run_path(str(path))['app']
     with serving_app(app, Limits()) as url, proxy(f'{url}/v1', timeout=60) as client:
-        found = client.post('/v1/chat/completions', json=ASKED).json()
-        streamed = client.post('/v1/chat/completions', json={**ASKED, 'stream': True})
+        completion = client.post('/v1/chat/completions', json=REQUEST).json()
+        streamed = client.post('/v1/chat/completions', json={**REQUEST, 'stream': True})
         assert client.get('/v1/models').json()['data'][0]['id'] == 'shipped'
-    assert found['grounding']['label'] == 'consistent'
-    assert len(found['grounding']['candidates']) == 4
+    assert completion['grounding']['label'] == 'consistent'
+    assert len(completion['grounding']['candidates']) == 4
     assert streamed.text.endswith('data: [DONE]\n\n')

@@ -29,7 +29,7 @@ def client():
 
 
 @pytest.mark.parametrize(
-    'path, body, status, told',
+    'path, body, status, message',
     [
         (CHAT, b'', 400, 'JSON object'),
         (CHAT, b'[]', 400, 'JSON object'),
@@ -53,11 +53,11 @@ def client():
         ('/v1/nothing', {}, 404, 'See /docs'),
     ],
 )
-def test_what_cannot_be_answered_is_refused(client, path, body, status, told):
+def test_what_cannot_be_answered_is_refused(client, path, body, status, message):
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     answer = client.post(path, content=content, headers=JSON)
     assert answer.status_code == status
-    assert told in answer.json()['error']['message']
+    assert message in answer.json()['error']['message']
 
 
 def test_only_json_is_taken(client):
@@ -79,12 +79,12 @@ def test_replies_are_reranked_and_scored(client):
     assert best['document'] == {'text': RIGHT}
     assert best['label'] == 'consistent'
     pair = {'knowledge': BEES, 'response': WRONG}
-    [one] = client.post('/v1/score', json=pair).json()['data']
-    assert one['label'] == 'inconsistent'
-    assert one['index'] == 0
+    [scored] = client.post('/v1/score', json=pair).json()['data']
+    assert scored['label'] == 'inconsistent'
+    assert scored['index'] == 0
     pairs = [pair, {'knowledge': '', 'response': RIGHT}, {**pair, 'response': RIGHT}]
     data = client.post('/v1/score', json={'pairs': pairs}).json()['data']
-    labels = [one['label'] for one in data]
+    labels = [scored['label'] for scored in data]
     assert labels == ['inconsistent', 'not_verifiable', 'consistent']
 
 
@@ -117,9 +117,9 @@ def test_the_key_is_asked_for_and_not_passed_on():
 
 def test_a_clients_key_is_passed_on_and_shown_nowhere(caplog):
     caplog.set_level(logging.DEBUG)
-    told = b'{"error": {"message": "no such key", "code": "invalid_api_key"}}'
+    error_body = b'{"error": {"message": "no such key", "code": "invalid_api_key"}}'
     with (
-        serving(replying(RIGHT), Broken(401, told)) as served,
+        serving(replying(RIGHT), Broken(401, error_body)) as served,
         proxy(served.url) as client,
     ):
         headers = {'Authorization': 'Bearer sk-Secret-7'}
@@ -148,8 +148,10 @@ def test_requests_beyond_the_queue_are_told_to_come_again():
         proxy(served.url, max_queue=2, candidates=1) as client,
     ):
         with ThreadPoolExecutor(6) as pool:
-            asked = [pool.submit(client.post, CHAT, json=said(BEES)) for _ in '123456']
-        answers = [future.result() for future in asked]
+            futures = [
+                pool.submit(client.post, CHAT, json=said(BEES)) for _ in '123456'
+            ]
+        answers = [future.result() for future in futures]
         assert client.post(CHAT, json=said(BEES)).is_success
     statuses = sorted(answer.status_code for answer in answers)
     assert statuses == [200] * 2 + [429] * 4
@@ -161,7 +163,7 @@ WHOLE = json.dumps({'choices': [choice(RIGHT)]}).encode()
 
 
 @pytest.mark.parametrize(
-    'broken, status, told',
+    'broken, status, message',
     [
         (Broken(500, b'oops'), 500, "'oops'"),
         (Broken(404, b'{"error": {"message": "no model m"}}'), 404, 'no model m'),
@@ -179,13 +181,13 @@ WHOLE = json.dumps({'choices': [choice(RIGHT)]}).encode()
         (Broken(body=WHOLE, drip=0.1), 504, 'within 1 s'),
     ],
 )
-def test_a_server_that_fails_has_a_clear_status(broken, status, told):
+def test_a_server_that_fails_has_a_clear_status(broken, status, message):
     with (
         serving(replying(RIGHT), broken) as served,
         proxy(served.url, candidates=1, timeout=1.0) as client,
     ):
         answer = client.post(CHAT, json=said(BEES))
-        assert (answer.status_code, told in answer.text) == (status, True)
+        assert (answer.status_code, message in answer.text) == (status, True)
         assert answer.headers.get('Retry-After') == broken.headers.get('Retry-After')
         assert text_of(client.post(CHAT, json=said(BEES)).json()) == RIGHT
 
@@ -201,7 +203,7 @@ CHUNK = '{"choices": [{"index": 0, "delta": {"content": "Zwölf Bienen. "}}]}'
 
 
 @pytest.mark.parametrize(
-    'broken, text, told',
+    'broken, text, message',
     [
         # A byte at a time: letters come in halves.
         (stream_of(CHUNK, '[DONE]', drip=0.001), 'Zwölf Bienen. ', None),
@@ -211,7 +213,7 @@ CHUNK = '{"choices": [{"index": 0, "delta": {"content": "Zwölf Bienen. "}}]}'
         (stream_of(CHUNK, 'a' * 2**21), 'Zwölf Bienen. ', 'too long'),
     ],
 )
-def test_a_stream_that_breaks_off_says_so(broken, text, told):
+def test_a_stream_that_breaks_off_says_so(broken, text, message):
     with (
         serving(replying(RIGHT), broken) as served,
         proxy(served.url, timeout=1.0) as client,
@@ -219,10 +221,10 @@ def test_a_stream_that_breaks_off_says_so(broken, text, told):
         answer = client.post(CHAT, json=said(stream=True))
     events = [e.removeprefix('data: ') for e in answer.text.split('\n\n') if e]
     assert json.loads(events[0])['choices'][0]['delta']['content'] == text
-    if told is None:
+    if message is None:
         assert events[1:] == ['[DONE]']
     else:
-        assert told in json.loads(events[-1])['error']['message']
+        assert message in json.loads(events[-1])['error']['message']
 
 
 @pytest.mark.parametrize('broken', [Broken(503, b'busy'), Broken(body=b'<html>')])

@@ -221,11 +221,11 @@ def expect(monkeypatch) -> None:
         expected = []
         for published in build.FILES:
             data = files[published.name]
-            known: dict = {}
+            known_checksums: dict = {}
             if published.sha256:
-                known = {'sha256': hashlib.sha256(data).hexdigest()}
+                known_checksums = {'sha256': hashlib.sha256(data).hexdigest()}
             if published.characters:
-                known = {'characters': len(data.decode())}
+                known_checksums = {'characters': len(data.decode())}
             url = f'https://example.invalid/{published.name}'
-            expected.append(PublishedFile(url, published.name, **known))
+            expected.append(PublishedFile(url, published.name, **known_checksums))
         monkeypatch.setitem(build.build.keywords, 'files', expected)

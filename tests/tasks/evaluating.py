@@ -53,7 +53,7 @@ def messages(task, datatype='valid', **options):
     """All that a teacher says."""
     opt = ParlaiParser(True, True).parse_kwargs(task=task, datatype=datatype, **options)
     teacher = create_task_agent_from_taskname(opt)[0]
-    found = [m for m in teacher if not m.get('batch_padding')]
-    assert teacher.num_examples() == len(found)
-    assert teacher.num_episodes() == sum(m['episode_done'] for m in found)
-    return found
+    turn_messages = [m for m in teacher if not m.get('batch_padding')]
+    assert teacher.num_examples() == len(turn_messages)
+    assert teacher.num_episodes() == sum(m['episode_done'] for m in turn_messages)
+    return turn_messages

@@ -71,5 +71,5 @@ class KnowledgeAgent(EchoAgent):
     """Says its knowledge; without any, that it does not know."""
 
     def reply(self, observation):
-        said = observation.get('checked_sentence') or 'hm .'
-        return Message({'id': self.id, 'text': said, 'episode_done': False})
+        reply_text = observation.get('checked_sentence') or 'hm .'
+        return Message({'id': self.id, 'text': reply_text, 'episode_done': False})

@@ -42,13 +42,13 @@ class RecordingScorer(Scorer):
 
     def _claim(self, word: str, example: Example) -> Claim:
         start = example.response.index(word)
-        known = word in example.knowledge_text
+        is_known = word in example.knowledge_text
         return Claim(
             Span(word, start, start + len(word)),
-            float(known),
-            Status.SUPPORTED if known else Status.UNSUPPORTED,
-            (Evidence(0, Span(word, 0, len(word))),) if known else (),
+            float(is_known),
+            Status.SUPPORTED if is_known else Status.UNSUPPORTED,
+            (Evidence(0, Span(word, 0, len(word))),) if is_known else (),
             question=f'Is it {word}?',
-            comparison=Comparison.EXACT if known else Comparison.NO_ANSWER,
-            f1=float(known),
+            comparison=Comparison.EXACT if is_known else Comparison.NO_ANSWER,
+            f1=float(is_known),
         )

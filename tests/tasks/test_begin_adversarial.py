@@ -31,32 +31,32 @@ def made(*kinds, **options):
 
 
 def test_each_kind_has_a_switch_and_its_class():
-    found = made(*KINDS, 'generic')
-    labels = {one.kind: one.label for one in found}
+    records = made(*KINDS, 'generic')
+    labels = {record.kind: record.label for record in records}
     assert set(labels) == {*KINDS, 'generic'}
     assert labels.pop('original') == 'consistent'
     assert labels.pop('generic') == 'generic'
     assert set(labels.values()) == {'inconsistent'}
     for kind in KINDS:
-        assert {one.kind for one in made(kind)} == {kind}
+        assert {record.kind for record in made(kind)} == {kind}
 
 
 def test_what_is_not_grounded_is_left_out():
-    found = made('original')
-    assert [(one.knowledge, one.response) for one in found] == PAIRS[:4]
+    records = made('original')
+    assert [(record.knowledge, record.response) for record in records] == PAIRS[:4]
 
 
 @pytest.mark.parametrize('kind', KINDS[1:])
 def test_a_change_leaves_one_of_the_two_texts_as_it_was(kind):
-    for one in made(kind):
-        assert (one.knowledge, one.response) not in PAIRS
+    for record in made(kind):
+        assert (record.knowledge, record.response) not in PAIRS
         knowledge, responses = zip(*PAIRS)
-        assert one.knowledge in knowledge
-        assert (one.response in responses) == (kind == 'knowledge')
+        assert record.knowledge in knowledge
+        assert (record.response in responses) == (kind == 'knowledge')
 
 
 def test_an_antonym_is_of_a_word_that_the_knowledge_has():
-    responses = [one.response for one in made('antonym')]
+    responses = [record.response for record in made('antonym')]
     assert responses == [
         'Marie Curie was the last woman to win it, in 1903.',
         'Garry Kasparov won to Deep Blue in 1997.',
@@ -65,22 +65,22 @@ def test_an_antonym_is_of_a_word_that_the_knowledge_has():
 
 
 def test_a_new_end_follows_the_beginning_and_never_sees_the_knowledge():
-    asked = []
+    prompts = []
 
     def regenerate(starts):
-        asked.extend(starts)
+        prompts.extend(starts)
         new = [' by somebody quite else', ' in Italy', '', ' by somebody else']
         return [start + end for start, end in zip(starts, new)]
 
-    found = made('prefix', regenerate=regenerate)
-    assert asked[2] == 'It was'
-    assert asked[3] == 'They were'
+    records = made('prefix', regenerate=regenerate)
+    assert prompts[2] == 'It was'
+    assert prompts[3] == 'They were'
     # What says nothing new, or only what the knowledge says, is left out.
-    assert [one.response for one in found] == [
-        f'{asked[0]} by somebody quite else',
+    assert [record.response for record in records] == [
+        f'{prompts[0]} by somebody quite else',
         'They were by somebody else',
     ]
-    assert {one.label for one in found} == {'inconsistent'}
+    assert {record.label for record in records} == {'inconsistent'}
     with pytest.raises(ConfigError, match='--model'):
         made('prefix')
     with pytest.raises(UnknownNameError, match="Did you mean 'verb'"):

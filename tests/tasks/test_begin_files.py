@@ -33,9 +33,9 @@ def test_a_file_of_which_nothing_is_known_is_taken_with_a_warning(sets, caplog):
     (message,) = messages(f'{TASK}:CmuTeacher', 'test')
     path = sets / 'begin' / 'begin_test_cmu.tsv'
     assert message['response'] == 'Yes .'
-    (said,) = [r.getMessage() for r in caplog.records if 'checksum' in r.msg]
-    assert said.startswith('No checksum of begin_test_cmu.tsv')
-    assert hashlib.sha256(path.read_bytes()).hexdigest() in said
+    (warning,) = [r.getMessage() for r in caplog.records if 'checksum' in r.msg]
+    assert warning.startswith('No checksum of begin_test_cmu.tsv')
+    assert hashlib.sha256(path.read_bytes()).hexdigest() in warning
 
 
 @pytest.mark.parametrize(

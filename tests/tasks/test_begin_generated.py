@@ -34,9 +34,9 @@ class Copies:
     def __init__(self):
         self.asked = []
 
-    def replies(self, asked):
-        self.asked += asked
-        return [one.knowledge_text or 'hm .' for one in asked]
+    def replies(self, turns):
+        self.asked += turns
+        return [turn.knowledge_text or 'hm .' for turn in turns]
 
 
 @pytest.fixture(autouse=True, scope='module')
@@ -53,50 +53,60 @@ def made(*kinds, **options):
 
 
 def test_each_kind_has_its_class():
-    found = made(*KINDS)
-    assert {one.kind for one in found} == set(KINDS)
-    classes = {one.kind: one.label for one in found}
+    records = made(*KINDS)
+    assert {record.kind for record in records} == set(KINDS)
+    classes = {record.kind: record.label for record in records}
     assert (classes.pop('human'), classes.pop('generic')) == ('consistent', 'generic')
     assert set(classes.values()) == {'inconsistent'}
 
 
 def test_a_persons_reply_is_kept_if_it_shares_words_and_is_not_about_him():
-    assert [one.response for one in made('human')] == [
+    assert [record.response for record in made('human')] == [
         TURNS[0].reply,
         TURNS[2].reply,
         TURNS[3].reply,
     ]
     assert is_kept('b c d e', 'b x y z')
     assert not is_kept('b c d e', 'b w x y z')
-    for said in ('my dog', 'we saw dogs', "I'm a dog", 'dogs like me', 'ours is a dog'):
-        assert not is_kept('dogs dog saw like is', said)
+    for response in (
+        'my dog',
+        'we saw dogs',
+        "I'm a dog",
+        'dogs like me',
+        'ours is a dog',
+    ):
+        assert not is_kept('dogs dog saw like is', response)
     assert is_kept('is mined in the US', 'it is mined in the usa')
 
 
 @pytest.mark.parametrize('kind', CHANGES)
 def test_a_reply_to_changed_knowledge_is_judged_by_the_knowledge_as_it_was(kind):
-    found = made(kind)
+    records = made(kind)
     knowledge = {turn.knowledge for turn in TURNS}
-    assert found
-    for one in found:
-        assert one.knowledge in knowledge
-        assert one.response == one.knowledge.replace(one.before, one.after, 1)
+    assert records
+    for record in records:
+        assert record.knowledge in knowledge
+        assert record.response == record.knowledge.replace(
+            record.before, record.after, 1
+        )
 
 
 def test_a_reply_without_the_change_can_be_left_out():
     class FixedScorer(Copies):
-        def replies(self, asked):
-            return [CURIE for _ in asked]
+        def replies(self, turns):
+            return [CURIE for _ in turns]
 
     maker = Adversarial(TURNS, FixedScorer())
-    assert [one.kind for one in maker.make(['antonym'])] == ['antonym']
+    assert [record.kind for record in maker.make(['antonym'])] == ['antonym']
     assert not list(Adversarial(TURNS, FixedScorer(), arrived=True).make(['antonym']))
     assert made('antonym', arrived=True)
 
 
 def test_off_topic_replies_are_of_other_conversations_on_the_topic():
-    found = {one.knowledge: one.response for one in made('off_topic')}
-    assert found == {
+    response_by_knowledge = {
+        record.knowledge: record.response for record in made('off_topic')
+    }
+    assert response_by_knowledge == {
         TURNS[2].knowledge: TURNS[3].reply,
         TURNS[3].knowledge: TURNS[2].reply,
     }
@@ -126,7 +136,7 @@ def test_the_command_asks_any_agent_by_name(tmp_path):
         counts = run([*options, '-bs', batch])
         results.append([json.loads(line) for line in outfile.open()])
     assert results[0] == results[1]
-    expected = [one._asdict() for one in made(*KINDS)]
+    expected = [record._asdict() for record in made(*KINDS)]
     assert results[0] == expected
     assert sum(counts.values()) == len(expected)
 

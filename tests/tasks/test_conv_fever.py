@@ -29,9 +29,11 @@ class TestBuilding:
         opt = {'datapath': str(own)}
         path = module.build(opt, 'valid_random_split')
         whole = path.read_bytes()
-        made = []
+        builds = []
         real = module.build_fold
-        monkeypatch.setattr(module, 'build_fold', lambda *a: made.append(1) or real(*a))
+        monkeypatch.setattr(
+            module, 'build_fold', lambda *a: builds.append(1) or real(*a)
+        )
         seed = module.SEED
         if change == 'seed':
             seed = 1
@@ -46,7 +48,7 @@ class TestBuilding:
             path.with_name(path.name + '.meta.json').unlink()
         assert module.build(opt, 'valid_random_split', seed) == path
         assert module.build(opt, 'valid_random_split', seed) == path
-        assert len(made) == 1
+        assert len(builds) == 1
         assert (path.read_bytes() == whole) == (change != 'seed')
 
     def test_a_fold_that_was_built_elsewhere_needs_no_source(self, own):
@@ -74,9 +76,9 @@ class TestTheViews:
 
     def test_with_its_context_an_example_is_whole(self, conv_fever):
         task = f'{TASK}:EntitySwapTeacher:topic_split'
-        shown = messages(task, show_context=True)
-        assert {m['perturbed'] for m in shown} == {'context', 'knowledge'}
-        for message in shown:
+        turn_messages = messages(task, show_context=True)
+        assert {m['perturbed'] for m in turn_messages} == {'context', 'knowledge'}
+        for message in turn_messages:
             parts = message['context'], message['checked_sentence'], message['response']
             assert message['text'] == '\n'.join(parts)
         with pytest.raises(ConfigError, match='--show-context true'):

@@ -56,7 +56,7 @@ class TestReading:
             datatype='train:evalmode',
             datapath=str(source.parents[1]),
         )
-        shown = [
+        turn_places = [
             (m['checked_sentence'], m['eval_labels'][0])
             for m in WizardDialogKnowledgeTeacher(opt)
             if m['checked_sentence'] != 'no_passages_used'
@@ -66,7 +66,7 @@ class TestReading:
             for c in read_conversations(source)
             for i in c.replies
         ]
-        assert ours == shown
+        assert ours == turn_places
         assert len(ours) > 20
 
     @pytest.mark.parametrize(
@@ -102,16 +102,16 @@ class TestTheCorpus:
         assert record['entities'].startswith('en_core_web_sm')
 
     def test_consistent_examples_are_as_they_were_said(self, examples):
-        said = {
+        expected = {
             (topic, passage[checked], text)
             for topic, passage, turns in CONVERSATIONS
             for text, checked in turns
             if isinstance(checked, int)
         }
-        found = [e for e in examples if e.label == 'consistent']
-        assert {(e.topic, e.knowledge, e.response) for e in found} <= said
-        assert {(e.perturbed, e.before, e.after) for e in found} == {('', '', '')}
-        first = found[0]
+        consistent = [e for e in examples if e.label == 'consistent']
+        assert {(e.topic, e.knowledge, e.response) for e in consistent} <= expected
+        assert {(e.perturbed, e.before, e.after) for e in consistent} == {('', '', '')}
+        first = consistent[0]
         assert first.context == ('Do you know Marie Curie?',)
         assert first.turn == 1
 
@@ -209,4 +209,4 @@ TEXTS = [Text(*text) for text in (('a', 0), ('b', 0), ('c', 1), ('d', 2), ('e', 
 )
 def test_another_text_comes_from_any_other_conversation(texts, text, episode, expected):
     drawn = (draw_other(texts, text, episode, random.Random(n)) for n in range(60))
-    assert {found.text for found in drawn if found} == expected
+    assert {pairing.text for pairing in drawn if pairing} == expected

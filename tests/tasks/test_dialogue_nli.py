@@ -30,8 +30,8 @@ def test_words_choose_sets_classes_and_kinds(sets, part, valid, test):
 
 
 def test_neutral_counts_as_inconsistent(sets):
-    shown = messages(ANNOTATED, 'test')
-    assert [(m['nli_label'], m['q2_label']) for m in shown[:3]] == [
+    turn_messages = messages(ANNOTATED, 'test')
+    assert [(m['nli_label'], m['q2_label']) for m in turn_messages[:3]] == [
         ('positive', 'consistent'),
         ('negative', 'inconsistent'),
         ('neutral', 'inconsistent'),
@@ -39,11 +39,11 @@ def test_neutral_counts_as_inconsistent(sets):
 
 
 def test_the_dialogue_view_shows_each_persona_once_with_an_agreeing_reply(sets):
-    shown = messages(TASK)
-    assert [m['checked_sentence'] for m in shown] == [DOG, 'i have no pets .']
-    assert shown[0]['eval_labels'] == ['my dog is brown .']
-    assert 'eval_labels' not in shown[1]
-    assert not {'response', 'q2_label', 'nli_label', 'pair_id'} & set(shown[0])
+    turn_messages = messages(TASK)
+    assert [m['checked_sentence'] for m in turn_messages] == [DOG, 'i have no pets .']
+    assert turn_messages[0]['eval_labels'] == ['my dog is brown .']
+    assert 'eval_labels' not in turn_messages[1]
+    assert not {'response', 'q2_label', 'nli_label', 'pair_id'} & set(turn_messages[0])
 
 
 def test_the_classification_view_may_ask_for_three_labels(sets):

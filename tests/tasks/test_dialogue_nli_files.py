@@ -35,10 +35,10 @@ def test_the_archive_is_fetched_by_parlais_own_task(sets, monkeypatch):
     folder = sets / 'dialogue_nli'
     placed = {path.name: path.read_bytes() for path in folder.iterdir()}
     shutil.rmtree(folder)
-    asked = []
+    urls = []
 
     def download(file, path):
-        asked.append(file.url)
+        urls.append(file.url)
         inner = folder / 'dnli' / 'dialogue_nli'
         inner.mkdir(parents=True)
         for name, data in placed.items():
@@ -47,7 +47,7 @@ def test_the_archive_is_fetched_by_parlais_own_task(sets, monkeypatch):
     monkeypatch.setattr(DownloadableFile, 'download_file', download)
     for _ in range(2):
         assert len(messages(ANNOTATED, 'test')) == 5
-    assert len(asked) == 1
+    assert len(urls) == 1
     (folder / 'dnli' / 'dialogue_nli' / 'dialogue_nli_test.jsonl').unlink()
     with pytest.raises(TaskDataError, match=f'unpack it and .*_test.jsonl in {folder}'):
         messages(ANNOTATED, 'test')

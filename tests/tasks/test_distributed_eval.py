@@ -19,7 +19,7 @@ pytestmark = [
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents:AnnotatedTeacher'
 # Clocks, and tokens of a batch: how large the last batch is depends on the sharing out.
 OF_A_PROCESS = {'exps', 'rerank/scorer_ms', 'gpu_mem'}
-OF_A_BATCH = {f'{kind}tp{of}' for kind in ('', 'l', 'c') for of in 'bs'}
+OF_A_BATCH = {f'{kind}tp{unit}' for kind in ('', 'l', 'c') for unit in 'bs'}
 
 
 class MeasuredTeacher(Q2TeacherMixin, ToyTeacher):

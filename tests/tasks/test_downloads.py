@@ -59,18 +59,18 @@ def test_a_broken_download_is_not_left_behind(sets, monkeypatch):
 
 
 def test_what_is_downloaded_is_read(sets, monkeypatch):
-    asked = []
+    urls = []
     for name in Q2_WOW:
         os.remove(sets / 'q2_wow' / name)
 
     def download(url, path):
-        asked.append(url)
+        urls.append(url)
         path.write_bytes(Q2_WOW[url.rpartition('/')[2]])
 
     monkeypatch.setattr(downloads, 'download', download)
     assert len(read(sets, 'cross_annotation')) == 4
     assert len(read(sets)) == len(read(sets)) == 7
-    assert len(asked) == len(set(asked)) == 5
+    assert len(urls) == len(set(urls)) == 5
 
 
 @pytest.mark.real_data

@@ -15,8 +15,8 @@ FILE = 'parlai_q2.tasks.grounded_file.agents'
 
 def test_a_world_log_gives_the_replies_in_it_the_scores_that_they_had(tmp_path):
     log = str(tmp_path / 'log.jsonl')
-    said = {'model': 'fixed_response', 'fixed_response': 'It is a large planet.'}
-    before = evaluate(SAMPLE, world_logs=log, num_examples=9, **said)
+    options = {'model': 'fixed_response', 'fixed_response': 'It is a large planet.'}
+    before = evaluate(SAMPLE, world_logs=log, num_examples=9, **options)
     after = evaluate(FILE, jsonfile_datapath=log)
     assert after['exs'] == before['exs']
     assert 0 < before[NAME] == after[NAME]
@@ -28,8 +28,12 @@ def test_a_world_log_gives_the_replies_in_it_the_scores_that_they_had(tmp_path):
 def test_candidates_stay_where_the_label_is_one_of_them(tmp_path, candidates):
     path = tmp_path / 'chat.jsonl'
     # In a log of a chat, whoever typed had none.
-    asked = {'id': 'localHuman', 'text': 'Hello?', 'label_candidates': candidates}
-    dialog = [[asked, {'id': 'model', 'text': 'Hi.'}]]
+    message_fields = {
+        'id': 'localHuman',
+        'text': 'Hello?',
+        'label_candidates': candidates,
+    }
+    dialog = [[message_fields, {'id': 'model', 'text': 'Hi.'}]]
     path.write_text(json.dumps({'dialog': dialog}))
     options = {'model': 'random_candidate', 'jsonfile_datapath': str(path)}
     report = evaluate(FILE, **options)
@@ -37,11 +41,17 @@ def test_candidates_stay_where_the_label_is_one_of_them(tmp_path, candidates):
     assert ('hits@1' in report) == ('Hi.' in (candidates or ()))
 
 
-@pytest.mark.parametrize('asked, score', [({}, 1), ({'knowledge': 'Mars.'}, 0)])
-def test_of_a_chat_the_knowledge_is_what_the_agent_judged_by(tmp_path, asked, score):
+@pytest.mark.parametrize(
+    'message_fields, score', [({}, 1), ({'knowledge': 'Mars.'}, 0)]
+)
+def test_of_a_chat_the_knowledge_is_what_the_agent_judged_by(
+    tmp_path, message_fields, score
+):
     path = tmp_path / 'chat.jsonl'
     reply = {'id': 'model', 'text': 'Two moons.', 'rerank_knowledge': 'Two moons.'}
-    path.write_text(json.dumps({'dialog': [[{'text': 'Moons?', **asked}, reply]]}))
+    path.write_text(
+        json.dumps({'dialog': [[{'text': 'Moons?', **message_fields}, reply]]})
+    )
     report = evaluate(FILE, jsonfile_datapath=str(path), measure='precision')
     assert report['knowledge_precision'] == score
 
@@ -66,8 +76,8 @@ def test_commands_of_a_chat_are_no_turns(tmp_path, monkeypatch, label_turns, exp
     warned = []
     monkeypatch.setattr(logging, 'warning', warned.append)
     why = [{'text': '/why'}, {'text': 'Nothing said.', 'rerank_command': 'why'}]
-    said = [[{'text': 'hi'}, {'text': 'oh'}], [{'text': 'bye'}, {'text': 'ok'}]]
-    dialog = [why, said[0], why, said[1], why]
+    dialogs = [[{'text': 'hi'}, {'text': 'oh'}], [{'text': 'bye'}, {'text': 'ok'}]]
+    dialog = [why, dialogs[0], why, dialogs[1], why]
     assert turns_of(tmp_path, dialog, label_turns) == expected
     assert warned == [COMMANDS_SKIPPED.format(3)]
 
@@ -85,8 +95,8 @@ def test_commands_of_a_chat_are_no_turns(tmp_path, monkeypatch, label_turns, exp
     ],
 )
 def test_a_bad_line_is_named_and_the_others_are_read(tmp_path, monkeypatch, line, says):
-    told = []
-    monkeypatch.setattr(logging, 'error', told.append)
+    warnings = []
+    monkeypatch.setattr(logging, 'error', warnings.append)
     good = json.dumps({'dialog': [[{'text': 'hi'}, {'text': 'oh'}]]})
     path = tmp_path / 'log.jsonl'
     text = f'{good}\n{line}\n{good}\n'
@@ -94,9 +104,9 @@ def test_a_bad_line_is_named_and_the_others_are_read(tmp_path, monkeypatch, line
     world = make_world(task=FILE, measure='overlap', jsonfile_datapath=str(path))
     teacher = world.get_task_agent()
     assert teacher.num_examples() == 2
-    (told,) = set(told)
-    assert 'log.jsonl, line 2' in told
-    assert says in told
+    (warnings,) = set(warnings)
+    assert 'log.jsonl, line 2' in warnings
+    assert says in warnings
 
 
 RECORD = {'knowledge': 'Mars has two moons.', 'history': ['Hi.', 'Moons?'], 'id': 'm'}
@@ -121,9 +131,9 @@ def test_a_record_is_a_conversation_of_one_turn(tmp_path):
 @pytest.mark.parametrize('name', ['mine.jsonl', 'mine.csv'])
 def test_other_names_of_fields_are_told_and_read(tmp_path, caplog, name):
     path = tmp_path / name
-    given = {'knowledge': 'Mars.', 'question': 'Moons?', 'answer': 'Two.'}
-    cells = f'{",".join(given)}\n{",".join(given.values())}\n'
-    path.write_text(cells if name.endswith('csv') else json.dumps(given))
+    renamed_fields = {'knowledge': 'Mars.', 'question': 'Moons?', 'answer': 'Two.'}
+    cells = f'{",".join(renamed_fields)}\n{",".join(renamed_fields.values())}\n'
+    path.write_text(cells if name.endswith('csv') else json.dumps(renamed_fields))
     with pytest.raises(InputError, match='1 lines were left out'):
         read(path)
     assert '--fields history=question,response=answer' in caplog.text

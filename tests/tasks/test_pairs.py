@@ -25,20 +25,22 @@ def write(path, records):
 
 def teacher(**options):
     opt = ParlaiParser(True, False).parse_kwargs(task=TASK, datatype='valid', **options)
-    [found] = create_task_agent_from_taskname(opt)
-    return found
+    [pairs_teacher] = create_task_agent_from_taskname(opt)
+    return pairs_teacher
 
 
-def messages(found):
-    return [found.act() for _ in range(found.num_examples())]
+def messages(pairs_teacher):
+    return [pairs_teacher.act() for _ in range(pairs_teacher.num_examples())]
 
 
 def test_claims_and_evidence_are_responses_and_knowledge(tmp_path):
     write(tmp_path / 'valid.jsonl', FEVER)
-    found = teacher(pairs_file=str(tmp_path / '{fold}.jsonl'), pairs_labels=LABELS)
-    assert isinstance(found, DialogTeacher)
-    assert found.num_episodes() == 2
-    first, second = messages(found)
+    pairs_teacher = teacher(
+        pairs_file=str(tmp_path / '{fold}.jsonl'), pairs_labels=LABELS
+    )
+    assert isinstance(pairs_teacher, DialogTeacher)
+    assert pairs_teacher.num_episodes() == 2
+    first, second = messages(pairs_teacher)
     assert first['text'] == 'The tea is red.\nIt is red.'
     assert first['response'] == 'It is red.'
     assert first['knowledge'] == first['checked_sentence'] == 'The tea is red.'
@@ -58,8 +60,10 @@ def test_a_label_may_be_a_number_or_a_truth_value(tmp_path, label, name):
 
 def test_labels_stay_as_they_are_where_nothing_else_is_said(tmp_path):
     path = write(tmp_path / 'all.jsonl', FEVER)
-    found = teacher(pairs_file=str(path))
-    assert [m['eval_labels'] for m in messages(found)] == [[r['label']] for r in FEVER]
+    pairs_teacher = teacher(pairs_file=str(path))
+    assert [m['eval_labels'] for m in messages(pairs_teacher)] == [
+        [r['label']] for r in FEVER
+    ]
     candidates = messages(teacher(pairs_file=str(path)))[0]['label_candidates']
     assert candidates == ['NOT ENOUGH INFO', 'REFUTES', 'SUPPORTS']
 

@@ -23,7 +23,7 @@ def values(*scores, scorer='q2', asks=True, example=EXAMPLE):
     return {name: metric.value() for name, metric in total.items()}
 
 
-ASKED = Score(
+WITH_QUESTION = Score(
     0.5,
     Label.INCONSISTENT,
     (claim(Comparison.EXACT), claim(Comparison.NO_ANSWER)),
@@ -42,7 +42,7 @@ FELL_BACK = Score(
 
 
 def test_scores_are_averaged_over_responses_and_no_answer_over_questions():
-    assert values(ASKED, ASKED_MORE, FELL_BACK) == pytest.approx(
+    assert values(WITH_QUESTION, ASKED_MORE, FELL_BACK) == pytest.approx(
         {
             'q2': 2 / 3,
             'q2_f1': 0.5,

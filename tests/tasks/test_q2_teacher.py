@@ -35,13 +35,13 @@ def test_world_logs_hold_each_score_with_its_evidence(tmp_path, batchsize, model
     assert len(turns) == TURNS
     values = [model_turn['metrics'][NAME] for _, model_turn in turns]
     assert sum(values) / TURNS == pytest.approx(report[NAME])
-    for value, (asked, said) in zip(values, turns):
-        assert said['q2_evidence']['score'] == value
-        assert asked['q2_label'] in ('consistent', 'inconsistent', 'generic')
-        assert said['q2_evidence']['kind'] == 'score'
-        for claim in said['q2_evidence']['claims']:
+    for value, (question, reply) in zip(values, turns):
+        assert reply['q2_evidence']['score'] == value
+        assert question['q2_label'] in ('consistent', 'inconsistent', 'generic')
+        assert reply['q2_evidence']['kind'] == 'score'
+        for claim in reply['q2_evidence']['claims']:
             start, end = claim['span']
-            assert said['text'][start:end] == claim['text']
+            assert reply['text'][start:end] == claim['text']
 
 
 @pytest.mark.parametrize('batchsize', [1, 8])
@@ -55,10 +55,12 @@ def test_a_model_that_gives_no_text_has_no_score(made, batchsize):
 @pytest.mark.parametrize('batchsize', [1, 8])
 def test_missing_texts_are_skipped_and_empty_ones_unverifiable(made, batchsize):
     report = evaluate(model=MODELS + 'OftenSilentAgent', batchsize=batchsize)
-    said = texts(made[0])
-    assert said[''] > 0
-    assert sum(said.values()) < TURNS
-    assert report['unverifiable'] == pytest.approx(said[''] / sum(said.values()))
+    reply_texts = texts(made[0])
+    assert reply_texts[''] > 0
+    assert sum(reply_texts.values()) < TURNS
+    assert report['unverifiable'] == pytest.approx(
+        reply_texts[''] / sum(reply_texts.values())
+    )
 
 
 def test_turns_without_knowledge_are_counted_and_not_averaged(monkeypatch):

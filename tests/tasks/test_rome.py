@@ -70,8 +70,8 @@ def test_an_odd_rating_is_named_and_counts_as_missing(tmp_path, caplog, value):
     row = ['7', 'GPT2-small', 'DBS', TALK, SALT, 'Yes.', value, 'No', 'y']
     path = tmp_path / 'rows.csv'
     path.write_bytes(rome_csv([row]))
-    (found,) = read_file(path, 'gt')
-    assert (found.extra['factual'], found.label, found.human) == (None, '', {})
+    (response,) = read_file(path, 'gt')
+    assert (response.extra['factual'], response.label, response.human) == (None, '', {})
     assert '1 values of Avg Factual Correctness are not in [0, 1]' in caplog.text
     assert f'{value!r} on line 2' in caplog.text
 

@@ -17,9 +17,11 @@ ANNOTATED = f'{TASK}:AnnotatedTeacher'
 
 
 def test_the_message_has_the_mean_of_three_ratings(sets):
-    shown = messages(ANNOTATED)
-    assert [m['human_score'] for m in shown] == pytest.approx([1, 0, 2 / 3, 1 / 3, 0])
-    third = shown[2]
+    turn_messages = messages(ANNOTATED)
+    assert [m['human_score'] for m in turn_messages] == pytest.approx(
+        [1, 0, 2 / 3, 1 / 3, 0]
+    )
+    third = turn_messages[2]
     assert third['eval_labels'] == ['owls hunt hens .']
     assert third['system'] == 'nucleus_0.3'
     assert third['annotations']['uses_knowledge'] == [0, 1, 1]

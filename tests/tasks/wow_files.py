@@ -192,12 +192,12 @@ CONVERSATIONS = [
 ]
 
 
-def conversation(topic: str, passage: list, said: list) -> dict:
+def conversation(topic: str, passage: list, utterances: list) -> dict:
     """A conversation as the published files have it."""
-    opened = said[0][1] is not None
+    opened = utterances[0][1] is not None
     dialog = [
         entry(topic, passage, text, checked, wizard=(i % 2 == 0) == opened)
-        for i, (text, checked) in enumerate(said)
+        for i, (text, checked) in enumerate(utterances)
     ]
     return {
         'chosen_topic': topic,

@@ -17,7 +17,7 @@ from parlai_q2.text.amounts import find_amounts
 
 
 @pytest.mark.parametrize(
-    'knowledge, said, read',
+    'knowledge, text, read',
     [
         ('It takes 90 minutes.', 'an hour and a half', '90 minutes'),
         ('It is 828 metres tall.', 'a bit over 2,700 feet', '828 metres'),
@@ -39,12 +39,12 @@ from parlai_q2.text.amounts import find_amounts
         ('१२ km', '٣ km 🙂', '٣ km 🙂'),
     ],
 )
-def test_what_agrees_is_put_as_the_knowledge_has_it(knowledge, said, read):
-    assert restate(knowledge, said) == read
+def test_what_agrees_is_put_as_the_knowledge_has_it(knowledge, text, read):
+    assert restate(knowledge, text) == read
 
 
 @pytest.mark.parametrize(
-    'knowledge, said, found',
+    'knowledge, text, expected',
     [
         ('42.195 kilometres', '42.195 miles', True),
         ('42.195 kilometres', '42.195 km', False),
@@ -58,17 +58,17 @@ def test_what_agrees_is_put_as_the_knowledge_has_it(knowledge, said, read):
     ],
 )
 def test_an_amount_that_the_knowledge_measures_otherwise_conflicts(
-    knowledge, said, found
+    knowledge, text, expected
 ):
-    assert conflicts(knowledge, said) is found
+    assert conflicts(knowledge, text) is expected
 
 
 def test_a_quantity_knows_its_place_and_what_is_told_of_it():
     text = 'It has more than twelve rooms.'
-    (one,) = find_amounts(text)
-    assert text[one.start : one.end] == 'twelve'
-    assert text[one.qualified_start : one.end] == 'more than twelve'
-    assert (one.value, one.bound) == (12, 1)
+    (amount,) = find_amounts(text)
+    assert text[amount.start : amount.end] == 'twelve'
+    assert text[amount.qualified_start : amount.end] == 'more than twelve'
+    assert (amount.value, amount.bound) == (12, 1)
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,10 @@ def test_odd_numbers_are_read_without_an_error(text):
 
 
 @pytest.mark.parametrize(
-    'known, said',
+    'known, text',
     [('{}', '{}'), ('{} m wide', 'about {} m long'), ('{}-9 m', '~ {} m')],
 )
-def test_of_many_amounts_few_are_compared(known, said, monkeypatch):
+def test_of_many_amounts_few_are_compared(known, text, monkeypatch):
     compared = []
 
     def count(*amounts):
@@ -104,7 +104,7 @@ def test_of_many_amounts_few_are_compared(known, said, monkeypatch):
 
     monkeypatch.setattr(agreement, 'agrees', count)
     numbers = range(1000, 9000, 4)
-    knowledge, response = ('; '.join(map(f.format, numbers)) for f in (known, said))
+    knowledge, response = ('; '.join(map(f.format, numbers)) for f in (known, text))
     find_unsupported(knowledge, response)
     assert len(numbers) <= len(compared) <= 3 * MOST_COMPARED * len(numbers)
 

@@ -50,11 +50,13 @@ def test_outputs_go_to_the_class_that_says_the_same(outputs, classes, members, w
 
 
 def test_a_given_map_goes_before_the_names():
-    found = map_classes(
+    class_map = map_classes(
         tuple(Finding), SAMPLE, {'consistent': 'generic', 'neutral': ''}
     )
-    assert found.members == ((), (2,), (0, 3)), 'a finding may be called by any name'
-    assert found.without_output == ['consistent']
+    assert class_map.members == ((), (2,), (0, 3)), (
+        'a finding may be called by any name'
+    )
+    assert class_map.without_output == ['consistent']
 
 
 @pytest.mark.parametrize(
@@ -65,14 +67,14 @@ def test_a_given_map_goes_before_the_names():
     ],
 )
 def test_probabilities_are_added_up(classes, expected, why):
-    found = map_classes(tuple(Finding), classes)
-    assert found.probabilities([0.5, 0.1, 0.2, 0.2]) == pytest.approx(expected), why
+    class_map = map_classes(tuple(Finding), classes)
+    assert class_map.probabilities([0.5, 0.1, 0.2, 0.2]) == pytest.approx(expected), why
     if len(classes) == 2:
-        assert found.probabilities([0, 0, 0, 1]) == [0.5, 0.5], 'nothing is left'
+        assert class_map.probabilities([0, 0, 0, 1]) == [0.5, 0.5], 'nothing is left'
 
 
 @pytest.mark.parametrize(
-    'outputs, given, error, says',
+    'outputs, mapping, error, says',
     [
         (('what', 'CORRECT'), {}, ConfigError, '--class-map "what=consistent"'),
         (('generic',), {}, ConfigError, 'None of the task'),
@@ -86,9 +88,9 @@ def test_probabilities_are_added_up(classes, expected, why):
         (tuple(Finding), {'entailment': 'Generic'}, UnknownNameError, "'generic'"),
     ],
 )
-def test_what_cannot_be_placed_is_an_error_that_says_how(outputs, given, error, says):
+def test_what_cannot_be_placed_is_an_error_that_says_how(outputs, mapping, error, says):
     with pytest.raises(error, match=says):
-        map_classes(outputs, SAMPLE[: 3 if given or len(outputs) > 1 else 2], given)
+        map_classes(outputs, SAMPLE[: 3 if mapping or len(outputs) > 1 else 2], mapping)
 
 
 def test_a_task_of_replies_is_told_to_be_one_and_its_candidates_fill_no_page():

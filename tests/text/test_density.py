@@ -24,9 +24,9 @@ def test_fragments(knowledge, response, lengths):
 
 def test_coverage_and_density():
     # Six tokens, the full stop among them; a run of three, and one alone.
-    found = extractiveness('Bees have five eyes.', 'they have FIVE eyes now .')
-    assert found.coverage == pytest.approx(4 / 6)
-    assert found.density == pytest.approx((9 + 1) / 6)
+    measured = extractiveness('Bees have five eyes.', 'they have FIVE eyes now .')
+    assert measured.coverage == pytest.approx(4 / 6)
+    assert measured.density == pytest.approx((9 + 1) / 6)
     # All of the response is copied, from a knowledge half as long.
     assert extractiveness('Five eyes', 'five eyes, five eyes') == (4 / 5, 8 / 5)
     assert extractiveness('Bees.', '  ') == (0, 0)

@@ -57,7 +57,7 @@ def test_a_passive_subject_counts_where_it_is_asked_for():
 
 
 @pytest.mark.parametrize(
-    'response, asked, is_personal',
+    'response, expected, is_personal',
     [
         ('I love cats.', [], True),
         ('i have two dogs .', [], True),
@@ -73,9 +73,9 @@ def test_a_passive_subject_counts_where_it_is_asked_for():
         ('', [], False),
     ],
 )
-def test_clauses_about_the_speaker_claim_nothing(response, asked, is_personal):
+def test_clauses_about_the_speaker_claim_nothing(response, expected, is_personal):
     spans = informative_spans([response])
-    assert [span.text for span in drop_personal([response], spans)[0]] == asked
+    assert [span.text for span in drop_personal([response], spans)[0]] == expected
     assert only_personal([response]) == [is_personal]
 
 

@@ -46,7 +46,7 @@ def test_overlap_counts_shared_words_with_repetition(
 
 
 @pytest.mark.parametrize(
-    'one, other, same',
+    'text, other, same',
     [
         ('Cheerleading is an activity.', 'cheerleading is an activity .', True),
         ("Bees' wings", "bees ' wings", True),
@@ -57,5 +57,5 @@ def test_overlap_counts_shared_words_with_repetition(
         ('été', 'ete', False),
     ],
 )
-def test_one_passage_may_be_written_in_two_ways(one, other, same):
-    assert (passage_key(one) == passage_key(other)) is same
+def test_one_passage_may_be_written_in_two_ways(text, other, same):
+    assert (passage_key(text) == passage_key(other)) is same

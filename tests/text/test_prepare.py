@@ -65,8 +65,8 @@ def test_records_are_read_as_sentences_with_their_names(text):
     lines = [line for line in prepared.text.splitlines() if line in STATEMENTS]
     assert lines == STATEMENTS
     start = prepared.text.index('Bea Okoye')
-    found = prepared.locate(Span('Bea Okoye', start, start + len('Bea Okoye')))
-    assert found.text == 'Bea Okoye' == text[found.start : found.end]
+    located = prepared.locate(Span('Bea Okoye', start, start + len('Bea Okoye')))
+    assert located.text == 'Bea Okoye' == text[located.start : located.end]
 
 
 @pytest.mark.parametrize(

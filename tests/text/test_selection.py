@@ -109,10 +109,10 @@ def test_what_goes_beyond_a_passage_is_cut_at_its_end():
 
 def test_pieces_are_short_and_cover_every_word():
     text = 'short one. ' + 'word ' * 150 + '. ' + '漢' * 5000
-    found = pieces(text)
-    assert all(text[p.start : p.end] == p.text for p in found)
-    assert all(len(p.text.split()) <= LONGEST for p in found)
-    assert ''.join(''.join(p.text for p in found).split()) == ''.join(text.split())
-    assert max(len(p.text) for p in found) <= LONGEST * 41
+    spans = pieces(text)
+    assert all(text[p.start : p.end] == p.text for p in spans)
+    assert all(len(p.text.split()) <= LONGEST for p in spans)
+    assert ''.join(''.join(p.text for p in spans).split()) == ''.join(text.split())
+    assert max(len(p.text) for p in spans) <= LONGEST * 41
     empty = SentenceIndex(' \n')
     assert (empty.best('bees', 3), empty.together('bees', 3)) == ([], [])

@@ -26,9 +26,9 @@ from parlai_q2.text.sentences import sentences, windows
     ],
 )
 def test_sentences(text, expected):
-    found = sentences(text)
-    assert [s.text for s in found] == expected
-    assert [text[s.start : s.end] for s in found] == expected
+    spans = sentences(text)
+    assert [s.text for s in spans] == expected
+    assert [text[s.start : s.end] for s in spans] == expected
 
 
 @pytest.mark.parametrize(

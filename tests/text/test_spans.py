@@ -13,18 +13,18 @@ def texts(response):
 
 
 def test_entities_come_first_then_noun_chunks_that_are_not_there_yet():
-    found = texts('The Red Hot Chili Peppers were formed in Los Angeles in 1983.')
-    assert found == ['The Red Hot Chili Peppers', 'Los Angeles', '1983']
+    span_texts = texts('The Red Hot Chili Peppers were formed in Los Angeles in 1983.')
+    assert span_texts == ['The Red Hot Chili Peppers', 'Los Angeles', '1983']
     assert texts('i love it') == ['it'], 'the first person is dropped'
     assert texts('') == texts('wow!') == texts('...') == []
 
 
 def test_a_noun_chunk_is_kept_once_without_regard_to_case():
-    found = [
+    span_texts = [
         SimpleNamespace(text=text, start_char=0, end_char=len(text))
         for text in ('Paris', 'PARIS', 'The dog', 'the dog', 'I', ' ')
     ]
-    doc = SimpleNamespace(ents=found[:1], noun_chunks=found[1:])
+    doc = SimpleNamespace(ents=span_texts[:1], noun_chunks=span_texts[1:])
     assert [s.text for s in spans_of(doc)] == ['Paris', 'The dog']
 
 

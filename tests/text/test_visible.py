@@ -4,7 +4,7 @@ from parlai_q2.text.visible import one_line, visible
 
 
 @pytest.mark.parametrize(
-    'text, shown',
+    'text, expected',
     [
         ('plain', 'plain'),
         ('a\x1b[31mb', 'a\\x1b[31mb'),  # would turn the terminal red
@@ -19,8 +19,8 @@ from parlai_q2.text.visible import one_line, visible
         ('می\u200cخواهم', 'می\u200cخواهم'),  # Persian needs the non-joiner
     ],
 )
-def test_acting_characters_are_shown_as_escapes(text, shown):
-    assert visible(text) == shown
+def test_acting_characters_are_shown_as_escapes(text, expected):
+    assert visible(text) == expected
 
 
 def test_one_line_has_no_line_breaks():

@@ -47,8 +47,8 @@ DIALOGUES = [
     {'k': 'Rome is old.', 'h': ['Old?'], 'r': 'It is old.', 'f1': 0.6},
 ]
 DETECTOR = [
-    {'p': 'The lake is deep.', 'h': said, 'y': y, 'src': 'd-syn-num'}
-    for said, y in (('Deep it is.', 0), ('It is dry.', 2), ('Wow!', 3))
+    {'p': 'The lake is deep.', 'h': reply, 'y': y, 'src': 'd-syn-num'}
+    for reply, y in (('Deep it is.', 0), ('It is dry.', 2), ('Wow!', 3))
 ]
 TWINS = [{'p': PASSAGE, 'right': 'Keller did.', 'wrong': 'Brandt did.'}]
 
@@ -89,8 +89,8 @@ def labels(block, text):
     ],
 )
 def test_a_reply_answers_its_own_turn_and_no_other(blocks, text, turn, name, expected):
-    found = [labels(block, text).get((turn, name)) for block in blocks]
-    assert {value for value in found if value is not None} == expected
+    labels_found = [labels(block, text).get((turn, name)) for block in blocks]
+    assert {value for value in labels_found if value is not None} == expected
 
 
 def test_what_the_model_reads_has_a_label(blocks):
@@ -110,8 +110,8 @@ def test_what_the_model_reads_has_a_label(blocks):
     ],
 )
 def test_sentences_become_yes_no_questions(sentence, question):
-    found = yes_no_question(sentence)
-    assert (found and found[0]) == question
+    labels_found = yes_no_question(sentence)
+    assert (labels_found and labels_found[0]) == question
 
 
 def test_turns_are_blurred_as_people_write(blocks):
@@ -148,5 +148,5 @@ def test_every_labelled_pool_has_a_best_reply():
         assert pool['knowledge']
         assert pool['history']
         assert any(map(is_best, pool['candidates']))
-        assert {one['g'] for one in pool['candidates']} <= {0, 1, 'n'}
-        assert {one['a'] for one in pool['candidates']} <= {0, 1, 2}
+        assert {candidate['g'] for candidate in pool['candidates']} <= {0, 1, 'n'}
+        assert {candidate['a'] for candidate in pool['candidates']} <= {0, 1, 2}

@@ -54,12 +54,12 @@ def make_models(place: Path) -> dict[str, Path]:
     tiny_pair_model(place / 'bert', BertForSequenceClassification, num_labels=3)
     (place / 't5').mkdir()
     tiny_t5(place / 't5')
-    found = {'encoder': place / 'encoder', 'seq2seq': place / 'seq2seq'}
-    write_converted(str(place / 'bert'), found['encoder'])
-    write_converted(str(place / 't5'), found['seq2seq'])
-    for folder in found.values():
+    folders = {'encoder': place / 'encoder', 'seq2seq': place / 'seq2seq'}
+    write_converted(str(place / 'bert'), folders['encoder'])
+    write_converted(str(place / 't5'), folders['seq2seq'])
+    for folder in folders.values():
         (folder / 'sha256.json').unlink()
-    return found
+    return folders
 
 
 def damage(models: dict[str, Path], out: Path, seed: int) -> tuple[Path, str]:
@@ -70,8 +70,8 @@ def damage(models: dict[str, Path], out: Path, seed: int) -> tuple[Path, str]:
     for path in models[kind].iterdir():
         (out / path.name).write_bytes(path.read_bytes())
     # Mostly the file that native code reads.
-    others = sorted(p.name for p in out.iterdir() if p.name != 'model.bin')
-    name = 'model.bin' if rng.random() < 0.75 else rng.choice(others)
+    other_files = sorted(p.name for p in out.iterdir() if p.name != 'model.bin')
+    name = 'model.bin' if rng.random() < 0.75 else rng.choice(other_files)
     data = bytearray((out / name).read_bytes())
     how = rng.randrange(6)
     if how == 0:
@@ -99,16 +99,16 @@ def damage(models: dict[str, Path], out: Path, seed: int) -> tuple[Path, str]:
 
 def tried(folder: Path, kind: str) -> str:
     """``error``, ``scored``, or what went wrong."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-c', TRY, str(folder), kind],
         capture_output=True,
         text=True,
         timeout=120,
     )
-    found = done.stdout.strip()
-    if done.returncode == 0 and found in ('error', 'scored'):
-        return found
-    return f'{done.returncode}: {done.stderr[-2000:]}'
+    outcome = completed.stdout.strip()
+    if completed.returncode == 0 and outcome in ('error', 'scored'):
+        return outcome
+    return f'{completed.returncode}: {completed.stderr[-2000:]}'
 
 
 def main(count: int, first: int = 0) -> None:

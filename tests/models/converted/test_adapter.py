@@ -82,10 +82,10 @@ def asked(folder, engine='ctranslate2'):
 def test_a_model_reads_with_its_adapter_as_it_did_in_training(made):
     place, model, _ = made
     words = AutoTokenizer.from_pretrained(place / 'base')
-    for pair, found in zip(PAIRS, asked(place / 'adapter'), strict=True):
-        given = words(*pair, return_tensors='pt')
-        expected = model(**given).logits.softmax(-1)[0].detach().numpy()
-        assert np.allclose(found, expected, atol=0.05)  # both are rounded
+    for pair, probabilities in zip(PAIRS, asked(place / 'adapter'), strict=True):
+        inputs = words(*pair, return_tensors='pt')
+        expected = model(**inputs).logits.softmax(-1)[0].detach().numpy()
+        assert np.allclose(probabilities, expected, atol=0.05)  # both are rounded
     assert not np.allclose(asked(place / 'adapter'), asked(place / 'base'), atol=0.1)
 
 
@@ -99,8 +99,8 @@ def test_a_base_that_was_changed_is_refused(made, tmp_path):
     folder.mkdir()
     for path in (made[0] / 'adapter').iterdir():
         (folder / path.name).write_bytes(path.read_bytes())
-    said = json.loads((folder / 'adapter.json').read_text())
-    (folder / 'adapter.json').write_text(json.dumps({**said, 'base_sha256': '0'}))
+    listing = json.loads((folder / 'adapter.json').read_text())
+    (folder / 'adapter.json').write_text(json.dumps({**listing, 'base_sha256': '0'}))
     (folder / 'sha256.json').unlink()
     # By CTranslate2 and by transformers.
     for read in (asked, lambda folder: load_tokenizer(str(folder))):
@@ -111,18 +111,20 @@ def test_a_base_that_was_changed_is_refused(made, tmp_path):
 @pytest.mark.parametrize('part', ['layer', 'shape', 'bias', 'bytes'])
 def test_what_does_not_fit_its_base_is_refused(made, tmp_path, part):
     base = str(made[0] / 'base')
-    own = dict(made[2])
-    name = next(n for n in own if n.endswith('query.lora_b') or n.endswith('q.lora_b'))
+    weights = dict(made[2])
+    name = next(
+        n for n in weights if n.endswith('query.lora_b') or n.endswith('q.lora_b')
+    )
     if part == 'layer':
-        own['nowhere.lora_a'], own['nowhere.lora_b'] = (
+        weights['nowhere.lora_a'], weights['nowhere.lora_b'] = (
             torch.ones(2, 9),
             torch.ones(9, 2),
         )
     elif part == 'shape':
-        own[name] = own[name][:-2]
+        weights[name] = weights[name][:-2]
     elif part == 'bias':
-        own[HEAD] = torch.zeros(3)
-    write_adapter(own, base, tmp_path)
+        weights[HEAD] = torch.zeros(3)
+    write_adapter(weights, base, tmp_path)
     if part == 'bytes':
         path = tmp_path / 'adapter.int8.safetensors'
         path.write_bytes(path.read_bytes()[:-9])

@@ -63,9 +63,12 @@ def test_what_does_not_fit_is_named(models, kind, name, value, says):
     else:
         arrays[name] = value
         arrays.pop(f'{name}_scale', None)
-    wanted = ENCODER if kind == 'encoder' else SEQ2SEQ
+    architecture = ENCODER if kind == 'encoder' else SEQ2SEQ
     with pytest.raises(ValueError, match=says):
-        check(binary.Model(model.spec, model.revision, arrays, model.aliases), wanted)
+        check(
+            binary.Model(model.spec, model.revision, arrays, model.aliases),
+            architecture,
+        )
 
 
 def test_a_vocabulary_of_another_size_is_refused(models, tmp_path):

@@ -73,5 +73,5 @@ def test_threads_share_a_model(monkeypatch):
     model = load(SequenceNliModel, 'detector', monkeypatch, 2)
     expected = model.classify(PAIRS[:6])
     with ThreadPoolExecutor(4) as threads:
-        for found in threads.map(lambda _: model.classify(PAIRS[:6]), range(6)):
-            assert found == expected
+        for probabilities in threads.map(lambda _: model.classify(PAIRS[:6]), range(6)):
+            assert probabilities == expected

@@ -50,7 +50,7 @@ LABELS = {'entailment': 0, 'neutral': 1, 'contradiction': 2}
 
 def classes(place, **options):
     model = SequenceNliModel(ModelConfig(str(place)), labels=LABELS, **options)
-    return model, [list(found) for found in model.classify(PAIRS)]
+    return model, [list(probabilities) for probabilities in model.classify(PAIRS)]
 
 
 def mpnet_words():
@@ -69,14 +69,17 @@ def test_a_classifier_gives_the_same_probabilities(tmp_path, kind):
     if kind == 'bert':
         tiny_pair_model(plain, BertForSequenceClassification, num_labels=3)
     else:
-        found = mpnet_words()
-        mpnet(len(found)).save_pretrained(plain)
-        found.save_pretrained(plain)
+        words = mpnet_words()
+        mpnet(len(words)).save_pretrained(plain)
+        words.save_pretrained(plain)
     write_converted(str(plain), folder, in_int8=False)
-    own, expected = classes(plain)
-    other, given = classes(folder, compute_type='float32')
-    assert (own.engine, other.engine) == ('transformers-float32', 'ctranslate2-float32')
-    assert np.allclose(given, expected, atol=2e-5)
+    original, expected = classes(plain)
+    other, converted = classes(folder, compute_type='float32')
+    assert (original.engine, other.engine) == (
+        'transformers-float32',
+        'ctranslate2-float32',
+    )
+    assert np.allclose(converted, expected, atol=2e-5)
     assert np.ptp(expected, axis=0).max() > 0.05  # texts matter to it
 
 
@@ -85,14 +88,14 @@ def test_a_question_answerer_gives_the_same_answers(tmp_path):
     tiny_pair_model(plain, BertForQuestionAnswering)
     write_converted(str(plain), folder, in_int8=False)
     questions = [('what has five eyes?', first) for first, _ in PAIRS]
-    own, other = (
+    original, other = (
         SpanQuestionAnswerer(
             ModelConfig(str(place)), no_answer_threshold=99.0, compute_type='float32'
         ).answer(questions)
         for place in (plain, folder)
     )
-    assert own == other
-    assert all(own)
+    assert original == other
+    assert all(original)
 
 
 def test_int8_weights_are_taken_as_they_are():
@@ -111,21 +114,21 @@ def test_a_folder_of_the_librarys_own_converter_is_accepted(tmp_path):
     plain, folder = tiny_t5(tmp_path / 'plain'), tmp_path / 'converted'
     converter = TransformersConverter(plain, copy_files=['tokenizer.json'])
     converter.convert(str(folder))
-    asked = [
+    prompts = [
         Seq2SeqQuestionGenerator(
             ModelConfig(str(place)), 'greedy', max_new_tokens=8, compute_type='float32'
         ).generate([('1983', 'the band formed in 1983')])
         for place in (folder, plain)
     ]
-    assert asked[0] == asked[1]
+    assert prompts[0] == prompts[1]
     # The same weights under the same names, in the same form.
     again = tmp_path / 'again'
     write_converted(plain, again, in_int8=False)
-    one, other = (binary.read((f / MODEL).read_bytes()) for f in (folder, again))
-    names = {*one.arrays, *one.aliases}
+    first, other = (binary.read((f / MODEL).read_bytes()) for f in (folder, again))
+    names = {*first.arrays, *first.aliases}
     assert names == {*other.arrays, *other.aliases}
     for name in names:
-        assert np.array_equal(one[name], other[name]), name
+        assert np.array_equal(first[name], other[name]), name
 
 
 def test_an_encoder_without_its_output_layer_is_told_apart(tmp_path, monkeypatch):
@@ -140,16 +143,16 @@ def test_an_encoder_without_its_output_layer_is_told_apart(tmp_path, monkeypatch
         classes(folder)
 
 
-@pytest.mark.parametrize('wanted', [ENCODER, SEQ2SEQ])
-def test_a_model_of_another_kind_is_refused(tmp_path, wanted):
+@pytest.mark.parametrize('architecture', [ENCODER, SEQ2SEQ])
+def test_a_model_of_another_kind_is_refused(tmp_path, architecture):
     plain, folder = tmp_path / 'plain', tmp_path / 'converted'
-    if wanted == ENCODER:
+    if architecture == ENCODER:
         tiny_t5(plain)
     else:
         tiny_pair_model(plain, BertForSequenceClassification, num_labels=3)
     write_converted(str(plain), folder)
     with pytest.raises(ModelError, match=r'model.bin: .* where an encoder'):
-        read_folder(folder, wanted)
+        read_folder(folder, architecture)
 
 
 def test_a_folder_without_a_tokenizer_says_how_to_get_it(tmp_path):
@@ -174,17 +177,17 @@ def test_a_large_model_file_is_in_parts(tmp_path, monkeypatch):
 
 
 def test_int8_folders_are_converted_on_the_way(tmp_path):
-    found = mpnet_words()
-    model = mpnet(len(found))
+    words = mpnet_words()
+    model = mpnet(len(words))
     in_int8(model, tmp_path)
-    found.save_pretrained(tmp_path)
-    _, given = classes(tmp_path)
-    tokens = found(*PAIRS[1], return_tensors='pt')
+    words.save_pretrained(tmp_path)
+    _, converted = classes(tmp_path)
+    tokens = words(*PAIRS[1], return_tensors='pt')
     with torch.no_grad():
-        (own,) = model(**tokens).logits.softmax(-1).tolist()
-    assert given[1][:3] == pytest.approx(own[:3], abs=0.03)
+        (original,) = model(**tokens).logits.softmax(-1).tolist()
+    assert converted[1][:3] == pytest.approx(original[:3], abs=0.03)
     write_tensors(read_weights(tmp_path), tmp_path, tmp_path / 'out')
-    assert classes(tmp_path / 'out')[1] == given
+    assert classes(tmp_path / 'out')[1] == converted
 
 
 @pytest.mark.parametrize(
@@ -199,9 +202,9 @@ def test_int8_folders_are_converted_on_the_way(tmp_path):
 def test_a_converted_model_is_given_back_to_transformers(tmp_path, kind, auto_class):
     plain, folder = tmp_path / 'plain', tmp_path / 'converted'
     if kind == 'mpnet':
-        found = mpnet_words()
-        mpnet(len(found)).save_pretrained(plain)
-        found.save_pretrained(plain)
+        words = mpnet_words()
+        mpnet(len(words)).save_pretrained(plain)
+        words.save_pretrained(plain)
     elif kind == 't5':
         plain.mkdir()
         tiny_t5(plain)
@@ -210,17 +213,19 @@ def test_a_converted_model_is_given_back_to_transformers(tmp_path, kind, auto_cl
         made = BertForQuestionAnswering if reader else BertForSequenceClassification
         tiny_pair_model(plain, made)
     write_converted(str(plain), folder, in_int8=False)
-    own, other = (load_model(str(place), auto_class) for place in (plain, folder))
-    expected = own.state_dict()
+    original, other = (load_model(str(place), auto_class) for place in (plain, folder))
+    expected = original.state_dict()
     assert other.state_dict().keys() == expected.keys()
     for name, tensor in other.state_dict().items():
         assert torch.equal(tensor, expected[name]), name
     tokens = load_tokenizer(str(folder))(*PAIRS[0], return_tensors='pt')
-    more = {'decoder_input_ids': tokens['input_ids'][:, :3]} if kind == 't5' else {}
+    decoder_inputs = (
+        {'decoder_input_ids': tokens['input_ids'][:, :3]} if kind == 't5' else {}
+    )
     tokens.pop('token_type_ids', None)
     with torch.no_grad():
-        one, two = (model(**tokens, **more) for model in (own, other))
-    assert torch.allclose(one[0], two[0], atol=1e-5)
+        first, two = (model(**tokens, **decoder_inputs) for model in (original, other))
+    assert torch.allclose(first[0], two[0], atol=1e-5)
 
 
 def test_what_a_decoder_cannot_write_transformers_does_not_write_either(tmp_path):
@@ -231,11 +236,11 @@ def test_what_a_decoder_cannot_write_transformers_does_not_write_either(tmp_path
     keep = [i for i in range(len(tokens)) if tokens.convert_ids_to_tokens(i) != 'what']
     write_converted(str(plain), folder, in_int8=False, keep=keep)
     pairs = [('1983', 'what formed in 1983 what')]
-    asked = [
+    prompts = [
         Seq2SeqQuestionGenerator(
             ModelConfig(str(folder)), 'greedy', engine=engine, compute_type=kind
         ).generate(pairs)
         for engine, kind in (('ctranslate2', 'float32'), ('transformers', 'auto'))
     ]
-    assert asked[0] == asked[1]
-    assert 'what' not in asked[0][0][0]
+    assert prompts[0] == prompts[1]
+    assert 'what' not in prompts[0][0][0]

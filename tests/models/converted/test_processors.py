@@ -40,14 +40,14 @@ def told(instructions: str) -> dict[str, str]:
 
 def printed(*arguments: str, instructions: str = '') -> list:
     """What Python prints as JSON, with these instructions alone."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, *arguments],
         env={**os.environ, **(told(instructions) if instructions else {})},
         capture_output=True,
         text=True,
         check=True,
     )
-    return json.loads(done.stdout)
+    return json.loads(completed.stdout)
 
 
 def scores(scorer: str, count: int, instructions: str = '') -> list:
@@ -55,18 +55,18 @@ def scores(scorer: str, count: int, instructions: str = '') -> list:
 
 
 @pytest.fixture(scope='module')
-def own():
+def native():
     return scores('consistency', 20)
 
 
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='for x86 processors')
 @pytest.mark.parametrize('instructions', SETS)
-def test_older_processors_give_nearly_the_same_scores(own, instructions):
+def test_older_processors_give_nearly_the_same_scores(native, instructions):
     other = scores('consistency', 20, instructions)
-    pairs = list(zip(own, other, strict=True))
+    pairs = list(zip(native, other, strict=True))
     # A label may differ only where the score is at the threshold.
     assert all(a == b or abs(value - 0.5) < 0.05 for (value, a), (_, b) in pairs)
-    gaps = [abs(a - b) for (a, _), (b, _) in zip(own, other, strict=True)]
+    gaps = [abs(a - b) for (a, _), (b, _) in zip(native, other, strict=True)]
     # Without AVX functions are computed another way.
     assert max(gaps) < (0.05 if instructions == 'GENERIC' else 0.02)
     assert fmean(gaps) < 0.006
