@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 Item = TypeVar('Item')
 Result = TypeVar('Result')
-MAX_ITEMS = 16
+MAX_ITEMS = 32
 
 
 class Batcher(Generic[Item, Result]):
