@@ -161,7 +161,9 @@ class _Reply:
         label = Label.CONSISTENT if judged else Label.NOT_VERIFIABLE
         claims: list[dict[str, Any]] = []
         for span, score in self.scores:
-            claims += [_shift(claim.to_dict(), span.start) for claim in score.claims]
+            claims += [
+                shift_claim(claim.to_dict(), span.start) for claim in score.claims
+            ]
         return {
             'scored': bool(self.scores),
             'score': min((score.value for score in judged), default=None),
@@ -183,6 +185,9 @@ class _Reply:
         }
 
 
-def _shift(claim: dict[str, Any], offset: int) -> dict[str, Any]:
-    start, end = claim['span']
-    return {**claim, 'span': [start + offset, end + offset]}
+def shift_claim(claim: dict[str, Any], offset: int) -> dict[str, Any]:
+    """A claim's fields with the offsets of a reply that begins so far before it."""
+    fields = {**claim, 'span': [place + offset for place in claim['span']]}
+    if 'mistake' in claim:
+        fields['mistake'] = shift_claim(claim['mistake'], offset)
+    return fields

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from parlai_q2.claims import Claim, Evidence, Mistake, MistakeKind, Status
 from parlai_q2.generate.chat import KNOWLEDGE
 from parlai_q2.io.turn_knowledge import TurnKnowledge
-from parlai_q2.turns import Passage
+from parlai_q2.serve.sentences import shift_claim
+from parlai_q2.turns import Passage, Span
 from tests.agents.protocol_server import choice, serving
 from tests.serve.running import BEES, RIGHT, WRONG, chat, proxy, said, text_of
 
@@ -392,3 +394,14 @@ def test_a_reply_that_cannot_be_revised_is_shortened():
         answer = chat(client, BEES)
     assert answer['grounding']['revision'] == 'shortened'
     assert text_of(answer) == RIGHT
+
+
+def test_claims_of_a_later_sentence_keep_their_places_in_the_passage():
+    mistake = Mistake(
+        MistakeKind.NUMBER, Span('7', 3, 4), Evidence(0, Span('5', 10, 11))
+    )
+    claim = Claim(Span('A 7.', 1, 5), 0.1, Status.UNSUPPORTED, mistake=mistake)
+    shifted = Claim.from_dict(shift_claim(claim.to_dict(), 20))
+    assert shifted.span == Span('A 7.', 21, 25)
+    assert shifted.mistake.span == Span('7', 23, 24)
+    assert shifted.mistake.reference == mistake.reference
