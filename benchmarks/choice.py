@@ -14,7 +14,6 @@ passages: relevance must be higher after their own.
 
 import argparse
 import random
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +25,7 @@ from parlai_q2.rerank import Pool, Reranker, Rule
 from parlai_q2.rerank.choice import DEFAULT_RERANK_BY
 from parlai_q2.turns import Turn
 from parlai_q2.zoo.train.relevance_pools import (
+    FRAGMENT,
     is_best,
     is_held_out,
     read_rows,
@@ -37,10 +37,6 @@ OUTCOMES = ('best', 'partly', 'beside', 'wrong')
 SHORT_POOLS = Path(__file__).parent / 'short_pools.jsonl'
 DECLINE = "Sorry, I don't know."
 RESAMPLES, LOW, HIGH = 2000, 2.5, 97.5
-# A name or a number: the fragments of a passage that answer some question.
-_FRAGMENT = re.compile(
-    r"\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)+|\b\d[\d,.]*\d(?: \w+)?|\b\d+ \w+"
-)
 
 Labelled = dict[str, Any]
 
@@ -85,7 +81,7 @@ def _turns(
 ) -> Iterator[tuple[str, str, list[Reply]]]:
     """The kinds of pools that a row can make: kind, last turn and replies."""
     turn, answer, own = row['q'], row['a'], sentences_of(row['c'])
-    fragments = [f for f in _FRAGMENT.findall(row['c']) if not _overlap(f, answer)]
+    fragments = [f for f in FRAGMENT.findall(row['c']) if not _overlap(f, answer)]
     other = draw.choice(fragments) if fragments else ''
     if not answer:
         replies: list[Reply] = [(DECLINE, 'n', 2)]

@@ -6,11 +6,12 @@ outputs:
   and reply alone: a wrong answer is an answer. So the inputs are short.
 - ``support``: whether the knowledge supports the reply as an answer to the turn. For
   this it also reads the sentences of the knowledge that match: "No, only on Mondays."
-  is a claim only beside its question.
+  is a claim only beside its question. Beside knowledge, ``relevance`` says whether the
+  reply is the best one there is: it answers, and rightly.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +39,18 @@ KNOWLEDGE_CHARACTERS = 360
 
 # Logits below this are as good as certain; that of a reply that says nothing.
 LEAST = -10.0
+
+
+class AnswerLogits(NamedTuple):
+    """
+    What the model says of a reply beside its turn and knowledge.
+
+    :param best: the logit that it is the best reply.
+    :param support: the logit that the knowledge supports it.
+    """
+
+    best: float = LEAST
+    support: float = LEAST
 
 
 class RelevanceModel(Backend):
@@ -83,26 +96,25 @@ class RelevanceModel(Backend):
         rows = self._read([(tuple(turns), '', reply) for turns, reply in inputs])
         return [LEAST if row is None else max(row[0], LEAST) for row in rows]
 
-    def predict_support(
+    def predict_answers(
         self, inputs: Sequence[tuple[str, Sequence[str], str]]
-    ) -> list[float]:
+    ) -> list[AnswerLogits]:
         """
-        Predict support for B replies; each as if it were given alone.
+        Predict whether B replies are right answers; each as if it were given alone.
 
         :param inputs: B times the knowledge as one text, the turns before the reply,
             oldest first (may be empty), and the reply.
-        :return: B probabilities; 0 without knowledge and for a blank reply.
+        :return: B pairs of logits; :data:`LEAST` without knowledge and for a blank
+            reply.
         :raises ModelError: if the model cannot be loaded or computes no numbers.
         """
         rows = self._read(
             [
-                (tuple(turns), known, reply if known.strip() else '')
-                for known, turns, reply in inputs
+                (tuple(turns), knowledge, reply if knowledge.strip() else '')
+                for knowledge, turns, reply in inputs
             ]
         )
-        return [
-            0.0 if row is None else float(1 / (1 + np.exp(-row[1]))) for row in rows
-        ]
+        return [AnswerLogits(*row) if row else AnswerLogits() for row in rows]
 
     def _read(
         self, inputs: list[tuple[tuple[str, ...], str, str]]

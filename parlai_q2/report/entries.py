@@ -191,8 +191,8 @@ def explain_place(
         notes.append(f'counted as {value:.2f}: {names}')
     if candidate.relevance is not None:
         notes.append(f'relevance to the turn {candidate.relevance:.2f}')
-    if candidate.turn_support is not None:
-        notes.append(f'right answer {candidate.turn_support:.2f}')
+    if candidate.right_answer is not None:
+        notes.append(f'right answer {candidate.right_answer:.2f}')
     if candidate.answer is not None:
         notes.append(describe_answer(candidate.answer))
     unread = candidate.score.parts.get('unread') if candidate.score else None

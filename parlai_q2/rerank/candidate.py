@@ -31,7 +31,7 @@ class Candidate:
     :param value: the score's value after the guards, in [0, 1]; None without a score.
     :param guards: the names of the guards that hold.
     :param relevance: how well it answers the turn, in [0, 1]; None if not computed.
-    :param turn_support: how well the knowledge supports it as an answer to the turn, in
+    :param right_answer: how well the knowledge supports it as an answer to the turn, in
         [0, 1]; None if not computed.
     :param evidence: the score of the scorer that explains; None without explanation.
     :param answer: the turn's question with its answers in the reply and in the
@@ -52,7 +52,7 @@ class Candidate:
     value: float | None = None
     guards: tuple[str, ...] = ()
     relevance: float | None = None
-    turn_support: float | None = None
+    right_answer: float | None = None
     evidence: Score | None = None
     answer: Claim | None = None
 

@@ -2,8 +2,9 @@
 Chooses among scored candidates, by one of four rules:
 
 - ``combined``, the default: the best combination of groundedness (the score after the
-  guards), relevance to the turn, support in its light and, where it is known of all
-  candidates and one search returned them, their likelihood under the generator;
+  guards), relevance to the turn, how surely the reply is the right answer and, where it
+  is known of all candidates and one search returned them, their likelihood under the
+  generator;
 - ``score_plus_generator``: the score and the weighted mean log probability of a token;
 - ``score``: the highest score after the guards;
 - ``threshold``: the first in the generator's order that passes the threshold.
@@ -12,6 +13,7 @@ Equal candidates keep the generator's order. If nothing can be verified, the gen
 first choice stands, unless the rule abstains.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +27,7 @@ from parlai_q2.rerank.candidate import NAMED, Candidate
 from parlai_q2.rerank.guards.generic import states_nothing
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.text.greetings import only_greets
-from parlai_q2.text.questions import only_declines, wants_answer
+from parlai_q2.text.questions import is_yes_no_question, only_declines, wants_answer
 from parlai_q2.turns import Passage
 from parlai_q2.typed import is_number
 
@@ -47,11 +49,9 @@ DEFAULT_RERANK_BY = RerankBy.COMBINED
 DEFAULT_GENERATOR_WEIGHT = 0.3
 # A reply answers its turn if that is likelier than not.
 MIN_RELEVANCE = 0.5
-# After a turn that wants a certain reply, candidates that are worth at least this are
-# read for relevance, and so many of them, the best by it, for support. On development
-# data the others change no choice.
-LEAST_READ_VALUE = 0.2
-READ_FOR_SUPPORT = 3
+# How many candidates are read as answers, the most relevant and the best grounded.
+MOST_RELEVANT, BEST_GROUNDED = 4, 3
+_SAYS_YES_OR_NO = re.compile(r'\W*(yes|no|yeah|yep|nope)\b', re.I)
 # Digits that count when values are compared: batching changes the last digits.
 _DIGITS = 6
 
@@ -133,51 +133,65 @@ class Rule:
 Utility = Callable[[Candidate], float]
 
 
-class Exponents(NamedTuple):
-    """How much each part counts in a product."""
+class Weights(NamedTuple):
+    """
+    How much each part counts: exponents in a product.
 
-    value: float
+    :param score: of the score before the guards.
+    :param relevance: of the relevance to the turn.
+    :param right_answer: of how surely the reply is the right answer.
+    :param chat_relevance: of the relevance of a reply that greets or chats.
+    :param least_score: lower scores count as this one. The scorer does not read the
+        turn, so that it rejects many short answers.
+    """
+
+    score: float
     relevance: float
-    support: float
+    right_answer: float
+    chat_relevance: float
+    least_score: float
 
 
 # Fitted on development data: pools with labelled replies, pools made of questions, and
-# the wrong choices on BEGIN's (benchmarks/choice.py). Groundedness counts most after a
-# turn that asks nothing.
-IF_ASKED = Exponents(2.0, 0.6, 2.0)
-IF_NOT_ASKED = Exponents(1.0, 0.05, 0.0)
+# the wrong choices on BEGIN's (benchmarks/choice.py).
+IF_ASKED = Weights(0.5, 0.025, 0.75, chat_relevance=0.25, least_score=0.2)
+IF_NOT_ASKED = Weights(0.5, 0.1, 0.5, chat_relevance=0.025, least_score=0.03)
 # What replies are worth that claim nothing: the most of one that declines, and of one
 # that greets or chats.
-DECLINE_WORTH, CHAT_WORTH = 0.9, 0.57
+DECLINE_WORTH, CHAT_WORTH = 0.71, 0.67
+# How much relevance counts for the former: an exponent.
+DECLINE_RELEVANCE = 0.5
 # No part is so small that the others would not count.
 MIN_PART = 0.01
 
 
 def combine(candidate: Candidate, turn_text: str = '') -> float:
     """
-    Groundedness, relevance and support of a candidate as one number in [0, 1]: the
-    product of powers of its value after the guards, its relevance and its support in
-    the light of the turn; only the value if relevance was not read.
+    The worth of a candidate in [0, 1]: the product of powers of its score, its
+    relevance, and how surely it is the right answer, and of the share that the guards
+    leave of its score; only its value if relevance was not read.
 
     :param turn_text: the last turn.
 
-    >>> combine(Candidate('Five.', value=1.0, relevance=1.0, turn_support=1.0), 'Two?')
+    >>> combine(Candidate('Five.', value=1.0, relevance=1.0, right_answer=1.0), 'Two?')
     1.0
     """
     value, relevance = _value(candidate), candidate.relevance
     if relevance is None:
         return value
     if only_declines(candidate.text):
-        return DECLINE_WORTH * relevance
-    exponents = IF_ASKED if wants_reply(turn_text) else IF_NOT_ASKED
-    relevance_part: float = max(relevance, MIN_PART) ** exponents.relevance
-    if claims_nothing(candidate.text):
-        return CHAT_WORTH * relevance_part
-    support = 1.0 if candidate.turn_support is None else candidate.turn_support
+        return float(DECLINE_WORTH * relevance**DECLINE_RELEVANCE)
+    weights = IF_ASKED if wants_reply(turn_text) else IF_NOT_ASKED
+    relevance = max(relevance, MIN_PART)
+    if claims_nothing(candidate.text, turn_text):
+        return float(CHAT_WORTH * relevance**weights.chat_relevance)
+    right = 1.0 if candidate.right_answer is None else candidate.right_answer
+    score = candidate.score.value if candidate.score else value
     return float(
-        max(value, MIN_PART) ** exponents.value
-        * relevance_part
-        * max(support, MIN_PART) ** exponents.support
+        max(score, weights.least_score) ** weights.score
+        * relevance**weights.relevance
+        * max(right, MIN_PART**2) ** weights.right_answer
+        * (value / score if score else 1.0)
     )
 
 
@@ -186,13 +200,18 @@ def wants_reply(turn_text: str) -> bool:
     return wants_answer(turn_text) or only_greets(turn_text)
 
 
-def claims_nothing(text: str) -> bool:
+def claims_nothing(text: str, turn_text: str = '') -> bool:
     """
-    Whether a reply declines or greets, and claims nothing about the world.
+    Whether a reply declines, greets or chats, and claims nothing about the world. "No."
+    claims something after a question that it answers.
 
     >>> claims_nothing('Hello! How can I help you?'), claims_nothing('It is far.')
     (True, False)
+    >>> claims_nothing('No.', 'Is it far?')
+    False
     """
+    if _SAYS_YES_OR_NO.match(text) and is_yes_no_question(turn_text):
+        return False
     return bool(text.strip()) and (only_declines(text) or states_nothing(text))
 
 
@@ -224,34 +243,17 @@ def choose(
     return Ranking(ordered, reason, False, passages, turn_text)
 
 
-def find_readable(candidates: Sequence[Candidate], turn_text: str) -> list[int]:
-    """
-    The indices of the candidates that are worth reading for relevance: those that claim
-    nothing, and those that are grounded enough to be chosen.
-    """
-    least = LEAST_READ_VALUE
-    if not wants_reply(turn_text):
-        best = max(_value(candidate) for candidate in candidates)
-        # However irrelevant the best one is, a worse one cannot be chosen.
-        least = best * MIN_PART**IF_NOT_ASKED.relevance
-    return [
-        index
-        for index, candidate in enumerate(candidates)
-        if _value(candidate) >= least or claims_nothing(candidate.text)
-    ]
-
-
 def find_contenders(candidates: Sequence[Candidate], turn_text: str) -> list[int]:
     """
-    The indices of the :data:`READ_FOR_SUPPORT` candidates that are best by groundedness
-    and relevance, of those that were read for the latter; none after a turn that wants
-    no certain reply.
+    The indices of the candidates worth reading as answers: the :data:`MOST_RELEVANT`
+    and the :data:`BEST_GROUNDED`, without those that claim nothing.
     """
-    if not wants_reply(turn_text):
-        return []
-    indices = [n for n, c in enumerate(candidates) if c.relevance is not None]
-    indices.sort(key=lambda n: -combine(candidates[n], turn_text))
-    return sorted(indices[:READ_FOR_SUPPORT])
+    claiming = [
+        n for n, c in enumerate(candidates) if not claims_nothing(c.text, turn_text)
+    ]
+    by_relevance = sorted(claiming, key=lambda n: -(candidates[n].relevance or 0.0))
+    by_value = sorted(claiming, key=lambda n: -_value(candidates[n]))
+    return sorted({*by_relevance[:MOST_RELEVANT], *by_value[:BEST_GROUNDED]})
 
 
 def has_comparable_likelihoods(candidates: Sequence[Candidate]) -> bool:
@@ -339,9 +341,8 @@ def _value(candidate: Candidate) -> float:
 
 def _combined_value(candidate: Candidate, turn_text: str) -> float:
     value = combine(candidate, turn_text)
-    # What could be chosen was read, for support only where that counts.
-    is_read = candidate.relevance is not None and (
-        candidate.turn_support is not None or not wants_reply(turn_text)
+    is_read = candidate.right_answer is not None or claims_nothing(
+        candidate.text, turn_text
     )
     return value if is_read else value - 1.0
 

@@ -112,7 +112,7 @@ class Ranking:
             ``generator_score`` and ``mean_logprob`` (None if unknown or not finite),
             the fields of ``Score.to_dict`` but the signature (score and label are None
             for a candidate that was not scored), ``guards``, ``guarded_score``,
-            ``relevance`` and ``turn_support`` (None if not read), ``answer`` (a
+            ``relevance`` and ``right_answer`` (None if not read), ``answer`` (a
             ``Claim.to_dict`` or None), ``evidence`` (the score of the scorer that
             explains, or None), ``chosen``, ``first`` (whether it was the generator's
             first) and ``reason`` (of the chosen one).
@@ -130,7 +130,7 @@ class Ranking:
                     'guards': list(candidate.guards),
                     'guarded_score': candidate.value,
                     'relevance': candidate.relevance,
-                    'turn_support': candidate.turn_support,
+                    'right_answer': candidate.right_answer,
                     'answer': candidate.answer.to_dict() if candidate.answer else None,
                     'evidence': (
                         candidate.evidence.to_dict() if candidate.evidence else None
@@ -214,7 +214,7 @@ def _read_row(row: Mapping[str, Any], number: int, signature: str) -> Candidate:
         value=_read_number(row, 'guarded_score'),
         guards=tuple(map(str, list_in(row, 'guards'))),
         relevance=_read_number(row, 'relevance'),
-        turn_support=_read_number(row, 'turn_support'),
+        right_answer=_read_number(row, 'right_answer'),
         evidence=None if evidence is None else Score.from_dict(evidence),
         answer=None if answer is None else Claim.from_dict(answer),
     )
@@ -249,8 +249,8 @@ def _format_notes(candidate: Candidate) -> str:
     notes = []
     if candidate.relevance is not None:
         notes.append(f'relevance {candidate.relevance:.2f}')
-    if candidate.turn_support is not None:
-        notes.append(f'right answer {candidate.turn_support:.2f}')
+    if candidate.right_answer is not None:
+        notes.append(f'right answer {candidate.right_answer:.2f}')
     if candidate.guards and candidate.score and candidate.value is not None:
         penalty = candidate.score.value - candidate.value
         if penalty > 0:

@@ -11,16 +11,15 @@ that says so is relevant.
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from math import exp
 from typing import Any, Protocol
 
 from parlai_q2.claims import Claim, Evidence, Stance
 from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
+from parlai_q2.models.relevance import AnswerLogits
 from parlai_q2.presets import Section, load_preset
 from parlai_q2.q2.ask import Question
 from parlai_q2.q2.compare import judge
-from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.rerank.guards.generic import states_nothing
 from parlai_q2.scorers import backends
 from parlai_q2.text.questions import (
@@ -52,10 +51,10 @@ class RelevanceReader(Protocol):
         """How surely each of B replies answers its turn, in [0, 1]."""
         ...
 
-    def read_support(self, pairs: Sequence[Pair]) -> Sequence[float]:
+    def read_right_answers(self, pairs: Sequence[Pair]) -> Sequence[float]:
         """
-        How surely the knowledge supports each of B replies, read as an answer to its
-        turn, in [0, 1].
+        How surely each of B replies is the right answer to its turn by the knowledge,
+        in [0, 1].
         """
         ...
 
@@ -73,6 +72,10 @@ class TurnReader:
     MARGIN_WEIGHT, MARGIN_BIAS, MAX_MARGIN = 0.7, -0.28, 12.0
     # How much less relevant a reply is that has no word of the knowledge's answer.
     OTHER_WORDS = 0.5
+    # How much the logit that a reply is the best one counts beside that of its support,
+    # and from where on; what each word that neither the knowledge nor the last two
+    # turns have leaves of the product.
+    BEST_EXPONENT, BEST_BIAS, UNFAMILIAR_FACTOR = 1.5, 2.0, 0.93
     # Of a decline after a turn that asks nothing.
     NEEDLESS = 0.02
 
@@ -96,14 +99,24 @@ class TurnReader:
             for (_, reply), logit, answer in zip(pairs, logits, answers, strict=True)
         ]
 
-    def read_support(self, pairs: Sequence[Pair]) -> list[float]:
+    def read_right_answers(self, pairs: Sequence[Pair]) -> list[float]:
         """See :class:`RelevanceReader`."""
-        return self._model.predict_support(
+        logits = self._model.predict_answers(
             [
                 (turn.knowledge_text, turn.history, strip_chat(reply, turn.text))
                 for turn, reply in pairs
             ]
         )
+        return [
+            self._right_answer(turn, reply, predicted)
+            for (turn, reply), predicted in zip(pairs, logits, strict=True)
+        ]
+
+    def _right_answer(self, turn: Turn, reply: str, predicted: AnswerLogits) -> float:
+        familiar = stems(turn.knowledge_text) | stems(' '.join(turn.history[-2:]))
+        best: float = _sigmoid(predicted.best - self.BEST_BIAS) ** self.BEST_EXPONENT
+        known_words: float = self.UNFAMILIAR_FACTOR ** len(stems(reply) - familiar)
+        return _sigmoid(predicted.support) * best * known_words
 
     def _find_answers(
         self, turns: Sequence[Turn]
@@ -157,28 +170,6 @@ def strip_chat(reply: str, turn_text: str) -> str:
 
 def _sigmoid(logit: float) -> float:
     return 1 / (1 + exp(-logit))
-
-
-def add_relevance(
-    reader: RelevanceReader, pairs: Sequence[tuple[Turn, Candidate]]
-) -> list[Candidate]:
-    """The candidates of B pairs with their relevance to the turn, in one call."""
-    values = reader.read_relevance([(turn, c.text) for turn, c in pairs])
-    return [
-        replace(candidate, relevance=float(value))
-        for (_, candidate), value in zip(pairs, values, strict=True)
-    ]
-
-
-def add_support(
-    reader: RelevanceReader, pairs: Sequence[tuple[Turn, Candidate]]
-) -> list[Candidate]:
-    """The candidates of B pairs with their support after the turn, in one call."""
-    values = reader.read_support([(turn, c.text) for turn, c in pairs])
-    return [
-        replace(candidate, turn_support=float(value))
-        for (_, candidate), value in zip(pairs, values, strict=True)
-    ]
 
 
 class AnswerComparer:

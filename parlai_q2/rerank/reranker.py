@@ -14,14 +14,7 @@ from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.rerank.candidate import Candidate
-from parlai_q2.rerank.choice import (
-    RerankBy,
-    Rule,
-    choose,
-    find_contenders,
-    find_readable,
-    wants_reply,
-)
+from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders, wants_reply
 from parlai_q2.rerank.guards import (
     GUARDS,
     Guard,
@@ -35,8 +28,6 @@ from parlai_q2.rerank.relevance import (
     AnswerComparer,
     RelevanceReader,
     TurnReader,
-    add_relevance,
-    add_support,
     wants_span,
 )
 from parlai_q2.scorers.base import Scorer
@@ -300,29 +291,34 @@ class Reranker:
         self, scored: Sequence[list[Candidate]], turns: Sequence[Turn]
     ) -> None:
         """
-        Read the relevance of the candidates that may be chosen, and the support of
-        those that are best by it and by their score, each in one call.
+        Read the relevance of all candidates after a turn, and whether those that are
+        best by it or by their score are right answers, each in one call.
         """
         if self.rule.by != RerankBy.COMBINED or self._relevance is None:
             return
-        places: list[tuple[int, int]] = []
-        for b, turn in enumerate(turns):
-            if turn.knowledge and turn.text.strip():
-                places += [(b, n) for n in find_readable(scored[b], turn.text)]
-        reader = self.relevance_reader if places else None
+        read = [b for b, t in enumerate(turns) if t.knowledge and t.text.strip()]
+        reader = self.relevance_reader if read else None
         if reader is None:
             return
-        read = add_relevance(reader, [(turns[b], scored[b][n]) for b, n in places])
-        for (b, n), candidate in zip(places, read, strict=True):
+        places: list[tuple[int, int]] = []
+        for b in read:
+            places += [(b, n) for n in range(len(scored[b]))]
+        values = reader.read_relevance(
+            [(turns[b], scored[b][n].text) for b, n in places]
+        )
+        for (b, n), value in zip(places, values, strict=True):
+            candidate = replace(scored[b][n], relevance=float(value))
             if wants_reply(turns[b].text):
                 candidate = self._without_covered_guards(candidate)
             scored[b][n] = candidate
         contenders: list[tuple[int, int]] = []
-        for b in dict.fromkeys(b for b, _ in places):
+        for b in read:
             contenders += [(b, n) for n in find_contenders(scored[b], turns[b].text)]
-        read = add_support(reader, [(turns[b], scored[b][n]) for b, n in contenders])
-        for (b, n), candidate in zip(contenders, read, strict=True):
-            scored[b][n] = candidate
+        values = reader.read_right_answers(
+            [(turns[b], scored[b][n].text) for b, n in contenders]
+        )
+        for (b, n), value in zip(contenders, values, strict=True):
+            scored[b][n] = replace(scored[b][n], right_answer=float(value))
 
     def _without_covered_guards(self, candidate: Candidate) -> Candidate:
         """A candidate that loses nothing by guards that relevance covers."""

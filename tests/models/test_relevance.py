@@ -11,6 +11,7 @@ from parlai_q2.models.relevance import (
     KNOWLEDGE_CHARACTERS,
     LEAST,
     OUTPUTS,
+    AnswerLogits,
     RelevanceModel,
     add_knowledge,
 )
@@ -51,10 +52,9 @@ INPUTS = [
 
 
 def test_a_batch_gives_what_each_input_gives_alone(model):
-    alone = [model.predict_support([pair])[0] for pair in INPUTS]
-    assert model.predict_support(INPUTS) == alone
-    assert model.predict_support(INPUTS[::-1] + INPUTS) == alone[::-1] + alone
-    assert all(0 < value < 1 for value in alone)
+    alone = [model.predict_answers([pair])[0] for pair in INPUTS]
+    assert model.predict_answers(INPUTS) == alone
+    assert model.predict_answers(INPUTS[::-1] + INPUTS) == alone[::-1] + alone
     assert len(set(alone)) > 1
     short = [(turns, reply) for _, turns, reply in INPUTS]
     alone = [model.predict_relevance([pair])[0] for pair in short]
@@ -64,13 +64,11 @@ def test_a_batch_gives_what_each_input_gives_alone(model):
 
 def test_blank_texts_are_not_read(model):
     assert model.predict_relevance([]) == []
-    assert model.predict_support([]) == []
+    assert model.predict_answers([]) == []
     blank, five = model.predict_relevance([(['Hi'], ' \n'), (['Hi'], 'Five.')])
     assert blank == LEAST < five
-    assert model.predict_support([('Bees.', ['Hi'], ''), (' ', ['Hi'], 'No.')]) == [
-        0.0,
-        0.0,
-    ]
+    blank = [('Bees.', ['Hi'], ''), (' ', ['Hi'], 'No.')]
+    assert model.predict_answers(blank) == [AnswerLogits(LEAST, LEAST)] * 2
 
 
 def test_of_the_turns_the_last_count(model):

@@ -23,7 +23,7 @@ def candidate(place, value, verifiable=True, **fields):
 def candidates(*values, logprobs=None, verifiable=True, relevances=None):
     nones = [None] * len(values)
     return [
-        candidate(n, v, verifiable, mean_logprob=p, relevance=r, turn_support=r)
+        candidate(n, v, verifiable, mean_logprob=p, relevance=r, right_answer=r)
         for n, (v, p, r) in enumerate(
             zip(values, logprobs or nones, relevances or nones, strict=True)
         )

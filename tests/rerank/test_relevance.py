@@ -5,7 +5,12 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, RerankBy, Reranker, Rule
-from parlai_q2.rerank.choice import CHAT_WORTH, DECLINE_WORTH, combine
+from parlai_q2.rerank.choice import (
+    CHAT_WORTH,
+    DECLINE_RELEVANCE,
+    DECLINE_WORTH,
+    combine,
+)
 from parlai_q2.rerank.relevance import AnswerComparer, TurnReader, wants_span
 from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Turn
@@ -47,20 +52,20 @@ def test_it_is_only_read_where_it_counts(knowledge, history, rule):
     assert [candidate.relevance for candidate in ranking] == [None, None]
 
 
-def test_only_the_best_by_score_and_relevance_are_read_for_support():
-    grounded = [
-        f'Anna Keller designed the museum {word}' for word in 'by it in'.split()
+def test_the_most_relevant_and_the_best_grounded_are_read_as_answers():
+    grounded = [f'The museum opened in 1903 {word}' for word in 'by it in was'.split()]
+    relevant = [
+        f'Who designed the museum? Otto {word}' for word in 'Brandt A B'.split()
     ]
-    doubtful = 'Anna Keller designed the museum, or so.'
-    hopeless = 'Nobody knows.'
+    replies = [*grounded, *relevant, "I don't know.", 'Nobody did.']
     reranker = make_reranker()
-    ranking = reranker.rank(MUSEUM, [hopeless, doubtful, *grounded, OPENED], [QUESTION])
+    ranking = reranker.rank(MUSEUM, replies, [QUESTION])
     (read,) = reranker.relevance_reader.relevance_batches
-    (best,) = reranker.relevance_reader.support_batches
-    assert set(read) == {doubtful, *grounded, OPENED}
-    assert len(best) == 3
-    assert ranking.chosen.text in grounded
-    assert [c.turn_support is None for c in ranking] == [False] * 3 + [True] * 3
+    (answers,) = reranker.relevance_reader.answer_batches
+    assert read == replies
+    assert set(relevant) < set(answers) < {*grounded, *relevant}
+    assert len(answers) == 6
+    assert {c.text for c in ranking if c.right_answer is not None} == set(answers)
 
 
 def test_a_batch_is_read_as_each_alone():
@@ -79,33 +84,39 @@ def test_a_batch_is_read_as_each_alone():
     [
         (QUESTION, 'x', (0.9, None, None), 0.9),
         (QUESTION, 'x', (1.0, 1.0, 1.0), 1.0),
-        (QUESTION, "I don't know.", (0.2, 0.5, None), DECLINE_WORTH / 2),
+        (
+            QUESTION,
+            "I don't know.",
+            (0.2, 0.5, None),
+            DECLINE_WORTH * 0.5**DECLINE_RELEVANCE,
+        ),
         ('Hi!', 'Hello!', (0.2, 1.0, None), CHAT_WORTH),
     ],
 )
 def test_what_is_combined(turn, text, parts, expected):
-    value, relevance, support = parts
-    candidate = Candidate(text, value=value, relevance=relevance, turn_support=support)
+    candidate = Candidate(
+        text, **dict(zip(('value', 'relevance', 'right_answer'), parts, strict=True))
+    )
     assert combine(candidate, turn) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
     'turn, parts',
     [
-        (QUESTION, ('value', 'relevance', 'turn_support')),
-        ('I like museums.', ('value', 'relevance')),
+        (QUESTION, ('value', 'relevance', 'right_answer')),
+        ('I like museums.', ('value', 'relevance', 'right_answer')),
     ],
 )
 def test_every_part_counts(turn, parts):
-    best = Candidate('x', value=0.8, relevance=0.8, turn_support=0.8)
+    best = Candidate('x', value=0.8, relevance=0.8, right_answer=0.8)
     for part in parts:
         worse = replace(best, **{part: 0.4})
         assert 0 < combine(worse, turn) < combine(best, turn) < 1
 
 
 def test_after_a_statement_groundedness_counts_most():
-    grounded = Candidate('x', value=0.9, relevance=0.4, turn_support=0.9)
-    relevant = Candidate('x', value=0.4, relevance=0.9, turn_support=0.9)
+    grounded = Candidate('x', value=0.9, relevance=0.4, right_answer=0.6)
+    relevant = Candidate('x', value=0.4, relevance=0.9, right_answer=0.6)
     assert combine(grounded, 'I like it.') > combine(relevant, 'I like it.')
 
 
@@ -183,7 +194,7 @@ def test_a_batch_is_read_as_its_pairs_alone():
         (Turn(MUSEUM, [QUESTION]), ''),
     ]
     reader = TurnReader()
-    for read in (reader.read_relevance, reader.read_support):
+    for read in (reader.read_relevance, reader.read_right_answers):
         together = read(pairs)
         assert together == pytest.approx([read([pair])[0] for pair in pairs], abs=1e-5)
         assert all(0 <= value <= 1 for value in together)

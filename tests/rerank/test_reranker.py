@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from parlai_q2.claims import Claim, Evidence, Label, Score, Status
+from parlai_q2.claims import Claim, Evidence, Label, Mistake, MistakeKind, Score, Status
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, Reranker
 from parlai_q2.turns import Span
@@ -96,7 +96,7 @@ def test_a_repetition_loses_to_what_was_not_said_yet():
     ranking = Reranker(ToyScorer()).rank(SKY, candidates, history)
     assert texts(ranking) == [new, earlier, 'pigs fly over us']
     assert ranking.candidates[1].guards == ('repeat',)
-    free = Reranker(ToyScorer(), guards=False)
+    free = Reranker(ToyScorer(), guards=False, relevance=None)
     assert texts(free.rank(SKY, candidates, history))[0] == earlier
 
 
@@ -191,7 +191,12 @@ def test_blank_passages_are_no_knowledge(knowledge):
     assert (ranking.reason, ranking.passages) == (Reason.NO_KNOWLEDGE, ())
 
 
-MARK = Claim(Span('x', 0, 1), 0.0, Status.UNSUPPORTED)
+MARK = Claim(
+    Span('x', 0, 1),
+    0.0,
+    Status.UNSUPPORTED,
+    mistake=Mistake(MistakeKind.OTHER, Span('x', 0, 1)),
+)
 
 
 class Explainer(ToyScorer):
@@ -277,7 +282,8 @@ def test_evidence_follows_the_choice():
     wrong = Candidate(text, score=Score(0.3, Label.INCONSISTENT), evidence=evidence)
     shown = wrong.displayed_score.claims
     assert shown[0] == claims[0], 'the better supported one stays'
-    assert shown[1] == Claim(parts[1], 0.3, Status.UNSUPPORTED)
+    mistake = Mistake(MistakeKind.OTHER, parts[1])
+    assert shown[1] == Claim(parts[1], 0.3, Status.UNSUPPORTED, mistake=mistake)
     right = replace(wrong, score=Score(0.7, Label.CONSISTENT))
     assert right.displayed_score.claims == claims
 

@@ -45,23 +45,22 @@ class ToyScorer(Scorer):
 
 class ToyRelevance:
     """
-    The share of the last turn's words that a reply has, and little support for replies
-    that say "or so"; counts every call.
+    The share of the last turn's words that a reply has, for both; counts every call.
     """
 
     settings: dict = {}
 
     def __init__(self) -> None:
         self.relevance_batches: list = []
-        self.support_batches: list = []
+        self.answer_batches: list = []
 
     def read_relevance(self, pairs):
         self.relevance_batches.append([reply for _, reply in pairs])
         return [self._share(turn.text, reply) for turn, reply in pairs]
 
-    def read_support(self, pairs):
-        self.support_batches.append([reply for _, reply in pairs])
-        return [0.1 if 'or so' in reply else 0.9 for _, reply in pairs]
+    def read_right_answers(self, pairs):
+        self.answer_batches.append([reply for _, reply in pairs])
+        return [self._share(turn.text, reply) for turn, reply in pairs]
 
     def _share(self, text, reply):
         words = set(tokens(text))

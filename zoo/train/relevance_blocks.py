@@ -14,8 +14,10 @@ from typing import Any
 from parlai_q2.text.questions import only_declines
 from parlai_q2.text.selection import stems
 from parlai_q2.zoo.train.relevance_pools import (
+    FRAGMENT,
     Pool,
     Row,
+    is_best,
     is_held_out,
     sentences_of,
     yes_no_question,
@@ -23,17 +25,20 @@ from parlai_q2.zoo.train.relevance_pools import (
 
 # How often each rule makes a block.
 SHARES = {
-    'labelled': 0.14,
-    'questions': 0.12,
-    'yes_no': 0.06,
-    'replies': 0.05,
-    'dialogues': 0.02,
-    'courtesies': 0.04,
-    'supported': 0.3,
-    'right_answers': 0.12,
-    'polarity': 0.05,
-    'twins': 0.1,
-    'replay': 0.18,
+    'labelled': 0.06,
+    'questions': 0.06,
+    'yes_no': 0.02,
+    'replies': 0.02,
+    'dialogues': 0.01,
+    'courtesies': 0.02,
+    'choices': 0.36,
+    'question_choices': 0.18,
+    'dialogue_choices': 0.04,
+    'chat_choices': 0.2,
+    'right_answers': 0.03,
+    'polarity': 0.04,
+    'twins': 0.06,
+    'replay': 0.14,
 }
 # What the detector's classes (entailed, neutral, contradicted, generic) say of support,
 # and the sources of its data that are like replies.
@@ -49,6 +54,8 @@ REPLAYED = frozenset(
 MAX_SHARED = 0.5
 # Replies of dialogues that share less with their knowledge may not rest on it.
 LEAST_F1 = 0.3
+# Replies that share less are chat that the knowledge does not support.
+MOST_CHAT_F1 = 0.2
 LONGEST_PASSAGE = 600
 DECLINES = (
     "Sorry, I don't know.|I'm afraid I can't say.|I couldn't find that, sorry.|"
@@ -96,6 +103,8 @@ class Block:
     :param relevance: in [0, 1], by context and reply; what is missing is not known.
     :param knowledge: of blocks for support, the passages as one text, by context.
     :param support: whether the knowledge supports a reply after a turn.
+    :param best: whether a reply is a best one of those to a turn, and whether its turn
+        is the right one of those that it is read after.
     """
 
     turns: list[list[str]] = field(default_factory=list)
@@ -103,6 +112,7 @@ class Block:
     relevance: dict[tuple[int, int], float] = field(default_factory=dict)
     knowledge: Sequence[str] = ()
     support: dict[tuple[int, int], float] = field(default_factory=dict)
+    best: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     def add(self, text: str, relevance: Mapping[int, float]) -> None:
         """Add a reply with its relevance by context."""
@@ -116,10 +126,17 @@ class Block:
         self.replies.append(text)
         self.support.update({(t, reply): label for t, label in support.items()})
 
+    def add_choice(
+        self, text: str, best: Mapping[int, bool], support: Mapping[int, float]
+    ) -> None:
+        """Add a reply with whether it is a best one, and its support, by context."""
+        self.best.update({(t, len(self.replies)): label for t, label in best.items()})
+        self.add_support(text, support)
+
     @property
     def pairs(self) -> list[tuple[int, int]]:
         """The contexts and replies that the model reads: those with a label."""
-        return list(self.support or self.relevance)
+        return list({**self.support, **self.best, **self.relevance})
 
 
 class BlockSource:
@@ -159,6 +176,15 @@ class BlockSource:
         self.long = [g for g in groups.values() if len(sentences_of(g[0]['c'])) > 1]
         self.replies = [r for r in replies if r['h']]
         self.dialogues = [d for d in dialogues if d['h'] and d['f1'] > LEAST_F1]
+        self.chat = [d for d in dialogues if d['f1'] < MOST_CHAT_F1]
+        same = _grouped(self.dialogues, lambda d: d['k']).values()
+        self.same_knowledge = [g for g in same if len(g) > 1]
+        self.unanswerable = [
+            r
+            for r in questions
+            if not r['a'] and '?' in r['q'] and len(r['c']) < LONGEST_PASSAGE
+        ]
+        self._left: list[Pool] = []
 
     def draw(self, draw: random.Random) -> Iterator[Block]:
         rules = {
@@ -168,7 +194,10 @@ class BlockSource:
             'replies': lambda d: _own_and_other(d.sample(self.replies, 3), d),
             'dialogues': lambda d: _own_and_other(d.sample(self.dialogues, 2), d),
             'courtesies': self._courtesies,
-            'supported': self._supported,
+            'choices': self._choices,
+            'question_choices': self._question_choices,
+            'dialogue_choices': self._dialogue_choices,
+            'chat_choices': self._chat_choices,
             'right_answers': self._right_answers,
             'polarity': self._polarity,
             'twins': self._twins,
@@ -265,14 +294,120 @@ class BlockSource:
             block.add(draw.choice(DECLINES), {0: 0.0})
         return block
 
-    def _supported(self, draw: random.Random) -> Block:
-        """A turn of people's pools with its passages and its replies' support."""
-        pool = draw.choice(self.pools)
+    def _choices(self, draw: random.Random) -> Block:
+        """
+        A turn of people's pools with its passages and replies, beside another turn on
+        them with the replies that are best there.
+        """
+        pool = self._next_pool(draw)
         passages = draw.sample(pool['knowledge'], len(pool['knowledge']))
-        block = Block([pool['history']], knowledge=[' '.join(passages)])
-        for reply in draw.sample(pool['candidates'], len(pool['candidates'])):
-            if reply['g'] != 'n' or draw.random() < 0.3:
-                block.add_support(reply['text'], {0: float(reply['g'] != 0)})
+        block = Block([pool['history']], knowledge=[' '.join(passages)] * 2)
+        replies = draw.sample(pool['candidates'], len(pool['candidates']))
+        others = [
+            p
+            for p in self.by_passage[pool['knowledge'][0]]
+            if p is not pool and not _alike(p['history'][-1], pool['history'][-1])
+        ]
+        if others:
+            block.turns.append(draw.choice(others)['history'])
+        for reply in replies:
+            best = {0: is_best(reply)}
+            if others and reply['g'] == 1 and best[0]:
+                best[1] = False
+            support = {} if reply['g'] == 'n' else {0: float(reply['g'])}
+            block.add_choice(reply['text'], best, support)
+        if others:
+            other = next(p for p in others if p['history'] is block.turns[1])
+            right = [r for r in other['candidates'] if is_best(r) and r['g'] == 1]
+            for reply in draw.sample(right, min(len(right), 1)):
+                block.add_choice(reply['text'], {0: False, 1: True}, {})
+        declines = [r for r in replies if r['g'] == 'n']
+        if not declines and draw.random() < 0.4:
+            block.add_choice(draw.choice(DECLINES), {0: False}, {})
+        return block
+
+    def _next_pool(self, draw: random.Random) -> Pool:
+        """The pools in turn, so that each is read as often as the others."""
+        if not self._left:
+            self._left = draw.sample(self.pools, len(self.pools))
+        return self._left.pop()
+
+    def _question_choices(self, draw: random.Random) -> Block:
+        """A question on a passage: its answer, others, and what is wrong or beside."""
+        if draw.random() < 0.25:
+            row = draw.choice(self.unanswerable)
+            block = Block([[row['q']]], knowledge=[row['c']])
+            block.add_choice(draw.choice(DECLINES), {0: True}, {})
+            own = draw.sample(self._beside(row['c'], row['q'], ''), 1)
+            fragments = _fragments(row['c'], '')
+            if fragments:
+                own.append(_worded(draw.choice(fragments), (), draw))
+            for text in own:
+                block.add_choice(text, {0: False}, {})
+            return block
+        rows = draw.choice(self.several if draw.random() < 0.6 else self.long)
+        row, *rest = draw.sample(rows, len(rows))
+        block = Block([[row['q']]], knowledge=[row['c']])
+        own = sentences_of(row['c'])
+        right = _worded(row['a'], own, draw)
+        block.add_choice(right, {0: True}, {0: 1.0})
+        beside = [s for s in own if row['a'].lower() not in s.lower()]
+        for text in draw.sample(beside, min(len(beside), 1)):
+            block.add_choice(text, {0: False}, {})
+        fragments = _fragments(row['c'], row['a'])
+        other = next((r for r in rest if _is_beside(right, row, r)), None)
+        if other:
+            text = _worded(other['a'], own, draw)
+            if row['a'].lower() not in text.lower():
+                block.add_choice(text, {0: False}, {})
+                if len(block.turns) < 2 and draw.random() < 0.5:
+                    block.turns.append([other['q']])
+                    block.knowledge = [row['c']] * 2
+                    block.best[1, 0] = False
+                    block.best[1, len(block.replies) - 1] = True
+        elif fragments:
+            block.add_choice(_worded(draw.choice(fragments), (), draw), {0: False}, {})
+        if draw.random() < 0.5:
+            block.add_choice(draw.choice(DECLINES), {0: False}, {})
+        changed = _changed_number(right, draw)
+        if changed and draw.random() < 0.5 and changed not in row['c']:
+            block.add_choice(changed, {0: False}, {0: 0.0})
+        if draw.random() < 0.15 and fragments:
+            block = _asked_again(row, draw.choice(fragments), draw)
+        return block
+
+    def _beside(self, passage: str, question: str, answer: str) -> list[str]:
+        """Sentences of a passage, or the passage, without an answer."""
+        own = sentences_of(passage)
+        return [s for s in own if not answer or answer not in s] or [passage]
+
+    def _dialogue_choices(self, draw: random.Random) -> Block:
+        """A person's reply beside those to other turns with the same knowledge."""
+        row, *others = draw.sample(draw.choice(self.same_knowledge), 2)
+        stranger = draw.choice(self.dialogues)
+        block = Block([row['h']], knowledge=[row['k']])
+        block.add_choice(row['r'], {0: True}, {})
+        for other in (*others, stranger):
+            if not _alike(other['r'], row['r']):
+                block.add_choice(other['r'], {0: False}, {})
+        return block
+
+    def _chat_choices(self, draw: random.Random) -> Block:
+        """A generator's reply beside others, and with what its knowledge lacks."""
+        row, other = draw.sample(self.replies, 2)
+        chat = draw.choice(self.chat)['r']
+        block = Block([row['h'][-3:]], knowledge=[row['k']])
+        block.add_choice(row['r'], {0: True}, {0: 1.0})
+        block.add_choice(other['r'], {0: False}, {0: 0.0})
+        block.add_choice(chat, {0: False}, {})
+        added = draw.choice((other['r'], chat))
+        parts = [row['r'], added] if draw.random() < 0.5 else [added, row['r']]
+        block.add_choice(' '.join(parts), {0: False}, {0: 0.0})
+        changed = _changed_number(row['r'], draw)
+        if changed and changed not in row['k']:
+            block.add_choice(changed, {0: False}, {0: 0.0})
+        if draw.random() < 0.3:
+            block.add_choice(draw.choice(GENERIC), {0: False}, {})
         return block
 
     def _right_answers(self, draw: random.Random) -> Block:
@@ -340,6 +475,26 @@ class BlockSource:
             block.turns.append(turns if draw.random() < 0.7 else [])
             block.add_support(row['h'], {n: label})
         return block
+
+
+def _fragments(passage: str, answer: str) -> list[str]:
+    """Names and amounts of a passage that an answer does not overlap."""
+    answer = answer.lower()
+    return [
+        f
+        for f in FRAGMENT.findall(passage)
+        if not answer or not (f.lower() in answer or answer in f.lower())
+    ]
+
+
+def _asked_again(row: Row, other: str, draw: random.Random) -> Block:
+    """A question with a guess at its answer, which is right or wrong."""
+    guess, right, wrong = draw.choice(((row['a'], 'Yes', 'No'), (other, 'No', 'Yes')))
+    block = Block([[f'{row["q"]} Is it {guess}?']], knowledge=[row['c']])
+    block.add_choice(f'{right}, {row["a"]}.', {0: True}, {0: 1.0})
+    block.add_choice(f'{wrong}, {other}.', {0: False}, {0: 0.0})
+    block.add_choice(draw.choice(DECLINES), {0: False}, {})
+    return block
 
 
 def _changed_number(text: str, draw: random.Random) -> str:

@@ -16,6 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+# A name or a number: the fragments of a passage that answer some question.
+FRAGMENT = re.compile(
+    r"\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)+|\b\d[\d,.]*\d(?: \w+)?|\b\d+ \w+"
+)
+
 Row = Mapping[str, Any]
 Pool = dict[str, Any]
 

@@ -23,7 +23,7 @@ from parlai_q2.zoo.train.relevance_blocks import Block, BlockSource
 from parlai_q2.zoo.train.relevance_pools import read_rows
 
 MAX_TOKENS = 192
-PEAK_RATE, HEAD_FACTOR, WARM_UP, LEAST_RATE = 8e-5, 10, 30, 0.02
+HEAD_FACTOR, WARM_UP, LEAST_RATE = 10, 30, 0.02
 # Pairs in a step; blocks are sorted by length, so many at a time.
 STEP, SORTED = 64, 60
 # The embeddings and the lowest layers stay as they are, which saves time.
@@ -32,6 +32,8 @@ SMOOTHING = 0.03
 # Of the softmax over a turn's replies, and over a reply's turns.
 PAIR_WEIGHT = 0.5
 REPLY_WEIGHT, TURN_WEIGHT = 0.3, 0.4
+# Of the choice among a turn's replies, and among a reply's turns, for each of them.
+CHOICE_WEIGHT, CHOICE_TURN_WEIGHT = 0.6, 0.4
 
 
 def steps_of(blocks: Iterator[Block], seed: int) -> Iterator[list[Block]]:
@@ -53,7 +55,7 @@ def _length(block: Block) -> int:
 
 
 def texts_of(block: Block) -> list[tuple[str, str]]:
-    if not block.support:
+    if not block.knowledge:
         return [(join_turns(block.turns[t]), block.replies[r]) for t, r in block.pairs]
     return [
         (
@@ -79,8 +81,11 @@ def loss_of(blocks: Sequence[Block], logits: Any) -> Any:
     for block, rows in zip(blocks, logits.split([len(b.pairs) for b in blocks])):
         pairs = block.pairs
         count += len(pairs)
-        if block.support:
-            total = total + support_loss(block, rows[:, 1])
+        if block.knowledge:
+            places = [n for n, pair in enumerate(pairs) if pair in block.support]
+            if places:
+                total = total + support_loss(block, rows[places, 1])
+            total = total + choice_loss(block, rows[:, 0])
             continue
         known = [n for n, pair in enumerate(pairs) if pair in block.relevance]
         target = torch.tensor([block.relevance[pairs[n]] for n in known])
@@ -102,12 +107,33 @@ def loss_of(blocks: Sequence[Block], logits: Any) -> Any:
     return total / count
 
 
+def choice_loss(block: Block, logits: Any) -> Any:
+    """Cross-entropy of a turn's best replies, and of a reply's right turn."""
+    import torch
+
+    total = logits.new_zeros(())
+    for side, weight in ((0, CHOICE_WEIGHT), (1, CHOICE_TURN_WEIGHT)):
+        groups: dict[int, list[int]] = {}
+        for n, pair in enumerate(block.pairs):
+            if pair in block.best:
+                groups.setdefault(pair[side], []).append(n)
+        for group in groups.values():
+            best = torch.tensor([float(block.best[block.pairs[n]]) for n in group])
+            if 0 < best.sum() < len(group):
+                chosen = torch.log_softmax(logits[group], 0)
+                chosen = -(chosen * best / best.sum()).sum()
+                total = total + weight * len(group) * chosen
+    return total
+
+
 def support_loss(block: Block, support: Any) -> Any:
     """Cross-entropy of support, and of the right replies among those to a turn."""
     import torch
     from torch.nn import functional as F
 
-    target = torch.tensor(list(block.support.values()))
+    target = torch.tensor(
+        [block.support[pair] for pair in block.pairs if pair in block.support]
+    )
     loss = F.binary_cross_entropy_with_logits(
         support, SMOOTHING + (1 - 2 * SMOOTHING) * target, reduction='sum'
     )
@@ -158,7 +184,7 @@ def train(args: argparse.Namespace) -> None:
     tokenizer.truncation_side = 'left'  # The last turn matters most.
     # Computing in bf16 is twice as fast; the weights that are updated stay in fp32.
     whole = load_model(args.init)
-    model = load_model(args.init).to(torch.bfloat16).train()
+    model = load_model(args.init).to(getattr(torch, args.type)).train()
     model.load_state_dict(whole.state_dict())
     for each in (whole, model):
         for part in (each.bert.embeddings, *each.bert.encoder.layer[:FROZEN_LAYERS]):
@@ -168,8 +194,8 @@ def train(args: argparse.Namespace) -> None:
     weights = [w for w, _ in pairs]
     head = len(list(whole.classifier.parameters()))
     groups = [
-        {'params': weights[:-head], 'peak': PEAK_RATE},
-        {'params': weights[-head:], 'peak': HEAD_FACTOR * PEAK_RATE},
+        {'params': weights[:-head], 'peak': args.rate},
+        {'params': weights[-head:], 'peak': HEAD_FACTOR * args.rate},
     ]
     optimizer = torch.optim.AdamW(
         groups, weight_decay=0.01, betas=(0.9, 0.98), fused=True
@@ -240,6 +266,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('--minutes', type=float, default=60)
     parser.add_argument('--every', type=float, default=5, help='minutes per checkpoint')
     parser.add_argument('--threads', type=int, default=1)
+    parser.add_argument('--rate', type=float, default=8e-5, help='the highest')
+    parser.add_argument('--type', default='bfloat16', help='float32 where that is slow')
     parser.add_argument('--seed', type=int, default=0)
     args = parser.parse_args(argv)
     Path(args.out).mkdir(parents=True, exist_ok=True)
