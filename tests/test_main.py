@@ -231,6 +231,6 @@ def test_an_unknown_key_of_an_option_file_is_told_in_a_line(tmp_path, monkeypatc
     path.write_text(json.dumps({'task': 'integration_tests', 'modle': 'x'}))
     monkeypatch.setattr('sys.argv', ['parlai_q2'])
     words = ['eval_model', '--init-opt', str(path), '-m', 'repeat_label']
-    message = f"{path} sets 'modle', .* .is 'model' meant.*. Remove it there"
+    message = f"{path} sets 'modle', .* .did you mean 'model'.*. Remove it there"
     with pytest.raises(ConfigError, match=message):
         command.run(words)

@@ -154,7 +154,7 @@ class Weights(NamedTuple):
 
 # Fitted on development data: pools with labelled replies, pools made of questions, and
 # the wrong choices on BEGIN's (benchmarks/choice.py).
-IF_ASKED = Weights(0.5, 0.025, 0.75, chat_relevance=0.25, least_score=0.2)
+IF_ASKED = Weights(0.5, 0.025, 0.75, chat_relevance=1.0, least_score=0.2)
 IF_NOT_ASKED = Weights(0.5, 0.1, 0.5, chat_relevance=0.025, least_score=0.03)
 # What replies are worth that claim nothing: the most of one that declines, and of one
 # that greets or chats.

@@ -134,7 +134,7 @@ def parse_conditions(text: str) -> dict[str, str | None]:
 
     :raises ConfigError: if one is neither ``given``, nor a preset, nor an index.
 
-    >>> conditions_of('given,knn,mine=INDEX')
+    >>> parse_conditions('given,knn,mine=INDEX')
     {'given': None, 'knn': None, 'mine': 'INDEX'}
     """
     conditions: dict[str, str | None] = {}

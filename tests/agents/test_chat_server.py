@@ -268,7 +268,7 @@ def test_somebody_can_chat_with_it(monkeypatch, capsys):
     lines = iter(['/knowledge 1 2', 'Which?', '/why', '[EXIT]'])
     monkeypatch.setattr(builtins, 'input', lambda *_: next(lines))
     with serving(digits) as served:
-        Interactive.main(**options(served, **RERANKING))
+        Interactive.main(**options(served, **RERANKING, rerank_by='score'))
     assert '[GroundedRerank]: 1 2' in capsys.readouterr().out
     assert [r['n'] for r in served.requests] == [10]
     assert sent(served)[1:] == [('user', 'Which?')]
@@ -276,7 +276,7 @@ def test_somebody_can_chat_with_it(monkeypatch, capsys):
 
 def test_in_the_browser_a_turn_shows_its_candidates():
     with serving(digits) as served:
-        agent = make(served, **RERANKING, interactive_mode=True)
+        agent = make(served, **RERANKING, rerank_by='score', interactive_mode=True)
         turn = AgentConversation(agent).interact('Which?', '1 2')['turn']
     assert turn['said'] == 'Which?'
     assert turn['text'] == '1 2'

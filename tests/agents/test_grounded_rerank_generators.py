@@ -93,6 +93,7 @@ def test_generators_of_parlai(name, options):
         dict_file=f'{trained_generator()}.dict',
         label_truncate=8,
         candidate_strategies=SEVERAL,
+        rerank_by='score',
         **options,
     )
     assert agent.opt['generator'] == name
@@ -105,6 +106,7 @@ def test_bart():
         generator='bart',
         choose=TOY,
         candidate_strategies=SEVERAL,
+        rerank_by='score',
         dict_tokenizer='space',
         dict_file=f'{trained_generator()}.dict',
         label_truncate=8,
@@ -123,6 +125,7 @@ def test_our_own_encoder_decoder(tmp_path):
     agent = make_agent(
         generator=HF,
         candidate_strategies=SEVERAL,
+        rerank_by='score',
         hf_model=tiny_t5(tmp_path),
         label_truncate=12,
         beam_min_length=1,
@@ -146,6 +149,7 @@ def test_gpt2(tmp_path):
         text_truncate=32,
         label_truncate=12,
         candidate_strategies=SEVERAL,
+        rerank_by='score',
     )
     check(agent)
 
@@ -156,6 +160,7 @@ def test_t5_is_searched_by_parlai_so_that_it_gives_a_list(tmp_path):
         generator='hugging_face/t5',
         choose=TOY,
         candidate_strategies=SEVERAL,
+        rerank_by='score',
         label_truncate=8,
         no_cuda=True,
     )

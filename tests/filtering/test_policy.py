@@ -42,7 +42,7 @@ def test_what_cannot_be_judged_is_a_choice(
 ):
     assert Policy(**{name: choice}).decide(example, score) == (is_kept, reason)
     # One choice says nothing of the others.
-    assert Policy(**{name: choice}).decide(EXAMPLE, Score(1.0, 'consistent')).kept
+    assert Policy(**{name: choice}).decide(EXAMPLE, Score(1.0, 'consistent')).is_kept
 
 
 @pytest.mark.parametrize(

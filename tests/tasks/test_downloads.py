@@ -41,8 +41,9 @@ def test_a_failed_download_says_where_to_place_the_file(sets, monkeypatch):
         TaskDataError, match=r'https://example.invalid/dodeca'
     ) as caught:
         read(sets)
-    names = 'dodeca_consistent.csv, memnet_consistent.csv'
-    assert f'{names} in ~/parlai_data/q2_wow, and --datapath' in str(caught.value)
+    message = str(caught.value)
+    assert 'dodeca_consistent.csv, memnet_consistent.csv' in message
+    assert '~/parlai_data/q2_wow, and give --datapath' in message
 
 
 def test_a_broken_download_is_not_left_behind(sets, monkeypatch):

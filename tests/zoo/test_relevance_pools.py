@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.zoo.train import relevance_pools
-from parlai_q2.zoo.train.relevance_blocks import BlockSource, blurred, misspelt
+from parlai_q2.zoo.train.relevance_blocks import BlockSource, blurred
 from parlai_q2.zoo.train.relevance_pools import (
     is_best,
     is_held_out,
@@ -14,6 +14,7 @@ from parlai_q2.zoo.train.relevance_pools import (
     with_other_turns,
     yes_no_question,
 )
+from parlai_q2.zoo.train.relevance_texts import misspell
 
 PASSAGE = 'The museum opened in 1903. It was designed by Anna Keller.'
 QUESTIONS = [
@@ -45,6 +46,8 @@ DIALOGUES = [
     {'k': 'Bees have five eyes.', 'h': ['I like bees.'], 'r': 'Five eyes!', 'f1': 0.7},
     {'k': 'Baikal is deep.', 'h': ['Is it deep?'], 'r': 'It is deep.', 'f1': 0.6},
     {'k': 'Rome is old.', 'h': ['Old?'], 'r': 'It is old.', 'f1': 0.6},
+    {'k': 'Rome is old.', 'h': ['Rome?'], 'r': 'Rome, yes.', 'f1': 0.5},
+    {'k': 'Rome is old.', 'h': ['Rome?'], 'r': 'I love pizza.', 'f1': 0.1},
 ]
 DETECTOR = [
     {'p': 'The lake is deep.', 'h': reply, 'y': y, 'src': 'd-syn-num'}
@@ -59,14 +62,14 @@ def blocks():
         [POOL, PRICE], QUESTIONS, DIALOGUES, DIALOGUES, TWINS, DETECTOR
     )
     drawn = source.draw(random.Random(3))
-    return [next(drawn) for _ in range(400)]
+    return [next(drawn) for _ in range(1500)]
 
 
 def labels(block, text):
-    """What a block says of a reply: by its last turn, relevance and support."""
+    """What a block says of a reply: relevance, support and choice by its last turn."""
     return {
         (block.turns[t][-1], name): value
-        for name in ('relevance', 'support')
+        for name in ('relevance', 'support', 'best')
         for (t, r), value in getattr(block, name).items()
         if block.replies[r] == text
     }
@@ -84,6 +87,10 @@ def labels(block, text):
         ('Anna Keller.', 'Who designed it?', 'support', {1.0}),
         ('Anna Keller.', 'When did the museum open?', 'support', {0.0}),
         ('Otto Brandt.', 'Who designed it?', 'support', {0.0}),
+        ('Anna Keller.', 'Who designed it?', 'best', {True}),
+        ('Anna Keller.', 'Do children pay?', 'best', {False}),
+        ('Otto Brandt.', 'Who designed it?', 'best', {False}),
+        ('No word on that, sorry.', 'Do children pay?', 'best', {True}),
         ('It is deep.', 'Is it deep?', 'relevance', {1.0}),
         ('It is deep.', 'I like bees.', 'relevance', {0.0}),
     ],
@@ -97,7 +104,7 @@ def test_what_the_model_reads_has_a_label(blocks):
     for block in blocks:
         assert block.pairs
         assert len(set(block.pairs)) == len(block.pairs)
-        assert bool(block.support) == bool(block.knowledge)
+        assert bool(block.support or block.best) == bool(block.knowledge)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +123,7 @@ def test_sentences_become_yes_no_questions(sentence, question):
 
 def test_turns_are_blurred_as_people_write(blocks):
     draw = random.Random(1)
-    typed = {misspelt('How much is breakfast?', draw) for _ in range(20)}
+    typed = {misspell('How much is breakfast?', draw) for _ in range(20)}
     assert len(typed) > 10
     assert all(len(text) >= 20 for text in typed)
     assert blurred(blocks[0], draw).pairs == blocks[0].pairs

@@ -12,15 +12,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parlai_q2.text.questions import only_declines
-from parlai_q2.text.selection import stems
 from parlai_q2.zoo.train.relevance_pools import (
-    FRAGMENT,
     Pool,
     Row,
     is_best,
     is_held_out,
     sentences_of,
     yes_no_question,
+)
+from parlai_q2.zoo.train.relevance_texts import (
+    COURTESIES,
+    DECLINES,
+    GENERIC,
+    answer_kind,
+    are_alike,
+    change_number,
+    find_fragments,
+    misspell,
+    word_answer,
 )
 
 # How often each rule makes a block.
@@ -50,47 +59,11 @@ REPLAYED = frozenset(
     'd-halueval halueval-qa-k halueval-qa-eq wikiresnli fever fever-nei-page '
     'fool-me-twice'.split()
 )
-# Turns that share more of their words may ask the same.
-MAX_SHARED = 0.5
 # Replies of dialogues that share less with their knowledge may not rest on it.
 LEAST_F1 = 0.3
 # Replies that share less are chat that the knowledge does not support.
 MOST_CHAT_F1 = 0.2
 LONGEST_PASSAGE = 600
-DECLINES = (
-    "Sorry, I don't know.|I'm afraid I can't say.|I couldn't find that, sorry.|"
-    "That isn't mentioned anywhere I can look.|I don't have any information on that.|"
-    "Good question, but I don't know the answer.|Sorry, I have nothing about that.|"
-    "I can't tell you that.|No idea, I'm sorry.|It doesn't say.|I'm not sure about it.|"
-    "Unfortunately I don't have that information.|I don't know, sorry!|I can't find it."
-    "|That's not in the text.|Nothing in here says that.|I have no information on it.|"
-    "Sorry, that's something I wasn't told.|The page is silent on that.|No clue, sorry."
-    "|Hm, that's beyond what I know.|I wish I knew!|The document doesn't cover this.|"
-    "You'd have to ask someone else, I don't know.|There's nothing about that here.|"
-    "I'm not able to answer that.|i don ' t know , sorry .|i ' m not sure about that ."
-    "|I haven't been given any details on this.|That's unknown to me, I'm afraid."
-).split('|')
-GENERIC = (
-    "That's interesting!|I see.|Great question!|Wow, really?|Yes, I like that too.|"
-    'What do you think?|That sounds nice.|I hope that helps!|Tell me more.|Cool!|'
-    'i like it too . what about you ?|crazy , right ?|I enjoy it too.|Fun fact!'
-).split('|')
-# Turns that ask nothing, and the replies that they deserve.
-COURTESIES = {
-    'hi|hello there|Hi!|hey|Hi there!|Good morning.|Good evening|hello, anyone?': (
-        'Hello! How can I help you?|Hi there!|Hello, nice to meet you.|Hey! What can I '
-        'do for you?|Good day! What would you like to know?|hi ! how are you ?'
-    ),
-    'Thanks!|thank you|Great, thanks a lot.|ok thx|That helped, thank you!': (
-        "You're welcome!|No problem.|Glad I could help!|My pleasure.|Any time!"
-    ),
-    'bye|Goodbye!|See you.|have a good day|Good night!': (
-        'Goodbye!|Bye, take care.|See you soon!|You too, goodbye!|Have a nice day!'
-    ),
-    'How are you?|hows it going|How are you doing today?': (
-        "I'm fine, thanks! And you?|Very well, thank you.|Good, thanks for asking!"
-    ),
-}
 
 
 @dataclass
@@ -215,7 +188,7 @@ class BlockSource:
         same = [
             p
             for p in self.by_passage[pool['knowledge'][0]]
-            if not _alike(p['history'][-1], pool['history'][-1])
+            if not are_alike(p['history'][-1], pool['history'][-1])
         ]
         other = draw.choice(same or self.pools)
         block = Block([pool['history'], other['history']])
@@ -235,7 +208,7 @@ class BlockSource:
         block = Block([[row['q']] for row in rows])
         own = sentences_of(rows[0]['c']) or [rows[0]['c']]
         for n, row in enumerate(rows):
-            text = _worded(row['a'], own, draw)
+            text = word_answer(row['a'], own, draw)
             labels = {n: 1.0}
             for m, other in enumerate(rows):
                 if m != n and _is_beside(text, row, other):
@@ -270,8 +243,8 @@ class BlockSource:
         block.add(short, {0: 1.0, 1: 0.0})
         block.add(draw.choice((sentence, f'Yes, {negated}.')), {0: 1.0})
         if row['a'].lower() not in sentence.lower():
-            block.add(_worded(row['a'], own, draw), {0: 0.0, 1: 1.0})
-        beside = [s for s in own if s != sentence and not _alike(s, sentence)]
+            block.add(word_answer(row['a'], own, draw), {0: 0.0, 1: 1.0})
+        beside = [s for s in own if s != sentence and not are_alike(s, sentence)]
         if beside:
             block.add(draw.choice(beside), {0: 0.0})
         return block
@@ -306,7 +279,7 @@ class BlockSource:
         others = [
             p
             for p in self.by_passage[pool['knowledge'][0]]
-            if p is not pool and not _alike(p['history'][-1], pool['history'][-1])
+            if p is not pool and not are_alike(p['history'][-1], pool['history'][-1])
         ]
         if others:
             block.turns.append(draw.choice(others)['history'])
@@ -339,9 +312,9 @@ class BlockSource:
             block = Block([[row['q']]], knowledge=[row['c']])
             block.add_choice(draw.choice(DECLINES), {0: True}, {})
             own = draw.sample(self._beside(row['c'], row['q'], ''), 1)
-            fragments = _fragments(row['c'], '')
+            fragments = find_fragments(row['c'], '')
             if fragments:
-                own.append(_worded(draw.choice(fragments), (), draw))
+                own.append(word_answer(draw.choice(fragments), (), draw))
             for text in own:
                 block.add_choice(text, {0: False}, {})
             return block
@@ -349,15 +322,15 @@ class BlockSource:
         row, *rest = draw.sample(rows, len(rows))
         block = Block([[row['q']]], knowledge=[row['c']])
         own = sentences_of(row['c'])
-        right = _worded(row['a'], own, draw)
+        right = word_answer(row['a'], own, draw)
         block.add_choice(right, {0: True}, {0: 1.0})
         beside = [s for s in own if row['a'].lower() not in s.lower()]
         for text in draw.sample(beside, min(len(beside), 1)):
             block.add_choice(text, {0: False}, {})
-        fragments = _fragments(row['c'], row['a'])
+        fragments = find_fragments(row['c'], row['a'])
         other = next((r for r in rest if _is_beside(right, row, r)), None)
         if other:
-            text = _worded(other['a'], own, draw)
+            text = word_answer(other['a'], own, draw)
             if row['a'].lower() not in text.lower():
                 block.add_choice(text, {0: False}, {})
                 if len(block.turns) < 2 and draw.random() < 0.5:
@@ -366,10 +339,12 @@ class BlockSource:
                     block.best[1, 0] = False
                     block.best[1, len(block.replies) - 1] = True
         elif fragments:
-            block.add_choice(_worded(draw.choice(fragments), (), draw), {0: False}, {})
+            block.add_choice(
+                word_answer(draw.choice(fragments), (), draw), {0: False}, {}
+            )
         if draw.random() < 0.5:
             block.add_choice(draw.choice(DECLINES), {0: False}, {})
-        changed = _changed_number(right, draw)
+        changed = change_number(right, draw)
         if changed and draw.random() < 0.5 and changed not in row['c']:
             block.add_choice(changed, {0: False}, {0: 0.0})
         if draw.random() < 0.15 and fragments:
@@ -388,7 +363,7 @@ class BlockSource:
         block = Block([row['h']], knowledge=[row['k']])
         block.add_choice(row['r'], {0: True}, {})
         for other in (*others, stranger):
-            if not _alike(other['r'], row['r']):
+            if not are_alike(other['r'], row['r']):
                 block.add_choice(other['r'], {0: False}, {})
         return block
 
@@ -403,7 +378,7 @@ class BlockSource:
         added = draw.choice((other['r'], chat))
         parts = [row['r'], added] if draw.random() < 0.5 else [added, row['r']]
         block.add_choice(' '.join(parts), {0: False}, {0: 0.0})
-        changed = _changed_number(row['r'], draw)
+        changed = change_number(row['r'], draw)
         if changed and changed not in row['k']:
             block.add_choice(changed, {0: False}, {0: 0.0})
         if draw.random() < 0.3:
@@ -419,19 +394,19 @@ class BlockSource:
         for n, row in enumerate(rows):
             other = rows[1 - n]
             whole = draw.random() < 0.25
-            text = _worded(row['a'], sentences if whole else (), draw)
+            text = word_answer(row['a'], sentences if whole else (), draw)
             labels = {n: 1.0}
             apart = row['a'].lower() not in other['a'].lower()
             apart = apart and other['a'].lower() not in text.lower()
             if whole and text in sentences:
                 labels[1 - n] = 1.0
-            elif apart and not _alike(row['q'], other['q']):
+            elif apart and not are_alike(row['q'], other['q']):
                 labels[1 - n] = 0.0
             block.add_support(text, labels)
         stranger = draw.choice(draw.choice(self.several))['a']
         if stranger.lower() not in rows[0]['c'].lower():
-            block.add_support(_worded(stranger, (), draw), {0: 0.0})
-        changed = _changed_number(block.replies[0], draw)
+            block.add_support(word_answer(stranger, (), draw), {0: 0.0})
+        changed = change_number(block.replies[0], draw)
         if changed:
             block.add_support(changed, {0: 0.0})
         return block
@@ -442,7 +417,7 @@ class BlockSource:
             own = sentences_of(draw.choice(self.long)[0]['c'])
             sentence = draw.choice(own)
             asked = yes_no_question(sentence)
-            changed = _changed_number(sentence, draw)
+            changed = change_number(sentence, draw)
             other = yes_no_question(changed) if changed else None
             if asked and other:
                 break
@@ -477,16 +452,6 @@ class BlockSource:
         return block
 
 
-def _fragments(passage: str, answer: str) -> list[str]:
-    """Names and amounts of a passage that an answer does not overlap."""
-    answer = answer.lower()
-    return [
-        f
-        for f in FRAGMENT.findall(passage)
-        if not answer or not (f.lower() in answer or answer in f.lower())
-    ]
-
-
 def _asked_again(row: Row, other: str, draw: random.Random) -> Block:
     """A question with a guess at its answer, which is right or wrong."""
     guess, right, wrong = draw.choice(((row['a'], 'Yes', 'No'), (other, 'No', 'Yes')))
@@ -495,17 +460,6 @@ def _asked_again(row: Row, other: str, draw: random.Random) -> Block:
     block.add_choice(f'{wrong}, {other}.', {0: False}, {0: 0.0})
     block.add_choice(draw.choice(DECLINES), {0: False}, {})
     return block
-
-
-def _changed_number(text: str, draw: random.Random) -> str:
-    """A text with another number; empty if it has none."""
-    numbers = list(re.finditer(r'\d+', text))
-    if not numbers:
-        return ''
-    found = draw.choice(numbers)
-    value = int(found[0])
-    near = draw.choice((value + 1, value + 2, value + 10, max(0, value - 1), value * 2))
-    return text[: found.start()] + str(near) + text[found.end() :]
 
 
 def _thinned(pool: Pool, draw: random.Random) -> list[Row]:
@@ -531,38 +485,18 @@ def _own_and_other(rows: Sequence[Row], draw: random.Random) -> Block:
     return block
 
 
-def _worded(answer: str, sentences: Sequence[str], draw: random.Random) -> str:
-    """An answer as a fragment, a short sentence or a sentence of its passage."""
-    own = [s for s in sentences if answer in s]
-    if own and draw.random() < 0.45:
-        return draw.choice(own)
-    form = draw.choice(
-        ('{}.', '{}', '{}.', "It's {}.", 'It was {}.', 'That would be {}.', '{}, yes.')
-    )
-    text = form.format(answer.rstrip('.'))
-    return text[:1].upper() + text[1:]
-
-
 def _is_beside(text: str, row: Row, other: Row) -> bool:
     """Whether an answer's text certainly does not answer another question."""
     answer, asked = other['a'].lower(), other['q'].lower()
-    if answer in text.lower() or row['a'].lower() in answer or _alike(row['q'], asked):
+    if (
+        answer in text.lower()
+        or row['a'].lower() in answer
+        or are_alike(row['q'], asked)
+    ):
         return False
     same_word = row['q'].lower().split()[:2] == asked.split()[:2]
-    alike = _looks(row['a']) == _looks(other['a']) != 'words'
+    alike = answer_kind(row['a']) == answer_kind(other['a']) != 'words'
     return not (alike and same_word)
-
-
-def _looks(answer: str) -> str:
-    if any(character.isdigit() for character in answer):
-        return 'number'
-    return 'name' if answer[:1].isupper() else 'words'
-
-
-def _alike(text: str, other: str) -> bool:
-    """Whether two texts share so many words that they may mean the same."""
-    a, b = stems(text), stems(other)
-    return len(a & b) > MAX_SHARED * min(len(a), len(b)) if a and b else False
 
 
 def blurred(block: Block, draw: random.Random) -> Block:
@@ -575,24 +509,13 @@ def blurred(block: Block, draw: random.Random) -> Block:
         if bare:
             last = last.rstrip('?. !')
         if typos:
-            last = misspelt(last, draw)
+            last = misspell(last, draw)
         block.turns[n] = [*turns[:-1], last.lower() if lower else last]
     for n, text in enumerate(block.replies):
         if draw.random() < 0.15:
             text = re.sub(r"([.,!?';:])", r' \1 ', text.lower()).strip()
             block.replies[n] = re.sub(r'\s+', ' ', text)
     return block
-
-
-def misspelt(text: str, draw: random.Random) -> str:
-    """A text with one or two letters dropped or swapped."""
-    for _ in range(draw.choice((1, 1, 2))):
-        if len(text) < 8:
-            return text
-        n = draw.randrange(1, len(text) - 2)
-        swapped = text[n + 1] + text[n]
-        text = text[:n] + draw.choice((swapped, swapped[:1])) + text[n + 2 :]
-    return text
 
 
 def _grouped(rows: Sequence[Any], key: Callable[[Any], str]) -> dict[str, list[Any]]:
