@@ -56,8 +56,9 @@ class Actor:
         return self._answer(self._process, items)
 
     def _load(self) -> str:
-        signature, self._process = pickle.loads(self._job).load(self._device)
-        return str(signature)
+        loaded = pickle.loads(self._job).load(self._device)
+        self._process = loaded.process
+        return str(loaded.signature)
 
     def _answer(self, function: Any, *arguments: Any) -> Answer:
         try:
