@@ -15,7 +15,9 @@ main()
 print(peak_memory_mb())
 """
 SCORE = 'score --measure precision --infile in.jsonl --outfile out.jsonl'
-NOTE = 'n' * 200_000
+NOTE = 'n' * 20_000
+# The short file too has more records than are held at once: three batches of 256.
+SHORT, LONG = 1000, 5000
 FILTER = (
     'filter --choose precision -t parlai_q2.tasks.grounded_file.agents '
     '-dt valid:stream --jsonfile-datapath in.jsonl --outfile out.jsonl'
@@ -58,7 +60,7 @@ def conversation(number):
 def test_a_long_file_takes_no_more_memory_than_a_short_one(command, line, tmp_path):
     small, large = (
         peak_of(command, map(line, range(count)), tmp_path / str(count))
-        for count in (20, 420)
+        for count in (SHORT, LONG)
     )
     assert small > 10
     assert large == pytest.approx(small, rel=0.1)

@@ -67,9 +67,12 @@ def test_older_processors_give_nearly_the_same_scores(native, instructions):
     # A label may differ only where the score is at the threshold.
     assert all(a == b or abs(value - 0.5) < 0.05 for (value, a), (_, b) in pairs)
     gaps = [abs(a - b) for (a, _), (b, _) in zip(native, other, strict=True)]
-    # Without AVX functions are computed another way.
-    assert max(gaps) < (0.05 if instructions == 'GENERIC' else 0.02)
     assert fmean(gaps) < 0.006
+    # Activations differ in their last bits, and some are then rounded to another int8.
+    # That moves a score far only where the model is unsure.
+    is_sure = [not 0.1 < value < 0.9 for value, _ in native]
+    assert max(gap for gap, sure in zip(gaps, is_sure) if sure) < 0.01
+    assert max(gaps) < (0.02 if instructions == 'AVX2' else 0.05)
 
 
 @pytest.mark.skipif(platform.machine() != 'x86_64', reason='for x86 processors')
