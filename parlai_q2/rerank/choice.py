@@ -137,25 +137,25 @@ class Weights(NamedTuple):
     """
     How much each part counts: exponents in a product.
 
-    :param score: of the score before the guards.
+    :param value: of the score after the guards.
     :param relevance: of the relevance to the turn.
     :param right_answer: of how surely the reply is the right answer.
     :param chat_relevance: of the relevance of a reply that greets or chats.
-    :param least_score: lower scores count as this one. The scorer does not read the
+    :param least_value: lower values count as this one. The scorer does not read the
         turn, so that it rejects many short answers.
     """
 
-    score: float
+    value: float
     relevance: float
     right_answer: float
     chat_relevance: float
-    least_score: float
+    least_value: float
 
 
 # Fitted on development data: pools with labelled replies, pools made of questions, and
 # the wrong choices on BEGIN's (benchmarks/choice.py).
-IF_ASKED = Weights(0.5, 0.025, 0.75, chat_relevance=1.0, least_score=0.2)
-IF_NOT_ASKED = Weights(0.5, 0.1, 0.5, chat_relevance=0.025, least_score=0.03)
+IF_ASKED = Weights(0.5, 0.025, 0.75, chat_relevance=0.25, least_value=0.2)
+IF_NOT_ASKED = Weights(0.5, 0.1, 0.5, chat_relevance=0.025, least_value=0.03)
 # What replies are worth that claim nothing: the most of one that declines, and of one
 # that greets or chats.
 DECLINE_WORTH, CHAT_WORTH = 0.71, 0.67
@@ -167,9 +167,9 @@ MIN_PART = 0.01
 
 def combine(candidate: Candidate, turn_text: str = '') -> float:
     """
-    The worth of a candidate in [0, 1]: the product of powers of its score, its
-    relevance, and how surely it is the right answer, and of the share that the guards
-    leave of its score; only its value if relevance was not read.
+    The worth of a candidate in [0, 1]: the product of powers of its value after the
+    guards, its relevance, and how surely it is the right answer; only its value if
+    relevance was not read.
 
     :param turn_text: the last turn.
 
@@ -186,12 +186,10 @@ def combine(candidate: Candidate, turn_text: str = '') -> float:
     if claims_nothing(candidate.text, turn_text):
         return float(CHAT_WORTH * relevance**weights.chat_relevance)
     right = 1.0 if candidate.right_answer is None else candidate.right_answer
-    score = candidate.score.value if candidate.score else value
     return float(
-        max(score, weights.least_score) ** weights.score
+        max(value, weights.least_value) ** weights.value
         * relevance**weights.relevance
         * max(right, MIN_PART**2) ** weights.right_answer
-        * (value / score if score else 1.0)
     )
 
 
