@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.zoo.train import relevance_pools
-from parlai_q2.zoo.train.relevance_blocks import BlockSource, blurred
+from parlai_q2.zoo.train.block import blurred
+from parlai_q2.zoo.train.relevance_blocks import BlockSource
 from parlai_q2.zoo.train.relevance_pools import (
     is_best,
     is_held_out,

@@ -5,13 +5,12 @@ and the model has to read the turn.
 """
 
 import random
-import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from parlai_q2.text.questions import only_declines
+from parlai_q2.zoo.train.block import Block, ask_again, blurred
 from parlai_q2.zoo.train.relevance_pools import (
     Pool,
     Row,
@@ -24,11 +23,10 @@ from parlai_q2.zoo.train.relevance_texts import (
     COURTESIES,
     DECLINES,
     GENERIC,
-    answer_kind,
     are_alike,
     change_number,
     find_fragments,
-    misspell,
+    is_beside,
     word_answer,
 )
 
@@ -64,52 +62,6 @@ LEAST_F1 = 0.3
 # Replies that share less are chat that the knowledge does not support.
 MOST_CHAT_F1 = 0.2
 LONGEST_PASSAGE = 600
-
-
-@dataclass
-class Block:
-    """
-    Turns and replies, with what is known of them.
-
-    :param turns: the turns before a reply, oldest first, for each of T contexts.
-    :param replies: R texts.
-    :param relevance: in [0, 1], by context and reply; what is missing is not known.
-    :param knowledge: of blocks for support, the passages as one text, by context.
-    :param support: whether the knowledge supports a reply after a turn.
-    :param best: whether a reply is a best one of those to a turn, and whether its turn
-        is the right one of those that it is read after.
-    """
-
-    turns: list[list[str]] = field(default_factory=list)
-    replies: list[str] = field(default_factory=list)
-    relevance: dict[tuple[int, int], float] = field(default_factory=dict)
-    knowledge: Sequence[str] = ()
-    support: dict[tuple[int, int], float] = field(default_factory=dict)
-    best: dict[tuple[int, int], bool] = field(default_factory=dict)
-
-    def add(self, text: str, relevance: Mapping[int, float]) -> None:
-        """Add a reply with its relevance by context."""
-        reply = len(self.replies)
-        self.replies.append(text)
-        self.relevance.update({(t, reply): label for t, label in relevance.items()})
-
-    def add_support(self, text: str, support: Mapping[int, float]) -> None:
-        """Add a reply with its support by context."""
-        reply = len(self.replies)
-        self.replies.append(text)
-        self.support.update({(t, reply): label for t, label in support.items()})
-
-    def add_choice(
-        self, text: str, best: Mapping[int, bool], support: Mapping[int, float]
-    ) -> None:
-        """Add a reply with whether it is a best one, and its support, by context."""
-        self.best.update({(t, len(self.replies)): label for t, label in best.items()})
-        self.add_support(text, support)
-
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        """The contexts and replies that the model reads: those with a label."""
-        return list({**self.support, **self.best, **self.relevance})
 
 
 class BlockSource:
@@ -211,7 +163,7 @@ class BlockSource:
             text = word_answer(row['a'], own, draw)
             labels = {n: 1.0}
             for m, other in enumerate(rows):
-                if m != n and _is_beside(text, row, other):
+                if m != n and is_beside(text, row, other):
                     labels[m] = 0.0
             block.add(text, labels)
         answers = [row['a'].lower() for row in rows]
@@ -328,7 +280,7 @@ class BlockSource:
         for text in draw.sample(beside, min(len(beside), 1)):
             block.add_choice(text, {0: False}, {})
         fragments = find_fragments(row['c'], row['a'])
-        other = next((r for r in rest if _is_beside(right, row, r)), None)
+        other = next((r for r in rest if is_beside(right, row, r)), None)
         if other:
             text = word_answer(other['a'], own, draw)
             if row['a'].lower() not in text.lower():
@@ -348,7 +300,7 @@ class BlockSource:
         if changed and draw.random() < 0.5 and changed not in row['c']:
             block.add_choice(changed, {0: False}, {0: 0.0})
         if draw.random() < 0.15 and fragments:
-            block = _asked_again(row, draw.choice(fragments), draw)
+            block = ask_again(row, draw.choice(fragments), draw)
         return block
 
     def _beside(self, passage: str, question: str, answer: str) -> list[str]:
@@ -452,16 +404,6 @@ class BlockSource:
         return block
 
 
-def _asked_again(row: Row, other: str, draw: random.Random) -> Block:
-    """A question with a guess at its answer, which is right or wrong."""
-    guess, right, wrong = draw.choice(((row['a'], 'Yes', 'No'), (other, 'No', 'Yes')))
-    block = Block([[f'{row["q"]} Is it {guess}?']], knowledge=[row['c']])
-    block.add_choice(f'{right}, {row["a"]}.', {0: True}, {0: 1.0})
-    block.add_choice(f'{wrong}, {other}.', {0: False}, {0: 0.0})
-    block.add_choice(draw.choice(DECLINES), {0: False}, {})
-    return block
-
-
 def _thinned(pool: Pool, draw: random.Random) -> list[Row]:
     """At most four replies of a pool, two of which answer where there are two."""
     left = draw.sample(pool['candidates'], len(pool['candidates']))
@@ -482,39 +424,6 @@ def _own_and_other(rows: Sequence[Row], draw: random.Random) -> Block:
     block = Block([list(row['h']) for row in rows])
     for n, row in enumerate(rows):
         block.add(row['r'], {m: float(m == n) for m in range(len(rows))})
-    return block
-
-
-def _is_beside(text: str, row: Row, other: Row) -> bool:
-    """Whether an answer's text certainly does not answer another question."""
-    answer, asked = other['a'].lower(), other['q'].lower()
-    if (
-        answer in text.lower()
-        or row['a'].lower() in answer
-        or are_alike(row['q'], asked)
-    ):
-        return False
-    same_word = row['q'].lower().split()[:2] == asked.split()[:2]
-    alike = answer_kind(row['a']) == answer_kind(other['a']) != 'words'
-    return not (alike and same_word)
-
-
-def blurred(block: Block, draw: random.Random) -> Block:
-    """A block written as people and small generators write: see the module's rules."""
-    lower, bare, typos = (draw.random() < share for share in (0.2, 0.15, 0.12))
-    for n, turns in enumerate(block.turns):
-        if not turns:
-            continue
-        last = turns[-1]
-        if bare:
-            last = last.rstrip('?. !')
-        if typos:
-            last = misspell(last, draw)
-        block.turns[n] = [*turns[:-1], last.lower() if lower else last]
-    for n, text in enumerate(block.replies):
-        if draw.random() < 0.15:
-            text = re.sub(r"([.,!?';:])", r' \1 ', text.lower()).strip()
-            block.replies[n] = re.sub(r'\s+', ' ', text)
     return block
 
 

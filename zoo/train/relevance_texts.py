@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from parlai_q2.text.selection import stems
-from parlai_q2.zoo.train.relevance_pools import FRAGMENT
+from parlai_q2.zoo.train.relevance_pools import FRAGMENT, Row
 
 # Turns that share more of their words may ask the same.
 MAX_SHARED = 0.5
@@ -99,3 +99,17 @@ def misspell(text: str, draw: random.Random) -> str:
         swapped = text[n + 1] + text[n]
         text = text[:n] + draw.choice((swapped, swapped[:1])) + text[n + 2 :]
     return text
+
+
+def is_beside(text: str, row: Row, other: Row) -> bool:
+    """Whether an answer's text certainly does not answer another question."""
+    answer, asked = other['a'].lower(), other['q'].lower()
+    if (
+        answer in text.lower()
+        or row['a'].lower() in answer
+        or are_alike(row['q'], asked)
+    ):
+        return False
+    same_word = row['q'].lower().split()[:2] == asked.split()[:2]
+    alike = answer_kind(row['a']) == answer_kind(other['a']) != 'words'
+    return not (alike and same_word)

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.models.relevance import OUTPUTS, add_knowledge, join_turns
-from parlai_q2.zoo.train.relevance_blocks import Block, BlockSource
+from parlai_q2.zoo.train.block import Block
+from parlai_q2.zoo.train.relevance_blocks import BlockSource
 from parlai_q2.zoo.train.relevance_pools import read_rows
 
 MAX_TOKENS = 192
