@@ -56,7 +56,7 @@ from parlai_q2.parlai.readable import readable
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import NAMED, distinct_candidates
 from parlai_q2.rerank.guards.subject import UnnamedGuard
-from parlai_q2.rerank.subject_names import find_subject_name
+from parlai_q2.rerank.subjects import find_subject_name
 from parlai_q2.steps import Step, report_step
 
 # The field of an observation, and of a batch, with the turn's knowledge.

@@ -24,7 +24,7 @@ from parlai_q2.claims import Label
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
 from parlai_q2.rerank.candidate import NAMED, Candidate
-from parlai_q2.rerank.guards.generic import states_nothing
+from parlai_q2.rerank.guards.words import states_nothing
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.text.greetings import only_greets
 from parlai_q2.text.questions import is_yes_no_question, only_declines, wants_answer

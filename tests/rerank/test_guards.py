@@ -14,9 +14,7 @@ from parlai_q2.rerank.guards import (
     detect_guards,
     find_guard,
 )
-from parlai_q2.rerank.guards.copying import is_copy
-from parlai_q2.rerank.guards.generic import states_nothing
-from parlai_q2.rerank.guards.repetition import is_repetition
+from parlai_q2.rerank.guards.words import is_copy, is_repetition, states_nothing
 from parlai_q2.turns import Example
 from tests.rerank.toys import ToyScorer
 

@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2 import Reranker
-from parlai_q2.rerank.guards.misspelling import find_misspellings
+from parlai_q2.rerank.guards.words import find_misspellings
 
 PALACE = 'The sultans lived at Topkapi; Fossati restored the Hagia Sophia in 1849.'
 

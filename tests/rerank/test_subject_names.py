@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.rerank.subject_names import find_subject_name
+from parlai_q2.rerank.subjects import find_subject_name
 from parlai_q2.turns import passages_of
 
 GAME = 'Legend of the 9 is a samurai game for the Xbox 360 developed by Genki.'

@@ -13,11 +13,13 @@ from itertools import compress
 
 from parlai_q2.claims import Label, Score
 from parlai_q2.rerank.guards.base import Guard, ScoredReply
-from parlai_q2.rerank.guards.copying import CopyGuard
-from parlai_q2.rerank.guards.generic import GenericGuard
-from parlai_q2.rerank.guards.misspelling import MisspellingGuard
-from parlai_q2.rerank.guards.repetition import RepetitionGuard
 from parlai_q2.rerank.guards.subject import PronounGuard, UnnamedGuard
+from parlai_q2.rerank.guards.words import (
+    CopyGuard,
+    GenericGuard,
+    MisspellingGuard,
+    RepetitionGuard,
+)
 
 GUARDS: tuple[Guard, ...] = (
     CopyGuard(),

@@ -13,8 +13,12 @@ from collections.abc import Sequence
 
 from parlai_q2.claims import Label
 from parlai_q2.rerank.guards.base import Guard, ScoredReply
-from parlai_q2.rerank.subject_names import find_subject_name
-from parlai_q2.rerank.subjects import SubjectKind, find_subject_kinds, has_pronoun
+from parlai_q2.rerank.subjects import (
+    SubjectKind,
+    find_subject_kinds,
+    find_subject_name,
+    has_pronoun,
+)
 from parlai_q2.text.normalize import tokens
 from parlai_q2.text.questions import is_question
 from parlai_q2.turns import Example
