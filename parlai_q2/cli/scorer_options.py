@@ -220,7 +220,7 @@ def limit_from_opt(opt: Mapping[str, Any]) -> None:
 
 def with_cache(opt: Mapping[str, Any], scorer: Scorer, default: bool) -> Scorer:
     """A scorer with the cache, if an ``opt`` asks for it, or by default."""
-    from parlai_q2.scorers.extended import ExtendedScorer
+    from parlai_q2.scorers.calibrated import ExtendedScorer
 
     if not scorer.has_models or not _wants_cache(opt, default):
         return scorer

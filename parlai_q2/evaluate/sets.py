@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
-from parlai_q2.text.density import extractiveness
+from parlai_q2.text.overlap import extractiveness
 
 BINARY: tuple[str, ...] = (Label.CONSISTENT, Label.INCONSISTENT)
 # BEGIN's third class is chit-chat that states nothing (Dziri et al. 2022).

@@ -33,7 +33,7 @@ from parlai_q2.io.write import (
     writing,
 )
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.extended import ExtendedScorer
+from parlai_q2.scorers.calibrated import ExtendedScorer
 from parlai_q2.scorers.shell import Reuse
 from parlai_q2.signature import Signature
 

@@ -13,10 +13,15 @@ from dataclasses import dataclass
 
 from parlai_q2.models.protocols import QuestionAnswerer, QuestionGenerator
 from parlai_q2.q2.settings import Q2Settings, Variant
-from parlai_q2.text.filters import drop_personal, names_speaker, personal, vague
 from parlai_q2.text.normalize import normalize
 from parlai_q2.text.sentences import windows
-from parlai_q2.text.spans import filter_spans
+from parlai_q2.text.spans import (
+    drop_personal,
+    filter_spans,
+    names_speaker,
+    personal,
+    vague,
+)
 from parlai_q2.turns import Span
 
 

@@ -22,9 +22,8 @@ from parlai_q2.q2.ask import Question, SpanFinder, valid_questions
 from parlai_q2.q2.compare import hard_score, make_claims, pairs_to_compare
 from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.settings import Q2Settings
-from parlai_q2.text.filters import only_personal
 from parlai_q2.text.overlap import token_f1
-from parlai_q2.text.spans import informative_spans
+from parlai_q2.text.spans import informative_spans, only_personal
 from parlai_q2.turns import Example
 
 

@@ -18,7 +18,7 @@ from parlai_q2.q2.compare import judge
 from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.metric import Q2Models, Q2Result, response_result
 from parlai_q2.q2.settings import Q2Settings, Variant
-from parlai_q2.text.filters import personal
+from parlai_q2.text.spans import personal
 from parlai_q2.turns import Example, Span
 
 

@@ -69,7 +69,7 @@ class Q2Settings:
         in the paper, whose filter reads questions alone; else a response of such
         clauses is generic.
     :param in_context: with NLI, compare answers in context, too; see
-        :mod:`parlai_q2.scorers.q2_context`. Not in the paper.
+        :mod:`parlai_q2.scorers.q2`. Not in the paper.
     """
 
     variant: str = Variant.SINGLE

@@ -18,8 +18,7 @@ from parlai_q2.report.spans import (
     response_pieces,
 )
 from parlai_q2.rerank import Candidate, Ranking
-from parlai_q2.text.sources import source_line
-from parlai_q2.text.visible import one_line, visible
+from parlai_q2.text.visible import one_line, source_line, visible
 from parlai_q2.turns import Passage
 from parlai_q2.typed import is_number
 

@@ -26,8 +26,12 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.rerank.candidate import NAMED, Candidate
 from parlai_q2.rerank.guards.words import states_nothing
 from parlai_q2.rerank.ranking import Ranking
-from parlai_q2.text.greetings import only_greets
-from parlai_q2.text.questions import is_yes_no_question, only_declines, wants_answer
+from parlai_q2.text.questions import (
+    is_yes_no_question,
+    only_declines,
+    only_greets,
+    wants_answer,
+)
 from parlai_q2.turns import Passage
 from parlai_q2.typed import is_number
 

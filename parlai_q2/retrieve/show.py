@@ -4,8 +4,7 @@ import shutil
 from collections.abc import Sequence
 from textwrap import shorten, wrap
 
-from parlai_q2.text.sources import source_line
-from parlai_q2.text.visible import one_line
+from parlai_q2.text.visible import one_line, source_line
 from parlai_q2.turns import Passage
 
 NO_HITS = 'Nothing was found.'

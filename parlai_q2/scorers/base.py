@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from parlai_q2.claims import Label, Score
-from parlai_q2.scorers.prepared import VERSION
-from parlai_q2.scorers.shell import score_all
+from parlai_q2.scorers.shell import PREPARATION, score_all
 from parlai_q2.signature import Signature
 from parlai_q2.text.language import is_foreign
 from parlai_q2.turns import Example
@@ -149,7 +148,7 @@ class Scorer(ABC):
         """What you need to reproduce this scorer's numbers; part of every score."""
         settings = {'threshold': self.threshold, **self.settings}
         if self.prepares_texts:
-            settings['texts'] = f'prepared.{VERSION}'
+            settings['texts'] = PREPARATION
         return Signature(self.name, settings)
 
     def score(self, examples: Iterable[Example]) -> list[Score]:

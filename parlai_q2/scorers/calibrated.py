@@ -1,5 +1,7 @@
 """
-Applies a calibration: the prior and the threshold that ``parlai_q2 calibrate`` fitted
+A scorer with a calibration of its values, a store of its scores, or both.
+
+A calibration is the prior and the threshold that ``parlai_q2 calibrate`` fitted
 to labelled pairs, and for the combinations perhaps weights.
 
 Under another prior (share of responses that are consistent), the odds of a probability
@@ -9,14 +11,18 @@ of all responses. Values that are no probabilities only get another threshold.
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError
-from parlai_q2.scorers.base import label_of
+from parlai_q2.io.files import file_sha256
+from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.scorers.shell import Reuse, Store, score_all
 from parlai_q2.signature import Signature
+from parlai_q2.turns import Example
 
 # Settings in which the scorer may differ from the one that was calibrated: they change
 # no value, or hardly.
@@ -24,6 +30,8 @@ FREE = ('threshold',)
 ENGINE = '_engine'
 # Those that a calibration's own weights replace.
 REFITTED = ('weights', 'fitted_with', 'bounded')
+# Digits of a file's checksum in a signature.
+DIGITS = 8
 
 
 @dataclass(frozen=True)
@@ -128,3 +136,73 @@ def check_same(path: str, calibration: Calibration, signature: Signature) -> Non
             f'{path} was fitted with another {calibration.scorer}: {listed}. Run '
             '"parlai_q2 calibrate" again, with the preset and options of this run.'
         )
+
+
+class ExtendedScorer(Scorer):
+    """
+    Another scorer, with a calibration, a store of scores or both.
+
+    Kept scores are the scorer's own: another calibration needs no new scoring.
+
+    :param calibration: the file of a calibration.
+    :param threshold: replaces the calibration's threshold.
+    :param store: where scores are looked up and kept.
+    :raises ConfigError: if the file is not for this scorer with these models.
+    """
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        calibration: str | None = None,
+        threshold: float | None = None,
+        store: Store | None = None,
+    ):
+        self.scorer = scorer
+        self.reuse = None if store is None else Reuse(store)
+        self.calibration = None
+        self._file = ''
+        if calibration is not None:
+            self.calibration = read_calibration(calibration, scorer.name)
+            check_same(calibration, self.calibration, scorer.signature)
+            path = Path(calibration)
+            self._file = f'{path.name}@{file_sha256(path)[:DIGITS]}'
+        fitted = self.calibration.threshold if self.calibration else scorer.threshold
+        super().__init__(fitted if threshold is None else threshold)
+        self.name, self.has_models = scorer.name, scorer.has_models
+        self.asks_questions = scorer.asks_questions
+        self.prepares_texts = scorer.prepares_texts
+        self.max_response_words = scorer.max_response_words
+        self.prior = self.calibration.prior if self.calibration else scorer.prior
+        # A store counts what it was asked.
+        self.is_thread_safe = self.reuse is None and scorer.is_thread_safe
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        if self.calibration is None:
+            return self.scorer.settings
+        prior = {} if self.prior is None else {'prior': f'{self.prior:g}'}
+        return {**self.scorer.settings, 'calibration': self._file, **prior}
+
+    @property
+    def signature(self) -> Signature:
+        return super().signature if self.calibration else self.scorer.signature
+
+    @property
+    def text_model(self) -> Any:
+        return self.scorer.text_model
+
+    def score(self, examples: Iterable[Example]) -> list[Score]:
+        return score_all(
+            self.scorer,
+            examples,
+            str(self.signature),
+            self.reuse,
+            self._calibrated if self.calibration else None,
+        )
+
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
+        return self.scorer.score_texts(examples)
+
+    def _calibrated(self, score: Score) -> Score:
+        assert self.calibration is not None
+        return calibrated(score, self.calibration, self.threshold)

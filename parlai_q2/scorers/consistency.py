@@ -7,6 +7,11 @@ the results pooled, as in SummaC (Laban et al. 2022). A response is as consisten
 least supported sentence, not counting generic ones: its score, its label, its claims
 and its marks all follow from the same readings. Of long knowledge only the sentences
 that could support a sentence are read, and the reading counts that supports it most.
+
+The detector reads amounts by their values (:mod:`parlai_q2.text.agreement`): an amount
+that agrees with the knowledge in the knowledge's own words. An amount, an address or a
+code that the knowledge does not have is not supported, nor is a number or name that
+belongs to something else (:mod:`parlai_q2.text.bindings`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,11 +30,17 @@ from parlai_q2.claims import (
 )
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
-from parlai_q2.scorers import backends, by_value
+from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import Scorer, label_of
-from parlai_q2.scorers.excerpt import MAX_RESPONSE_WORDS
-from parlai_q2.text.greetings import only_greets
-from parlai_q2.text.questions import only_declines, only_offers
+from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
+from parlai_q2.text.agreement import (
+    conflicts,
+    find_unsupported,
+    has_unknown_address,
+    restate,
+)
+from parlai_q2.text.bindings import binds_otherwise
+from parlai_q2.text.questions import only_declines, only_greets, only_offers
 from parlai_q2.text.selection import SentenceIndex, index_of, pieces
 from parlai_q2.text.sentences import is_short
 from parlai_q2.turns import Example, Span
@@ -44,7 +55,14 @@ SURE = 0.9
 # The reading of what the knowledge has word for word.
 COPIED = NliProbabilities(entailment=0.97, neutral=0.02, contradiction=0.01)
 # As signatures print it.
-SETTING = {'generic': f'{SURE:g}', 'copies': f'{COPIED.entailment:g}'}
+SETTINGS = {
+    'generic': f'{SURE:g}',
+    'copies': f'{COPIED.entailment:g}',
+    'amounts': 'value',
+    'bindings': 'on',
+}
+# The most support that an unsupported amount leaves.
+MAX_SUPPORT = 0.1
 # Sentences of long knowledge that are read alone, and at most so many together.
 ALONE, TOGETHER = 3, 2
 # As many values of a record may stand in one statement.
@@ -128,6 +146,47 @@ class Piece:
         return self.reading.generic > SURE or any(f(self.text) for f in states_nothing)
 
 
+def classify(
+    model: NliModel,
+    pairs: Sequence[tuple[str, str]],
+    knowledge: Sequence[str] | None = None,
+    lower: bool = False,
+) -> list[NliProbabilities]:
+    """
+    The probabilities of pairs (premise, hypothesis), in order.
+
+    :param knowledge: for each pair the text whose amounts count; None: the premise.
+    :param lower: whether the model reads lower case; amounts are read before ("5M").
+    """
+    texts = [premise for premise, _ in pairs] if knowledge is None else knowledge
+    restated = [(premise, restate(premise, text)) for premise, text in pairs]
+    if lower:
+        restated = [(premise.lower(), text.lower()) for premise, text in restated]
+    return [
+        _limit(reading, text, hypothesis)
+        for reading, text, (_, hypothesis) in zip(
+            model.classify(restated), texts, pairs, strict=True
+        )
+    ]
+
+
+def _limit(reading: NliProbabilities, text: str, hypothesis: str) -> NliProbabilities:
+    """A reading that supports no amount or address that is not in a text."""
+    is_bound_otherwise = binds_otherwise(text, hypothesis)
+    if not (
+        is_bound_otherwise
+        or find_unsupported(text, hypothesis)
+        or has_unknown_address(text, hypothesis)
+    ):
+        return reading
+    support = min(reading.entailment, MAX_SUPPORT)
+    rest = reading.entailment - support
+    if is_bound_otherwise or conflicts(text, hypothesis):
+        contradiction = reading.contradiction + rest + reading.generic
+        return NliProbabilities(support, reading.neutral, contradiction)
+    return reading._replace(entailment=support, neutral=reading.neutral + rest)
+
+
 def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
     """The sentences of each example's passages; the same ones are split once."""
     by_texts = {texts: index_of(*texts) for texts in {e.texts for e in examples}}
@@ -169,7 +228,7 @@ def read(
     ]
     pairs = [(premise, statement.span.text) for premise, statement in asked]
     knowledge = [statement.knowledge.text for _, statement in asked]
-    readings = iter(by_value.classify(model, pairs, knowledge, not reads_documents))
+    readings = iter(classify(model, pairs, knowledge, not reads_documents))
     read_pieces = {key: _piece(one, readings) for key, one in statements.items()}
     return [[[read_pieces[key] for key in one] for one in each] for each in keys]
 
@@ -309,8 +368,7 @@ class ConsistencyScorer(ClassifierScorer):
             'knowledge_words': self.pooling.knowledge_words,
             'split_response': 'always',
             'evidence': f'{ALONE}+{TOGETHER}',
-            **SETTING,
-            **by_value.SETTING,
+            **SETTINGS,
         }
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:

@@ -23,11 +23,10 @@ from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
-from parlai_q2.scorers import by_value
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.consistency import (
     SENTENCES,
-    SETTING,
+    SETTINGS,
     WHOLE,
     ClassifierScorer,
     Piece,
@@ -40,7 +39,7 @@ from parlai_q2.scorers.consistency import (
 )
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.text.agreement import known_share
-from parlai_q2.text.density import extractiveness
+from parlai_q2.text.overlap import extractiveness
 from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example
 
@@ -153,8 +152,7 @@ class GroundedFastScorer(ClassifierScorer):
             'weights': f'{weights_text},intercept={self.coefficients.intercept:g}',
             'fitted_with': self.coefficients.fitted_with,
             'bounded': 'on' if self.coefficients.bounded else None,
-            **SETTING,
-            **by_value.SETTING,
+            **SETTINGS,
         }
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:

@@ -1,14 +1,33 @@
-"""Scorers that count shared words; they need no model and no download."""
+"""
+Scorers that compare words: overlap, ROUGE-L, BLEU and METEOR. They need no model.
 
+METEOR (Banerjee and Lavie 2005) is NLTK's; the Q2 paper has it as a baseline of
+Topical-Chat (Honovich et al. 2021, Table 5). Words match if they are equal, have the
+same stem (Porter), or are synonyms in WordNet; NLTK looks for the last among stems, so
+that it misses some ("larg" is no word). The tool of that paper's row, most likely
+Java's METEOR 1.5, also matches paraphrases, weighs function words less, and has other
+parameters; its reference is the human reply.
+"""
+
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 from parlai_q2.claims import Score
+from parlai_q2.models.lazy import Lazy
+from parlai_q2.packages import check_package, import_package
 from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
 from parlai_q2.text.normalize import content_words, content_words_name
 from parlai_q2.text.overlap import Overlap, overlap_of, rouge_l, token_overlap
 from parlai_q2.turns import Example
+
+_SACREBLEU = ('sacrebleu', 'sacrebleu', 'bleu', 'The scorer "bleu"')
+_NLTK = ('nltk', 'nltk', 'wordnet', 'The scorer "meteor"')
+# NLTK's defaults, those of the paper of 2005 in today's notation.
+ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
+_WORD = re.compile(r"\w+(?:['’]\w+)?")
 
 
 class SharedWordsScorer(Scorer):
@@ -88,3 +107,114 @@ class RougeLScorer(SharedWordsScorer):
 
     def overlap(self, knowledge: str, response: str) -> Overlap:
         return rouge_l(knowledge, response)
+
+
+class BleuScorer(Scorer):
+    """
+    sacreBLEU's sentence BLEU with the knowledge as the only reference (Post 2018, arXiv
+    1804.08771).
+
+    The value is BLEU / 100; ``Score.parts`` has BLEU itself, in [0, 100], as
+    ``bleu_100``. The signature includes sacreBLEU's own. Even faithful responses rarely
+    exceed the default threshold: choose one on development data, or compare the values.
+
+    Texts are compared in lower case, as in the paper's code; n-gram orders for which
+    the response is too short are ignored, as sacreBLEU recommends for sentences.
+
+    :param threshold: a value of at most this, in [0, 1], is inconsistent.
+    :raises MissingPackageError: if sacrebleu is not installed.
+    """
+
+    name = 'bleu'
+
+    def __init__(self, threshold: float = Scorer.threshold):
+        check_package(*_SACREBLEU)
+        super().__init__(threshold)
+        self._metric = Lazy(self._load)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        signature = str(self._metric().get_signature())
+        return {'sacrebleu': signature.replace('|', ',')}
+
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
+        return [self._score(example) for example in examples]
+
+    def _load(self) -> Any:
+        package = import_package(*_SACREBLEU)
+        metric = package.BLEU(lowercase=True, effective_order=True)
+        # sacreBLEU has no signature until it has seen a reference.
+        metric.sentence_score('word', ['word'])
+        return metric
+
+    def _score(self, example: Example) -> Score:
+        bleu = self._metric().sentence_score(example.response, [example.knowledge_text])
+        # sacreBLEU computes exp(log(100)), which is slightly more than 100.
+        hundred = min(100.0, bleu.score)
+        value = hundred / 100
+        label = label_of(value, self.threshold)
+        return Score(value, label, parts={'bleu_100': hundred})
+
+
+class MeteorScorer(Scorer):
+    """
+    METEOR, in [0, 1], with the knowledge as the only reference.
+
+    :param threshold: a value of at most this, in [0, 1], is inconsistent.
+    :raises MissingPackageError: if NLTK is not installed; an InputError when it first
+        scores without WordNet.
+    """
+
+    name = 'meteor'
+    max_response_words = MAX_RESPONSE_WORDS
+
+    def __init__(self, threshold: float = Scorer.threshold):
+        check_package(*_NLTK)
+        super().__init__(threshold)
+        self._metric = Lazy(self._load)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        import nltk
+
+        from parlai_q2.perturb.wordnet import wordnet
+
+        return {
+            'nltk': nltk.__version__,
+            'wordnet': wordnet().get_version(),
+            'alpha': f'{ALPHA:g}',
+            'beta': f'{BETA:g}',
+            'gamma': f'{GAMMA:g}',
+            'tokens': 'words',
+        }
+
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
+        scores = []
+        for example in examples:
+            value = self._metric()(example.knowledge_text, example.response)
+            label = label_of(value, self.threshold)
+            scores.append(Score(value, label))
+        return scores
+
+    def _load(self) -> Any:
+        from nltk.translate.meteor_score import single_meteor_score
+
+        from parlai_q2.perturb.wordnet import wordnet
+
+        synonyms = wordnet()
+
+        def meteor(reference: str, response: str) -> float:
+            texts = [words(reference), words(response)]
+            if not all(texts):
+                return 0.0
+            value = single_meteor_score(
+                *texts, wordnet=synonyms, alpha=ALPHA, beta=BETA, gamma=GAMMA
+            )
+            return min(1.0, max(0.0, float(value)))
+
+        return meteor
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, in lower case, without punctuation."""
+    return _WORD.findall(text.lower())

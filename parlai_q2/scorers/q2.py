@@ -1,23 +1,53 @@
-"""Q2 as a scorer."""
+"""
+Q2 as a scorer, and its baseline, end-to-end NLI.
+
+In context, which departs from the paper, a detector also reads each sentence of the
+response. It notices changes around a noun (a negation, a degree, a swapped role) and
+understands other words than those of the question. The support of a claim is then a
+weighted mean of the comparison of its answers and the support of its sentence
+(:data:`~parlai_q2.q2.settings.SENTENCE_WEIGHT`). A sentence without a valid question
+counts as one claim of its own, by its support alone, unless it is generic.
+"""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from statistics import fmean
 from typing import Any
 
-from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
-from parlai_q2.models.protocols import NliModel
+from parlai_q2.claims import (
+    NOT_VERIFIABLE_VALUE,
+    STANCES,
+    Claim,
+    Label,
+    Score,
+    Stance,
+    Status,
+)
+from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Decoding, Seq2SeqQuestionGenerator
 from parlai_q2.presets import Preset, Section
-from parlai_q2.q2.compare import hard_score
+from parlai_q2.q2.compare import AGREE, hard_score
+from parlai_q2.q2.knowledge import Excerpts
 from parlai_q2.q2.metric import Q2Models, Q2Result, q2
-from parlai_q2.q2.settings import Q2Settings
+from parlai_q2.q2.settings import SENTENCE_WEIGHT, Q2Settings
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
-from parlai_q2.scorers.consistency import SENTENCES, indices, read
-from parlai_q2.scorers.excerpt import MAX_RESPONSE_WORDS
-from parlai_q2.scorers.q2_context import judge_in_context
+from parlai_q2.scorers.consistency import (
+    SENTENCES,
+    ClassifierScorer,
+    Piece,
+    claim_of,
+    indices,
+    read,
+    stating,
+    status_of,
+    support,
+)
+from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
 from parlai_q2.text.class_map import Finding
 from parlai_q2.text.pipeline import pipeline_name
+from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example
 
 # Responses per pass of the pipeline: enough to fill the models' batches, and a bound on
@@ -145,3 +175,90 @@ class Q2F1Scorer(Q2Scorer):
     @classmethod
     def from_preset(cls, preset: Preset, *args: Any, **options: Any) -> 'Q2Scorer':
         return super().from_preset(preset, *args, **options, use_nli=False)
+
+
+def judge_in_context(
+    result: Q2Result, pieces: Sequence[Piece], knowledge: SentenceIndex
+) -> Q2Result:
+    """
+    A result with its claims judged in context; generic if the response is.
+
+    :param pieces: the response's sentences, as the detector reads them.
+    """
+    if not stating(pieces):
+        value = NOT_VERIFIABLE_VALUE
+        return replace(result, value=value, claims=(), is_generic=True)
+    if not result.claims:
+        return result
+    claims = []
+    for piece in pieces:
+        questions = [claim for claim in result.claims if _is_in(claim, piece)]
+        claims += [_in_context(claim, piece) for claim in questions]
+        if not questions and stating([piece]):
+            claims.append(claim_of(piece, knowledge, AGREE))
+    value = fmean(claim.support for claim in claims)
+    return replace(result, value=value, claims=tuple(claims))
+
+
+def _is_in(claim: Claim, piece: Piece) -> bool:
+    return piece.span.start <= claim.span.start < piece.span.end
+
+
+def _in_context(claim: Claim, piece: Piece) -> Claim:
+    in_context = SENTENCE_WEIGHT * support(piece.reading)
+    value = in_context + (1 - SENTENCE_WEIGHT) * claim.support
+    if value > AGREE:
+        status = Status.SUPPORTED
+    elif Status.CONTRADICTED in (claim.status, status_of(piece, AGREE)):
+        status = Status.CONTRADICTED
+    else:
+        status = Status.UNSUPPORTED
+    stance = STANCES.get(status, Stance.NEITHER)
+    evidence = tuple(place._replace(stance=stance) for place in claim.evidence)
+    return replace(claim, support=value, status=status, evidence=evidence)
+
+
+class NliScorer(ClassifierScorer):
+    """
+    End-to-end NLI, the paper's baseline: knowledge as premise, response as
+    hypothesis; entailment 1, neutral 0.5, contradiction 0.
+
+    :param knowledge_words: of knowledge of more words, only the sentences are read that
+        match those of the response best; 0, as in the paper, reads all of it. Presets
+        have it among their settings of Q2.
+    """
+
+    name = 'nli'
+    load_model = staticmethod(backends.nli)
+
+    def __init__(
+        self,
+        model: NliModel,
+        preset: str = 'custom',
+        threshold: float = Scorer.threshold,
+        knowledge_words: int = 0,
+    ):
+        super().__init__(model, preset, threshold)
+        self.knowledge_words = knowledge_words
+
+    @classmethod
+    def from_preset(cls, preset: Preset, *args: Any, **options: Any) -> 'NliScorer':
+        options.setdefault('knowledge_words', preset.q2.get('knowledge_words', 0))
+        scorer: NliScorer = super().from_preset(preset, *args, **options)
+        return scorer
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, 'knowledge_words': self.knowledge_words}
+
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
+        excerpts = Excerpts(self.knowledge_words)
+        pairs = [(excerpts.of_response(e).lower(), e.response) for e in examples]
+        return [self._score(p) for p in self.model.classify(pairs)]
+
+    def _score(self, probabilities: NliProbabilities) -> Score:
+        value = hard_score(probabilities, NOT_VERIFIABLE_VALUE)
+        label = label_of(value, self.threshold)
+        if probabilities.generic > max(probabilities[:3]):
+            label = Label.GENERIC
+        return Score(value, label, parts=probabilities._asdict())

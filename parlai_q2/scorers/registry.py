@@ -26,7 +26,7 @@ DEFAULT_PRESET = 'mini'
 _SCORERS: dict[str, str] = {
     'q2': 'parlai_q2.scorers.q2:Q2Scorer',
     'q2_f1': 'parlai_q2.scorers.q2:Q2F1Scorer',
-    'nli': 'parlai_q2.scorers.nli:NliScorer',
+    'nli': 'parlai_q2.scorers.q2:NliScorer',
     'consistency': 'parlai_q2.scorers.consistency:ConsistencyScorer',
     'spans': 'parlai_q2.scorers.spans:SpansScorer',
     'grounded': 'parlai_q2.scorers.grounded:GroundedScorer',
@@ -35,9 +35,9 @@ _SCORERS: dict[str, str] = {
     'precision': 'parlai_q2.scorers.overlap:PrecisionScorer',
     'content_overlap': 'parlai_q2.scorers.overlap:ContentOverlapScorer',
     'rouge_l': 'parlai_q2.scorers.overlap:RougeLScorer',
-    'bleu': 'parlai_q2.scorers.bleu:BleuScorer',
+    'bleu': 'parlai_q2.scorers.overlap:BleuScorer',
     'bertscore': 'parlai_q2.scorers.bertscore:BertScorer',
-    'meteor': 'parlai_q2.scorers.meteor:MeteorScorer',
+    'meteor': 'parlai_q2.scorers.overlap:MeteorScorer',
 }
 
 
@@ -128,7 +128,7 @@ def load_scorer(
     if calibration is None and cache is None:
         return scorer
 
-    from parlai_q2.scorers.extended import ExtendedScorer
+    from parlai_q2.scorers.calibrated import ExtendedScorer
 
     return ExtendedScorer(scorer, calibration, threshold, cache)
 

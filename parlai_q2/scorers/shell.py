@@ -3,6 +3,10 @@ What happens around the scoring of a batch, in this order: the examples are chec
 each text is taken once, what a model cannot read is set aside, known scores come from
 the cache and only the others are computed and checked, values are calibrated, and each
 score gets its signature.
+
+A scorer may read texts without their markup, and of a long response only the sentences
+that its knowledge covers least: unsupported content is most likely among them. Scores
+have offsets in the texts as they were given (:class:`ReadExample`).
 """
 
 import logging
@@ -12,13 +16,12 @@ from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Protocol
 
-from parlai_q2.claims import Label, Score, not_verifiable
+from parlai_q2.claims import Claim, Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.scorers.excerpt import UNREAD, Excerpt
 from parlai_q2.scorers.mistakes import name_mistakes
-from parlai_q2.scorers.prepared import PreparedExample
-from parlai_q2.text.prepare import has_words
-from parlai_q2.text.sentences import count_words
+from parlai_q2.text.prepare import PreparedText, has_words, prepare, prepare_passage
+from parlai_q2.text.selection import SentenceIndex, index_of
+from parlai_q2.text.sentences import count_words, is_short
 from parlai_q2.text.sentences import sentences as split_sentences
 from parlai_q2.turns import Example
 
@@ -31,6 +34,13 @@ Pair = tuple[tuple[str, ...], str]
 UNREADABLE = 'unreadable'
 # The part of a score of a text in a language that the model was not trained on.
 LANGUAGE = 'language'
+# The part of a score that is the share of a text that was not read.
+UNREAD = 'unread'
+# The way to prepare texts, as signatures print it.
+PREPARATION = 'prepared.1'
+# About 50 sentences, so that a response of any length is scored within two seconds by
+# the shipped detector; replies of chatbots are far shorter.
+MAX_RESPONSE_WORDS = 800
 FOREIGN = (
     'The models read English. For {} a text in another language is not verifiable; its '
     'score has "language" among its parts'
@@ -71,6 +81,56 @@ class Reuse:
     chunk: int = CHUNK
     hits: int = field(default=0, init=False)
     misses: int = field(default=0, init=False)
+
+
+class ReadExample:
+    """
+    What a scorer reads of an example.
+
+    :ivar whole: the example as it was given.
+    :ivar example: the example that the scorer gets.
+    """
+
+    def __init__(self, whole: Example, scorer: 'Scorer'):
+        self.whole = self._prepared = whole
+        self._passages: list[PreparedText] | None = None
+        if scorer.prepares_texts:
+            response = prepare(whole.response)
+            passages = list(map(prepare_passage, whole.texts))
+            is_changed = any(t.places is not None for t in (*passages, response))
+            # Without words, it is a heading, or an enumeration of nothing.
+            if is_changed and has_words(response.text):
+                self._passages, self._response = passages, response
+                self._prepared = Example([t.text for t in passages], response.text)
+        self.example, self._chosen = self._prepared, list[int]()
+        text, most = self._prepared.response, scorer.max_response_words
+        if most and not is_short(text, most):
+            self._sentences = SentenceIndex(text)
+            knowledge = index_of(*self._prepared.texts)
+            self._chosen = self._sentences.least_covered(knowledge, most)
+            excerpt = self._sentences.joined(self._chosen)
+            self.example = Example(self._prepared.knowledge, excerpt)
+
+    def restore(self, score: Score) -> Score:
+        """The scorer's score as one of the whole example, with offsets in it."""
+        if self._chosen:
+            share = 1 - len(self.example.response) / len(self._prepared.response)
+            score = replace(score, parts={**score.parts, UNREAD: share})
+        if not self._chosen and self._passages is None:
+            return score
+        return replace(score, claims=tuple(map(self._restore, score.claims)))
+
+    def _restore(self, claim: Claim) -> Claim:
+        span, evidence = claim.span, claim.evidence
+        if self._chosen:
+            _, span = self._sentences.located(self._chosen, span.start, span.end)
+        if self._passages is not None:
+            span = self._response.locate(span)
+            evidence = tuple(
+                place._replace(span=self._passages[place.passage].locate(place.span))
+                for place in evidence
+            )
+        return replace(claim, span=span, evidence=evidence)
 
 
 def score_all(
@@ -168,23 +228,19 @@ def _look_up(
 
 def _compute(scorer: 'Scorer', examples: Sequence[Example]) -> dict[Pair, Score]:
     computed = {}
-    prepared = [PreparedExample(example, scorer.prepares_texts) for example in examples]
-    excerpts = [
-        Excerpt(original.example, scorer.max_response_words) for original in prepared
-    ]
-    scores = list(scorer.score_texts([excerpt.example for excerpt in excerpts]))
+    readings = [ReadExample(example, scorer) for example in examples]
+    scores = list(scorer.score_texts([reading.example for reading in readings]))
     if len(scores) != len(examples):
         raise ConfigError(
             f'The scorer {scorer.name} gave {len(scores)} scores for {len(examples)} '
             'texts. score_texts() must return one for each example, in order.'
         )
-    for original, excerpt, score in zip(prepared, excerpts, scores, strict=True):
-        example = original.whole
-        score = _check(scorer.name, example, score)
-        score = name_mistakes(original.restore(excerpt.restore(score)), example)
-        if score.label == Label.CONSISTENT and (
-            share := _foreign_share(scorer, example)
-        ):
+    for reading, score in zip(readings, scores, strict=True):
+        example = reading.whole
+        score = reading.restore(_check(scorer.name, example, score))
+        score = name_mistakes(score, example)
+        is_consistent = score.label == Label.CONSISTENT
+        if is_consistent and (share := _foreign_share(scorer, example)):
             score = not_verifiable(parts={**score.parts, LANGUAGE: share})
         if share := scorer.unread(example):
             score = replace(score, parts={**score.parts, UNREAD: share})

@@ -18,11 +18,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parlai_q2.claims import Claim, Score, Status
-from parlai_q2.scorers import by_value
 from parlai_q2.scorers.consistency import (
     ConsistencyScorer,
     Piece,
     claim_of,
+    classify,
     indices,
     read,
     status_of,
@@ -134,7 +134,7 @@ class SpansScorer(ConsistencyScorer):
             for sentence, of_sentence in zip(sentences, phrases, strict=True)
             for phrase in of_sentence
         ]
-        readings = iter(by_value.classify(self.model, pairs))
+        readings = iter(classify(self.model, pairs))
         marks = []
         for sentence, of_sentence in zip(sentences, phrases, strict=True):
             rests = [(support(next(readings)), phrase) for phrase in of_sentence]

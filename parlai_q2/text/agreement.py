@@ -1,10 +1,11 @@
 """
-Compares the amounts of a response with those of its knowledge.
+Compares the amounts, addresses and codes of a response with those of its knowledge.
 
 Detectors read numbers as tokens. So an amount of a response that agrees with one of the
 knowledge is put as the knowledge has it before a detector reads it (:func:`restate`),
 and an amount that the knowledge does not have cannot be supported
-(:func:`find_unsupported`).
+(:func:`find_unsupported`). Links, e-mail addresses, paths and codes ("R-12") are right
+or wrong as a whole, too (:func:`has_unknown_address`).
 """
 
 import math
@@ -15,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations, islice
 
-from parlai_q2.text.amounts import CLOCK, RANGE_DASH, Amount, find_amounts
-from parlai_q2.text.units import UNITS
+from parlai_q2.text.amounts import CLOCK, RANGE_DASH, UNITS, Amount, find_amounts
+from parlai_q2.text.normalize import passage_key
 
 # How far values may be apart and agree: exact ones are rounded to three digits, and a
 # bound is told of a value that is not much beyond it.
@@ -33,6 +34,14 @@ _SAME_ATTRIBUTE = {'tall': 'high'}
 # "A ten-year-old" is any person of that age.
 _AGE = re.compile(r'a (?:\w+[ -])?\w+[ -]years?[ -]old')
 _FACT = re.compile(r'(?<![\w.,])[\w/-]*\d[\w/-]*')
+_ADDRESS = re.compile(
+    r'(?:https?://|www\.)[^\s<>"\')\]]+'
+    r'|[\w.+-]+@[\w-]+(?:\.[\w-]+)+'
+    r'|(?<![\w.])~?(?:/[\w.+-]+){2,}/?',
+    re.IGNORECASE,
+)
+_CODE = re.compile(r'(?<![\w/@.-])[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])')
+_END = '.,;:!?\'")'
 
 
 class AmountIndex:
@@ -371,3 +380,33 @@ def _find_codes(text: str, amounts: Sequence[Amount]) -> set[str]:
     for amount in amounts:
         inside.update(range(amount.start, amount.end))
     return {m[0].lower() for m in _FACT.finditer(text) if m.start() not in inside}
+
+
+@lru_cache(maxsize=1024)
+def find_addresses(text: str) -> frozenset[str]:
+    """
+    The links, e-mail addresses and paths of a text, in lower case.
+
+    >>> sorted(find_addresses('Write to Info@example.org, or see /docs/faq.'))
+    ['/docs/faq', 'info@example.org']
+    """
+    if '@' not in text and '/' not in text and 'www.' not in text.lower():
+        return frozenset()
+    addresses = (m[0].lower().rstrip(_END) for m in _ADDRESS.finditer(text))
+    return frozenset(address.removesuffix('/') for address in addresses)
+
+
+def has_unknown_address(knowledge: str, response: str) -> bool:
+    """
+    Whether a response has an address or a code that its knowledge has not.
+
+    >>> has_unknown_address('See a.org/help/me or R-12.', 'It is R-13.')
+    True
+    """
+    if not find_addresses(response) <= find_addresses(knowledge):
+        return True
+    codes = {passage_key(m[0]) for m in _CODE.finditer(response)}
+    if not codes:
+        return False
+    key = passage_key(knowledge)
+    return any(code not in key for code in codes)

@@ -10,8 +10,81 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from parlai_q2.text.number_words import ARTICLES, HOUR, SUFFIXES, WORD, parse_number
-from parlai_q2.text.units import UNITS
+ARTICLES = ('a', 'an')
+SMALL = {
+    word: n
+    for n, word in enumerate(
+        'zero one two three four five six seven eight nine ten eleven twelve thirteen '
+        'fourteen fifteen sixteen seventeen eighteen nineteen'.split()
+    )
+}
+TENS = {
+    word: 10 * n
+    for n, word in enumerate(
+        'twenty thirty forty fifty sixty seventy eighty ninety'.split(), 2
+    )
+}
+SCALES = {
+    'hundred': 1e2, 'thousand': 1e3, 'million': 1e6, 'billion': 1e9, 'trillion': 1e12
+}  # fmt: skip
+# Letters right behind digits. A small m is a scale behind a currency only: else metres.
+SUFFIXES = {
+    'k': 1e3, 'K': 1e3, 'M': 1e6, 'mn': 1e6, 'bn': 1e9, 'B': 1e9, 'tn': 1e12
+}  # fmt: skip
+# The hours of a clock.
+HOUR = '|'.join((*list(SMALL)[1:13], r'1?\d'))
+WORD = '|'.join((*SMALL, *TENS, *SCALES, 'dozen'))
+# The names of units by dimension, and their size; exact by definition, but for months
+# and years (Gregorian means) and the US gallon and pint.
+_UNITS: dict[str, dict[str, float]] = {
+    'length': {
+        'metre|meter|m': 1, 'kilometre|kilometer|km': 1000, 'mile|mi': 1609.344,
+        'centimetre|centimeter|cm': 0.01, 'millimetre|millimeter|mm': 0.001,
+        'foot|feet|ft': 0.3048, 'inch|inches': 0.0254, 'yard|yd': 0.9144,
+    },
+    'mass': {
+        'kilogram|kilogramme|kilo|kg': 1, 'gram|gramme|g': 0.001,
+        'milligram|mg': 1e-6, 'tonne|metric ton|t': 1000, 'pound|lb': 0.45359237,
+        'ounce|oz': 0.028349523125,
+    },
+    'time': {
+        'second|sec': 1, 'minute|min': 60, 'hour|hr': 3600, 'day': 86400,
+        'week': 604800, 'month': 2629746, 'year': 31556952, 'decade': 315569520,
+        'century|centuries': 3155695200,
+    },
+    'volume': {
+        'litre|liter|l': 1, 'millilitre|milliliter|ml': 0.001,
+        'gallon': 3.785411784, 'pint': 0.473176473,
+    },
+    'area': {
+        'square metre|square meter|m²': 1, 'square kilometre|square kilometer|km²': 1e6,
+        'square mile': 2589988.110336, 'hectare|ha': 1e4, 'acre': 4046.8564224,
+    },
+    'speed': {
+        'km/h|kilometre per hour|kilometer per hour|kph': 1,
+        'mph|mile per hour': 1.609344,
+        'metre per second|meter per second|m/s': 3.6,
+        'kilometre per second|kilometer per second': 3600,
+    },
+    'energy': {'kilocalorie|kcal': 1, 'calorie': 0.001, 'kilojoule|kj': 0.239005736},
+    'temperature': {'degree celsius|°c': 1, 'degree fahrenheit|°f': 1},
+    'euros': {'euro|eur|€': 1},
+    'dollars': {'dollar|usd|$': 1, 'cent': 0.01},
+    'sterling': {'gbp|£|pound sterling': 1, 'pence': 0.01},
+    'yen': {'yen|¥|jpy': 1},
+    'share': {'percent|per cent|%': 1},
+}  # fmt: skip
+UNITS: dict[str, tuple[str, float]] = {}
+for _dimension, _sizes in _UNITS.items():
+    for _names, _size in _sizes.items():
+        for _name in _names.split('|'):
+            first, *rest = _name.split(' ')
+            plural = ' '.join([f'{first}s', *rest])
+            if rest and rest[0] not in (
+                'per', 'celsius', 'fahrenheit', 'cent', 'sterling'
+            ):  # fmt: skip
+                plural = f'{_name}s'  # square miles, but miles per hour
+            UNITS[_name] = UNITS[plural] = (_dimension, float(_size))
 
 _DIGITS = r'\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+|,\d{1,2}(?![\d,]))?'
 _UNIT = '|'.join(sorted(map(re.escape, UNITS), key=len, reverse=True))
@@ -239,3 +312,35 @@ def is_year(text: str, amount: Amount) -> bool:
 
 def _has_between(text: str, place: int) -> bool:
     return text[max(0, place - 8) : place].lower().strip() == 'between'
+
+
+def parse_number(text: str) -> float | None:
+    """The number of digits or words; None where they are no number."""
+    total = group = 0.0
+    for word in re.split(r'[ -]', text.replace(' and ', ' ')):
+        if word in ARTICLES:
+            continue
+        if word in SCALES:
+            scale = SCALES[word]
+            if scale > 100:
+                total, group = total + (group or 1) * scale, 0.0
+            else:
+                group = (group or 1) * scale
+        elif word == 'dozen':
+            group = (group or 1) * 12
+        elif word in SMALL or word in TENS:
+            group += SMALL.get(word, 0) or TENS.get(word, 0)
+        else:
+            try:
+                group += float(_plain_digits(word))
+            except ValueError:
+                return None
+    return total + group
+
+
+def _plain_digits(word: str) -> str:
+    """Digits as Python reads them: "1,200.5" is 1200.5, and "4,90" is 4.90."""
+    head, comma, tail = word.rpartition(',')
+    if comma and len(tail) < 3:
+        return f'{head}.{tail}'
+    return word.replace(',', '')

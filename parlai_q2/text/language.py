@@ -31,34 +31,8 @@ LOOKED_AT = 4000
 _WORD = re.compile(r'[^\W\d_]+')
 # Names of people and places have them in every language.
 _PARTICLES = frozenset(
-    [
-        'af',
-        'al',
-        'da',
-        'das',
-        'de',
-        'del',
-        'della',
-        'den',
-        'der',
-        'des',
-        'di',
-        'do',
-        'dos',
-        'du',
-        'el',
-        'la',
-        'las',
-        'le',
-        'los',
-        'san',
-        'santa',
-        'ter',
-        'van',
-        'von',
-        'zu',
-        'zur',
-    ]
+    'af al da das de del della den der des di do dos du el la las le los san santa ter '
+    'van von zu zur'.split()
 )
 
 

@@ -1,9 +1,12 @@
 """
 Recognises by its words what a turn asks for (a question, yes or no, a way to do
-something), and whether a reply declines to answer.
+something), and what claims nothing: a reply that declines to answer, an offer of help,
+a greeting.
 """
 
 import re
+
+from parlai_q2.text.overlap import rouge_words
 
 _AUXILIARIES = frozenset(
     'is are was were do does did can could may might shall should will would has have '
@@ -37,14 +40,23 @@ _DECLINES = re.compile(
     r'|\b(?:says?|nothing)\s+(?:nothing|about|on|in\s+here)\b',
     re.I,
 )
-
-
 _OFFERS = re.compile(
     r'(?:can|could|may|shall|should) i (?:help|assist)\b[^.!?,]{0,60}\?'
     r'|(?:is there|do you need) (?:anything|something) (?:else|more)\b[^.!?,]{0,60}\?'
     r'|(?:please )?(?:let me know|feel free to ask|just ask)\b[^.!?\d]{0,80}[.!]'
     r'|(?:i hope (?:this|that) helps|how (?:can|may) i help(?: you)?)\b[^.\d]{0,40}',
     re.I,
+)
+# Greetings and exclamations. No yes and no, which answer questions of fact, nor "sure".
+_GREETINGS = frozenset(
+    (
+        'ah aha aw aww awesome bye cheers congrats congratulations cool day evening '
+        'excellent fantastic fine good goodbye gosh great ha haha hahaha hello hey hi '
+        'hmm hm indeed interesting lol lovely mm mmm morning nice night oh ok okay '
+        'omg oops ouch perfect please pleasure phew right sorry super sweet thank '
+        'thanks ugh uh uhm um welcome well wonderful wow yay again all and everyone '
+        'guys much so there to too very you your'
+    ).split()
 )
 
 
@@ -129,6 +141,17 @@ def only_offers(text: str) -> bool:
     True
     """
     return _OFFERS.fullmatch(text.strip()) is not None
+
+
+def only_greets(text: str) -> bool:
+    """
+    Whether a text has words, and all are of greetings and exclamations.
+
+    >>> only_greets('Oh wow, thank you so much!')
+    True
+    """
+    words = rouge_words(text)
+    return bool(words) and _GREETINGS.issuperset(words)
 
 
 def _last_sentence(text: str) -> str:

@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from parlai_q2.text.prepared import PreparedText
-
 # The keys whose value names a record, the best first.
 NAME_KEYS = ('name', 'title', 'id', 'product', 'item', 'category', 'code', 'label')
 # A longer list without a structure is a text.
@@ -42,6 +40,11 @@ class Cell(NamedTuple):
     text: str
     start: int
 
+    @property
+    def places(self) -> list[int]:
+        """Where each of its characters stands."""
+        return list(range(self.start, self.start + len(self.text)))
+
 
 class Statement(NamedTuple):
     """A value of a record, with its key and the record's name."""
@@ -59,13 +62,10 @@ class Statement(NamedTuple):
             head = f'The time of {name} ({key}) is '
         else:
             head = f'The {key.lower()}{of} is ' if key else f'{name}: '
-        start, value = self.key.start, self.value
+        value = self.value
         end = value.start + max(0, len(value.text) - 1)
-        places = [
-            *[start] * len(head),
-            *range(value.start, value.start + len(value.text)),
-        ]
-        return f'{head}{value.text}.', [*places, end]
+        places = [*[self.key.start] * len(head), *value.places, end]
+        return f'{head}{value.text}.', places
 
 
 def has_records(text: str) -> bool:
@@ -74,31 +74,31 @@ def has_records(text: str) -> bool:
     return statements > 1 and 2 * statements >= text.count('\n') + 1
 
 
-def read_records(prepared: PreparedText) -> PreparedText:
-    """A text with its records as sentences, one a line; other lines are kept."""
-    if '\n' not in prepared.text and not prepared.text.lstrip().startswith(('{', '[')):
-        return prepared
-    if statements := _read_json(prepared.text):
-        parts: list[Statement | Cell] = [*statements]
-    else:
-        parts = list(_read_lines(_split_lines(prepared.text)))
+def read_records(text: str) -> tuple[str, list[int]] | None:
+    """
+    A text with its records as sentences, one a line; other lines are kept.
+
+    :return: the new text, and for each of its characters the place in the old one that
+        it was made of; None if there are no records.
+    """
+    if '\n' not in text and not text.lstrip().startswith(('{', '[')):
+        return None
+    parts: list[Statement | Cell] = [*_read_json(text)]
+    if not parts:
+        parts = list(_read_lines(_split_lines(text)))
         if not any(isinstance(part, Statement) for part in parts):
-            return prepared
-    old = range(len(prepared.text)) if prepared.places is None else prepared.places
-    texts: list[str] = []
+            return None
+    sentences: list[str] = []
     places: list[int] = []
     for part in parts:
         if isinstance(part, Statement):
-            text, own_places = part.write()
+            sentence, origins = part.write()
         else:
-            text, own_places = (
-                part.text,
-                list(range(part.start, part.start + len(part.text))),
-            )
-        texts.append(text + '\n')
-        places += [old[min(place, len(old) - 1)] for place in own_places]
+            sentence, origins = part.text, part.places
+        sentences.append(sentence)
+        places += [min(place, len(text) - 1) for place in origins]
         places.append(places[-1] if places else 0)
-    return PreparedText(''.join(texts)[:-1], prepared.original, places[:-1])
+    return '\n'.join(sentences), places[:-1]
 
 
 def _split_lines(text: str) -> list[Cell]:

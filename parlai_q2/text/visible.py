@@ -7,6 +7,8 @@ text in another order than it has (CVE-2021-42574).
 import re
 import unicodedata
 
+from parlai_q2.turns import Source
+
 # Escaped are control characters, lone surrogates, and line and paragraph separators. Of
 # the format characters (Cf), only those that reorder or hide text are: the joiners of
 # emoji and of Persian or Indic scripts, and the number signs of Arabic, are part of
@@ -36,6 +38,19 @@ def visible_but_colours(text: str) -> str:
 def one_line(text: str) -> str:
     """Like :func:`visible`, with every run of white space replaced by one space."""
     return ' '.join(visible(text).split())
+
+
+def source_line(source: Source | None) -> str:
+    """
+    A source in one line; empty for none.
+
+    >>> source_line(Source('manual.md', 'Pumps > Warranty', 'lines 4-9'))
+    'manual.md, Pumps > Warranty (lines 4-9)'
+    """
+    if source is None:
+        return ''
+    named = ', '.join(one_line(part) for part in (source.file, source.heading) if part)
+    return f'{named} ({one_line(source.place)})' if source.place else named
 
 
 def _visible_character(character: str) -> str:

@@ -5,8 +5,8 @@ import pytest
 from parlai_q2 import load_scorer
 from parlai_q2.cache import ScoreCache
 from parlai_q2.q2.metric import Q2Models
+from parlai_q2.scorers.calibrated import ExtendedScorer
 from parlai_q2.scorers.consistency import ConsistencyScorer
-from parlai_q2.scorers.extended import ExtendedScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.turns import Example
 from tests.cache.counting import CountingScorer, examples

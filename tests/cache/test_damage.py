@@ -17,7 +17,7 @@ import pytest
 from parlai_q2.cache import ScoreCache
 from parlai_q2.cache.sqlite_file import MAGIC, SqliteFile
 from parlai_q2.errors import ConfigError
-from parlai_q2.scorers.extended import ExtendedScorer
+from parlai_q2.scorers.calibrated import ExtendedScorer
 from tests.cache.counting import SIGNATURE, CountingScorer, examples, scores
 
 # SQLite's page.
@@ -142,7 +142,7 @@ def test_a_full_disk_costs_one_warning_and_no_score(tmp_path):
     code = """
     import resource, signal, sys
     from parlai_q2.cache import ScoreCache
-    from parlai_q2.scorers.extended import ExtendedScorer
+    from parlai_q2.scorers.calibrated import ExtendedScorer
     from tests.cache.counting import CountingScorer, examples
     cache = ScoreCache(sys.argv[1])
     scorer = ExtendedScorer(CountingScorer(), store=cache)
@@ -195,7 +195,7 @@ def test_an_empty_file_that_can_only_be_read_is_passed_over(
 READ = """
 import logging, sys
 from parlai_q2.cache import ScoreCache
-from parlai_q2.scorers.extended import ExtendedScorer
+from parlai_q2.scorers.calibrated import ExtendedScorer
 from tests.cache.counting import SIGNATURE, CountingScorer, examples, scores
 logging.basicConfig()
 cache = ScoreCache(sys.argv[1])

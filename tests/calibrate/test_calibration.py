@@ -12,8 +12,7 @@ from parlai_q2.claims import Label, Score
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError, MissingPackageError, RecordError
 from parlai_q2.scorers.base import Scorer, label_of
-from parlai_q2.scorers.calibrated import shifted
-from parlai_q2.scorers.extended import ExtendedScorer
+from parlai_q2.scorers.calibrated import ExtendedScorer, shifted
 from parlai_q2.signature import assumed
 from tests.files import read_lines, write_lines
 

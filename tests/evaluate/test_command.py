@@ -155,7 +155,7 @@ def test_dialogue_nli_has_the_settings_of_the_paper():
 
 
 def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
-    from parlai_q2.scorers.extended import ExtendedScorer
+    from parlai_q2.scorers.calibrated import ExtendedScorer
 
     opt = {
         'scorers': 'q2,overlap',

@@ -12,7 +12,7 @@ from parlai_q2.evaluate.report import SetReport, to_dict, write_report
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, sampled
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.q2.settings import Q2Settings
-from parlai_q2.scorers.extended import ExtendedScorer
+from parlai_q2.scorers.calibrated import ExtendedScorer
 from parlai_q2.scorers.overlap import PrecisionScorer
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.turns import Span

@@ -18,7 +18,7 @@ from parlai_q2.models.converted.folder import read_tensors
 from parlai_q2.presets import load_preset
 from parlai_q2.report.scored_file import read_scored_file
 from parlai_q2.rerank.pools import read_pools
-from parlai_q2.scorers.extended import ExtendedScorer
+from parlai_q2.scorers.calibrated import ExtendedScorer
 from tests.cache.counting import CountingScorer, examples
 from tests.report.samples import reranked, scored
 from tests.tiny import write_int8

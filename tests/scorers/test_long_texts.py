@@ -11,7 +11,7 @@ from parlai_q2.report.entries import explain_place
 from parlai_q2.report.terminal import render_score
 from parlai_q2.rerank import Reranker
 from parlai_q2.scorers import shell
-from parlai_q2.scorers.excerpt import UNREAD
+from parlai_q2.scorers.shell import UNREAD
 
 KNOWLEDGE = 'The Eiffel Tower is in Paris. It was built in 1889.'
 FALSE = 'Elvis Presley was murdered by aliens on the Moon in 1234.'

@@ -3,8 +3,8 @@
 import pytest
 
 from parlai_q2 import Example, load_scorer
+from parlai_q2.text.bindings import binds_otherwise
 from parlai_q2.text.prepare import prepare_passage
-from parlai_q2.text.record_bindings import has_other_record
 from tests.scorers.record_passages import PASSAGES
 
 REPLIES = [(k, right, wrong) for _, k, pairs in PASSAGES for right, wrong in pairs]
@@ -22,14 +22,14 @@ def test_right_replies_about_records_score_above_wrong_ones(preset):
 @pytest.mark.parametrize('knowledge, right, wrong', REPLIES)
 def test_no_right_reply_is_of_another_record(knowledge, right, wrong):
     text = prepare_passage(knowledge).text
-    assert not has_other_record(text, right.lower())
-    assert not has_other_record(text, '')
+    assert not binds_otherwise(text, right.lower())
+    assert not binds_otherwise(text, '')
 
 
 def test_values_of_other_records_are_seen():
     text = prepare_passage(PASSAGES[2][1]).text
-    assert has_other_record(text, 'Dana Petrov owns R-22.')
-    assert has_other_record(text, 'The budget of R-21 is 21,000 euros.')
+    assert binds_otherwise(text, 'Dana Petrov owns R-22.')
+    assert binds_otherwise(text, 'The budget of R-21 is 21,000 euros.')
     for reply in (
         'R-21 has not a high likelihood.',
         'Both R-21 and R-22 have owners.',
@@ -37,4 +37,4 @@ def test_values_of_other_records_are_seen():
         'R-21 costs less than 21,000 euros.',
         'R-21 is owned by Dana Petrov, R-22 by Omar Haddad.',
     ):
-        assert not has_other_record(text, reply), reply
+        assert not binds_otherwise(text, reply), reply

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.text.density import extractiveness, fragments
+from parlai_q2.text.overlap import extractiveness, fragments
 
 
 @pytest.mark.parametrize(

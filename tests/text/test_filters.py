@@ -2,14 +2,14 @@
 
 import pytest
 
-from parlai_q2.text.filters import (
+from parlai_q2.text.spans import (
     drop_personal,
+    informative_spans,
     names_speaker,
     only_personal,
     personal,
     vague,
 )
-from parlai_q2.text.spans import informative_spans
 
 RESPONSE = 'It is a relaxing hobby called gardening.'
 

@@ -12,8 +12,8 @@ from importlib.resources import files
 from types import SimpleNamespace
 from typing import Any
 
-from parlai_q2.text.number_words import SMALL
-from parlai_q2.text.number_words import TENS as TENS_BY_WORD
+from parlai_q2.text.amounts import SMALL
+from parlai_q2.text.amounts import TENS as TENS_BY_WORD
 
 FILE = 'pools.txt'
 PERSON = 'person'
