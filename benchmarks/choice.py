@@ -14,7 +14,7 @@ passages: relevance must be higher after their own.
 
 import argparse
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from parlai_q2.zoo.train.relevance_pools import (
     FRAGMENT,
     is_best,
     is_held_out,
+    pair_on_passages,
     read_rows,
     sentences_of,
     with_other_turns,
@@ -57,20 +58,20 @@ def qa_pools(rows: Iterable[Mapping[str, Any]], seed: int = 0) -> list[Labelled]
     :param rows: ``q``, ``c`` (the passage), ``s`` (where the answer begins) and ``a``.
     """
     draw = random.Random(seed)
-    found: list[Labelled] = [
+    pools: list[Labelled] = [
         {
             'kind': kind,
             'knowledge': [row['c']],
             'history': [turn],
             'candidates': draw.sample(
-                [labelled(*one) for one in replies], len(replies)
+                [labelled(*reply) for reply in replies], len(replies)
             ),
         }
         for row in rows
         for kind, turn, replies in _turns(row, draw)
     ]
-    draw.shuffle(found)
-    return found
+    draw.shuffle(pools)
+    return pools
 
 
 Reply = tuple[str, int | str, int]
@@ -86,7 +87,7 @@ def _turns(
     if not answer:
         replies: list[Reply] = [(DECLINE, 'n', 2)]
         replies += [(s, 1, 0) for s in own[:1]]
-        replies += [(_said(other), 1, 0)] if other else []
+        replies += [(_as_sentence(other), 1, 0)] if other else []
         if len(replies) > 1:
             yield 'unanswerable', turn, replies
         return
@@ -97,9 +98,18 @@ def _turns(
         wrong = draw.choice(beside)
         yield 'sentence', turn, [(right[0], 1, 2), (wrong, 1, 0), declined]
     if other:
-        yield 'fragment', turn, [(_said(answer), 1, 2), (_said(other), 1, 0), declined]
-        asked, said, unsaid = draw.choice([(answer, 'Yes', 'No'), (other, 'No', 'Yes')])
-        replies = [(f'{said}, {answer}.', 1, 2), (f'{unsaid}, {other}.', 0, 2)]
+        yield (
+            'fragment',
+            turn,
+            [(_as_sentence(answer), 1, 2), (_as_sentence(other), 1, 0), declined],
+        )
+        asked, right_word, wrong_word = draw.choice(
+            [(answer, 'Yes', 'No'), (other, 'No', 'Yes')]
+        )
+        replies = [
+            (f'{right_word}, {answer}.', 1, 2),
+            (f'{wrong_word}, {other}.', 0, 2),
+        ]
         yield 'yesno', f'{turn} Is it {asked}?', [*replies, declined]
 
 
@@ -119,17 +129,17 @@ def balanced(pools: Sequence[Labelled], limit: int) -> list[Labelled]:
     return [p for k in kinds for p in [p for p in pools if p['kind'] == k][:share]]
 
 
-def _said(answer: str) -> str:
+def _as_sentence(answer: str) -> str:
     return answer[:1].upper() + answer[1:].rstrip('.') + '.'
 
 
 def choose(reranker: Reranker, pools: Sequence[Labelled]) -> list[str]:
     """The outcome of the reranker's choice for each pool."""
-    given = [
+    unranked = [
         Pool(p['knowledge'], [c['text'] for c in p['candidates']], p['history'])
         for p in pools
     ]
-    ranked = reranker.rank_batch(given)
+    ranked = reranker.rank_batch(unranked)
     return [
         outcome(pool['candidates'][ranking.chosen.place])
         for pool, ranking in zip(pools, ranked, strict=True)
@@ -138,13 +148,8 @@ def choose(reranker: Reranker, pools: Sequence[Labelled]) -> list[str]:
 
 def report_control(reranker: Reranker, pools: Sequence[Labelled]) -> None:
     """Print how often a best reply is more relevant to its own turn than to another."""
-    by_passage: dict[str, list[Labelled]] = defaultdict(list)
-    for pool in pools:
-        by_passage[pool['knowledge'][0]].append(pool)
     pairs = []
-    for pool in pools:
-        same = by_passage[pool['knowledge'][0]]
-        other = same[(same.index(pool) + 1) % len(same)]
+    for pool, other in pair_on_passages(pools):
         best = [c['text'] for c in pool['candidates'] if is_best(c) and c['g'] == 1]
         if other is not pool and best:
             pairs += [(Turn('', p['history']), best[0]) for p in (pool, other)]

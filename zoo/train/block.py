@@ -4,9 +4,14 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
 
 from parlai_q2.zoo.train.relevance_pools import Row
 from parlai_q2.zoo.train.relevance_texts import DECLINES, misspell
+
+# No labels.
+EMPTY: Mapping[int, Any] = MappingProxyType({})
 
 
 @dataclass
@@ -30,24 +35,19 @@ class Block:
     support: dict[tuple[int, int], float] = field(default_factory=dict)
     best: dict[tuple[int, int], bool] = field(default_factory=dict)
 
-    def add(self, text: str, relevance: Mapping[int, float]) -> None:
-        """Add a reply with its relevance by context."""
+    def add(
+        self,
+        text: str,
+        relevance: Mapping[int, float] = EMPTY,
+        support: Mapping[int, float] = EMPTY,
+        best: Mapping[int, bool] = EMPTY,
+    ) -> None:
+        """Add a reply with its labels by context."""
         reply = len(self.replies)
         self.replies.append(text)
         self.relevance.update({(t, reply): label for t, label in relevance.items()})
-
-    def add_support(self, text: str, support: Mapping[int, float]) -> None:
-        """Add a reply with its support by context."""
-        reply = len(self.replies)
-        self.replies.append(text)
         self.support.update({(t, reply): label for t, label in support.items()})
-
-    def add_choice(
-        self, text: str, best: Mapping[int, bool], support: Mapping[int, float]
-    ) -> None:
-        """Add a reply with whether it is a best one, and its support, by context."""
-        self.best.update({(t, len(self.replies)): label for t, label in best.items()})
-        self.add_support(text, support)
+        self.best.update({(t, reply): label for t, label in best.items()})
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -78,7 +78,7 @@ def ask_again(row: Row, other: str, draw: random.Random) -> Block:
     """A question with a guess at its answer, which is right or wrong."""
     guess, right, wrong = draw.choice(((row['a'], 'Yes', 'No'), (other, 'No', 'Yes')))
     block = Block([[f'{row["q"]} Is it {guess}?']], knowledge=[row['c']])
-    block.add_choice(f'{right}, {row["a"]}.', {0: True}, {0: 1.0})
-    block.add_choice(f'{wrong}, {other}.', {0: False}, {0: 0.0})
-    block.add_choice(draw.choice(DECLINES), {0: False}, {})
+    block.add(f'{right}, {row["a"]}.', best={0: True}, support={0: 1.0})
+    block.add(f'{wrong}, {other}.', best={0: False}, support={0: 0.0})
+    block.add(draw.choice(DECLINES), best={0: False})
     return block

@@ -38,7 +38,7 @@ SHARES = {
     'replies': 0.02,
     'dialogues': 0.01,
     'courtesies': 0.02,
-    'choices': 0.36,
+    'choices': 0.5,
     'question_choices': 0.18,
     'dialogue_choices': 0.04,
     'chat_choices': 0.2,
@@ -150,7 +150,7 @@ class BlockSource:
                 labels = {} if rates else {own: reply['a'] / 2}
                 if not rates and reply['a'] == 2 and other is not pool:
                     labels[foreign] = 0.0
-                block.add(reply['text'], labels)
+                block.add(reply['text'], relevance=labels)
         return block
 
     def _questions(self, draw: random.Random) -> Block:
@@ -165,13 +165,13 @@ class BlockSource:
             for m, other in enumerate(rows):
                 if m != n and is_beside(text, row, other):
                     labels[m] = 0.0
-            block.add(text, labels)
+            block.add(text, relevance=labels)
         answers = [row['a'].lower() for row in rows]
         beside = [s for s in own if not any(a in s.lower() for a in answers)]
         for text in draw.sample(beside, min(len(beside), 1)):
-            block.add(text, dict.fromkeys(range(len(rows)), 0.0))
+            block.add(text, relevance=dict.fromkeys(range(len(rows)), 0.0))
         if draw.random() < 0.3:
-            block.add(draw.choice(GENERIC), {0: 0.0})
+            block.add(draw.choice(GENERIC), relevance={0: 0.0})
         if len(rows) > 1 and draw.random() < 0.25:
             block.turns[0] = [rows[1]['q'], block.replies[1], rows[0]['q']]
         return block
@@ -192,13 +192,13 @@ class BlockSource:
         short = draw.choice((f'Yes, it {auxiliary}.', 'Yes.', 'Yes, certainly.', 'Yes'))
         if draw.random() < 0.5:
             short = draw.choice((f'No, it {auxiliary} not.', 'No.', "No, I'm afraid."))
-        block.add(short, {0: 1.0, 1: 0.0})
-        block.add(draw.choice((sentence, f'Yes, {negated}.')), {0: 1.0})
+        block.add(short, relevance={0: 1.0, 1: 0.0})
+        block.add(draw.choice((sentence, f'Yes, {negated}.')), relevance={0: 1.0})
         if row['a'].lower() not in sentence.lower():
-            block.add(word_answer(row['a'], own, draw), {0: 0.0, 1: 1.0})
+            block.add(word_answer(row['a'], own, draw), relevance={0: 0.0, 1: 1.0})
         beside = [s for s in own if s != sentence and not are_alike(s, sentence)]
         if beside:
-            block.add(draw.choice(beside), {0: 0.0})
+            block.add(draw.choice(beside), relevance={0: 0.0})
         return block
 
     def _courtesies(self, draw: random.Random) -> Block:
@@ -211,12 +211,12 @@ class BlockSource:
             labels = {n: 1.0, 1 - n: 0.0}
             if pool['kind'] not in ('statement', 'smalltalk'):
                 labels[2] = 0.0
-            block.add(draw.choice(replies.split('|')), labels)
+            block.add(draw.choice(replies.split('|')), relevance=labels)
         reply = draw.choice(pool['candidates'])
         if reply['g'] == 1:
-            block.add(reply['text'], {0: 0.0, 1: 0.0, 2: reply['a'] / 2})
+            block.add(reply['text'], relevance={0: 0.0, 1: 0.0, 2: reply['a'] / 2})
         if draw.random() < 0.5:
-            block.add(draw.choice(DECLINES), {0: 0.0})
+            block.add(draw.choice(DECLINES), relevance={0: 0.0})
         return block
 
     def _choices(self, draw: random.Random) -> Block:
@@ -240,15 +240,15 @@ class BlockSource:
             if others and reply['g'] == 1 and best[0]:
                 best[1] = False
             support = {} if reply['g'] == 'n' else {0: float(reply['g'])}
-            block.add_choice(reply['text'], best, support)
+            block.add(reply['text'], best=best, support=support)
         if others:
             other = next(p for p in others if p['history'] is block.turns[1])
             right = [r for r in other['candidates'] if is_best(r) and r['g'] == 1]
             for reply in draw.sample(right, min(len(right), 1)):
-                block.add_choice(reply['text'], {0: False, 1: True}, {})
+                block.add(reply['text'], best={0: False, 1: True})
         declines = [r for r in replies if r['g'] == 'n']
         if not declines and draw.random() < 0.4:
-            block.add_choice(draw.choice(DECLINES), {0: False}, {})
+            block.add(draw.choice(DECLINES), best={0: False})
         return block
 
     def _next_pool(self, draw: random.Random) -> Pool:
@@ -262,43 +262,41 @@ class BlockSource:
         if draw.random() < 0.25:
             row = draw.choice(self.unanswerable)
             block = Block([[row['q']]], knowledge=[row['c']])
-            block.add_choice(draw.choice(DECLINES), {0: True}, {})
+            block.add(draw.choice(DECLINES), best={0: True})
             own = draw.sample(self._beside(row['c'], row['q'], ''), 1)
             fragments = find_fragments(row['c'], '')
             if fragments:
                 own.append(word_answer(draw.choice(fragments), (), draw))
             for text in own:
-                block.add_choice(text, {0: False}, {})
+                block.add(text, best={0: False})
             return block
         rows = draw.choice(self.several if draw.random() < 0.6 else self.long)
         row, *rest = draw.sample(rows, len(rows))
         block = Block([[row['q']]], knowledge=[row['c']])
         own = sentences_of(row['c'])
         right = word_answer(row['a'], own, draw)
-        block.add_choice(right, {0: True}, {0: 1.0})
+        block.add(right, best={0: True}, support={0: 1.0})
         beside = [s for s in own if row['a'].lower() not in s.lower()]
         for text in draw.sample(beside, min(len(beside), 1)):
-            block.add_choice(text, {0: False}, {})
+            block.add(text, best={0: False})
         fragments = find_fragments(row['c'], row['a'])
         other = next((r for r in rest if is_beside(right, row, r)), None)
         if other:
             text = word_answer(other['a'], own, draw)
             if row['a'].lower() not in text.lower():
-                block.add_choice(text, {0: False}, {})
+                block.add(text, best={0: False})
                 if len(block.turns) < 2 and draw.random() < 0.5:
                     block.turns.append([other['q']])
                     block.knowledge = [row['c']] * 2
                     block.best[1, 0] = False
                     block.best[1, len(block.replies) - 1] = True
         elif fragments:
-            block.add_choice(
-                word_answer(draw.choice(fragments), (), draw), {0: False}, {}
-            )
+            block.add(word_answer(draw.choice(fragments), (), draw), best={0: False})
         if draw.random() < 0.5:
-            block.add_choice(draw.choice(DECLINES), {0: False}, {})
+            block.add(draw.choice(DECLINES), best={0: False})
         changed = change_number(right, draw)
         if changed and draw.random() < 0.5 and changed not in row['c']:
-            block.add_choice(changed, {0: False}, {0: 0.0})
+            block.add(changed, best={0: False}, support={0: 0.0})
         if draw.random() < 0.15 and fragments:
             block = ask_again(row, draw.choice(fragments), draw)
         return block
@@ -313,10 +311,10 @@ class BlockSource:
         row, *others = draw.sample(draw.choice(self.same_knowledge), 2)
         stranger = draw.choice(self.dialogues)
         block = Block([row['h']], knowledge=[row['k']])
-        block.add_choice(row['r'], {0: True}, {})
+        block.add(row['r'], best={0: True})
         for other in (*others, stranger):
             if not are_alike(other['r'], row['r']):
-                block.add_choice(other['r'], {0: False}, {})
+                block.add(other['r'], best={0: False})
         return block
 
     def _chat_choices(self, draw: random.Random) -> Block:
@@ -324,17 +322,17 @@ class BlockSource:
         row, other = draw.sample(self.replies, 2)
         chat = draw.choice(self.chat)['r']
         block = Block([row['h'][-3:]], knowledge=[row['k']])
-        block.add_choice(row['r'], {0: True}, {0: 1.0})
-        block.add_choice(other['r'], {0: False}, {0: 0.0})
-        block.add_choice(chat, {0: False}, {})
+        block.add(row['r'], best={0: True}, support={0: 1.0})
+        block.add(other['r'], best={0: False}, support={0: 0.0})
+        block.add(chat, best={0: False})
         added = draw.choice((other['r'], chat))
         parts = [row['r'], added] if draw.random() < 0.5 else [added, row['r']]
-        block.add_choice(' '.join(parts), {0: False}, {0: 0.0})
+        block.add(' '.join(parts), best={0: False}, support={0: 0.0})
         changed = change_number(row['r'], draw)
         if changed and changed not in row['k']:
-            block.add_choice(changed, {0: False}, {0: 0.0})
+            block.add(changed, best={0: False}, support={0: 0.0})
         if draw.random() < 0.3:
-            block.add_choice(draw.choice(GENERIC), {0: False}, {})
+            block.add(draw.choice(GENERIC), best={0: False})
         return block
 
     def _right_answers(self, draw: random.Random) -> Block:
@@ -354,13 +352,13 @@ class BlockSource:
                 labels[1 - n] = 1.0
             elif apart and not are_alike(row['q'], other['q']):
                 labels[1 - n] = 0.0
-            block.add_support(text, labels)
+            block.add(text, support=labels)
         stranger = draw.choice(draw.choice(self.several))['a']
         if stranger.lower() not in rows[0]['c'].lower():
-            block.add_support(word_answer(stranger, (), draw), {0: 0.0})
+            block.add(word_answer(stranger, (), draw), support={0: 0.0})
         changed = change_number(block.replies[0], draw)
         if changed:
-            block.add_support(changed, {0: 0.0})
+            block.add(changed, support={0: 0.0})
         return block
 
     def _polarity(self, draw: random.Random) -> Block:
@@ -377,10 +375,10 @@ class BlockSource:
             return Block()
         block = Block([[asked[0]], [other[0]]], knowledge=[' '.join(own)] * 2)
         yes, no = draw.choice((('Yes.', 'No.'), ('Yes, it is true.', "No, it isn't.")))
-        block.add_support(yes, {0: 1.0, 1: 0.0})
-        block.add_support(no, {0: 0.0, 1: 1.0})
-        block.add_support(f'No, {asked[2]}.', {1: 1.0})
-        block.add_support(f'Yes, {other[2]}.', {0: 0.0})
+        block.add(yes, support={0: 1.0, 1: 0.0})
+        block.add(no, support={0: 0.0, 1: 1.0})
+        block.add(f'No, {asked[2]}.', support={1: 1.0})
+        block.add(f'Yes, {other[2]}.', support={0: 0.0})
         return block
 
     def _twins(self, draw: random.Random) -> Block:
@@ -388,8 +386,8 @@ class BlockSource:
         row = draw.choice(self.twins)
         turns = draw.choice(self.dialogues)['h'][-1:]
         block = Block([turns if draw.random() < 0.6 else []], knowledge=[row['p']])
-        block.add_support(row['right'], {0: 1.0})
-        block.add_support(row['wrong'], {0: 0.0})
+        block.add(row['right'], support={0: 1.0})
+        block.add(row['wrong'], support={0: 0.0})
         return block
 
     def _replay(self, draw: random.Random) -> Block:
@@ -400,7 +398,7 @@ class BlockSource:
         for n, (row, label) in enumerate(zip(rows, labels, strict=True)):
             turns = draw.choice(self.dialogues)['h'][-1:]
             block.turns.append(turns if draw.random() < 0.7 else [])
-            block.add_support(row['h'], {n: label})
+            block.add(row['h'], support={n: label})
         return block
 
 
@@ -423,7 +421,7 @@ def _own_and_other(rows: Sequence[Row], draw: random.Random) -> Block:
     """Turns of dialogues, each with its reply and those to the others."""
     block = Block([list(row['h']) for row in rows])
     for n, row in enumerate(rows):
-        block.add(row['r'], {m: float(m == n) for m in range(len(rows))})
+        block.add(row['r'], relevance={m: float(m == n) for m in range(len(rows))})
     return block
 
 

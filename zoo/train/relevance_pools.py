@@ -53,25 +53,32 @@ def sentences_of(text: str) -> list[str]:
     return [s for s in re.split(r'(?<=[.!?])\s+(?=[A-Z"(\d])', text) if len(s) > 15]
 
 
+def pair_on_passages(pools: Sequence[Pool]) -> list[tuple[Pool, Pool]]:
+    """Each pool with the next one on the same passages; with itself if it is alone."""
+    by_passage: dict[str, list[Pool]] = defaultdict(list)
+    for pool in pools:
+        by_passage[pool['knowledge'][0]].append(pool)
+    pairs = []
+    for pool in pools:
+        same = by_passage[pool['knowledge'][0]]
+        pairs.append((pool, same[(same.index(pool) + 1) % len(same)]))
+    return pairs
+
+
 def with_other_turns(pools: Sequence[Pool]) -> list[Pool]:
     """
     Pools with one more reply, where there is one: the best of another turn on the same
     passages, which is beside the point here.
     """
-    by_passage: dict[str, list[Pool]] = defaultdict(list)
-    for pool in pools:
-        by_passage[pool['knowledge'][0]].append(pool)
     extended = []
-    for pool in pools:
-        same = by_passage[pool['knowledge'][0]]
-        after = same[(same.index(pool) + 1) % len(same)]
+    for pool, other in pair_on_passages(pools):
         texts = {reply['text'] for reply in pool['candidates']}
-        others = [
+        beside = [
             {'text': reply['text'], 'g': 1, 'a': 0}
-            for reply in after['candidates']
+            for reply in other['candidates']
             if is_best(reply) and reply['g'] == 1 and reply['text'] not in texts
         ]
-        extended.append({**pool, 'candidates': [*pool['candidates'], *others[:1]]})
+        extended.append({**pool, 'candidates': [*pool['candidates'], *beside[:1]]})
     return extended
 
 
