@@ -31,7 +31,6 @@ SHORTER = {
     'display_model': '--num-examples 2',
     'train_model': '--max-train-steps 2 --validation-max-exs 2 --batchsize 2 '
     '--lr-scheduler fixed --short-final-eval true',
-    'self_chat': '--selfchat-max-turns 2 --num-self-chats 1',
     'filter': '--num-examples 4',
     'demo': '--turns 1 --choose overlap',
     # Figures have tests of their own (tests/evaluate).
