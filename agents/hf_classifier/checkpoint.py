@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.agents.hf_classifier.options import CLASSIFIER_FILE, classifier_text
-from parlai_q2.models.classifier import (
+from parlai_q2.models.loading import NO_CODE, load_model, load_tokenizer
+from parlai_q2.models.nli import (
+    Head,
     PairInput,
     check_labels,
     find_labels,
     output_names,
 )
-from parlai_q2.models.loading import NO_CODE, load_model, load_tokenizer
-from parlai_q2.models.nli import Head
 from parlai_q2.parlai.model_files import SUFFIX, saved_folder
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.class_map import is_unnamed

@@ -33,7 +33,7 @@ from parlai_q2.agents.hf_classifier.options import (
     pair_input,
 )
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.encoders import reads_segments
+from parlai_q2.models.hugging_face import reads_segments
 from parlai_q2.parlai.classification import class_metrics, need_pair
 from parlai_q2.parlai.model_files import WeightsOnly, expect_no_model_file
 from parlai_q2.text.class_map import map_classes, parse_class_map

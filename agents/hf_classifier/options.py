@@ -12,7 +12,7 @@ from typing import Any
 
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.models.classifier import PairInput
+from parlai_q2.models.nli import PairInput
 from parlai_q2.parlai.classification import add_class_map
 from parlai_q2.parlai.model_files import saved_folder
 from parlai_q2.presets import ModelConfig, Section, load_preset

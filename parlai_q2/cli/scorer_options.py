@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.device import AUTO, CPU
-from parlai_q2.models.gpu import choose_device
+from parlai_q2.models.device import AUTO, CPU, choose_device
 from parlai_q2.presets import Preset, load_preset, preset_names, with_detector
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import (

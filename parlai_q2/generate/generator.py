@@ -34,9 +34,9 @@ from parlai_q2.generate.model import (
 from parlai_q2.generate.strategies import Decoding
 from parlai_q2.generate.tokenizer import GeneratorTokenizer, read_tokenizer
 from parlai_q2.generate.writer import GeneratedReply, Writer
-from parlai_q2.models.converted.adapter import has_adapter, read_any
-from parlai_q2.models.converted.architectures import SEQ2SEQ
-from parlai_q2.models.folder import blaming
+from parlai_q2.models.converted.binary import SEQ2SEQ
+from parlai_q2.models.converted.folder import ADAPTER, SOURCE, read_model
+from parlai_q2.models.folder import blaming, has_file
 from parlai_q2.models.prompts import REPLY, Fitted, Prompt, Renders, fit
 from parlai_q2.models.references import shipped_folder
 from parlai_q2.options import line_ends
@@ -176,7 +176,7 @@ def open_generator(
     :raises ModelError: if the model or its tokenizer cannot be read.
     """
     tokenizer_folder = place.folder
-    if has_adapter(place.folder):
+    if has_file(place.folder, ADAPTER):
         place, tokenizer_folder = merge_reply_model(place)
     header = read_header(place)
     is_decoder = header.kind == DECODER
@@ -257,13 +257,13 @@ def merge_reply_model(place: ModelPlace) -> tuple[ModelPlace, Path]:
     :return: the model's place, and the base's folder, which has the tokenizer.
     :raises ModelError: if a file was changed or is damaged, or the two do not fit.
     """
-    merged = read_any(place.folder, SEQ2SEQ)
+    merged = read_model(place.folder, SEQ2SEQ)
     path = place.folder / COMMON_TOKENS
     with blaming(path):
         common = json.loads(path.read_text(encoding='utf-8'))
         if not isinstance(common, list) or not all(type(t) is str for t in common):
             raise ValueError('it is no list of tokens')
-    vocabulary_map = write_vocabulary_map(merged.source(), common)
+    vocabulary_map = write_vocabulary_map(merged.read_words(SOURCE), common)
     files = {**merged.files(), VOCABULARY_MAP: vocabulary_map}
     place = ModelPlace(place.folder, place.device, place.compute_type, files)
     return place, merged.tokenizer

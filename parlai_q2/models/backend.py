@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.models.converted.adapter import has_any, read_any, tokenizer_folder
-from parlai_q2.models.converted.architectures import ENCODER
-from parlai_q2.models.converted.library import ComputeType, can_use, effective_type
+from parlai_q2.models.converted.binary import ENCODER
+from parlai_q2.models.converted.engine import ComputeType, can_use, effective_type
+from parlai_q2.models.converted.folder import has_model, read_model, tokenizer_folder
 from parlai_q2.models.device import check_device, is_cpu
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.references import identified, resolve
@@ -17,7 +17,7 @@ from parlai_q2.models.tokens import Tokens, read_tokens
 from parlai_q2.presets import ModelConfig
 
 if TYPE_CHECKING:
-    from parlai_q2.models.encoders import PairEncoder
+    from parlai_q2.models.hugging_face import PairEncoder
 
 
 class Engine(Word):
@@ -94,7 +94,7 @@ class Backend:
     def is_converted(self) -> bool:
         """Whether CTranslate2 runs the model."""
         place = resolve(self.config.model)
-        can = isinstance(place, Path) and has_any(place)
+        can = isinstance(place, Path) and has_model(place)
         if self.asked == Engine.CTRANSLATE2 and not can:
             raise ConfigError(
                 f'CTranslate2 cannot run {self.config.model!r}: it is no folder that '
@@ -122,15 +122,15 @@ class Backend:
     def _encoder(self, auto_class: str) -> tuple['PairEncoder', Tokens]:
         name = self.config.model
         if not self.is_converted:
-            from parlai_q2.models.encoders import load_hugging_face
+            from parlai_q2.models.hugging_face import load_hugging_face
 
             return load_hugging_face(
                 name, auto_class, self.device, self.config.revision, self.batch_size
             )
-        from parlai_q2.models.converted.encoder import ConvertedEncoder
+        from parlai_q2.models.converted.engine import ConvertedEncoder
 
         folder = Path(resolve(name))
-        converted = read_any(folder, ENCODER)
+        converted = read_model(folder, ENCODER)
         encoder = ConvertedEncoder(
             converted, self.device, self.effective_type, self.batch_size
         )

@@ -1,17 +1,23 @@
 """Devices by name, and computing the same whatever the surrounding program has set."""
 
+import ctypes
 import importlib.util
+import logging
 import re
 import shutil
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from parlai_q2.errors import ConfigError
+from parlai_q2.errors import ConfigError, Q2Error, is_out_of_memory
+from parlai_q2.models.references import shipped_folder
 
 if TYPE_CHECKING:
     import torch
+
 
 # A GPU where one works, else the CPU.
 AUTO = 'auto'
@@ -95,3 +101,108 @@ def in_float32() -> Iterator[None]:
         yield
     finally:
         torch.set_default_dtype(before)
+
+
+# What CTranslate2 opens by name at its first product, what it needs first.
+LIBRARIES = ('libcublasLt.so.12', 'libcublas.so.12')
+# The smallest shipped model, which is tried before a GPU is used.
+TRIED = 'q2_mini/retrieval'
+Item = TypeVar('Item')
+Result = TypeVar('Result')
+_logger = logging.getLogger(__name__)
+# The batch size that was told of, once.
+_told: list[int] = []
+
+
+@cache
+def load_cublas() -> None:
+    """
+    Load NVIDIA's libraries from where pip puts them, or else from the system's places.
+    CTranslate2 finds what is loaded already.
+
+    :raises ConfigError: if one of them is not there or cannot be loaded.
+    """
+    if sys.platform != 'linux':
+        return
+    folders = [f'{folder}/' for folder in _find_wheel()]
+    for name in LIBRARIES:
+        for folder in [*folders, '']:
+            try:
+                ctypes.CDLL(f'{folder}{name}', mode=ctypes.RTLD_GLOBAL)
+                break
+            except OSError as e:
+                problem = e
+        else:
+            raise ConfigError(
+                f'A GPU needs {name}, which cannot be loaded ({problem}). Run: pip '
+                'install "parlai_q2[cuda]", or give --scorer-device cpu.'
+            )
+
+
+def _find_wheel() -> list[Path]:
+    """Where pip puts NVIDIA's libraries, if they are installed."""
+    try:
+        spec = importlib.util.find_spec('nvidia.cublas')
+    except ModuleNotFoundError:
+        return []
+    folders = spec.submodule_search_locations if spec else None
+    return [Path(folder) / 'lib' for folder in folders or ()]
+
+
+def choose_device(gpu: str = 'cuda') -> str:
+    """A GPU if there is one and the shipped models run on it, else the CPU."""
+    return gpu if gpus() and not find_problem(gpu) else CPU
+
+
+@cache
+def find_problem(device: str) -> str:
+    """
+    Why the shipped models do not run on a GPU, which is logged once; empty if they do.
+    The smallest of them is loaded there and reads a word.
+    """
+    from parlai_q2.models.converted.binary import ENCODER
+    from parlai_q2.models.converted.engine import (
+        ComputeType,
+        ConvertedEncoder,
+        effective_type,
+    )
+    from parlai_q2.models.converted.folder import read_model
+    from parlai_q2.models.tokens import read_tokens
+
+    try:
+        converted = read_model(shipped_folder(TRIED), ENCODER)
+        kind = effective_type(ComputeType.AUTO, device)
+        encoder = ConvertedEncoder(converted, device, kind, 1)
+        encoder.means(read_tokens(converted.tokenizer).texts(['a'], 8))
+    except (Q2Error, ImportError, RuntimeError, ValueError) as e:
+        problem = ' '.join(str(e).split())
+        _logger.warning(f'The models run on the CPU, not on the GPU: {problem}')
+        return problem
+    return ''
+
+
+def in_halves(
+    read: Callable[[Sequence[Item]], Sequence[Result]],
+    items: Sequence[Item],
+    model: Any,
+) -> list[Result]:
+    """
+    What a model reads of a batch. If the GPU's memory is too small for it, its halves
+    are read one after the other, and so are the model's later batches.
+
+    :param model: has a ``batch_size``, which becomes smaller.
+    """
+    try:
+        return list(read(items))
+    except Exception as e:
+        if len(items) == 1 or not is_out_of_memory(e):
+            raise
+    half = (len(items) + 1) // 2
+    if not _told:
+        _told.append(half)
+        _logger.warning(
+            f"The GPU's memory is too small for {len(items)} texts at once, so they "
+            f'are read in halves. --scorer-batch-size {half} sets this from the start.'
+        )
+    model.batch_size = min(model.batch_size, half)
+    return in_halves(read, items[:half], model) + in_halves(read, items[half:], model)

@@ -1,13 +1,16 @@
 """
-Finds and loads tokenizers and models: shipped, in a local folder, or on the hub.
-
-Nothing here runs code from a model's folder: ``trust_remote_code`` is off, and weights
-are read from safetensors or, if a hub model has only older files, by torch's
-``weights_only`` reader.
+Whether the Hugging Face hub can be reached, asked once and briefly: its client repeats
+failed requests for a minute and a half.
 """
 
+import os
+import socket
+import threading
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from parlai_q2.errors import (
     ConfigError,
@@ -16,8 +19,8 @@ from parlai_q2.errors import (
     Q2Error,
     is_out_of_memory,
 )
-from parlai_q2.models.converted.adapter import has_any, read_any, tokenizer_folder
-from parlai_q2.models.converted.architectures import ENCODER, SEQ2SEQ, as_transformers
+from parlai_q2.models.converted.binary import ENCODER, SEQ2SEQ
+from parlai_q2.models.converted.folder import has_model, read_model, tokenizer_folder
 from parlai_q2.models.device import check_device, in_float32
 from parlai_q2.models.folder import (
     blaming,
@@ -25,9 +28,55 @@ from parlai_q2.models.folder import (
     folder_generation,
     only_listed,
 )
-from parlai_q2.models.hub import is_cached, is_reachable
 from parlai_q2.models.references import resolve
 from parlai_q2.packages import check_torch
+
+TIMEOUT = 3.0  # seconds
+HTTPS = 443
+
+
+@lru_cache(maxsize=1)
+def is_reachable() -> bool:
+    """Whether the hub, or the proxy on the way to it, accepts a connection."""
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE or os.environ.get('TRANSFORMERS_OFFLINE') == '1':
+        return False
+    url = urlsplit(constants.ENDPOINT)
+    proxy = getproxies().get(url.scheme)
+    if proxy and not proxy_bypass(url.hostname or ''):
+        url = urlsplit(proxy)
+    return can_connect(url.hostname or '', url.port or HTTPS)
+
+
+def is_cached(name: str) -> bool:
+    """Whether anything of a hub model was fetched before."""
+    from huggingface_hub import constants
+    from huggingface_hub.file_download import repo_folder_name
+
+    folder = repo_folder_name(repo_id=name, repo_type='model')
+    return Path(constants.HF_HUB_CACHE, folder).is_dir()
+
+
+def can_connect(host: str, port: int, timeout: float = TIMEOUT) -> bool:
+    """
+    Whether a host accepts a connection within a time, in seconds. The time includes
+    looking up its address, which has no limit of its own.
+    """
+    connected = threading.Event()
+
+    def connect() -> None:
+        try:
+            socket.create_connection((host, port), timeout).close()
+            connected.set()
+        except OSError:
+            pass
+
+    thread = threading.Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(timeout)
+    return connected.is_set()
+
 
 # Files of tokenizers.
 WORDS = ('tokenizer.json', '*vocab*', '*.model', '*.spm', '*.txt')
@@ -124,14 +173,16 @@ def load_seq2seq(
 
 
 def stored_folder(reference: str) -> Path | None:
-    """The folder of a model that :func:`read_any` reads; None for any other model."""
+    """The folder of a model that :func:`read_model` reads; None for any other model."""
     place = resolve(reference)
-    return place if isinstance(place, Path) and has_any(place) else None
+    return place if isinstance(place, Path) and has_model(place) else None
 
 
 def _load_stored(folder: Path, auto_class: Any) -> Any:
     expected = SEQ2SEQ if 'Seq2Seq' in auto_class.__name__ else ENCODER
-    converted = read_any(folder, expected)
+    from parlai_q2.models.converted.convert import as_transformers
+
+    converted = read_model(folder, expected)
     model = as_transformers(converted, auto_class)
     if model.can_generate():
         model.generation_config = folder_generation(converted.tokenizer, model.config)

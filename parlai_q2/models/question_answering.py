@@ -27,7 +27,7 @@ from parlai_q2.signature import unusual
 from parlai_q2.turns import Span
 
 if TYPE_CHECKING:
-    from parlai_q2.models.encoders import PairEncoder
+    from parlai_q2.models.hugging_face import PairEncoder
 
 # Neighbouring windows overlap by a third, as in BERT's SQuAD recipe (128 of 384).
 OVERLAP_SHARE = 3

@@ -14,10 +14,9 @@ from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.batching import map_unique
-from parlai_q2.models.converted.adapter import read_any
-from parlai_q2.models.converted.architectures import SEQ2SEQ
-from parlai_q2.models.converted.library import ComputeType
-from parlai_q2.models.converted.seq2seq import ConvertedSeq2Seq, Search
+from parlai_q2.models.converted.binary import SEQ2SEQ
+from parlai_q2.models.converted.engine import ComputeType, ConvertedSeq2Seq, Search
+from parlai_q2.models.converted.folder import read_model
 from parlai_q2.models.prompts import question_prompt
 from parlai_q2.models.references import resolve
 from parlai_q2.models.tokens import read_tokens
@@ -118,11 +117,11 @@ class Seq2SeqQuestionGenerator(Backend):
     def _load(self) -> Writer:
         name, revision = self.config.model, self.config.revision
         if not self.is_converted:
-            from parlai_q2.models.generating import load_writer
+            from parlai_q2.models.hugging_face import load_writer
 
             return load_writer(name, self.device, revision, self.batch_size)
         folder = Path(resolve(name))
-        converted = read_any(folder, SEQ2SEQ)
+        converted = read_model(folder, SEQ2SEQ)
         return ConvertedSeq2Seq(
             converted,
             read_tokens(converted.tokenizer),

@@ -18,13 +18,13 @@ import numpy as np
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.batching import map_unique
-from parlai_q2.models.classifier import output_names
+from parlai_q2.models.nli import output_names
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.text.selection import SentenceIndex, index_of
 
 if TYPE_CHECKING:
-    from parlai_q2.models.encoders import PairEncoder
+    from parlai_q2.models.hugging_face import PairEncoder
 
 # The most turns that are read, the user's last among them.
 TURNS = 3

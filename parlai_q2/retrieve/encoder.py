@@ -20,10 +20,13 @@ import numpy as np
 from parlai_q2.enums import Word
 from parlai_q2.errors import ModelError
 from parlai_q2.models.batching import length_batches, padded
-from parlai_q2.models.converted.adapter import read_any
-from parlai_q2.models.converted.architectures import ENCODER
-from parlai_q2.models.converted.encoder import ConvertedEncoder
-from parlai_q2.models.converted.library import ComputeType, effective_type
+from parlai_q2.models.converted.binary import ENCODER
+from parlai_q2.models.converted.engine import (
+    ComputeType,
+    ConvertedEncoder,
+    effective_type,
+)
+from parlai_q2.models.converted.folder import read_model
 from parlai_q2.models.device import inference
 from parlai_q2.models.loading import load_model, load_tokenizer, stored_folder
 from parlai_q2.models.references import identified, resolve
@@ -61,7 +64,7 @@ class TextEncoder:
         self.batch_size = BATCH_SIZE
         self.pooling, self.unit = Pooling.MEAN, True
         folder = stored_folder(reference)
-        converted = folder and read_any(folder, ENCODER)
+        converted = folder and read_model(folder, ENCODER)
         self._converted: ConvertedEncoder | None = None
         if converted:
             kind = effective_type(ComputeType.AUTO, device)

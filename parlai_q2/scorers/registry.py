@@ -13,8 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.models.device import AUTO, check_name
-from parlai_q2.models.gpu import choose_device
+from parlai_q2.models.device import AUTO, check_name, choose_device
 from parlai_q2.presets import Preset, load_preset
 from parlai_q2.scorers.base import Scorer
 

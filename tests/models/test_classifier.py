@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.classifier import PairInput, find_labels
+from parlai_q2.models.nli import PairInput, find_labels
 from parlai_q2.models.tokens import Tokens
 from tests.agents.tiny_classifiers import tokenizer
 

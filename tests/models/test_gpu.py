@@ -12,9 +12,9 @@ import pytest
 from parlai_q2 import Example, load_scorer
 from parlai_q2.cli.scorer_options import scorer_device
 from parlai_q2.errors import ConfigError
-from parlai_q2.models import device, gpu
-from parlai_q2.models.converted import encoder, library
-from parlai_q2.models.gpu import choose_device, find_problem, in_halves, load_cublas
+from parlai_q2.models import device
+from parlai_q2.models.converted import engine
+from parlai_q2.models.device import choose_device, find_problem, in_halves, load_cublas
 from parlai_q2.scorers import backends
 
 EXAMPLES = [
@@ -26,11 +26,11 @@ EXAMPLES = [
 @pytest.fixture(autouse=True)
 def afresh(monkeypatch):
     """Nothing is known of GPUs, and no model is loaded."""
-    cached = (load_cublas, find_problem, library.effective_type)
+    cached = (load_cublas, find_problem, engine.effective_type)
     for function in cached:
         function.cache_clear()
     monkeypatch.setattr(backends, '_LOADED', {})
-    monkeypatch.setattr(gpu, '_told', [])
+    monkeypatch.setattr(device, '_told', [])
     yield
     for function in cached:
         function.cache_clear()
@@ -64,7 +64,7 @@ def one_gpu(monkeypatch):
     )
     monkeypatch.setattr(ctypes, 'CDLL', lambda name, mode=0: None)
     monkeypatch.setattr(ctranslate2, 'Encoder', OnCpu)
-    array = encoder.ConvertedEncoder._array
+    array = engine.ConvertedEncoder._array
 
     def from_cpu(self, view):
         self.on_gpu, before = False, self.on_gpu
@@ -73,7 +73,7 @@ def one_gpu(monkeypatch):
         finally:
             self.on_gpu = before
 
-    monkeypatch.setattr(encoder.ConvertedEncoder, '_array', from_cpu)
+    monkeypatch.setattr(engine.ConvertedEncoder, '_array', from_cpu)
     return monkeypatch
 
 
@@ -133,7 +133,7 @@ def test_libraries_come_from_where_pip_puts_them(tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr(ctypes, 'CDLL', lambda name, mode=0: opened.append(name))
     load_cublas()
-    assert opened == [f'{folder}/lib/{name}' for name in gpu.LIBRARIES]
+    assert opened == [f'{folder}/lib/{name}' for name in device.LIBRARIES]
 
 
 def test_a_gpu_that_is_not_there_is_told_in_one_line(one_gpu):

@@ -19,7 +19,7 @@ from parlai_q2.errors import ModelError, ModelNotFoundError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.models import loading
 from parlai_q2.models.converted.folder import read_tensors
-from parlai_q2.models.converted.stored import Stored
+from parlai_q2.models.converted.weights import Stored
 from parlai_q2.models.folder import CHECKSUMS, INT8_WEIGHTS
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.references import shipped_folder

@@ -1,10 +1,9 @@
 """
 Models in CTranslate2's format, and the library that runs them.
 
-``binary`` reads and writes a model file, ``architectures`` names the weights and
-converts them to and from transformers, ``check`` refuses a file that native code should
-not read, ``folder`` and ``adapter`` read and verify a model, ``library`` opens it, and
-``encoder`` and ``seq2seq`` run it.
+``binary`` reads, checks and writes a model file, ``weights`` names the weights and
+converts those of transformers, ``folder`` reads and verifies a model, ``engine`` opens
+and runs it, and ``convert`` writes one.
 
 Letters: B inputs, L tokens of an input, M features of a token.
 """

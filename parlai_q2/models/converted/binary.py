@@ -6,8 +6,9 @@ The library reads these files in native code, which trusts the sizes in them; he
 are read in Python, where a wrong size is an error.
 """
 
+import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -132,3 +133,178 @@ class _Reader:
         if size != count * dtype.itemsize:
             raise ValueError(f'{name} has {size} bytes for the shape {shape}')
         return np.frombuffer(self.take(size), dtype.newbyteorder('<')).reshape(shape)
+
+
+ENCODER, SEQ2SEQ = 'TransformerEncoderSpec', 'TransformerSpec'
+REVISIONS = {ENCODER: 1, SEQ2SEQ: 7}
+KINDS = {ENCODER: 'an encoder', SEQ2SEQ: 'an encoder-decoder'}
+_LAYER = re.compile(r'(encoder|decoder)/layer_(\d+)/(.+)')
+# What a stack has beside its layers, and a model beside its stacks.
+_OUTSIDE = re.compile(
+    r'(?:encoder|decoder)/(?:num_heads|pre_norm|activation|alignment_(?:layer|heads)'
+    r'|embeddings_merge|scale_(?:embeddings|outputs|alibi)|multi_query_attention'
+    r'|alibi(?:_use_positive_positions)?|start_from_zero_embedding'
+    r'|position_encodings/encodings|layer(?:norm_embedding|_norm)/(?:gamma|beta)'
+    r'|embeddings(?:_[01])?/(?:weight|weight_scale|multiply_by_sqrt_depth)'
+    r'|projection/(?:weight|weight_scale|bias))'
+    r'|pooler_dense/(?:weight|weight_scale|bias)|pooler_activation'
+)
+_FLOATS = ('float32', 'float16', 'uint16')  # uint16 has the bits of bfloat16
+_MOST_HEADS = 1024
+
+
+def check(model: Model, expected: str, vocabularies: Iterable[int] = ()) -> None:
+    """
+    Check that a model's parts fit.
+
+    :param expected: :data:`ENCODER` or :data:`SEQ2SEQ`.
+    :param vocabularies: the numbers of words, of the source first.
+    :raises ValueError: if something does not fit.
+    """
+    if model.spec != expected:
+        kind = KINDS.get(model.spec, f'a {model.spec[:40]!r}')
+        raise ValueError(f'it is {kind}, where {KINDS[expected]} is needed')
+    if model.revision > REVISIONS[expected]:
+        raise ValueError(f'its revision {model.revision} is unknown')
+    for name, array in model.arrays.items():
+        _check_array(model, name, array)
+    stacks = ('encoder', 'decoder') if expected == SEQ2SEQ else ('encoder',)
+    for stack in stacks:
+        _check_stack(model, stack)
+    tables = ['encoder/embeddings_0/weight', 'decoder/projection/weight']
+    for table, count in zip(tables, vocabularies):
+        if len(model[table]) != count:
+            raise ValueError(f'{table} has not {count} rows, one for each word')
+
+
+def _check_array(model: Model, name: str, array: np.ndarray) -> None:
+    leaf = name.rpartition('/')[2]
+    if not array.ndim:
+        _check_number(name, leaf, array)
+    elif leaf == 'weight':
+        if array.ndim != 2 or not array.size:
+            raise ValueError(f'{name} is no matrix')
+        scaled = array.dtype in ('int8', 'int16')
+        scale = model.arrays.get(f'{name}_scale')
+        if scaled != (scale is not None) or not (scaled or array.dtype.name in _FLOATS):
+            raise ValueError(f'{name} is of the type {array.dtype}')
+        rows = scale is None or scale.shape == array.shape[:1]
+        if scale is not None and not (rows and _sound(scale) and (scale != 0).all()):
+            raise ValueError(f'{name}_scale does not fit')
+        bias = model.arrays.get(name.removesuffix('weight') + 'bias')
+        if bias is not None and bias.shape != array.shape[:1]:
+            raise ValueError(f'{name} and its bias do not fit')
+    elif leaf != 'weight_scale' and not _sound(array):
+        raise ValueError(f'{name} has values that are not numbers')
+
+
+def _check_number(name: str, leaf: str, array: np.ndarray) -> None:
+    value = array.item()
+    if array.dtype == 'int8':
+        fine = 0 <= value <= (6 if leaf.endswith('activation') else 1)
+    elif leaf in ('num_heads', 'num_heads_kv', 'head_dim'):
+        fine = 0 < value <= _MOST_HEADS
+    elif array.dtype == 'float32':
+        fine = bool(np.isfinite(value))
+    else:
+        fine = -1 <= value <= 2**20
+    if not fine:
+        raise ValueError(f'{name} is {value}')
+
+
+def _sound(array: np.ndarray) -> bool:
+    floating = array.dtype in ('float32', 'float16')
+    return (floating and bool(np.isfinite(array).all())) or array.dtype == 'uint16'
+
+
+def _check_stack(model: Model, stack: str) -> None:
+    layers = _layers(model, stack)
+    inner = 'embeddings' if stack == 'decoder' else 'embeddings_0'
+    width = _shape(model, f'{stack}/{inner}/weight')[1]
+    for place in ('embeddings_1/weight', 'position_encodings/encodings'):
+        if f'{stack}/{place}' in model:
+            _fits(model, f'{stack}/{place}', None, width)
+    for name in model.arrays:
+        if (
+            name.startswith(f'{stack}/')
+            and name.endswith(('/gamma', '/beta'))
+            and model[name].shape != (width,)
+        ):
+            raise ValueError(f'{name} has not {width} values')
+    heads = _number(model, f'{stack}/num_heads')
+    for n in range(layers):
+        _check_layer(model, f'{stack}/layer_{n}', width, heads)
+    if stack == 'decoder':
+        rows = _shape(model, 'decoder/embeddings/weight')[0]
+        _fits(model, 'decoder/projection/weight', rows, width)
+    elif 'pooler_dense/weight' in model:
+        _fits(model, 'pooler_dense/weight', width, width)
+
+
+def _layers(model: Model, stack: str) -> int:
+    """The number of a stack's layers, which all have the same parts."""
+    parts: dict[int, set[str]] = {}
+    for name in (*model.arrays, *model.aliases):
+        match = _LAYER.fullmatch(name)
+        if match and match[1] == stack:
+            parts.setdefault(int(match[2]), set()).add(match[3])
+        elif not match and not _OUTSIDE.fullmatch(name):
+            raise ValueError(f'{name[:60]!r} is no part of such a model')
+    if not parts or sorted(parts) != list(range(len(parts))):
+        raise ValueError(f'a layer of the {stack} is missing')
+    if any(part != parts[0] for part in parts.values()):
+        raise ValueError(f'the layers of the {stack} have different parts')
+    return len(parts)
+
+
+def _check_layer(model: Model, place: str, width: int, heads: int) -> None:
+    read = f'{place}/self_attention'
+    inner = _shape(model, f'{read}/linear_1/weight')[1]
+    per_head = f'{read}/head_dim'
+    if inner % heads or (
+        per_head in model and _number(model, per_head) * heads != inner
+    ):
+        raise ValueError(f'{read}: {inner} features for {heads} heads')
+    _fits(model, f'{read}/linear_1/weight', width, inner)
+    shared = f'{read}/num_heads_kv'
+    keys = inner // heads * _number(model, shared) if shared in model else inner
+    _fits(model, f'{read}/linear_0/weight', inner + 2 * keys, width)
+    bias = f'{read}/relative_attention_bias'
+    if bias in model:
+        buckets, each = _shape(model, bias)
+        farthest = _number(model, f'{read}/relative_attention_max_distance')
+        if each != heads or buckets < 4 or farthest <= buckets // 2:
+            raise ValueError(f'{bias} does not fit')
+    across = f'{place}/attention'
+    if f'{across}/linear_0/weight' in model:
+        other = _shape(model, 'encoder/embeddings_0/weight')[1]
+        inner = _shape(model, f'{across}/linear_0/weight')[0]
+        if inner % heads:
+            raise ValueError(f'{across}: {inner} features for {heads} heads')
+        _fits(model, f'{across}/linear_0/weight', inner, width)
+        _fits(model, f'{across}/linear_1/weight', 2 * inner, other)
+        _fits(model, f'{across}/linear_2/weight', width, inner)
+    wide = _shape(model, f'{place}/ffn/linear_0/weight')[0]
+    _fits(model, f'{place}/ffn/linear_0/weight', wide, width)
+    _fits(model, f'{place}/ffn/linear_1/weight', width, wide)
+    if f'{place}/ffn/linear_0_noact/weight' in model:
+        _fits(model, f'{place}/ffn/linear_0_noact/weight', wide, width)
+
+
+def _shape(model: Model, name: str) -> tuple[int, int]:
+    if name not in model or model[name].ndim != 2:
+        raise ValueError(f'{name} is missing or no matrix')
+    rows, columns = model[name].shape
+    return rows, columns
+
+
+def _number(model: Model, name: str) -> int:
+    if name not in model or model[name].ndim:
+        raise ValueError(f'{name} is missing or no number')
+    return int(model[name].item())
+
+
+def _fits(model: Model, name: str, rows: int | None, columns: int) -> None:
+    shape = _shape(model, name)
+    if shape[1] != columns or rows not in (None, shape[0]):
+        raise ValueError(f'{name} is of the shape {shape}, not {(rows, columns)}')

@@ -4,8 +4,8 @@ Converts a model of transformers, or one with int8 weights, for CTranslate2:
     python -m parlai_q2.models.converted.convert FOLDER OUT
 
 ``ct2-transformers-converter`` does so for more architectures. This one also keeps the
-output layer of a classifier or question answerer, knows MPNet, takes int8 weights as
-they are, and can leave out words that a decoder need not write.
+output layer of a classifier or question answerer, knows MPNet, and takes int8 weights
+as they are. :func:`as_transformers` is the way back.
 """
 
 import argparse
@@ -18,29 +18,37 @@ import numpy as np
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.converted import binary
-from parlai_q2.models.converted.architectures import (
-    ENCODER,
-    OUTPUT_LAYERS,
-    convert_weights,
-)
-from parlai_q2.models.converted.check import check
+from parlai_q2.models.converted.binary import ENCODER, Model, check
 from parlai_q2.models.converted.folder import (
     CONFIG,
     HEAD,
     MODEL,
-    PART_BYTES,
     SHARED,
     SOURCE,
     TARGET,
     WORDS,
-    has_int8,
+    Converted,
     list_words,
-    part_name,
     read_head,
     read_tensors,
     write_settings,
 )
-from parlai_q2.models.folder import CHECKSUMS, read_object, write_checksums
+from parlai_q2.models.converted.weights import (
+    OUTPUT_LAYERS,
+    RELU,
+    Weights,
+    bert_weights,
+    convert_weights,
+    mpnet_weights,
+    t5_weights,
+)
+from parlai_q2.models.folder import (
+    CHECKSUMS,
+    INT8_WEIGHTS,
+    has_file,
+    read_object,
+    write_checksums,
+)
 from parlai_q2.models.tokens import FILE, SETTINGS
 
 # Of a Hugging Face configuration, what is read of an encoder beside the library's own.
@@ -50,19 +58,12 @@ SMALLEST_QUANTISED = 4096
 MOST = 127
 
 
-def quantised(
-    state: Mapping[str, np.ndarray], grid: float = 1.0
-) -> dict[str, np.ndarray]:
-    """
-    Weights in int8 with a scale for each row, as the library itself rounds them.
-
-    :param grid: how much longer the steps are than they need to be: 1.1 for weights
-        that were in int8 before and changed little since.
-    """
+def quantised(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Weights in int8 with a scale for each row, as the library itself rounds them."""
     arrays: dict[str, np.ndarray] = {}
     for name, weight in state.items():
         if weight.ndim == 2 and weight.size > SMALLEST_QUANTISED:
-            scale = np.maximum(np.abs(weight).max(1), np.float32(1e-8)) / MOST * grid
+            scale = np.maximum(np.abs(weight).max(1), np.float32(1e-8)) / MOST
             arrays[f'{name}.q'] = np.rint(weight / scale[:, None]).astype(np.int8)
             arrays[f'{name}.s'] = scale.astype(np.float32)
         else:
@@ -70,86 +71,54 @@ def quantised(
     return arrays
 
 
-def write_tensors(
-    tensors: Mapping[str, np.ndarray],
-    source: Path,
-    out: Path,
-    keep: Sequence[int] | None = None,
-) -> int:
+def write_converted(source: str, out: Path, in_int8: bool = True) -> int:
     """
     Write a converted model.
 
-    :param tensors: weights in their stored form, by the names of transformers.
-    :param source: the folder whose configuration and tokenizer it has.
-    :param keep: the ids that a decoder can write; None for all.
+    :param source: a folder with a configuration, weights and a tokenizer.
     :return: the size of the model file in bytes.
     :raises ConfigError: if the architecture is not one of those that are converted.
     """
     from safetensors.numpy import save
 
-    config = read_object(source / CONFIG)
+    folder = Path(source)
+    config = read_object(folder / CONFIG)
     (name,) = config['architectures']
     if name not in OUTPUT_LAYERS:
         raise ConfigError(
             f'{source} has a {name}, which is not converted here. Try '
             'ct2-transformers-converter.'
         )
-    output = OUTPUT_LAYERS[name]
-    model = convert_weights(tensors, config, keep)
+    tensors = read_weights(folder, in_int8)
+    model = convert_weights(tensors, config)
     check(model, model.spec)
-    out.mkdir(parents=True, exist_ok=True)
-    for old in (CHECKSUMS, SHARED, SOURCE, TARGET, *map(part_name, range(1, 20))):
-        (out / old).unlink(missing_ok=True)
     data = binary.write(model)
-    written = []
-    for n, start in enumerate(range(0, len(data), PART_BYTES), 1):
-        written.append(part_name(n))
-        (out / part_name(n)).write_bytes(data[start : start + PART_BYTES])
-    words = list_words(source, len(model['encoder/embeddings_0/weight']))
-    settings = write_settings(config, source)
+    words = list_words(folder, len(model['encoder/embeddings_0/weight']))
+    settings = write_settings(config, folder)
+    files = {MODEL: data}
     if model.spec == ENCODER:
-        settings.update(
-            {name: config[name] for name in CONFIG_FIELDS if name in config}
-        )
-        written.append(WORDS)
-        _write_json(out / WORDS, words)
-        (out / HEAD).unlink(missing_ok=True)
-        if output:
-            written.append(HEAD)
-            (out / HEAD).write_bytes(save(read_head(tensors, output)))
-    elif keep is None:
-        written.append(SHARED)
-        _write_json(out / SHARED, words)
+        settings |= {field: config[field] for field in CONFIG_FIELDS if field in config}
+        files[WORDS] = _to_json(words)
+        if OUTPUT_LAYERS[name]:
+            files[HEAD] = save(read_head(tensors, OUTPUT_LAYERS[name]))
     else:
-        written += [SOURCE, TARGET]
-        _write_json(out / SOURCE, words)
-        _write_json(out / TARGET, [words[n] for n in keep])
-    _write_json(out / CONFIG, settings, indent=1)
-    for name in (FILE, SETTINGS):
-        if (source / name).exists():
-            (out / name).write_bytes((source / name).read_bytes())
-            written.append(name)
-    write_checksums(out, sorted([*written, CONFIG]))
+        files[SHARED] = _to_json(words)
+    files[CONFIG] = _to_json(settings, indent=1)
+    for file in (FILE, SETTINGS):
+        if (folder / file).exists():
+            files[file] = (folder / file).read_bytes()
+    out.mkdir(parents=True, exist_ok=True)
+    for file in (CHECKSUMS, SHARED, SOURCE, TARGET, HEAD):
+        (out / file).unlink(missing_ok=True)
+    for file, content in files.items():
+        (out / file).write_bytes(content)
+    write_checksums(out, sorted(files))
     return len(data)
 
 
-def write_converted(
-    source: str,
-    out: Path,
-    in_int8: bool = True,
-    keep: Sequence[int] | None = None,
-    grid: float = 1.0,
-) -> int:
-    """Convert a folder; see :func:`write_tensors`."""
-    folder = Path(source)
-    return write_tensors(read_weights(folder, in_int8, grid), folder, out, keep)
-
-
-def read_weights(
-    folder: Path, in_int8: bool = True, grid: float = 1.0
-) -> dict[str, np.ndarray]:
+def read_weights(folder: Path, in_int8: bool = True) -> dict[str, np.ndarray]:
     """The weights of a folder in their stored form; int8 ones as they are."""
-    if has_int8(folder):
+    if has_file(folder, INT8_WEIGHTS):
         return read_tensors(folder)
     import transformers
 
@@ -157,20 +126,155 @@ def read_weights(
 
     (name,) = read_object(folder / CONFIG)['architectures']
     model = load_model(str(folder), getattr(transformers, name))
-    return of_model(model, in_int8, grid)
-
-
-def of_model(
-    model: Any, in_int8: bool = True, grid: float = 1.0
-) -> dict[str, np.ndarray]:
-    """The weights of a model of transformers in their stored form."""
     state = {n: t.detach().float().numpy() for n, t in model.state_dict().items()}
-    return quantised(state, grid) if in_int8 else state
+    return quantised(state) if in_int8 else state
 
 
-def _write_json(path: Path, content: Any, indent: int | None = None) -> None:
+def as_transformers(converted: Converted, auto_class: Any) -> Any:
+    """
+    Make a model of transformers in fp32: to train from it, and for devices that
+    CTranslate2 cannot use.
+
+    :param auto_class: what is wanted, e.g. ``AutoModelForSequenceClassification``, or
+        one class of models.
+    :raises ValueError: if the model is another, or of an architecture unknown here.
+    """
+    import torch
+    import transformers
+
+    names = converted.config.get('architectures') or ['T5ForConditionalGeneration']
+    if names[0] not in OUTPUT_LAYERS:
+        raise ValueError(f'a {names[0]} is not turned into a model of transformers')
+    kind = getattr(transformers, names[0])
+    mapping = getattr(auto_class, '_model_mapping', {kind.config_class: auto_class})
+    classes = mapping.get(kind.config_class, ())
+    if kind not in (classes if isinstance(classes, (tuple, list)) else (classes,)):
+        raise ValueError(f'it is a {names[0]}, which is none of {auto_class.__name__}')
+    if names[0].startswith('T5'):
+        config, state = _t5_state(converted)
+    else:
+        config, state = _encoder_state(converted, names[0])
+    config.architectures = list(names)
+    model = kind(config)
+    tensors = {name: torch.tensor(array) for name, array in state.items()}
+    missing, unexpected = model.load_state_dict(tensors, strict=False)
+    wrong = [n for n in (*missing, *unexpected) if not n.endswith('position_ids')]
+    if wrong:
+        raise ValueError(f'it does not fit a {names[0]}: {wrong[0]}')
+    return model
+
+
+def _to_float(model: Model, place: str) -> np.ndarray:
+    array = model[place]
+    scale = f'{model.aliases.get(place, place)}_scale'
+    if array.dtype == 'int8' and scale in model.arrays:
+        weights: np.ndarray = array.astype(np.float32) / model[scale][:, None]
+        return weights
+    return np.asarray(array, np.float32)
+
+
+def _read_state(model: Model, weights: Weights) -> dict[str, np.ndarray]:
+    state: dict[str, np.ndarray] = {}
+    for place, names in weights.items():
+        parts = np.split(_to_float(model, place), len(names))
+        state.update(zip(names, parts, strict=True))
+    return state
+
+
+def _count_layers(model: Model, stack: str) -> int:
+    count = 0
+    while f'{stack}/layer_{count}/ffn/linear_0/weight' in model:
+        count += 1
+    return count
+
+
+def _encoder_state(
+    converted: Converted, architecture: str
+) -> tuple[Any, dict[str, np.ndarray]]:
+    import transformers
+
+    model, saved = converted.model, converted.config
+    layers = _count_layers(model, 'encoder')
+    words = model['encoder/embeddings_0/weight']
+    second = model['encoder/embeddings_1/weight']
+    settings: dict[str, Any] = {
+        'vocab_size': words.shape[0],
+        'hidden_size': words.shape[1],
+        'num_hidden_layers': layers,
+        'num_attention_heads': int(model['encoder/num_heads']),
+        'intermediate_size': len(model['encoder/layer_0/ffn/linear_0/weight']),
+        'layer_norm_eps': saved.get('layer_norm_epsilon') or 1e-12,
+    }
+    if architecture.startswith('MPNet'):
+        weights, config_class = mpnet_weights(layers), transformers.MPNetConfig
+        bias = model['encoder/layer_0/self_attention/relative_attention_bias']
+        settings['max_position_embeddings'] = len(second)
+        settings['relative_attention_num_buckets'] = len(bias)
+    else:
+        base = 'bert.' if converted.head else ''
+        has_pooler = 'pooler_dense/weight' in model
+        weights = bert_weights(layers, base, has_pooler)
+        config_class = transformers.BertConfig
+        positions = model['encoder/position_encodings/encodings']
+        settings['max_position_embeddings'] = len(positions)
+        settings['type_vocab_size'] = len(second)
+    state = _read_state(model, weights)
+    for part, array in converted.head.items():
+        state[f'{OUTPUT_LAYERS[architecture]}.{part}'] = array
+    if converted.head:
+        settings['num_labels'] = len(converted.head['bias'])
+    if saved.get('id2label'):
+        names = {int(n): name for n, name in saved['id2label'].items()}
+        settings['id2label'] = names
+        settings['label2id'] = {name: n for n, name in names.items()}
+    if saved.get('pad_token_id') is not None:
+        settings['pad_token_id'] = saved['pad_token_id']
+    return config_class(**settings), state
+
+
+def _t5_state(converted: Converted) -> tuple[Any, dict[str, np.ndarray]]:
+    import transformers
+
+    model, saved = converted.model, converted.config
+    layers = {stack: _count_layers(model, stack) for stack in ('encoder', 'decoder')}
+    is_gated = 'encoder/layer_0/ffn/linear_0_noact/weight' in model
+    state = _read_state(model, t5_weights(layers, is_gated))
+    words = _to_float(model, 'encoder/embeddings_0/weight')
+    for name in ('shared', 'encoder.embed_tokens', 'decoder.embed_tokens'):
+        state[f'{name}.weight'] = words
+    source = converted.read_words(SOURCE)
+    ids = {word: n for n, word in enumerate(source)}
+    output = _to_float(model, 'decoder/projection/weight')
+    state['lm_head.weight'] = output
+    attention, heads = 'encoder/layer_0/self_attention', int(model['encoder/num_heads'])
+    is_relu = model['encoder/activation'] == RELU
+    config = transformers.T5Config(
+        vocab_size=len(source),
+        d_model=words.shape[1],
+        d_kv=model[f'{attention}/linear_1/weight'].shape[1] // heads,
+        d_ff=len(model['encoder/layer_0/ffn/linear_0/weight']),
+        num_layers=layers['encoder'],
+        num_decoder_layers=layers['decoder'],
+        num_heads=heads,
+        relative_attention_num_buckets=len(
+            model[f'{attention}/relative_attention_bias']
+        ),
+        relative_attention_max_distance=int(
+            model[f'{attention}/relative_attention_max_distance']
+        ),
+        layer_norm_epsilon=saved.get('layer_norm_epsilon') or 1e-6,
+        feed_forward_proj='relu' if is_relu else 'gated-gelu',
+        tie_word_embeddings='decoder/scale_outputs' in model,
+        decoder_start_token_id=ids[saved['decoder_start_token']],
+        eos_token_id=ids[saved['eos_token']],
+        pad_token_id=ids[saved['bos_token']],
+    )
+    return config, state
+
+
+def _to_json(content: Any, indent: int | None = None) -> bytes:
     text = json.dumps(content, indent=indent, sort_keys=isinstance(content, dict))
-    path.write_text(text + '\n', encoding='utf-8')
+    return f'{text}\n'.encode()
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -178,15 +282,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description='Converts a model for CTranslate2')
     parser.add_argument('folder', help='with config.json, weights and tokenizer.json')
     parser.add_argument('out', type=Path)
-    parser.add_argument(
-        '--keep', type=Path, help='a JSON list of the ids that a decoder can write'
-    )
-    parser.add_argument(
-        '--grid', type=float, default=1.0, help='1.1 for what was in int8 before'
-    )
     args = parser.parse_args(argv)
-    keep = json.loads(args.keep.read_text()) if args.keep else None
-    size = write_converted(args.folder, args.out, keep=keep, grid=args.grid)
+    size = write_converted(args.folder, args.out)
     print(f'{args.out}: {MODEL} has {size} bytes')
 
 

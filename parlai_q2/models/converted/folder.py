@@ -3,10 +3,14 @@ Reads a folder with a model for CTranslate2. It has one of these:
 
 - what ``ct2-transformers-converter`` writes (``model.bin``, ``config.json``,
   vocabularies), ``tokenizer.json``, and for encoders ``head.safetensors``, the output
-  layer that CTranslate2 does not run. A large model file is in parts, ``model.bin``,
-  ``model.2.bin`` and so on;
+  layer that CTranslate2 does not run;
 - int8 weights in safetensors with a Hugging Face configuration and a tokenizer;
-- an adapter, see :mod:`.adapter`.
+- an adapter: ``adapter.json`` names its base, a folder of the second kind. Its low-rank
+  terms ``B A`` (Hu et al. 2021, section 4.1) are added to the base's weights in fp32,
+  and the sum is rounded to int8 by rows. Its other tensors replace those of the base.
+  ``grid`` says by how much the steps of the sum are longer than they need to be. The
+  base's weights lie on a grid already: with steps of the same length, terms smaller
+  than half a step would be rounded away; at 1.1, weights fall anywhere between two.
 
 Files that are listed in ``sha256.json`` are verified first.
 """
@@ -20,33 +24,28 @@ from typing import Any
 import numpy as np
 
 from parlai_q2.errors import ModelError
+from parlai_q2.io.files import file_sha256
 from parlai_q2.models.converted import binary
-from parlai_q2.models.converted.architectures import (
-    ENCODER,
-    OUTPUT_LAYERS,
-    SEQ2SEQ,
-    convert_weights,
-)
-from parlai_q2.models.converted.binary import Model
-from parlai_q2.models.converted.check import check
-from parlai_q2.models.converted.stored import Stored
+from parlai_q2.models.converted.binary import ENCODER, SEQ2SEQ, Model
+from parlai_q2.models.converted.weights import OUTPUT_LAYERS, Stored, convert_weights
 from parlai_q2.models.folder import (
+    CHECKSUMS,
     INT8_WEIGHTS,
     blaming,
     has_file,
     read_object,
     verify_checksums,
 )
+from parlai_q2.models.references import resolve
 from parlai_q2.models.tokens import read_tokens
 
 MODEL, CONFIG, HEAD = 'model.bin', 'config.json', 'head.safetensors'
+ADAPTER, ADAPTER_WEIGHTS = 'adapter.json', 'adapter.int8.safetensors'
 SHARED, SOURCE, TARGET = (
     f'{name}_vocabulary.json' for name in ('shared', 'source', 'target')
 )
 WORDS = 'vocabulary.json'
 VOCABULARIES = {ENCODER: (WORDS,), SEQ2SEQ: (SHARED, SOURCE, TARGET)}
-# Hosts of repositories refuse files of 100 MB.
-PART_BYTES = 90_000_000
 # The fields of a configuration that are read, with their types.
 TYPES: dict[str, tuple[type, ...]] = {
     'add_source_bos': (bool,),
@@ -60,12 +59,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     'multi_query_attention': (bool,),
     'pad_token_id': (int,),
 }
-# Values outside these ranges would change scores silently, or fail late.
-RANGES: dict[str, tuple[float, float]] = {
-    'layer_norm_eps': (0, 0.1),
-    'layer_norm_epsilon': (0, 0.1),
-    'pad_token_id': (0, 2**24),
-}
+Tensors = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -77,75 +71,135 @@ class Converted:
     :param config: CTranslate2's settings and, for encoders, the classes and positions
         of a Hugging Face configuration.
     :param sidecars: the files that CTranslate2 loads with the model, by name.
+    :param tokenizer: the folder with its tokenizer.
     :param head: ``weight`` [outputs, M] and ``bias`` [outputs] of an encoder's output
         layer; empty if it has none.
-    :param tokens: the folder with its tokenizer, if that is another.
     """
 
     place: Path
     config: Mapping[str, Any]
     model: Model = field(repr=False)
     sidecars: Mapping[str, bytes] = field(repr=False)
+    tokenizer: Path
     head: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
-    tokens: Path | None = None
-
-    @property
-    def tokenizer(self) -> Path:
-        """The folder with its tokenizer."""
-        return self.tokens or self.place
 
     def files(self) -> dict[str, bytes]:
         """The files that CTranslate2 loads, by name."""
         return {**self.sidecars, MODEL: binary.write(self.model)}
 
-    def source(self) -> list[str]:
-        """The words that an encoder-decoder reads, in the order of their ids."""
-        return self._read_words(SOURCE, SHARED)
-
-    def target(self) -> list[str]:
-        """The words that an encoder-decoder writes, in the order of their ids."""
-        return self._read_words(TARGET, SHARED)
-
-    def _read_words(self, *names: str) -> list[str]:
-        return next(json.loads(self.sidecars[n]) for n in names if n in self.sidecars)
-
-    def rows(self) -> tuple[int, int, int]:
+    def read_words(self, name: str) -> list[str]:
         """
-        The rows of an encoder's embeddings: of words, of the second table, and of
-        positions (0 if there are none).
+        The words that an encoder-decoder reads (:data:`SOURCE`) or writes
+        (:data:`TARGET`), in the order of their ids.
         """
-        tables = ('embeddings_0/weight', 'embeddings_1/weight')
-        names = (*tables, 'position_encodings/encodings')
-        places = [f'encoder/{name}' for name in names]
-        words, second, positions = (
-            len(self.model[place]) if place in self.model else 0 for place in places
-        )
-        return words, second, positions
+        words: list[str] = json.loads(self.sidecars.get(name) or self.sidecars[SHARED])
+        return words
 
 
-def is_converted(folder: Path) -> bool:
-    """Whether a folder has a model file of CTranslate2."""
-    return has_file(folder, MODEL)
+def has_model(folder: Path) -> bool:
+    """Whether a folder has a model that :func:`read_model` reads."""
+    return any(has_file(folder, name) for name in (MODEL, INT8_WEIGHTS, ADAPTER))
 
 
-def has_int8(folder: Path) -> bool:
-    """Whether a folder has int8 weights in safetensors."""
-    return has_file(folder, INT8_WEIGHTS)
-
-
-def part_name(number: int) -> str:
-    """The name of a part of the model file, numbered from 1."""
-    return MODEL if number == 1 else f'model.{number}.bin'
-
-
-def read_folder(folder: Path, expected: str) -> Converted:
+def read_model(folder: Path, expected: str) -> Converted:
     """
-    Read, verify and check a converted model.
+    Read and verify a model.
 
-    :param expected: :data:`ENCODER` or :data:`SEQ2SEQ`.
+    :param folder: for which :func:`has_model` is true.
+    :param expected: ``ENCODER`` or ``SEQ2SEQ``.
     :raises ModelError: if a file was changed, is damaged, or of another kind.
     """
     verify_checksums(folder)
+    if has_file(folder, MODEL):
+        return _read_converted(folder, expected)
+    if has_file(folder, ADAPTER):
+        base = tokenizer_folder(folder)
+        tensors = merge_adapter(folder, base)
+        return _convert_tensors(tensors, base, expected, folder / ADAPTER_WEIGHTS)
+    weights = folder / INT8_WEIGHTS
+    return _convert_tensors(read_tensors(folder), folder, expected, weights)
+
+
+def tokenizer_folder(folder: Path) -> Path:
+    """
+    The folder with a model's tokenizer: for an adapter, that of its base.
+
+    :raises ModelError: if the base is not there, or is another version.
+    """
+    if not has_file(folder, ADAPTER):
+        return folder
+    path = folder / ADAPTER
+    settings = read_object(path)
+    reference = settings.get('base')
+    if not isinstance(reference, str):
+        raise ModelError(f'{path} must name the "base" of the adapter.')
+    base = resolve(reference)
+    if not isinstance(base, Path) or not has_file(base, INT8_WEIGHTS):
+        raise ModelError(f'{path}: there is no folder with int8 weights {reference!r}.')
+    checksum, listed = settings.get('base_sha256'), base / CHECKSUMS
+    if checksum and not (listed.is_file() and file_sha256(listed) == checksum):
+        raise ModelError(
+            f'{path} was made for another version of {base}: "base_sha256" is not the '
+            f'SHA-256 of its {CHECKSUMS}. Reinstall parlai_q2.'
+        )
+    return base
+
+
+def merge_adapter(folder: Path, base: Path) -> Tensors:
+    """
+    Merge an adapter with its base, in their stored form.
+
+    :raises ModelError: if a file was changed or is damaged, or the two do not fit.
+    """
+    verify_checksums(base)
+    grid = float(read_object(folder / ADAPTER).get('grid', 1))
+    tensors = read_tensors(base)
+    weights = Stored(dict(tensors))
+    adapter = read_tensors(folder, ADAPTER_WEIGHTS)
+    terms = Stored(adapter)
+    layers = {name.rpartition('.lora_')[0] for name in adapter} - {''}
+    with blaming(folder / ADAPTER_WEIGHTS):
+        for name, tensor in adapter.items():
+            if '.lora_' in name:
+                continue
+            if name not in tensors or tensors[name].shape != tensor.shape:
+                raise ValueError(f'it does not fit its base: {name}')
+            tensors[name] = tensor
+        for layer in sorted(layers):
+            name = f'{layer}.weight'
+            term = terms.whole(f'{layer}.lora_b') @ terms.whole(f'{layer}.lora_a')
+            total = weights.whole(name) + term
+            if name in tensors:  # too small to be stored in int8
+                tensors[name] = total
+                continue
+            scale = np.abs(total).max(axis=1) / 127 * grid
+            scale[scale == 0] = 1
+            tensors[f'{name}.q'] = np.rint(total / scale[:, None]).astype(np.int8)
+            tensors[f'{name}.s'] = scale.astype(np.float32)
+    return tensors
+
+
+def read_tensors(folder: Path, name: str = INT8_WEIGHTS) -> Tensors:
+    """The weights of a folder in their stored form, from one or more files."""
+    from safetensors.numpy import load
+
+    tensors: Tensors = {}
+    stem, _, ending = name.rpartition('.')
+    number = 1
+    while has_file(folder, name):
+        try:
+            tensors.update(load((folder / name).read_bytes()))
+        except Exception as e:
+            raise ModelError(
+                f'Cannot read the weights in {folder / name}: {e}. The file is '
+                'truncated or not a safetensors file; reinstall parlai_q2.'
+            ) from e
+        number += 1
+        name = f'{stem}.{number}.{ending}'
+    return tensors
+
+
+def _read_converted(folder: Path, expected: str) -> Converted:
     config = read_config(folder)
     sidecars = {CONFIG: (folder / CONFIG).read_bytes()}
     names = [n for n in VOCABULARIES[expected] if has_file(folder, n)]
@@ -158,69 +212,27 @@ def read_folder(folder: Path, expected: str) -> Converted:
                 raise ValueError('it must be a list of words')
             sizes.append(len(words))
     with blaming(folder / MODEL):
-        parts, number = [], 1
-        while has_file(folder, part_name(number)):
-            parts.append((folder / part_name(number)).read_bytes())
-            number += 1
-        model = binary.read(parts[0] if len(parts) == 1 else b''.join(parts))
-        check(model, expected, sizes * 2 if names == [SHARED] else sizes)
+        model = binary.read((folder / MODEL).read_bytes())
+        binary.check(model, expected, sizes * 2 if names == [SHARED] else sizes)
         if not sizes:
             raise ValueError(f'there is no {VOCABULARIES[expected][0]} beside it')
-    if expected == SEQ2SEQ:
-        return Converted(folder, config, model, sidecars)
+    head: Tensors = {}
     has_vectors = (config.get('architectures') or [''])[0] == 'BertModel'
-    head = {} if has_vectors else _read_head(folder, model)
-    with blaming(folder / CONFIG):
-        _check_classes(config, head)
-    return Converted(folder, config, model, sidecars, head)
+    if expected == ENCODER and not has_vectors:
+        if not has_file(folder, HEAD):
+            raise ModelError(
+                f'{folder} has an encoder without an output layer ({HEAD}), which '
+                'ct2-transformers-converter leaves out. Name the folder or hub name '
+                'that it was converted from, or convert that by "python -m '
+                'parlai_q2.models.converted.convert".'
+            )
+        with blaming(folder / HEAD):
+            head = _check_head(read_tensors(folder, HEAD), model, config)
+    return Converted(folder, config, model, sidecars, folder, head)
 
 
-def _read_head(folder: Path, model: Model) -> dict[str, np.ndarray]:
-    if not has_file(folder, HEAD):
-        raise ModelError(
-            f'{folder} has an encoder without an output layer ({HEAD}), which '
-            'ct2-transformers-converter leaves out. Name the folder or hub name that '
-            'it was converted from, or convert that by "python -m '
-            'parlai_q2.models.converted.convert".'
-        )
-    from safetensors.numpy import load
-
-    with blaming(folder / HEAD):
-        return _check_head(load((folder / HEAD).read_bytes()), model)
-
-
-def _check_head(head: Mapping[str, np.ndarray], model: Model) -> dict[str, np.ndarray]:
-    """An output layer in fp32; a ValueError if it does not fit its encoder."""
-    width = model['encoder/embeddings_0/weight'].shape[1]
-    arrays = {name: np.asarray(head[name], np.float32) for name in ('weight', 'bias')}
-    if arrays['weight'].shape != (len(arrays['bias']), width):
-        raise ValueError(f'it has not {width} weights for each output')
-    return arrays
-
-
-def _check_classes(config: Mapping[str, Any], head: Mapping[str, np.ndarray]) -> None:
-    """Raise ValueError if a classifier has not as many outputs as names for them."""
-    if not head:
-        return
-    names, outputs = config.get('id2label'), len(head['bias'])
-    if names and len(names) != outputs and 'Sequence' in str(config['architectures']):
-        raise ValueError(f'it names {len(names)} classes, and the model has {outputs}')
-
-
-def read_int8_folder(folder: Path, expected: str) -> Converted:
-    """
-    Read and verify a folder with int8 weights.
-
-    :raises ModelError: if a file was changed, is damaged, or of another kind.
-    """
-    verify_checksums(folder)
-    return convert_tensors(
-        read_tensors(folder), folder, expected, folder / INT8_WEIGHTS
-    )
-
-
-def convert_tensors(
-    tensors: Mapping[str, np.ndarray], folder: Path, expected: str, weights: Path
+def _convert_tensors(
+    tensors: Tensors, folder: Path, expected: str, weights: Path
 ) -> Converted:
     """
     Convert tensors in their stored form.
@@ -235,63 +247,50 @@ def convert_tensors(
         if name not in OUTPUT_LAYERS:
             raise ValueError(f'models of the architecture {name!r} are not converted')
         settings = write_settings(config, folder)
-    output, head = OUTPUT_LAYERS[name], {}
-    with blaming(weights):
-        try:
-            model = convert_weights(tensors, config)
-            check(model, expected)
-            if output:
-                head = _check_head(read_head(tensors, output), model)
-        except (KeyError, TypeError, ValueError) as e:
-            raise ModelError(f'{weights} does not fit its config.json: {e}') from e
-    with blaming(folder / CONFIG):
-        _check_classes(config, head)
+    head: Tensors = {}
+    try:
+        model = convert_weights(tensors, config)
+        binary.check(model, expected)
+        if OUTPUT_LAYERS[name]:
+            head = _check_head(read_head(tensors, OUTPUT_LAYERS[name]), model, config)
+    except (KeyError, TypeError, ValueError) as e:
+        raise ModelError(f'{weights} does not fit its config.json: {e}') from e
     words = list_words(folder, len(model['encoder/embeddings_0/weight']))
     sidecars = {
         CONFIG: json.dumps(settings).encode(),
         WORDS if expected == ENCODER else SHARED: json.dumps(words).encode(),
     }
     config = {**config, **settings}
-    return Converted(
-        place=weights.parent,
-        config=config,
-        model=model,
-        sidecars=sidecars,
-        head=head,
-        tokens=folder,
-    )
+    return Converted(weights.parent, config, model, sidecars, folder, head)
 
 
-def read_head(tensors: Mapping[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
+def _check_head(head: Tensors, model: Model, config: Mapping[str, Any]) -> Tensors:
+    """
+    An output layer in fp32.
+
+    :raises ValueError: if it does not fit its encoder, or the names of its outputs.
+    """
+    width = model['encoder/embeddings_0/weight'].shape[1]
+    arrays = {name: np.asarray(head[name], np.float32) for name in ('weight', 'bias')}
+    outputs, names = len(arrays['bias']), config.get('id2label')
+    if arrays['weight'].shape != (outputs, width):
+        raise ValueError(f'it has not {width} weights for each output')
+    if names and len(names) != outputs and 'Sequence' in str(config['architectures']):
+        raise ValueError(f'{CONFIG} names {len(names)} classes, and it has {outputs}')
+    return arrays
+
+
+def read_head(tensors: Mapping[str, np.ndarray], name: str) -> Tensors:
     """The weight and bias of an output layer, in fp32."""
     stored = Stored(tensors)
     return {part: stored.whole(f'{name}.{part}') for part in ('weight', 'bias')}
-
-
-def read_tensors(folder: Path) -> dict[str, np.ndarray]:
-    """The int8 weights of a folder, in their stored form."""
-    from safetensors.numpy import load
-
-    tensors: dict[str, np.ndarray] = {}
-    number, name = 1, INT8_WEIGHTS
-    while has_file(folder, name):
-        try:
-            tensors.update(load((folder / name).read_bytes()))
-        except Exception as e:
-            raise ModelError(
-                f'Cannot read the weights in {folder / name}: {e}. The file is '
-                'truncated or not a safetensors file; reinstall parlai_q2.'
-            ) from e
-        number += 1
-        name = f'model.int8.{number}.safetensors'
-    return tensors
 
 
 def read_config(folder: Path) -> dict[str, Any]:
     """
     Read and check a folder's configuration.
 
-    :raises ModelError: if a field that is read has another type or an absurd value.
+    :raises ModelError: if a field that is read has another type.
     """
     config = read_object(folder / CONFIG)
     with blaming(folder / CONFIG):
@@ -299,10 +298,6 @@ def read_config(folder: Path) -> dict[str, Any]:
             value = config.get(name)
             if value is not None and not isinstance(value, types):
                 raise ValueError(f'{name} is {str(value)[:40]!r}')
-        for name, (low, high) in RANGES.items():
-            value = config.get(name)
-            if value is not None and not low <= value <= high:
-                raise ValueError(f'{name} is {value!r}, not from {low:g} to {high:g}')
         for name in config.get('architectures') or ():
             if not isinstance(name, str):
                 raise ValueError(f'architectures has {str(name)[:40]!r}')

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from parlai_q2.models.converted import binary
-from parlai_q2.models.converted.architectures import ADD, ENCODER, RELU, REVISIONS
+from parlai_q2.models.converted.binary import ENCODER, REVISIONS
+from parlai_q2.models.converted.engine import fit_16_bits, open_model
 from parlai_q2.models.converted.folder import CONFIG, WORDS, Converted
-from parlai_q2.models.converted.library import fit_16_bits, open_model
+from parlai_q2.models.converted.weights import ADD, RELU
 
 WIDTH, LARGEST = 64, 127
 SETTINGS = b'{"bos_token": "a", "eos_token": "a", "unk_token": "a"}'
@@ -47,7 +48,7 @@ def constant_encoder() -> Converted:
         arrays[f'{norm}/beta'] = np.ones(WIDTH, np.float32)
     model = binary.Model(ENCODER, REVISIONS[ENCODER], arrays)
     sidecars = {WORDS: b'["a", "b"]', CONFIG: SETTINGS}
-    return Converted(Path('sums'), {}, model, sidecars)
+    return Converted(Path('sums'), {}, model, sidecars, Path('sums'))
 
 
 def pooled(converted: Converted) -> float:

@@ -7,9 +7,8 @@ import pytest
 
 from parlai_q2.errors import ModelError
 from parlai_q2.models.converted import binary
-from parlai_q2.models.converted.architectures import ENCODER, SEQ2SEQ
-from parlai_q2.models.converted.check import check
-from parlai_q2.models.converted.folder import MODEL, read_folder
+from parlai_q2.models.converted.binary import ENCODER, SEQ2SEQ, check
+from parlai_q2.models.converted.folder import MODEL, read_model
 from tests.models.converted.damage import damage, make_models, tried
 
 
@@ -78,4 +77,4 @@ def test_a_vocabulary_of_another_size_is_refused(models, tmp_path):
     words = json.loads((folder / 'shared_vocabulary.json').read_text())
     (folder / 'shared_vocabulary.json').write_text(json.dumps(words[:-1]))
     with pytest.raises(ModelError, match=r'has not .* rows, one for each word'):
-        read_folder(folder, SEQ2SEQ)
+        read_model(folder, SEQ2SEQ)

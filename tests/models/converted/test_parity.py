@@ -8,7 +8,6 @@ from transformers import (
     AutoModelForQuestionAnswering,
     AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
-    AutoTokenizer,
     BertConfig,
     BertForQuestionAnswering,
     BertForSequenceClassification,
@@ -16,14 +15,9 @@ from transformers import (
 
 from parlai_q2.errors import ModelError
 from parlai_q2.models.converted import binary
-from parlai_q2.models.converted.adapter import read_any
-from parlai_q2.models.converted.architectures import ENCODER, SEQ2SEQ
-from parlai_q2.models.converted.convert import (
-    read_weights,
-    write_converted,
-    write_tensors,
-)
-from parlai_q2.models.converted.folder import MODEL, read_folder
+from parlai_q2.models.converted.binary import ENCODER, SEQ2SEQ
+from parlai_q2.models.converted.convert import read_weights, write_converted
+from parlai_q2.models.converted.folder import MODEL, read_model
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
@@ -100,7 +94,7 @@ def test_a_question_answerer_gives_the_same_answers(tmp_path):
 
 def test_int8_weights_are_taken_as_they_are():
     folder = shipped_folder('q2_mini/question_generation')
-    converted = read_any(folder, SEQ2SEQ)
+    converted = read_model(folder, SEQ2SEQ)
     model = converted.model
     stored = read_weights(folder)
     name = 'encoder.block.3.layer.1.DenseReluDense.wo.weight'
@@ -152,7 +146,7 @@ def test_a_model_of_another_kind_is_refused(tmp_path, architecture):
         tiny_pair_model(plain, BertForSequenceClassification, num_labels=3)
     write_converted(str(plain), folder)
     with pytest.raises(ModelError, match=r'model.bin: .* where an encoder'):
-        read_folder(folder, architecture)
+        read_model(folder, architecture)
 
 
 def test_a_folder_without_a_tokenizer_says_how_to_get_it(tmp_path):
@@ -160,20 +154,6 @@ def test_a_folder_without_a_tokenizer_says_how_to_get_it(tmp_path):
     TransformersConverter(tiny_t5(tmp_path / 'plain')).convert(str(folder))
     with pytest.raises(ModelError, match=r'--copy_files tokenizer.json'):
         Seq2SeqQuestionGenerator(ModelConfig(str(folder))).generate([('a', 'b')])
-
-
-def test_a_large_model_file_is_in_parts(tmp_path, monkeypatch):
-    plain, folder = tmp_path / 'plain', tmp_path / 'converted'
-    tiny_pair_model(plain, BertForSequenceClassification, num_labels=3)
-    write_converted(str(plain), tmp_path / 'whole')
-    monkeypatch.setattr('parlai_q2.models.converted.convert.PART_BYTES', 20_000)
-    write_converted(str(plain), folder)
-    assert (folder / 'model.3.bin').exists()
-    assert classes(folder)[1] == classes(tmp_path / 'whole')[1]
-    # What is written again leaves no old parts.
-    monkeypatch.undo()
-    write_converted(str(plain), folder)
-    assert not (folder / 'model.2.bin').exists()
 
 
 def test_int8_folders_are_converted_on_the_way(tmp_path):
@@ -186,7 +166,7 @@ def test_int8_folders_are_converted_on_the_way(tmp_path):
     with torch.no_grad():
         (original,) = model(**tokens).logits.softmax(-1).tolist()
     assert converted[1][:3] == pytest.approx(original[:3], abs=0.03)
-    write_tensors(read_weights(tmp_path), tmp_path, tmp_path / 'out')
+    write_converted(str(tmp_path), tmp_path / 'out')
     assert classes(tmp_path / 'out')[1] == converted
 
 
@@ -226,21 +206,3 @@ def test_a_converted_model_is_given_back_to_transformers(tmp_path, kind, auto_cl
     with torch.no_grad():
         first, two = (model(**tokens, **decoder_inputs) for model in (original, other))
     assert torch.allclose(first[0], two[0], atol=1e-5)
-
-
-def test_what_a_decoder_cannot_write_transformers_does_not_write_either(tmp_path):
-    plain, folder = tmp_path / 'plain', tmp_path / 'converted'
-    plain.mkdir()
-    tiny_t5(plain)
-    tokens = AutoTokenizer.from_pretrained(plain)
-    keep = [i for i in range(len(tokens)) if tokens.convert_ids_to_tokens(i) != 'what']
-    write_converted(str(plain), folder, in_int8=False, keep=keep)
-    pairs = [('1983', 'what formed in 1983 what')]
-    prompts = [
-        Seq2SeqQuestionGenerator(
-            ModelConfig(str(folder)), 'greedy', engine=engine, compute_type=kind
-        ).generate(pairs)
-        for engine, kind in (('ctranslate2', 'float32'), ('transformers', 'auto'))
-    ]
-    assert prompts[0] == prompts[1]
-    assert 'what' not in prompts[0][0][0]

@@ -1,6 +1,5 @@
 """
-The names of weights in transformers' BERT, MPNet and T5 and in CTranslate2's files, and
-conversion in both directions.
+The names of weights in transformers' BERT, MPNet and T5 and in CTranslate2's files.
 
 Weights come in their stored form: a large matrix ``<name>`` is ``<name>.q`` (int8) and
 ``<name>.s`` (a scale for each row, ``w = q * s``). These are CTranslate2's ``weight``
@@ -11,22 +10,17 @@ al. 2020), and its positions are a second embedding, like BERT's token types.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from parlai_q2.models.converted.binary import Model
-from parlai_q2.models.converted.stored import Stored, Tensors
+from parlai_q2.models.converted.binary import ENCODER, REVISIONS, SEQ2SEQ, Model
 
-if TYPE_CHECKING:
-    from parlai_q2.models.converted.folder import Converted
-
+Tensors = Mapping[str, np.ndarray]
 # For each place in CTranslate2's file, the names of weights that stand in it, one below
 # another.
 Weights = dict[str, tuple[str, ...]]
 
-ENCODER, SEQ2SEQ = 'TransformerEncoderSpec', 'TransformerSpec'
-REVISIONS = {ENCODER: 1, SEQ2SEQ: 7}
 # CTranslate2's numbers for activations, and for the sum of two embeddings.
 RELU, GELU_TANH, GELU, TANH = 0, 1, 3, 5
 ADD = 1
@@ -41,8 +35,37 @@ OUTPUT_LAYERS = {
     'MPNetForSequenceClassification': 'classifier.out_proj',
     'T5ForConditionalGeneration': '',
 }
-# What is added to the logit of a word that a decoder cannot write.
-IMPOSSIBLE = -1e9
+
+
+class Stored:
+    """Tensors in their stored form, by name; a missing one is a ValueError."""
+
+    def __init__(self, tensors: Tensors):
+        self.tensors = tensors
+
+    def whole(self, name: str) -> np.ndarray:
+        """A vector or matrix in fp32."""
+        if name in self.tensors:
+            return np.asarray(self.tensors[name], np.float32)
+        quantised, scale = self._get(f'{name}.q'), self._get(f'{name}.s')
+        return quantised.astype(np.float32) * scale.astype(np.float32)[:, None]
+
+    def matrix(self, names: Sequence[str]) -> dict[str, np.ndarray]:
+        """Matrices one below another: ``weight`` and, if in int8, ``weight_scale``."""
+        if all(f'{name}.q' in self.tensors for name in names):
+            scale = np.concatenate([self._get(f'{name}.s') for name in names])
+            arrays = {
+                'weight': np.concatenate([self._get(f'{name}.q') for name in names]),
+                'weight_scale': np.float32(1) / scale.astype(np.float32),
+            }
+        else:
+            arrays = {'weight': np.concatenate([self.whole(name) for name in names])}
+        return arrays
+
+    def _get(self, name: str) -> np.ndarray:
+        if name not in self.tensors:
+            raise ValueError(f'{name} is missing')
+        return self.tensors[name]
 
 
 def bert_weights(layers: int, base: str, has_pooler: bool) -> Weights:
@@ -154,20 +177,17 @@ def _norm(place: str, name: str) -> Weights:
     return {f'{place}/gamma': (f'{name}.weight',), f'{place}/beta': (f'{name}.bias',)}
 
 
-def convert_weights(
-    tensors: Tensors, config: Mapping[str, Any], keep: Sequence[int] | None = None
-) -> Model:
+def convert_weights(tensors: Tensors, config: Mapping[str, Any]) -> Model:
     """
     Convert weights for CTranslate2.
 
     :param tensors: in their stored form, by the names of transformers.
     :param config: a configuration with one of :data:`OUTPUT_LAYERS`.
-    :param keep: the ids that T5's decoder can write; None for all.
     :raises ValueError: if a weight is missing.
     """
     stored, name = Stored(tensors), config['architectures'][0]
     if name.startswith('T5'):
-        return _convert_t5(stored, config, keep)
+        return _convert_t5(stored, config)
     arrays = _encoder_settings(config['num_attention_heads'], GELU, ADD, False)
     layers = config['num_hidden_layers']
     if name.startswith('MPNet'):
@@ -185,9 +205,7 @@ def convert_weights(
     return Model(ENCODER, REVISIONS[ENCODER], arrays, aliases)
 
 
-def _convert_t5(
-    stored: Stored, config: Mapping[str, Any], keep: Sequence[int] | None
-) -> Model:
+def _convert_t5(stored: Stored, config: Mapping[str, Any]) -> Model:
     projection = config['feed_forward_proj']
     activation = T5_ACTIVATIONS[projection]
     arrays = _encoder_settings(config['num_heads'], activation, 0, True)
@@ -202,17 +220,12 @@ def _convert_t5(
     arrays['decoder/alignment_layer'] = np.int16(-1)
     arrays['decoder/alignment_heads'] = np.int16(1)
     _add_arrays(arrays, 'encoder/embeddings_0', stored.matrix(['shared.weight']))
-    if keep is None:
-        # CTranslate2 takes the scale of what an alias stands for, too.
-        aliases['decoder/embeddings/weight'] = 'encoder/embeddings_0/weight'
-    else:
-        _add_arrays(
-            arrays, 'decoder/embeddings', stored.matrix(['shared.weight'], keep)
-        )
+    # CTranslate2 takes the scale of what an alias stands for, too.
+    aliases['decoder/embeddings/weight'] = 'encoder/embeddings_0/weight'
     is_tied = config.get('tie_word_embeddings', True)
     has_output = {'lm_head.weight', 'lm_head.weight.q'} & set(stored.tensors)
     output = 'lm_head.weight' if has_output or not is_tied else 'shared.weight'
-    _add_arrays(arrays, 'decoder/projection', stored.matrix([output], keep))
+    _add_arrays(arrays, 'decoder/projection', stored.matrix([output]))
     if config.get('scale_decoder_outputs', is_tied):
         arrays['decoder/scale_outputs'] = np.float32(config['d_model'] ** -0.5)
     layers = {'encoder': config['num_layers'], 'decoder': config['num_decoder_layers']}
@@ -267,154 +280,3 @@ def _share_distances(
         if n:
             name = f'{stack}/layer_0/self_attention/relative_attention_bias'
             aliases[f'{place}/relative_attention_bias'] = name
-
-
-def as_transformers(converted: 'Converted', auto_class: Any) -> Any:
-    """
-    Make a model of transformers in fp32: to train from it, and for devices that
-    CTranslate2 cannot use.
-
-    :param auto_class: what is wanted, e.g. ``AutoModelForSequenceClassification``, or
-        one class of models.
-    :raises ValueError: if the model is another, or of an architecture unknown here.
-    """
-    import torch
-    import transformers
-
-    names = converted.config.get('architectures') or ['T5ForConditionalGeneration']
-    if names[0] not in OUTPUT_LAYERS:
-        raise ValueError(f'a {names[0]} is not turned into a model of transformers')
-    kind = getattr(transformers, names[0])
-    mapping = getattr(auto_class, '_model_mapping', {kind.config_class: auto_class})
-    classes = mapping.get(kind.config_class, ())
-    if kind not in (classes if isinstance(classes, (tuple, list)) else (classes,)):
-        raise ValueError(f'it is a {names[0]}, which is none of {auto_class.__name__}')
-    if names[0].startswith('T5'):
-        config, state = _t5_state(converted)
-    else:
-        config, state = _encoder_state(converted, names[0])
-    config.architectures = list(names)
-    model = kind(config)
-    if 'lm_head.bias' in state:
-        width = state['lm_head.weight'].shape[1]
-        model.lm_head = torch.nn.Linear(width, config.vocab_size)
-    tensors = {name: torch.tensor(array) for name, array in state.items()}
-    missing, unexpected = model.load_state_dict(tensors, strict=False)
-    wrong = [n for n in (*missing, *unexpected) if not n.endswith('position_ids')]
-    if wrong:
-        raise ValueError(f'it does not fit a {names[0]}: {wrong[0]}')
-    return model
-
-
-def _to_float(model: Model, place: str) -> np.ndarray:
-    array = model[place]
-    scale = f'{model.aliases.get(place, place)}_scale'
-    if array.dtype == 'int8' and scale in model.arrays:
-        weights: np.ndarray = array.astype(np.float32) / model[scale][:, None]
-        return weights
-    return np.asarray(array, np.float32)
-
-
-def _read_state(model: Model, weights: Weights) -> dict[str, np.ndarray]:
-    state: dict[str, np.ndarray] = {}
-    for place, names in weights.items():
-        parts = np.split(_to_float(model, place), len(names))
-        state.update(zip(names, parts, strict=True))
-    return state
-
-
-def _count_layers(model: Model, stack: str) -> int:
-    count = 0
-    while f'{stack}/layer_{count}/ffn/linear_0/weight' in model:
-        count += 1
-    return count
-
-
-def _encoder_state(
-    converted: 'Converted', architecture: str
-) -> tuple[Any, dict[str, np.ndarray]]:
-    import transformers
-
-    model, saved = converted.model, converted.config
-    layers = _count_layers(model, 'encoder')
-    words = model['encoder/embeddings_0/weight']
-    second = model['encoder/embeddings_1/weight']
-    settings: dict[str, Any] = {
-        'vocab_size': words.shape[0],
-        'hidden_size': words.shape[1],
-        'num_hidden_layers': layers,
-        'num_attention_heads': int(model['encoder/num_heads']),
-        'intermediate_size': len(model['encoder/layer_0/ffn/linear_0/weight']),
-        'layer_norm_eps': saved.get('layer_norm_epsilon') or 1e-12,
-    }
-    if architecture.startswith('MPNet'):
-        weights, config_class = mpnet_weights(layers), transformers.MPNetConfig
-        bias = model['encoder/layer_0/self_attention/relative_attention_bias']
-        settings['max_position_embeddings'] = len(second)
-        settings['relative_attention_num_buckets'] = len(bias)
-    else:
-        base = 'bert.' if converted.head else ''
-        has_pooler = 'pooler_dense/weight' in model
-        weights = bert_weights(layers, base, has_pooler)
-        config_class = transformers.BertConfig
-        positions = model['encoder/position_encodings/encodings']
-        settings['max_position_embeddings'] = len(positions)
-        settings['type_vocab_size'] = len(second)
-    state = _read_state(model, weights)
-    for part, array in converted.head.items():
-        state[f'{OUTPUT_LAYERS[architecture]}.{part}'] = array
-    if converted.head:
-        settings['num_labels'] = len(converted.head['bias'])
-    if saved.get('id2label'):
-        names = {int(n): name for n, name in saved['id2label'].items()}
-        settings['id2label'] = names
-        settings['label2id'] = {name: n for n, name in names.items()}
-    if saved.get('pad_token_id') is not None:
-        settings['pad_token_id'] = saved['pad_token_id']
-    return config_class(**settings), state
-
-
-def _t5_state(converted: 'Converted') -> tuple[Any, dict[str, np.ndarray]]:
-    import transformers
-
-    model, saved = converted.model, converted.config
-    layers = {stack: _count_layers(model, stack) for stack in ('encoder', 'decoder')}
-    is_gated = 'encoder/layer_0/ffn/linear_0_noact/weight' in model
-    state = _read_state(model, t5_weights(layers, is_gated))
-    words = _to_float(model, 'encoder/embeddings_0/weight')
-    for name in ('shared', 'encoder.embed_tokens', 'decoder.embed_tokens'):
-        state[f'{name}.weight'] = words
-    source, target = converted.source(), converted.target()
-    ids = {word: n for n, word in enumerate(source)}
-    output = _to_float(model, 'decoder/projection/weight')
-    if target != source:
-        rows = np.array([ids[word] for word in target])
-        state['lm_head.bias'] = np.full(len(source), IMPOSSIBLE, np.float32)
-        state['lm_head.bias'][rows] = 0
-        trimmed, output = output, np.zeros((len(source), output.shape[1]), np.float32)
-        output[rows] = trimmed
-    state['lm_head.weight'] = output
-    attention, heads = 'encoder/layer_0/self_attention', int(model['encoder/num_heads'])
-    is_relu = model['encoder/activation'] == RELU
-    config = transformers.T5Config(
-        vocab_size=len(source),
-        d_model=words.shape[1],
-        d_kv=model[f'{attention}/linear_1/weight'].shape[1] // heads,
-        d_ff=len(model['encoder/layer_0/ffn/linear_0/weight']),
-        num_layers=layers['encoder'],
-        num_decoder_layers=layers['decoder'],
-        num_heads=heads,
-        relative_attention_num_buckets=len(
-            model[f'{attention}/relative_attention_bias']
-        ),
-        relative_attention_max_distance=int(
-            model[f'{attention}/relative_attention_max_distance']
-        ),
-        layer_norm_epsilon=saved.get('layer_norm_epsilon') or 1e-6,
-        feed_forward_proj='relu' if is_relu else 'gated-gelu',
-        tie_word_embeddings='decoder/scale_outputs' in model,
-        decoder_start_token_id=ids[saved['decoder_start_token']],
-        eos_token_id=ids[saved['eos_token']],
-        pad_token_id=ids[saved['bos_token']],
-    )
-    return config, state

@@ -1,0 +1,430 @@
+"""
+Opens converted models with CTranslate2, on as many cores as this process may use.
+
+A worker computes on one thread, and there are as many workers as cores: a few large
+calls side by side are faster than one call on all cores, and what an input gives does
+not depend on their number.
+
+The int8 sums of encoders keep within 16 bits, so that they are exact on every
+processor. x86 without instructions for int8 dot products (before VNNI) adds the
+products of two neighbouring columns in 16 bits, and cuts off the rest. An activation is
+at most 255 there, so a row of weights of which two neighbours add up to more than 128
+gets a smaller scale.
+"""
+
+import logging
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from parlai_q2.enums import Word
+from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.models.batching import equal_batches
+from parlai_q2.models.converted.binary import Model
+from parlai_q2.models.converted.folder import MODEL, Converted
+from parlai_q2.models.device import in_halves, is_cpu, load_cublas
+from parlai_q2.models.folder import blaming
+from parlai_q2.models.tokens import Tokens
+from parlai_q2.threads import cores, keep_freed_memory
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
+
+
+_logger = logging.getLogger(__name__)
+# 255 * 128 is less than 2 ** 15.
+MAX_NEIGHBOURS = 128
+MAX_INT8 = 127
+
+
+class ComputeType(Word):
+    """What converted models compute in."""
+
+    AUTO = 'auto'  # what suits the device
+    INT8 = 'int8'
+    FLOAT16 = 'float16'
+    FLOAT32 = 'float32'
+
+
+@cache
+def effective_type(
+    compute_type: str, device: str, on_gpu: str = ComputeType.FLOAT16
+) -> str:
+    """
+    What a converted model computes in on a device, unless it is told: on a CPU int8.
+
+    :param on_gpu: what suits the model on a GPU.
+    :raises ConfigError: if it is not one of :class:`ComputeType`.
+    """
+    ComputeType.check('compute_type', compute_type)
+    if compute_type == ComputeType.AUTO:
+        compute_type = ComputeType.INT8 if is_cpu(device) else on_gpu
+    if compute_type not in _supported(device):
+        # Once for each device and type: the result is kept.
+        _logger.warning(
+            'This machine cannot compute in %s on %s; it computes in float32.',
+            compute_type,
+            device,
+        )
+        return ComputeType.FLOAT32
+    return compute_type
+
+
+def can_use(device: str) -> bool:
+    """Whether the library can compute on a device."""
+    kind, _, number = device.partition(':')
+    if kind != 'cuda':
+        return kind == 'cpu'
+    import ctranslate2
+
+    return bool(int(number or 0) < ctranslate2.get_cuda_device_count())
+
+
+def _supported(device: str) -> set[str]:
+    import ctranslate2
+
+    kind, _, number = device.partition(':')
+    try:
+        types: set[str] = ctranslate2.get_supported_compute_types(
+            kind, int(number or 0)
+        )
+        return types
+    except (RuntimeError, ValueError) as e:
+        raise no_device(device, e) from e
+
+
+def no_device(device: str, cause: Exception) -> ConfigError:
+    """The error for a device that the library cannot use."""
+    reason = ' '.join(str(cause).split())
+    return ConfigError(
+        f'CTranslate2, which runs the shipped models, cannot use {device!r}: {reason}. '
+        'Give --scorer-device cpu, or see docs/performance.md.'
+    )
+
+
+def open_model(
+    kind: str, converted: Converted, device: str, compute_type: str, workers: int
+) -> Any:
+    """
+    Load a model.
+
+    :param kind: the class of the library, ``Encoder`` or ``Translator``.
+    :param compute_type: one that the device has.
+    :param workers: how many calls are computed at once.
+    :raises ModelError: if the library refuses the model.
+    """
+    import ctranslate2
+
+    if is_cpu(device):
+        keep_freed_memory()
+    else:
+        load_cublas()
+    name, _, number = device.partition(':')
+    try:
+        return getattr(ctranslate2, kind)(
+            str(converted.place),
+            name,
+            device_index=int(number or 0),
+            compute_type=str(compute_type),
+            inter_threads=workers,
+            intra_threads=1,
+            max_queued_batches=-1,
+            files=converted.files(),
+        )
+    except (RuntimeError, ValueError, TypeError) as e:
+        if not is_cpu(device):
+            raise no_device(device, e) from e
+        reason = ' '.join(str(e).split())
+        raise ModelError(f'CTranslate2 cannot load {converted.place}: {reason}') from e
+
+
+def most_at_once(batch_size: int, device: str, compute_type: str) -> int:
+    """The most inputs in a call. In fp32, sums of a CPU depend on it in last bits."""
+    return 1 if is_cpu(device) and compute_type == ComputeType.FLOAT32 else batch_size
+
+
+def workers_for(device: str) -> int:
+    """How many calls are computed at once on a device."""
+    return cores() if is_cpu(device) else 1
+
+
+def fit_16_bits(model: Model) -> Model:
+    """An encoder with int8 weights whose sums keep within 16 bits."""
+    arrays = dict(model.arrays)
+    for name, weight in model.arrays.items():
+        # Embeddings are only looked up.
+        if not name.endswith('/weight') or '/embeddings' in name:
+            continue
+        if weight.dtype in (np.float32, np.float16):
+            weight = weight.astype(np.float32)
+            largest = np.abs(weight).max(1)
+            scale = MAX_INT8 / np.where(largest > 0, largest, 1)
+            weight = weight * scale[:, None]
+        elif weight.dtype == np.int8:
+            scale = np.asarray(model[f'{name}_scale'], np.float32)
+        else:
+            continue
+        factor = np.minimum(1, (MAX_NEIGHBOURS - 1) / max_neighbour_sum(weight))
+        factor = factor.astype(np.float32)
+        arrays[name] = np.rint(weight * factor[:, None]).astype(np.int8)
+        arrays[f'{name}_scale'] = (scale * factor).astype(np.float32)
+    return replace(model, arrays=arrays)
+
+
+def max_neighbour_sum(weight: np.ndarray) -> np.ndarray:
+    """
+    What a row's columns 2i and 2i + 1 add up to at most, those of one sign, as they may
+    be multiplied with 0.
+
+    :param weight: [rows, columns], of any numbers.
+    :return: [rows], at least 1.
+    """
+    if weight.shape[1] % 2:
+        weight = np.pad(weight, ((0, 0), (0, 1)))
+    wide = np.int16 if weight.dtype == np.int8 else np.float32
+    first, second = weight[:, ::2].astype(wide), weight[:, 1::2].astype(wide)
+    above = np.maximum(first, 0) + np.maximum(second, 0)
+    below = np.minimum(first, 0) + np.minimum(second, 0)
+    largest: np.ndarray = np.maximum(np.maximum(above.max(1), -below.min(1)), 1)
+    return largest
+
+
+MPNET = 'mpnet'
+# The most tokens of a call on a CPU: more are no faster, since what is computed for
+# them does not stay in a core's cache, and take more memory.
+MOST_TOKENS = 256
+
+
+class ConvertedEncoder:
+    """
+    A classifier, a question answerer, or an encoder of texts that CTranslate2 runs.
+
+    :param batch_size: the most inputs in a call.
+    """
+
+    def __init__(
+        self, converted: Converted, device: str, compute_type: str, batch_size: int
+    ):
+        self.config = converted.config
+        self.place, self.batch_size = (
+            converted.place,
+            most_at_once(batch_size, device, compute_type),
+        )
+        self.head = converted.head
+        self.workers = workers_for(device)
+        if compute_type == ComputeType.INT8:
+            converted = replace(converted, model=fit_16_bits(converted.model))
+        self.encoder = open_model(
+            'Encoder', converted, device, compute_type, self.workers
+        )
+        self.on_gpu = not device.startswith('cpu')
+        self.words, self.kinds, self.most = _count_rows(converted.model)
+        # MPNet's second table has positions, of which the first are those of padding
+        # and what is before it.
+        self.first: int | None = None
+        if self.config.get('model_type') == MPNET:
+            self.first = (self.config.get('pad_token_id') or 0) + 1
+            self.most = self.kinds - self.first
+
+    def classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        """The logits of a classifier, [classes] for each input."""
+        self._check_head()
+        return self._each(inputs, self._classes)
+
+    def spans(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        """The logits of starts and ends of answers, [L, 2] for each input."""
+        self._check_head()
+        return self._each(inputs, self._spans)
+
+    def means(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        """The mean of the last hidden states, [M], of each input."""
+        return self._each(inputs, self._means)
+
+    def _check_head(self) -> None:
+        if not self.head:
+            raise ModelError(
+                f'{self.place} gives vectors of texts, and neither classes nor answers.'
+            )
+
+    def _each(self, inputs: Sequence['Encoding'], read: Any) -> list[np.ndarray]:
+        longest = max((len(item.ids) for item in inputs), default=0)
+        if longest > self.most:
+            raise ConfigError(
+                f'{self.place} reads at most {self.most} tokens at once, but was given '
+                f'{longest}. Set "max_tokens" in its section of the preset to '
+                f'{self.most} or less.'
+            )
+        for item in inputs:
+            self._check(item)
+        lengths = [len(item.ids) for item in inputs]
+        most = None if self.on_gpu else MOST_TOKENS
+        batches = equal_batches(lengths, self.batch_size, self.workers, most)
+        rows = [[inputs[i] for i in batch] for batch in batches]
+        if self.workers > 1 and len(rows) > 1:
+            with ThreadPoolExecutor(self.workers) as threads:
+                outputs_per_batch = list(threads.map(read, rows))
+        else:
+            outputs_per_batch = [in_halves(read, batch, self) for batch in rows]
+        results: list[Any] = [None] * len(inputs)
+        for batch, outputs in zip(batches, outputs_per_batch, strict=True):
+            for i, output in zip(batch, outputs, strict=True):
+                results[i] = output
+        return results
+
+    def _check(self, item: 'Encoding') -> None:
+        # The library looks up whatever it is given.
+        kinds = 0 if self.first is not None else max(item.type_ids, default=0)
+        if max(item.ids, default=0) >= self.words or kinds >= max(1, self.kinds):
+            raise ModelError(
+                f'The tokenizer in {self.place} belongs to another model: it gives '
+                f'tokens that {MODEL} has no row for.'
+            )
+
+    def _classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        pooled = self._array(self._forward(inputs).pooler_output)  # [B, M]
+        return [self._output(row) for row in pooled]
+
+    def _spans(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        hidden = self._array(self._forward(inputs).last_hidden_state)  # [B, L, M]
+        return [self._output(rows) for rows in hidden]
+
+    def _means(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        hidden = self._array(self._forward(inputs).last_hidden_state)  # [B, L, M]
+        return list(hidden.mean(1))
+
+    def _forward(self, inputs: Sequence['Encoding']) -> Any:
+        ids = [item.ids for item in inputs]
+        if self.first is None:
+            kinds = [item.type_ids for item in inputs]
+        else:
+            places = list(range(self.first, self.first + len(ids[0])))
+            kinds = [places] * len(ids)
+        with blaming(self.place):
+            return self.encoder.forward_batch(ids, token_type_ids=kinds)
+
+    def _array(self, view: Any) -> np.ndarray:
+        if self.on_gpu:
+            import ctranslate2
+
+            view = view.to_device(ctranslate2.Device.cpu)
+        return np.array(view).astype(np.float32, copy=False)
+
+    def _output(self, hidden: np.ndarray) -> np.ndarray:
+        """[..., M] to [..., outputs]: no product of matrices, which would depend on
+        the number of rows and of threads in its last bits."""
+        products = hidden[..., None, :] * self.head['weight']
+        logits: np.ndarray = products.sum(-1) + self.head['bias']
+        return logits
+
+
+def _count_rows(model: Model) -> tuple[int, int, int]:
+    """
+    The rows of an encoder's embeddings: of words, of the second table, and of positions
+    (0 if there are none).
+    """
+    tables = ('embeddings_0/weight', 'embeddings_1/weight')
+    names = (*tables, 'position_encodings/encodings')
+    places = [f'encoder/{name}' for name in names]
+    words, second, positions = (
+        len(model[place]) if place in model else 0 for place in places
+    )
+    return words, second, positions
+
+
+@dataclass(frozen=True)
+class Search:
+    """
+    How to search; the names are those of transformers' ``GenerationConfig``.
+
+    :param num_beams: K, at least 1; 1 is greedy search.
+    :param num_return_sequences: at most K.
+    :param no_repeat_ngram_size: no n-gram of this size may occur twice; 0 for no limit.
+    """
+
+    num_beams: int = 5
+    num_return_sequences: int = 5
+    max_new_tokens: int = 40
+    no_repeat_ngram_size: int = 0
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """As arguments of the library."""
+        return {
+            'beam_size': self.num_beams,
+            'num_hypotheses': self.num_return_sequences,
+            'max_decoding_length': self.max_new_tokens,
+            'no_repeat_ngram_size': self.no_repeat_ngram_size,
+            'max_input_length': 0,
+            'return_scores': True,
+        }
+
+
+class ConvertedSeq2Seq:
+    """
+    An encoder-decoder that CTranslate2 runs.
+
+    :param tokens: its tokenizer, which must have the words that it writes.
+    :param batch_size: the most inputs in a call.
+    """
+
+    def __init__(
+        self,
+        converted: Converted,
+        tokens: Tokens,
+        device: str,
+        compute_type: str,
+        batch_size: int,
+    ):
+        self.tokens, self.place, self.batch_size = (
+            tokens,
+            converted.place,
+            most_at_once(batch_size, device, compute_type),
+        )
+        self.workers = workers_for(device)
+        self.translator = open_model(
+            'Translator', converted, device, compute_type, self.workers
+        )
+        self.adds_end = bool(converted.config.get('add_source_eos'))
+        self.end = str(converted.config.get('eos_token'))
+
+    def write(
+        self, prompts: Sequence[str], search: Search, most: int
+    ) -> list[list[str]] | None:
+        """
+        What the model writes for each prompt, best first; None if it computes values
+        that are not numbers.
+
+        :param most: the most tokens of a prompt, the end token included.
+        """
+        inputs = [
+            [self.tokens.word(n) for n in ids[: most - 1]]
+            + ([] if self.adds_end else [self.end])
+            for ids in self.tokens.each(prompts)
+        ]
+        lengths = [len(tokens) for tokens in inputs]
+        under_way: list[Any] = []
+        for batch in equal_batches(lengths, self.batch_size, self.workers):
+            rows = [inputs[i] for i in batch]
+            futures = self.translator.translate_batch(
+                rows, asynchronous=True, **search.options
+            )
+            under_way += zip(batch, futures, strict=True)
+        hypotheses: list[list[list[str]]] = [[] for _ in inputs]
+        for i, future in under_way:
+            with blaming(self.place):
+                result = future.result()
+            if not all(map(math.isfinite, result.scores)):
+                return None
+            hypotheses[i] = result.hypotheses
+        ids: list[list[int]] = []
+        for words in chain.from_iterable(hypotheses):
+            numbers = map(self.tokens.id_of, words)
+            ids.append([number for number in numbers if number is not None])
+        texts = iter(self.tokens.decode(ids))
+        return [[*islice(texts, len(of_input))] for of_input in hypotheses]
