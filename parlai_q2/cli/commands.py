@@ -43,12 +43,12 @@ GROUPS = {
         Command('score', 'Score responses against their knowledge'),
         Command('rerank', 'Rerank the candidates in a file'),
         Command('serve', 'Answer chat clients with the most grounded reply'),
-        Command('report', 'Write scores and their evidence as a page'),
+        Command('report', 'Write a page with scores and their evidence'),
         Command('cache', 'Show or clear the cache of scores'),
     ),
     'Find knowledge': (
         Command('index', 'Index documents to ground replies in'),
-        Command('retrieve', 'Find passages in an index, or measure how well'),
+        Command('retrieve', 'Search an index, or measure its recall'),
     ),
     'Make training data': (
         Command('filter', 'Keep the grounded turns of a task', True, 'kept.jsonl'),

@@ -30,7 +30,7 @@ def add_fields_option(group: Any) -> None:
     """Add ``--fields``, read by :func:`~parlai_q2.io.fields.read_fields`."""
     group.add_argument(
         '--fields',
-        help='what fields are called in the file, if not as above, such as '
+        help='other names of the fields in your file, such as '
         "'knowledge=context,history=question'",
     )
 

@@ -27,15 +27,14 @@ def add_knowledge_options(group: Any) -> None:
         '--knowledge-delimiter',
         type=str,
         default=None,
-        help='what separates the passage from the message in a text, e.g. '
-        '"\\n"; the passage stays until the episode ends or brings '
-        'another',
+        help='what separates the passage from the message in a text, such as '
+        '"\\n". The passage stays until the episode ends or another one comes',
     )
     group.add_argument(
         '--knowledge-file',
         type=str,
         default=None,
-        help='a text file with the knowledge of turns that bring none; if it '
+        help='a text file with the knowledge for turns that have none. If it '
         'has several passages, such as a FAQ, those that fit the turn are '
         'used',
     )

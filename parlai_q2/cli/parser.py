@@ -27,7 +27,7 @@ class Parser(argparse.ArgumentParser):
             '-q',
             '--quiet',
             action='store_true',
-            help='log nothing and show no progress; an error is still reported',
+            help='show errors, but no log and no progress',
         )
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:

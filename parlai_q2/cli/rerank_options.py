@@ -40,11 +40,11 @@ def add_choice_options(parser: Any) -> Any:
         '--rerank-by',
         choices=tuple(RerankBy),
         default=DEFAULT_RERANK_BY,
-        help='combined: groundedness, relevance to the turn and the weighted '
-        'log probability under the generator (only if one search returned '
-        'all candidates with it); score_plus_generator: the same without '
-        'relevance; score: the highest score; threshold: the first '
-        'candidate above the threshold',
+        help='combined: groundedness, relevance, right answer and likelihood; '
+        'score_plus_generator: groundedness and likelihood; score: the '
+        'highest score; threshold: the first candidate above the threshold. '
+        'The likelihood counts only if one search returned all candidates '
+        'with it',
     )
     group.add_argument(
         '--generator-weight',
@@ -56,30 +56,30 @@ def add_choice_options(parser: Any) -> Any:
     group.add_argument(
         '--abstain-below',
         type=float,
-        help='reply --abstain-text unless the chosen candidate was verified, scores at '
-        'least this, in [0, 1], and answers the turn; greetings and replies that say '
-        'they have no answer pass',
+        help='return --abstain-text unless the chosen candidate was verified, answers '
+        'the turn and scores at least this, in [0, 1]. Greetings, and replies that '
+        'admit to having no answer, pass',
     )
     group.add_argument(
         '--abstain-unverified',
         type='bool',
         default=True,
-        help='with --abstain-below, also abstain if there is no knowledge or '
-        "the reply could not be verified; false: return the generator's "
-        'first reply',
+        help='with --abstain-below: if there is no knowledge, or the reply '
+        'could not be verified, return --abstain-text (true) or the '
+        "generator's first reply (false)",
     )
     group.add_argument(
         '--abstain-text',
         default=DEFAULT_ABSTAIN_TEXT,
-        help='the reply when it abstains',
+        help='the reply to return if no candidate is good enough',
     )
     group.add_argument(
         '--guards',
         type='bool',
         default=True,
         help='lower the scores of copies of the knowledge, generic replies, '
-        'repetitions, misspelt words and replies that do not name their '
-        'subject, but not below the threshold',
+        'repetitions, replies with misspelt words and replies that do not '
+        'name their subject, though never below the threshold',
     )
     return group
 

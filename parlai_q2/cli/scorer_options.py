@@ -33,8 +33,8 @@ FETCHED = [name for name in preset_names() if name not in SHIPPED]
 DOES = {
     Role.CHOOSE: 'chooses',
     Role.MEASURE: 'measures',
-    Role.EXPLAIN: 'explains what is shown, or none for what the scorer that chooses '
-    'says',
+    Role.EXPLAIN: 'adds the evidence that people see, or none for the evidence of '
+    '--choose',
 }
 
 
@@ -53,8 +53,8 @@ def add_device_option(group: Any) -> None:
     group.add_argument(
         '--scorer-device',
         default=AUTO,
-        help='device of the scorers: cpu, cuda:0, or auto, which is a GPU where one '
-        'works, unless ParlAI uses none, otherwise the CPU',
+        help='the device of the scorers: cpu, cuda:0, or auto. auto uses a GPU if one '
+        'works and ParlAI may use it, and otherwise the CPU',
     )
     group.add_argument(
         '--threads',

@@ -35,8 +35,8 @@ def add_filter_options(
         f'--{prefix}drop',
         choices=[*map(str, Unit)],
         default=str(Unit.TURNS),
-        help='drop single turns (later turns still have them in their history), or '
-        'the whole episode when one of its turns is dropped',
+        help='turns: drop single turns, which stay in the history of later ones; '
+        'episodes: drop an episode if any of its turns is dropped',
     )
     add_knowledge_options(parser.add_argument_group('Knowledge'))
 

@@ -68,8 +68,8 @@ def add_options(parser: Any) -> None:
     group.add_argument(
         '--distinct',
         type=int,
-        help='how many of these differ; default: all; if set, the part also '
-        'runs with a cache',
+        help='how many of these records differ; default: all. If set, the part '
+        'also runs with a cache',
     )
     group.add_argument(
         '--ray-actors',
@@ -80,7 +80,9 @@ def add_options(parser: Any) -> None:
     group.add_argument(
         '--chunk-size', type=int, default=256, help='records per call of the scorer'
     )
-    group.add_argument('--outfile', type=str, default='outputs/bench.json')
+    group.add_argument(
+        '--outfile', default='outputs/bench.json', help='JSON file to write'
+    )
     add_device_option(group)
 
 

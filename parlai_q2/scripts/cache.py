@@ -19,14 +19,14 @@ def add_options(parser: Any) -> None:
     """Add the command's options."""
     parser.add_argument(
         '--clear',
-        help=f'delete scores: {ALL}, or those of one signature, by the digits '
-        'that this command shows',
+        help=f'delete scores: {ALL}, or the digits of a signature, as this command '
+        'shows them',
     )
     parser.add_argument(
         '--older-than',
         type=float,
         help='delete scores that were not used for this many days; with '
-        '--clear, only among the scores that it names',
+        '--clear, only those of that signature',
     )
     parser.add_argument(
         '--cache-file',

@@ -69,7 +69,7 @@ def add_options(parser: Any) -> None:
         '--passage-overlap',
         type=int,
         default=DEFAULT_OVERLAP,
-        help='the most words of the passage before that a passage repeats',
+        help='the most words that a passage repeats from the one before it',
     )
     group.add_argument(
         '--language',

@@ -57,15 +57,16 @@ def add_options(parser: Any) -> None:
     parser.add_argument(
         '--infile',
         help='instead of a query, a file of turns with history and, to '
-        'measure, the knowledge of the reply: jsonl, csv or tsv, also '
+        'measure recall, the knowledge of the reply: jsonl, csv or tsv, also '
         'gzip or xz',
     )
     parser.add_argument('--outfile', help='JSON lines file for the results')
     parser.add_argument(
         '--query-from',
         choices=tuple(Query),
-        help='the turns to search for: the last, the last two, these and names '
-        'of earlier ones, or all; default: the setting of the index',
+        help='the turns that make the query: last, two (the last two), names (these '
+        'and the names in earlier ones) or turns (all); default: the setting of the '
+        'index',
     )
     parser.add_argument(
         '--held-out',

@@ -46,9 +46,8 @@ def add_options(parser: Any) -> None:
     group = parser.add_argument_group('Scoring a file')
     add_file_options(
         group,
-        'file of records with knowledge, response and, optionally, history and id; '
-        'other fields are copied to the output, where your own label becomes '
-        'given_label',
+        'file of records with knowledge, response and, optionally, history and id. '
+        'Other fields are copied to the output; a field label becomes given_label',
     )
     add_out_format(group)
     add_fields_option(group)

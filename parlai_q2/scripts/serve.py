@@ -46,7 +46,7 @@ def add_options(parser: Any) -> None:
         type='bool',
         const=True,
         default=False,
-        help='have a reply with unsupported claims rewritten or shortened',
+        help='let the server rewrite a reply with unsupported claims, or shorten it',
     )
     group.add_argument(
         '--stream-sentences',
@@ -65,8 +65,8 @@ def add_options(parser: Any) -> None:
     group.add_argument(
         '--upstream-key-variable',
         default=UPSTREAM_KEY_VARIABLE,
-        help="the environment variable with the upstream server's key; if it "
-        "is not set, the client's key is passed on, unless it is that of "
+        help="the environment variable with the upstream server's key. If it "
+        "is not set, the client's key is passed on, unless it is the one of "
         '--api-key',
     )
     group.add_argument(
@@ -76,7 +76,7 @@ def add_options(parser: Any) -> None:
         help='seconds for one request to the upstream server',
     )
     group.add_argument(
-        '--upstream-retries', type=int, default=2, help='how often to try again'
+        '--upstream-retries', type=int, default=2, help='how often to retry a request'
     )
     group.add_argument(
         '--upstream-concurrency',
@@ -96,9 +96,8 @@ def add_options(parser: Any) -> None:
     group.add_argument(
         '--allow-host',
         default='',
-        help='comma-separated host names that it answers to, besides this '
-        "machine's own; with another --host it answers to all names by "
-        'default',
+        help='comma-separated host names to answer to, besides those of this '
+        'machine; default with another --host: all names',
     )
     group.add_argument(
         '--shutdown-seconds',
