@@ -52,7 +52,7 @@ class ChatTemplate:
             line = getattr(e, 'lineno', None)
             where = f' in line {line}' if line else ''
             raise ConfigError(
-                f'{self.name} is no template: {_shorten(e)}{where}. {REMEDY}'
+                f'{self.name} is not a valid template: {_shorten(e)}{where}. {REMEDY}'
             ) from e
         object.__setattr__(self, '_compiled', compiled)
 

@@ -118,9 +118,7 @@ def read_header(place: ModelPlace) -> Header:
     except (ConfigError, ModelError):
         raise
     except ValueError as e:  # as mmap raises for an empty file
-        raise ModelError(
-            f'{path} is no model that CTranslate2 can read: {e}. {CONVERT}'
-        ) from e
+        raise ModelError(f'CTranslate2 cannot read {path}: {e}. {CONVERT}') from e
     if model.spec not in CLASSES:
         raise ModelError(
             f'{path} holds a {model.spec[:40]!r}, which writes no replies. Take an '

@@ -88,7 +88,7 @@ class ChatServer:
     def __post_init__(self) -> None:
         self.base, host = parse_url(self.url)
         if not all('!' <= letter <= '~' for letter in self.key):
-            raise ConfigError("The server's key has letters that no key can have.")
+            raise ConfigError("The server's key has characters that no key can have.")
         is_local = host in ('localhost', '::1') or host.startswith('127.')
         if self.key and self.base.startswith('http:') and not is_local:
             _logger.warning(f'The key is sent to {host} unencrypted: no https.')
@@ -186,7 +186,7 @@ class Connection:
                     raise
                 # Perhaps it takes only requests for one; if not, this fails as well.
                 answers.append(await ask(1))
-                _logger.warning(f'{server.url} gives one reply a request, not several.')
+                _logger.warning(f'{server.url} returns one reply per request.')
             first_count = len(answers[0]['choices'])
             if 0 < first_count < number:
                 server._max_replies = first_count
@@ -279,7 +279,7 @@ class Connection:
                 if answer.status_code != 200:
                     raise self._refuse(answer, await _read(answer, MAX_EVENT))
                 if answer.headers.get('Content-Encoding', 'identity') != 'identity':
-                    raise self._fail('compresses its answer, which it was not asked.')
+                    raise self._fail('compresses its answer without being asked to.')
                 yield answer
             finally:
                 await answer.aclose()
@@ -287,7 +287,7 @@ class Connection:
             raise self._fail(self._slow, TIMED_OUT, is_busy=True) from None
         except httpx.ConnectError as e:
             if 'SSL' in str(e):
-                raise self._fail(f'cannot be trusted or speaks no https ({e}).') from e
+                raise self._fail(f'has no valid certificate, or no https ({e}).') from e
             problem = f'does not answer ({e}). Is it running?'
             raise self._fail(problem, is_busy=True) from e
         except httpx.TransportError as e:
@@ -330,7 +330,7 @@ class Connection:
                 raise KeyError(expected)
         except (ValueError, KeyError, TypeError, RecursionError) as e:
             raise self._fail(
-                f'does not answer as the chat-completions protocol says ({e!r:.80}): '
+                f'does not follow the chat-completions protocol ({e!r:.80}): '
                 + shorten(content)
             ) from None
         return value

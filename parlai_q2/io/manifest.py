@@ -25,9 +25,8 @@ def shards_in(folder: Location) -> Sequence[Location]:
         entries = [(folder / shard['file'], shard['bytes']) for shard in shards]
     except (OSError, ValueError, LookupError, TypeError) as e:
         raise InputError(
-            f'{folder} is a folder without a readable {MANIFEST}, which a run that '
-            'has written all of its shards leaves there. Run the same command again '
-            'to complete it.'
+            f'{folder} has no readable {MANIFEST}, so the run that wrote it is not '
+            'complete. Run the same command again.'
         ) from e
     if not entries:
         raise InputError(f'{folder} holds no record, as its {MANIFEST} says.')

@@ -157,11 +157,11 @@ def describe_verdict(names: tuple[str, str], overview: TwoRunOverview) -> str:
     claim = f'{better} is better grounded than {worse}'
     too_few = won + lost < MIN_DIFFERENT
     if too_few or interval.low <= 0 <= interval.high:
-        claim = f'Which is better grounded, {better} or {worse}, cannot be told'
+        claim = f'It is not clear whether {better} or {worse} is better grounded'
     return (
         f'{claim}: {better} is ahead in {won:,} of {overview.count:,} turns, '
         f'{worse} in {lost:,}, and {ties:,} are ties.'
-        + (f' At least {MIN_DIFFERENT} must differ.' if too_few else '')
+        + (f' A verdict needs {MIN_DIFFERENT} turns that differ.' if too_few else '')
     )
 
 

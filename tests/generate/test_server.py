@@ -157,7 +157,7 @@ def test_a_server_that_is_not_there_is_an_error(waits):
 def test_an_answer_that_is_none_is_an_error(body):
     with (
         serving(numbered, Broken(body=body)) as served,
-        pytest.raises(ServerError, match='as the chat-completions protocol says'),
+        pytest.raises(ServerError, match='not follow the chat-completions protocol'),
     ):
         asked(client(served.url))
     assert len(served.requests) == 1

@@ -119,7 +119,7 @@ def test_what_cannot_be_told_is_not_claimed(tmp_path):
     before = [simple(n, 0.8 if n % 2 else 0.4) for n in range(20)]
     after = [simple(n, 0.4 if n % 2 else 0.8, response='R.') for n in range(20)]
     page = page_of(tmp_path, before, after, names=('one', 'two'))
-    assert 'Which is better grounded, one or two, cannot be told' in page
+    assert 'It is not clear whether one or two is better grounded' in page
     assert 'one is ahead in 10 of 20 turns, two in 10, and 0 are ties.' in page
 
 
