@@ -12,8 +12,7 @@ from typing import Any
 from parlai_q2.benchmark.clock import StageClock, spread, timed
 from parlai_q2.models.backend import Engine
 from parlai_q2.presets import Preset
-from parlai_q2.q2.metric import Q2Models, Q2Result, q2
-from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
+from parlai_q2.q2.metric import Q2Models, Q2Result, q2, q2_one_at_a_time
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.turns import Example, Span
 

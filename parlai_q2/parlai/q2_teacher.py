@@ -36,7 +36,7 @@ from parlai_q2.parlai.q2_metrics import (
     validated_by,
 )
 from parlai_q2.scorers.base import Scorer
-from parlai_q2.scorers.roles import Role, circular
+from parlai_q2.scorers.roles import Role
 from parlai_q2.turns import Example, Passage
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ class ResponseQueue:
     def __init__(self, scorer: Scorer, name: str, chooser: Scorer | None = None):
         self.scorer, self.name, self.chooser = scorer, name, chooser
         # Whether the scores that chose also measure.
-        self.circular = chooser is not None and circular(
-            str(chooser.signature), str(scorer.signature)
+        self.circular = chooser is not None and (
+            str(chooser.signature) == str(scorer.signature)
         )
         self.waiting: list[Waiting] = []
         # Weak, so that a copy which is no longer used does not hold up the batch.

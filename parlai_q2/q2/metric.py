@@ -4,27 +4,45 @@ Q2 over a batch: from knowledge and responses to scores with evidence (steps 1 t
 Each stage processes the whole batch: questions for all spans of all responses are
 generated in one call, all questions are answered from the knowledge in one call, and so
 on. The backends remove duplicates and split the rest into batches of similar length.
+
+Short knowledge is read whole, its passages one after the other. Of long knowledge,
+which departs from the paper, the few sentences are read that match a question or a
+sentence of the response best, in the order of the text; if they do not answer a
+question, the knowledge does not. An answer lies in one passage: what goes on in the
+next one is cut.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from statistics import fmean
 
-from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Claim
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Claim, Evidence, Stance
 from parlai_q2.models.protocols import (
     NliModel,
     NliProbabilities,
     QuestionAnswerer,
     QuestionGenerator,
 )
-from parlai_q2.q2.ask import Question, SpanFinder, valid_questions
-from parlai_q2.q2.compare import hard_score, make_claims, pairs_to_compare
-from parlai_q2.q2.knowledge import Excerpts
-from parlai_q2.q2.settings import Q2Settings
+from parlai_q2.q2.ask import (
+    Question,
+    SpanFinder,
+    questions_to_try,
+    read_context,
+    same_answer,
+    spans_to_ask,
+    valid_questions,
+)
+from parlai_q2.q2.compare import hard_score, judge, make_claims, pairs_to_compare
+from parlai_q2.q2.settings import Q2Settings, Variant
 from parlai_q2.text.overlap import token_f1
-from parlai_q2.text.spans import informative_spans, only_personal
-from parlai_q2.turns import Example
+from parlai_q2.text.selection import SentenceIndex, index_of, pieces
+from parlai_q2.text.spans import informative_spans, only_personal, personal
+from parlai_q2.turns import Example, Span, Turn
+
+# Sentences read for a question and, in end-to-end NLI, for each sentence of a response.
+# Chosen on development data.
+SENTENCES_PER_QUESTION, SENTENCES_PER_CLAIM = 3, 2
 
 
 @dataclass(frozen=True)
@@ -54,6 +72,75 @@ class Q2Result:
     claims: tuple[Claim, ...]
     nli: NliProbabilities
     is_generic: bool = False
+
+
+class Excerpts:
+    """
+    What to read of each turn's passages; they are split into sentences once.
+
+    :param knowledge_words: knowledge of more words is long; 0 if none is.
+    :param lower: whether answers are in lower case.
+    """
+
+    def __init__(self, knowledge_words: int, lower: bool = False):
+        self._longest, self._lower = knowledge_words, lower
+        self._indices: dict[tuple[str, ...], SentenceIndex] = {}
+
+    def index(self, turn: Turn) -> SentenceIndex:
+        """The sentences of a turn's passages."""
+        if turn.texts not in self._indices:
+            self._indices[turn.texts] = index_of(*turn.texts)
+        return self._indices[turn.texts]
+
+    def _is_long(self, index: SentenceIndex) -> bool:
+        return 0 < self._longest < index.words
+
+    def of_question(self, question: str, turn: Turn) -> list[int]:
+        """The sentences to read for a question; none if all are read."""
+        index = self.index(turn)
+        if not self._is_long(index):
+            return []
+        return sorted(index.best(question, SENTENCES_PER_QUESTION))
+
+    def of_response(self, example: Example) -> str:
+        """What end-to-end NLI reads for a response."""
+        index = self.index(example)
+        if not self._is_long(index):
+            return index.text
+        best = (
+            index.best(p.text, SENTENCES_PER_CLAIM) for p in pieces(example.response)
+        )
+        return index.joined(sorted(set(chain.from_iterable(best))))
+
+    def answers(
+        self, questions: Sequence[tuple[str, Turn]], answerer: QuestionAnswerer
+    ) -> list[Evidence | None]:
+        """
+        Where the knowledge answers each of Q questions, each of a turn; None if it does
+        not.
+        """
+        selections = [self.of_question(question, turn) for question, turn in questions]
+        indices = [self.index(turn) for _, turn in questions]
+        spans = answerer.answer(
+            [
+                (question, index.joined(sentence_places))
+                for (question, _), index, sentence_places in zip(
+                    questions, indices, selections, strict=True
+                )
+            ]
+        )
+        answers: list[Evidence | None] = []
+        for answer, index, sentence_places in zip(
+            spans, indices, selections, strict=True
+        ):
+            if answer is None:
+                answers.append(None)
+                continue
+            passage, span = index.located(sentence_places, answer.start, answer.end)
+            if self._lower:
+                span = span._replace(text=span.text.lower())
+            answers.append(Evidence(passage, span, Stance.NEITHER))
+        return answers
 
 
 def q2(
@@ -122,3 +209,44 @@ def response_result(
     elif settings.soft_nli:
         value = nli.expected(settings.neutral_fallback)
     return Q2Result(value, f1, (), nli)
+
+
+def q2_one_at_a_time(
+    example: Example, models: Q2Models, settings: Q2Settings
+) -> Q2Result:
+    """
+    Q2 for one example in the order of the published algorithm: one span, one question,
+    one pair at a time, up to a span's first valid question. It is a baseline for timing
+    and a check that the batched metric gives the same numbers.
+    """
+    claims: list[Claim] = []
+    (spans,) = spans_to_ask([example.response], models.find_spans, settings)
+    for span in spans:
+        claims += _judge_span(span, example, models, settings)
+    whole = Excerpts(settings.knowledge_words).of_response(example)
+    nli = models.nli.classify([(whole.lower(), example.response.lower())])[0]
+    return response_result(example, claims, nli, settings)
+
+
+def _judge_span(
+    span: Span, example: Example, models: Q2Models, settings: Q2Settings
+) -> list[Claim]:
+    response = example.response
+    context = read_context(response, span, settings.max_context_words)
+    claims: list[Claim] = []
+    generated = models.generator.generate([(span.text, context)])[0]
+    for text in questions_to_try(generated, response, span, settings):
+        if settings.personal_filter and personal([text], settings.passive_subjects)[0]:
+            continue
+        answer = models.answerer.answer([(text, response)])[0]
+        if answer is None or not same_answer(answer.text, span.text):
+            continue
+        excerpts = Excerpts(settings.knowledge_words, settings.lower_answers)
+        answers = excerpts.answers([(text, example)], models.answerer)
+        nli = models.nli if settings.use_nli else None
+        claims += judge(
+            [Question(text, span)], answers, nli, settings.soft_nli, settings.by_value
+        )
+        if settings.variant == Variant.SINGLE:
+            break
+    return claims

@@ -185,15 +185,6 @@ def _is_wrong(claim: Claim) -> bool:
     )
 
 
-def _around(claim: Claim, spans: Sequence[Span], text: str) -> Span:
-    """The sentence that a claim begins in, or all from its start to its end."""
-    start, end = claim.span.start, claim.span.end
-    for span in spans:
-        if span.start <= start < span.end:
-            return Span(text[span.start : max(end, span.end)], span.start, span.end)
-    return claim.span
-
-
 def _verdicts(reading: Reading) -> Iterator[Verdict]:
     """The verdicts of all rules that can tell, the most reliable first."""
     new = reading.new_words()

@@ -28,8 +28,7 @@ from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Decoding, Seq2SeqQuestionGenerator
 from parlai_q2.presets import Preset, Section
 from parlai_q2.q2.compare import AGREE, hard_score
-from parlai_q2.q2.knowledge import Excerpts
-from parlai_q2.q2.metric import Q2Models, Q2Result, q2
+from parlai_q2.q2.metric import Excerpts, Q2Models, Q2Result, q2
 from parlai_q2.q2.settings import SENTENCE_WEIGHT, Q2Settings
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of

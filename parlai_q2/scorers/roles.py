@@ -27,13 +27,3 @@ DEFAULTS = {
 }
 # What measures the replies of an agent that chose them by the default.
 MEASURE_OF_CHOSEN = 'consistency'
-
-
-def circular(choosing: str, measuring: str) -> bool:
-    """
-    Whether a measure is of the scores that made the choice, by two scorers' signatures.
-
-    >>> circular('q2|threshold:0.5', 'q2|threshold:0.5')
-    True
-    """
-    return choosing == measuring

@@ -110,11 +110,11 @@ def guesses():
     return examples, [truth for _, truth in rows]
 
 
-@pytest.fixture
-def mine(tmp_path):
+@pytest.fixture(scope='module')
+def mine(tmp_path_factory):
     examples, truth = guesses()
     written = calibrate(Guess(), examples, truth, read_target('accuracy')).written
-    path = tmp_path / 'mine.json'
+    path = tmp_path_factory.mktemp('calibration') / 'mine.json'
     path.write_text(json.dumps(written))
     return str(path), written
 
@@ -133,10 +133,10 @@ def test_probabilities_assume_the_prior_of_the_pairs(mine):
     assert assumed(None) == ''
 
 
-def test_pairs_without_a_verdict_are_left_out_and_counted():
+def test_pairs_without_a_verdict_are_left_out_and_counted(mine):
     examples, truth = guesses()
     target = read_target('accuracy')
-    alone = calibrate(Guess(), examples, truth, target).written
+    alone = dict(mine[1])
     extra_examples = [Example(f'More {n}.', f'wow {n} 0.4') for n in range(7)]
     extended_truth = [*truth, *[True] * 7]
     report = calibrate(

@@ -88,10 +88,10 @@ def drawn(count, seed=1):
 
 def test_of_more_pairs_the_threshold_is_surer_and_the_prior_is_found():
     wide, narrow = (
-        fit_pairs(drawn(n), read_target('accuracy'), True) for n in (50, 2000)
+        fit_pairs(drawn(n), read_target('accuracy'), True) for n in (50, 800)
     )
     widths = []
-    for count, fitted in ((50, wide), (2000, narrow)):
+    for count, fitted in ((50, wide), (800, narrow)):
         interval = interval_of(drawn(count), fitted, read_target('accuracy'), True)
         assert interval.low <= interval.mean == fitted.threshold <= interval.high
         widths.append(interval.high - interval.low)

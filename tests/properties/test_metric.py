@@ -1,16 +1,13 @@
 """
-What holds of the metric whatever the texts and the models' answers: a batch is its
-members, in any order, however often.
+What holds of the metric whatever the texts and the models' answers: evidence slices
+back, and a batch is what the published loop gives.
 """
-
-import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parlai_q2.claims import Score
-from parlai_q2.q2.metric import Q2Models
-from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
+from parlai_q2.q2.metric import Q2Models, q2_one_at_a_time
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.turns import Example
@@ -33,18 +30,6 @@ def scorer(**settings_):
         ToyNliModel({('Who? five.', 'Who? bees.'): 'contradiction'}),
     )
     return Q2Scorer(models, Q2Settings(**settings_), 'toy', 0.5)
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    EXAMPLES, st.randoms(use_true_random=False), st.sampled_from(['single', 'multi'])
-)
-def test_order_and_repetition_change_nothing(examples, rng: random.Random, variant):
-    q2 = scorer(variant=variant)
-    alone = [q2.score([example])[0] for example in examples]
-    assert q2.score(examples) == alone
-    places = [rng.randrange(len(examples)) for _ in range(7)] if examples else []
-    assert q2.score([examples[i] for i in places]) == [alone[i] for i in places]
 
 
 @settings(max_examples=40, deadline=None)

@@ -123,3 +123,21 @@ def test_a_claim_has_one_status_and_its_answer_a_stance(
 def test_what_has_no_answer_has_no_evidence():
     (claim,) = judge([Question('Who?', spanned('a'))], [None], None)
     assert (claim.status, claim.evidence, claim.answer) == ('unsupported', (), None)
+
+
+@pytest.mark.parametrize(
+    'answer, reference, expected',
+    [
+        ('26.2 miles', '42.195 kilometres', ('entailment', 1.0)),
+        ('42.195 miles', '42.195 kilometres', ('contradiction', 0.0)),
+        ('17 kilometres', '42.195 kilometres', ('contradiction', 0.0)),
+        # What is no amount is left to NLI.
+        ('near the sea', 'far away', ('neutral', 0.0)),
+    ],
+)
+def test_amounts_are_compared_by_value_before_nli_decides(answer, reference, expected):
+    question, nli = Question('How far is it?', spanned(answer)), ToyNliModel({})
+    (claim,) = judge([question], [known(reference)], nli, by_value=True)
+    assert (claim.comparison, claim.support) == expected
+    (claim,) = judge([question], [known(reference)], nli)
+    assert claim.comparison == 'neutral'

@@ -8,8 +8,7 @@ from parlai_q2.claims import Comparison, Label
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.presets import load_preset
-from parlai_q2.q2.metric import Q2Models, q2
-from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
+from parlai_q2.q2.metric import Q2Models, q2, q2_one_at_a_time
 from parlai_q2.q2.settings import Q2Settings
 from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.turns import Example, Span

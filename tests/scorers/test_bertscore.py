@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import DebertaConfig, DebertaModel
 
 from parlai_q2 import Example, Label, load_scorer
 from parlai_q2.errors import ConfigError, ModelError, ModelNotFoundError
 from parlai_q2.presets import load_preset
-from tests.tiny import BEE_WORDS, LAYERS, encoder_config, tiny_bert, word_tokenizer
+from tests.tiny import LAYERS, tiny_bert
 
 bert_score = pytest.importorskip('bert_score')
 
@@ -101,26 +100,6 @@ def test_begins_model_is_a_preset_with_the_packages_layer_and_baseline():
     assert scorer.model == 'microsoft/deberta-xlarge-mnli'
     assert scorer.num_layers == bert_score.utils.model2layers[scorer.model]
     assert '|rescaled:yes|' in str(scorer.signature)
-
-
-def test_a_small_deberta_is_read_and_scored_as_by_the_package(tmp_path):
-    folder = str(tmp_path / 'deberta')
-    words = word_tokenizer(BEE_WORDS, model_max_length=60)
-    words.save_pretrained(folder)
-    torch.manual_seed(6)
-    config = encoder_config(
-        DebertaConfig, len(words), relative_attention=True, pos_att_type=['c2p', 'p2c']
-    )
-    DebertaModel(config).save_pretrained(folder)
-    scorer = load_scorer('bertscore', model=folder, num_layers=2)
-    values = [
-        s.parts['f1'] for s in scorer.score([Example(KNOWLEDGE, r) for r in RESPONSES])
-    ]
-    theirs = bert_score.score(
-        RESPONSES, [KNOWLEDGE] * len(RESPONSES), model_type=folder, num_layers=2
-    )
-    assert values == pytest.approx(theirs[2].tolist(), abs=1e-6)
-    assert len({round(value, 4) for value in values}) == len(RESPONSES)
 
 
 def test_a_preset_may_name_the_model(folder, tmp_path):

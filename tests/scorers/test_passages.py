@@ -49,15 +49,19 @@ def test_knowledge_is_a_text_or_passages(knowledge, text, passages):
     assert replace(example, knowledge='other').knowledge == (Passage('other'),)
 
 
-@pytest.mark.parametrize('wrong', [None, {'text': 'a'}, ['a', 3], [{'title': 'T'}]])
-def test_what_is_no_passage_is_refused(wrong):
-    with pytest.raises(InputError, match='string'):
-        Example(wrong, 'r')
-
-
-def test_an_example_without_a_response_is_refused():
-    with pytest.raises(InputError, match='Give response=""'):
-        Example('a')
+@pytest.mark.parametrize(
+    'fields, problem',
+    [
+        *[({'knowledge': k}, 'string') for k in (None, {'text': 'a'}, ['a', 3])],
+        ({'knowledge': [{'title': 'T'}]}, 'string'),
+        ({'response': 3}, 'string'),
+        ({'history': 'one turn'}, 'history'),
+        ({'response': None}, 'Give response=""'),
+    ],
+)
+def test_what_is_no_example_is_refused(fields, problem):
+    with pytest.raises(InputError, match=problem):
+        Example(**{'knowledge': 'k', 'response': 'r', **fields})
 
 
 @pytest.mark.parametrize('name', ['consistency', 'grounded_fast', 'q2'])
@@ -110,14 +114,14 @@ def test_a_batch_of_mixed_lengths_gives_what_each_gives_alone():
 
 
 @pytest.mark.parametrize('name', ['consistency', 'q2'])
-def test_a_hundred_thousand_words_are_read_for_what_supports_the_response(name):
-    many = [f'Lake {n} in the north is {n} metres deep. {REST}' for n in range(2_300)]
-    many.insert(1_000, BEES['text'])
+def test_thirty_thousand_words_are_read_for_what_supports_the_response(name):
+    many = [f'Lake {n} in the north is {n} metres deep. {REST}' for n in range(700)]
+    many.insert(400, BEES['text'])
     example = Example(many, 'Bees have five eyes.')
-    assert len(example.knowledge_text.split()) > 100_000
+    assert len(example.knowledge_text.split()) > 30_000
     (score,) = load_scorer(name).score([example])
     assert score.label == Label.CONSISTENT
-    assert 1_000 in [e.passage for claim in score.claims for e in claim.evidence]
+    assert 400 in [e.passage for claim in score.claims for e in claim.evidence]
 
 
 @pytest.mark.parametrize(

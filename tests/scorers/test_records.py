@@ -1,13 +1,21 @@
 """Twelve passages that are records: right replies score above wrong ones."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from parlai_q2 import Example, load_scorer
 from parlai_q2.text.bindings import binds_otherwise
 from parlai_q2.text.prepare import prepare_passage
-from tests.scorers.record_passages import PASSAGES
 
-REPLIES = [(k, right, wrong) for _, k, pairs in PASSAGES for right, wrong in pairs]
+SHEET = Path(__file__).with_name('record_passages.yaml')
+PASSAGES = yaml.safe_load(SHEET.read_text('utf-8'))
+REPLIES = [
+    (passage['knowledge'], pair['right'], pair['wrong'])
+    for passage in PASSAGES
+    for pair in passage['replies']
+]
 
 
 @pytest.mark.parametrize('preset', ['mini', 'base'])
@@ -27,7 +35,7 @@ def test_no_right_reply_is_of_another_record(knowledge, right, wrong):
 
 
 def test_values_of_other_records_are_seen():
-    text = prepare_passage(PASSAGES[2][1]).text
+    text = prepare_passage(PASSAGES[2]['knowledge']).text
     assert binds_otherwise(text, 'Dana Petrov owns R-22.')
     assert binds_otherwise(text, 'The budget of R-21 is 21,000 euros.')
     for reply in (

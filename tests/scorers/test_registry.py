@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from parlai_q2 import Example, load_scorer
-from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.errors import ConfigError, Q2Error
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer
 from parlai_q2.scorers.q2 import SOFT_THRESHOLD
 
@@ -32,46 +32,32 @@ def test_module_and_class_name_a_scorer(module_of):
 
 
 @pytest.mark.parametrize(
-    'name, problem',
+    'name, options, problem',
     [
-        ('nowhere_to_be_found:make', 'PYTHONPATH'),
-        ('parlai_q2.claims:make', "has no 'make'"),
-        ('parlai_q2.claims:Score', 'is not a Scorer'),
-        ('..:x', 'module:Class'),
-        (None, 'must be a string'),
+        ('nowhere_to_be_found:make', {}, 'PYTHONPATH'),
+        ('parlai_q2.claims:make', {}, "has no 'make'"),
+        ('parlai_q2.claims:Score', {}, 'is not a Scorer'),
+        ('..:x', {}, 'module:Class'),
+        (None, {}, 'must be a string'),
+        ('precison', {}, "Did you mean 'precision'"),
+        ('Grounded_Fast', {}, "Did you mean 'grounded_fast'"),
+        ('overlap', {'colour': 'red'}, 'colour'),
+        ('consistency', {'colour': 'red'}, 'colour'),
+        ('q2', {'colour': 'red'}, 'colour'),
+        ('q2', {'preset': None}, 'A preset must be'),
+        *[('precision', {'threshold': t}, r'in \[0, 1\]') for t in (-0.1, 1.1, True)],
+        *[('precision', {'threshold': t}, r'in \[0, 1\]') for t in (float('nan'), 'a')],
     ],
 )
-def test_a_class_that_is_no_scorer_is_a_clear_error(name, problem):
-    with pytest.raises(ConfigError, match=problem):
-        load_scorer(name)
+def test_what_cannot_be_loaded_says_why(name, options, problem):
+    with pytest.raises(Q2Error, match=problem):
+        load_scorer(name, **options)
 
 
 def test_a_module_that_lacks_another_says_so_itself(module_of):
     module_of('needy_scorer_of_a_test', 'import nowhere_at_all')
     with pytest.raises(ModuleNotFoundError, match='nowhere_at_all'):
         load_scorer('needy_scorer_of_a_test:make')
-
-
-def test_a_wrong_name_names_the_nearest():
-    with pytest.raises(UnknownNameError, match="Did you mean 'precision'"):
-        load_scorer('precison')
-
-
-@pytest.mark.parametrize('name', ['overlap', 'consistency', 'q2'])
-def test_a_wrong_option_is_named(name):
-    with pytest.raises(ConfigError, match='colour'):
-        load_scorer(name, colour='red')
-
-
-def test_what_is_no_preset_is_told_so():
-    with pytest.raises(ConfigError, match='A preset must be'):
-        load_scorer('q2', None)
-
-
-@pytest.mark.parametrize('threshold', [-0.1, 1.1, float('nan'), True, 'a'])
-def test_a_threshold_is_between_0_and_1(threshold):
-    with pytest.raises(ConfigError, match=r'in \[0, 1\]'):
-        load_scorer('precision', threshold=threshold)
 
 
 @pytest.mark.parametrize(
@@ -122,9 +108,3 @@ def test_scorers_load_nothing_that_they_do_not_need():
         'assert not bad, bad'
     )
     subprocess.run([sys.executable, '-c', code], check=True)
-
-
-@pytest.mark.parametrize('name', ['Q2', 'Grounded_Fast', 'ROUGE_L'])
-def test_a_name_is_suggested_whatever_its_capitals(name):
-    with pytest.raises(UnknownNameError, match=f"Did you mean '{name.lower()}'"):
-        load_scorer(name)

@@ -120,14 +120,6 @@ def test_something_else_than_examples_is_refused(wrong):
 
 
 @pytest.mark.parametrize(
-    'fields', [{'knowledge': None}, {'response': 3}, {'history': 'one turn'}]
-)
-def test_an_example_of_wrong_types_is_refused(fields):
-    with pytest.raises(InputError):
-        Example(**{'knowledge': 'k', 'response': 'r', **fields})
-
-
-@pytest.mark.parametrize(
     'label, value, expected',
     [
         ('entailment', 1.0, Label.CONSISTENT),

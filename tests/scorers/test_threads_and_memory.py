@@ -39,7 +39,7 @@ def test_threads_that_share_a_scorer_get_what_one_alone_gets(name, monkeypatch):
 
 
 @pytest.mark.skipif(not sys.platform.startswith('linux'), reason='reads /proc')
-def test_memory_stays_flat_over_ten_thousand_scores(tmp_path):
+def test_memory_stays_flat_over_thousands_of_scores(tmp_path):
     # A tiny model: what would grow is what scorers keep, not the weights.
     config = ModelConfig(tiny_roberta(tmp_path))
     labels = {'entailment': 0, 'neutral': 1, 'contradiction': 2}
@@ -55,10 +55,10 @@ def test_memory_stays_flat_over_ten_thousand_scores(tmp_path):
             numbers = range(i, i + 500)
             scorer.score([Example(f'{n} bees ' * 9, f'they are {n}') for n in numbers])
 
-    score(0, 2_000)
+    score(0, 1_000)
     before = megabytes()
-    score(2_000, 10_000)
-    assert megabytes() < before + 20
+    score(1_000, 4_000)
+    assert megabytes() < before + 10
 
 
 def test_models_can_be_released(monkeypatch):

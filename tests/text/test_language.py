@@ -4,13 +4,16 @@ mixed sentences.
 """
 
 import csv
+from pathlib import Path
 
 import pytest
 
 from parlai_q2.text.language import is_foreign
 from parlai_q2.text.sentences import sentences
-from tests.text.translations import TRANSLATIONS
 
+# Three things that a chatbot says, in 27 languages; written after the rule was.
+SHEET = Path(__file__).with_name('translations.tsv').read_text('utf-8')
+TRANSLATIONS = [line.split('\t')[1:] for line in SHEET.splitlines()]
 ENGLISH = """
 Die Hard was directed by John McTiernan.
 Der Spiegel is a German magazine.
@@ -37,12 +40,7 @@ Yes!
 
 
 def test_almost_every_sentence_in_another_language_is_told():
-    missed = [
-        text
-        for texts in TRANSLATIONS.values()
-        for text in texts
-        if not is_foreign(text)
-    ]
+    missed = [t for texts in TRANSLATIONS for t in texts if not is_foreign(t)]
     assert len(TRANSLATIONS) == 27
     # Seven words of which no list has two.
     assert missed == [

@@ -1,6 +1,6 @@
 """What people see of a message."""
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -79,6 +79,6 @@ def test_the_reply_is_the_last_message_of_the_assistant(completion, text):
 
 @pytest.mark.parametrize('text', ['<think>', '\n', ' ', 'a ', '</think>', '<thin'])
 def test_long_texts_take_no_time(text):
-    began = perf_counter()
+    began = process_time()
     split_message(text * 50_000 + 'x <think>' + text * 50_000 + 'x</think>')
-    assert perf_counter() - began < 2
+    assert process_time() - began < 2

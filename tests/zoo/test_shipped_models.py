@@ -11,8 +11,7 @@ import pytest
 from parlai_q2 import Comparison, Example, load_scorer
 from parlai_q2.models.folder import CHECKSUMS, verify_checksums
 from parlai_q2.models.references import shipped_folder
-from parlai_q2.q2.metric import q2
-from parlai_q2.q2.one_at_a_time import q2_one_at_a_time
+from parlai_q2.q2.metric import q2, q2_one_at_a_time
 
 CHILI_PEPPERS = (
     'Red Hot Chili Peppers are an American funk rock band formed in Los Angeles '
