@@ -73,7 +73,7 @@ class RecordError(InputError):
     """
     A record in a file is invalid; names the file, the line and the problem.
 
-    :param flaw: what it means for others, if anything.
+    :param flaw: what is wrong with the file beyond this record, if anything.
     """
 
     def __init__(self, source: str, line: int, problem: str, flaw: Flaw | None = None):

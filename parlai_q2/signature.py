@@ -67,7 +67,7 @@ class Signature:
     @classmethod
     def from_text(cls, text: str) -> 'Signature':
         """
-        The signature that stands in a file, which may be empty; its settings are texts.
+        Parse a signature from its text, which may be empty. All settings are texts.
 
         >>> Signature.from_text('precision|threshold:0.5|version:1.0').settings
         {'threshold': '0.5'}

@@ -82,8 +82,8 @@ class AnnotatedSet:
     :param crossed: for each context that several systems answered, if any, their
         annotated responses. These may repeat some of ``responses``.
     :param fitted_on: whether scorers that ship were fitted on these responses.
-    :param paper: the name under which a paper's results on it are looked up: that of a
-        task's set; empty for a file and for a sample.
+    :param paper: the name under which a paper's results on it are looked up; empty if
+        no paper has any.
     """
 
     name: str

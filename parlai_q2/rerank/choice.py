@@ -102,7 +102,7 @@ class Rule:
         is no knowledge or the reply could not be verified. If not, the generator's
         first reply stands.
     :raises UnknownNameError: if there is no such rule.
-    :raises ConfigError: if a number is none, or out of range.
+    :raises ConfigError: if a value is not a number, or is out of range.
 
     >>> from parlai_q2 import Reranker
     >>> careful = Reranker('precision', Rule(abstain_below=0.5))

@@ -27,8 +27,8 @@ Completion = str | Sequence[dict[str, Any]]
 
 class GroundedReward:
     """
-    The value of a reply by a scorer, after the guards: copies of the knowledge, empty
-    phrases and repetitions, which training would soon find, earn less.
+    Rewards a reply with its score after the guards. Copies of the knowledge, empty
+    phrases and repetitions earn less, because training would soon exploit them.
 
     :param choose: the scorer, or its name.
     :param guards: whether guards apply.

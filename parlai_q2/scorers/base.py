@@ -126,8 +126,8 @@ class Scorer(ABC):
 
     def is_foreign(self, text: str) -> bool:
         """
-        Whether a text is in a language that the scorer's model was not trained on, by
-        the size of its vocabulary: a multilingual one reads all.
+        Whether a text is in a language that the scorer's model was not trained on. A
+        model with a large vocabulary counts as multilingual and reads all languages.
         """
         tokenizer = getattr(self.text_model, 'tokenizer', None)
         return (
@@ -138,8 +138,8 @@ class Scorer(ABC):
 
     def unread(self, example: Example) -> float:
         """
-        The share of a text, of the two the greater, that its model does not read of
-        what it is given, in [0, 1).
+        The share of the knowledge or of the response, whichever is greater, that the
+        model does not read, in [0, 1).
         """
         return 0.0
 

@@ -145,8 +145,7 @@ def _make_scorer(
 
 def release_models() -> None:
     """
-    Stop keeping loaded models in memory for later scorers to share; each is freed as
-    soon as no scorer uses it any more.
+    Free the loaded models that scorers share, each as soon as no scorer uses it.
 
     >>> release_models()
     """

@@ -32,9 +32,9 @@ class Guard:
     :cvar penalty: what it subtracts from the score when a reply is chosen, in [0, 1].
     :cvar training_penalty: the same where a generator learns from scores; None: the
         same number.
-    :cvar covered_by_relevance: whether a reply like that is a bad reply because it may
-        not answer the turn. The penalty then does not count where the turn asks
-        something and relevance was read.
+    :cvar covered_by_relevance: whether such a reply is bad because it may not answer
+        the turn. The penalty then does not count if the turn asks something and
+        relevance was read.
     :cvar message: what such a reply is, to complete the sentence "It is ...".
     """
 
