@@ -16,10 +16,8 @@ from parlai_q2.claims import Label, Score
 from parlai_q2.cli import log
 from parlai_q2.cli.scorer_options import scorer_device
 from parlai_q2.figures.style import (
-    COLOURS,
-    LINES,
-    MARKERS,
     check_matplotlib,
+    line_style,
     new_figure,
     panels,
     save,
@@ -187,13 +185,7 @@ def draw_candidates(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Pat
             strategy_rows = [row for row in rows if row['strategy'] == strategy]
             strategy_rows.sort(key=lambda row: row['candidates'])
             counts = [row['candidates'] for row in strategy_rows]
-            style: dict[str, Any] = {
-                'color': COLOURS[n],
-                'linestyle': LINES[n],
-                'marker': MARKERS[n],
-                'markersize': 3,
-                'label': strategy,
-            }
+            style = {'label': strategy, **line_style(n)}
             shares = [100 * row['wrong'] / row['turns'] for row in strategy_rows]
             wrong.plot(counts, shares, **style)
             time.plot(

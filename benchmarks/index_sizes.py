@@ -16,16 +16,23 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parlai_q2.figures.sizes import draw_sizes
+from parlai_q2.figures.style import line_style, new_figure, panels, save
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.index import Index
 from parlai_q2.text.sentences import sentences
 
 CHARACTERS, QUERY_WORDS, QUERIES, SEED = 430, 12, 200, 0
+HEIGHT = 2.2  # inches
+# Of each panel of the figure: what its axis says, and the measurements drawn.
+PANELS: Mapping[str, Mapping[str, str]] = {
+    'seconds': {'index_s': 'indexing', 'open_s': 'opening'},
+    'ms a search': {'search_ms_95': '95 % of them', 'search_ms': 'median'},
+    'MB': {'disk_mb': 'disk', 'index_peak_mb': 'indexing', 'serve_peak_mb': 'search'},
+}
 
 
 def passages(text: list[str], size: int) -> Iterator[str]:
@@ -100,6 +107,20 @@ def measure(text: list[str], size: int) -> dict[str, float]:
             **indexing,
             **_run_apart(_time_searches, index, [*queries(text)]),
         }
+
+
+def draw_sizes(rows: Sequence[Mapping[str, float]], folder: Path) -> list[Path]:
+    """Write the figure ``sizes`` as PNG and SVG, both axes logarithmic."""
+    sizes = [row['passages'] for row in rows]
+    with new_figure(HEIGHT) as figure:
+        drawn = panels(figure, len(PANELS))
+        for axes, (unit, names) in zip(drawn, PANELS.items(), strict=True):
+            for n, (field, name) in enumerate(names.items()):
+                values = [row[field] for row in rows]
+                axes.plot(sizes, values, label=name, **line_style(n))
+            axes.set(xscale='log', yscale='log', xlabel='passages', ylabel=unit)
+            axes.legend()
+        return save(figure, folder, 'sizes')
 
 
 def main(arguments: list[str]) -> None:

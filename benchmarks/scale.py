@@ -20,7 +20,7 @@ from typing import Any
 from parlai_q2.benchmark.clock import processor_seconds
 from parlai_q2.cli import log
 from parlai_q2.errors import ConfigError, Q2Error
-from parlai_q2.figures.style import COLOURS, LINES, MARKERS, new_figure, save
+from parlai_q2.figures.style import line_style, new_figure, save
 from parlai_q2.options import split_names
 from parlai_q2.scripts.bench import sample
 
@@ -261,14 +261,7 @@ def draw_costs(axes: Any, costs: Mapping[str, Sequence[tuple[int, float]]]) -> N
         them cost, in milliseconds.
     """
     for n, (name, points) in enumerate(costs.items()):
-        axes.plot(
-            *zip(*points),
-            color=COLOURS[n % len(COLOURS)],
-            linestyle=LINES[n % len(LINES)],
-            marker=MARKERS[n % len(MARKERS)],
-            markersize=4,
-            label=name,
-        )
+        axes.plot(*zip(*points), label=name, **line_style(n, 4))
     axes.set_xscale('log')
     axes.set_ylim(bottom=0)
     axes.set_xlabel('Records')

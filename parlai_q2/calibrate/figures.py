@@ -8,9 +8,13 @@ from typing import Any
 
 from parlai_q2.calibrate.calibration import Calibrated
 from parlai_q2.claims import Label
-from parlai_q2.figures.curves import Ranked, draw_precision_recall, draw_roc
-from parlai_q2.figures.histograms import draw_classes
-from parlai_q2.figures.reliability import draw_reliability
+from parlai_q2.figures.curves import (
+    Ranked,
+    draw_precision_recall,
+    draw_reliability,
+    draw_roc,
+)
+from parlai_q2.figures.distributions import draw_classes
 from parlai_q2.figures.style import new_figure, save
 from parlai_q2.sweep import roc_auc
 

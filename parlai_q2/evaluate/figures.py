@@ -31,11 +31,21 @@ from parlai_q2.evaluate.tables.generators import (
     generators_table,
 )
 from parlai_q2.evaluate.tables.groups import f1_table
-from parlai_q2.figures.boxes import BETWEEN, draw_box, draw_points
-from parlai_q2.figures.curves import Ranked, draw_precision_recall, draw_roc
-from parlai_q2.figures.heat import draw_heat
-from parlai_q2.figures.histograms import draw_classes, draw_densities, draw_differences
-from parlai_q2.figures.reliability import draw_reliability
+from parlai_q2.figures.curves import (
+    Ranked,
+    draw_precision_recall,
+    draw_reliability,
+    draw_roc,
+)
+from parlai_q2.figures.distributions import (
+    BETWEEN,
+    draw_box,
+    draw_classes,
+    draw_densities,
+    draw_differences,
+    draw_heat,
+    draw_points,
+)
 from parlai_q2.figures.style import (
     BLACK,
     CLASS_COLOURS,

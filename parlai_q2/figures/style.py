@@ -62,6 +62,16 @@ def check_matplotlib() -> Any:
     return import_package('matplotlib', 'matplotlib', 'plots', 'A figure')
 
 
+def line_style(n: int, size: float = 3) -> dict[str, Any]:
+    """How the n-th line of a panel is drawn, with markers of a size."""
+    return {
+        'color': COLOURS[n % len(COLOURS)],
+        'linestyle': LINES[n % len(LINES)],
+        'marker': MARKERS[n % len(MARKERS)],
+        'markersize': size,
+    }
+
+
 @contextmanager
 def new_figure(height: float) -> Iterator[Any]:
     """

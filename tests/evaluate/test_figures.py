@@ -12,7 +12,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.figures import all_figures
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
-from parlai_q2.figures.reliability import bins, calibration_error
+from parlai_q2.figures.curves import bins, calibration_error
 from parlai_q2.intervals import share_interval
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 
@@ -137,8 +137,7 @@ def test_a_reliability_diagram_by_hand():
 def test_densities_and_f1_are_drawn_where_they_belong():
     from matplotlib.figure import Figure
 
-    from parlai_q2.figures.boxes import draw_points
-    from parlai_q2.figures.histograms import draw_densities
+    from parlai_q2.figures.distributions import draw_densities, draw_points
     from parlai_q2.intervals import Interval
 
     roc_axes, right = Figure().subplots(1, 2)

@@ -1,0 +1,208 @@
+"""
+Draws how scores are spread: histograms by class (Honovich et al. 2021, Figures 4 to 6)
+and of density (Dziri et al. 2022, Figure 2); box plots and points with their intervals
+by group and class (Figures 7 to 9); maps of numbers; and how much more the chosen
+candidate scores than the first.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from parlai_q2.figures.style import BLACK, BLUE, CLASS_COLOURS, VERMILION
+from parlai_q2.intervals import Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+BINS = 20
+
+
+def draw_classes(axes: Any, by_class: Mapping[str, 'np.ndarray'], title: str) -> None:
+    """
+    Draw how the scores of each class are spread, as shares of the class: outlines over
+    light areas, so that both can be seen where they overlap.
+
+    :param by_class: the scores of each class, at least one score in all.
+    """
+    import numpy as np
+
+    low = min(float(values.min()) for values in by_class.values() if len(values))
+    high = max(float(values.max()) for values in by_class.values() if len(values))
+    if low >= 0 and high <= 1:
+        low, high = 0.0, 1.0
+    edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
+    _steps(axes, by_class, edges)
+    axes.set_title(title)
+    axes.set_xlim(edges[0], edges[-1])
+
+
+# Densities on the axis, which is that of log2(1 + density).
+DENSITY_TICKS = (0, 1, 3, 7, 15, 31)
+
+
+def draw_densities(
+    axes: Any,
+    by_class: Mapping[str, Sequence[float]],
+    cuts: Sequence[float],
+    title: str,
+) -> None:
+    """
+    Draw how dense the responses of each class are, as shares of the class, on an axis
+    that is stretched where most of them lie.
+
+    :param by_class: the densities of each class, at least 0.
+    :param cuts: densities that are marked.
+    """
+    import numpy as np
+
+    edges = np.linspace(0, math.log2(1 + DENSITY_TICKS[-1]) + 1, BINS + 1)
+    _steps(axes, {c: np.log2(1 + np.array(v)) for c, v in by_class.items()}, edges)
+    for cut in cuts:
+        axes.axvline(math.log2(1 + cut), color=BLACK, linewidth=0.7, linestyle=':')
+    axes.set_xticks([math.log2(1 + v) for v in DENSITY_TICKS], DENSITY_TICKS)
+    axes.tick_params(labelbottom=True)
+    axes.set_title(title)
+    axes.set_xlim(edges[0], edges[-1])
+
+
+def _steps(
+    axes: Any, by_class: Mapping[str, 'np.ndarray'], edges: 'np.ndarray'
+) -> None:
+    """Outlines over light areas; what lies beyond the last edge is in the last bin."""
+    import numpy as np
+
+    for name, values in by_class.items():
+        if len(values):
+            share = np.full(len(values), 1 / len(values))
+            colour = CLASS_COLOURS[name]
+            shape = {'bins': edges, 'weights': share}
+            clipped = np.minimum(values, edges[-1])
+            axes.hist(clipped, histtype='stepfilled', color=colour + '30', **shape)
+            axes.hist(clipped, histtype='step', color=colour, linewidth=1.1, **shape)
+
+
+def draw_differences(axes: Any, differences: Sequence[float], title: str) -> None:
+    """
+    Draw how much more the chosen candidate scores than the first; pools in which the
+    first is chosen are counted in words, since their bar would dwarf the others.
+
+    :param differences: one for each pool, at least one; at least 0 where the highest
+        score is chosen.
+    """
+    import numpy as np
+
+    values = np.asarray(differences, dtype=float)
+    moved = values[values != 0]
+    same = len(values) - len(moved)
+    top = max(1.0, float(np.abs(values).max()))
+    edges = np.linspace(-top if (moved < 0).any() else 0.0, top, BINS + 1)
+    axes.hist(moved[moved > 0], bins=edges, color=BLUE)
+    axes.hist(moved[moved < 0], bins=edges, color=VERMILION)
+    axes.axvline(float(values.mean()), color=BLACK, linewidth=0.8, linestyle=':')
+    caption = f'same score: {same:,} of {len(values):,}, mean {values.mean():+.3f}'
+    axes.set_title(f'{title}\n{caption}')
+    axes.set_xlim(edges[0], edges[-1])
+    axes.yaxis.get_major_locator().set_params(integer=True)
+
+
+BETWEEN = 0.27  # the classes of one group
+
+
+def draw_box(axes: Any, values: Any, place: float, colour: str) -> None:
+    """
+    Draw one box: it spans the quartiles, its whiskers the 5th to the 95th percentile;
+    the line is the median, the dot the mean.
+    """
+    line = {'color': colour, 'linewidth': 0.8}
+    dot = {'marker': 'o', 'markersize': 2.6, 'mfc': BLACK, 'mec': BLACK}
+    axes.boxplot(
+        [values],
+        positions=[place],
+        widths=0.21,
+        whis=(5, 95),
+        showfliers=False,
+        showmeans=True,
+        patch_artist=True,
+        manage_ticks=False,
+        boxprops={'facecolor': colour + '50', 'edgecolor': colour, 'linewidth': 0.8},
+        whiskerprops=line,
+        capprops=line,
+        medianprops={'color': colour, 'linewidth': 1.4},
+        meanprops=dot,
+    )
+
+
+def draw_points(
+    axes: Any,
+    groups: Sequence[str],
+    points: Mapping[tuple[str, str], Interval],
+    title: str,
+) -> None:
+    """
+    Draw a point with its interval for each group and class.
+
+    :param points: by group and class, in [0, 1]; some may be missing.
+    """
+    # The same order in all panels, whatever is missing.
+    labels = {label for _, label in points}
+    classes = [label for label in CLASS_COLOURS if label in labels]
+    for (group, label), interval in points.items():
+        between = classes.index(label) - (len(classes) - 1) / 2
+        axes.errorbar(
+            [groups.index(group) + between * BETWEEN],
+            [interval.mean],
+            yerr=[[interval.mean - interval.low], [interval.high - interval.mean]],
+            color=CLASS_COLOURS[label],
+            marker='o',
+            ms=3.5,
+            elinewidth=1,
+        )
+    axes.set(title=title, xlim=(-0.55, len(groups) - 0.45), ylim=(-0.03, 1.03))
+    axes.set_xticks(range(len(groups)), groups)
+    axes.tick_params(labelbottom=True)
+
+
+# Above this share of the scale, a cell is too dark for black text.
+DARK = 0.6
+
+
+def draw_heat(
+    axes: Any,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    cells: Mapping[tuple[str, str], Interval | None],
+    title: str,
+    decimals: int = 2,
+    top: float = 1.0,
+) -> None:
+    """
+    Draw a map; each cell has its number and, smaller, its interval.
+
+    :param cells: by row and column; one that is missing or None stays white.
+    :param decimals: of the numbers.
+    :param top: the number of the darkest colour; white is 0.
+    """
+    import numpy as np
+
+    values = np.full((len(rows), len(columns)), np.nan)
+    for y, row in enumerate(rows):
+        for x, column in enumerate(columns):
+            interval = cells.get((row, column))
+            if interval is not None:
+                values[y, x] = interval.mean
+                colour = 'white' if interval.mean > DARK * top else BLACK
+                place = {'ha': 'center', 'color': colour}
+                axes.text(
+                    x, y - 0.03, f'{interval.mean:.{decimals}f}', va='bottom', **place
+                )
+                low, high = (f'{v:.{decimals}f}' for v in (interval.low, interval.high))
+                axes.text(x, y + 0.05, f'{low}–{high}', va='top', fontsize=5, **place)
+    axes.imshow(values, cmap='Blues', vmin=0, vmax=top, aspect='auto')
+    axes.set_xticks(range(len(columns)), columns)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.tick_params(length=0)
+    for side in axes.spines.values():
+        side.set_visible(False)
+    axes.set_title(title)
