@@ -6,11 +6,11 @@ of generators (Santhanam et al. 2021).
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
@@ -23,14 +23,14 @@ from parlai_q2.evaluate.sets import (
     density_groups,
     measure_density,
 )
-from parlai_q2.evaluate.tables.generators import (
+from parlai_q2.evaluate.tables.responses import f1_table
+from parlai_q2.evaluate.tables.systems import (
     DECODINGS,
     KNOWLEDGE,
     SIZES,
     cells_table,
     generators_table,
 )
-from parlai_q2.evaluate.tables.groups import f1_table
 from parlai_q2.figures.curves import (
     Ranked,
     draw_precision_recall,
@@ -57,9 +57,12 @@ from parlai_q2.figures.style import (
 from parlai_q2.intervals import Interval
 from parlai_q2.tables import OURS, Table
 
+T = TypeVar('T')
 ROW = 1.55  # inches of a row of panels
 # How the axis of groups is called, where their name is not enough.
 AXES = {'density': 'Density (low: abstractive, high: extractive)'}
+# Panels that are compared have the same axes.
+SHARED = {'sharex': True, 'sharey': True}
 FEWEST = 5
 # The darkest colour of hallucinations, in percent.
 MOST_MADE_UP = 50.0
@@ -91,6 +94,14 @@ class Drawn:
         with new_figure(height) as figure:
             yield figure
             self.written += save(figure, self.folder, f'{self.annotated.name}_{name}')
+
+    @contextmanager
+    def panels(
+        self, name: str, items: Collection[T], margin: float = 0.45, **options: Any
+    ) -> Iterator[tuple[Any, Iterable[tuple[Any, T]]]]:
+        """A figure with a panel for each item: the figure, and panels with items."""
+        with self.drawing(name, margin + ROW * rows_of_panels(len(items))) as figure:
+            yield figure, zip(panels(figure, len(items), **options), items, strict=True)
 
     def curves(self) -> None:
         """Precision against recall for both classes, and ROC."""
@@ -147,9 +158,8 @@ class Drawn:
         """How the scores of each class are spread."""
         if not self.scored:
             return
-        height = 0.45 + ROW * rows_of_panels(len(self.scored))
-        with self.drawing('histograms', height) as figure:
-            for axes, measure in zip(panels(figure, len(self.scored)), self.scored):
+        with self.panels('histograms', self.scored) as (figure, drawn):
+            for axes, measure in drawn:
                 by_class = {
                     label: measure.values(
                         measure.select_scored(self.annotated.of_classes([label]))
@@ -169,36 +179,36 @@ class Drawn:
             'corpus': self.annotated.groups('corpus'),
             'system': self.annotated.groups('system'),
         }
-        height = 0.45 + ROW * rows_of_panels(len(self.scored) or 1)
         for by, members in groups.items():
             if self.scored and len(members) > (by != 'class'):
-                with self.drawing(f'by_{by}', height) as figure:
-                    self._draw_groups(figure, members, by)
+                self._draw_groups(members, by)
 
     def _draw_groups(
-        self, figure: Any, groups: Mapping[str, Sequence[AnnotatedResponse]], by: str
+        self, groups: Mapping[str, Sequence[AnnotatedResponse]], by: str
     ) -> None:
         classes = [c for c in CLASSES if self.annotated.of_classes([c])]
         sizes = [sum(r.label in CLASSES for r in group) for group in groups.values()]
         names = [f'{name}\n{n:,}' for name, n in zip(groups, sizes, strict=True)]
-        for axes, measure in zip(panels(figure, len(self.scored)), self.scored):
-            for c, label in enumerate(classes):
-                for g, responses in enumerate(groups.values()):
+        with self.panels(f'by_{by}', self.scored) as (figure, drawn):
+            for axes, measure in drawn:
+                for (c, label), (g, responses) in product(
+                    enumerate(classes), enumerate(groups.values())
+                ):
                     members = [r for r in responses if r.label == label]
                     scored = measure.select_scored(members)
                     if scored:
                         place = g + (c - (len(classes) - 1) / 2) * BETWEEN
                         values = measure.values(scored)
                         draw_box(axes, values, place, CLASS_COLOURS[label])
-            axes.set(title=measure.name, xlim=(-0.55, len(groups) - 0.45))
-            axes.set_xticks(range(len(groups)), names)
-            if measure.threshold is not None:
-                axes.axhline(measure.threshold, color=BLACK, lw=0.7, ls=':')
-                axes.set_ylim(-0.03, 1.03)
-        figure.supylabel('Score', fontsize=8)
-        axis_title = AXES.get(by, by.capitalize())
-        figure.supxlabel(f'{axis_title}, and how many responses', fontsize=8)
-        self._classes_legend(figure)
+                axes.set(title=measure.name, xlim=(-0.55, len(groups) - 0.45))
+                axes.set_xticks(range(len(groups)), names)
+                if measure.threshold is not None:
+                    axes.axhline(measure.threshold, color=BLACK, lw=0.7, ls=':')
+                    axes.set_ylim(-0.03, 1.03)
+            figure.supylabel('Score', fontsize=8)
+            axis_title = AXES.get(by, by.capitalize())
+            figure.supxlabel(f'{axis_title}, and how many responses', fontsize=8)
+            self._classes_legend(figure)
 
     def _classes_legend(self, figure: Any, classes: Sequence[str] = CLASSES) -> None:
         from matplotlib.patches import Patch
@@ -214,22 +224,22 @@ class Drawn:
     def density(self) -> None:
         """How much the responses of each class copy, by corpus."""
         corpora = self.annotated.groups('corpus') or {'': self.labelled}
+        densities: dict[str, dict[str, list[float]]] = {}
         for name, members in corpora.items():
-            corpora[name] = [r for r in members if r.label in CLASSES]
-        corpora = {name: members for name, members in corpora.items() if members}
-        if not corpora:
+            by_class: dict[str, list[float]] = {label: [] for label in CLASSES}
+            for response in members:
+                if response.label in CLASSES:
+                    by_class[response.label].append(measure_density(response))
+            if any(by_class.values()):
+                densities[name] = by_class
+        if not densities:
             return
         cuts = density_groups(self.labelled)[1]
-        height = 0.6 + ROW * rows_of_panels(len(corpora))
-        with self.drawing('density', height) as figure:
-            shared = {'sharex': True, 'sharey': True}
-            for axes, (name, members) in zip(
-                panels(figure, len(corpora), **shared), corpora.items()
-            ):
-                by_class: dict[str, list[float]] = {label: [] for label in CLASSES}
-                for response in members:
-                    by_class[response.label].append(measure_density(response))
-                title = f'{name or "all"}, {len(members):,}'
+        with self.panels('density', densities, 0.6, **SHARED) as (figure, axes_names):
+            for axes, name in axes_names:
+                by_class = densities[name]
+                count = sum(map(len, by_class.values()))
+                title = f'{name or "all"}, {count:,}'
                 few = _few(by_class)
                 if few:
                     omitted = (f'{len(by_class[c])} {c}' for c in few)
@@ -251,10 +261,8 @@ class Drawn:
             return
         scorers = list(dict.fromkeys(str(row['scorer']) for row in table.rows))
         corpora = list(dict.fromkeys(str(row['corpus']) for row in table.rows))
-        height = 0.6 + ROW * rows_of_panels(len(scorers))
-        with self.drawing('f1_by_corpus', height) as figure:
-            shared = {'sharex': True, 'sharey': True}
-            for axes, scorer in zip(panels(figure, len(scorers), **shared), scorers):
+        with self.panels('f1_by_corpus', scorers, 0.6, **SHARED) as (figure, drawn):
+            for axes, scorer in drawn:
                 rows = [row for row in table.rows if row['scorer'] == scorer]
                 points = {}
                 for row, label in product(rows, BINARY):
@@ -274,12 +282,9 @@ class Drawn:
         }
         if not by_measure:
             return
-        height = 0.45 + ROW * rows_of_panels(len(by_measure))
-        with self.drawing('choices', height) as figure:
-            for axes, (name, differences) in zip(
-                panels(figure, len(by_measure)), by_measure.items()
-            ):
-                draw_differences(axes, differences, name)
+        with self.panels('choices', by_measure) as (figure, drawn):
+            for axes, name in drawn:
+                draw_differences(axes, by_measure[name], name)
             figure.supxlabel(
                 'Score of the chosen response minus that of the first', fontsize=8
             )

@@ -8,14 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.tables import (
-    annotations,
-    choices,
-    generators,
-    groups,
-    responses,
-    systems,
-)
+from parlai_q2.evaluate.tables import annotations, responses, systems
 from parlai_q2.io.write import write_text, writing
 from parlai_q2.tables import Table, render_text
 from parlai_q2.version import __version__
@@ -31,22 +24,22 @@ BUILDERS: tuple[Callable[[Evaluation], Table | None], ...] = (
     responses.ranking_table,
     responses.difference_table,
     responses.three_way_table,
-    choices.choices_table,
-    choices.twins_table,
+    annotations.choices_table,
+    annotations.twins_table,
     systems.systems_table,
     systems.ratings_table,
     systems.coverage_table,
     systems.ablations_table,
     systems.random_knowledge_table,
-    generators.generators_table,
-    generators.cells_table,
-    generators.papers_cells_table,
+    systems.generators_table,
+    systems.cells_table,
+    systems.papers_cells_table,
     annotations.agreement_table,
     annotations.lengths_table,
-    groups.system_table,
-    groups.corpus_table,
-    groups.f1_table,
-    groups.density_table,
+    responses.system_table,
+    responses.corpus_table,
+    responses.f1_table,
+    responses.density_table,
 )
 
 

@@ -16,9 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import parlai_q2
-from parlai_q2.benchmark import metric as metrics
-from parlai_q2.benchmark.clock import machine, peak_memory_mb
-from parlai_q2.benchmark.reranking import describe_reranking, measure_reranking
+from parlai_q2 import benchmark
 from parlai_q2.cli import log
 from parlai_q2.cli.host import check_parlai
 from parlai_q2.cli.scorer_options import (
@@ -99,17 +97,17 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     if len(examples) < 2:
         raise InputError('A benchmark needs at least two responses.')
     limit_from_opt(opt)
-    report: dict[str, Any] = {'machine': machine()}
+    report: dict[str, Any] = {'machine': benchmark.machine()}
     largest_difference = 0.0
     if {'metric', 'loop'} & set(parts):
         scorer: Any = load_scorer('q2', opt['preset'], device=scorer_device(opt))
         report['signature'] = str(scorer.signature)
-        metric, batched = metrics.measure_batched(scorer, examples, opt['rounds'])
+        metric, batched = benchmark.measure_batched(scorer, examples, opt['rounds'])
         report['metric'] = metric
-        report['peak_memory_gb'] = round(peak_memory_mb() / 1000, 2)
+        report['peak_memory_gb'] = round(benchmark.peak_memory_mb() / 1000, 2)
         if 'loop' in parts:
             largest_difference = add_loops(metric, opt, scorer, examples, batched)
-        log.show_result(metrics.describe_metric(metric))
+        log.show_result(benchmark.describe_metric(metric))
         log.info(f'Peak memory of batched scoring: {report["peak_memory_gb"]} GB')
     if 'reranking' in parts:
         report['reranking'] = {name: rerank(name, opt) for name in RERANKERS}
@@ -118,7 +116,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
             report[part] = benchmark_beside(part).run(opt, outfile)
     write_text(outfile, json.dumps(report, indent=1) + '\n')
     log.info(f'Wrote {outfile}')
-    if largest_difference > metrics.TOLERANCE:
+    if largest_difference > benchmark.TOLERANCE:
         raise Q2Error('The batched metric differs from the loop.')
     return report
 
@@ -137,12 +135,12 @@ def add_loops(
     :return: the largest difference between a value of the batch and of one question at
         a time by the same engine.
     """
-    _, looped = metrics.measure_loop(scorer, examples)
-    metric['largest_difference'] = max(metrics.differences(batched, looped))
-    preset = metrics.as_published(load_preset(opt['preset']))
+    _, looped = benchmark.measure_loop(scorer, examples)
+    metric['largest_difference'] = max(benchmark.differences(batched, looped))
+    preset = benchmark.as_published(load_preset(opt['preset']))
     published: Any = load_scorer('q2', preset, device=scorer_device(opt))
-    seconds, looped = metrics.measure_loop(published, examples)
-    metric['mean_difference_to_loop'] = fmean(metrics.differences(batched, looped))
+    seconds, looped = benchmark.measure_loop(published, examples)
+    metric['mean_difference_to_loop'] = fmean(benchmark.differences(batched, looped))
     metric['loop'] = seconds
     metric['speed_up'] = seconds / metric['batched']['median']
     return float(metric['largest_difference'])
@@ -165,8 +163,8 @@ def rerank(scorer: str, opt: Mapping[str, Any]) -> dict[str, Any]:
         )
     )
     turns = [(f['knowledge'], f['message']) for f in sample()[:TURNS]]
-    timings = measure_reranking(agent, turns)
-    log.show_result(describe_reranking(scorer, timings))
+    timings = benchmark.measure_reranking(agent, turns)
+    log.show_result(benchmark.describe_reranking(scorer, timings))
     return timings
 
 

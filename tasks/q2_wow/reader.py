@@ -1,19 +1,46 @@
 """
-Reads the csv files of the Q2 paper.
+Reads the csv files that the Q2 paper published, from its repository.
 
 Four files each hold one system's responses of one class. ``cross_annotation.csv`` holds
 both systems' responses to the same contexts; there, a label of 1 means inconsistent.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import RecordError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
+from parlai_q2.io.downloads import PublishedFile, fetch_files
 from parlai_q2.io.tables import read_rows
-from parlai_q2.tasks.q2_wow.build import build
+
+SOURCE = 'https://raw.githubusercontent.com/orhonovich/q-squared/main/third_party/data/'
+
+CHECKSUMS = {
+    'dodeca_consistent.csv': (
+        'f3960661a527f8d481d8bd324bb4b4ed84797eb90e3f91d8d2c0038e5861c4a8'
+    ),
+    'dodeca_inconsistent.csv': (
+        'e8c97dcf7db823f69455042b1e27342f0d6db308ced1d491ad11bb5fc4d980c3'
+    ),
+    'memnet_consistent.csv': (
+        '2e9b32dbc35d9708eade57205b4a39f0ed3ded3015229e45c1937239b41e1bc2'
+    ),
+    'memnet_inconsistent.csv': (
+        '6d80a4a2d513799a580accf463ad89b2968ade3e0b35dc55b1d174511a5a0277'
+    ),
+    'cross_annotation.csv': (
+        'b9c92dcf44b93fc8c19fa4a289c6a2780d703b090cf1d341175728778c330446'
+    ),
+}
+PUBLISHED = [
+    PublishedFile(SOURCE + name, name, checksum) for name, checksum in CHECKSUMS.items()
+]
+
+# Makes sure that the files that are needed now are in the task's folder.
+build = partial(fetch_files, task='q2_wow', files=PUBLISHED)
 
 SYSTEMS = ('dodeca', 'memnet')
 CONTEXT = ('episode_idx', 'round', 'topic', 'message', 'knowledge', 'gold')

@@ -6,17 +6,40 @@ there is anything to verify; how factual the response is (the mean of three anno
 who could say 0, 0.5 or 1); and whether it makes up more than conversation and knowledge
 provide (the majority of three). The crowd gave the last two only where the first is
 yes.
+
+The files are those of one commit of the authors' repository, which publishes no
+checksums: they are checked by the numbers of characters that they have there.
 """
 
 import logging
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
+from parlai_q2.io.downloads import PublishedFile, fetch_files
 from parlai_q2.io.tables import read_rows
-from parlai_q2.tasks.rome.build import build
+
+SOURCE = (
+    'https://raw.githubusercontent.com/alexa/factual-consistency-analysis-of-dialogs/'
+    'bcd3592e3f1eb3875916b43504bf9d1a5d7ffd2e/human_annotations/'
+)
+CROWD = SOURCE + 'factual_dataset_crowd/'
+PUBLISHED = [
+    PublishedFile(
+        SOURCE + 'factual_dataset_expert.csv',
+        'factual_dataset_expert.csv',
+        characters=719_997,
+    ),
+    PublishedFile(CROWD + 'gt.csv', 'gt.csv', characters=886_631),
+    PublishedFile(CROWD + 'knn.csv', 'knn.csv', characters=881_629),
+    PublishedFile(CROWD + 'dpr.csv', 'dpr.csv', characters=1_452_275),
+]
+
+# Makes sure that the files that are needed now are in the task's folder.
+build = partial(fetch_files, task='rome', files=PUBLISHED)
 
 FACTUAL, HALLUCINATION = 'Avg Factual Correctness', 'Hallucination'
 COLUMNS = (

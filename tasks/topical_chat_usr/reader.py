@@ -3,19 +3,28 @@ Reads the ratings of USR: a JSON list of objects with ``context`` (a turn on eac
 ``fact`` and ``responses``. Each response has its text (``response``), its ``model``,
 and a list of three annotators' ratings for each quality. "Uses Knowledge" is 0 or 1;
 the other qualities have scales of their own.
+
+The file is on the first author's site. No checksum is published: its SHA-256 is logged,
+and its responses are counted.
 """
 
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
+from parlai_q2.io.downloads import PublishedFile, fetch_files
 from parlai_q2.io.tables import read_list
-from parlai_q2.tasks.topical_chat_usr.build import NAME, build
 from parlai_q2.typed import is_number
+
+NAME = 'tc_usr_data.json'
+PUBLISHED = [PublishedFile('http://shikib.com/tc_usr_data.json', NAME)]
+# Makes sure that the file is in the task's folder.
+build = partial(fetch_files, task='topical_chat_usr', files=PUBLISHED)
 
 USES_KNOWLEDGE = 'uses_knowledge'
 # The qualities by their names here, with those in the file.

@@ -53,7 +53,7 @@ class Words:
         ]
 
 
-@pytest.mark.parametrize('n', range(5))
+@pytest.mark.parametrize('n', range(2))
 def test_the_passage_stands_among_others_of_its_corpus(path, n):
     examples = read_labelled(path, 'wow', 0, 0)
     gold_passage = examples[n].example.knowledge_text

@@ -2,9 +2,9 @@
 
 import pytest
 
-from parlai_q2.benchmark.clock import StageClock
-from parlai_q2.benchmark.metric import (
+from parlai_q2.benchmark import (
     STAGES,
+    StageClock,
     as_published,
     describe_metric,
     differences,

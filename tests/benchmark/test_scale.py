@@ -12,7 +12,7 @@ from importlib.util import find_spec
 import pytest
 
 from benchmarks import scale
-from parlai_q2.benchmark.clock import processor_seconds
+from parlai_q2.benchmark import processor_seconds
 from parlai_q2.cli.commands import find, parser_of, run_command
 from parlai_q2.errors import ConfigError, Q2Error
 from tests.conftest import ROOT

@@ -18,7 +18,7 @@ EXCEPTIONS = {
     r'python -m parlai_q2\.models\.converted\.convert .*': 'converts a model of your '
     'own; tests/models/converted converts tiny ones',
     r'python -m benchmarks\.\S+ .*': 'takes minutes on data that is not part of the '
-    'project; tests/benchmarks runs them on a few',
+    'project; tests/benchmark runs them on a few',
     r'python -m parlai_q2\.tasks\.begin\.generated .*': 'needs WordNet, a download; '
     'tests/tasks/test_begin_generated.py runs it on a small one',
     r'parlai_q2 score .* --engine ray\b.*': 'starts a cluster; tests/scale/test_ray.py '

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
-from parlai_q2.evaluate.statistics import correlation
+from parlai_q2.evaluate.levels import correlation
 from parlai_q2.intervals import intervals, percentiles
 
 NUMBERS = st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0])

@@ -1,4 +1,4 @@
-"""Choosing among several responses to one turn."""
+"""Choosing among several responses to one turn, and twins."""
 
 from itertools import combinations
 from statistics import fmean
@@ -7,8 +7,8 @@ import pytest
 
 from parlai_q2.evaluate.pools import choices, expected_wrong, is_wrong, pools_of
 from parlai_q2.evaluate.sets import AnnotatedResponse
-from parlai_q2.evaluate.tables.choices import choices_table
-from tests.evaluate.helpers import BAD, GENERIC, GOOD, evaluation, measure
+from parlai_q2.evaluate.tables.annotations import twins_table
+from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
 
 
 def pool(name, *labels, **extra):
@@ -82,16 +82,20 @@ def test_nothing_is_avoided_where_nothing_can_be():
     assert (result.mixed, result.avoided) == (0, None)
 
 
-def test_the_table_has_each_corpus_and_each_number_of_responses():
+def twins_row(kind, values):
     responses = [
-        *pool('a', GOOD, BAD, corpus='wow'),
-        *pool('b', BAD, GOOD, GOOD, GENERIC, corpus='tc'),
+        annotated(n, label, corpus=corpus, extra={'twin': n // 2})
+        for n, (label, corpus) in enumerate(
+            [(GOOD, 'units'), (BAD, 'units'), (GOOD, 'time'), (BAD, 'time')]
+        )
     ]
-    table = choices_table(evaluation(responses, [0.9, 0.1, 0.8, 0.2, 0.3, 0.4]))
-    rows = {(r['corpus'], r['of'], r['chooser']): r for r in table.rows}
-    assert rows['tc', 'all', 'mine']['wrong'].mean == 1
-    assert rows['wow', 'all', 'mine']['wrong'].mean == 0
-    assert rows['all', 'all', 'random']['wrong'].mean == pytest.approx(0.375)
-    assert rows['all', '2', 'random']['pools'] == 2
-    assert rows['all', '4', 'best possible']['wrong'].mean == 0
-    assert ('all', '8', 'mine') not in rows
+    table = twins_table(evaluation(responses, values))
+    return next(r for r in table.rows if r['kind'] == kind)
+
+
+def test_a_kind_has_the_shares_seen_in_order_and_kept():
+    cells = twins_row('units', [0.9, 0.8, 0.4, 0.1])
+    assert (cells['wrong'].mean, cells['order'].mean, cells['kept'].mean) == (0, 1, 1)
+    cells = twins_row('time', [0.9, 0.8, 0.4, 0.4])
+    assert (cells['wrong'].mean, cells['order'].mean, cells['kept'].mean) == (1, 0.5, 0)
+    assert twins_row('all', [0.9, 0.8, 0.4, 0.1])['twins'] == 2

@@ -21,16 +21,9 @@ CHEAP = 'content_overlap,overlap'
 def meta_eval(placed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    def command(*words, task='q2_wow', scorers=CHEAP, figures='false', multi='false'):
+    def command(*words, task='q2_wow', scorers=CHEAP, figures='false'):
         options = ['--task', task, '--datapath', str(placed), '--scorers', scorers]
-        options += [
-            '--multi',
-            multi,
-            '--figures',
-            figures,
-            '--outdir',
-            str(tmp_path / 'out'),
-        ]
+        options += ['--figures', figures, '--outdir', str(tmp_path / 'out')]
         return run(['meta_eval', '--rounds', '20', *options, *words])
 
     return command
@@ -68,8 +61,10 @@ def test_one_command_makes_the_tables_and_figures_of_several_sets(
     assert (out / 'scores_begin.csv').read_text().startswith('knowledge,response,label')
 
 
-def test_a_new_scorer_takes_part_as_a_column(meta_eval, tmp_path):
-    meta_eval()
+def test_a_new_scorer_takes_part_by_its_class_and_as_a_column(meta_eval, tmp_path):
+    toy = 'tests.rerank.toys:ToyScorer'
+    tables = meta_eval(scorers=f'overlap,{toy}')
+    assert [r['scorer'] for r in rows(tables, 'q2_wow', 'ranking')] == ['overlap', toy]
     scores = tmp_path / 'out' / 'scores_q2_wow.csv'
     tables = meta_eval('--score-columns', f'mine={scores}:overlap', scorers='overlap')
     for row in rows(tables, 'q2_wow', 'ranking'):
@@ -81,12 +76,6 @@ def test_a_new_scorer_takes_part_as_a_column(meta_eval, tmp_path):
     # It may also come alone.
     tables = meta_eval('--score-columns', f'{scores}:overlap', scorers='')
     assert [r['scorer'] for r in rows(tables, 'q2_wow', 'ranking')] == ['overlap']
-
-
-def test_a_new_scorer_takes_part_by_its_class(meta_eval):
-    name = 'tests.rerank.toys:ToyScorer'
-    tables = meta_eval(scorers=f'overlap,{name}')
-    assert name in [r['scorer'] for r in rows(tables, 'q2_wow', 'ranking')]
 
 
 @pytest.mark.parametrize(
@@ -175,10 +164,8 @@ def test_scorers_with_models_are_cached_unless_told_otherwise(tmp_path):
 
 @pytest.mark.slow
 def test_the_shipped_q2_makes_all_tables_of_its_paper(meta_eval):
-    tables = meta_eval(scorers='q2,q2_f1,nli,consistency', multi='true')
+    tables = meta_eval(scorers='q2,q2_f1')
     names = {t['name'] for t in tables['sets']['q2_wow']['tables']}
     expected = {f'q2_wow_table_{number}' for number in ('2', '3', '4', '8', '9', '10')}
     assert expected <= names
-    signatures = tables['sets']['q2_wow']['signatures']
-    assert 'comparison:f1' in signatures['q2_f1']
-    assert 'variant:multi' in signatures['all valid questions (multi)']
+    assert 'comparison:f1' in tables['sets']['q2_wow']['signatures']['q2_f1']

@@ -22,43 +22,22 @@ SCORES = st.lists(
 ).filter(lambda pairs: 0 < sum(p for _, p in pairs) < len(pairs))
 
 
-def sweep(*pairs):
-    return Sweep(np.array([s for s, _ in pairs]), np.array([p for _, p in pairs]))
-
-
-def whole(swept):
-    return [float(area[0]) for area in swept.areas(np.ones((1, len(swept.order))))]
-
-
 @settings(deadline=None, max_examples=30)
 @given(SCORES)
-def test_both_agree_with_scikit_learn_ties_included(pairs):
-    scores, positive = zip(*pairs)
+def test_areas_and_curves_agree_with_scikit_learn_ties_included(pairs):
+    scores, positive = (np.array(side) for side in zip(*pairs))
+    areas = Sweep(scores, positive).areas(np.ones((1, len(scores))))
     expected = (
         roc_auc_score(positive, scores),
         average_precision_score(positive, scores),
     )
-    assert whole(sweep(*pairs)) == pytest.approx([*expected])
-
-
-@settings(deadline=None, max_examples=30)
-@given(SCORES)
-def test_the_curve_goes_through_the_points_of_scikit_learn(pairs):
-    scores, positive = zip(*pairs)
-    curve = precision_recall(np.array(scores), np.array(positive))
+    assert [float(area[0]) for area in areas] == pytest.approx([*expected])
+    curve = precision_recall(scores, positive)
     precision, recall, _ = precision_recall_curve(positive, scores)
     # scikit-learn begins with the most lenient threshold, and adds the point (0, 1).
     assert curve == (pytest.approx(recall[-2::-1]), pytest.approx(precision[-2::-1]))
-
-
-@settings(deadline=None, max_examples=30)
-@given(SCORES)
-def test_roc_goes_through_the_points_of_scikit_learn(pairs):
-    scores, positive = zip(*pairs)
-    alarms, curve = roc(np.array(scores), np.array(positive))
-    expected = roc_curve(positive, scores, drop_intermediate=False)
-    assert alarms == pytest.approx(expected[0])
-    assert curve == pytest.approx(expected[1])
+    alarms, hits, _ = roc_curve(positive, scores, drop_intermediate=False)
+    assert roc(scores, positive) == (pytest.approx(alarms), pytest.approx(hits))
 
 
 def test_the_auc_of_two_lists_is_that_of_a_sweep_and_needs_both():

@@ -10,10 +10,10 @@ import json
 from pathlib import Path
 
 from parlai_q2.io.downloads import PublishedFile
-from parlai_q2.tasks.begin import build as begin
+from parlai_q2.tasks.begin import reader as begin
 from parlai_q2.tasks.begin.reader import COLUMNS
-from parlai_q2.tasks.q2_wow import build as q2_wow
-from parlai_q2.tasks.rome import build as rome
+from parlai_q2.tasks.q2_wow import reader as q2_wow
+from parlai_q2.tasks.rome import reader as rome
 from parlai_q2.tasks.rome.reader import COLUMNS as ROME_COLUMNS
 from parlai_q2.tasks.topical_chat_usr.reader import QUALITIES, SYSTEMS
 
@@ -217,9 +217,9 @@ def place(datapath: Path) -> None:
 
 def expect(monkeypatch) -> None:
     """Let the tasks expect these files, known in the way their own are."""
-    for build, files in ((q2_wow, Q2_WOW), (begin, BEGIN), (rome, ROME)):
+    for reader, files in ((q2_wow, Q2_WOW), (begin, BEGIN), (rome, ROME)):
         expected = []
-        for published in build.FILES:
+        for published in reader.PUBLISHED:
             data = files[published.name]
             known_checksums: dict = {}
             if published.sha256:
@@ -228,4 +228,4 @@ def expect(monkeypatch) -> None:
                 known_checksums = {'characters': len(data.decode())}
             url = f'https://example.invalid/{published.name}'
             expected.append(PublishedFile(url, published.name, **known_checksums))
-        monkeypatch.setitem(build.build.keywords, 'files', expected)
+        monkeypatch.setitem(reader.build.keywords, 'files', expected)

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from parlai_q2.errors import InputError, UnknownNameError
-from parlai_q2.perturb.wordnet import wordnet
 from parlai_q2.tasks.begin.generated import (
     CHANGES,
     KINDS,
@@ -16,7 +15,6 @@ from parlai_q2.tasks.begin.generated import (
     run,
 )
 from tests.files import write_lines
-from tests.wordnet_files import write_wordnet
 
 CURIE = 'Marie Curie was born in Warsaw, and she is often called the first.'
 TURNS = [
@@ -37,14 +35,6 @@ class Copies:
     def replies(self, turns):
         self.asked += turns
         return [turn.knowledge_text or 'hm .' for turn in turns]
-
-
-@pytest.fixture(autouse=True, scope='module')
-def words(tmp_path_factory):
-    import nltk
-
-    nltk.data.path.insert(0, str(write_wordnet(tmp_path_factory.mktemp('nltk'))))
-    return wordnet()
 
 
 def made(*kinds, **options):

@@ -20,42 +20,34 @@ def own(tmp_path, monkeypatch):
 
 
 class TestBuilding:
-    @pytest.mark.parametrize(
-        'change', ['seed', 'version', 'source', 'lost record', 'cut']
-    )
-    def test_another_seed_version_or_source_builds_it_anew(
-        self, own, monkeypatch, change
-    ):
-        opt = {'datapath': str(own)}
-        path = module.build(opt, 'valid_random_split')
-        whole = path.read_bytes()
-        builds = []
-        real = module.build_fold
-        monkeypatch.setattr(
-            module, 'build_fold', lambda *a: builds.append(1) or real(*a)
-        )
-        seed = module.SEED
-        if change == 'seed':
-            seed = 1
-        elif change == 'version':
-            monkeypatch.setattr(module, 'VERSION', '9')
-        elif change == 'source':
-            source = own / 'wizard_of_wikipedia' / 'valid_random_split.json'
-            source.write_text(source.read_text() + '\n')
-        elif change == 'cut':
-            path.write_bytes(whole[:-100])
-        else:
-            path.with_name(path.name + '.meta.json').unlink()
-        assert module.build(opt, 'valid_random_split', seed) == path
-        assert module.build(opt, 'valid_random_split', seed) == path
-        assert len(builds) == 1
-        assert (path.read_bytes() == whole) == (change != 'seed')
+    def test_another_seed_version_or_source_builds_it_anew(self, own, monkeypatch):
+        opt, fold = {'datapath': str(own)}, 'valid_random_split'
+        source = own / 'wizard_of_wikipedia' / f'{fold}.json'
+        path = module.build(opt, fold)
+        whole, builds = path.read_bytes(), []
+        monkeypatch.setattr(module, 'build_fold', lambda *a: builds.append(a) or {})
+        monkeypatch.setattr(module, 'report', lambda record: None)
 
-    def test_a_fold_that_was_built_elsewhere_needs_no_source(self, own):
-        first = messages(TASK)
-        for path in (own / 'wizard_of_wikipedia').glob('*'):
-            path.unlink()
-        assert messages(TASK) == first
+        def is_built_anew(*seed):
+            builds.clear()
+            assert module.build(opt, fold, *seed) == path
+            return bool(builds)
+
+        assert not is_built_anew()
+        assert is_built_anew(1)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, 'VERSION', '9')
+            assert is_built_anew()
+        path.write_bytes(whole[:-100])
+        assert is_built_anew()
+        path.write_bytes(whole)
+        source.write_text(source.read_text() + '\n')
+        assert is_built_anew()
+        source.unlink()
+        assert not is_built_anew()
+        path.with_name(path.name + '.meta.json').unlink()
+        monkeypatch.setattr(module, 'build_wow', lambda *a: source.touch())
+        assert is_built_anew()
 
     def test_a_broken_source_is_named_and_leaves_nothing_built(self, own):
         source = own / 'wizard_of_wikipedia' / 'train.json'

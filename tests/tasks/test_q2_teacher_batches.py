@@ -15,7 +15,7 @@ from tests.tasks.evaluating import (
 from tests.tasks.recording import NAME
 
 
-@pytest.mark.parametrize('batchsize', [2, 8, 16, 100])
+@pytest.mark.parametrize('batchsize', [8, 100])
 def test_any_batchsize_gives_the_report_of_batchsize_1(batchsize):
     alone, batched = evaluate(batchsize=1), evaluate(batchsize=batchsize)
     assert batched == pytest.approx(alone)
@@ -42,10 +42,9 @@ def test_dynamic_batching_scores_every_response_once(made, tmp_path, batching, m
     assert all(NAME in t[1]['metrics'] for t in turns)
 
 
-@pytest.mark.parametrize('batchsize', [1, 8])
-def test_tasks_that_are_mixed_in_one_world_are_reported_each(made, batchsize):
+def test_tasks_that_are_mixed_in_one_world_are_reported_each(made):
     tasks = [f'{SAMPLE}:ConsistentTeacher', f'{SAMPLE}:InconsistentTeacher']
-    report = run(make_world(task=','.join(tasks), batchsize=batchsize))
+    report = run(make_world(task=','.join(tasks), batchsize=8))
     assert sum(sum(texts(scorer).values()) for scorer in made) == 28 + 42
     assert report[f'{tasks[0]}/{NAME}'] > report[f'{tasks[1]}/{NAME}']
     assert report[f'{tasks[0]}/exs'] == 28

@@ -1,10 +1,27 @@
 """
 The papers' tables: builders make rows of an evaluation, ``layouts.yaml`` has titles,
-columns and notes, :mod:`parlai_q2.evaluate.papers` the numbers of the papers.
+columns and notes, and a YAML file for each paper has its numbers, which tables print
+beside our own and never instead of them.
+
+A paper has blocks of rows. A block has the ``table`` that it belongs to; the ``sets``
+whose tables show it, as patterns for their names, without ``exceptions``; its ``keys``
+and ``cells``, which name the values of each row in this order; and a ``place``:
+
+- ``after``: each row follows our row with the same keys, if there is one, and if that
+  has the cell that the block ``needs``;
+- ``with_first_key``: all follow the last of our rows with the same first key;
+- ``end``: all follow our rows, if there are any;
+- ``always``: at the end, with or without our rows;
+- ``own``: the table's builder places them.
+
+A ``note`` is printed below a table that shows the block, and ``cite`` is cited in its
+title.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
 from importlib.resources import files
 from itertools import chain
 from typing import Any
@@ -12,9 +29,122 @@ from typing import Any
 import yaml
 
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.papers import cite, find_blocks, merge
 from parlai_q2.evaluate.sets import AnnotatedResponse
+from parlai_q2.intervals import Interval
 from parlai_q2.tables import OURS, PAPER, Cell, Column, Table
+
+PAPERS = ('q2', 'begin', 'rome')
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PaperBlock:
+    """Rows of a paper's table, as the module's text describes them."""
+
+    table: str
+    sets: Sequence[str]
+    place: str
+    keys: Sequence[str]
+    cells: Sequence[str]
+    rows: Sequence[Row]
+    exceptions: Sequence[str] = ()
+    needs: str = ''
+    note: str = ''
+    cite: str = ''
+
+    def is_of(self, name: str, table: str) -> bool:
+        """Whether the table of a set, by the set's name, shows the block."""
+
+        def fits(patterns: Sequence[str]) -> bool:
+            return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+        return table == self.table and fits(self.sets) and not fits(self.exceptions)
+
+
+def find_blocks(name: str, table: str) -> list[PaperBlock]:
+    """
+    The blocks of a table.
+
+    :param name: the name of the set, empty for one that is no paper's.
+    :param table: e.g. ``table_3``.
+    """
+    return [block for block in _blocks() if block.is_of(name, table)]
+
+
+def cite(name: str, table: str) -> str:
+    """What the title of a table of a set cites: ``Q2, Table 3``; empty for nothing."""
+    for paper in map(_load, PAPERS):
+        cited = paper.get('cited', {})
+        if name and name == cited.get('set') and table in cited:
+            return f'{paper["paper"]}, {cited[table]}'
+    return ''
+
+
+def merge(
+    rows: Sequence[Row], blocks: Sequence[PaperBlock], keys: Sequence[str]
+) -> tuple[list[Row], list[PaperBlock]]:
+    """
+    Put a paper's rows among ours.
+
+    :param rows: ours.
+    :param blocks: those of the table.
+    :param keys: the columns that identify a row.
+    :return: all rows, and the blocks that are shown.
+    """
+    merged: list[Row] = []
+    shown_blocks: list[PaperBlock] = []
+
+    def add(block: PaperBlock, additions: Sequence[Row]) -> None:
+        merged.extend(additions)
+        if additions and block not in shown_blocks:
+            shown_blocks.append(block)
+
+    for place, row in enumerate(rows):
+        merged.append(row)
+        first = keys[0]
+        is_last = place + 1 == len(rows) or rows[place + 1][first] != row[first]
+        shared = {key: row[key] for key in keys}.items()
+        for block in blocks:
+            if block.place == 'after' and (not block.needs or block.needs in row):
+                add(block, [r for r in block.rows if shared <= r.items()])
+            elif block.place == 'with_first_key' and is_last:
+                same = [r for r in block.rows if plain(r[first]) == plain(row[first])]
+                add(block, [{**r, first: row[first]} for r in same])
+    for block in blocks:
+        if block.place == 'always' or (block.place == 'end' and rows):
+            add(block, block.rows)
+    return merged, shown_blocks
+
+
+def plain(name: str) -> str:
+    """A name as people compare it: ``Uses_Knowledge`` is ``uses knowledge``."""
+    return name.replace('_', ' ').lower()
+
+
+@cache
+def _load(name: str) -> dict[str, Any]:
+    text = files(__name__).joinpath(f'{name}.yaml').read_text(encoding='utf-8')
+    contents: dict[str, Any] = yaml.safe_load(text)
+    return contents
+
+
+@cache
+def _blocks() -> tuple[PaperBlock, ...]:
+    blocks = []
+    for fields in chain.from_iterable(_load(paper)['tables'] for paper in PAPERS):
+        names = (*fields['keys'], *fields['cells'])
+        rows = tuple(_row(names, values) for values in fields['rows'])
+        blocks.append(PaperBlock(**{**fields, 'rows': rows}))
+    return tuple(blocks)
+
+
+def _row(names: Sequence[str], values: Sequence[Any]) -> Row:
+    return {
+        name: Interval(*value) if isinstance(value, list) else value
+        for name, value in zip(names, values, strict=True)
+        if value is not None
+    }
+
 
 # In a layout's columns, the place of those that only the rows know.
 DYNAMIC = '*'
@@ -32,7 +162,7 @@ class Rows(list[dict[str, Cell]]):
     def __init__(self, evaluation: Evaluation, layout: str, **values: Any):
         super().__init__()
         self.evaluation, self.values = evaluation, values
-        self.layout = _layouts()[layout]
+        self.layout = _load('layouts')['layouts'][layout]
         self.name = self.layout.get('name', layout).format(**values)
         self.keys = [key.format(**values) for key in self.layout['keys']]
 
@@ -86,29 +216,20 @@ class Rows(list[dict[str, Cell]]):
         layout, own_heads = self.layout['columns'], self.layout.get('own', {})
         known_keys = {*self.keys, 'source', *layout}
         for key, options in layout.items():
-            options = options if isinstance(options, dict) else {'head': options}
-            if key != DYNAMIC:
-                optional = {**options}.pop('optional', False)
-                if not optional or any(row.get(key) for row in rows):
-                    columns.append(_column(key, options))
-                continue
-            for name in dict.fromkeys(chain.from_iterable(self)):
-                if name not in known_keys:
-                    head = own_heads.get(name, heads.get(name, name))
-                    columns.append(_column(name, {**options, 'head': head}))
+            options = {**options} if isinstance(options, dict) else {'head': options}
+            optional = options.pop('optional', False)
+            if key == DYNAMIC:
+                for name in dict.fromkeys(chain.from_iterable(self)):
+                    if name not in known_keys:
+                        head = own_heads.get(name, heads.get(name, name))
+                        columns.append(_column(name, head=head, **options))
+            elif not optional or any(row.get(key) for row in rows):
+                columns.append(_column(key, **options))
         return columns
 
 
-def _column(key: str, how: Mapping[str, Any]) -> Column:
+def _column(key: str, head: str, **options: Any) -> Column:
     """A column of a layout; a heading in % is one of shares."""
-    options = {name: value for name, value in how.items() if name != 'optional'}
-    if how['head'].endswith(' %'):
+    if head.endswith(' %'):
         options = {'decimals': 1, 'scale': 100, **options}
-    return Column(key, **options)
-
-
-@lru_cache(maxsize=1)
-def _layouts() -> dict[str, Any]:
-    text = files(__name__).joinpath('layouts.yaml').read_text(encoding='utf-8')
-    layouts: dict[str, Any] = yaml.safe_load(text)['layouts']
-    return layouts
+    return Column(key, head, **options)

@@ -1,18 +1,24 @@
 """
-Tables of a set's annotations and texts, whatever the scorers: lengths, and agreement of
-annotators as Fleiss' kappa (1971; Honovich et al. 2021) and Krippendorff's alpha (2011;
-Santhanam et al. 2021, Dziri et al. 2022).
+Tables of choosing among responses to one turn, and of twins; and of a set's annotations
+and texts, whatever the scorers: lengths, and agreement of annotators as Fleiss' kappa
+(1971; Honovich et al. 2021) and Krippendorff's alpha (2011; Santhanam et al. 2021,
+Dziri et al. 2022).
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain, product
 from statistics import fmean
+from typing import Any
 
+from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
-from parlai_q2.evaluate.sets import by_system_and_class
+from parlai_q2.evaluate.measures import Measure
+from parlai_q2.evaluate.pools import HALLUCINATION, choices, pools_of
+from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse, by_system_and_class
 from parlai_q2.evaluate.tables import Rows
-from parlai_q2.tables import Table
+from parlai_q2.intervals import mean_interval
+from parlai_q2.tables import Cell, Table
 
 # Where a response has what each annotator said, by question.
 ANNOTATIONS = 'annotations'
@@ -97,3 +103,104 @@ def lengths_table(evaluation: Evaluation) -> Table | None:
                 tokens=fmean(len(text.split()) for text in texts),
             )
     return rows.table()
+
+
+ALL = 'all'
+SIZES = (2, 4, 8, 16)
+RANDOM, ORACLE = 'random', 'best possible'
+# The field of a response that says which twin it belongs to.
+TWIN = 'twin'
+Twin = tuple[AnnotatedResponse, AnnotatedResponse]
+
+
+def choices_table(evaluation: Evaluation) -> Table | None:
+    """
+    The share of wrong choices by corpus and scorer, over all responses of each pool;
+    and among 2, 4, 8 and 16 of them, over all corpora.
+    """
+    pools = pools_of(evaluation.annotated.responses)
+    corpora = sorted({pool.corpus for pool in pools if pool.corpus})
+    parts: dict[tuple[str, str], tuple[list[Any], int | None]] = {}
+    for corpus in corpora if len(corpora) > 1 else ():
+        parts[corpus, ALL] = [p for p in pools if p.corpus == corpus], None
+    name = corpora[0] if len(corpora) == 1 else ALL
+    parts[name, ALL] = pools, None
+    parts.update({(name, str(n)): (pools, n) for n in SIZES})
+    rows = Rows(evaluation, 'choices')
+    for (corpus, size), (members, n) in parts.items():
+        first = True
+        for measure in evaluation.measures:
+            result = choices(measure, members, n, evaluation.rounds, evaluation.seed)
+            if result is None:
+                continue
+            if first:
+                counted: dict[str, Cell] = {'pools': result.pools}
+                counted['mixed'] = result.mixed
+                rows.ours(corpus, size, RANDOM, wrong=result.random, **counted)
+                rows.ours(corpus, size, ORACLE, wrong=result.oracle)
+                first = False
+            rows.ours(
+                corpus,
+                size,
+                measure.name,
+                wrong=result.chosen,
+                change=result.change,
+                avoided=result.avoided,
+            )
+    wrong = 'inconsistent; chit-chat is not wrong.'
+    if any(HALLUCINATION in r.extra for r in evaluation.annotated.responses):
+        wrong = (
+            'one that most annotators say makes something up; only verifiable '
+            'responses.'
+        )
+    return rows.table(wrong=wrong)
+
+
+def twins_of(responses: list[AnnotatedResponse]) -> list[Twin]:
+    """The twins among responses, each its right and its wrong one."""
+    by_twin: dict[object, dict[str, AnnotatedResponse]] = {}
+    for response in responses:
+        if TWIN in response.extra:
+            by_twin.setdefault(response.extra[TWIN], {})[response.label] = response
+    return [
+        (sides[Label.CONSISTENT], sides[Label.INCONSISTENT])
+        for sides in by_twin.values()
+        if set(BINARY) <= sides.keys()
+    ]
+
+
+def twins_table(evaluation: Evaluation) -> Table | None:
+    """For each kind and scorer, the shares seen, in order and kept."""
+    twins = twins_of(list(evaluation.annotated.responses))
+    kinds = list(dict.fromkeys(right.corpus for right, _ in twins))
+    rows = Rows(evaluation, 'twins')
+    for kind in kinds + [ALL] * (len(kinds) > 1):
+        members = [t for t in twins if kind in (ALL, t[0].corpus)]
+        for measure in evaluation.measures:
+            if cells := _twin_cells(measure, members, evaluation):
+                rows.ours(kind, measure.name, **cells)
+    return rows.table()
+
+
+def _twin_cells(
+    measure: Measure, twins: list[Twin], evaluation: Evaluation
+) -> dict[str, Cell]:
+    twins = [t for t in twins if t[0] in measure and t[1] in measure]
+    if not twins:
+        return {}
+    rounds, seed = evaluation.rounds, evaluation.seed
+    values = [measure.values(twin).tolist() for twin in twins]
+
+    def share(shares: list[float]) -> Cell:
+        return mean_interval(shares, rounds=rounds, seed=seed)
+
+    cells: dict[str, Cell] = {
+        'twins': len(twins),
+        'order': share([(r > w) + 0.5 * (r == w) for r, w in values]),
+    }
+    if (threshold := measure.threshold) is not None:
+        cells['wrong'] = share([float(w <= threshold) for _, w in values])
+        cells['kept'] = share([float(r > threshold) for r, _ in values])
+    labels = [measure.score(response).label for _, response in twins]
+    cells['generic'] = sum(label == Label.GENERIC for label in labels) / len(labels)
+    return cells

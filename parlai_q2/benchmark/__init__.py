@@ -1,1 +1,0 @@
-"""What ``parlai_q2 bench`` measures."""

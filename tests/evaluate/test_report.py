@@ -1,0 +1,51 @@
+"""
+The report of every annotated set, with its tables, the papers' rows among ours, and
+notes: as recorded in the folder beside this file. How the numbers are computed is
+tested elsewhere, by hand and against scikit-learn.
+"""
+
+import pytest
+
+from parlai_q2.claims import Score
+from parlai_q2.evaluate.evaluation import evaluate
+from parlai_q2.evaluate.find import read_set
+from parlai_q2.evaluate.report import SetReport, to_text
+from parlai_q2.scorers import load_scorer
+from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.text.overlap import token_overlap
+from tests.tasks.recording import RecordingScorer
+
+
+class OverlapClasses(Scorer):
+    """Gives each class a probability by the words that a response shares."""
+
+    name = 'consistency'
+    settings = {'fitted_with': 'mini'}
+
+    def score_texts(self, examples):
+        scores = []
+        for example in examples:
+            value = token_overlap(example.knowledge_text, example.response).precision
+            rest = 1 - value
+            parts = {'entailment': value, 'neutral': 0.7 * rest}
+            parts |= {'contradiction': 0.2 * rest, 'generic': 0.1 * rest}
+            label = label_of(value, 0.5) if value else 'generic'
+            scores.append(Score(value, label, parts=parts))
+        return scores
+
+
+@pytest.mark.parametrize(
+    'task',
+    [
+        *('q2_wow', 'q2_wow:dodeca', 'begin', 'begin:test', 'dialogue_nli:gold'),
+        *('rome:expert', 'rome:crowd', 'topical_chat_usr', 'twins:time:units'),
+    ],
+)
+def test_the_report_of_a_set_is_as_recorded(placed, file_regression, task):
+    scorers = {'q2': RecordingScorer(), 'consistency': OverlapClasses()}
+    scorers['precision'] = load_scorer('precision')
+    variants = {'greedy': RecordingScorer()} if task.startswith('q2_wow') else None
+    annotated = read_set(task, str(placed))
+    run = evaluate(annotated, scorers, variants=variants, rounds=20)
+    _, _, tables = to_text([SetReport(run)]).partition('\n\n')
+    file_regression.check(tables, basename=task.replace(':', '_'))

@@ -1,0 +1,113 @@
+"""What teachers of annotated sets show beside their records in test_teachers."""
+
+import pytest
+from parlai.core.params import ParlaiParser
+from parlai.core.teachers import create_task_agent_from_taskname
+from parlai.scripts.eval_model import EvalModel
+from parlai.scripts.verify_data import VerifyData
+
+from parlai_q2.errors import ConfigError
+from tests.tasks.annotated_sets import DOG
+from tests.tasks.evaluating import messages
+
+TASKS = 'parlai_q2.tasks.'
+DNLI = f'{TASKS}dialogue_nli.agents'
+
+
+@pytest.mark.parametrize(
+    'task, reply, exs, accuracy',
+    [
+        ('begin.agents:ClassificationTeacher:wow', 'Not fully attributable', 4, 2 / 4),
+        ('dialogue_nli.agents:ClassificationTeacher', 'negative', 4, 2 / 4),
+    ],
+)
+def test_the_classification_view_may_ask_in_the_published_words(
+    sets, task, reply, exs, accuracy
+):
+    report = EvalModel.main(
+        task=TASKS + task,
+        model='fixed_response',
+        fixed_response=reply,
+        published_labels=True,
+        batchsize=2,
+    )
+    assert report['exs'].value() == exs
+    assert report['accuracy'].value() == pytest.approx(accuracy)
+
+
+@pytest.mark.parametrize(
+    'task, problem',
+    [
+        ('begin.agents:WowTeacher:TC', "'topicalchat' is another corpus"),
+        ('rome.agents:ExpertTeacher:dpr', "'dpr' is another part"),
+        (
+            'grounded_sample.agents:ConsistentTeacher:inconsistent',
+            "'inconsistent' is another class",
+        ),
+    ],
+)
+def test_a_second_word_of_what_the_teacher_fixes_is_refused(sets, task, problem):
+    with pytest.raises(ConfigError, match=problem) as caught:
+        messages(TASKS + task)
+    assert task.split(':')[1] in str(caught.value)
+
+
+def test_rows_without_a_human_reply_are_scored_too(sets):
+    report = EvalModel.main(
+        task=f'{TASKS}q2_wow.agents:DialogueTeacher:inconsistent',
+        model='fixed_response',
+        fixed_response='salt is a mineral',
+        measure='overlap',
+    )
+    assert report['exs'].value() == 3
+    assert report['unverifiable']._denom == 3
+
+
+def test_the_dialogue_view_shows_each_persona_once_with_an_agreeing_reply(sets):
+    turn_messages = messages(DNLI)
+    assert [m['checked_sentence'] for m in turn_messages] == [DOG, 'i have no pets .']
+    assert turn_messages[0]['eval_labels'] == ['my dog is brown .']
+    assert 'eval_labels' not in turn_messages[1]
+    assert not {'response', 'q2_label', 'nli_label', 'pair_id'} & set(turn_messages[0])
+
+
+def test_q2_is_set_up_for_dialogue_nli_as_in_the_paper(sets):
+    opt = ParlaiParser(True, True).parse_kwargs(
+        task=f'{DNLI}:GoldTeacher', datatype='valid'
+    )
+    teacher = create_task_agent_from_taskname(opt)[0]
+    clone = type(teacher)(teacher.opt, teacher.share())
+    assert clone._q2_queue is teacher._q2_queue
+    scorer = teacher._q2_queue.scorer
+    assert scorer.threshold == 0.1
+    assert scorer.settings['personal_filter'] == 'off'
+    assert scorer.settings['neutral_fallback'] == '0'
+
+
+@pytest.mark.parametrize('task', ['q2_wow', 'begin'])
+def test_data_are_verified(sets, task):
+    # ParlAI's commands look up how many turns were shown, and count labelled ones only.
+    task = f'{TASKS}{task}.agents'
+    counts = VerifyData.main(task=task, datatype='train:ordered')
+    turn_messages = messages(task, 'train:evalmode')
+    assert counts['exs'] == len(turn_messages) > 0
+    assert counts['missing_labels'] == sum(
+        'eval_labels' not in m for m in turn_messages
+    )
+    assert counts['missing_text'] == counts['did_not_return_message'] == 0
+
+
+def test_training_on_a_view_without_labels_names_those_that_have(sets, monkeypatch):
+    printed = []
+    monkeypatch.setattr('parlai_q2.parlai.annotated_task.warn_once', printed.append)
+    task = f'{TASKS}begin.agents'
+    for name, datatype in (
+        (f'{task}:ClassificationTeacher', 'train:ordered'),
+        (DNLI, 'train:ordered'),
+        (task, 'valid'),
+    ):
+        VerifyData.main(task=name, datatype=datatype)
+    assert not [line for line in printed if 'label' in line]
+    VerifyData.main(task=task, datatype='train:ordered')
+    (line,) = [line for line in printed if 'label' in line]
+    assert 'AnnotatedTeacher and ClassificationTeacher of the same task have' in line
