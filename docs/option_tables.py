@@ -22,10 +22,10 @@ from parlai.core.script import SCRIPT_REGISTRY
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
-from parlai_q2.agents.chat_server.options import add_options as chat_server  # noqa: E402
+from parlai_q2.agents.chat_server.chat_server import add_options as chat_server  # noqa: E402
 from parlai_q2.agents.consistency.consistency import add_options as consistency  # noqa: E402
-from parlai_q2.agents.ctranslate2.options import add_options as ctranslate2  # noqa: E402
-from parlai_q2.agents.grounded_rerank.options import add_rerank_options  # noqa: E402
+from parlai_q2.agents.ctranslate2.ctranslate2 import add_options as ctranslate2  # noqa: E402
+from parlai_q2.agents.grounded_rerank.generator import add_rerank_options  # noqa: E402
 from parlai_q2.agents.hf_classifier.options import add_options as hf_classifier  # noqa: E402
 from parlai_q2.agents.hf_seq2seq.options import add_options as hf_seq2seq  # noqa: E402
 from parlai_q2.cli.commands import GROUPS, Command, module_of, parser_of  # noqa: E402

@@ -6,25 +6,210 @@ Alone it returns the first reply that ``--inference`` finds. Under the reranking
 it finds the candidates of ``--candidate-strategies``.
 """
 
-from collections.abc import Sequence
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.utils.misc import warn_once
 
-from parlai_q2.agents.ctranslate2.options import (
-    add_options,
-    generator_from_opt,
-    strategy_from_opt,
-)
+from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import SpokenTurn
-from parlai_q2.generate.generator import Generator
-from parlai_q2.generate.strategies import NAMED_CANDIDATES, Strategy, parse_strategies
+from parlai_q2.generate.generator import (
+    REPLY_DECODING,
+    REPLY_MODEL,
+    REPLY_TOKENS,
+    Generator,
+    open_generator,
+)
+from parlai_q2.generate.model import COMPUTE_TYPES, ModelPlace
+from parlai_q2.generate.strategies import (
+    DEFAULT_BEAM,
+    NAMED_CANDIDATES,
+    Decoding,
+    Search,
+    Strategy,
+    parse_strategies,
+)
 from parlai_q2.generate.writer import GeneratedReply
+from parlai_q2.models.prompts import REPLY
+from parlai_q2.models.references import SHIPPED as SHIPPED_PREFIX
+from parlai_q2.models.references import shipped_folder
 from parlai_q2.parlai.generator.agent import CandidateAgent
 from parlai_q2.parlai.generator.candidates import Searches
 from parlai_q2.rerank.candidate import Candidate, first_distinct
+
+DEFAULT_INFERENCE = Search.NUCLEUS
+# The widest beam and the most tokens to sample from for --inference.
+MAX_WIDTH = 200
+SHIPPED_MODEL = f'{SHIPPED_PREFIX}{REPLY_MODEL}'
+# What suits the shipped reply model, and the defaults for other models.
+SHIPPED_DEFAULTS = {
+    'prompt_template': REPLY,
+    'inference': str(Search.BEAM),
+    'beam_size': DEFAULT_BEAM,
+    'beam_min_length': REPLY_DECODING.beam_min_length,
+    'beam_block_ngram': REPLY_DECODING.beam_block_ngram,
+    'text_truncate': REPLY_TOKENS,
+    'label_truncate': REPLY_DECODING.label_truncate,
+}
+OTHER_DEFAULTS = {
+    'prompt_template': None,
+    'inference': None,
+    'beam_size': None,
+    'beam_min_length': Decoding.beam_min_length,
+    'beam_block_ngram': Decoding.beam_block_ngram,
+    'text_truncate': None,
+    'label_truncate': Decoding.label_truncate,
+}
+
+
+class _ModelAction(argparse._StoreAction):
+    """
+    Stores ``--model-path`` and sets the defaults that go with it, which take effect
+    when ParlAI reads the command line again.
+    """
+
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
+    ) -> None:
+        super().__call__(parser, namespace, values, option_string)
+        parser.set_defaults(**defaults(values))
+
+
+def defaults(model_path: str | None) -> dict[str, Any]:
+    """The defaults of options that depend on the model."""
+    return SHIPPED_DEFAULTS if model_path == SHIPPED_MODEL else OTHER_DEFAULTS
+
+
+def add_options(
+    parser: ParlaiParser, partial_opt: Mapping[str, Any] | None = None
+) -> ParlaiParser:
+    """Add the options to a parser with those of TorchAgent."""
+    group = parser.add_argument_group('CTranslate2 Agent')
+    group.add_argument(
+        '--model-path',
+        action=_ModelAction,
+        type=str,
+        default=SHIPPED_MODEL,
+        help='a folder that ct2-transformers-converter wrote, with its tokenizer. The '
+        'default, the shipped reply model, also sets the search and lengths that '
+        'suit it',
+    )
+    group.add_argument(
+        '--chat-template',
+        type=str,
+        default=None,
+        help="a file with a Jinja chat template, instead of the tokenizer's",
+    )
+    group.add_argument(
+        '--prompt-template',
+        type=str,
+        default=None,
+        help='the system message of a chat model, or the whole prompt of another: a '
+        'format string with {knowledge} and {history}',
+    )
+    group.add_argument('--device', type=str, default='cpu', help='cpu, cuda or cuda:1')
+    group.add_argument(
+        '--compute-type',
+        type=str,
+        default='default',
+        help=f'one of {", ".join(COMPUTE_TYPES)}; default: the stored type',
+    )
+    group.add_argument(
+        '--stop',
+        type=str,
+        nargs='+',
+        default=None,
+        help='texts or tokens that end a reply',
+    )
+    group = parser.add_argument_group('CTranslate2 Agent: search')
+    group.add_argument(
+        '--inference',
+        choices=tuple(Search),
+        default=None,
+        help='the search for a reply without reranking; reranking uses '
+        f'--candidate-strategies. Default: {DEFAULT_INFERENCE}',
+    )
+    for name, kind, explanation in (
+        ('--beam-size', int, 'width of beams for --inference'),
+        ('--topk', int, 'for --inference topk or delayedbeam'),
+        ('--topp', float, 'for --inference nucleus'),
+        ('--beam-delay', int, 'for --inference delayedbeam'),
+    ):
+        group.add_argument(name, type=kind, default=None, help=explanation)
+    usual = Decoding()
+    for name, explanation in (
+        ('temperature', 'temperature of sampling'),
+        ('beam_length_penalty', 'scores are divided by the length to this power'),
+        ('beam_block_ngram', 'no n-gram of this size occurs twice; 0: no limit'),
+        ('beam_min_length', 'the least number of tokens in a reply'),
+    ):
+        value = getattr(usual, name)
+        option = f'--{name.replace("_", "-")}'
+        group.add_argument(option, type=type(value), default=value, help=explanation)
+    model_path = (partial_opt or {}).get('model_path', SHIPPED_MODEL)
+    parser.set_defaults(**defaults(model_path))
+    return parser
+
+
+def strategy_from_opt(opt: Mapping[str, Any]) -> Strategy:
+    """
+    The search of an agent that is not reranked.
+
+    :raises ConfigError: if a number is out of range.
+    """
+    name = opt.get('inference') or DEFAULT_INFERENCE
+    values = {
+        'beam': opt.get('beam_size'),
+        'k': opt.get('topk'),
+        'delay': opt.get('beam_delay'),
+        'p': opt.get('topp'),
+    }
+    for key, option in (('beam', 'beam-size'), ('k', 'topk'), ('delay', 'beam-delay')):
+        value = values[key]
+        if value is not None and not 1 <= value <= MAX_WIDTH:
+            raise ConfigError(
+                f'--{option} is {value}; it must be from 1 to {MAX_WIDTH}.'
+            )
+    if values['p'] is not None and not 0 < values['p'] <= 1:
+        raise ConfigError(f'--topp is {values["p"]}; it must be above 0, at most 1.')
+    if name != Search.BEAM:
+        del values['beam']
+    settings = {key: value for key, value in values.items() if value is not None}
+    return Strategy(name, 1, **settings)
+
+
+def generator_from_opt(opt: Mapping[str, Any], seed: int | None = None) -> Generator:
+    """
+    Open the generator that the options describe.
+
+    :param seed: makes samples reproducible.
+    :raises ConfigError: if an option is invalid.
+    :raises ModelError: if the model cannot be read.
+    """
+    model_path = opt.get('model_path') or SHIPPED_MODEL
+    if model_path.startswith(SHIPPED_PREFIX):
+        folder = shipped_folder(model_path.removeprefix(SHIPPED_PREFIX))
+    else:
+        folder = Path(model_path).expanduser()
+    # ParlAI's options have numbers below 1 for no limit.
+    lengths = (opt.get('text_truncate'), opt.get('truncate'))
+    max_context = next((n for n in lengths if n is not None and n >= 1), None)
+    label_length = opt.get('label_truncate')
+    if label_length is not None and label_length < 1:
+        label_length = None
+    return open_generator(
+        ModelPlace(folder, opt['device'], opt['compute_type']),
+        Decoding.from_opt({**opt, 'label_truncate': label_length}),
+        prompt=opt.get('prompt_template'),
+        chat_template=opt.get('chat_template'),
+        stops=opt.get('stop') or (),
+        max_context=max_context,
+        seed=seed,
+    )
 
 
 class Ctranslate2Agent(CandidateAgent):

@@ -1,23 +1,170 @@
 """
-The chat commands of the agent.
+The chat commands ``/knowledge``, ``/search``, ``/why``, ``/candidates`` and ``/help``.
 
 A command gets an answer instead of a reply, and stays out of the batch and the history.
 Logs of the chat mark the answer. In a terminal, evidence goes to standard output, where
 ParlAI's interactive chat shows its replies.
 """
 
+import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parlai.core.message import Message
 from parlai.core.torch_agent import Batch
 
-from parlai_q2.agents.grounded_rerank import commands
-from parlai_q2.agents.grounded_rerank.knowledge_source import AgentKnowledge
+from parlai_q2.agents.grounded_rerank.knowledge_source import AgentKnowledge, read_typed
+from parlai_q2.enums import Word
+from parlai_q2.errors import UnknownNameError
 from parlai_q2.io.world_logs import COMMAND
-from parlai_q2.report.terminal import use_colour
+from parlai_q2.report.entries import list_sources
+from parlai_q2.report.terminal import render_candidates, render_score, use_colour
+from parlai_q2.rerank import Ranking
+from parlai_q2.rerank.guards import find_guard
+from parlai_q2.retrieve.show import render_passages
+from parlai_q2.turns import Passage
+
+HELP = """\
+/knowledge <text>      set the knowledge replies must stick to
+/knowledge add <text>  add a passage to it
+/knowledge             show it
+/knowledge clear       forget it
+/search <words>        what is found in the documents
+/why                   the evidence for the last reply
+/candidates            all candidates of the last turn, best first
+/help                  this list"""
+# The name of the command for a message without text, which cannot be typed.
+BLANK = 'no text'
+BLANK_ANSWER = 'Type a message, or /help for a list of commands.'
+# "add" and a passage. Other texts, such as "Additions are free.", are passages.
+_ADD = re.compile(r'add\s+(?=\S)', re.IGNORECASE)
+_COMMAND = re.compile(r'\s*/([A-Za-z]+)(?:\s+(.*))?\s*$', re.DOTALL)
+
+
+class Name(Word):
+    """The commands."""
+
+    KNOWLEDGE = 'knowledge'
+    SEARCH = 'search'
+    WHY = 'why'
+    CANDIDATES = 'candidates'
+    HELP = 'help'
+
+
+class Command(NamedTuple):
+    """A typed command: a name in lower case, which may be unknown, and a text."""
+
+    name: str
+    argument: str
+
+
+def parse_command(text: Any) -> Command | None:
+    """
+    Read a text as a command; None if it is none, as ``/r/aww is nice``. A blank text is
+    the command :data:`BLANK`, so that it gets no reply and stays out of the history.
+    """
+    if not isinstance(text, str):
+        return None
+    if not text.strip():
+        return Command(BLANK, '')
+    match = _COMMAND.match(text)
+    if match is None:
+        return None
+    return Command(match[1].lower(), (match[2] or '').strip())
+
+
+def answer_command(
+    command: Command,
+    knowledge: AgentKnowledge,
+    last_reply: Mapping[str, Any] | None,
+    colour: bool = False,
+    width: int = 80,
+) -> str:
+    """
+    Carry out a command.
+
+    :param knowledge: the knowledge of the chat; ``/knowledge`` changes it.
+    :param last_reply: the agent's last reply with its evidence; None if there is none.
+    :return: the text to answer with.
+    """
+    if command.name == BLANK:
+        return BLANK_ANSWER
+    if command.name == Name.HELP:
+        return HELP
+    if command.name == Name.KNOWLEDGE:
+        return _answer_knowledge(command.argument, knowledge)
+    if command.name not in tuple(Name):
+        return f'{UnknownNameError("command", command.name, Name)} Type /help.'
+    if command.name == Name.SEARCH:
+        return _answer_search(command.argument, knowledge, width)
+    if last_reply is None:
+        return 'Nothing has been said yet.'
+    if command.name == Name.CANDIDATES:
+        return render_candidates(Ranking.from_dict(last_reply), colour, width)
+    ranking = Ranking.from_dict(last_reply)
+    return _answer_why(ranking, str(last_reply['text']), colour, width)
+
+
+def _answer_knowledge(text: str, knowledge: AgentKnowledge) -> str:
+    if not text:
+        if not knowledge.typed:
+            return 'No knowledge was typed.'
+        return f'Knowledge: {_format_passages(knowledge.typed)}'
+    if text.lower() == 'clear':
+        knowledge.typed = ()
+        return 'The typed knowledge is forgotten.'
+    addition = _ADD.match(text)
+    passages = read_typed(text[addition.end() :] if addition else text)
+    knowledge.typed = (*knowledge.typed, *passages) if addition else passages
+    source = knowledge.source
+    instead = ' instead of the knowledge file' if source.passages else ''
+    instead = ' instead of the documents' if source.index is not None else instead
+    also = ' too' if addition else ''
+    return f'Replies will stick to this{also}{instead}: {_format_passages(passages)}'
+
+
+def _answer_search(words: str, knowledge: AgentKnowledge, width: int) -> str:
+    searched = knowledge.source.searched
+    if searched is None:
+        return (
+            'There are no documents to search: give --knowledge-index, or a '
+            '--knowledge-file of several passages.'
+        )
+    if not words:
+        return 'Type /search and what to look for.'
+    hits = searched.search(words)
+    passages = [hit.passage for hit in hits]
+    return render_passages(passages, [hit.score for hit in hits], width)
+
+
+def _format_passages(passages: Sequence[Passage]) -> str:
+    # Blank lines separate them, as when they are typed.
+    return '\n\n'.join(f'{p.title}: {p.text}' if p.title else p.text for p in passages)
+
+
+def _answer_why(ranking: Ranking, reply: str, colour: bool, width: int) -> str:
+    chosen, lines = ranking.chosen, [f'Chosen for: {ranking.reason}.']
+    if chosen.displayed_score is None:
+        return lines[0]
+    if reply != chosen.text:
+        lines.append(f'Said instead: {reply}')
+    if chosen.guards:
+        guards = [(name, find_guard(name)) for name in chosen.guards]
+        messages = [guard.message if guard else name for name, guard in guards]
+        lines.append(f'Counted as {chosen.value:.2f}: it is {" and ".join(messages)}.')
+    if reply == chosen.text:
+        lines += [f'From: {source}' for source in list_sources(ranking)]
+    evidence = render_score(
+        chosen.displayed_score,
+        chosen.text,
+        ranking.passages,
+        colour=colour,
+        width=width,
+    )
+    return '\n'.join([*lines, evidence])
+
 
 if TYPE_CHECKING:
     from parlai.core.torch_generator_agent import TorchGeneratorAgent
@@ -60,27 +207,24 @@ class ChatCommands(_Generator):
         self._interactive = mode
         super().set_interactive_mode(mode, shared)
 
-    def read_command(self, observation: Mapping[str, Any]) -> commands.Command | None:
+    def read_command(self, observation: Mapping[str, Any]) -> Command | None:
         """Read a message as a command; None if it is none, or outside a chat."""
         text = observation.get('text') if self._interactive else None
-        return commands.read_command(text)
+        return parse_command(text)
 
-    def observe_command(self, command: commands.Command) -> Message:
+    def observe_command(self, command: Command) -> Message:
         """Answer a command, and observe the answer instead of a message."""
         terminal = TERMINAL_OPTION in self.opt and BROWSER_OPTION not in self.opt
-        if self._last_reply and command.name in (
-            commands.Name.WHY,
-            commands.Name.CANDIDATES,
-        ):
+        if self._last_reply and command.name in (Name.WHY, Name.CANDIDATES):
             self._last_reply = self.explained(self._last_reply)
-        answer = commands.answer_command(
+        answer = answer_command(
             command,
             self.knowledge,
             self._last_reply,
             colour=terminal and use_colour(sys.stdout),
             width=shutil.get_terminal_size().columns,
         )
-        if terminal and command.name in (commands.Name.WHY, commands.Name.CANDIDATES):
+        if terminal and command.name in (Name.WHY, Name.CANDIDATES):
             # ParlAI would cut long replies and override colours.
             sys.stdout.write(f'{answer}\n')
             sys.stdout.flush()

@@ -29,6 +29,8 @@ from parlai_q2.agents.grounded_rerank.answering import (
 from parlai_q2.agents.grounded_rerank.chat import ChatCommands
 from parlai_q2.agents.grounded_rerank.generator import (
     add_generator_options,
+    add_rerank_options,
+    drop_options_of_other_commands,
     find_generator_name,
     load_generator_class,
     make_reranking_class,
@@ -39,10 +41,6 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
     AgentKnowledge,
 )
 from parlai_q2.agents.grounded_rerank.metrics import compute_metrics
-from parlai_q2.agents.grounded_rerank.options import (
-    add_rerank_options,
-    drop_options_of_other_commands,
-)
 from parlai_q2.claims import Label
 from parlai_q2.cli.knowledge_options import searching_source
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt

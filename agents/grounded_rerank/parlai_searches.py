@@ -11,20 +11,18 @@ import torch
 from parlai.core.torch_agent import Batch
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 
-from parlai_q2.agents.grounded_rerank.decoding import decoding
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     has_retriever,
     read_retrieved_documents,
 )
-from parlai_q2.agents.grounded_rerank.seeds import (
-    SearchSeeds,
-    preserve_random_state,
-    seed_searches,
-)
 from parlai_q2.agents.grounded_rerank.side_by_side import (
     SearchPlan,
+    SearchSeeds,
+    decoding,
     is_small_enough,
+    preserve_random_state,
     search_side_by_side,
+    seed_searches,
 )
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import NAMED_CANDIDATES, Search, Strategy

@@ -1,13 +1,16 @@
 """Makes a classifier's Hugging Face tokenizer a ParlAI dictionary."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from parlai.agents.hugging_face.dict import HuggingFaceDictionaryAgent
 from parlai.core.opt import Opt
 
-from parlai_q2.agents.hf_classifier.checkpoint import load_hf_tokenizer
 from parlai_q2.agents.hf_classifier.options import classifier_config
 from parlai_q2.errors import ModelError
+from parlai_q2.models.loading import load_tokenizer
+from parlai_q2.parlai.model_files import saved_folder
+from parlai_q2.presets import ModelConfig
 
 
 class HfClassifierDictionaryAgent(HuggingFaceDictionaryAgent):
@@ -41,3 +44,10 @@ class HfClassifierDictionaryAgent(HuggingFaceDictionaryAgent):
         return vec_type(
             self.hf_tokenizer.encode(text, add_special_tokens=False, verbose=False)
         )
+
+
+def load_hf_tokenizer(opt: Mapping[str, Any], config: ModelConfig) -> Any:
+    folder = saved_folder(opt)
+    if folder is not None:
+        return load_tokenizer(str(folder))
+    return load_tokenizer(config.model, config.revision)

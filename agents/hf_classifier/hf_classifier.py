@@ -18,13 +18,13 @@ from parlai.core.torch_classifier_agent import TorchClassifierAgent
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
-from parlai_q2.agents.hf_classifier.checkpoint import (
+from parlai_q2.agents.hf_classifier.dictionary import HfClassifierDictionaryAgent
+from parlai_q2.agents.hf_classifier.modules import (
+    HfClassifierModel,
     load_network,
     longest_input,
     save_folder,
 )
-from parlai_q2.agents.hf_classifier.dictionary import HfClassifierDictionaryAgent
-from parlai_q2.agents.hf_classifier.modules import HfClassifierModel
 from parlai_q2.agents.hf_classifier.options import (
     add_options,
     at_most,

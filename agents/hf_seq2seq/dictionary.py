@@ -1,5 +1,7 @@
 """
-Makes a Hugging Face tokenizer a ParlAI dictionary.
+Makes a Hugging Face tokenizer a ParlAI dictionary, and loads and saves the model beside
+it: from the folder beside the model file (:mod:`parlai_q2.parlai.model_files`), or else
+from ``--hf-model``.
 
 ParlAI puts a start token before the decoder's input and an end token (``eos_token``)
 after its output. The start token is ``bos_token``, or ``pad_token`` where there is none
@@ -8,14 +10,45 @@ model replaces it with the token it was trained to start with
 (``decoder_start_token_id``: padding for T5, the end token for BART).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from parlai.agents.hugging_face.dict import HuggingFaceDictionaryAgent
 from parlai.core.opt import Opt
 
-from parlai_q2.agents.hf_seq2seq.checkpoint import load_hf_tokenizer
 from parlai_q2.errors import ModelError
+from parlai_q2.models.loading import NO_CODE, load_seq2seq, load_tokenizer
+from parlai_q2.parlai.model_files import SUFFIX, saved_folder
+
+
+def load_network(opt: Mapping[str, Any]) -> Any:
+    """
+    The Hugging Face model in fp32, ready for training; its weights are random where
+    ParlAI will read them from a model file.
+    """
+    folder = saved_folder(opt)
+    if folder is None:
+        model, _ = load_seq2seq(opt['hf_model'])
+    else:
+        from transformers import AutoConfig, AutoModelForSeq2SeqLM, GenerationConfig
+
+        config = AutoConfig.from_pretrained(folder, **NO_CODE)
+        model = AutoModelForSeq2SeqLM.from_config(config)
+        model.generation_config = GenerationConfig.from_pretrained(folder)
+    return model.float().requires_grad_(True)
+
+
+def load_hf_tokenizer(opt: Mapping[str, Any]) -> Any:
+    folder = saved_folder(opt)
+    return load_tokenizer(opt['hf_model'] if folder is None else str(folder))
+
+
+def save_folder(model_file: str, model: Any, tokenizer: Any) -> None:
+    folder = model_file + SUFFIX
+    model.config.save_pretrained(folder)
+    model.generation_config.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
 
 # A word that tokenizers keep whole; it shows what they put around a text.
 PROBE = 'a'

@@ -17,8 +17,11 @@ from parlai.core.torch_agent import Batch, History
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.utils.misc import warn_once
 
-from parlai_q2.agents.hf_seq2seq.checkpoint import load_network, save_folder
-from parlai_q2.agents.hf_seq2seq.dictionary import HfSeq2seqDictionaryAgent
+from parlai_q2.agents.hf_seq2seq.dictionary import (
+    HfSeq2seqDictionaryAgent,
+    load_network,
+    save_folder,
+)
 from parlai_q2.agents.hf_seq2seq.modules import HfSeq2seqModel
 from parlai_q2.agents.hf_seq2seq.options import add_options, prompt_from_opt
 from parlai_q2.errors import ConfigError

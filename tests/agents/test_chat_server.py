@@ -12,7 +12,7 @@ from parlai.core.params import ParlaiParser
 from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
 
-from parlai_q2.agents.chat_server.options import KEY_VARIABLE
+from parlai_q2.agents.chat_server.chat_server import KEY_VARIABLE
 from parlai_q2.errors import ConfigError, ServerError
 from parlai_q2.rerank import Reranker
 from parlai_q2.scripts.interactive_web import AgentConversation

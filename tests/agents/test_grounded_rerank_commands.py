@@ -2,11 +2,7 @@
 
 import pytest
 
-from parlai_q2.agents.grounded_rerank.commands import (
-    Command,
-    answer_command,
-    read_command,
-)
+from parlai_q2.agents.grounded_rerank.chat import Command, answer_command, parse_command
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     EpisodeKnowledge,
     KnowledgeSource,
@@ -47,12 +43,12 @@ def said(text=None, turn='red blue', candidates=('green', 'red')):
     ],
 )
 def test_what_is_a_command(text, command):
-    assert read_command(text) == command
+    assert parse_command(text) == command
 
 
 def test_knowledge_is_set_shown_and_forgotten(knowledge):
     def say(text):
-        return answer_command(read_command(text), knowledge, None)
+        return answer_command(parse_command(text), knowledge, None)
 
     assert say('/knowledge') == 'No knowledge was typed.'
     assert say('/knowledge Tea is hot.') == 'Replies will stick to this: Tea is hot.'
@@ -64,7 +60,7 @@ def test_knowledge_is_set_shown_and_forgotten(knowledge):
 
 def test_further_passages_are_added(knowledge):
     def say(text):
-        return answer_command(read_command(text), knowledge, None)
+        return answer_command(parse_command(text), knowledge, None)
 
     say('/knowledge Tea is hot.')
     added = say('/knowledge add Milk __knowledge__ It is white.')

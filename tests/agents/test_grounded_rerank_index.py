@@ -10,7 +10,7 @@ from parlai_q2.agents.grounded_rerank.answering import (
     add_document_replies,
     prefer_answers,
 )
-from parlai_q2.agents.grounded_rerank.commands import Command, answer_command
+from parlai_q2.agents.grounded_rerank.chat import Command, answer_command
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     AgentKnowledge,
     KnowledgeSource,
