@@ -5,8 +5,13 @@ import re
 
 import pytest
 
-from parlai_q2.zoo.train.twins.facts import fact_twin, fill_slots, load_facts
-from parlai_q2.zoo.train.twins.pools import Noun, Number
+from parlai_q2.zoo.train.twins.facts import (
+    Noun,
+    Number,
+    fact_twin,
+    fill_slots,
+    load_facts,
+)
 
 MANY = 400
 ALL = [(held_out, fact) for held_out in (False, True) for fact in load_facts(held_out)]

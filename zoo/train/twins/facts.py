@@ -1,21 +1,185 @@
 """
 Twins from invented facts (``facts.txt``), of kinds that rules on corpus sentences yield
 too rarely: comparisons from the other side, quantifiers, order in time, attributes of
-one of two things, converse relations, qualifiers, numbers and units.
+one of two things, converse relations, qualifiers, numbers and units; and from service
+talk (``service.txt``): house rules, and replies to customers who ask. A permission, an
+offer or a yes is a claim, right or wrong by the rule.
 
 Knowledge, right and wrong sentences are drawn independently, so that neither words nor
 their order tell which is right. Facts that are marked ``held`` are not taught: they
 show what has been learnt of a construction that was never seen.
+
+Words from ``pools.txt`` fill the slots. A slot of a sentence is ``{A}``, ``{A:spec}``
+for another form, or ``{A.field}`` of a record; :class:`Noun` and :class:`Number` say
+which forms there are.
 """
 
 import random
 import re
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from parlai_q2.zoo.train.twins.pools import Number, draw_words
-from parlai_q2.zoo.train.twins.twin import CONTRADICTED, Twin
+from parlai_q2.text.amounts import SMALL
+from parlai_q2.text.amounts import TENS as TENS_BY_WORD
+from parlai_q2.zoo.train.twins.twin import CONTRADICTED, Twin, forms
+
+POOLS_FILE = 'pools.txt'
+PERSON = 'person'
+# The fields of records, in the order of the file.
+FIELDS = {
+    'thingy': 'adj er opp oppadj',
+    'humanly': 'adj er opp oppadj',
+    'beastly': 'adj er opp oppadj',
+    'superly': 'adj er opp oppadj est oppest',
+    'sight': 'one pl',
+    'prize': 'pl one',
+    'predicate': 'one pl do does dont doesnt',
+    'trait': 'do does dont doesnt',
+    'action': 'base past pp',
+    'accusation': 'base past pp',
+    'deed': 'base past pp',
+    'life': 'past pp',
+    'career': 'past pp',
+    'actof': 'past pp',
+    'saying': 'past pp',
+    'asking': 'past pp',
+    'cooking': 'ing base pp',
+    'process': 'does pp base other otherpp',
+    'kin': 'of back other',
+    'compass': 'to back',
+    'condition2': 'yes no',
+    'habit': 'who do',
+    'step': 'pas',
+    'custom': 'sing',
+    'effect': 'n',
+}
+ONES = [*SMALL]
+TENS = [*TENS_BY_WORD]
+TIMES = {2: 'twice', 3: 'three times', 4: 'four times', 5: 'five times'}
+SHARES = {
+    10: 'one in ten', 20: 'a fifth', 25: 'a quarter', 33: 'about a third', 50: 'half',
+    67: 'about two thirds', 75: 'three quarters', 90: 'nine in ten',
+}  # fmt: skip
+# Measures in another unit: the factor, what is added, and the range that is drawn.
+CONVERTED = {
+    'kmtomiles': (0.6214, 0, 8, 400),
+    'mtofeet': (3.2808, 0, 12, 380),
+    'kgtolb': (2.2046, 0, 3, 300),
+    'ctof': (1.8, 32, 4, 95),
+    'ltogal': (0.2642, 0, 8, 400),
+}
+
+
+class Noun(str):
+    """``{A:the}``, ``{A:a}``, ``{A:A}`` with an article, ``{A:pl}``, ``{A:Cap}``."""
+
+    plural = ''
+
+    def __format__(self, spec: str) -> str:
+        text = str(self)  # a string of its own: no further call of this
+        article = 'an' if text[0].lower() in 'aeiou' else 'a'
+        forms = {
+            'the': f'the {text}',
+            'a': f'{article} {text}',
+            'A': f'{article.capitalize()} {text}',
+            'pl': str(self.plural),
+            'Cap': text[:1].upper() + text[1:],
+            'low': text[:1].lower() + text[1:],
+        }
+        return forms.get(spec, text)
+
+
+class Number(int):
+    """
+    ``{n:w}`` in words, ``{n:,}`` with separators; of an hour ``h``; of a year the
+    century and decade (``c``, ``dec``) and others (``oc``, ``odec``); rounded
+    (``about``, ``under``, ``above``) and by tens off (``tenth``, ``ten``); of a
+    percentage its share (``frac``, ``many``) and others (``ofrac``, ``omany``).
+    """
+
+    def __format__(self, spec: str) -> str:
+        form = NUMBER_FORMS.get(spec)
+        return form(int(self)) if form else int.__format__(self, spec)
+
+
+def in_words(n: int) -> str:
+    """A number in words, 0 <= n < 100, or below 10,000 as digits with separators."""
+    if n < 20:
+        return ONES[n]
+    if n < 100:
+        ten, unit = divmod(n, 10)
+        return TENS[ten - 2] + (f'-{ONES[unit]}' if unit else '')
+    return f'{n:,}'
+
+
+NUMBER_FORMS: dict[str, Callable[[int], str]] = {
+    'w': in_words,
+    'times': TIMES.__getitem__,
+    'h': lambda n: f'{n} am' if n < 12 else f'{(n - 1) % 12 + 1} pm',
+    'c': lambda n: f'{(n - 1) // 100 + 1}th',
+    'oc': lambda n: f'{(n - 1) // 100 - 1}th',
+    'dec': lambda n: f'{n // 10 * 10}s',
+    'odec': lambda n: f'{n // 10 * 10 - 40}s',
+    'about': lambda n: f'about {round(n, -2):,}',
+    'under': lambda n: f'{(n - 1) // 1000 * 1000:,}',
+    'above': lambda n: f'{n // 1000 * 1000 + 1000:,}',
+    'tenth': lambda n: f'about {n // 10:,}',
+    'ten': lambda n: f'{10 * n:,}',
+    'frac': SHARES.__getitem__,
+    'ofrac': lambda n: SHARES[10 if n > 40 else 75],
+    'many': lambda n: 'exactly half' if n == 50 else _share_of_all(n > 50),
+    'omany': lambda n: _share_of_all(n < 50),
+}
+
+
+def _share_of_all(is_most: bool) -> str:
+    return 'the majority' if is_most else 'less than half'
+
+
+@cache
+def load_pools() -> dict[str, tuple[Any, ...]]:
+    """The words of each pool."""
+    text = (files('parlai_q2.zoo.train.twins') / POOLS_FILE).read_text(encoding='utf-8')
+    words_by_pool: dict[str, tuple[Any, ...]] = {}
+    for line in text.splitlines():
+        if line.strip() and not line.startswith('#'):
+            name, words = line.split(' = ')
+            words_by_pool[name] = tuple(_word(name, w) for w in words.split(' | '))
+    return words_by_pool
+
+
+def _word(pool: str, text: str) -> Any:
+    parts = [part.strip() for part in text.split(';')]
+    if pool in FIELDS:
+        fields = dict(zip(FIELDS[pool].split(), map(Noun, parts), strict=True))
+        upper = {n.capitalize(): Noun(v[:1].upper() + v[1:]) for n, v in fields.items()}
+        return SimpleNamespace(**fields, **upper)
+    noun = Noun(parts[0])
+    noun.plural = parts[-1]
+    return noun
+
+
+def draw_words(pool: str, count: int, rng: random.Random) -> list[Any]:
+    """Different words of a pool."""
+    if pool == PERSON:
+        firsts, lasts = (
+            draw_words('name', count, rng),
+            draw_words('surname', count, rng),
+        )
+        return [Noun(' '.join((a, b))) for a, b in zip(firsts, lasts, strict=True)]
+    if pool in CONVERTED:
+        factor, plus, low, high = CONVERTED[pool]
+        value = rng.randint(low, high)
+        converted = round(value * factor + plus)
+        wrong = round(converted * rng.choice((0.4, 2.5, 4)))
+        return [SimpleNamespace(km=value, mi=converted, bad=wrong)]
+    if pool == 'pct':
+        return [Number(w) for w in rng.sample(load_pools()[pool], count)]
+    return rng.sample(load_pools()[pool], count)
+
 
 FILE = 'facts.txt'
 HELD_OUT_PREFIX = 'held '
@@ -87,3 +251,69 @@ def fact_twin(rng: random.Random, held_out: bool = False) -> tuple[str, Twin]:
     while (wrong := draw_sentence('W')).lower() == right.lower():
         pass
     return knowledge, Twin(f'fact {fact.kind}', right, wrong, CONTRADICTED)
+
+
+SERVICE_FILE = 'service.txt'
+PLACES = tuple(
+    """
+    studio library gym clinic campsite hostel theatre workshop office hall
+    """.split()
+)
+ITEMS = tuple(
+    """
+    bike tent camera stroller suitcase scooter guitar laptop umbrella
+    """.split()
+)
+DAYS = tuple(
+    ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+)
+
+
+class Service(NamedTuple):
+    """A rule, and a right and a wrong answer under it."""
+
+    knowledge: str
+    right: str
+    wrong: str
+
+
+def hour(n: int) -> str:
+    """An hour of the day as it is said, 0 < n < 24."""
+    return f'{n} am' if n < 12 else 'noon' if n == 12 else f'{n - 12} pm'
+
+
+def draw_values(rng: random.Random) -> dict[str, Any]:
+    """Values for the words in braces."""
+    opens, closes = rng.randint(7, 10), rng.randint(15, 20)
+    few, many = rng.randint(2, 6), rng.randint(8, 30)
+    price, age = rng.randint(5, 60), rng.choice((12, 14, 16, 18))
+    day, other = rng.sample(DAYS, 2)
+    return {
+        'place': rng.choice(PLACES),
+        'item': rng.choice(ITEMS),
+        'day': day,
+        'other': other,
+        'opens': hour(opens),
+        'closes': hour(closes),
+        'inside': hour(rng.randint(opens + 1, closes - 1)),
+        'late': hour(rng.randint(closes + 1, 21)),
+        'few': few,
+        'many': many,
+        'more': many + few * 7,
+        'crowd': many + few,
+        'price': price,
+        'total': price * few,
+        'least': price * 10,
+        'above': price * 11,
+        'age': age,
+        'younger': age - few,
+        'older': age + few,
+        'minutes': few * 15,
+    }
+
+
+def draw_service(rng: random.Random) -> Service:
+    """One rule with its answers."""
+    rule, values = rng.choice(forms(SERVICE_FILE)), draw_values(rng)
+    chosen = (rule.head, rng.choice(rule.right), rng.choice(rule.wrong))
+    return Service(*(text.format(**values) for text in chosen))

@@ -7,7 +7,7 @@ import random
 import re
 from collections.abc import Callable
 
-from parlai_q2.zoo.train.twins.pools import ONES
+from parlai_q2.zoo.train.twins.facts import ONES
 from parlai_q2.zoo.train.twins.twin import Twin
 
 # Units of one dimension, each with its names and its size in the first one.

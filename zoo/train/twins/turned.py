@@ -19,90 +19,24 @@ MAX_PHRASE_WORDS = 6  # words of a phrase that is moved
 SUBJECTS = ('nsubj', 'nsubjpass')
 OBJECTS = ('dobj', 'attr', 'pobj', 'dative', 'nsubj', 'nsubjpass')
 SYMMETRIC = frozenset(
-    [
-        'meet',
-        'marry',
-        'border',
-        'resemble',
-        'equal',
-        'join',
-        'adjoin',
-        'accompany',
-        'agree',
-        'differ',
-        'collaborate',
-        'compete',
-        'fight',
-        'combine',
-        'mix',
-        'merge',
-        'divorce',
-        'date',
-        'share',
-        'connect',
-        'link',
-        'relate',
-        'associate',
-        'include',
-        'involve',
-        'compare',
-        'correspond',
-        'rhyme',
-        'intersect',
-        'separate',
-        'exist',
-        'occur',
-    ]
+    """
+    meet marry border resemble equal join adjoin accompany agree differ collaborate
+    compete fight combine mix merge divorce date share connect link relate associate
+    include involve compare correspond rhyme intersect separate exist occur
+    """.split()
 )
 # Prepositions of relations that hold both ways, or of mere lists.
 BOTH_WAYS = frozenset(
-    [
-        'with',
-        'between',
-        'among',
-        'like',
-        'near',
-        'and',
-        'including',
-        'such',
-        'as',
-        'beside',
-        'alongside',
-        'against',
-    ]
+    """
+    with between among like near and including such as beside alongside against
+    """.split()
 )
 # Verbs whose past and participle are alike, besides those in -ed.
 PAST_PARTICIPLES = frozenset(
-    [
-        'made',
-        'led',
-        'built',
-        'bought',
-        'sold',
-        'found',
-        'brought',
-        'taught',
-        'fought',
-        'lost',
-        'kept',
-        'sent',
-        'held',
-        'told',
-        'won',
-        'hit',
-        'put',
-        'paid',
-        'caught',
-        'shot',
-        'fed',
-        'bred',
-        'lent',
-        'met',
-        'left',
-        'heard',
-        'read',
-        'spent',
-    ]
+    """
+    made led built bought sold found brought taught fought lost kept sent held told won
+    hit put paid caught shot fed bred lent met left heard read spent
+    """.split()
 )
 COMPARED = {
     'larger': 'smaller', 'bigger': 'smaller', 'higher': 'lower', 'taller': 'shorter',
