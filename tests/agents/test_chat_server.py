@@ -1,8 +1,6 @@
 """The agent whose model runs behind a server, alone, reranked, and in commands."""
 
-import builtins
 import json
-from time import perf_counter
 
 import pytest
 from parlai.core.agents import create_agent
@@ -10,19 +8,15 @@ from parlai.core.message import Message
 from parlai.core.metrics import dict_report
 from parlai.core.params import ParlaiParser
 from parlai.scripts.eval_model import EvalModel
-from parlai.scripts.interactive import Interactive
 
 from parlai_q2.agents.chat_server.chat_server import KEY_VARIABLE
 from parlai_q2.errors import ConfigError, ServerError
-from parlai_q2.rerank import Reranker
-from parlai_q2.scripts.interactive_web import AgentConversation
-from tests.agents.protocol_server import Broken, choice, serving
+from tests.agents.protocol_server import choice, serving
 from tests.agents.rerank_toys import AGENT as RERANKED
 from tests.agents.rerank_toys import TASK, TOY, reply_to
 
 ALONE = 'parlai_q2.agents.chat_server.chat_server:ChatServerAgent'
 KEY = 'sk-Secret-7'
-TEN = json.dumps({'choices': [choice(f'{n} 2') for n in range(10)]}).encode()
 RERANKING = {'model': RERANKED, 'generator': ALONE, 'choose': TOY}
 
 
@@ -75,24 +69,6 @@ def test_the_best_of_all_is_said_when_they_are_reranked():
     assert rows[3]['first']
     assert rows[0]['strategies'] == ['server']
     json.dumps(reply['rerank'], allow_nan=False)
-
-
-def test_a_turn_takes_the_time_of_one_request_and_of_the_scorer():
-    """Timed three times, of which the best counts: other work only adds."""
-    wait, over = 0.3, []
-    with serving(digits, *[Broken(body=TEN, wait=wait)] * 4) as served:
-        agent = make(served, **RERANKING)
-        reply_to(agent, 'Hello?')
-        for _ in range(3):
-            agent.reset_metrics()
-            began = perf_counter()
-            reply_to(agent, 'Hello?')
-            took = perf_counter() - began
-            scorer = agent.report()['rerank/scorer_ms'].value() / 1000
-            assert took > wait + scorer
-            over.append(took - wait - scorer)
-    assert len(served.requests) == 4
-    assert min(over) < wait / 2
 
 
 def test_without_knowledge_one_reply_is_asked_for():
@@ -185,51 +161,6 @@ def test_a_server_without_log_probabilities_is_no_such_generator():
         reply_to(make(served, **RERANKING, **by), 'Hello?')
 
 
-@pytest.mark.slow
-def test_behind_a_server_a_model_gives_the_choice_that_it_gives_here():
-    from tests.agents.hf_models import AGENT, make_agent
-
-    shipped = make_agent(inference='beam', beam_size=4)
-    knowledge = 'The Eiffel Tower in Paris opened in 1889. It is 330 metres tall.'
-    texts = ['How tall is the tower?', 'When was it opened? I forgot.']
-
-    def search(fields):
-        said = fields['messages'][-1]['content']
-        agent = shipped.clone()
-        agent.observe({'text': said, 'knowledge': knowledge, 'episode_done': True})
-        return [text for text, _ in agent.act()['beam_texts']]
-
-    grounded = {'model': RERANKED, 'choose': 'grounded_fast', 'rerank_by': 'score'}
-    local = create_agent(
-        ParlaiParser(True, True).parse_kwargs(
-            **grounded, generator=AGENT, candidate_strategies='beam:4/4', no_cuda=True
-        )
-    )
-    here = reply_to(local, *texts, knowledge=knowledge)
-    with serving(search) as served:
-        # One at a time, since ParlAI's agents are not made for threads.
-        limits = {'server_samples': 4, 'server_concurrency': 1}
-        remote = make(served, **grounded, generator=ALONE, **limits)
-        remote_reply = reply_to(remote, *texts, knowledge=knowledge)
-    assert len(served.requests) == 2
-    compared_fields = ('strategies', 'generator_score', 'mean_logprob')
-    for options, other in zip(here, remote_reply):
-        assert options['text'] == other['text']
-        rows = [
-            [
-                {k: v for k, v in row.items() if k not in compared_fields}
-                for row in reply['rerank']
-            ]
-            for reply in (options, other)
-        ]
-        assert len(rows[0]) > 1
-        assert rows[0] == rows[1]
-    # Nor does it matter that an agent ranks them.
-    candidates = search({'messages': [{'content': texts[0]}]})
-    ranked = Reranker('grounded_fast').rank(knowledge, candidates)
-    assert ranked.chosen.text == remote_reply[0]['text']
-
-
 def test_no_file_and_no_log_of_an_evaluation_has_the_key(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv(KEY_VARIABLE, KEY)
     with serving(digits) as served:
@@ -262,25 +193,6 @@ def test_no_option_holds_the_key(monkeypatch):
     for opt in (agent.opt, agent.clone().opt):
         assert opt['server_key_variable'] == 'MY_KEY'
         assert KEY not in json.dumps(opt, default=str)
-
-
-def test_somebody_can_chat_with_it(monkeypatch, capsys):
-    lines = iter(['/knowledge 1 2', 'Which?', '/why', '[EXIT]'])
-    monkeypatch.setattr(builtins, 'input', lambda *_: next(lines))
-    with serving(digits) as served:
-        Interactive.main(**options(served, **RERANKING, rerank_by='score'))
-    assert '[GroundedRerank]: 1 2' in capsys.readouterr().out
-    assert [r['n'] for r in served.requests] == [10]
-    assert sent(served)[1:] == [('user', 'Which?')]
-
-
-def test_in_the_browser_a_turn_shows_its_candidates():
-    with serving(digits) as served:
-        agent = make(served, **RERANKING, rerank_by='score', interactive_mode=True)
-        turn = AgentConversation(agent).interact('Which?', '1 2')['turn']
-    assert turn['said'] == 'Which?'
-    assert turn['text'] == '1 2'
-    assert len(turn['candidates']) == 4
 
 
 def test_it_cannot_be_trained():

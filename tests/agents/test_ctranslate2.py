@@ -2,13 +2,11 @@
 
 import pytest
 from parlai.core.agents import create_agent
-from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.generate.chat import USER
-from parlai_q2.generate.writer import GeneratedReply
 from parlai_q2.parlai.generator.agent import CONTEXT
 from tests.agents.rerank_toys import AGENT as RERANKED
 from tests.agents.rerank_toys import TASK, TOY, reply_to
@@ -195,21 +193,6 @@ def test_a_wrong_option_is_named(options, error, message):
         make(**options)
 
 
-@pytest.mark.parametrize(
-    'strategies, message',
-    [
-        ('nucleus:0', '--candidate-strategies.*a number from 1'),
-        ('nucleus:10000', '--candidate-strategies.*fewer candidates'),
-        ('nucleus:3/p=2', '--candidate-strategies.*p must be'),
-        ('greedy:2', '--candidate-strategies.*one candidate'),
-        ('magic', 'Known: beam'),
-    ],
-)
-def test_an_impossible_strategy_is_refused_with_the_options(strategies, message):
-    with pytest.raises(ValueError, match=message):
-        make(**RERANKING, candidate_strategies=strategies)
-
-
 def test_a_chat_model_without_a_template_needs_one(tmp_path):
     with pytest.raises(ConfigError, match='--chat-template FILE'):
         make('gpt2', prompt_template=None)
@@ -243,13 +226,6 @@ def test_a_damaged_model_is_refused(tmp_path):
         make(model_path=str(tmp_path))
 
 
-def test_it_says_that_it_cannot_be_trained():
-    agent = make(datatype='train')
-    agent.observe(Message({'text': 'a', 'labels': ['b'], 'episode_done': True}))
-    with pytest.raises(ConfigError, match='cannot be trained'):
-        agent.act()
-
-
 def test_the_shipped_reply_model_is_the_default():
     options = {'model': ALONE, 'no_cuda': True, 'datatype': 'valid'}
     agent = create_agent(ParlaiParser(True, True).parse_kwargs(**options))
@@ -257,24 +233,3 @@ def test_the_shipped_reply_model_is_the_default():
     [reply] = reply_to(agent, 'How many queens are there?', knowledge=knowledge)
     assert 'queen' in reply['text']
     assert len(reply['text'].split()) >= 4
-
-
-@pytest.mark.parametrize('written', [[], ['', ' '], ['</s>', '<|im_end|> <unk>']])
-def test_where_the_model_finds_no_text_the_turn_is_counted(monkeypatch, written):
-    agent = make('llama', **RERANKING, candidate_strategies='nucleus:2')
-    monkeypatch.setattr(
-        type(agent.loaded.writer),
-        'write',
-        lambda self, contexts, strategies: [
-            [
-                GeneratedReply(tuple(text.split()), 'nucleus', -1.0, -1.0)
-                for text in written
-            ]
-            for _ in contexts
-        ],
-    )
-    [reply] = reply_to(agent, GREETING, knowledge='the park is there .')
-    assert reply['text'] == agent.opt['abstain_text']
-    metrics = {name: metric.value() for name, metric in reply['metrics'].items()}
-    assert metrics['rerank/empty'] == 1
-    assert metrics['rerank/distinct'] == 0

@@ -8,7 +8,6 @@ from parlai.core.agents import create_agent_from_shared
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.agents.grounded_rerank.grounded_rerank import TURN_KNOWLEDGE
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT
 from tests.agents.rerank_toys import MADE, make_agent, reply_to, trained_generator
 
@@ -38,13 +37,6 @@ def test_sharing_loads_nothing_again(agent):
         assert other.reranker is agent.reranker
         assert other.model is agent.model
         assert other.knowledge is not agent.knowledge
-
-
-def test_a_turn_is_carried_with_its_knowledge_and_what_was_said(agent):
-    clone = agent.clone()
-    said = {'text': '1 2', 'knowledge': '3 4', 'episode_done': False}
-    turn = clone.observe(Message(said))[TURN_KNOWLEDGE].turn
-    assert (turn.texts, turn.history) == (('3 4',), ('1 2',))
 
 
 def test_a_whole_batch_is_scored_in_one_call(agent):

@@ -68,18 +68,6 @@ def test_what_answers_takes_the_place_of_the_tasks_knowledge(knowledge):
     assert 'checked_sentence' not in message
 
 
-def test_the_turn_before_is_searched_for_too(knowledge):
-    turn_knowledge = knowledge.find(
-        {'text': 'We have two cars.'}, ['Tell me of parking.']
-    )
-    assert turn_knowledge.passages[0].source.heading == 'Shop > Parking'
-
-
-def test_what_was_typed_comes_first(knowledge):
-    knowledge.typed = (Passage('Typed.'),)
-    assert knowledge.find(GOLD).text == 'Typed.'
-
-
 def test_nothing_of_the_task_is_left_where_nothing_is_found(knowledge):
     turn_knowledge = knowledge.find({**GOLD, 'text': 'Is there a gym?'})
     assert turn_knowledge.declined
@@ -147,11 +135,6 @@ def test_where_no_candidate_surely_answers_the_document_speaks(
     assert leads or (after.chosen.source, after.chosen.mean_logprob) == ('', None)
 
 
-def test_where_documents_were_not_searched_the_choice_stands():
-    before = ranking('I like it.')
-    assert prefer_answers([before], [TurnKnowledge(())]) == [before]
-
-
 def test_small_talk_gets_a_polite_reply_in_place_of_a_quotation(knowledge):
     turn_knowledge = knowledge.find(
         {'text': 'Thanks a lot!'}, ['How much is breakfast?', '14.']
@@ -165,11 +148,6 @@ def test_small_talk_gets_a_polite_reply_in_place_of_a_quotation(knowledge):
     (after,) = prefer_answers([Ranking(tuple(pool), 'first')], [turn_knowledge])
     assert (after.chosen.text, after.reason) == ("You're welcome!", Reason.COURTESY)
     assert not after.abstain
-
-
-def test_pools_stay_where_nothing_answers():
-    pool = [Candidate('Hello.')]
-    assert add_document_replies([pool], [TurnKnowledge(())], NO_TEXT) == [pool]
 
 
 def test_a_document_is_quoted_around_its_answer(knowledge):

@@ -161,13 +161,6 @@ def test_the_class_of_the_threshold_comes_first(tmp_path, model):
     'names, settings, options, says',
     [
         (['LABEL_0', 'LABEL_1'], {}, {}, 'does not say what its outputs mean'),
-        (['REFUTES', 'SUPPORTS'], {'labels': {'entailment': 0}}, {}, 'missing'),
-        (
-            ['REFUTES', 'SUPPORTS'],
-            {'labels': {'entailment': 0, 'contradiction': 1}},
-            {},
-            "calls it '(REFUTES|SUPPORTS)'",
-        ),
         (VITAMINC, {}, {'classes': ['a', 'b']}, '--class-map'),
         (VITAMINC, {}, {'classes': ['consistent', 'consistent']}, 'different names'),
         (VITAMINC, {}, {'class_map': 'neutral'}, 'output=class'),

@@ -2,18 +2,14 @@
 Presets of other classifiers: what their outputs mean is said or read, never guessed.
 """
 
-from pathlib import Path
-
 import pytest
 import yaml
 
-import parlai_q2
 from parlai_q2 import Example, load_preset, load_scorer
 from parlai_q2.errors import ConfigError
 from parlai_q2.presets import with_detector
-from tests.agents.tiny_classifiers import tiny_bert, tokenizer
+from tests.agents.tiny_classifiers import tiny_bert
 
-PRESETS = Path(parlai_q2.__file__).parent / 'presets'
 # Name, model, and the class of each output: get_labels() of FactCC's and VitaminC's
 # code, in their order.
 VITAMINC = ['entailment', 'contradiction', 'neutral']
@@ -104,37 +100,3 @@ def test_a_model_without_a_classifier_gets_no_random_one(tmp_path):
     scorer = load_scorer('consistency', preset(tmp_path, model, labels=labels))
     with pytest.raises(ConfigError, match='not a sequence classifier but a BertModel'):
         scorer.score([EXAMPLE])
-
-
-def test_an_albert_of_the_papers_presets_scores_by_its_order_of_classes(tmp_path):
-    import torch
-    from transformers import AlbertConfig, AlbertForSequenceClassification
-
-    size = len(tokenizer(tmp_path / 'albert'))
-    config = AlbertConfig(
-        vocab_size=size,
-        embedding_size=8,
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        num_labels=3,
-    )
-    torch.manual_seed(0)
-    model = AlbertForSequenceClassification(config).eval()
-    model.save_pretrained(tmp_path / 'albert')
-    written = yaml.safe_load((PRESETS / 'albert_vitaminc.yaml').read_text())
-    written['detector']['model'] = str(tmp_path / 'albert')
-    (tmp_path / 'own.yaml').write_text(yaml.safe_dump(written))
-    scorer = load_scorer('consistency', str(tmp_path / 'own.yaml'))
-    other = Example('the rook is red .', 'the rook is never old .')
-    scores = scorer.score([EXAMPLE, other])
-    assert scores[1].parts == pytest.approx(scorer.score([other])[0].parts, abs=1e-6)
-    read = tokenizer(tmp_path / 'again')(EXAMPLE.knowledge_text, EXAMPLE.response)
-    with torch.no_grad():
-        logits = model(**{k: torch.tensor([v]) for k, v in read.items()}).logits[0]
-    supports, refutes, unknown = logits.softmax(-1).tolist()
-    parts = scores[0].parts
-    assert parts['entailment'] == pytest.approx(supports, abs=1e-5)
-    assert parts['contradiction'] == pytest.approx(refutes, abs=1e-5)
-    assert parts['neutral'] == pytest.approx(unknown, abs=1e-5)

@@ -82,25 +82,6 @@ def test_an_adapter_is_merged_and_a_share_is_taken(bert, tmp_path, capsys):
     assert {'model.bin', 'head.safetensors', 'sha256.json'} <= names
 
 
-def test_rows_without_a_class_are_learnt_from_the_teacher(bert, tmp_path, capsys):
-    run(train_detector, CLASS_ROWS, bert, tmp_path, capsys)
-    teacher = str(tmp_path / 'out' / 'converted')
-    unlabelled = [{'p': row['p'], 'h': row['h']} for row in CLASS_ROWS]
-    student = tmp_path / 'student'
-    student.mkdir()
-    options = ('--teacher', teacher)
-    run(train_detector, unlabelled, bert, student, capsys, *options)
-    texts = [(row['p'], row['h']) for row in CLASS_ROWS]
-    labels = {'entailment': 0, 'neutral': 1, 'contradiction': 2, 'generic': 3}
-    folders = (teacher, str(student / 'out' / 'converted'))
-    taught, learnt = (
-        SequenceNliModel(ModelConfig(folder), labels, max_tokens=32).classify(texts)
-        for folder in folders
-    )
-    agree = [a.label == b.label for a, b in zip(taught, learnt, strict=True)]
-    assert sum(agree) / len(agree) > 0.8
-
-
 def test_an_answerer_learns_spans_and_silence(bert, tmp_path, capsys):
     figures = run(train_answers, SPAN_ROWS, bert, tmp_path, capsys)
     assert figures['answer_f1'] > 0.6

@@ -25,7 +25,7 @@ print(json.dumps([[s.value, s.label] for s in scores]))
 """
 # What CTranslate2 is told, and by each what its oneDNN and, on Intel's processors, its
 # MKL are told, which else look at the processor themselves.
-SETS = {'AVX2': ('AVX2', 'AVX2'), 'AVX': ('AVX', 'AVX'), 'GENERIC': ('SSE41', 'SSE4_2')}
+SETS = {'AVX2': ('AVX2', 'AVX2'), 'GENERIC': ('SSE41', 'SSE4_2')}
 
 
 def told(instructions: str) -> dict[str, str]:
