@@ -36,9 +36,8 @@ from parlai_q2.generate.tokenizer import GeneratorTokenizer, read_tokenizer
 from parlai_q2.generate.writer import GeneratedReply, Writer
 from parlai_q2.models.converted.binary import SEQ2SEQ
 from parlai_q2.models.converted.folder import ADAPTER, SOURCE, read_model
-from parlai_q2.models.folder import blaming, has_file
+from parlai_q2.models.folder import blaming, has_file, shipped_folder
 from parlai_q2.models.prompts import REPLY, Fitted, Prompt, Renders, fit
-from parlai_q2.models.references import shipped_folder
 from parlai_q2.options import line_ends
 
 # What an encoder-decoder without a chat template reads.

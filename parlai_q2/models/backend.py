@@ -11,8 +11,8 @@ from parlai_q2.models.converted.binary import ENCODER
 from parlai_q2.models.converted.engine import ComputeType, can_use, effective_type
 from parlai_q2.models.converted.folder import has_model, read_model, tokenizer_folder
 from parlai_q2.models.device import check_device, is_cpu
+from parlai_q2.models.folder import identified, resolve
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.references import identified, resolve
 from parlai_q2.models.tokens import Tokens, read_tokens
 from parlai_q2.presets import ModelConfig
 

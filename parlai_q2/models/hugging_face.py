@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from parlai_q2.models.batching import length_batches, length_step, padded
 from parlai_q2.models.converted.engine import Search
-from parlai_q2.models.device import check_device, in_halves, inference
+from parlai_q2.models.device import (
+    check_device,
+    in_halves,
+    inference,
+    length_batches,
+    length_step,
+    padded,
+)
 from parlai_q2.models.loading import (
     check_available,
     load_model,

@@ -9,8 +9,13 @@ from typing import Any
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend, Engine
-from parlai_q2.models.batching import length_batches, length_step, map_unique, padded
-from parlai_q2.models.device import inference
+from parlai_q2.models.device import (
+    inference,
+    length_batches,
+    length_step,
+    map_unique,
+    padded,
+)
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.text.sentences import cut_to_fit, windows

@@ -27,8 +27,8 @@ from parlai_q2.models.folder import (
     check_entries,
     folder_generation,
     only_listed,
+    resolve,
 )
-from parlai_q2.models.references import resolve
 from parlai_q2.packages import check_torch
 
 TIMEOUT = 3.0  # seconds

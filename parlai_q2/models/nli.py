@@ -17,7 +17,7 @@ import numpy as np
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend, not_finite
-from parlai_q2.models.batching import map_unique
+from parlai_q2.models.device import map_unique
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.tokens import Tokens

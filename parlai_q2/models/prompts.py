@@ -15,9 +15,6 @@ from typing import Protocol
 
 from parlai_q2.errors import ConfigError
 
-# The prompt of Q2's question generator, with two spaces before "context" (Honovich et
-# al. 2021, released code; mrm8488/t5-base-finetuned-question-generation-ap).
-QUESTION_PROMPT = 'answer: {answer}  context: {context}'
 # The shipped reply generator reads this many previous turns.
 REPLY_TURNS = 2
 # The prompt of the shipped reply model, by name.
@@ -27,10 +24,6 @@ PLAIN = '{text}'
 FIELDS = ('history', 'knowledge', 'text')
 # The share of the room that the newest turn keeps where knowledge must be cut.
 NEWEST_TURN_SHARE = 0.25
-
-
-def question_prompt(answer: str, context: str) -> str:
-    return QUESTION_PROMPT.format(answer=answer, context=context)
 
 
 def reply_prompt(history: Sequence[str], knowledge: str) -> str:

@@ -13,16 +13,18 @@ from typing import Any, Protocol
 from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend, not_finite
-from parlai_q2.models.batching import map_unique
 from parlai_q2.models.converted.binary import SEQ2SEQ
 from parlai_q2.models.converted.engine import ComputeType, ConvertedSeq2Seq, Search
 from parlai_q2.models.converted.folder import read_model
-from parlai_q2.models.prompts import question_prompt
-from parlai_q2.models.references import resolve
+from parlai_q2.models.device import map_unique
+from parlai_q2.models.folder import resolve
 from parlai_q2.models.tokens import read_tokens
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 
+# The prompt of Q2's question generator, with two spaces before "context" (Honovich et
+# al. 2021, released code; mrm8488/t5-base-finetuned-question-generation-ap).
+QUESTION_PROMPT = 'answer: {answer}  context: {context}'
 # mrm8488/t5-base-finetuned-question-generation-ap starts each question with this.
 QUESTION_PREFIX = 'question: '
 # Usual values, which signatures leave out. Greedy search does not restrict repetition.
@@ -31,6 +33,10 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
     'qg_new_tokens': (40,),
     'qg_prompt_tokens': (160,),
 }
+
+
+def question_prompt(answer: str, context: str) -> str:
+    return QUESTION_PROMPT.format(answer=answer, context=context)
 
 
 class Decoding(Word):

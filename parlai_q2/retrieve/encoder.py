@@ -19,7 +19,6 @@ import numpy as np
 
 from parlai_q2.enums import Word
 from parlai_q2.errors import ModelError
-from parlai_q2.models.batching import length_batches, padded
 from parlai_q2.models.converted.binary import ENCODER
 from parlai_q2.models.converted.engine import (
     ComputeType,
@@ -27,9 +26,9 @@ from parlai_q2.models.converted.engine import (
     effective_type,
 )
 from parlai_q2.models.converted.folder import read_model
-from parlai_q2.models.device import inference
+from parlai_q2.models.device import inference, length_batches, padded
+from parlai_q2.models.folder import identified, resolve
 from parlai_q2.models.loading import load_model, load_tokenizer, stored_folder
-from parlai_q2.models.references import identified, resolve
 from parlai_q2.models.tokens import Tokens, read_tokens
 from parlai_q2.presets import ModelConfig
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend
+from parlai_q2.models.folder import identified
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel
-from parlai_q2.models.references import identified
 from parlai_q2.presets import Preset, Section, overlay_settings
 
 if TYPE_CHECKING:

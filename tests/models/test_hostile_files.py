@@ -24,11 +24,11 @@ from parlai_q2.models.folder import (
     CHECKSUMS,
     INT8_WEIGHTS,
     read_object,
+    shipped_folder,
     write_checksums,
 )
 from parlai_q2.models.loading import can_connect, load_seq2seq, load_tokenizer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
-from parlai_q2.models.references import shipped_folder
 from parlai_q2.presets import ModelConfig, load_preset
 from tests.tiny import tiny_t5
 

@@ -20,9 +20,8 @@ from parlai_q2.io.files import file_sha256
 from parlai_q2.models import loading
 from parlai_q2.models.converted.folder import read_tensors
 from parlai_q2.models.converted.weights import Stored
-from parlai_q2.models.folder import CHECKSUMS, INT8_WEIGHTS
+from parlai_q2.models.folder import CHECKSUMS, INT8_WEIGHTS, shipped_folder
 from parlai_q2.models.nli import SequenceNliModel
-from parlai_q2.models.references import shipped_folder
 from parlai_q2.presets import ModelConfig
 from tests.tiny import tiny_roberta, tiny_t5, write_int8
 

@@ -8,7 +8,7 @@ import yaml
 
 from parlai_q2 import Example, load_preset, load_scorer
 from parlai_q2.errors import ConfigError, ModelNotFoundError
-from parlai_q2.models.prompts import question_prompt
+from parlai_q2.models.question_generation import question_prompt
 from parlai_q2.scorers.q2 import Q2Scorer
 from tests.tiny import tiny_albert, tiny_roberta, tiny_t5
 

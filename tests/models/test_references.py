@@ -5,8 +5,8 @@ import os
 
 import pytest
 
+from parlai_q2.models.folder import DIGITS, identified
 from parlai_q2.models.nli import SequenceNliModel
-from parlai_q2.models.references import DIGITS, identified
 from parlai_q2.presets import ModelConfig
 
 

@@ -9,8 +9,7 @@ would rely on: which spans the knowledge supports and which not.
 import pytest
 
 from parlai_q2 import Comparison, Example, load_scorer
-from parlai_q2.models.folder import CHECKSUMS, verify_checksums
-from parlai_q2.models.references import shipped_folder
+from parlai_q2.models.folder import CHECKSUMS, shipped_folder, verify_checksums
 from parlai_q2.q2.metric import q2, q2_one_at_a_time
 
 CHILI_PEPPERS = (

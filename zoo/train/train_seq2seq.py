@@ -20,7 +20,8 @@ from typing import Any
 import torch
 
 from parlai_q2.models.loading import load_seq2seq
-from parlai_q2.models.prompts import question_prompt, reply_prompt
+from parlai_q2.models.prompts import reply_prompt
+from parlai_q2.models.question_generation import question_prompt
 from parlai_q2.zoo.train.rows import Row, pad_rows, read_rows
 from parlai_q2.zoo.train.training import (
     LengthGroupedTrainer,

@@ -34,9 +34,9 @@ from parlai_q2.models.folder import (
     blaming,
     has_file,
     read_object,
+    resolve,
     verify_checksums,
 )
-from parlai_q2.models.references import resolve
 from parlai_q2.models.tokens import read_tokens
 
 MODEL, CONFIG, HEAD = 'model.bin', 'config.json', 'head.safetensors'

@@ -18,11 +18,11 @@ from parlai_q2.models.converted import binary
 from parlai_q2.models.converted.binary import ENCODER, SEQ2SEQ
 from parlai_q2.models.converted.convert import read_weights, write_converted
 from parlai_q2.models.converted.folder import MODEL, read_model
+from parlai_q2.models.folder import shipped_folder
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
-from parlai_q2.models.references import shipped_folder
 from parlai_q2.presets import ModelConfig
 from tests.tiny import (
     BEE_WORDS,

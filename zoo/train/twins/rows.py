@@ -173,7 +173,7 @@ MAX_OF_KIND = {
     'addition': 600, 'reply phrase': 900, 'reply number': 300, 'reply unit': 150,
     'reply numbers exchanged': 100, 'reply addition': 400,
 }  # fmt: skip
-TWO_PARTS, FACTS, SERVICE, PEOPLE, PARAPHRASES = 600, 4600, 1800, 2600, 1400
+TWO_PARTS, FACTS, SERVICE, PEOPLE, PARAPHRASE_ROWS = 600, 4600, 1800, 2600, 1400
 HELD_OUT_TWINS = 300
 SMALL_TALK_SHARE = 0.25  # the share with small talk beside the claim
 # Of these, people said nothing about the world; they may stand beside a claim.
@@ -318,7 +318,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for row in find_paraphrases(pairs)
         if is_short(row)
     ]
-    paraphrases = rng.sample(paraphrases, min(PARAPHRASES, len(paraphrases)))
+    paraphrases = rng.sample(paraphrases, min(PARAPHRASE_ROWS, len(paraphrases)))
     rows = rng.sample([*twins, *paraphrases], len(twins) + len(paraphrases))
     write_folds(args.outdir, 'twins', {'train': rows, 'valid': held_out})
 
