@@ -218,7 +218,7 @@ def test_a_damaged_model_is_refused(tmp_path):
     data = (whole / 'model.bin').read_bytes()
     for damaged in (b'', data[:100], data[: len(data) // 2], b'\xff' * 500):
         (tmp_path / 'model.bin').write_bytes(damaged)
-        with pytest.raises(ModelError, match=r'model.bin is no model'):
+        with pytest.raises(ModelError, match=r'cannot read .*model.bin'):
             make(model_path=str(tmp_path))
     (tmp_path / 'model.bin').write_bytes(data)
     (tmp_path / 'tokenizer.json').unlink()
