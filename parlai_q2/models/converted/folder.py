@@ -290,7 +290,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     """
     Read and check a folder's configuration.
 
-    :raises ModelError: if a field that is read has another type.
+    :raises ModelError: if a field that is read has another type or an absurd value.
     """
     config = read_object(folder / CONFIG)
     with blaming(folder / CONFIG):
@@ -298,6 +298,8 @@ def read_config(folder: Path) -> dict[str, Any]:
             value = config.get(name)
             if value is not None and not isinstance(value, types):
                 raise ValueError(f'{name} is {str(value)[:40]!r}')
+            if value is not None and 'layer_norm' in name and not 0 <= value <= 0.1:
+                raise ValueError(f'{name} is {value!r}, not from 0 to 0.1')
         for name in config.get('architectures') or ():
             if not isinstance(name, str):
                 raise ValueError(f'architectures has {str(name)[:40]!r}')
