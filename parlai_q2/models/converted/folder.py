@@ -298,8 +298,9 @@ def read_config(folder: Path) -> dict[str, Any]:
             value = config.get(name)
             if value is not None and not isinstance(value, types):
                 raise ValueError(f'{name} is {str(value)[:40]!r}')
-            if value is not None and 'layer_norm' in name and not 0 <= value <= 0.1:
-                raise ValueError(f'{name} is {value!r}, not from 0 to 0.1')
+        for name in ('layer_norm_eps', 'layer_norm_epsilon'):
+            if not 0 <= (config.get(name) or 0) <= 0.1:
+                raise ValueError(f'{name} is {config[name]!r}, not from 0 to 0.1')
         for name in config.get('architectures') or ():
             if not isinstance(name, str):
                 raise ValueError(f'architectures has {str(name)[:40]!r}')
