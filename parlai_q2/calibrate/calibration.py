@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parlai_q2.calibrate.fit import (
     Target,
+    bootstrap_threshold,
     fit_pairs,
     held_out,
-    interval_of,
+    make_pairs,
     metrics,
-    pairs_of,
 )
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, RecordError
@@ -20,7 +20,7 @@ from parlai_q2.io.read import Record, read_records
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.calibrated import Calibration
 from parlai_q2.scorers.grounded import FAST_FEATURES, FEATURES, GROUNDED, GROUNDED_FAST
-from parlai_q2.text.class_map import UNKNOWN_LABEL, Finding, finding_said
+from parlai_q2.text.class_map import UNKNOWN_LABEL, Finding, read_finding
 from parlai_q2.turns import Example
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def label_of(record: Record, file: str) -> bool | None:
             record.line,
             "there is no 'label'. Name the field that has it: --fields label=NAME",
         )
-    finding = finding_said(value)
+    finding = read_finding(value)
     if finding is None:
         raise RecordError(file, record.line, UNKNOWN_LABEL.format(value))
     return None if finding == Finding.GENERIC else finding == Finding.ENTAILMENT
@@ -134,7 +134,7 @@ def calibrate(
         )
         if score.verifiable
     ]
-    pairs = pairs_of(
+    pairs = make_pairs(
         [score for _, _, score in judged],
         [label for _, label, _ in judged],
         [example.knowledge_text for example, _, _ in judged],
@@ -142,7 +142,7 @@ def calibrate(
     )
     probabilities = scorer.prior is not None
     fitted = fit_pairs(pairs, target, probabilities)
-    threshold = interval_of(pairs, fitted, target, probabilities)
+    threshold = bootstrap_threshold(pairs, fitted, target, probabilities)
     values, called = held_out(pairs, target, probabilities)
     before = pairs.values > scorer.threshold
     share = float(pairs.consistent.mean())

@@ -97,7 +97,7 @@ class Pairs:
         return Pairs(*(part(getattr(self, field.name)) for field in fields))
 
 
-def pairs_of(
+def make_pairs(
     scores: Sequence[Score],
     consistent: Sequence[bool],
     knowledge: Sequence[str],
@@ -179,7 +179,7 @@ def fit_pairs(pairs: Pairs, target: Target, probabilities: bool) -> Fitted:
     return Fitted(weights, shift, float(best))
 
 
-def interval_of(
+def bootstrap_threshold(
     pairs: Pairs, fitted: Fitted, target: Target, probabilities: bool
 ) -> Interval:
     """How sure a threshold is: the 95 % bootstrap interval, drawing passages."""
@@ -286,7 +286,7 @@ def held_out(
 
     :return: the shifted values [N], and whether each is called consistent [N].
     """
-    fold = folds_of(pairs.passages, FOLDS)
+    fold = assign_folds(pairs.passages, FOLDS)
     values, called = pairs.values.copy(), np.zeros(len(fold), dtype=bool)
     for part in np.unique(fold):
         rest = pairs.only(fold != part)
@@ -357,7 +357,7 @@ def even_weights(groups: Sequence[str], y: np.ndarray) -> np.ndarray:
     return weight
 
 
-def folds_of(passages: np.ndarray, count: int) -> np.ndarray:
+def assign_folds(passages: np.ndarray, count: int) -> np.ndarray:
     """
     The fold of each example, numbers below ``count`` [B]. Examples of one passage, such
     as a response and the wrong one made from it, share one; the folds have nearly the

@@ -22,7 +22,7 @@ from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
 from parlai_q2.io.fields import NO_NAMES
 from parlai_q2.io.formats import FILES
 from parlai_q2.io.read import read_records
-from parlai_q2.text.class_map import UNKNOWN_LABEL, Finding, finding_said
+from parlai_q2.text.class_map import UNKNOWN_LABEL, Finding, read_finding
 
 TASKS = 'parlai_q2.tasks'
 # What a record may say, besides its texts and a rating.
@@ -95,7 +95,7 @@ def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
     Read a set from a JSON lines, csv, tsv or Parquet file.
 
     :param path: records of ``knowledge`` and ``response`` with a ``label``
-        (:func:`~parlai_q2.text.class_map.finding_said`) or a ``human_score``, or both;
+        (:func:`~parlai_q2.text.class_map.read_finding`) or a ``human_score``, or both;
         and ``corpus``, ``system`` and ``dialogue`` where they are known.
     :param names: as for :func:`~parlai_q2.io.read.read_records`.
     :raises InputError: when the file cannot be read.
@@ -132,7 +132,7 @@ def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
 def _label(value: Any, path: Path, line: int) -> str:
     if value is None or not str(value).strip():
         return ''
-    finding = finding_said(value)
+    finding = read_finding(value)
     if finding is None:
         raise RecordError(str(path), line, UNKNOWN_LABEL.format(value))
     return CLASS_OF[finding]

@@ -23,7 +23,7 @@ from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.signature import unusual
-from parlai_q2.text.class_map import Finding, finding_of, is_unnamed
+from parlai_q2.text.class_map import Finding, is_unnamed, match_finding
 from parlai_q2.text.sentences import count_words, cut_to_fit, windows
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def find_labels(
             f'{highest}.'
         )
     for label, index in labels.items():
-        named = finding_of(names[index])
+        named = match_finding(names[index])
         if named is not None and named != label:
             raise ConfigError(
                 f"The preset's labels say that output {index} of {model} is "
@@ -172,7 +172,7 @@ def _named_labels(names: list[str], model: str) -> dict[str, int]:
         )
     labels: dict[str, int] = {}
     for index, name in enumerate(names):
-        finding = finding_of(name)
+        finding = match_finding(name)
         if finding is None or finding in labels:
             raise ConfigError(
                 f'{model} calls its outputs {", ".join(names)}, of which {name!r} '

@@ -21,7 +21,7 @@ from parlai_q2.models.device import map_unique
 from parlai_q2.models.nli import output_names
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.presets import ModelConfig, Section
-from parlai_q2.text.selection import SentenceIndex, index_of
+from parlai_q2.text.selection import SentenceIndex, index_passages
 
 if TYPE_CHECKING:
     from parlai_q2.models.hugging_face import PairEncoder
@@ -181,7 +181,7 @@ def add_knowledge(turns: Sequence[str], knowledge: str, reply: str) -> str:
     >>> add_knowledge(['Since when?'], 'It opened in 1969.', 'Since 1969.')
     'Since when? | It opened in 1969.'
     """
-    index, left = index_of(knowledge), KNOWLEDGE_CHARACTERS
+    index, left = index_passages(knowledge), KNOWLEDGE_CHARACTERS
     kept: list[int] = []
     for place in _by_match(index, ' '.join([*turns[-TURNS:], reply])):
         text = index.sentences[place].text

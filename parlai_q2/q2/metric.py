@@ -36,7 +36,7 @@ from parlai_q2.q2.ask import (
 from parlai_q2.q2.compare import hard_score, judge, make_claims, pairs_to_compare
 from parlai_q2.q2.settings import Q2Settings, Variant
 from parlai_q2.text.overlap import token_f1
-from parlai_q2.text.selection import SentenceIndex, index_of, pieces
+from parlai_q2.text.selection import SentenceIndex, index_passages, pieces
 from parlai_q2.text.spans import informative_spans, only_personal, personal
 from parlai_q2.turns import Example, Span, Turn
 
@@ -89,7 +89,7 @@ class Excerpts:
     def index(self, turn: Turn) -> SentenceIndex:
         """The sentences of a turn's passages."""
         if turn.texts not in self._indices:
-            self._indices[turn.texts] = index_of(*turn.texts)
+            self._indices[turn.texts] = index_passages(*turn.texts)
         return self._indices[turn.texts]
 
     def _is_long(self, index: SentenceIndex) -> bool:

@@ -1,7 +1,6 @@
 """The settings of the Q2 metric."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE
 from parlai_q2.enums import Word
@@ -114,7 +113,7 @@ class Q2Settings:
             return 'f1'
         return 'soft_nli' if self.soft_nli else 'nli'
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         """The settings as signatures print them."""
         return {
             'variant': self.variant,

@@ -15,7 +15,7 @@ from parlai_q2.claims import Label
 from parlai_q2.intervals import Interval, intervals, share_interval
 from parlai_q2.report.entries import Entry
 from parlai_q2.sweep import Sweep
-from parlai_q2.text.class_map import Finding, finding_said
+from parlai_q2.text.class_map import Finding, read_finding
 from parlai_q2.text.normalize import passage_key
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def break_down(entries: Sequence[Entry], field: str) -> list[Group]:
 
 def measure_agreement(entries: Sequence[Entry]) -> Agreement | None:
     """How far scores and people's labels agree; None if they share no verdict."""
-    findings = [finding_said(entry['class']) for entry in entries]
+    findings = [read_finding(entry['class']) for entry in entries]
     judged: list[Entry] = []
     consistent = []
     for entry, finding in zip(entries, findings, strict=True):

@@ -102,7 +102,7 @@ class Scorer(ABC):
 
     @property
     @abstractmethod
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """Everything that determines the scores, such as models and decoding."""
 
     @abstractmethod

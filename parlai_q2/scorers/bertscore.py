@@ -94,7 +94,7 @@ class BertScorer(Scorer):
         )
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         return {
             'model': identified(self.config),
             'num_layers': self.num_layers,

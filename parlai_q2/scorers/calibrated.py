@@ -73,12 +73,8 @@ def read_calibration(path: str, scorer: str) -> Calibration:
     """
     try:
         fields = json.loads(Path(path).read_text(encoding='utf-8'))['calibration']
-        if isinstance(fields.get('fitted_on'), str):
-            raise ConfigError(
-                f'{path} was written by an earlier version, with other scores. '
-                f'Fit it again: parlai_q2 calibrate --measure {scorer}'
-            )
-        calibration = Calibration(**fields)
+        fitted_on = dict(fields['fitted_on'])
+        calibration = Calibration(**{**fields, 'fitted_on': fitted_on})
         numbers = (
             calibration.threshold,
             calibration.prior or 0.5,
@@ -88,8 +84,6 @@ def read_calibration(path: str, scorer: str) -> Calibration:
             isinstance(n, (int, float)) and math.isfinite(n) for n in numbers
         )
         is_valid = is_valid and 0 <= calibration.threshold <= 1 and 0 < numbers[1] < 1
-    except ConfigError:
-        raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
         raise ConfigError(
             f'Cannot read the calibration {path}: {e!r}. Write it with "parlai_q2 '
@@ -177,7 +171,7 @@ class ExtendedScorer(Scorer):
         self.is_thread_safe = self.reuse is None and scorer.is_thread_safe
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         if self.calibration is None:
             return self.scorer.settings
         prior = {} if self.prior is None else {'prior': f'{self.prior:g}'}

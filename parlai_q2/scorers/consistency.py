@@ -41,7 +41,7 @@ from parlai_q2.text.agreement import (
 )
 from parlai_q2.text.bindings import binds_otherwise
 from parlai_q2.text.questions import only_declines, only_greets, only_offers
-from parlai_q2.text.selection import SentenceIndex, index_of, pieces
+from parlai_q2.text.selection import SentenceIndex, index_passages, pieces
 from parlai_q2.text.sentences import is_short
 from parlai_q2.turns import Example, Span
 
@@ -189,7 +189,7 @@ def _limit(reading: NliProbabilities, text: str, hypothesis: str) -> NliProbabil
 
 def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
     """The sentences of each example's passages; the same ones are split once."""
-    by_texts = {texts: index_of(*texts) for texts in {e.texts for e in examples}}
+    by_texts = {texts: index_passages(*texts) for texts in {e.texts for e in examples}}
     return [by_texts[example.texts] for example in examples]
 
 
@@ -211,26 +211,28 @@ def read(
         poolings = tuple(replace(pooling, knowledge_words=0) for pooling in poolings)
     # A response of one sentence is the same statement whole and split.
     statements: dict[tuple[int, int, Span], Statement] = {}
-    keys: list[list[list[tuple[int, int, Span]]]] = []
+    keys_by_pooling: list[list[list[tuple[int, int, Span]]]] = []
     for pooling in poolings:
-        keys.append([])
+        keys_by_response = []
         for n, (example, index) in enumerate(zip(examples, indexed, strict=True)):
             spans = pooling.hypotheses(example.response)
-            keys[-1].append([(pooling.knowledge_words, n, span) for span in spans])
-            for key, span in zip(keys[-1][-1], spans, strict=True):
+            keys = [(pooling.knowledge_words, n, span) for span in spans]
+            for key, span in zip(keys, spans, strict=True):
                 if key not in statements:
                     premises = pooling.premises(index, span.text)
                     statements[key] = Statement(span, premises, index)
-    asked = [
-        (premise.text, statement)
-        for statement in statements.values()
-        for premise in statement.premises
-    ]
-    pairs = [(premise, statement.span.text) for premise, statement in asked]
-    knowledge = [statement.knowledge.text for _, statement in asked]
+            keys_by_response.append(keys)
+        keys_by_pooling.append(keys_by_response)
+    pairs, knowledge = list[tuple[str, str]](), list[str]()
+    for statement in statements.values():
+        pairs += [(premise.text, statement.span.text) for premise in statement.premises]
+        knowledge += [statement.knowledge.text] * len(statement.premises)
     readings = iter(classify(model, pairs, knowledge, not reads_documents))
-    read_pieces = {key: _piece(one, readings) for key, one in statements.items()}
-    return [[[read_pieces[key] for key in one] for one in each] for each in keys]
+    read_pieces = {key: _piece(s, readings) for key, s in statements.items()}
+    return [
+        [[read_pieces[key] for key in keys] for keys in keys_by_response]
+        for keys_by_response in keys_by_pooling
+    ]
 
 
 def _piece(statement: Statement, readings: Iterator[NliProbabilities]) -> Piece:
@@ -246,7 +248,7 @@ def _piece(statement: Statement, readings: Iterator[NliProbabilities]) -> Piece:
     return Piece(span.text.lower(), reading, span, premise)
 
 
-def status_of(piece: Piece, threshold: float) -> Status:
+def judge_piece(piece: Piece, threshold: float) -> Status:
     """What the knowledge says of a piece, by the detector's reading."""
     if piece.is_generic:
         return Status.GENERIC
@@ -256,7 +258,7 @@ def status_of(piece: Piece, threshold: float) -> Status:
     return Status.CONTRADICTED if contradicted else Status.UNSUPPORTED
 
 
-def claim_of(
+def make_claim(
     piece: Piece, index: SentenceIndex, threshold: float, words: Span | None = None
 ) -> Claim:
     """
@@ -266,7 +268,7 @@ def claim_of(
 
     :param words: what to mark of the piece, if not all.
     """
-    status, value = status_of(piece, threshold), support(piece.reading)
+    status, value = judge_piece(piece, threshold), support(piece.reading)
     if status == Status.GENERIC:
         value = min(value, NOT_VERIFIABLE_VALUE)
     evidence: tuple[Evidence, ...] = ()
@@ -340,7 +342,7 @@ class ClassifierScorer(Scorer):
         return cls(model, preset=preset.name, **options)
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         return {'preset': self.preset, **self.model.settings}
 
     @property
@@ -362,7 +364,7 @@ class ConsistencyScorer(ClassifierScorer):
     pooling = SENTENCES
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         return {
             **super().settings,
             'knowledge_words': self.pooling.knowledge_words,
@@ -385,5 +387,5 @@ class ConsistencyScorer(ClassifierScorer):
         label = label_of(value, self.threshold)
         if piece.is_generic:
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
-        claims = tuple(claim_of(p, index, self.threshold) for p in read_pieces)
+        claims = tuple(make_claim(p, index, self.threshold) for p in read_pieces)
         return Score(value, label, claims, parts=piece.reading._asdict())

@@ -30,14 +30,13 @@ from parlai_q2.scorers.consistency import (
     WHOLE,
     ClassifierScorer,
     Piece,
-    claim_of,
     deciding,
     indices,
+    make_claim,
     read,
     stating,
     support,
 )
-from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.text.agreement import known_share
 from parlai_q2.text.overlap import extractiveness
 from parlai_q2.text.selection import SentenceIndex
@@ -143,7 +142,7 @@ class GroundedFastScorer(ClassifierScorer):
         return super().from_preset(preset, *args, **options)
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         weights = self.coefficients.weights
         weights_text = ','.join(f'{f}={w:g}' for f, w in sorted(weights.items()))
         return {
@@ -156,11 +155,12 @@ class GroundedFastScorer(ClassifierScorer):
         }
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        return self._combine(examples, [None] * len(examples))
+        return self.combine(examples, [None] * len(examples))
 
-    def _combine(
+    def combine(
         self, examples: Sequence[Example], q2_scores: Sequence[Score | None]
     ) -> list[Score]:
+        """Scores of examples with those of Q2, or None for each without them."""
         indexed = indices(examples)
         whole, by_sentence = read(self.model, examples, indexed, WHOLE, SENTENCES)
         return [
@@ -187,7 +187,7 @@ class GroundedFastScorer(ClassifierScorer):
         label = label_of(value, self.threshold)
         if piece.is_generic:
             value, label = min(value, NOT_VERIFIABLE_VALUE), Label.GENERIC
-        sentences = (claim_of(p, index, self.threshold) for p in read_pieces)
+        sentences = (make_claim(p, index, self.threshold) for p in read_pieces)
         return Score(
             value,
             label,
@@ -195,48 +195,6 @@ class GroundedFastScorer(ClassifierScorer):
             q2.fallback if q2 else False,
             {**parts, 'generic': piece.reading.generic},
         ).as_labelled
-
-
-class GroundedScorer(GroundedFastScorer):
-    """
-    As :class:`GroundedFastScorer`, with Q2, whose questions are the evidence.
-
-    Its further options are those of :meth:`Q2Scorer.from_preset`.
-    """
-
-    name = GROUNDED
-    asks_questions = True
-    is_thread_safe = False
-
-    def __init__(self, model: NliModel, q2: Q2Scorer, *args: Any, **options: Any):
-        super().__init__(model, *args, **options)
-        self.q2 = q2
-
-    @classmethod
-    def from_preset(
-        cls,
-        preset: Preset,
-        device: str = 'cpu',
-        batch_size: Any = None,
-        threshold: float = Scorer.threshold,
-        coefficients: str | None = None,
-        **q2_options: Any,
-    ) -> Any:
-        common: dict[str, Any] = {'device': device, 'batch_size': batch_size}
-        q2 = Q2Scorer.from_preset(preset, **common, **q2_options)
-        grounded_options = {
-            'threshold': threshold,
-            'coefficients': coefficients,
-            'q2': q2,
-        }
-        return super().from_preset(preset, **common, **grounded_options)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {**self.q2.settings, **super().settings}
-
-    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        return self._combine(examples, self.q2.score_texts(examples))
 
 
 def knowledge_read(index: SentenceIndex, read_pieces: Sequence[Piece]) -> str:

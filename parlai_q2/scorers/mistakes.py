@@ -28,7 +28,7 @@ from parlai_q2.text.selection import (
     FUNCTION_WORDS,
     STEM,
     SentenceIndex,
-    index_of,
+    index_passages,
     stems,
 )
 from parlai_q2.text.sentences import sentences
@@ -144,7 +144,7 @@ def name_mistakes(score: Score, example: Example) -> Score:
     """A score whose unsupported claims say what is wrong, those about questions not."""
     if not any(_is_wrong(claim) for claim in score.claims):
         return score
-    index = index_of(*example.texts)
+    index = index_passages(*example.texts)
     words = _WORD.findall(index.text.lower())
     known_stems = frozenset(word[:STEM] for word in words)
     spans = sentences(example.response)

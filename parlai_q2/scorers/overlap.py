@@ -20,7 +20,7 @@ from parlai_q2.packages import check_package, import_package
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
 from parlai_q2.text.normalize import content_words, content_words_name
-from parlai_q2.text.overlap import Overlap, overlap_of, rouge_l, token_overlap
+from parlai_q2.text.overlap import Overlap, compare_tokens, rouge_l, token_overlap
 from parlai_q2.turns import Example
 
 _SACREBLEU = ('sacrebleu', 'sacrebleu', 'bleu', 'The scorer "bleu"')
@@ -39,7 +39,7 @@ class SharedWordsScorer(Scorer):
     measure = 'f1'
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         return {'measure': self.measure}
 
     @abstractmethod
@@ -86,12 +86,12 @@ class ContentOverlapScorer(SharedWordsScorer):
     name = 'content_overlap'
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         return {**super().settings, 'tokens': content_words_name()}
 
     def overlap(self, knowledge: str, response: str) -> Overlap:
         # Lower-case first, as in their code: some of spaCy's rules depend on case.
-        return overlap_of(content_words(knowledge.lower()), content_words(response))
+        return compare_tokens(content_words(knowledge.lower()), content_words(response))
 
 
 class RougeLScorer(SharedWordsScorer):
@@ -102,7 +102,7 @@ class RougeLScorer(SharedWordsScorer):
     max_response_words = 5_000
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         return {**super().settings, 'tokens': 'letters_digits', 'stemmer': 'no'}
 
     def overlap(self, knowledge: str, response: str) -> Overlap:
@@ -133,7 +133,7 @@ class BleuScorer(Scorer):
         self._metric = Lazy(self._load)
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         signature = str(self._metric().get_signature())
         return {'sacrebleu': signature.replace('|', ',')}
 
@@ -174,7 +174,7 @@ class MeteorScorer(Scorer):
         self._metric = Lazy(self._load)
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         import nltk
 
         from parlai_q2.perturb.wordnet import wordnet

@@ -1,5 +1,5 @@
 """
-Q2 as a scorer, and its baseline, end-to-end NLI.
+Q2 as a scorer, its combination with the detector, and its baseline, end-to-end NLI.
 
 In context, which departs from the paper, a detector also reads each sentence of the
 response. It notices changes around a noun (a negation, a degree, a swapped role) and
@@ -36,13 +36,14 @@ from parlai_q2.scorers.consistency import (
     SENTENCES,
     ClassifierScorer,
     Piece,
-    claim_of,
     indices,
+    judge_piece,
+    make_claim,
     read,
     stating,
-    status_of,
     support,
 )
+from parlai_q2.scorers.grounded import GROUNDED, GroundedFastScorer
 from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
 from parlai_q2.text.class_map import Finding
 from parlai_q2.text.pipeline import pipeline_name
@@ -121,7 +122,7 @@ class Q2Scorer(Scorer):
         return 'q2' if self.q2_settings.use_nli else 'q2_f1'
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         return {
             'preset': self.preset,
             'spans': pipeline_name(),
@@ -176,6 +177,48 @@ class Q2F1Scorer(Q2Scorer):
         return super().from_preset(preset, *args, **options, use_nli=False)
 
 
+class GroundedScorer(GroundedFastScorer):
+    """
+    As :class:`GroundedFastScorer`, with Q2, whose questions are the evidence.
+
+    Its further options are those of :meth:`Q2Scorer.from_preset`.
+    """
+
+    name = GROUNDED
+    asks_questions = True
+    is_thread_safe = False
+
+    def __init__(self, model: NliModel, q2: Q2Scorer, *args: Any, **options: Any):
+        super().__init__(model, *args, **options)
+        self.q2 = q2
+
+    @classmethod
+    def from_preset(
+        cls,
+        preset: Preset,
+        device: str = 'cpu',
+        batch_size: Any = None,
+        threshold: float = Scorer.threshold,
+        coefficients: str | None = None,
+        **q2_options: Any,
+    ) -> Any:
+        common: dict[str, Any] = {'device': device, 'batch_size': batch_size}
+        q2 = Q2Scorer.from_preset(preset, **common, **q2_options)
+        grounded_options = {
+            'threshold': threshold,
+            'coefficients': coefficients,
+            'q2': q2,
+        }
+        return super().from_preset(preset, **common, **grounded_options)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        return {**self.q2.settings, **super().settings}
+
+    def score_texts(self, examples: Sequence[Example]) -> list[Score]:
+        return self.combine(examples, self.q2.score_texts(examples))
+
+
 def judge_in_context(
     result: Q2Result, pieces: Sequence[Piece], knowledge: SentenceIndex
 ) -> Q2Result:
@@ -194,7 +237,7 @@ def judge_in_context(
         questions = [claim for claim in result.claims if _is_in(claim, piece)]
         claims += [_in_context(claim, piece) for claim in questions]
         if not questions and stating([piece]):
-            claims.append(claim_of(piece, knowledge, AGREE))
+            claims.append(make_claim(piece, knowledge, AGREE))
     value = fmean(claim.support for claim in claims)
     return replace(result, value=value, claims=tuple(claims))
 
@@ -208,7 +251,7 @@ def _in_context(claim: Claim, piece: Piece) -> Claim:
     value = in_context + (1 - SENTENCE_WEIGHT) * claim.support
     if value > AGREE:
         status = Status.SUPPORTED
-    elif Status.CONTRADICTED in (claim.status, status_of(piece, AGREE)):
+    elif Status.CONTRADICTED in (claim.status, judge_piece(piece, AGREE)):
         status = Status.CONTRADICTED
     else:
         status = Status.UNSUPPORTED
@@ -247,7 +290,7 @@ class NliScorer(ClassifierScorer):
         return scorer
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         return {**super().settings, 'knowledge_words': self.knowledge_words}
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:

@@ -28,7 +28,7 @@ _SCORERS: dict[str, str] = {
     'nli': 'parlai_q2.scorers.q2:NliScorer',
     'consistency': 'parlai_q2.scorers.consistency:ConsistencyScorer',
     'spans': 'parlai_q2.scorers.spans:SpansScorer',
-    'grounded': 'parlai_q2.scorers.grounded:GroundedScorer',
+    'grounded': 'parlai_q2.scorers.q2:GroundedScorer',
     'grounded_fast': 'parlai_q2.scorers.grounded:GroundedFastScorer',
     'overlap': 'parlai_q2.scorers.overlap:OverlapScorer',
     'precision': 'parlai_q2.scorers.overlap:PrecisionScorer',

@@ -20,7 +20,7 @@ from parlai_q2.claims import Claim, Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.scorers.mistakes import name_mistakes
 from parlai_q2.text.prepare import PreparedText, has_words, prepare, prepare_passage
-from parlai_q2.text.selection import SentenceIndex, index_of
+from parlai_q2.text.selection import SentenceIndex, index_passages
 from parlai_q2.text.sentences import count_words, is_short
 from parlai_q2.text.sentences import sentences as split_sentences
 from parlai_q2.turns import Example
@@ -106,7 +106,7 @@ class ReadExample:
         text, most = self._prepared.response, scorer.max_response_words
         if most and not is_short(text, most):
             self._sentences = SentenceIndex(text)
-            knowledge = index_of(*self._prepared.texts)
+            knowledge = index_passages(*self._prepared.texts)
             self._chosen = self._sentences.least_covered(knowledge, most)
             excerpt = self._sentences.joined(self._chosen)
             self.example = Example(self._prepared.knowledge, excerpt)

@@ -15,17 +15,17 @@ Lee!"). Of a generic sentence, names and numbers that the knowledge lacks are ma
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from parlai_q2.claims import Claim, Score, Status
 from parlai_q2.scorers.consistency import (
     ConsistencyScorer,
     Piece,
-    claim_of,
     classify,
     indices,
+    judge_piece,
+    make_claim,
     read,
-    status_of,
     support,
 )
 from parlai_q2.text.overlap import rouge_words
@@ -44,6 +44,8 @@ MOST_PHRASES = 24
 # The omission must leave a rest with at least this share of the best support; among
 # those, the shortest phrase is the trouble.
 NEARLY_BEST = 0.9
+# The statuses of sentences with marks.
+WRONG = (Status.UNSUPPORTED, Status.CONTRADICTED)
 
 
 class Sentence(NamedTuple):
@@ -82,7 +84,7 @@ class SpansScorer(ConsistencyScorer):
     is_thread_safe = False
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         return {**super().settings, 'pipeline': pipeline_name()}
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
@@ -93,39 +95,31 @@ class SpansScorer(ConsistencyScorer):
             for place, read_pieces in enumerate(per_response)
             for piece in read_pieces
         ]
-        by_status: dict[Status, list[Sentence]] = {status: [] for status in Status}
-        for sentence in sentences:
-            by_status[status_of(sentence.piece, self.threshold)].append(sentence)
-        wrong = [*by_status[Status.UNSUPPORTED], *by_status[Status.CONTRADICTED]]
-        marks = dict(zip(map(_key, wrong), self._marks(wrong), strict=True))
-        generic = by_status[Status.GENERIC]
-        names = dict(zip(map(_key, generic), self._new_names(generic), strict=True))
+        statuses = [judge_piece(s.piece, self.threshold) for s in sentences]
+        placed = list(zip(sentences, statuses, strict=True))
+        marks = iter(self._marks([s for s, status in placed if status in WRONG]))
+        generic = [s for s, status in placed if status == Status.GENERIC]
+        names = iter(self._new_names(generic))
         claims: list[list[Claim]] = [[] for _ in examples]
-        for sentence in sentences:
-            new = names.get(_key(sentence), [])
-            value = support(sentence.piece.reading)
+        for sentence, status in placed:
+            piece, index = sentence.piece, sentence.knowledge
+            new = next(names) if status == Status.GENERIC else []
+            mark = next(marks) if status in WRONG else None
             claims[sentence.place] += [
-                Claim(name, value, Status.UNSUPPORTED) for name in new
-            ] or [
-                claim_of(
-                    sentence.piece,
-                    sentence.knowledge,
-                    self.threshold,
-                    marks.get(_key(sentence)),
-                )
-            ]
+                Claim(name, support(piece.reading), Status.UNSUPPORTED) for name in new
+            ] or [make_claim(piece, index, self.threshold, mark)]
         scores = map(self._score, per_response, indexed)
         return [
             replace(
-                score, claims=tuple(sorted(of_response, key=lambda c: c.span.start))
+                score, claims=tuple(sorted(response_claims, key=lambda c: c.span.start))
             )
-            for score, of_response in zip(scores, claims, strict=True)
+            for score, response_claims in zip(scores, claims, strict=True)
         ]
 
     def _marks(self, sentences: Sequence[Sentence]) -> list[Span]:
         """Of each unsupported sentence, the words that are not supported."""
         docs = parse_all([sentence.text for sentence in sentences])
-        phrases = [list(islice(phrases_of(doc), MOST_PHRASES)) for doc in docs]
+        phrases = [list(islice(find_phrases(doc), MOST_PHRASES)) for doc in docs]
         pairs = [
             (
                 sentence.piece.premise.text.lower(),
@@ -156,11 +150,7 @@ class SpansScorer(ConsistencyScorer):
         ]
 
 
-def _key(sentence: Sentence) -> tuple[int, int]:
-    return sentence.place, sentence.piece.span.start
-
-
-def phrases_of(doc: 'Doc') -> Iterator[Span]:
+def find_phrases(doc: 'Doc') -> Iterator[Span]:
     """
     The phrases of a statement that can be left out, each once and none of them all of
     it: entities, noun chunks, verbs with their auxiliaries and negation, single words.
@@ -186,8 +176,8 @@ def new_names(doc: 'Doc', words: set[str]) -> Iterator[Span]:
         if first < last:
             continue
         span = doc[first:end]
-        own = set(rouge_words(span.text))
-        if own and not words & own:
+        name_words = set(rouge_words(span.text))
+        if name_words and not words & name_words:
             last = end
             yield Span(span.text, span.start_char, span.end_char)
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from starlette.responses import Response
@@ -11,7 +11,7 @@ from parlai_q2.generate.protocol import STREAM_END
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.rerank.choice import Reason
 from parlai_q2.serve.grounded import NOT_SCORED, ChatAnswer
-from parlai_q2.serve.request import Unscored
+from parlai_q2.serve.request import Fields, JsonObject, Unscored
 
 SSE = 'text/event-stream; charset=utf-8'
 _WORD = re.compile(r'\s*\S+\s*')
@@ -39,17 +39,17 @@ def write_event(content: Any) -> bytes:
     )
 
 
-def error_body(problem: str, kind: str = 'invalid_request_error') -> dict[str, Any]:
+def error_body(problem: str, kind: str = 'invalid_request_error') -> JsonObject:
     """An error as the protocol has it."""
     return {'error': {'message': problem, 'type': kind, 'param': None, 'code': None}}
 
 
-def unscored_grounding(reason: Unscored) -> dict[str, Any]:
+def unscored_grounding(reason: Unscored) -> JsonObject:
     """The evidence of a reply that was not scored: none, and why."""
     return {'scored': False, 'reason': str(reason), 'abstained': False}
 
 
-def grounding_of(answer: ChatAnswer) -> dict[str, Any]:
+def describe_grounding(answer: ChatAnswer) -> JsonObject:
     """
     The field ``grounding`` of an answer: the score, the label and the claims of the
     chosen reply with offsets into it and into ``passages``, and the scores of all
@@ -89,7 +89,7 @@ def grounding_of(answer: ChatAnswer) -> dict[str, Any]:
     }
 
 
-def headers_of(grounding: Mapping[str, Any]) -> dict[str, str]:
+def make_headers(grounding: Fields) -> dict[str, str]:
     """The score and the label, for clients that drop fields they do not know."""
     label = grounding.get('label') or NOT_SCORED
     headers = {'X-Grounding-Label': label}
@@ -100,22 +100,20 @@ def headers_of(grounding: Mapping[str, Any]) -> dict[str, str]:
     return headers
 
 
-def make_chunk(
-    completion: Mapping[str, Any], *choices: Any, **fields: Any
-) -> dict[str, Any]:
+def make_chunk(completion: Fields, *choices: Any, **fields: Any) -> JsonObject:
     """A chunk of a streamed answer."""
     dropped = ('choices', 'usage', 'object')
     base = {name: value for name, value in completion.items() if name not in dropped}
     return {**base, 'object': 'chat.completion.chunk', 'choices': [*choices], **fields}
 
 
-def make_delta(index: int, delta: Any, finish_reason: Any = None) -> dict[str, Any]:
+def make_delta(index: int, delta: Any, finish_reason: Any = None) -> JsonObject:
     """A piece of a reply."""
     return {'index': index, 'delta': delta, 'finish_reason': finish_reason}
 
 
 def stream_answer(
-    completion: Mapping[str, Any], grounding: Mapping[str, Any], has_usage: bool
+    completion: Fields, grounding: Fields, has_usage: bool
 ) -> Iterator[bytes]:
     """A complete answer as the events of a stream."""
     for choice in completion['choices']:

@@ -29,7 +29,13 @@ from parlai_q2.errors import InputError
 from parlai_q2.generate.server import ChatServer
 from parlai_q2.io.read import read_example
 from parlai_q2.rerank import Candidate, Pool, Reranker
-from parlai_q2.serve.answers import SSE, Json, grounding_of, headers_of, stream_answer
+from parlai_q2.serve.answers import (
+    SSE,
+    Json,
+    describe_grounding,
+    make_headers,
+    stream_answer,
+)
 from parlai_q2.serve.gate import Gate, answer_error, read_json, refuse, until_disconnect
 from parlai_q2.serve.grounded import GroundedChat, Grounder
 from parlai_q2.serve.metrics import CONTENT_TYPE
@@ -105,7 +111,7 @@ class Endpoints:
         """Answer with the most grounded reply."""
         chat = self._chat
         body = await read_json(request, chat.settings)
-        key = '' if chat.settings.api_key else request.headers.get('authorization', '')
+        key = self._upstream_key(request)
         chat_request = await until_disconnect(request, chat.read(body))
         if chat_request.is_streamed and not chat_request.is_declined:
             if chat_request.unscored is not None:
@@ -113,9 +119,9 @@ class Endpoints:
             if chat.settings.stream_sentences and chat_request.choices == 1:
                 return await _stream(request, stream_sentences(chat, chat_request, key))
         answer = await until_disconnect(request, chat.answer(chat_request, key))
-        grounding = grounding_of(answer)
+        grounding = describe_grounding(answer)
         chat.count(grounding)
-        headers = headers_of(grounding)
+        headers = make_headers(grounding)
         if chat_request.is_streamed:
             events = stream_answer(answer.completion, grounding, chat_request.has_usage)
             return StreamingResponse(events, headers=headers, media_type=SSE)
@@ -167,10 +173,14 @@ class Endpoints:
 
     async def models(self, request: Request) -> Response:
         """The upstream server's models, which some clients ask for first."""
-        key = (
-            '' if self._chat.settings.api_key else request.headers.get('authorization')
-        )
-        return Json(await self._chat.connection.get('/models', key or ''))
+        key = self._upstream_key(request)
+        return Json(await self._chat.connection.get('/models', key))
+
+    def _upstream_key(self, request: Request) -> str:
+        """The client's key, unless it is the proxy's own."""
+        if self._chat.settings.api_key:
+            return ''
+        return request.headers.get('authorization', '')
 
     async def health(self, request: Request) -> Response:
         """Whether requests are answered."""

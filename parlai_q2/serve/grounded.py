@@ -7,11 +7,11 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from parlai_q2.claims import Label, Status
 from parlai_q2.enums import Word
@@ -26,6 +26,8 @@ from parlai_q2.serve.batches import Batcher
 from parlai_q2.serve.metrics import Metrics, ServeStep
 from parlai_q2.serve.request import (
     ChatRequest,
+    Fields,
+    JsonObject,
     KnowledgeOrigin,
     Unscored,
     find_unscored,
@@ -127,7 +129,7 @@ class GroundedChat:
             async with self.server.connect() as self.connection:
                 yield
 
-    def count(self, grounding: Mapping[str, Any]) -> None:
+    def count(self, grounding: Fields) -> None:
         """Count an answer by what its evidence says."""
         self.metrics.labels.labels(grounding.get('label') or NOT_SCORED).inc()
         if grounding['abstained']:
@@ -145,7 +147,7 @@ class GroundedChat:
         with self.metrics.timed(ServeStep.SCORE):
             return await self._rank(pool)
 
-    async def read(self, body: Mapping[str, Any]) -> ChatRequest:
+    async def read(self, body: Fields) -> ChatRequest:
         """Read a request, and find its knowledge."""
         settings = self.settings
         request = read_request(body, settings.markers, settings.prompt)
@@ -198,9 +200,7 @@ class GroundedChat:
                 answer = await self._revise(request, answer, authorization)
         return self._choose(answer, request.choices)
 
-    async def _ask(
-        self, fields: Mapping[str, Any], number: int, authorization: str
-    ) -> Completion:
+    async def _ask(self, fields: Fields, number: int, authorization: str) -> Completion:
         with self.metrics.timed(ServeStep.UPSTREAM):
             return await self.connection.complete(fields, number, authorization)
 
@@ -317,13 +317,13 @@ def load_models(reranker: Reranker) -> None:
     reranker.explained(reranker.rank_batch([pool]))
 
 
-def abstention(text: str) -> dict[str, Any]:
+def abstention(text: str) -> JsonObject:
     """The choice of a reply that is withheld."""
     message = {'role': 'assistant', 'content': text}
     return {'index': 0, 'message': message, 'finish_reason': 'stop'}
 
 
-def _candidate(choice: Mapping[str, Any]) -> Candidate:
+def _candidate(choice: Fields) -> Candidate:
     text = visible_text(choice['message']).strip()
     logprobs = read_logprobs(choice)
     total = sum(logprobs) if logprobs else None
@@ -331,7 +331,7 @@ def _candidate(choice: Mapping[str, Any]) -> Candidate:
     return Candidate(text, UPSTREAM, total, mean, source=dict(choice))
 
 
-def _choice(candidate: Candidate) -> dict[str, Any]:
+def _choice(candidate: Candidate) -> JsonObject:
     """
     A candidate as a choice of the protocol, whose content is the text that was scored.
     """

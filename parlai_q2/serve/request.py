@@ -18,6 +18,9 @@ from parlai_q2.io.knowledge import stripped
 from parlai_q2.text.messages import visible_text
 from parlai_q2.turns import Passage, joined, passages_of
 
+# JSON objects that are read, and those that are written.
+Fields = Mapping[str, Any]
+JsonObject = dict[str, Any]
 SYSTEM, TOOLS, TURNS = (
     ('system', 'developer'),
     ('tool', 'function'),
@@ -64,7 +67,7 @@ class ChatRequest:
     :param is_declined: whether documents have no answer.
     """
 
-    fields: Mapping[str, Any]
+    fields: Fields
     passages: tuple[Passage, ...]
     source: KnowledgeOrigin
     history: tuple[str, ...]
@@ -87,7 +90,7 @@ class ChatRequest:
 
 
 def read_request(
-    body: Mapping[str, Any], markers: tuple[str, str] | None, prompt: str
+    body: Fields, markers: tuple[str, str] | None, prompt: str
 ) -> ChatRequest:
     """
     Read the body of a request.
@@ -128,7 +131,7 @@ def read_request(
 def _choose_source(
     in_fields: tuple[Passage, ...],
     in_messages: tuple[Passage, ...],
-    messages: Sequence[Mapping[str, Any]],
+    messages: Sequence[Fields],
     markers: tuple[str, str] | None,
 ) -> tuple[tuple[Passage, ...], KnowledgeOrigin]:
     if in_fields:
@@ -143,7 +146,7 @@ def _choose_source(
 
 
 def _read_messages(
-    messages: Sequence[Mapping[str, Any]], markers: tuple[str, str] | None
+    messages: Sequence[Fields], markers: tuple[str, str] | None
 ) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
     """The knowledge in messages, and the turns without it."""
     passages, history = list[str](), list[str]()
@@ -200,7 +203,7 @@ def _as_passage(value: Any) -> Any:
     return {'text': text, 'title': title if isinstance(title, str) else ''}
 
 
-def _find_unscored(body: Mapping[str, Any]) -> Unscored | None:
+def _find_unscored(body: Fields) -> Unscored | None:
     format = body.get('response_format')
     if isinstance(format, dict) and format.get('type', 'text') != 'text':
         return Unscored.FORMAT
@@ -210,7 +213,7 @@ def _find_unscored(body: Mapping[str, Any]) -> Unscored | None:
     return Unscored.MEDIA if modalities not in (None, [], ['text']) else None
 
 
-def _has_media(message: Mapping[str, Any]) -> bool:
+def _has_media(message: Fields) -> bool:
     content = message.get('content')
     parts = content if isinstance(content, list) else []
     kinds = ('text', 'input_text', 'output_text', 'refusal', 'thinking')
@@ -219,7 +222,7 @@ def _has_media(message: Mapping[str, Any]) -> bool:
     )
 
 
-def find_unscored(choice: Mapping[str, Any]) -> Unscored | None:
+def find_unscored(choice: Fields) -> Unscored | None:
     """Why a reply is not scored; None if it is a text."""
     message = choice['message']
     if message.get('tool_calls') or message.get('function_call'):
@@ -231,9 +234,7 @@ def find_unscored(choice: Mapping[str, Any]) -> Unscored | None:
     return None if visible_text(message).strip() else Unscored.EMPTY
 
 
-def _tell(
-    fields: Mapping[str, Any], passages: Sequence[Passage], prompt: str
-) -> list[dict[str, Any]]:
+def _tell(fields: Fields, passages: Sequence[Passage], prompt: str) -> list[JsonObject]:
     """
     The messages with knowledge in the first system message: many models know only one.
     """

@@ -4,7 +4,7 @@ by sentence, each after it was scored, up to the first that the knowledge does n
 support. Only one reply is asked for, so there is nothing to choose from.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +20,7 @@ from parlai_q2.serve.answers import (
     write_event,
 )
 from parlai_q2.serve.grounded import GroundedChat
-from parlai_q2.serve.request import ChatRequest, Unscored
+from parlai_q2.serve.request import ChatRequest, Fields, JsonObject, Unscored
 from parlai_q2.text.messages import split_message
 from parlai_q2.text.sentences import sentences
 from parlai_q2.turns import Span
@@ -48,7 +48,7 @@ async def stream_sentences(
 ) -> AsyncIterator[bytes]:
     """The events of a reply that is scored sentence by sentence."""
     reply = _Reply(chat, request)
-    last: dict[str, Any] = {}
+    last: JsonObject = {}
     async with aclosing(_stream(chat, request, authorization)) as chunks:
         async for chunk in chunks:
             first = not last
@@ -87,7 +87,7 @@ async def stream_sentences(
 
 def _stream(
     chat: GroundedChat, request: ChatRequest, authorization: str
-) -> AsyncGenerator[dict[str, Any]]:
+) -> AsyncGenerator[JsonObject]:
     fields = {**request.fields, 'n': request.choices}
     if request.has_usage:
         fields['stream_options'] = {'include_usage': True}
@@ -109,7 +109,7 @@ class _Reply:
     finish_reason: str = ''
     usage: Any = None
 
-    def is_text(self, delta: Mapping[str, Any]) -> bool:
+    def is_text(self, delta: Fields) -> bool:
         """Whether the reply is text so far; otherwise the rest is passed on."""
         names = ('tool_calls', 'function_call', 'refusal', 'audio')
         if any(delta.get(name) for name in names):
@@ -155,11 +155,11 @@ class _Reply:
             least is not None and score.verifiable and score.value < least
         )
 
-    def grounding(self) -> dict[str, Any]:
+    def grounding(self) -> JsonObject:
         """The field ``grounding``: what was sent, with the score of each sentence."""
         judged = [score for _, score in self.scores if score.verifiable]
         label = Label.CONSISTENT if judged else Label.NOT_VERIFIABLE
-        claims: list[dict[str, Any]] = []
+        claims: list[JsonObject] = []
         for span, score in self.scores:
             claims += [
                 shift_claim(claim.to_dict(), span.start) for claim in score.claims
@@ -185,7 +185,7 @@ class _Reply:
         }
 
 
-def shift_claim(claim: dict[str, Any], offset: int) -> dict[str, Any]:
+def shift_claim(claim: JsonObject, offset: int) -> JsonObject:
     """A claim's fields with the offsets of a reply that begins so far before it."""
     fields = {**claim, 'span': [place + offset for place in claim['span']]}
     if 'mistake' in claim:

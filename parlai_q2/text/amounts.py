@@ -204,18 +204,26 @@ def _scan(text: str) -> Iterator[Amount]:
 
 def _read_clock(match: re.Match[str]) -> Amount:
     """A time of day; what has no "am" or "pm" may be either."""
+    noon = (match['noon'] or '').strip().replace('.', '').lower()
     if match['part']:
         hour = parse_number(match['part_hour'].lower()) or 0.0
         quarters = 0.5 if match['part'].lower() == 'half' else 0.25
         hour += quarters if match['side'].lower() == 'past' else -quarters
-        return Amount(hour, hour, CLOCK, 1.0, match.start(), *match.span())
-    hour = float(match['hour'] or match['plain_hour'])
-    noon = (match['noon'] or '').strip().replace('.', '').lower()
-    if noon:
-        hour = hour % 12 + (12 if noon == 'pm' else 0)
-    hour += float(match['minute'] or match['plain_minute'] or 0) / 60
-    start, end = match.span()
-    return Amount(hour, hour, CLOCK, 1.0, start, start, end, attribute=noon)
+    else:
+        hour = float(match['hour'] or match['plain_hour'])
+        if noon:
+            hour = hour % 12 + (12 if noon == 'pm' else 0)
+        hour += float(match['minute'] or match['plain_minute'] or 0) / 60
+    return Amount(
+        number=hour,
+        digits=hour,
+        dimension=CLOCK,
+        size=1.0,
+        qualified_start=match.start(),
+        start=match.start(),
+        end=match.end(),
+        attribute=noon,
+    )
 
 
 def _read(text: str, match: re.Match[str]) -> Amount | None:

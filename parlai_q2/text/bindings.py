@@ -155,8 +155,8 @@ def _cut_at_years(text: str, amounts: Sequence[Amount]) -> list[list[Amount]]:
 
 def _make_clause(text: str, amounts: Sequence[Amount]) -> Clause:
     years = [amount for amount in amounts if is_year(text, amount)]
-    others = tuple(a for a in amounts if a not in years and not _is_day(text, a))
-    return Clause(frozenset(year.value for year in years), others)
+    measures = tuple(a for a in amounts if a not in years and not _is_day(text, a))
+    return Clause(frozenset(year.value for year in years), measures)
 
 
 def _is_day(text: str, amount: Amount) -> bool:

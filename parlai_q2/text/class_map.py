@@ -48,7 +48,7 @@ NAMES: Mapping[Finding, tuple[str, ...]] = MappingProxyType(
         Finding.GENERIC: ('generic', 'not verifiable', 'non verifiable', 'chit chat'),
     }
 )
-_FINDING_OF = {name: finding for finding, names in NAMES.items() for name in names}
+_FINDINGS = {name: finding for finding, names in NAMES.items() for name in names}
 # Labels that are numbers or truth values.
 _TRUTH = {
     **dict.fromkeys(('1', '1.0', 'true', 'yes'), Finding.ENTAILMENT),
@@ -67,21 +67,21 @@ _NEXT_BEST = {
 }
 
 
-def finding_of(name: str) -> Finding | None:
+def match_finding(name: str) -> Finding | None:
     """The one of :class:`Finding` that a name stands for, however written, or None."""
-    return _FINDING_OF.get(plain(name))
+    return _FINDINGS.get(plain(name))
 
 
-def finding_said(label: object) -> Finding | None:
+def read_finding(label: object) -> Finding | None:
     """
     What a person's label says of a response: any name of a finding, or 1 or 0, yes or
     no, true or false; None if it is none of these.
 
-    >>> finding_said('REFUTES'), finding_said(1.0)
+    >>> read_finding('REFUTES'), read_finding(1.0)
     ('contradiction', 'entailment')
     """
     text = str(label)
-    return finding_of(text) or _TRUTH.get(plain(text))
+    return match_finding(text) or _TRUTH.get(plain(text))
 
 
 def plain(name: str) -> str:
@@ -121,22 +121,22 @@ class ClassMap:
 def map_classes(
     outputs: Sequence[str | None],
     classes: Sequence[str],
-    given: Mapping[str, str] | None = None,
+    class_map: Mapping[str, str] | None = None,
 ) -> ClassMap:
     """
     Assign each model output to a class of the task.
 
     :param outputs: the names of the model's outputs, in order; None leaves one out.
-    :param given: maps an output's name or finding to a class, before anything else. An
-        empty class leaves the output out.
+    :param class_map: maps an output's name or finding to a class, before anything else.
+        An empty class leaves the output out.
     :raises ConfigError: if an output's name is unknown, or no class has an output.
-    :raises UnknownNameError: if ``given`` names an output or class that is not there.
+    :raises UnknownNameError: if ``class_map`` names an unknown output or class.
     """
-    given = dict(given or {})
-    _check(given, outputs, classes)
+    class_map = dict(class_map or {})
+    _check(class_map, outputs, classes)
     members: dict[str, list[int]] = {name: [] for name in classes}
     for index, output in enumerate(outputs):
-        place = _place(output, classes, given) if output is not None else None
+        place = _place(output, classes, class_map) if output is not None else None
         if place:
             members[place].append(index)
     if not any(members.values()):
@@ -171,7 +171,7 @@ def finding_probabilities(score: Score, classes: ClassMap) -> list[float]:
         Finding.ENTAILMENT: score.value,
         Finding.CONTRADICTION: 1 - score.value,
     }
-    if score.label in UNVERIFIABLE and place_of(Finding.GENERIC, classes) is not None:
+    if score.label in UNVERIFIABLE and find_place(Finding.GENERIC, classes) is not None:
         probabilities = {Finding.GENERIC: 1.0}
     return [probabilities.get(finding, 0.0) for finding in Finding]
 
@@ -197,7 +197,7 @@ def choose(
         return of_output[max(of_output, key=lambda i: outputs[i])]
     probabilities = classes.probabilities(outputs)
     indices = [i for i, members in enumerate(classes.members) if members]
-    reference = place_of(Finding.ENTAILMENT, classes)
+    reference = find_place(Finding.ENTAILMENT, classes)
     if reference is not None and len(indices) > 1:
         if probabilities[reference] > threshold:
             return reference
@@ -205,15 +205,15 @@ def choose(
     return max(indices, key=lambda i: probabilities[i])
 
 
-def place_of(finding: Finding, classes: ClassMap) -> int | None:
+def find_place(finding: Finding, classes: ClassMap) -> int | None:
     """The index of the class that a finding counts towards, or None."""
     index = tuple(Finding).index(finding)
     return next((i for i, m in enumerate(classes.members) if index in m), None)
 
 
-def class_of(finding: Finding, classes: Iterable[str]) -> str | None:
+def find_class(finding: Finding, classes: Iterable[str]) -> str | None:
     """The first class that stands for a finding; None if there is none."""
-    return next((name for name in classes if finding_of(name) == finding), None)
+    return next((name for name in classes if match_finding(name) == finding), None)
 
 
 def parse_class_map(text: str | None) -> dict[str, str]:
@@ -229,9 +229,9 @@ def parse_class_map(text: str | None) -> dict[str, str]:
 def _place(
     output: str, classes: Sequence[str], class_map: Mapping[str, str]
 ) -> str | None:
-    finding = finding_of(output)
+    finding = match_finding(output)
     for name, chosen in class_map.items():
-        if plain(name) == plain(output) or (finding and finding_of(name) == finding):
+        if plain(name) == plain(output) or (finding and match_finding(name) == finding):
             return chosen
     same = next((name for name in classes if plain(name) == plain(output)), None)
     if same is not None:
@@ -242,9 +242,9 @@ def _place(
             f'({", ".join(classes)}), and its meaning is not known here. Map it, '
             f'e.g. --class-map "{output}={classes[0]}".'
         )
-    place = class_of(finding, classes)
+    place = find_class(finding, classes)
     if place is None and finding != Finding.GENERIC and finding in _NEXT_BEST:
-        place = class_of(_NEXT_BEST[finding], classes)
+        place = find_class(_NEXT_BEST[finding], classes)
     return place
 
 
@@ -252,9 +252,11 @@ def _check(
     class_map: Mapping[str, str], outputs: Sequence[str | None], classes: Sequence[str]
 ) -> None:
     output_names = {plain(output) for output in outputs if output is not None}
-    findings = {finding_of(output) for output in outputs if output is not None} - {None}
+    findings = {match_finding(output) for output in outputs if output is not None} - {
+        None
+    }
     for name, place in class_map.items():
-        if plain(name) not in output_names and finding_of(name) not in findings:
+        if plain(name) not in output_names and match_finding(name) not in findings:
             names = [*filter(None, outputs), *(f for f in Finding if f in findings)]
             raise UnknownNameError('output', name, list(dict.fromkeys(names)))
         if place and place not in classes:

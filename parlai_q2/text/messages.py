@@ -89,7 +89,8 @@ def is_message(value: Any) -> bool:
         return 'content' in value
     is_list = isinstance(value, list) and bool(value)
     return is_list and all(
-        isinstance(one, Mapping) and ('role' in one or 'type' in one) for one in value
+        isinstance(item, Mapping) and ('role' in item or 'type' in item)
+        for item in value
     )
 
 

@@ -39,10 +39,10 @@ def token_overlap(reference: str, candidate: str) -> Overlap:
     The word overlap of two texts, repeated words as often as they occur; precision is
     over the candidate's words. Zeros when either is empty after normalisation.
     """
-    return overlap_of(tokens(reference), tokens(candidate))
+    return compare_tokens(tokens(reference), tokens(candidate))
 
 
-def overlap_of(
+def compare_tokens(
     reference_tokens: Sequence[str], candidate_tokens: Sequence[str]
 ) -> Overlap:
     """As :func:`token_overlap`, for two texts that are already tokenised."""

@@ -57,11 +57,11 @@ class Statement(NamedTuple):
         """The sentence, and where each of its characters stands."""
         key = _CAMEL.sub(' ', self.key.text).strip() if self.key.text else ''
         name = self.name.text if self.name else ''
-        of = f' of {name}' if name else ''
         if name and _DAY.match(key):
             head = f'The time of {name} ({key}) is '
         else:
-            head = f'The {key.lower()}{of} is ' if key else f'{name}: '
+            owner = f' of {name}' if name else ''
+            head = f'The {key.lower()}{owner} is ' if key else f'{name}: '
         value = self.value
         end = value.start + max(0, len(value.text) - 1)
         places = [*[self.key.start] * len(head), *value.places, end]

@@ -73,7 +73,7 @@ class SentenceIndex:
 
     def __init__(self, *passages: str):
         self.text = PASSAGE_END.join(passages)
-        split = [(n, one) for n, text in enumerate(passages) for one in pieces(text)]
+        split = [(n, span) for n, text in enumerate(passages) for span in pieces(text)]
         self.passages = [n for n, _ in split]
         self.sentences = [sentence for _, sentence in split]
         self._texts = passages
@@ -99,7 +99,7 @@ class SentenceIndex:
         """
         copied = pieces(text)
         # Without punctuation, 2.5 is 25.
-        return all(passage_key(one.text) in self._keys for one in copied) and not (
+        return all(passage_key(piece.text) in self._keys for piece in copied) and not (
             find_unsupported(self.text, text)
         )
 
@@ -217,6 +217,6 @@ class SentenceIndex:
 
 # Candidates for one turn, and the models that read them, share the knowledge.
 @lru_cache(maxsize=8)
-def index_of(*passages: str) -> SentenceIndex:
+def index_passages(*passages: str) -> SentenceIndex:
     """The sentences of passages, kept for a few of them."""
     return SentenceIndex(*passages)

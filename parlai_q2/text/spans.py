@@ -73,10 +73,10 @@ QUESTION_NOUNS = frozenset(
 
 def informative_spans(responses: Sequence[str]) -> list[list[Span]]:
     """The informative spans of each of B responses: entities, then noun chunks."""
-    return [spans_of(doc) for doc in parse_all(responses)]
+    return [read_spans(doc) for doc in parse_all(responses)]
 
 
-def spans_of(doc: 'Doc') -> list[Span]:
+def read_spans(doc: 'Doc') -> list[Span]:
     """The informative spans of one parsed response."""
     spans = [Span(e.text, e.start_char, e.end_char) for e in doc.ents]
     texts = {s.text.lower() for s in spans}

@@ -6,10 +6,10 @@ import pytest
 from parlai_q2.calibrate.fit import (
     Pairs,
     best_thresholds,
+    bootstrap_threshold,
     even_points,
     fit_pairs,
     held_out,
-    interval_of,
     metrics,
     read_target,
 )
@@ -92,7 +92,9 @@ def test_of_more_pairs_the_threshold_is_surer_and_the_prior_is_found():
     )
     widths = []
     for count, fitted in ((50, wide), (800, narrow)):
-        interval = interval_of(drawn(count), fitted, read_target('accuracy'), True)
+        interval = bootstrap_threshold(
+            drawn(count), fitted, read_target('accuracy'), True
+        )
         assert interval.low <= interval.mean == fitted.threshold <= interval.high
         widths.append(interval.high - interval.low)
     assert widths[1] < 0.7 * widths[0]

@@ -6,7 +6,7 @@ from parlai_q2.claims import Label, Status
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.consistency import ConsistencyScorer
-from parlai_q2.scorers.spans import SpansScorer, phrases_of, without
+from parlai_q2.scorers.spans import SpansScorer, find_phrases, without
 from parlai_q2.text.pipeline import parse_all
 from parlai_q2.turns import Example, Span
 
@@ -137,7 +137,7 @@ def test_a_batch_is_read_in_two_calls():
 
 def test_phrases_are_chunks_entities_verbs_and_words_each_once():
     (doc,) = parse_all(['The old wall was not built in 1961.'])
-    phrases = [phrase.text for phrase in phrases_of(doc)]
+    phrases = [phrase.text for phrase in find_phrases(doc)]
     assert len(phrases) == len(set(phrases))
     assert {'The old wall', 'was not built', '1961', 'old', 'not'} <= set(phrases)
     assert 'The' not in phrases

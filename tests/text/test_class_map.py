@@ -9,8 +9,8 @@ from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.text.class_map import (
     Finding,
     choose,
-    finding_of,
     map_classes,
+    match_finding,
     parse_class_map,
 )
 
@@ -131,4 +131,4 @@ def test_the_likeliest_output_decides_before_classes_are_merged():
     ],
 )
 def test_a_name_says_a_finding(name, finding, why):
-    assert finding_of(name) == finding, why
+    assert match_finding(name) == finding, why

@@ -11,7 +11,7 @@ from parlai_q2.text.spans import (
     names_speaker,
     only_personal,
     personal,
-    spans_of,
+    read_spans,
     vague,
 )
 from parlai_q2.turns import Span
@@ -34,7 +34,7 @@ def test_a_noun_chunk_is_kept_once_without_regard_to_case():
         for text in ('Paris', 'PARIS', 'The dog', 'the dog', 'I', ' ')
     ]
     doc = SimpleNamespace(ents=span_texts[:1], noun_chunks=span_texts[1:])
-    assert [s.text for s in spans_of(doc)] == ['Paris', 'The dog']
+    assert [s.text for s in read_spans(doc)] == ['Paris', 'The dog']
 
 
 def kept(*texts, **options):
