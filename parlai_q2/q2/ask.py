@@ -9,9 +9,9 @@ span is checked in one call, then the second of each span whose first failed, an
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from parlai_q2.models.protocols import QuestionAnswerer, QuestionGenerator
+from parlai_q2.q2.compare import Question
 from parlai_q2.q2.settings import Q2Settings, Variant
 from parlai_q2.text.normalize import normalize
 from parlai_q2.text.sentences import windows
@@ -23,15 +23,6 @@ from parlai_q2.text.spans import (
     vague,
 )
 from parlai_q2.turns import Span
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question and its answer, a span of the response."""
-
-    text: str
-    answer: Span
-
 
 SpanFinder = Callable[[Sequence[str]], list[list[Span]]]
 # With at most this many questions left, answering all of them in one call is cheaper

@@ -13,6 +13,7 @@ the paper either, decides first where both answers are amounts.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from parlai_q2.claims import (
     NOT_VERIFIABLE_VALUE,
@@ -24,9 +25,9 @@ from parlai_q2.claims import (
     Status,
 )
 from parlai_q2.models.protocols import NliModel, NliProbabilities
-from parlai_q2.q2.ask import Question
 from parlai_q2.text.agreement import conflicts, restate
 from parlai_q2.text.overlap import token_f1
+from parlai_q2.turns import Span
 
 STATUSES = {
     Comparison.EXACT: Status.SUPPORTED,
@@ -37,6 +38,14 @@ STATUSES = {
 # Where NLI did not decide, answers with more token F1 than this agree (the paper's
 # threshold in Table 3).
 AGREE = 0.5
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and its answer, a span of the response."""
+
+    text: str
+    answer: Span
 
 
 def judge(

@@ -25,7 +25,6 @@ from parlai_q2.models.protocols import (
     QuestionGenerator,
 )
 from parlai_q2.q2.ask import (
-    Question,
     SpanFinder,
     questions_to_try,
     read_context,
@@ -33,7 +32,13 @@ from parlai_q2.q2.ask import (
     spans_to_ask,
     valid_questions,
 )
-from parlai_q2.q2.compare import hard_score, judge, make_claims, pairs_to_compare
+from parlai_q2.q2.compare import (
+    Question,
+    hard_score,
+    judge,
+    make_claims,
+    pairs_to_compare,
+)
 from parlai_q2.q2.settings import Q2Settings, Variant
 from parlai_q2.text.overlap import token_f1
 from parlai_q2.text.selection import SentenceIndex, index_passages, pieces

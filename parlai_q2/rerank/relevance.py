@@ -18,8 +18,7 @@ from parlai_q2.claims import Claim, Evidence, Stance
 from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
 from parlai_q2.models.relevance import AnswerLogits
 from parlai_q2.presets import Section, load_preset
-from parlai_q2.q2.ask import Question
-from parlai_q2.q2.compare import judge
+from parlai_q2.q2.compare import Question, judge
 from parlai_q2.rerank.guards.words import states_nothing
 from parlai_q2.scorers import backends
 from parlai_q2.text.questions import (

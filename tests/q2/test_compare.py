@@ -4,8 +4,7 @@ import pytest
 
 from parlai_q2.claims import Comparison, Evidence
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.q2.ask import Question
-from parlai_q2.q2.compare import judge
+from parlai_q2.q2.compare import Question, judge
 from parlai_q2.turns import Span
 from tests.toys import ToyNliModel
 
