@@ -20,10 +20,14 @@ from parlai_q2.enums import Word
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.io.world_logs import COMMAND
 from parlai_q2.report.entries import list_sources
-from parlai_q2.report.terminal import render_candidates, render_score, use_colour
+from parlai_q2.report.terminal import (
+    render_candidates,
+    render_passages,
+    render_score,
+    use_colour,
+)
 from parlai_q2.rerank import Ranking
 from parlai_q2.rerank.guards import find_guard
-from parlai_q2.retrieve.show import render_passages
 from parlai_q2.turns import Passage
 
 HELP = """\

@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 
 from parlai_q2.claims import Claim, Score
-from parlai_q2.report.spans import TextPiece, knowledge_pieces, response_pieces
+from parlai_q2.report.entries import TextPiece, knowledge_pieces, response_pieces
 from parlai_q2.turns import passages_of
 
 WIDTH, MARGIN, GAP = 880, 24, 16

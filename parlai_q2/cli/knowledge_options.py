@@ -10,10 +10,9 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.io.turn_knowledge import KnowledgeSource
 from parlai_q2.retrieve.answers import AnswerReader
 from parlai_q2.retrieve.grounding import Grounder
-from parlai_q2.retrieve.index import Index
-from parlai_q2.retrieve.one_file import in_memory, read_passages
-from parlai_q2.retrieve.presets import DEFAULT_PASSAGES, By
+from parlai_q2.retrieve.index import Index, in_memory, read_passages
 from parlai_q2.retrieve.retriever import Retriever
+from parlai_q2.retrieve.search import DEFAULT_PASSAGES, By
 
 # A file of more passages is to be indexed: its vectors would be made at every start, in
 # some 3 ms each.

@@ -1,15 +1,129 @@
-"""Numbers over all responses of a page; ``pages/macros.html`` draws the chart."""
+"""
+Numbers over all responses of a page, or over those with one value of a field: the rate
+of consistent responses, how far labels agree with those that people gave, and the
+chart, which ``pages/macros.html`` draws.
+
+One rule holds throughout: what a person or the scorer calls generic or not verifiable
+is neither right nor wrong. It is left out, and counted.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from statistics import fmean
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from parlai_q2.claims import Comparison, Label
-from parlai_q2.intervals import mean_interval
-from parlai_q2.report.agreement import measure_group
-from parlai_q2.report.changes import distinct_signatures
+from parlai_q2.intervals import Interval, intervals, share_interval
 from parlai_q2.report.entries import Entry, first_and_chosen
+from parlai_q2.sweep import Sweep
+from parlai_q2.text.class_map import Finding, read_finding
+from parlai_q2.text.normalize import passage_key
+
+if TYPE_CHECKING:
+    import numpy as np
+
+VERDICTS = (Label.CONSISTENT, Label.INCONSISTENT)
+# What a response is called that lacks the field of a breakdown.
+WITHOUT = '(none)'
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """
+    How far the scorer agrees with people on N responses.
+
+    :param count: N: responses that both a person and the scorer call consistent or
+        inconsistent.
+    :param left_out: how many more a person labelled.
+    :param accuracy: the share of equal labels. Its interval, as that of ``auc``, comes
+        from a bootstrap that draws passages of knowledge.
+    :param auc: the area under the ROC curve; None if people gave one class alone.
+    """
+
+    count: int
+    left_out: int
+    accuracy: Interval
+    auc: Interval | None
+
+
+@dataclass(frozen=True)
+class Group:
+    """
+    The figures of some responses.
+
+    :param name: the value of the field that they have in common.
+    :param count: how many there are, and ``verifiable`` how many have a verdict.
+    :param score: their mean score.
+    :param rate: the share of consistent responses among the verifiable ones; None
+        without any.
+    """
+
+    name: str
+    count: int
+    verifiable: int
+    score: float
+    rate: Interval | None
+    agreement: Agreement | None
+
+
+def measure_group(name: str, entries: Sequence[Entry]) -> Group:
+    """The figures of at least one entry of a page."""
+    labels = [entry['label'] for entry in entries]
+    verifiable = sum(label in VERDICTS for label in labels)
+    rate = None
+    if verifiable:
+        rate = share_interval(labels.count(Label.CONSISTENT), verifiable)
+    return Group(
+        name=name,
+        count=len(entries),
+        verifiable=verifiable,
+        score=fmean(entry['score'] for entry in entries),
+        rate=rate,
+        agreement=measure_agreement(entries),
+    )
+
+
+def break_down(entries: Sequence[Entry], field: str) -> list[Group]:
+    """The figures by the values of a field that entries have in ``fields``, sorted."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry['fields'][field] or WITHOUT, []).append(entry)
+    return [measure_group(name, groups[name]) for name in sorted(groups)]
+
+
+def measure_agreement(entries: Sequence[Entry]) -> Agreement | None:
+    """How far scores and people's labels agree; None if they share no verdict."""
+    findings = [read_finding(entry['class']) for entry in entries]
+    judged: list[Entry] = []
+    consistent = []
+    for entry, finding in zip(entries, findings, strict=True):
+        if finding not in (None, Finding.GENERIC) and entry['label'] in VERDICTS:
+            judged.append(entry)
+            consistent.append(finding == Finding.ENTAILMENT)
+    if not judged:
+        return None
+    import numpy as np
+
+    truth = np.array(consistent)
+    predicted = np.array([entry['label'] == Label.CONSISTENT for entry in judged])
+    sweep = Sweep(np.array([entry['score'] for entry in judged], float), truth)
+    is_equal = (truth == predicted).astype(float)
+
+    def statistic(weights: 'np.ndarray') -> 'np.ndarray':
+        accuracy = weights @ is_equal / weights.sum(axis=1)
+        return np.stack([accuracy, sweep.areas(weights)[0]], axis=1)
+
+    passages = [passage_key(_knowledge(entry)) for entry in judged]
+    accuracy, auc = intervals(statistic, len(judged), groups=passages)
+    assert accuracy is not None
+    left_out = sum(map(bool, findings)) - len(judged)
+    return Agreement(len(judged), left_out, accuracy, auc)
+
+
+def _knowledge(entry: Entry) -> str:
+    return ''.join(piece[0] for piece in entry['knowledge'])
+
 
 BINS = 10
 # From bottom to top; labels of other scorers come last, in grey.
@@ -54,38 +168,9 @@ class Overview:
         self.first_and_chosen = [fmean(side) for side in zip(*scores)]
 
 
-class TwoRunOverview:
-    """
-    The numbers of two runs over all pairs.
-
-    :param changes: of :func:`parlai_q2.report.changes.compare_entries`, at least one.
-    """
-
-    def __init__(self, changes: Sequence[Entry]):
-        pairs = [(change['before'], change['after']) for change in changes]
-        differences = [change['difference'] for change in changes]
-        self.count = len(pairs)
-        self.before, self.after = means(pairs)
-        self.higher = sum(difference > 0 for difference in differences)
-        self.lower = sum(difference < 0 for difference in differences)
-        # The number of pairs by label before and after.
-        self.labels = Counter((old['label'], new['label']) for old, new in pairs)
-        self.flips = sum(n for (old, new), n in self.labels.items() if old != new)
-        # By human label: the number of pairs, and the mean scores before and after.
-        self.classes = {}
-        for name in sorted({c['class'] for c in changes if c['class']}):
-            class_pairs = [
-                p for p, c in zip(pairs, changes, strict=True) if c['class'] == name
-            ]
-            self.classes[name] = (len(class_pairs), *means(class_pairs))
-        # The mean difference; the bootstrap draws whole pairs.
-        self.interval = mean_interval(differences)
-
-
-def means(pairs: Sequence[tuple[Entry, Entry]]) -> tuple[float, float]:
-    """The mean scores before and after."""
-    before, after = zip(*pairs, strict=True)
-    return fmean(e['score'] for e in before), fmean(e['score'] for e in after)
+def distinct_signatures(entries: Iterable[Entry]) -> list[str]:
+    """The distinct signatures of a run's entries, in order of appearance."""
+    return list(dict.fromkeys(e['signature'] for e in entries if e['signature']))
 
 
 def score_bin(score: float) -> int:

@@ -1,5 +1,6 @@
 """
-Writes scored records as one self-contained HTML page.
+Writes scored records, or the tables and figures of ``meta_eval`` and ``calibrate``, as
+one self-contained HTML page.
 
 The page loads nothing: style, script and data are inside it. Its content security
 policy allows its style and its script by their hashes, so nothing in a response can
@@ -11,6 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -20,12 +22,19 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from parlai_q2.errors import InputError
+from parlai_q2.figures.style import data_address
 from parlai_q2.intervals import Interval
 from parlai_q2.io.write import write_text
-from parlai_q2.report.agreement import Agreement, Group, break_down
 from parlai_q2.report.entries import Entry, read_entry
-from parlai_q2.report.overview import Overview, score_chart
+from parlai_q2.report.overview import (
+    Agreement,
+    Group,
+    Overview,
+    break_down,
+    score_chart,
+)
 from parlai_q2.signature import Signature, assumed
+from parlai_q2.tables import PAPER, Table
 from parlai_q2.text.visible import one_line
 
 # The scripts of a table, and of this page; each after those that it builds on.
@@ -118,6 +127,13 @@ def render(
     hashes = {'style_hash': _hash(style), 'script_hash': _hash(script)}
     page = _templates().get_template(template)
     return page.render(style=style, script=script, **hashes, **values)
+
+
+def render_chat(model: str) -> str:
+    """Render the page of a chat, which connects only to the server it came from."""
+    scripts = ('marks.js', 'evidence.js', 'chat.js')
+    title = one_line(f'Chat with {model}')
+    return render('chat.html', ['page.css', 'chat.css'], scripts, title=title)
 
 
 def embed(data: Any) -> str:
@@ -275,3 +291,78 @@ def _overview_rows(overview: Overview) -> list[Row]:
         changed = f'{overview.changed:,} of {overview.reranked:,} changed'
         rows.append(('Reranked', f'{before} \u2192 {after}', f'mean score; {changed}'))
     return rows
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """
+    A part of a page.
+
+    :param figures: SVG files; each is shown with what its name says after ``prefix``.
+    :param signatures: how the numbers can be reproduced, by name.
+    """
+
+    title: str
+    tables: Sequence[Table] = ()
+    figures: Sequence[Path] = ()
+    signatures: Sequence[tuple[str, str]] = ()
+    prefix: str = ''
+
+
+# What a figure shows, by what its file's name begins with.
+CAPTIONS = {
+    'precision_recall': 'Precision against recall',
+    'roc': 'ROC: responses found against false alarms',
+    'curves': 'ROC, and precision against recall',
+    'reliability': 'Reliability: is a value a probability?',
+    'histograms': 'Scores by class',
+    'by_': 'Scores by {rest}',
+    'choices': 'What choosing changes',
+    'generators_': 'F1 by generator, {rest}',
+    'generators': 'Factual correctness and hallucination by generator',
+}
+
+
+def caption(path: Path, prefix: str) -> str:
+    """What a figure's file shows, from its name."""
+    name = path.stem.removeprefix(prefix)
+    for start, text in CAPTIONS.items():
+        if name.startswith(start):
+            return text.format(rest=name.removeprefix(start).replace('_', ' '))
+    return name.replace('_', ' ')
+
+
+def write_measured(
+    sections: Sequence[PageSection], path: Path, title: str, lead: str = ''
+) -> Path:
+    """
+    Write the page, completely or not at all.
+
+    :param lead: a sentence below the title.
+    :raises InputError: when it cannot be written.
+    """
+    page = render(
+        'measured.html',
+        ['page.css', 'measured.css'],
+        [],
+        title=one_line(title),
+        lead=lead,
+        sections=list(map(_convert, sections)),
+        paper=PAPER,
+    )
+    write_text(path, page)
+    return path
+
+
+def _convert(section: PageSection) -> dict[str, object]:
+    figures = [
+        (caption(figure, section.prefix), data_address(figure))
+        for figure in section.figures
+        if figure.suffix == '.svg'
+    ]
+    return {
+        'title': section.title,
+        'tables': section.tables,
+        'figures': figures,
+        'signatures': section.signatures,
+    }

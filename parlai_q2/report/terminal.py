@@ -1,16 +1,17 @@
 """
-Shows scores and reranked candidates in a terminal. Spans are in brackets with a sign
-(:data:`LEGEND`). Colour only repeats the sign.
+Shows scores, reranked candidates and passages in a terminal. Spans are in brackets with
+a sign (:data:`LEGEND`). Colour only repeats the sign.
 """
 
 import io
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from math import isfinite
 from operator import itemgetter
 from statistics import fmean
-from textwrap import wrap
+from textwrap import shorten, wrap
 from typing import Any, TextIO
 
 from rich.cells import cell_len
@@ -18,18 +19,19 @@ from rich.console import Console
 from rich.text import Text
 
 from parlai_q2.claims import Claim, Label, Score, Status
-from parlai_q2.report.entries import describe_mistake, explain_place
-from parlai_q2.report.spans import (
+from parlai_q2.report.entries import (
     STATUS_WORDS,
     TITLE,
     TextPiece,
     clip,
+    describe_mistake,
+    explain_place,
     knowledge_pieces,
     passage_title,
     response_pieces,
 )
 from parlai_q2.rerank import Candidate, Ranking
-from parlai_q2.text.visible import one_line, visible
+from parlai_q2.text.visible import one_line, source_line, visible
 from parlai_q2.turns import Passage, passages_of
 
 SIGNS: Mapping[str, str] = {
@@ -44,6 +46,7 @@ LEGEND = '[+supported] [?not in the knowledge] [!contradicted]'
 RESPONSE_LIMIT = 2000
 KNOWLEDGE_LIMIT = 400
 ANSWER_LIMIT = 200
+PASSAGE_LIMIT = 400
 
 # Bright black is not used, as it is invisible on some dark terminals.
 COLOURS: Mapping[str, str] = {
@@ -174,6 +177,27 @@ def render_candidates(ranking: Ranking | None, colour: bool, width: int = 80) ->
     for rank, candidate in enumerate(ranking.candidates, start=1):
         _add_candidate_block(lines, rank, candidate, ranking)
     return lines.text()
+
+
+def render_passages(
+    passages: Sequence[Passage], scores: Sequence[float] = (), width: int = 0
+) -> str:
+    """
+    Render the passages of a search with their sources, one below the other.
+
+    :param scores: of each passage, where there are some.
+    :param width: columns; 0: those of the terminal.
+    """
+    width = max(_NARROWEST, width or shutil.get_terminal_size().columns)
+    indent = ' ' * 3
+    blocks = []
+    for number, passage in enumerate(passages):
+        head = source_line(passage.source) or one_line(passage.title)
+        score = f' [{scores[number]:.2f}]' if scores else ''
+        text = shorten(one_line(passage.text), PASSAGE_LIMIT, placeholder=' ...')
+        lines = wrap(text, width, initial_indent=indent, subsequent_indent=indent)
+        blocks.append('\n'.join([f'{number + 1}. {head}{score}', *lines]))
+    return '\n'.join(blocks) or 'Nothing was found.'
 
 
 def _add_parts(lines: Lines, parts: Mapping[str, float]) -> None:

@@ -19,9 +19,16 @@ from typing import Any
 from parlai_q2.errors import InputError
 from parlai_q2.io.files import locked
 from parlai_q2.io.write import writing
+from parlai_q2.retrieve.documents import (
+    LEFT_OUT,
+    Changes,
+    Documents,
+    Updater,
+    find_documents,
+    write_left_out,
+)
 from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
-from parlai_q2.retrieve.files import Documents, find_documents
-from parlai_q2.retrieve.manifest import (
+from parlai_q2.retrieve.index import (
     Checksum,
     Manifest,
     Settings,
@@ -33,7 +40,6 @@ from parlai_q2.retrieve.manifest import (
 )
 from parlai_q2.retrieve.readers import check_packages
 from parlai_q2.retrieve.store import Document, Store
-from parlai_q2.retrieve.update import LEFT_OUT, Changes, Updater, write_left_out
 from parlai_q2.retrieve.vectors import STATE, Vectors, make_vectors
 
 BUILDING, SETTINGS = 'building', 'settings.json'

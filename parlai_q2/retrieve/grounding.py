@@ -3,10 +3,14 @@ Finds the passages that the reply to a turn should rest on.
 
 The last two turns are searched for, with names of earlier ones, or a question with
 those that it leans on. What is found for a question is ordered by how near it is
-(:mod:`~parlai_q2.retrieve.nearness`), and the nearest passages are read for its answer,
-without the orders that they give. How likely one answers is a logistic of the reader's
-margin and the nearness (``answering.yaml``). Those that do are kept: a reply that rests
-on another passage would be true, and no answer.
+(:class:`~parlai_q2.retrieve.ranking.Nearness`), and the nearest passages are read for
+its answer, without the orders that they give. How likely one answers is a logistic of
+the reader's margin and the nearness (``answering.yaml``). Those that do are kept: a
+reply that rests on another passage would be true, and no answer.
+
+Small talk gets one of the replies in ``small_talk.yaml``: no document says how to reply
+to "thanks!". A generator that is shown one quotes it, and one that is shown nothing
+makes something up.
 """
 
 import math
@@ -20,16 +24,25 @@ from typing import Any
 import yaml
 
 from parlai_q2.io.turn_knowledge import TurnKnowledge
-from parlai_q2.retrieve.answers import Answer, AnswerReader
-from parlai_q2.retrieve.courtesy import courtesy
-from parlai_q2.retrieve.nearness import Nearness
-from parlai_q2.retrieve.orders import mask_orders
-from parlai_q2.retrieve.presets import DEFAULT_PASSAGES
-from parlai_q2.retrieve.queries import DEFAULT_QUERY, Query, find_question, make_query
-from parlai_q2.retrieve.quotes import QUOTE_WORDS, quote_answer
+from parlai_q2.retrieve.answers import (
+    QUOTE_WORDS,
+    Answer,
+    AnswerReader,
+    mask_orders,
+    quote_answer,
+)
+from parlai_q2.retrieve.ranking import Nearness
 from parlai_q2.retrieve.readers.block import find_cells
 from parlai_q2.retrieve.retriever import Hit, Retriever
+from parlai_q2.retrieve.search import (
+    DEFAULT_PASSAGES,
+    DEFAULT_QUERY,
+    Query,
+    find_question,
+    make_query,
+)
 from parlai_q2.retrieve.store import name_of
+from parlai_q2.retrieve.words import chat_weight, words_of
 from parlai_q2.text.questions import asks_how_or_why, is_question
 from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words
@@ -41,14 +54,54 @@ DEPTH, MAX_READ = 50, 8
 PROSE = 0.4
 _TWO_LETTERS = re.compile(r'[^\W\d_]{2}')
 _WHY = frozenset({'why'})
+# A word of at most this weight tells nothing in conversation.
+LITTLE = 0.3
+
+
+@lru_cache(maxsize=1)
+def _load_small_talk() -> tuple[list[tuple[re.Pattern[str], str]], set[str]]:
+    """
+    Patterns with the replies to what they match, the most telling first; and words, as
+    they are indexed, that may stand beside that.
+    """
+    fields = _load_data('small_talk.yaml')
+    replies = [
+        (re.compile(rf'\b(?:{row["says"]})\b'), row['reply'])
+        for row in fields['replies']
+    ]
+    return replies, set(words_of(fields['beside']))
+
+
+def courtesy(text: str) -> str | None:
+    """
+    The reply to a turn that is only small talk; None if it says or asks something.
+
+    >>> courtesy('Thanks a lot!'), courtesy('Thanks. How do I pay?')
+    ("You're welcome!", None)
+    """
+    replies, beside = _load_small_talk()
+    rest, reply = ' '.join(text.lower().replace('’', "'").split()), None
+    for pattern, answer in replies:
+        rest, count = pattern.subn(' ', rest)
+        if count and reply is None:
+            reply = answer
+    # "Good?" asks about something.
+    if reply == replies[-1][1] and '?' in text:
+        return None
+    words = set(words_of(rest)) - beside
+    return reply if all(chat_weight(word) <= LITTLE for word in words) else None
 
 
 @lru_cache(maxsize=1)
 def load_rule() -> Mapping[str, Any]:
     """When a passage answers a question: what ``answering.yaml`` says."""
-    text = files('parlai_q2.retrieve').joinpath('answering.yaml').read_text('utf-8')
-    settings: Mapping[str, Any] = yaml.safe_load(text)
-    return settings
+    return _load_data('answering.yaml')
+
+
+def _load_data(name: str) -> Mapping[str, Any]:
+    text = files('parlai_q2.retrieve').joinpath(name).read_text('utf-8')
+    fields: Mapping[str, Any] = yaml.safe_load(text)
+    return fields
 
 
 @dataclass(frozen=True)
@@ -106,7 +159,7 @@ class Grounder:
     :param reader: reads passages for answers; None: all that is found is kept.
     :param k: the most passages of a turn.
     :param query: what queries are made of, see
-        :func:`~parlai_q2.retrieve.queries.make_query`.
+        :func:`~parlai_q2.retrieve.search.make_query`.
     :param question_retriever: finds passages for questions, where that is another: what
         is no question is to find nothing that has none of its words.
     """

@@ -4,11 +4,9 @@ stated length, with a stated overlap.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from typing import NamedTuple
 
-from parlai_q2.errors import ConfigError
 from parlai_q2.retrieve.readers.block import Block
 from parlai_q2.text.sentences import count_words, is_short, sentences, windows
 from parlai_q2.turns import Passage, Source
@@ -20,30 +18,6 @@ DEFAULT_OVERLAP = 20
 LONG_CODE = 25
 
 
-@dataclass(frozen=True)
-class Length:
-    """
-    How long passages are.
-
-    :param words: the most words of a passage, from 10 on.
-    :param overlap: the most words that a passage repeats of the one before, in whole
-        sentences; less than half of ``words``.
-    :param sentences: the most sentences of a passage, which then repeats none of the
-        one before; 0 for as many as fit.
-    """
-
-    words: int = DEFAULT_WORDS
-    overlap: int = DEFAULT_OVERLAP
-    sentences: int = 0
-
-    def __post_init__(self) -> None:
-        if self.words < 10 or not 0 <= self.overlap <= self.words / 2:
-            raise ConfigError(
-                f'Passages of {self.words} words with {self.overlap} of overlap cannot '
-                'be made: give at least 10 words, and an overlap of at most half of it.'
-            )
-
-
 class _Sentence(NamedTuple):
     """A sentence, and whether a line ends with it."""
 
@@ -53,18 +27,31 @@ class _Sentence(NamedTuple):
     ends: bool
 
 
-def split(file: str, blocks: Iterable[Block], length: Length) -> Iterator[Passage]:
+def split(
+    file: str,
+    blocks: Iterable[Block],
+    words: int = DEFAULT_WORDS,
+    overlap: int = DEFAULT_OVERLAP,
+    most_sentences: int = 0,
+) -> Iterator[Passage]:
     """
     Split a document into passages, in order.
 
     :param file: the document's name, for the passages' source.
+    :param words: the most words of a passage.
+    :param overlap: the most words that a passage repeats of the one before, in whole
+        sentences.
+    :param most_sentences: the most sentences of a passage, which then repeats none of
+        the one before; 0 for as many as fit.
 
-    >>> [p.text for p in split('a.txt', [Block('It rains. It pours.')], Length())]
+    >>> [p.text for p in split('a.txt', [Block('It rains. It pours.')])]
     ['It rains. It pours.']
     """
     numbered = enumerate(block for block in blocks if block.text.strip())
     for _, group in groupby(numbered, _section):
-        yield from _pack(file, [block for _, block in group], length)
+        section = [block for _, block in group]
+        for buffer in _pack(section, words, overlap, most_sentences):
+            yield _passage(file, buffer)
 
 
 def _section(numbered: tuple[int, Block]) -> tuple[str, str, int]:
@@ -73,20 +60,22 @@ def _section(numbered: tuple[int, Block]) -> tuple[str, str, int]:
     return block.title, block.heading, number if block.alone else -1
 
 
-def _pack(file: str, blocks: list[Block], length: Length) -> Iterator[Passage]:
-    most = length.sentences
-    if len(blocks) == 1 and is_short(blocks[0].text, length.words) and not most:
+def _pack(
+    blocks: list[Block], most_words: int, overlap: int, most: int
+) -> Iterator[list[_Sentence]]:
+    """The sentences of each passage of a section."""
+    if len(blocks) == 1 and is_short(blocks[0].text, most_words) and not most:
         # As most rows are: there is nothing to split.
-        yield _passage(file, [_Sentence(blocks[0].text.strip(), 0, blocks[0], True)])
+        yield [_Sentence(blocks[0].text.strip(), 0, blocks[0], True)]
         return
     buffer: list[_Sentence] = []
     fresh = words = 0
-    for sentence in _sentences(blocks, length.words):
+    for sentence in _sentences(blocks, most_words):
         full = most and fresh == most
         apart = buffer and _is_apart(buffer[-1].block, sentence.block)
-        if buffer and (full or apart or words + sentence.words > length.words):
-            yield _passage(file, buffer)
-            fitting = min(length.overlap, length.words - sentence.words)
+        if buffer and (full or apart or words + sentence.words > most_words):
+            yield buffer
+            fitting = min(overlap, most_words - sentence.words)
             alone = most or (apart and not sentence.block.code)
             buffer = [] if alone else _repeat(buffer, fitting)
             fresh, words = 0, sum(repeated.words for repeated in buffer)
@@ -94,7 +83,7 @@ def _pack(file: str, blocks: list[Block], length: Length) -> Iterator[Passage]:
         words += sentence.words
         fresh += 1
     if fresh:
-        yield _passage(file, buffer)
+        yield buffer
 
 
 def _is_apart(before: Block, after: Block) -> bool:

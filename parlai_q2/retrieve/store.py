@@ -8,15 +8,15 @@ passages is counted by BM25.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any
 
 from parlai_q2.errors import InputError
-from parlai_q2.retrieve.engine import naming, tantivy
 from parlai_q2.retrieve.retriever import Hit
-from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, analyzer, put_spaces
+from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, analyzer, put_spaces, tantivy
 from parlai_q2.turns import Passage, Source, without_surrogates
 
 KEY, DOCUMENT, WORDS, BODY = 'key', 'document', 'words', 'body'
@@ -269,3 +269,28 @@ def _headings(passage: Passage) -> str:
     heading = passage.source.heading if passage.source else ''
     title = '' if heading.startswith(passage.title) else passage.title
     return '\n'.join(part for part in (title, heading) if part)
+
+
+@contextmanager
+def naming(folder: Path | None) -> Iterator[None]:
+    """
+    Name the index where the engine, or what it has stored, cannot be read. The sampled
+    checksums that an index is opened with do not see all of a large file.
+
+    :raises InputError: if so.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    # The engine is Rust: it panics at some damage, which is no Exception to Python, and
+    # has no name that could be imported.
+    except BaseException as e:
+        is_panic = type(e).__name__ == 'PanicException'
+        if not is_panic and not isinstance(e, (ValueError, TypeError, OSError)):
+            raise
+        problem = str(e).strip().partition('\n')[0][:200]
+        raise InputError(
+            f'The index in {folder} is damaged ({problem}). Delete it and make it '
+            'again: parlai_q2 index DOCUMENTS --outdir INDEX'
+        ) from e

@@ -12,10 +12,11 @@ import unicodedata
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from parlai_q2.errors import UnknownNameError
-from parlai_q2.retrieve.engine import tantivy
+from parlai_q2.packages import import_package
 
 DEFAULT_LANGUAGE = 'english'
 LANGUAGES = (
@@ -36,6 +37,15 @@ _LITERAL = re.compile(
     r'`([^`\n]+)`|(?<![\w/-])(--?[a-z][\w-]*|/[a-z][\w-]*(?![\w/])|'
     r'[a-z]\w*_\w+|\w*[a-z][A-Z]\w*)'
 )
+
+
+def tantivy() -> ModuleType:
+    """
+    The package that searches.
+
+    :raises MissingPackageError: if it is not installed.
+    """
+    return import_package('tantivy', 'tantivy', 'documents', 'Searching documents')
 
 
 @cache

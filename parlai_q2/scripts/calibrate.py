@@ -62,7 +62,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     from parlai_q2.calibrate.figures import all_figures
     from parlai_q2.calibrate.fit import read_target
     from parlai_q2.figures.style import check_matplotlib
-    from parlai_q2.report.measured import PageSection, write_measured
+    from parlai_q2.report.page import PageSection, write_measured
 
     infile, outfile = given_files(opt)
     target = read_target(opt['target'])

@@ -31,8 +31,8 @@ from parlai_q2.io.write import AGAIN, encode_line, whole_file, write_text, writi
 from parlai_q2.parlai.distillation import replies
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.retrieve.build import build
-from parlai_q2.retrieve.manifest import Settings
-from parlai_q2.retrieve.presets import PRESETS, load_search
+from parlai_q2.retrieve.index import Settings
+from parlai_q2.retrieve.search import PRESETS, load_search
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import MEASURE_OF_CHOSEN, Role
 from parlai_q2.tables import Column, Table, render_text

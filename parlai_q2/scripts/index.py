@@ -14,13 +14,11 @@ from parlai_q2.cli.files import given_file
 from parlai_q2.cli.progress import Progress
 from parlai_q2.errors import ConfigError
 from parlai_q2.retrieve.build import build
-from parlai_q2.retrieve.files import find_documents
-from parlai_q2.retrieve.index import Index
-from parlai_q2.retrieve.manifest import Manifest, Settings
-from parlai_q2.retrieve.presets import PRESETS, load_search
+from parlai_q2.retrieve.documents import LEFT_OUT, find_documents
+from parlai_q2.retrieve.index import Index, Manifest, Settings
 from parlai_q2.retrieve.readers import ENDINGS
+from parlai_q2.retrieve.search import PRESETS, load_search
 from parlai_q2.retrieve.split import DEFAULT_OVERLAP, DEFAULT_WORDS
-from parlai_q2.retrieve.update import LEFT_OUT
 from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, LANGUAGES
 
 MAX_ENDINGS = 5

@@ -19,7 +19,7 @@ from parlai.scripts.interactive_web import SHARED, setup_interweb_args
 from parlai_q2.agents.grounded_rerank.knowledge_source import read_typed
 from parlai_q2.options import split_names
 from parlai_q2.packages import check_package
-from parlai_q2.report.chat_page import read_turn, render_chat
+from parlai_q2.report.entries import read_turn
 
 DEFAULT_HOST = '127.0.0.1'
 
@@ -49,16 +49,20 @@ class InteractiveWebScript(ParlaiScript):
         # Reports a port that is in use before a model is loaded.
         allowed = split_names(self.opt.get('allow_host'))
         with ChatServer(self.opt['host'], self.opt['port'], allowed) as server:
-            agent = create_agent(self.opt, requireModelExists=True)
-            if self.opt.get('verbose'):
-                agent.opt.log()
-            if not server.private:
-                logging.warning(
-                    'Anyone who has this address can read and write in this chat.'
-                )
-            logging.info(f'Chat at {server.url} (Ctrl-C ends it)')
+
+            def make_conversation() -> AgentConversation:
+                agent = create_agent(self.opt, requireModelExists=True)
+                if self.opt.get('verbose'):
+                    agent.opt.log()
+                if not server.private:
+                    logging.warning(
+                        'Anyone who has this address can read and write in this chat.'
+                    )
+                logging.info(f'Chat at {server.url} (Ctrl-C ends it)')
+                return AgentConversation(agent)
+
             try:
-                server.serve(AgentConversation(agent), render_chat(agent.id))
+                server.serve(make_conversation)
             except KeyboardInterrupt:
                 logging.info('The chat has ended.')
 

@@ -29,7 +29,7 @@ from parlai_q2.intervals import ROUNDS, SEED
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.write import writing
 from parlai_q2.options import split_names
-from parlai_q2.report.measured import PageSection, write_measured
+from parlai_q2.report.page import PageSection, write_measured
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.persona import Q2_OPTIONS
 from parlai_q2.scorers.persona import SCORERS as PERSONA_SCORERS

@@ -13,9 +13,9 @@ from parlai_q2.io.fields import read_fields
 from parlai_q2.io.locations import Location, locate
 from parlai_q2.io.write import ANOTHER, writing
 from parlai_q2.options import split_names
-from parlai_q2.report.agreement import measure_group
 from parlai_q2.report.comparison import write_comparison
 from parlai_q2.report.entries import Entry
+from parlai_q2.report.overview import measure_group
 from parlai_q2.report.page import describe_agreement, describe_rate, write_page
 from parlai_q2.report.scored_file import read_scored_file
 

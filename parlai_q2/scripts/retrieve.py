@@ -21,6 +21,7 @@ from parlai_q2.io.write import (
     write_text,
     writing,
 )
+from parlai_q2.report.terminal import render_passages
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.measure import (
     GoldTurn,
@@ -29,10 +30,8 @@ from parlai_q2.retrieve.measure import (
     measure_recall,
     read_turns,
 )
-from parlai_q2.retrieve.presets import By
-from parlai_q2.retrieve.queries import Query
 from parlai_q2.retrieve.retriever import Hit
-from parlai_q2.retrieve.show import render_passages
+from parlai_q2.retrieve.search import By, Query
 
 CHUNK = 64
 # Passages looked at for the mean reciprocal rank.

@@ -134,8 +134,7 @@ def run(opt: Mapping[str, Any]) -> None:
         check_package(module, package, 'serve', 'parlai_q2 serve')
     import uvicorn
 
-    from parlai_q2.report.chat.connections import Limits
-    from parlai_q2.report.chat.server import listen, make_config
+    from parlai_q2.report.chat.connections import Limits, listen, make_config
 
     socket = listen(opt['host'], opt['port'])
     app = app_from_opt(opt)

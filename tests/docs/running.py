@@ -144,7 +144,7 @@ def person(inputs: tuple[str, ...]) -> Any:
 _SERVE = ChatServer.serve
 
 
-def served_to_a_visitor(server: ChatServer, conversation: Any, page: str) -> None:
+def served_to_a_visitor(server: ChatServer, make_conversation: Any) -> None:
     """
     What stands for :meth:`ChatServer.serve`: it serves until a visitor, who opens the
     page and says something, has been replied to.
@@ -170,7 +170,7 @@ def served_to_a_visitor(server: ChatServer, conversation: Any, page: str) -> Non
 
     visitor = threading.Thread(target=visit)
     visitor.start()
-    _SERVE(server, conversation, page)
+    _SERVE(server, make_conversation)
     visitor.join()
     assert 'error' not in got, got
     assert '<title>' in got['page']

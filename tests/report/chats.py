@@ -11,9 +11,9 @@ from threading import Thread
 from typing import Any
 
 from parlai_q2.claims import Claim, Label, Score, Status
-from parlai_q2.report.chat.host import ServedConversation
+from parlai_q2.report.chat.app import ServedConversation
 from parlai_q2.report.chat.server import ChatServer
-from parlai_q2.report.chat_page import read_turn, render_chat
+from parlai_q2.report.entries import read_turn
 from parlai_q2.steps import Step, report_step
 from parlai_q2.turns import Span
 from tests.report.samples import HOSTILE, SIGNATURE, reranked
@@ -101,7 +101,11 @@ class Scripted:
         self.turns: list[dict[str, Any]] = []
 
     def state(self) -> dict[str, Any]:
-        return {'model': 'Scripted', 'knowledge': self.knowledge, 'turns': self.turns}
+        return {
+            'model': 'Scripted <b>',
+            'knowledge': self.knowledge,
+            'turns': self.turns,
+        }
 
     def interact(self, text: str, knowledge: str | None) -> dict[str, Any]:
         if self.knowledge is not None and knowledge is not None:
@@ -164,8 +168,7 @@ class Scripted:
 def served(conversation: ServedConversation) -> Iterator[ChatServer]:
     """A server of the conversation, on a port of its own, in another thread."""
     with ChatServer('127.0.0.1', 0) as server:
-        page = render_chat('Scripted <b>')
-        thread = Thread(target=server.serve, args=[conversation, page])
+        thread = Thread(target=server.serve, args=[lambda: conversation])
         thread.start()
         ask(server, 'GET', '/')
         try:

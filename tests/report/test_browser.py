@@ -179,3 +179,57 @@ def test_ten_thousand_records_stay_quick(browser, tmp_path):
     browser.wait_for("document.getElementById('status').textContent.includes('of 1 ')")
     assert time.monotonic() - start < 5
     assert browser.complaints() == []
+
+
+VALUES = """
+['search', 'label', 'bin', 'order', 'rows-per-page', 'page']
+    .map((id) => document.getElementById(id).value)
+"""
+AT_FIRST = ['', '', '', 'Record up', '25', '1']
+
+
+def test_the_address_keeps_the_view_and_back_undoes_a_step(opened, page):
+    opened.choose('label', 'inconsistent')
+    opened.click('th[data-order="Score"] button')
+    opened.click('th[data-order="Score"] button')
+    hash_of_view = '#label=inconsistent&order=Score+down'
+    assert opened.js('location.hash') == hash_of_view
+    opened.js("document.getElementById('search').focus()")
+    for letters, count in (('Resp', '12'), ('onse 7', '1')):
+        opened.type(letters)
+        opened.wait_for(
+            f"document.getElementById('status').textContent.includes('of {count} ')"
+        )
+    address, first = opened.js('location.href'), opened.text('tr.response')
+    opened.goto('about:blank')
+    opened.goto(address)
+    assert opened.text('tr.response') == first
+    values = ['Response 7', 'inconsistent', '', 'Score down', '25', '1']
+    assert opened.js(VALUES) == values
+    # All letters of a search are one step.
+    opened.goto(page)
+    opened.choose('label', 'consistent')
+    opened.click('.column[data-bin="9"]')
+    opened.js('history.back()')
+    opened.wait_for("location.hash === '#label=consistent'")
+    opened.js('history.back()')
+    opened.wait_for("location.hash === ''")
+    assert opened.js(VALUES) == AT_FIRST
+
+
+@pytest.mark.parametrize(
+    'fragment, values',
+    [
+        ('label=nonsense&bin=99&order=__proto__+up&rows-per-page=-5', AT_FIRST),
+        ('toString=1&constructor=label&%ff=&&status=x&page=1e999', AT_FIRST),
+        ('page=99', [*AT_FIRST[:5], '2']),
+        ('search=%3Cimg src=x onerror=alert(1)%3E', ['<img src=x onerror=alert(1)>']),
+    ],
+)
+def test_an_address_chooses_only_what_the_controls_offer(
+    opened, page, fragment, values
+):
+    opened.goto('about:blank')
+    opened.goto(f'{page.as_uri()}#{fragment}')
+    assert opened.js(VALUES)[: len(values)] == values
+    assert opened.count('img') == 0

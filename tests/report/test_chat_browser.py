@@ -115,7 +115,7 @@ def test_a_screen_reader_hears_replies_problems_and_fields(opened):
         ('button', 'Send'),
         ('button', 'New conversation'),
         ('heading', 'You'),
-        ('heading', 'Scripted'),
+        ('heading', 'Scripted <b>'),
         ('alert', ''),
     } <= events
     mark = "document.querySelector('.reply mark.contradicted')"

@@ -29,7 +29,7 @@ def public(patience):
     """A server that other machines can reach, which is also called ``chat.example``."""
     limits = Limits(patience=patience)
     with ChatServer('0.0.0.0', 0, ['Chat.example'], limits) as server:
-        thread = threading.Thread(target=server.serve, args=[Scripted(), 'page'])
+        thread = threading.Thread(target=server.serve, args=[Scripted])
         thread.start()
         ask(server, 'GET', '/')
         yield server

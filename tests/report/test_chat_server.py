@@ -13,16 +13,16 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.report.chat.guards import Rates
-from parlai_q2.report.chat.host import MAX_WAITING
-from parlai_q2.report.chat.messages import (
+from parlai_q2.report.chat.app import MAX_WAITING
+from parlai_q2.report.chat.guards import (
     MAX_KNOWLEDGE,
     MAX_REQUEST,
     MAX_TEXT,
+    Rates,
     RequestError,
 )
 from parlai_q2.report.chat.server import ChatServer
-from parlai_q2.report.chat_page import read_turn
+from parlai_q2.report.entries import read_turn
 from tests.conftest import ROOT
 from tests.report.chats import (
     JSON,
@@ -54,7 +54,7 @@ def test_a_conversation(server):
     assert body['turn'] == read_turn('Who?', reply_with_evidence())
     number = body['conversation']
     state = {
-        'model': 'Scripted',
+        'model': 'Scripted <b>',
         'knowledge': 'K',
         'turns': [body['turn']],
         'conversation': number,
@@ -259,7 +259,7 @@ def test_a_request_that_is_too_large_hears_of_it(server):
         ('POST', '/interact', {**JSON, 'Content-Length': 'x'}, 400),
         ('POST', '/interact', {**JSON, 'Content-Length': '-1'}, 400),
         ('POST', '/interact', {**JSON, **CHUNKED}, 411),
-        ('POST', '/interact', {**JSON, **CHUNKED, 'Content-Length': '2'}, 400),
+        ('POST', '/interact', {**JSON, **CHUNKED, 'Content-Length': '2'}, 411),
     ],
 )
 def test_other_requests(server, method, path, headers, status):
@@ -305,28 +305,16 @@ def test_a_port_that_is_taken_is_told(server):
         ChatServer(host, port)
 
 
-def test_ctrl_c_ends_a_reply_under_way():
-    def interrupted(text, knowledge):
-        raise KeyboardInterrupt
-
-    conversation = Scripted()
-    conversation.interact = interrupted
-    answers, ended = [], []
-
-    def serve():
-        try:
-            server.serve(conversation, 'page')
-        except KeyboardInterrupt:
-            ended.append(True)
-
-    with ChatServer('127.0.0.1', 0) as server:
-        thread = threading.Thread(target=serve)
-        thread.start()
-        ask(server, 'GET', '/')
-        answers.append(ask(server, 'POST', '/interact', {'text': 'a'}))
-        thread.join(timeout=10)
-    assert ended == [True]
-    assert 'has ended' in answers[0][2]['error']
+def test_who_waits_for_a_reply_hears_that_the_chat_has_ended():
+    conversation, go_on = Scripted(), threading.Event()
+    conversation.interact = lambda *_: go_on.wait(20) and {}
+    with served(conversation) as server, ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(ask, server, 'POST', '/interact', {'text': 'a'})
+        while ask(server, 'GET', '/conversation')[2]['pending'] != 'a':
+            assert not answer.done()
+        server.stop()
+        assert 'has ended' in answer.result(10)[2]['error']
+        go_on.set()
 
 
 ENDLESS = """
@@ -340,7 +328,7 @@ chat.interact = lambda *_: hashlib.pbkdf2_hmac('sha256', b'', b'', 2_000_000_000
 with ChatServer('127.0.0.1', 0) as server:
     print(server.url, flush=True)
     try:
-        server.serve(chat, 'page')
+        server.serve(lambda: chat)
     except KeyboardInterrupt:
         print('ended', flush=True)
 """

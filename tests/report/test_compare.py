@@ -4,9 +4,13 @@ import pytest
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError
-from parlai_q2.report.changes import compare_entries, different_settings, pair_up
-from parlai_q2.report.comparison import write_comparison
-from parlai_q2.report.overview import TwoRunOverview
+from parlai_q2.report.comparison import (
+    TwoRunOverview,
+    compare_entries,
+    different_settings,
+    pair_up,
+    write_comparison,
+)
 from tests.files import page_data
 from tests.report.runs import AFTER, entries, rescored, two_runs
 from tests.report.samples import HOSTILE, SIGNATURE, marks, scored, simple
@@ -26,37 +30,47 @@ def page_of(tmp_path, before, after, **kwargs):
 # --- pairs
 
 
-def test_the_same_responses_are_paired_in_the_second_runs_order():
-    before = entries(simple(1), simple(2), simple(3))
-    after = entries(simple(3), simple(1), simple(4))
-    pairing = pair_up(before, after)
-    assert ids(pairing) == [('r3', 'r3'), ('r1', 'r1')]
-    assert (pairing.only_before, pairing.only_after, pairing.other_text) == (1, 1, 0)
+SAME = {'response': 'Yes.', 'knowledge': 'K.'}
 
 
-def test_without_ids_the_texts_decide():
-    # Without an id an entry has its place for one, here another in each run.
-    before = entries(simple(1, id=None), simple(2, id=None))
-    after = entries(simple(2, id=None), simple(1, id=None))
-    assert ids(pair_up(before, after)) == [('2', '1'), ('1', '2')]
-
-
-def test_an_id_decides_between_equal_texts():
-    same = {'response': 'Yes.', 'knowledge': 'K.'}
-    before = entries(simple(1, **same), simple(2, **same))
-    after = entries(simple(2, **same), simple(1, **same), simple(3, **same))
-    pairing = pair_up(before, after)
-    assert ids(pairing) == [('r2', 'r2'), ('r1', 'r1')]
-    assert pairing.only_after == 1
-
-
-def test_one_record_with_another_response_is_counted_and_not_compared():
-    before = entries(simple(1), simple(2), simple(3))
-    after = entries(simple(1, knowledge='L.'), simple(2), simple(3))
-    pairing = pair_up(before, after)
-    assert ids(pairing) == [('r2', 'r2'), ('r3', 'r3')]
+@pytest.mark.parametrize(
+    'before, after, expected, counts',
+    [
+        # In the order of the second run.
+        (
+            [simple(1), simple(2), simple(3)],
+            [simple(3), simple(1), simple(4)],
+            [('r3', 'r3'), ('r1', 'r1')],
+            (1, 1, 0),
+        ),
+        # Without an id an entry has its place for one, here another in each run.
+        (
+            [simple(1, id=None), simple(2, id=None)],
+            [simple(2, id=None), simple(1, id=None)],
+            [('2', '1'), ('1', '2')],
+            (0, 0, 0),
+        ),
+        # An id decides between equal texts.
+        (
+            [simple(1, **SAME), simple(2, **SAME)],
+            [simple(2, **SAME), simple(1, **SAME), simple(3, **SAME)],
+            [('r2', 'r2'), ('r1', 'r1')],
+            (0, 1, 0),
+        ),
+        # The same record with other knowledge is counted, and not compared.
+        (
+            [simple(1), simple(2), simple(3)],
+            [simple(1, knowledge='L.'), simple(2), simple(3)],
+            [('r2', 'r2'), ('r3', 'r3')],
+            (1, 1, 1),
+        ),
+    ],
+)
+def test_two_scorings_are_paired_by_their_texts(before, after, expected, counts):
+    pairing = pair_up(entries(*before), entries(*after))
+    assert ids(pairing) == expected
     assert not pairing.systems
-    assert (pairing.only_before, pairing.only_after, pairing.other_text) == (1, 1, 1)
+    assert (pairing.only_before, pairing.only_after, pairing.other_text) == counts
 
 
 def two_systems(count, same):

@@ -14,13 +14,11 @@ from parlai_q2.errors import InputError, ModelError
 from parlai_q2.models.converted.convert import write_converted
 from parlai_q2.retrieve import vectors
 from parlai_q2.retrieve.build import build
-from parlai_q2.retrieve.dense import Dense, fuse_ranks, fuse_scores
 from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
-from parlai_q2.retrieve.index import Index
-from parlai_q2.retrieve.manifest import Settings
-from parlai_q2.retrieve.one_file import in_memory
-from parlai_q2.retrieve.presets import load_search
+from parlai_q2.retrieve.index import Index, Settings, in_memory
+from parlai_q2.retrieve.ranking import Dense, fuse_scores
 from parlai_q2.retrieve.retriever import Hit
+from parlai_q2.retrieve.search import load_search
 from parlai_q2.turns import Passage
 from tests.tiny import BEE_WORDS, tiny_bert, word_tokenizer
 
@@ -252,17 +250,6 @@ def test_an_index_of_words_has_no_vectors_to_search(place):
         Index('index', by='dense')
 
 
-@pytest.mark.parametrize('name', [vectors.KEYS, vectors.ROWS])
-def test_damaged_vectors_are_named(models, place, name):
-    made(models / 'bare')
-    (path,) = Path('index').glob(f'vectors-*/{name}')
-    data = bytearray(path.read_bytes())
-    data[-3] ^= 1
-    path.write_bytes(data)
-    with pytest.raises(InputError, match=name):
-        Index('index')
-
-
 def test_knn_finds_one_sentence_near_the_mean_of_the_turns(models, place):
     Path('docs/two.txt').write_text(f'{TEXTS[0]} {TEXTS[1]}', encoding='utf-8')
     made(models / 'bare', 'knn')
@@ -302,13 +289,6 @@ def test_dpr_reads_questions_by_another_encoder(models, place):
     ]
     assert hit.passage.text == TEXTS[int(np.argmax(products))]
     assert hit.score == pytest.approx(max(products), rel=2e-3)  # stored in fp16
-
-
-def test_ranks_are_fused_by_their_reciprocals():
-    lists = [([1, 2], 0.5), ([2, 3], 0.5)]
-    (best, score), *rest = fuse_ranks(lists)
-    assert (best, [key for key, _ in rest]) == (2, [1, 3])
-    assert score == pytest.approx(0.5 / 61 + 0.5 / 62)
 
 
 def test_scores_by_words_and_by_vectors_are_summed():

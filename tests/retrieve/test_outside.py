@@ -4,10 +4,6 @@ API, and retrievers of the shape that LangChain and LlamaIndex have.
 """
 
 import json
-import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 from types import SimpleNamespace
 from urllib.request import Request, urlopen
 
@@ -16,56 +12,25 @@ import pytest
 from parlai_q2.cli.knowledge_options import index_from_opt
 from parlai_q2.errors import ConfigError, ServerError
 from parlai_q2.retrieve.grounding import Grounder
-from parlai_q2.retrieve.presets import Search
+from parlai_q2.retrieve.search import Search
 from parlai_q2.turns import Source
 from tests.conftest import ROOT
 
-CODE = ROOT / 'docs' / 'examples' / 'opensearch.py'
-RECORDED = json.loads(Path(__file__).with_name('opensearch.json').read_text())
+EXAMPLES = ROOT / 'docs' / 'examples'
+DOCUMENTS = (
+    {'text': 'Pumps hum.', 'title': 'Pumps', 'file': 'pumps.md'},
+    {'text': 'Hoses bend in summer.', 'title': 'Hoses', 'file': 'hoses.md'},
+    {'text': 'Taps drip, and pumps do not.', 'title': 'Taps', 'file': 'taps.md'},
+)
 
 
-class Replayed(BaseHTTPRequestHandler):
-    """Answers what was asked of the server as it did; 400 to anything else."""
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers['Content-Length'])).decode()
-        lines = [json.loads(line) for line in body.splitlines()]
-        answer = next(
-            (e['answer'] for e in RECORDED['exchanges'] if e['request'] == lines), None
-        )
-        documents = (
-            answer is not None
-            and self.path == '/_msearch'
-            and body.endswith('\n')
-            and self.headers['Content-Type'] == 'application/x-ndjson'
-        )
-        said = json.dumps(answer).encode()
-        self.send_response(200 if documents else 400)
-        self.send_header('Content-Length', str(len(said)))
-        self.end_headers()
-        self.wfile.write(said)
-
-    def log_message(self, *arguments):
-        pass
-
-
-@contextmanager
-def replaying():
-    server = HTTPServer(('127.0.0.1', 0), Replayed)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f'http://127.0.0.1:{server.server_port}'
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-@contextmanager
-def running():
+@pytest.fixture(scope='module')
+def address():
+    """A server that has the documents."""
     osmem = pytest.importorskip('osmem_server')
     with osmem.OsmemServer.start(addr='127.0.0.1:0') as server:
         lines = []
-        for number, document in enumerate(RECORDED['documents']):
+        for number, document in enumerate(DOCUMENTS):
             place = {'_index': 'passages', '_id': str(number)}
             lines += [{'index': place}, document]
         body = ''.join(f'{json.dumps(line)}\n' for line in lines).encode()
@@ -75,15 +40,14 @@ def running():
         yield server.url
 
 
-@pytest.fixture(params=[replaying, running])
-def engine(request, monkeypatch):
-    """The module that the page names, and a server for it."""
-    monkeypatch.syspath_prepend(str(CODE.parent))
+@pytest.fixture
+def engine(address, monkeypatch):
+    """The module that the page names, with the server."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
     import opensearch
 
-    with request.param() as address:
-        monkeypatch.setattr(opensearch, 'ADDRESS', address)
-        yield opensearch
+    monkeypatch.setattr(opensearch, 'ADDRESS', address)
+    return opensearch
 
 
 def test_the_client_of_the_page_finds_passages(engine):
@@ -126,18 +90,13 @@ def test_what_is_no_retriever_is_refused(name):
         index_from_opt({'knowledge_index': name, 'knowledge_answers': False})
 
 
-@pytest.mark.parametrize('k', [0, -1])
-def test_less_than_one_passage_is_refused_before_the_first_search(engine, k):
-    opt = {'knowledge_index': 'opensearch:OpenSearch', 'knowledge_passages': k}
-    with pytest.raises(ConfigError, match=f'at least 1, not {k}'):
-        index_from_opt(opt)
-    with pytest.raises(ConfigError, match=f'not {k}: --knowledge-passages 5'):
-        Search(passages=k).check()
-
-
-OTHER_RETRIEVERS = (ROOT / 'docs/examples/other_retrievers.py').read_text(
-    encoding='utf-8'
-)
+def test_less_than_one_passage_is_refused_before_the_first_search(monkeypatch):
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    opt = {'knowledge_index': 'opensearch:OpenSearch', 'knowledge_passages': 0}
+    with pytest.raises(ConfigError, match='at least 1, not 0'):
+        index_from_opt({**opt, 'knowledge_answers': False})
+    with pytest.raises(ConfigError, match='not 0: --knowledge-passages 5'):
+        Search(passages=0).check()
 
 
 def langchain_documents(query):
@@ -167,7 +126,7 @@ SHAPES = {
 @pytest.mark.parametrize('name', SHAPES)
 def test_retrievers_of_other_libraries_fit(name):
     scope = {}
-    exec(OTHER_RETRIEVERS, scope)
+    exec((EXAMPLES / 'other_retrievers.py').read_text('utf-8'), scope)
     scope['retriever'] = SHAPES[name]
     hits, _ = scope[name]().search(['Pumps', 'Taps'], 1)
     assert [hit.passage.text for hit in hits] == ['Pumps hum.']

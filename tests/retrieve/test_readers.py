@@ -5,8 +5,7 @@ import random
 import pytest
 
 from parlai_q2.errors import DocumentError
-from parlai_q2.retrieve.readers import DIRECT
-from parlai_q2.retrieve.readers.child import ReadingProcess
+from parlai_q2.retrieve.readers import DIRECT, ReadingProcess
 from parlai_q2.retrieve.readers.pdf import join_pages
 from tests.retrieve import documents
 

@@ -5,14 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.retrieve.index import Settings
 from parlai_q2.retrieve.readers.block import Block
-from parlai_q2.retrieve.split import Length, split
+from parlai_q2.retrieve.split import split
 from parlai_q2.text.sentences import count_words
 from parlai_q2.turns import Source
 
 
 def texts(blocks, words=10, overlap=0):
-    return [p.text for p in split('f', blocks, Length(words, overlap))]
+    return [p.text for p in split('f', blocks, words, overlap)]
 
 
 FIVE = 'One two three four five.'
@@ -32,7 +33,7 @@ def test_a_heading_begins_a_passage_and_names_its_place():
         Block('Bb.', 'T', 'One', 'line', 3, 4),
         Block('Cc.', 'T', 'Two', 'line', 6, 6),
     ]
-    first, second = split('f.md', blocks, Length())
+    first, second = split('f.md', blocks)
     assert (first.text, first.source) == (
         'Aa.\nBb.',
         Source('f.md', 'One', 'lines 1-4'),
@@ -75,4 +76,4 @@ def test_no_word_is_lost_and_no_passage_too_long(said, overlap):
 @pytest.mark.parametrize('words, overlap', [(9, 0), (20, 11), (20, -1)])
 def test_lengths_that_cannot_be_made_are_refused(words, overlap):
     with pytest.raises(ConfigError, match='at least 10 words'):
-        Length(words, overlap)
+        Settings(words, overlap).check()

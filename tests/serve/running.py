@@ -11,8 +11,7 @@ import httpx
 import uvicorn
 
 from parlai_q2.generate.server import ChatServer
-from parlai_q2.report.chat.connections import BoundedConnection, Limits
-from parlai_q2.report.chat.server import listen
+from parlai_q2.report.chat.connections import BoundedConnection, Limits, listen
 from parlai_q2.rerank import Reranker, Rule
 from parlai_q2.serve import Settings, make_app
 

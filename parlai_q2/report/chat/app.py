@@ -20,75 +20,207 @@ takes the connection for idle, and a page that was closed is noticed.
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Executor
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from parlai_q2.errors import Q2Error
-from parlai_q2.report.chat.guards import Access, Guarded, answer_refusal
-from parlai_q2.report.chat.host import ChatHost
-from parlai_q2.report.chat.messages import (
-    MAX_REQUEST,
+from parlai_q2.report.chat.guards import (
+    Access,
+    Guarded,
     RequestError,
+    answer_refusal,
     read_message,
     read_place,
 )
+from parlai_q2.steps import Listener, listening
 from parlai_q2.text.visible import visible
 
 _MAX_ERROR = 2_000
 # Seconds between the comments of a reply that takes long.
 HEARTBEAT = 5.0
-# None stands for the end of a reply's steps.
-Steps = asyncio.Queue[dict[str, Any] | None]
+# The most messages that wait for their replies.
+MAX_WAITING = 8
+# JSON-safe values, as the page reads them.
+State = dict[str, Any]
+_logger = logging.getLogger(__name__)
 
-log = logging.getLogger(__name__)
+
+class ServedConversation(Protocol):
+    """The conversation that is served."""
+
+    def state(self) -> State:
+        """Everything that a newly opened page shows."""
+
+    def interact(self, text: str, knowledge: str | None) -> State:
+        """Set the knowledge unless it is None, send a message and get the reply."""
+
+    def evidence(self, number: int) -> State:
+        """Find the evidence of a turn, counted from 1, and return the turn."""
+
+    def reset(self) -> State:
+        """Start a new conversation and return its state."""
+
+
+class ChatHost:
+    """
+    Stands between the requests and a conversation. All but the constructor belongs to
+    the event loop.
+
+    :param worker: has one thread, which carries out whatever browsers ask in the order
+        of their asking, also what was asked by one that left.
+    """
+
+    def __init__(self, conversation: ServedConversation, worker: Executor):
+        self.conversation, self._worker = conversation, worker
+        self._ended = asyncio.Event()
+        self._messages: set[asyncio.Future[State]] = set()
+        # The number of resets, the message being replied to, and the state before it.
+        # Only the worker changes them.
+        self._number = 0
+        self._pending: str | None = None
+        self._before: State = {}
+
+    def close(self) -> None:
+        """Let those know that are not answered yet that the chat has ended."""
+        self._ended.set()
+
+    async def state(self) -> State:
+        """What a newly opened page shows; it does not wait for a reply in progress."""
+        pending = self._pending
+        if pending is not None:
+            return {**self._before, 'pending': pending}
+        result = self._submit(lambda: self._number_state(self.conversation.state()))
+        return await self._wait(result)
+
+    def interact(
+        self, text: str, knowledge: str | None, listener: Listener
+    ) -> 'asyncio.Task[State]':
+        """
+        Send a message and get the reply.
+
+        :param listener: hears the steps of the reply, in the worker's thread.
+        :raises RequestError: when too many messages wait already.
+        """
+        if len(self._messages) >= MAX_WAITING:
+            raise RequestError(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                f'{MAX_WAITING} messages are waiting for replies. Try again later.',
+            )
+
+        def reply() -> State:
+            self._before = self._number_state(self.conversation.state())
+            self._pending = text
+            try:
+                with listening(listener):
+                    turn = self.conversation.interact(text, knowledge)
+            finally:
+                self._pending = None
+            return {**turn, 'conversation': self._number}
+
+        result = self._submit(reply)
+        self._messages.add(result)
+        result.add_done_callback(self._messages.discard)
+        return asyncio.ensure_future(self._wait(result))
+
+    async def evidence(self, number: int, conversation: int) -> State:
+        """The evidence of a turn of this conversation."""
+
+        def explain() -> State:
+            turns = self.conversation.state()['turns']
+            if conversation != self._number or not 1 <= number <= len(turns):
+                problem = f'This conversation has no turn {number}.'
+                raise RequestError(HTTPStatus.NOT_FOUND, problem)
+            return {'turn': self.conversation.evidence(number)}
+
+        return await self._wait(self._submit(explain))
+
+    async def reset(self) -> State:
+        """Start a new conversation."""
+
+        def start() -> State:
+            self._number += 1
+            return self._number_state(self.conversation.reset())
+
+        return await self._wait(self._submit(start))
+
+    def _submit(self, act: Callable[[], State]) -> 'asyncio.Future[State]':
+        result = asyncio.get_running_loop().run_in_executor(self._worker, act)
+        # Nobody may be there any more to hear of an error.
+        result.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return result
+
+    async def _wait(self, result: 'asyncio.Future[State]') -> State:
+        """Wait for a result, or for the chat's end."""
+        end = asyncio.ensure_future(self._ended.wait())
+        either: set[asyncio.Future[Any]] = {result, end}
+        # Unlike await, this does not cancel the work if the browser leaves.
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        end.cancel()
+        if not result.done():
+            raise RequestError(HTTPStatus.SERVICE_UNAVAILABLE, 'The chat has ended.')
+        return result.result()
+
+    def _number_state(self, state: State) -> State:
+        turns = list(state['turns'])  # a copy: the conversation extends its own list
+        added = {'turns': turns, 'conversation': self._number, 'pending': None}
+        return {**state, **added}
 
 
 def make_app(host: ChatHost, page: str, access: Access, patience: float) -> ASGIApp:
     """
     The application of one chat.
 
-    :param page: what :func:`parlai_q2.report.chat_page.render_chat` returned.
+    :param page: what :func:`parlai_q2.report.page.render_chat` returned.
     :param patience: seconds until a request's body has arrived.
     """
+
+    async def read_body(request: Request) -> bytes:
+        # No longer than the Content-Length that it was let in with.
+        try:
+            return await asyncio.wait_for(request.body(), patience)
+        except asyncio.TimeoutError:
+            raise RequestError(
+                HTTPStatus.REQUEST_TIMEOUT,
+                f'The request did not arrive within {patience:g} seconds.',
+            ) from None
 
     async def show_page(request: Request) -> Response:
         return HTMLResponse(page)
 
     async def show_conversation(request: Request) -> Response:
-        return JSONResponse(await _result(host.state()))
+        return JSONResponse(await host.state())
 
     async def interact(request: Request) -> Response:
-        text, knowledge = read_message(await _body(request, patience))
-        steps: Steps = asyncio.Queue()
+        text, knowledge = read_message(await read_body(request))
+        events: asyncio.Queue[str | None] = asyncio.Queue()
         loop = asyncio.get_running_loop()
 
-        def send(step: dict[str, Any] | None) -> None:
-            loop.call_soon_threadsafe(steps.put_nowait, step)
-
         def report(step: str, candidates: int) -> None:
-            send({'step': step, 'candidates': candidates})
+            event = _event('step', {'step': step, 'candidates': candidates})
+            loop.call_soon_threadsafe(events.put_nowait, event)
 
         reply = host.interact(text, knowledge, report)
-        reply.add_done_callback(lambda _: send(None))
-        events = _events(steps, reply, access.private)
-        return StreamingResponse(events, media_type='text/event-stream')
+        reply.add_done_callback(lambda _: events.put_nowait(None))
+        return StreamingResponse(
+            _stream(events, reply, access.private), media_type='text/event-stream'
+        )
 
     async def find_evidence(request: Request) -> Response:
-        place = read_place(await _body(request, patience))
-        return JSONResponse(await _result(host.evidence(*place)))
+        place = read_place(await read_body(request))
+        return JSONResponse(await host.evidence(*place))
 
     async def reset(request: Request) -> Response:
-        await _body(request, patience)
-        return JSONResponse(await _result(host.reset()))
+        await read_body(request)
+        return JSONResponse(await host.reset())
 
     async def refuse(request: Request, error: Exception) -> Response:
         if isinstance(error, RequestError):
@@ -97,7 +229,7 @@ def make_app(host: ChatHost, page: str, access: Access, patience: float) -> ASGI
             target = f'{request.method} {request.url.path}'
             problem = f'There is no {visible(target)}.'
             return JSONResponse({'error': problem}, error.status_code)
-        log.debug('a request failed', exc_info=error)
+        _logger.debug('a request failed', exc_info=error)
         status = HTTPStatus.INTERNAL_SERVER_ERROR
         return JSONResponse({'error': _explain(error, access.private)}, int(status))
 
@@ -110,85 +242,32 @@ def make_app(host: ChatHost, page: str, access: Access, patience: float) -> ASGI
             Route('/reset', reset, methods=['POST']),
         ],
         exception_handlers={
-            RequestError: refuse,
-            HTTPException: refuse,
-            Q2Error: refuse,
+            kind: refuse for kind in (RequestError, HTTPException, Q2Error, Exception)
         },
     )
-    return Guarded(_Answering(app, refuse), access)
+    return Guarded(app, access)
 
 
-class _Answering:
-    """Answers also what Starlette itself would pass on to be logged."""
-
-    def __init__(self, app: ASGIApp, refuse: Any):
-        self.app, self.refuse = app, refuse
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        started = False
-
-        async def send_noting(message: Any) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await self.app(scope, receive, send_noting)
-        except ClientDisconnect:
-            log.debug('a browser left before it was answered')
-        except Exception as error:
-            if not started:
-                answer = await self.refuse(Request(scope), error)
-                await answer(scope, receive, send)
-
-
-async def _events(
-    steps: Steps, reply: Future[Any], private: bool
+async def _stream(
+    events: 'asyncio.Queue[str | None]', reply: 'asyncio.Task[State]', private: bool
 ) -> AsyncIterator[str]:
     while True:
         try:
-            step = await asyncio.wait_for(steps.get(), HEARTBEAT)
+            event = await asyncio.wait_for(events.get(), HEARTBEAT)
         except asyncio.TimeoutError:
             yield ': still at it\n\n'
             continue
-        if step is None:
+        if event is None:  # there are no further steps
             break
-        yield _event('step', step)
+        yield event
     try:
-        yield _event('reply', await _result(reply))
+        yield _event('reply', await reply)
     except Exception as error:
         yield _event('failed', {'error': _explain(error, private)})
 
 
-def _event(name: str, data: dict[str, Any]) -> str:
+def _event(name: str, data: State) -> str:
     return f'event: {name}\ndata: {json.dumps(data, allow_nan=False)}\n\n'
-
-
-async def _result(future: Future[Any]) -> Any:
-    # Shielded: what one browser asked is carried out even if it leaves.
-    return await asyncio.shield(asyncio.wrap_future(future))
-
-
-async def _body(request: Request, patience: float) -> bytes:
-    """The body of a request, of which no more is kept than is allowed."""
-    content = b''
-
-    async def read() -> None:
-        nonlocal content
-        async for block in request.stream():
-            content += block
-            if len(content) > MAX_REQUEST:
-                status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-                raise RequestError(status, f'A request may have {MAX_REQUEST:,} bytes.')
-
-    try:
-        await asyncio.wait_for(read(), patience)
-    except asyncio.TimeoutError:
-        raise RequestError(
-            HTTPStatus.REQUEST_TIMEOUT,
-            f'The request did not arrive within {patience:g} seconds.',
-        ) from None
-    return content
 
 
 def _explain(error: BaseException, private: bool) -> str:

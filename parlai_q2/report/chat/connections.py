@@ -1,19 +1,25 @@
 """
-Bounds what a connection may take: how many there are, in all and from one machine, how
-long one may need to bring the headers and the body of a request, and how long to take
-its answer. uvicorn itself has no limit for a client that sends, or reads, ever more
-slowly. If there are too many, the one that has been bringing its request for longest
-makes room, so that slow clients never keep others out.
+Opens the port of a server, and bounds what a connection may take: how many there are,
+in all and from one machine, how long one may need to bring the headers and the body of
+a request, and how long to take its answer. uvicorn itself has no limit for a client
+that sends, or reads, ever more slowly. If there are too many, the one that has been
+bringing its request for longest makes room, so that slow clients never keep others out.
 """
 
 import asyncio
+import socket
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import h11
+import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from parlai_q2.errors import ConfigError
+
+_BACKLOG = 128
 BUSY = (
     b'HTTP/1.1 503 Service Unavailable\r\n'
     b'Content-Length: 0\r\nConnection: close\r\n\r\n'
@@ -151,3 +157,45 @@ class BoundedConnection(H11Protocol):
         if self._taking is not None:
             self._taking.cancel()
             self._taking = None
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; a ConfigError if that cannot be."""
+    family = socket.AF_INET6 if ':' in host else socket.AF_INET
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind((host, port))
+        opened.listen(_BACKLOG)
+    except (OSError, OverflowError) as e:
+        opened.close()
+        raise ConfigError(
+            f'Cannot listen on port {port} of {host} ({e}). Choose another '
+            f'port, such as --port {port % 65535 + 1}, or let the system pick '
+            'a free one: --port 0'
+        ) from e
+    return opened
+
+
+def make_config(
+    app: Any, limits: Limits, last_seconds: float, **options: Any
+) -> uvicorn.Config:
+    """
+    How uvicorn serves an app without logs and with bounded connections.
+
+    :param last_seconds: how long requests may take to end after the server is stopped.
+    :param options: further ones of :class:`uvicorn.Config`.
+    """
+    return uvicorn.Config(
+        app,
+        http=partial(BoundedConnection, limits),  # type: ignore[arg-type]
+        ws='none',
+        log_config=None,
+        log_level='critical',
+        access_log=False,
+        # Whoever connects could otherwise choose the address that is counted.
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=last_seconds,  # type: ignore[arg-type]
+        **options,
+    )

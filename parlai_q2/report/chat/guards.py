@@ -1,5 +1,6 @@
 """
-Turns away requests that should not reach the chat, before they are read.
+Turns away requests that should not reach the chat, before they are read, and messages
+that are none.
 
 Pages of other sites cannot take part: they do not know the token, browsers do not let
 them send JSON here without asking first, and the chat answers only to its own names
@@ -9,21 +10,25 @@ header, never in a cookie, which other programs of this machine would be sent as
 """
 
 import ipaddress
+import json
 import secrets
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from parlai_q2.report.chat.messages import MAX_REQUEST, RequestError
 from parlai_q2.text.visible import visible
+from parlai_q2.turns import without_surrogates
 
+# The limits of a message and of the knowledge in characters, of a request in bytes.
+MAX_TEXT = 8_000
+MAX_KNOWLEDGE = 20_000
+MAX_REQUEST = 500_000
 # Requests of one machine: so many at once, and then so many in a second.
 BURST, PER_SECOND = 240, 10.0
 # What needs no token: the page, which holds nothing of the conversation.
@@ -37,6 +42,14 @@ _HEADERS = {
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
 }
+
+
+class RequestError(Exception):
+    """Raised for a request that is refused, with a message for the user."""
+
+    def __init__(self, status: HTTPStatus, problem: str):
+        self.status = status
+        super().__init__(problem)
 
 
 @dataclass(frozen=True)
@@ -54,11 +67,6 @@ class Access:
     private: bool
     url: str
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
-
-    @classmethod
-    def allow(cls, names: Iterable[str], private: bool, url: str) -> 'Access':
-        """Who may take part in a chat with these names."""
-        return cls(frozenset(name.lower() for name in names), private, url)
 
     def check(self, path: str, headers: Headers) -> None:
         """Refuse a request by its headers."""
@@ -163,9 +171,9 @@ class Guarded:
             _check_body(headers)
 
 
-def answer_refusal(refused: RequestError, **fields: Any) -> JSONResponse:
+def answer_refusal(refused: RequestError) -> JSONResponse:
     """The answer to a request that is refused."""
-    return JSONResponse({'error': str(refused), **fields}, int(refused.status))
+    return JSONResponse({'error': str(refused)}, int(refused.status))
 
 
 def _check_origin(headers: Headers) -> None:
@@ -190,13 +198,12 @@ def _check_body(headers: Headers) -> None:
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE, 'Send Content-Type: application/json'
         )
     length = headers.get('content-length', '')
-    if length and 'transfer-encoding' in headers:
+    is_number = length.isascii() and length.isdigit()
+    if 'transfer-encoding' in headers or not is_number:
         raise RequestError(
-            HTTPStatus.BAD_REQUEST,
-            'Send a Content-Length or a Transfer-Encoding, not both.',
+            HTTPStatus.LENGTH_REQUIRED,
+            'Send a Content-Length, and no Transfer-Encoding.',
         )
-    if not (length.isascii() and length.isdigit()):
-        raise RequestError(HTTPStatus.LENGTH_REQUIRED, 'Send a Content-Length.')
     if len(length) > 15 or int(length) > MAX_REQUEST:
         raise RequestError(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -215,3 +222,54 @@ def _is_address(name: str | None) -> bool:
     except ValueError:
         return False
     return True
+
+
+def read_message(body: bytes) -> tuple[str, str | None]:
+    """
+    The text of a message, and the knowledge that came with it, or None; both stripped.
+    Lone surrogates, which no model can read, are replaced.
+
+    :raises RequestError: if the body is anything else, the text is blank, or either is
+        too long.
+    """
+    message = _object(body, 'text and, optionally, knowledge')
+    text = _text(message, 'text', MAX_TEXT)
+    if not text:
+        _refuse('The message is empty.')
+    return text, _text(message, 'knowledge', MAX_KNOWLEDGE)
+
+
+def read_place(body: bytes) -> tuple[int, int]:
+    """The numbers of a turn and of its conversation; RequestError for anything else."""
+    message = _object(body, 'number and conversation')
+    place = message.get('number'), message.get('conversation')
+    if not all(type(value) is int for value in place):
+        _refuse('number and conversation must be whole numbers.')
+    return place  # type: ignore[return-value]
+
+
+def _object(body: bytes, fields: str) -> dict[str, Any]:
+    try:
+        message = json.loads(body.decode('utf-8'))
+    except (ValueError, RecursionError):
+        message = None
+    if not isinstance(message, dict):
+        _refuse(f'Send a JSON object with {fields}.')
+    return message
+
+
+def _text(message: dict[str, Any], name: str, most: int) -> Any:
+    value = message.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        _refuse(f'{name} must be a string.')
+    if len(value) > most:
+        _refuse(
+            f'The {name} has {len(value):,} characters; at most {most:,} are allowed.'
+        )
+    return without_surrogates(value).strip()
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise RequestError(HTTPStatus.BAD_REQUEST, problem)

@@ -1,29 +1,28 @@
 """
-Serves one conversation to browsers: opens the port, has uvicorn answer in a thread of
-its own, and lets the thread that called :meth:`ChatServer.serve` hold the conversation.
+Serves one conversation to browsers. uvicorn answers in the thread that called
+:meth:`ChatServer.serve`, and another thread makes the conversation and holds it.
 """
 
 import ipaddress
+import os
+import signal
 import socket
-from collections.abc import Iterable
-from functools import partial
-from threading import Thread
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import uvicorn
 
-from parlai_q2.errors import ConfigError
-from parlai_q2.report.chat.app import make_app
-from parlai_q2.report.chat.connections import BoundedConnection, Limits
-from parlai_q2.report.chat.ctrl_c import end_within
+from parlai_q2.report.chat.app import ChatHost, ServedConversation, make_app
+from parlai_q2.report.chat.connections import Limits, listen, make_config
 from parlai_q2.report.chat.guards import Access
-from parlai_q2.report.chat.host import ChatHost, ServedConversation
+from parlai_q2.report.page import render_chat
 
-_BACKLOG = 128
-# From Ctrl-C until the process has ended, whatever it is at.
-CTRL_C_SECONDS = 1.5
-# Until answers under way have been sent.
-_LAST_WORDS_SECONDS = 1
+# Until answers under way have been sent, and then until a reply is there.
+_LAST_WORDS_SECONDS, _GRACE_SECONDS = 1, 0.5
+# What a shell gives a command that Ctrl-C ended.
+EXIT_CODE = 128 + signal.SIGINT
 
 
 class ChatServer:
@@ -48,7 +47,7 @@ class ChatServer:
         self._socket = listen(host, port)
         self.server_address: tuple[Any, ...] = self._socket.getsockname()
         address = str(self.server_address[0])
-        names = {'localhost', '127.0.0.1', '::1', address, *allowed}
+        names = {'localhost', '127.0.0.1', '::1', address, *map(str.lower, allowed)}
         machine = socket.gethostname().lower()
         if not self.private:
             names |= {machine, f'{machine}.local'}
@@ -57,13 +56,13 @@ class ChatServer:
         name = f'[{address}]' if ':' in address else address
         if is_everywhere:
             name = machine
-        self.access = Access.allow(
-            names, self.private, f'http://{name}:{self.server_address[1]}/'
-        )
+        url = f'http://{name}:{self.server_address[1]}/'
+        self.access = Access(frozenset(names), self.private, url)
         self.limits = limits or Limits()
         if limits is None and self.private:
             self.limits.from_one = self.limits.in_all
-        self._host: ChatHost | None = None
+        self.host: ChatHost | None = None
+        self._server: uvicorn.Server | None = None
 
     def __enter__(self) -> 'ChatServer':
         return self
@@ -81,79 +80,49 @@ class ChatServer:
         """Whether only this machine can reach the server."""
         return ipaddress.ip_address(str(self.server_address[0])).is_loopback
 
-    @property
-    def host(self) -> ChatHost:
-        """What carries out the requests while :meth:`serve` runs."""
-        assert self._host is not None, 'the chat is not being served'
-        return self._host
-
-    def serve(self, conversation: ServedConversation, page: str) -> None:
+    def serve(self, make_conversation: Callable[[], ServedConversation]) -> None:
         """
         Serve until :meth:`stop` or Ctrl-C.
 
-        :param conversation: the conversation; only this thread uses it.
-        :param page: what :func:`parlai_q2.report.chat_page.render_chat` returned.
+        Ctrl-C ends the process soon, even while a model's native code runs, which
+        Python itself cannot interrupt.
+
+        :param make_conversation: makes the conversation in the thread that uses it, as
+            a model may be bound to the thread that loaded it.
         """
-        self._host = host = ChatHost(conversation)
-        app = make_app(host, page, self.access, self.limits.patience)
-        config = make_config(
-            app, self.limits, _LAST_WORDS_SECONDS, loop='asyncio', lifespan='off'
-        )
-        server = uvicorn.Server(config)
-        listener = Thread(
-            target=server.run, kwargs={'sockets': [self._socket]}, daemon=True
-        )
-        listener.start()
-        with end_within(CTRL_C_SECONDS):
-            try:
-                host.run()
-            finally:
-                host.close()
-                server.should_exit = True
-                listener.join(2 * _LAST_WORDS_SECONDS)
+        worker = ThreadPoolExecutor(1, 'chat')
+        try:
+            conversation = worker.submit(make_conversation).result()
+            page = render_chat(conversation.state()['model'])
+            self.host = ChatHost(conversation, worker)
+            app = make_app(self.host, page, self.access, self.limits.patience)
+            config = make_config(
+                app, self.limits, _LAST_WORDS_SECONDS, loop='asyncio', lifespan='off'
+            )
+            self._server = _Server(config, self.host)
+            self._server.run(sockets=[self._socket])
+        except KeyboardInterrupt:
+            if wait([worker.submit(int)], _GRACE_SECONDS).not_done:
+                task = 'a reply' if self._server else 'loading the model'
+                print(f'Ended in the middle of {task}.', file=sys.stderr, flush=True)
+                os._exit(EXIT_CODE)
+            raise
+        finally:
+            worker.shutdown(cancel_futures=True)
 
     def stop(self) -> None:
-        """End :meth:`serve` once it has carried out all earlier requests."""
-        self.host.stop()
+        """End :meth:`serve` once the reply under way is there."""
+        assert self._server is not None, 'the chat is not being served'
+        self._server.should_exit = True
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there; a ConfigError if that cannot be."""
-    family = socket.AF_INET6 if ':' in host else socket.AF_INET
-    opened = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        opened.bind((host, port))
-        opened.listen(_BACKLOG)
-    except (OSError, OverflowError) as e:
-        opened.close()
-        raise ConfigError(
-            f'Cannot listen on port {port} of {host} ({e}). Choose another '
-            f'port, such as --port {port % 65535 + 1}, or let the system pick '
-            'a free one: --port 0'
-        ) from e
-    return opened
+class _Server(uvicorn.Server):
+    """A server that tells those who wait when it ends."""
 
+    def __init__(self, config: uvicorn.Config, host: ChatHost):
+        super().__init__(config)
+        self._host = host
 
-def make_config(
-    app: Any, limits: Limits, last_seconds: float, **options: Any
-) -> uvicorn.Config:
-    """
-    How uvicorn serves an app without logs and with bounded connections.
-
-    :param last_seconds: how long requests may take to end after the server is stopped.
-    :param options: further ones of :class:`uvicorn.Config`.
-    """
-    return uvicorn.Config(
-        app,
-        http=partial(BoundedConnection, limits),  # type: ignore[arg-type]
-        ws='none',
-        log_config=None,
-        log_level='critical',
-        access_log=False,
-        # Whoever connects could otherwise choose the address that is counted.
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=last_seconds,  # type: ignore[arg-type]
-        **options,
-    )
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._host.close()
+        await super().shutdown(sockets)

@@ -1,65 +1,61 @@
 """
 Readers of documents, by the ending of the file's name.
 
-Files with a grammar (Markdown, HTML, PDF, Word) are converted in a child process (see
-:mod:`~parlai_q2.retrieve.readers.child`); text, CSV and JSON lines are read in this
-one, line by line.
+Text, CSV and JSON lines are read in this process, line by line. Files with a grammar
+(Markdown, HTML, PDF, Word) are converted in a child process: one that takes too long or
+too much memory, or crashes its converter, is refused by name, and the others are read.
+The child is sent a path a line, and answers each with one line of JSON: the blocks, or
+what is wrong.
 """
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import astuple
+from functools import partial
 from pathlib import Path
+from threading import Event, Timer
+from typing import Any
 
+from parlai_q2.errors import DocumentError, Q2Error
 from parlai_q2.packages import check_package
 from parlai_q2.retrieve.readers.block import Block
-from parlai_q2.retrieve.readers.plain import read_text
-from parlai_q2.retrieve.readers.tables import table_reader
+from parlai_q2.retrieve.readers.direct import read_table, read_text
 
-Reader = Callable[[Path], Iterator[Block]]
 # Raised when what is made of a file, or searched of it, changes: indexes are then made
 # again.
 VERSION = 10
-
-DIRECT: Mapping[str, Reader] = {
+_read_json_lines = partial(read_table, format='jsonl')
+DIRECT: Mapping[str, Callable[[Path], Iterator[Block]]] = {
     '.txt': read_text,
     '.text': read_text,
-    '.csv': table_reader('csv'),
-    '.tsv': table_reader('tsv'),
-    '.jsonl': table_reader('jsonl'),
-    '.ndjson': table_reader('jsonl'),
+    '.csv': partial(read_table, format='csv'),
+    '.tsv': partial(read_table, format='tsv'),
+    '.jsonl': _read_json_lines,
+    '.ndjson': _read_json_lines,
 }
 _MARKDOWN, _HTML = ('.md', '.markdown'), ('.html', '.htm', '.xhtml')
-# What converts a file, and the packages that it takes: by the names to import and to
-# install.
-_PARSER = ('markdown_it', 'markdown-it-py')
-_PAGES = (_PARSER, ('bs4', 'beautifulsoup4'), ('markdownify', 'markdownify'))
+# The packages that convert a file, by the names to import and to install.
+_PAGES = (
+    ('markdown_it', 'markdown-it-py'),
+    ('bs4', 'beautifulsoup4'),
+    ('markdownify', 'markdownify'),
+)
 _PACKAGES: Mapping[str, tuple[tuple[str, str], ...]] = {
-    **dict.fromkeys(_MARKDOWN, _PAGES),
-    **dict.fromkeys(_HTML, _PAGES),
+    **dict.fromkeys(_MARKDOWN + _HTML, _PAGES),
     '.docx': (*_PAGES, ('mammoth', 'mammoth')),
     '.pdf': (*_PAGES, ('pdf_inspector', 'pdf-inspector')),
 }
 CONVERTED = frozenset(_PACKAGES)
 ENDINGS = CONVERTED | frozenset(DIRECT)
-
-
-def convert_blocks(path: Path) -> Iterator[Block]:
-    """
-    Read a file with an ending of :data:`CONVERTED`.
-
-    :raises DocumentError: if it cannot be read.
-    """
-    from parlai_q2.retrieve.readers import convert, pdf
-    from parlai_q2.retrieve.readers.markdown import read_blocks
-
-    ending = path.suffix.lower()
-    load = convert.load_markdown
-    if ending in _HTML:
-        load = convert.convert_html
-    elif ending == '.docx':
-        load = convert.convert_word
-    elif ending == '.pdf':
-        load = pdf.convert_pdf
-    return read_blocks(load(path))
+# The limits of one document: seconds, bytes of address space, and characters of text.
+SECONDS, MEMORY, MAX_CHARACTERS = 120.0, 4_000_000_000, 100_000_000
+_START = (
+    'import sys; sys.path[:] = {path!r}; '
+    'from parlai_q2.retrieve.readers import answer_paths; answer_paths()'
+)
 
 
 def check_packages(ending: str) -> None:
@@ -70,3 +66,135 @@ def check_packages(ending: str) -> None:
     """
     for module, package in _PACKAGES.get(ending, ()):
         check_package(module, package, 'documents', f'Reading {ending} files')
+
+
+class ReadingProcess:
+    """
+    A child process that reads documents, started with the first and after a crash.
+
+    :param seconds: how long one document may take.
+    """
+
+    def __init__(self, seconds: float = SECONDS):
+        self.seconds = seconds
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> 'ReadingProcess':
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the child."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def read(self, path: Path) -> list[Block]:
+        """
+        Read the blocks of a document.
+
+        :raises DocumentError: if it cannot be read.
+        """
+        process = self._process = self._process or _start()
+        is_late = Event()
+
+        def stop() -> None:
+            is_late.set()
+            process.kill()
+
+        timer = Timer(self.seconds, stop)
+        timer.daemon = True
+        timer.start()
+        try:
+            answer = _ask(process, path)
+        except (EOFError, OSError, ValueError):
+            self.close()
+            problem = 'it crashes its reader'
+            if is_late.is_set():
+                problem = f'it takes more than {self.seconds:g} seconds to read'
+            raise DocumentError(path, problem) from None
+        except BaseException:
+            # Ctrl-C: the answer would be taken for that to the next document.
+            self.close()
+            raise
+        finally:
+            timer.cancel()
+        if isinstance(answer, str):
+            raise DocumentError(path, answer)
+        return [Block(*fields) for fields in answer]
+
+
+def _start() -> 'subprocess.Popen[bytes]':
+    # Isolated, so that no module of the current folder is imported; the path is this
+    # process's own.
+    code = _START.format(path=[folder for folder in sys.path if folder])
+    return subprocess.Popen(
+        [sys.executable, '-I', '-c', code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _ask(process: 'subprocess.Popen[bytes]', path: Path) -> list[list[Any]] | str:
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(json.dumps(str(path.absolute())).encode() + b'\n')
+    process.stdin.flush()
+    line = process.stdout.readline()
+    if not line.endswith(b'\n'):
+        raise EOFError
+    answer: list[list[Any]] | str = json.loads(line)
+    return answer
+
+
+def answer_paths() -> None:
+    """Read the documents that the standard input names: the child's whole life."""
+    # Windows has no such limits.
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    # What converters print goes nowhere.
+    out, sys.stdout = sys.stdout, sys.stderr
+    for line in sys.stdin:
+        out.write(json.dumps(_read_or_explain(Path(json.loads(line)))) + '\n')
+        out.flush()
+
+
+def _read_or_explain(path: Path) -> list[tuple[Any, ...]] | str:
+    """The fields of a document's blocks, or why it cannot be read."""
+    try:
+        blocks = [astuple(block) for block in _convert(path)]
+        if sum(len(fields[0]) for fields in blocks) > MAX_CHARACTERS:
+            return f'it has more than {MAX_CHARACTERS:,} characters of text'
+        return blocks
+    except DocumentError as e:
+        return e.problem
+    except Q2Error as e:
+        return str(e)
+    except MemoryError:
+        return f'it takes more than {MEMORY:,} bytes of memory to read'
+    except RecursionError:
+        return 'it is nested too deep'
+    # Whatever a converter stumbles over, also a panic of one in Rust, the file is what
+    # is wrong.
+    except BaseException as e:
+        return f'its reader fails: {type(e).__name__}: {e}'
+
+
+def _convert(path: Path) -> Iterator[Block]:
+    from parlai_q2.retrieve.readers import pages, pdf
+
+    ending = path.suffix.lower()
+    load = pages.load_markdown
+    if ending in _HTML:
+        load = pages.convert_html
+    elif ending == '.docx':
+        load = pages.convert_word
+    elif ending == '.pdf':
+        load = pdf.convert_pdf
+    return pages.read_blocks(load(path))

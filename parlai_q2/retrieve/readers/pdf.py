@@ -14,7 +14,7 @@ from typing import Any
 
 from parlai_q2.errors import DocumentError
 from parlai_q2.retrieve.readers.block import clean
-from parlai_q2.retrieve.readers.convert import Markdown
+from parlai_q2.retrieve.readers.pages import Markdown
 
 NO_TEXT = 'it has no text; if its pages are pictures, run OCR first'
 _END_MARKS = '.!?:;"\')]’”'

@@ -1,19 +1,35 @@
 """
-Reads text files: paragraphs with blank lines between them, under their headings.
+Reads text files, rows of CSV and lines of JSON, line by line.
 
-A heading is underlined, as in reStructuredText, or a short line by itself without an
-end mark, before a paragraph that is longer, or any such line before a table.
+Text files have paragraphs with blank lines between them, under their headings. A
+heading is underlined, as in reStructuredText, or a short line by itself without an end
+mark, before a paragraph that is longer, or any such line before a table.
+
+Each row or line of JSON is a document of its own. The fields ``title``, ``text`` and
+``url`` mean what they say. A question with its answer, as FAQs have them, is read as
+the answer under that heading. Any other row of CSV is read as all its cells with their
+columns' names; a line of JSON is left out, as files of JSON lines are data more often
+than documents.
 """
 
+import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import pairwise, zip_longest
 from pathlib import Path
+from typing import Any
 
 from parlai_q2.errors import DocumentError
-from parlai_q2.io.formats import open_text
-from parlai_q2.retrieve.readers.block import Block, clean, heading_path, open_heading
+from parlai_q2.io.formats import READERS, open_text
+from parlai_q2.retrieve.readers.block import (
+    Block,
+    clean,
+    heading_path,
+    join_cells,
+    open_heading,
+)
 
+_logger = logging.getLogger(__name__)
 # A paragraph that ends like this introduces the next one: "How long is it?"
 _INTRODUCES = ('?', ':')
 # Lines that editors wrap are longer than this.
@@ -26,6 +42,11 @@ _UNDERLINE = re.compile(r'([-=~^"#*+_])\1{2,}')
 MAX_HEADING_WORDS = 8
 # Below all that are underlined.
 LOWEST = 99
+# So many lines that are left out are named.
+MAX_NAMED = 5
+# Columns of a FAQ, in the languages that the authors read.
+_QUESTION = frozenset('question q frage pregunta domanda'.split())
+_ANSWER = frozenset('answer a antwort réponse reponse respuesta risposta'.split())
 NO_UTF8 = 'it is not UTF-8 text. Convert it, e.g. iconv -f latin1 -t UTF-8'
 
 
@@ -125,3 +146,68 @@ def unwrap(lines: Sequence[str]) -> str:
         text += '\n' if ends or _ITEM.match(line) or _COLUMNS.search(before) else ' '
         text += line
     return text
+
+
+def read_table(path: Path, format: str) -> Iterator[Block]:
+    """
+    Read a block for each row, or line of JSON, that has a text.
+
+    :param format: one of :data:`~parlai_q2.io.formats.READERS`.
+    """
+    is_json = format == 'jsonl'
+    lacks = 'has no "text".' if is_json else 'has no text.'
+    expected = '"text", or "question" and "answer"' if is_json else 'a text'
+    good = bad = 0
+    with open_text(path) as stream:
+        for number, fields, problem, *_ in READERS[format](stream):
+            block = None if problem else _read_row(fields, number, not is_json)
+            if block is not None:
+                good += 1
+                yield block
+                continue
+            bad += 1
+            # A file without any is named once, by the error.
+            if bad <= MAX_NAMED and (problem or good):
+                _logger.warning(f'{path}, line {number}: {problem or lacks} Left out.')
+    if bad and not good:
+        raise DocumentError(path, f'none of its lines has {expected}')
+    if bad > MAX_NAMED:
+        _logger.warning(f'{path}: {bad - MAX_NAMED} further lines were left out.')
+
+
+def _read_row(fields: Mapping[str, Any], number: int, any_row: bool) -> Block | None:
+    """
+    A row as a block; None if it has no text.
+
+    :param any_row: whether a row without text or answer is read, too.
+    """
+    cells = {name: _cell(value) for name, value in fields.items()}
+    url, heading, text = cells.get('url', ''), '', ''
+    question, answer = _column(cells, _QUESTION), _column(cells, _ANSWER)
+    other_columns = [name for name in cells if name not in ('title', 'url')]
+    if 'text' in cells:
+        text = cells['text']
+    elif question is not None and answer is not None:
+        heading = ' '.join(cells[question].split())
+        other_columns = [
+            name for name in other_columns if name not in (question, answer)
+        ]
+        if text := cells[answer]:
+            other_cells = [cells[name] for name in other_columns] if any_row else []
+            text = join_cells(['', *other_columns], [text, *other_cells])
+    elif any_row:
+        names = other_columns if len(cells) > 1 else ['']
+        text = join_cells(names, [cells[name] for name in other_columns])
+    if not text:
+        return None
+    place = (url, 0, 0) if url else ('line', number, number)
+    return Block(text, ' '.join(cells.get('title', '').split()), heading, *place, True)
+
+
+def _column(cells: Mapping[str, str], names: Container[str]) -> str | None:
+    return next((name for name in cells if name.strip().casefold() in names), None)
+
+
+def _cell(value: Any) -> str:
+    """A value as a text; empty for what is none."""
+    return clean(str(value)).strip() if isinstance(value, (str, int, float)) else ''

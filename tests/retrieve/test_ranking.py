@@ -1,12 +1,19 @@
-"""Search by words: what counts, in which order, and in which languages."""
+"""Ranking by words, and by nearness to a question."""
 
 import time
 
 import pytest
 
 from parlai_q2.errors import InputError, UnknownNameError
-from parlai_q2.retrieve.bm25 import MAX_WORDS, Bm25
-from parlai_q2.retrieve.queries import make_query
+from parlai_q2.retrieve.ranking import (
+    LITERAL_BONUS,
+    MAX_WORDS,
+    Bm25,
+    Nearness,
+    literal_shares,
+)
+from parlai_q2.retrieve.retriever import Hit
+from parlai_q2.retrieve.search import make_query
 from parlai_q2.retrieve.store import Document, Store
 from parlai_q2.retrieve.words import words_of
 from parlai_q2.turns import Passage, Source
@@ -116,3 +123,37 @@ def test_names_are_carried_on_from_before_the_last_two_turns_and_said_once():
     long = ['I saw Ann Lee.', *['So.'] * 4, 'Yes?', 'Who?']
     assert make_query(long, 'names') == 'Yes?\nWho?'
     assert make_query(long[1:], 'two') == 'Yes?\nWho?'
+
+
+TEXTS = ('We repair bicycles on weekdays.', 'Dogs are welcome.', 'The pool is warm.')
+HITS = [Hit(Passage(text), 1.0, n) for n, text in enumerate(TEXTS)]
+
+
+def test_what_means_the_same_is_nearer():
+    near = Nearness().measure('Can I bring my puppy?', HITS)
+    assert max(near) == near[1]
+    # Of two that are as near by their vectors, what was found better by words.
+    best = [HITS[1]._replace(score=2.0), HITS[1]]
+    better, worse = Nearness().measure('Can I bring my puppy?', best)
+    assert better - worse == pytest.approx(0.15)
+    assert Nearness().measure('Anything?', []) == []
+
+
+def test_what_a_question_names_literally_is_nearer():
+    texts = (
+        '--wide makes it broad.',
+        '--wide-open is another.',
+        'Much is wide.',
+        'Up.',
+    )
+    hits = [Hit(Passage(text), 1.0, n) for n, text in enumerate(texts)]
+    question = 'What does --wide do?'
+    near, plain = (
+        Nearness().measure(query, hits) for query in (question, 'What does wide do?')
+    )
+    assert near[0] == max(near)
+    gained = [a - b for a, b in zip(near, plain, strict=True)]
+    assert gained[0] - max(gained[1:]) == pytest.approx(LITERAL_BONUS, abs=0.05)
+    # What most have, as the project's name, tells nothing.
+    shares = literal_shares(question, [texts[0], texts[0], 'Up.'])
+    assert shares == [0.0, 0.0, 0.0]

@@ -1,11 +1,16 @@
 """
-Updates the passages of an index: reads new and changed documents, and drops deleted
-ones.
+Finds the documents under the paths that a person gives, and brings the passages of an
+index up to date: reads new and changed documents, and drops deleted ones.
+
+Symbolic links inside a folder lead nowhere outside of it: a link whose target is
+elsewhere is left out. What is hidden (``.git``) is left out, too.
 """
 
+import glob
 import json
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,10 +18,8 @@ from typing import Any
 from parlai_q2.errors import DocumentError, InputError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
-from parlai_q2.retrieve.files import Documents
-from parlai_q2.retrieve.manifest import Settings
-from parlai_q2.retrieve.readers import CONVERTED, DIRECT
-from parlai_q2.retrieve.readers.child import ReadingProcess
+from parlai_q2.retrieve.index import Settings
+from parlai_q2.retrieve.readers import CONVERTED, DIRECT, ENDINGS, ReadingProcess
 from parlai_q2.retrieve.split import split
 from parlai_q2.retrieve.store import Document, Store
 from parlai_q2.turns import Passage
@@ -28,6 +31,85 @@ LARGEST = 200_000_000
 LINE_BY_LINE = ('.csv', '.tsv', '.jsonl', '.ndjson')
 # In the index's folder: each file that is not in the index, with the reason.
 LEFT_OUT = 'left_out.jsonl'
+
+
+@dataclass
+class Documents:
+    """
+    Documents in order, and the files beside them that are left out.
+
+    :param files: each document by the name that passages carry: its path as given.
+    :param of_other_kinds: files of kinds that are not read.
+    :param links: links that lead out of their folder.
+    """
+
+    files: dict[str, Path] = field(default_factory=dict)
+    of_other_kinds: list[Path] = field(default_factory=list)
+    links: list[Path] = field(default_factory=list)
+
+    def add(self, path: Path) -> None:
+        """Add a file under its name, or to those that are left out."""
+        if not path.is_file():
+            return
+        if path.suffix.lower() in ENDINGS:
+            name = os.path.normpath(path).replace(os.sep, '/')
+            self.files[name.encode('utf-8', 'replace').decode('utf-8')] = path
+        else:
+            self.of_other_kinds.append(path)
+
+    def add_folder(self, folder: Path) -> None:
+        """Add what is in a folder and the folders in it."""
+        root = os.path.realpath(folder)
+        for path in _walk(folder):
+            if os.path.commonpath([root, os.path.realpath(path)]) != root:
+                self.links.append(path)
+            else:
+                self.add(path)
+
+
+def find_documents(paths: Sequence[str]) -> Documents:
+    """
+    Find the documents that paths name: files, folders with all that is in them, and
+    patterns (``**/*.md``).
+
+    :raises InputError: if a path does not exist, or there is no document at all.
+    """
+    documents = Documents()
+    for name in paths:
+        path = Path(name).expanduser()
+        matches = [path] if path.exists() else []
+        if not matches and glob.has_magic(str(path)):
+            matches = sorted(map(Path, glob.glob(str(path), recursive=True)))
+        if not matches:
+            raise InputError(
+                f'There is no {name}. Give a file, a folder, or a pattern in quotes '
+                'that matches some.'
+            )
+        for match in matches:
+            # A pattern with ** matches what is in the folders, too.
+            if match.is_dir() and (match == path or '**' not in name):
+                documents.add_folder(match)
+            else:
+                documents.add(match)
+    if not documents.files:
+        raise InputError(
+            f'There is no document in {", ".join(map(str, paths))}. These endings are '
+            f'read: {", ".join(sorted(ENDINGS))}.'
+        )
+    return documents
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith('.'))
+        for name in sorted(files):
+            path = Path(parent, name)
+            if not name.startswith('.') and (path.is_file() or path.is_symlink()):
+                yield path
+        for name in folders:
+            # os.walk does not follow these, and nor do we.
+            if (path := Path(parent, name)).is_symlink():
+                yield path
 
 
 @dataclass
@@ -101,7 +183,10 @@ class Updater:
             return
         ending = path.suffix.lower()
         read = process.read if ending in CONVERTED else DIRECT[ending]
-        passages: Iterator[Passage] = split(name, read(path), self.settings.length)
+        settings = self.settings
+        passages: Iterator[Passage] = split(
+            name, read(path), settings.words, settings.overlap, settings.sentences
+        )
         # Read as a whole before anything is changed, unless it may be huge.
         if ending not in LINE_BY_LINE:
             passages = iter(list(passages))

@@ -1,0 +1,282 @@
+"""
+Ranks passages by their words (BM25: Robertson and Zaragoza 2009), by the vectors of a
+sentence encoder, and by both: as a weighted sum of the scores (Bruch, Gai and Ingber
+2022, arXiv 2210.11934) or, if inner products have no known range, by reciprocal rank
+(Cormack, Clarke and Büttcher 2009).
+
+A turn of a conversation is not a list of keywords: "hello, do you want to talk about
+Leighton?". Words of conversation count less, and only where a query has nothing else do
+those that tell least.
+"""
+
+import re
+from collections import OrderedDict, defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
+from parlai_q2.retrieve.readers.block import find_cells
+from parlai_q2.retrieve.retriever import Hit, check_search
+from parlai_q2.retrieve.search import SHIPPED_ENCODER
+from parlai_q2.retrieve.store import Store, searched_text
+from parlai_q2.retrieve.vectors import Vectors
+from parlai_q2.retrieve.words import chat_weight, find_literals, words_of
+from parlai_q2.turns import Passage
+
+# Words that count less are looked up only where nothing else is left: they are the
+# common ones, which take the time.
+LEAST_WEIGHT = 0.15
+# More words than these make a search slow and not better: the rarest are kept.
+MAX_WORDS = 64
+
+# The paper's constant, and how much of each list is looked at.
+RANK_CONSTANT = 60
+DEPTH = 100
+# Fitted to 900 turns of the training dialogues, others than those that recall is
+# measured on: 0.7 found 36.0 % among the first five, reciprocal rank 34.7 %.
+COSINE_SHARE, RANK_SHARE = 0.7, 0.5
+
+# Vectors that are kept, of 1.5 kB.
+MAX_KEPT = 20_000
+# What a passage is nearer for that has all literals of a question; those that a larger
+# share of the hits has, such as the project's name, tell nothing.
+LITERAL_BONUS, COMMON = 0.15, 0.3
+
+
+class Bm25:
+    """
+    Finds passages by their words.
+
+    :param weighted: whether words of conversation count less.
+    """
+
+    def __init__(self, store: Store, weighted: bool = True):
+        self.store, self.weighted = store, weighted
+
+    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """As :meth:`~parlai_q2.retrieve.retriever.Retriever.search`."""
+        check_search(queries, k)
+        return [self.store.best(self.weights(query), k) for query in queries]
+
+    def weights(self, query: str) -> dict[str, float]:
+        """What each word of a query counts."""
+        words = dict.fromkeys(words_of(query, self.store.language))
+        weights = dict.fromkeys(words, 1.0)
+        if self.weighted and self.store.language == 'english':
+            # The "why" of "/why" is no word of conversation.
+            literal_words = set(words_of(' '.join(find_literals(query))))
+            weights |= {w: chat_weight(w) for w in words if w not in literal_words}
+            telling = {w: x for w, x in weights.items() if x >= LEAST_WEIGHT}
+            weights = telling or weights
+        if len(weights) > MAX_WORDS:
+            rarest = set(sorted(weights, key=self.store.count_with)[:MAX_WORDS])
+            weights = {word: w for word, w in weights.items() if word in rarest}
+        return weights
+
+
+class Dense:
+    """
+    Finds passages by their vectors.
+
+    :param encoder: encodes queries: the encoder of the passages or, as DPR has it, its
+        partner.
+    :param each_turn: whether the vector of a query is the mean of those of its lines,
+        the turns.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        vectors: Vectors,
+        encoder: TextEncoder,
+        each_turn: bool = False,
+    ):
+        self.store, self.vectors, self.encoder = store, vectors, encoder
+        self.each_turn = each_turn
+
+    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """As :meth:`~parlai_q2.retrieve.retriever.Retriever.search`."""
+        return [self.store.hits(near) for near in self.nearest(queries, k)]
+
+    def nearest(self, queries: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
+        """The numbers of the passages nearest to each query, with their products."""
+        check_search(queries, k)
+        return [
+            [] if vector is None else self.vectors.nearest(vector, k)
+            for vector in self.encode(queries)
+        ]
+
+    def encode(self, queries: Sequence[str]) -> list[np.ndarray | None]:
+        """The vector of each query, [M]; None for one without a word."""
+        places = [n for n, query in enumerate(queries) if query.strip()]
+        encoded: list[np.ndarray | None] = [None] * len(queries)
+        if places:
+            vectors = self._encode([queries[place] for place in places])
+            for place, vector in zip(places, vectors, strict=True):
+                encoded[place] = vector
+        return encoded
+
+    def _encode(self, queries: Sequence[str]) -> np.ndarray:
+        if not self.each_turn:
+            return self.encoder.queries(queries)
+        turns, ends = list[str](), list[int]()
+        for query in queries:
+            turns += filter(str.strip, query.splitlines())
+            ends.append(len(turns))
+        parts = np.split(self.encoder.queries(turns), ends[:-1])
+        return np.stack([part.mean(0) for part in parts])
+
+
+class Fused:
+    """
+    Finds passages by their words and by their vectors.
+
+    Of an encoder whose vectors have length 1, a passage's score is 0.7 times the cosine
+    and 0.3 times the score by words over the best such score.
+    """
+
+    def __init__(self, words: Bm25, dense: Dense):
+        self.words, self.dense = words, dense
+
+    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """As :meth:`~parlai_q2.retrieve.retriever.Retriever.search`."""
+        depth = max(k, DEPTH)
+        results = []
+        by_words = self.words.search(queries, depth)
+        for hits, vector in zip(by_words, self.dense.encode(queries), strict=True):
+            if vector is not None:
+                ranked = self._fuse(hits, vector, depth)
+                hits = self.dense.store.hits(ranked[:k])
+            results.append(hits[:k])
+        return results
+
+    def _fuse(
+        self, hits: Sequence[Hit], vector: np.ndarray, depth: int
+    ) -> list[tuple[int, float]]:
+        vectors, keys = self.dense.vectors, [hit.key for hit in hits]
+        nearest = vectors.nearest(vector, depth)
+        if self.dense.encoder.unit:
+            products = zip(keys, vectors.products(vector, keys), strict=True)
+            return fuse_scores(hits, {**dict(nearest), **dict(products)})
+        near_keys = [key for key, _ in nearest]
+        return fuse_ranks([(keys, 1 - RANK_SHARE), (near_keys, RANK_SHARE)])
+
+
+def fuse_scores(
+    hits: Sequence[Hit], cosines: Mapping[int, float]
+) -> list[tuple[int, float]]:
+    """
+    Put what was found by words and by vectors into one list, best first.
+
+    :param cosines: of all passages that either found.
+    """
+    best = max((hit.score for hit in hits), default=1.0) or 1.0
+    shares = {hit.key: hit.score / best for hit in hits}
+    return _best_first(
+        {key: mix(cosine, shares.get(key, 0.0)) for key, cosine in cosines.items()}
+    )
+
+
+def mix(cosine: float, share: float) -> float:
+    """
+    Nearness by a vector and by words together.
+
+    :param share: of the best score of a search by words, in [0, 1].
+    """
+    return COSINE_SHARE * cosine + (1 - COSINE_SHARE) * share
+
+
+def fuse_ranks(lists: Sequence[tuple[Sequence[int], float]]) -> list[tuple[int, float]]:
+    """
+    Fuse ranked lists: the sum of ``weight / (60 + rank)``.
+
+    :param lists: each with its weight.
+
+    >>> [key for key, _ in fuse_ranks([([1, 2, 3], 0.5), ([3, 2], 0.5)])]
+    [3, 2, 1]
+    """
+    scores: dict[int, float] = defaultdict(float)
+    for keys, weight in lists:
+        for rank, key in enumerate(keys, 1):
+            scores[key] += weight / (RANK_CONSTANT + rank)
+    return _best_first(scores)
+
+
+def _best_first(scores: Mapping[int, float]) -> list[tuple[int, float]]:
+    return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+class Nearness:
+    """
+    Tells how near passages are to a question: 0.7 of the cosine of their vectors and
+    0.3 of the share of the best score of the search; and more where they have what the
+    question names literally, as in code.
+
+    Only the passages that were found are encoded, when they are first found, so that an
+    index needs no vectors for it.
+    """
+
+    def __init__(self, encoder: str = SHIPPED_ENCODER):
+        self.encoder = encoder
+        self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
+        self._queries: dict[str, np.ndarray] = {}
+
+    def measure(self, question: str, hits: Sequence[Hit]) -> list[float]:
+        """
+        Measure how near each of N passages is.
+
+        :param question: with a word.
+        """
+        cosines = self.cosines(question, [encoded_text(hit.passage) for hit in hits])
+        best = max((hit.score for hit in hits), default=1.0) or 1.0
+        shares = literal_shares(question, [hit.passage.text for hit in hits])
+        return [
+            mix(cosine, hit.score / best) + LITERAL_BONUS * share
+            for hit, cosine, share in zip(hits, cosines, shares, strict=True)
+        ]
+
+    def cosines(self, question: str, texts: Sequence[str]) -> list[float]:
+        """The cosines of a question's vector and those of N texts."""
+        if not texts:
+            return []
+        vectors = np.stack(self._encode(texts))  # [N, M]
+        if question not in self._queries:
+            # Asked of passages, and then of their headings.
+            (query,) = load_encoder(self.encoder).queries([question])
+            self._queries = {question: query}
+        products: list[float] = (vectors @ self._queries[question]).tolist()
+        return products
+
+    def _encode(self, texts: Sequence[str]) -> list[np.ndarray]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            vectors = load_encoder(self.encoder).passages(new)
+            self._vectors.update(zip(new, vectors, strict=True))
+        encoded = [self._vectors[text] for text in texts]
+        for text in texts:
+            self._vectors.move_to_end(text)
+        while len(self._vectors) > MAX_KEPT:
+            self._vectors.popitem(last=False)
+        return encoded
+
+
+def encoded_text(passage: Passage) -> str:
+    """A passage as it is encoded; a row without its columns' names."""
+    if cells := find_cells(passage.text):
+        first, *rest = (cell.text for cell in cells)
+        passage = passage._replace(text=f'{first}: {"; ".join(rest)}')
+    return searched_text(passage)
+
+
+def literal_shares(question: str, texts: Sequence[str]) -> list[float]:
+    """What share of the telling literals of a question each text has."""
+    telling = []
+    for literal in find_literals(question):
+        pattern = re.compile(rf'(?<![\w-]){re.escape(literal)}(?![\w-])')
+        present = [pattern.search(text) is not None for text in texts]
+        if 0 < sum(present) <= COMMON * len(texts):
+            telling.append(present)
+    if not telling:
+        return [0.0] * len(texts)
+    return [sum(column) / len(telling) for column in zip(*telling, strict=True)]

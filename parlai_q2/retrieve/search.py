@@ -1,0 +1,186 @@
+"""
+How an index is searched: the presets, and what is searched for.
+
+``knn`` and ``dpr`` are the conditions of "Rome was built in 1776" (Santhanam et al.
+2021, arXiv 2110.05456): the one sentence that is nearest to the mean of a sentence
+encoder's vectors of the turns, and the one passage that DPR finds for the last turn.
+
+Measured on held-out dialogues (docs/documents.md): the last two turns find more than
+the last alone, and names carried on from earlier turns more than these. Names are words
+within a sentence that are capitalised.
+
+A question to documents is another matter: the reply before it quotes a passage, which
+its words would find again. It is searched for alone or, if it leans on what was asked
+before ("And abroad?"), with that.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from parlai_q2.enums import Word
+from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.retrieve.encoder import DPR_PASSAGES, DPR_QUESTIONS
+from parlai_q2.text.selection import stems
+
+_NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)*")
+# So many turns before the last two may have names that are carried on.
+MAX_BACK = 4
+_LEANS = re.compile(
+    r'\W*(and|or|but|what about|how about)\b|'
+    r'.*\b(it|its|they|them|their|he|him|his|she|her|that|this|those|these)\b',
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+DEFAULT_PASSAGES = 5
+# What ``--encoder mini`` names.
+MINI, SHIPPED_ENCODER = 'mini', 'shipped:q2_mini/retrieval'
+
+
+class By(Word):
+    """What a search goes by."""
+
+    WORDS = 'words'  # BM25
+    DENSE = 'dense'  # the vectors of an encoder
+    FUSED = 'fused'  # both
+
+
+class Query(Word):
+    """What the query of a turn is made of."""
+
+    LAST = 'last'
+    TWO = 'two'  # the last two turns
+    NAMES = 'names'  # these, and names of earlier ones
+    TURNS = 'turns'  # all, each on a line of its own
+
+
+DEFAULT_QUERY = Query.NAMES
+
+
+def make_query(history: Sequence[str], parts: str = DEFAULT_QUERY) -> str:
+    """
+    Make the query of a turn.
+
+    :param history: the turns before the reply, oldest first; of none, nothing is
+        searched for.
+    :param parts: what it is made of: one of :class:`Query`.
+    :raises UnknownNameError: if it is something else.
+
+    >>> make_query(['I love the novels of Ursula Le Guin.', 'Oh?', 'Which is best?'],
+    ...     'names')
+    'Oh?\\nWhich is best?\\nUrsula Le Guin'
+    """
+    query, turns = Query.named('query', parts), [t for t in history if t.strip()]
+    if query == Query.TURNS:
+        lines = [' '.join(turn.split()) for turn in turns]
+    elif query == Query.LAST:
+        lines = turns[-1:]
+    else:
+        lines = turns[-2:]
+        if query == Query.NAMES:
+            earlier = '\n'.join(turns[:-2][-MAX_BACK:])
+            lines += dict.fromkeys(match[0] for match in _NAME.finditer(earlier))
+    return '\n'.join(lines)
+
+
+def find_question(history: Sequence[str]) -> str:
+    """
+    Find the question that a history ends with, after those of the same person that it
+    leans on.
+
+    >>> find_question(['How long does it take to Rome?', 'Two days.', 'And to Oslo?'])
+    'How long does it take to Rome?\\nAnd to Oslo?'
+    >>> find_question(['How long does it take?', 'Two.', 'How can I pay the bill?'])
+    'How can I pay the bill?'
+    """
+    same_person = list(history[::-2][: 1 + MAX_BACK // 2])
+    count = 1
+    while count < len(same_person) and leans(same_person[count - 1]):
+        count += 1
+    return '\n'.join(same_person[:count][::-1])
+
+
+def leans(question: str) -> bool:
+    """
+    Whether what a question is about stands before it, to judge by its words.
+
+    >>> leans('How warm is it?'), leans('How warm is the pool?')
+    (True, False)
+    """
+    return _LEANS.match(question) is not None or len(stems(question)) < 2
+
+
+@dataclass(frozen=True)
+class Search:
+    """
+    How passages are found.
+
+    :param by: one of :class:`By`, or its text.
+    :param query: what is searched for: one of
+        :class:`~parlai_q2.retrieve.search.Query`, or its text.
+    :param passages: the most passages of a turn.
+    :param encoder: gives the vectors of passages; None for words alone.
+    :param query_encoder: gives the vectors of queries; None for the same.
+    """
+
+    by: By = By.WORDS
+    query: Query = DEFAULT_QUERY
+    passages: int = DEFAULT_PASSAGES
+    encoder: str | None = None
+    query_encoder: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'by', By.named('search', self.by))
+        object.__setattr__(self, 'query', Query.named('query', self.query))
+
+    def check(self) -> None:
+        """
+        Refuse what does not fit.
+
+        :raises ConfigError: if it does not.
+        """
+        if self.passages < 1:
+            raise ConfigError(
+                f'At least one passage must be looked for, not {self.passages}: '
+                f'--knowledge-passages {DEFAULT_PASSAGES}'
+            )
+        if self.by != By.WORDS and self.encoder is None:
+            raise ConfigError(
+                f'An index without vectors cannot be searched by {self.by!r}. Make it '
+                f'with an encoder: parlai_q2 index ... --encoder {MINI}'
+            )
+
+
+# Each with the most sentences of a passage (0: as many as fit).
+PRESETS: dict[str, tuple[Search, int]] = {
+    'bm25': (Search(), 0),
+    'fused': (Search(By.FUSED, encoder=SHIPPED_ENCODER), 0),
+    'knn': (Search(By.DENSE, Query.TURNS, 1, SHIPPED_ENCODER), 1),
+    'dpr': (Search(By.DENSE, Query.LAST, 1, DPR_PASSAGES, DPR_QUESTIONS), 0),
+}
+
+
+def load_search(name: str, **changes: Any) -> tuple[Search, int]:
+    """
+    Load a preset.
+
+    :param changes: what is otherwise; None leaves it as it is.
+    :return: the search, and the most sentences of a passage, 0 for as many as fit.
+    :raises UnknownNameError: if there is none of this name.
+    """
+    if name not in PRESETS:
+        raise UnknownNameError('preset', name, PRESETS)
+    search, sentences = PRESETS[name]
+    changes = {key: value for key, value in changes.items() if value is not None}
+    if encoder := changes.get('encoder'):
+        if encoder == MINI:
+            changes['encoder'] = SHIPPED_ENCODER
+        if search.by == By.WORDS:
+            changes.setdefault('by', By.FUSED)
+        # The partner of another encoder.
+        changes.setdefault('query_encoder', None)
+    search = replace(search, **changes)
+    search.check()
+    return search, sentences
