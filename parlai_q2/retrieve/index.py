@@ -8,7 +8,7 @@ in the folder is left of a run that was stopped.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -134,7 +134,7 @@ def read_manifest(index: Path) -> Manifest | None:
         raise InputError(f'Cannot read {path} ({e}). {advise(index)}') from e
     try:
         fields = json.loads(text)
-        if not isinstance(fields, Mapping) or fields.get('format') != FORMAT:
+        if not isinstance(fields, dict) or fields.get('format') != FORMAT:
             raise InputError(
                 f'{path} is no index of this version of parlai_q2. {advise(index)}'
             )

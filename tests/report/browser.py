@@ -137,6 +137,13 @@ class Browser:
         """What a person reads in the first such element."""
         return self.js(f'document.querySelector({json.dumps(selector)}).innerText')
 
+    def texts(self, selector: str) -> list[str]:
+        """What a person reads in each such element."""
+        return self.js(
+            f'[...document.querySelectorAll({json.dumps(selector)})]'
+            '.map((e) => e.innerText)'
+        )
+
     def count(self, selector: str) -> int:
         """How many such elements there are."""
         return self.js(f'document.querySelectorAll({json.dumps(selector)}).length')

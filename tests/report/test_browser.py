@@ -100,9 +100,7 @@ def test_marks_without_questions_are_told_in_the_same_words(browser, tmp_path):
 def test_a_reranked_turn_shows_before_and_after_and_all_candidates(opened):
     opened.click('tr.response:nth-of-type(3) .toggle')
     assert 'reranked +0.67' in opened.text('.badge')
-    before, after = opened.js(
-        "[...document.querySelectorAll('.choice')].map(c => c.innerText)"
-    )
+    before, after = opened.texts('.choice')
     assert 'first candidate 0.33' in before
     assert '1985' in before
     assert 'chosen 1.00' in after
@@ -195,7 +193,7 @@ def test_the_address_keeps_the_view_and_back_undoes_a_step(opened, page):
     hash_of_view = '#label=inconsistent&order=Score+down'
     assert opened.js('location.hash') == hash_of_view
     opened.js("document.getElementById('search').focus()")
-    for letters, count in (('Resp', '12'), ('onse 7', '1')):
+    for letters, count in (('Resp', '11'), ('onse 15', '1')):
         opened.type(letters)
         opened.wait_for(
             f"document.getElementById('status').textContent.includes('of {count} ')"
@@ -204,7 +202,7 @@ def test_the_address_keeps_the_view_and_back_undoes_a_step(opened, page):
     opened.goto('about:blank')
     opened.goto(address)
     assert opened.text('tr.response') == first
-    values = ['Response 7', 'inconsistent', '', 'Score down', '25', '1']
+    values = ['Response 15', 'inconsistent', '', 'Score down', '25', '1']
     assert opened.js(VALUES) == values
     # All letters of a search are one step.
     opened.goto(page)

@@ -73,8 +73,7 @@ def test_a_click_on_a_span_shows_its_evidence(opened):
         "[...document.querySelectorAll('.passage mark')].map(m => m.firstChild.data)"
     )
     assert opened.js(marks) == ['Madonna', 'August 16, 1958']
-    facts = opened.js("[...document.querySelectorAll('.facts')].map(f => f.innerText)")
-    assert facts == [
+    assert opened.texts('.facts') == [
         'The score is the mean over the questions. Further figures: one 1.000',
         'q2|preset:mini|version:0.1.0',
     ]

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 
@@ -65,30 +66,52 @@ def test_a_conversation(server):
     assert ask(server, 'POST', '/reset', {})[2] == new
 
 
-def test_a_reply_tells_its_steps_as_it_reaches_them(server):
+@contextmanager
+def held(server):
+    """Replies wait in this block; gives the event that lets them go on."""
     interact = server.host.conversation.interact
     go_on = threading.Event()
 
     def slow(text, knowledge):
         reply = interact(text, knowledge)
-        assert go_on.wait(10)
+        assert go_on.wait(20)
         return reply
 
     server.host.conversation.interact = slow
+    try:
+        yield go_on
+    finally:
+        go_on.set()
+
+
+def begin(server):
+    """A connection on which a message was sent."""
     connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
     headers = {'Authorization': f'Bearer {server.access.token}', **JSON}
     connection.request('POST', '/interact', json.dumps({'text': 'a'}), headers)
-    answer = connection.getresponse()
-    begun = b''
-    while b'choosing' not in begun:
-        begun += answer.read1()
-    assert events_of(begun.decode().rpartition('\n\n')[0]) == [
-        ('step', {'step': 'finding', 'candidates': 0}),
-        ('step', {'step': 'judging', 'candidates': 2}),
-        ('step', {'step': 'choosing', 'candidates': 2}),
-    ]
-    go_on.set()
-    ((name, event),) = events_of(answer.read().decode())
+    return connection
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_reply_tells_its_steps_as_it_reaches_them(server):
+    with held(server) as go_on:
+        answer = begin(server).getresponse()
+        begun = b''
+        while b'choosing' not in begun:
+            begun += answer.read1()
+        assert events_of(begun.decode().rpartition('\n\n')[0]) == [
+            ('step', {'step': 'finding', 'candidates': 0}),
+            ('step', {'step': 'judging', 'candidates': 2}),
+            ('step', {'step': 'choosing', 'candidates': 2}),
+        ]
+        go_on.set()
+        ((name, event),) = events_of(answer.read().decode())
     assert (name, event['number']) == ('reply', 1)
 
 
@@ -106,26 +129,11 @@ def test_nothing_of_the_conversation_is_told_without_the_token(server):
 
 
 def test_messages_that_would_wait_for_long_are_refused(server):
-    go_on, under_way = threading.Event(), threading.Event()
-
-    def slow(text, knowledge):
-        under_way.set()
-        assert go_on.wait(10)
-        return {}
-
-    server.host.conversation.interact = slow
-    with ThreadPoolExecutor(MAX_WAITING + 2) as pool:
+    with held(server), ThreadPoolExecutor(MAX_WAITING + 2) as pool:
         message = server, 'POST', '/interact', {'text': 'a'}
         futures = [pool.submit(ask, *message) for _ in range(MAX_WAITING + 2)]
-        try:
-            deadline = time.monotonic() + 10
-            while sum(f.done() for f in futures) < 2:
-                assert time.monotonic() < deadline
-                time.sleep(0.01)
-        finally:
-            go_on.set()
-        statuses = sorted(f.result()[0] for f in futures)
-    assert statuses == [200] * MAX_WAITING + [429] * 2
+        wait_until(lambda: sum(future.done() for future in futures) == 2)
+        assert {f.result()[0] for f in futures if f.done()} == {429}
 
 
 def test_a_machine_that_asks_without_a_pause_has_to_wait():
@@ -140,55 +148,24 @@ def test_a_machine_that_asks_without_a_pause_has_to_wait():
 
 
 def test_a_tab_that_is_closed_frees_its_connection_and_loses_no_reply(server):
-    interact = server.host.conversation.interact
-    go_on, under_way = threading.Event(), threading.Event()
-
-    def slow(text, knowledge):
-        under_way.set()
-        assert go_on.wait(10)
-        return interact(text, knowledge)
-
-    server.host.conversation.interact = slow
-    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
-    headers = {'Authorization': f'Bearer {server.access.token}', **JSON}
-    connection.request('POST', '/interact', json.dumps({'text': 'a'}), headers)
-    assert under_way.wait(10)
-    # The answer would keep the connection open beyond close().
-    connection.sock.shutdown(2)
-    connection.close()
-    deadline = time.monotonic() + 10
-    while server.limits.open.total() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert server.limits.open.total() == 0
-    go_on.set()
-    while not (turns := ask(server, 'GET', '/conversation')[2]['turns']):
-        assert time.monotonic() < deadline
-    (turn,) = turns
-    assert turn['said'] == 'a'
+    with held(server):
+        connection = begin(server)
+        wait_until(lambda: ask(server, 'GET', '/conversation')[2]['pending'] == 'a')
+        # The answer would keep the connection open beyond close().
+        connection.sock.shutdown(2)
+        connection.close()
+        wait_until(lambda: not server.limits.open.total())
+    wait_until(lambda: ask(server, 'GET', '/conversation')[2]['turns'])
 
 
 def test_a_page_opened_during_a_reply_does_not_wait_for_it(server):
     ask(server, 'POST', '/interact', {'text': 'one'})
-    interact = server.host.conversation.interact
-    begun, go_on = threading.Event(), threading.Event()
-
-    def slow(text, knowledge):
-        begun.set()
-        assert go_on.wait(10)
-        return interact(text, knowledge)
-
-    server.host.conversation.interact = slow
-    request = server, 'POST', '/interact', {'text': 'two'}
-    speaker = threading.Thread(target=ask, args=request)
-    speaker.start()
-    try:
-        assert begun.wait(10)
-        state = ask(server, 'GET', '/conversation')[2]
-        assert state['pending'] == 'two'
-        assert [turn['said'] for turn in state['turns']] == ['one']
-    finally:
-        go_on.set()
-        speaker.join()
+    with held(server), ThreadPoolExecutor(1) as pool:
+        reply = pool.submit(ask, server, 'POST', '/interact', {'text': 'two'})
+        wait_until(lambda: ask(server, 'GET', '/conversation')[2]['pending'] == 'two')
+        turns = ask(server, 'GET', '/conversation')[2]['turns']
+        assert [turn['said'] for turn in turns] == ['one']
+        assert not reply.done()
     state = ask(server, 'GET', '/conversation')[2]
     assert state['pending'] is None
     assert [turn['said'] for turn in state['turns']] == ['one', 'two']
@@ -306,15 +283,11 @@ def test_a_port_that_is_taken_is_told(server):
 
 
 def test_who_waits_for_a_reply_hears_that_the_chat_has_ended():
-    conversation, go_on = Scripted(), threading.Event()
-    conversation.interact = lambda *_: go_on.wait(20) and {}
-    with served(conversation) as server, ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(ask, server, 'POST', '/interact', {'text': 'a'})
-        while ask(server, 'GET', '/conversation')[2]['pending'] != 'a':
-            assert not answer.done()
+    with served(Scripted()) as server, held(server), ThreadPoolExecutor(1) as pool:
+        reply = pool.submit(ask, server, 'POST', '/interact', {'text': 'a'})
+        wait_until(lambda: ask(server, 'GET', '/conversation')[2]['pending'] == 'a')
         server.stop()
-        assert 'has ended' in answer.result(10)[2]['error']
-        go_on.set()
+        assert 'has ended' in reply.result(10)[2]['error']
 
 
 ENDLESS = """

@@ -6,10 +6,6 @@ from parlai_q2.report.comparison import write_comparison
 from tests.report.runs import entries, rescored, two_runs
 from tests.report.samples import HOSTILE, marks, scored, simple
 
-SCORES = (
-    "[...document.querySelectorAll('.change > span:first-child')].map(s => s.innerText)"
-)
-
 
 def written(folder, before, after, **kwargs):
     return write_comparison(
@@ -40,7 +36,7 @@ def test_other_labels_come_first_and_then_the_greatest_change(opened):
     # Four of 40, the long one and the Arabic one have another label; eight of 40 and
     # the hostile one another score only.
     assert opened.text('#status') == '1 to 15 of 15 (of 43 in all)'
-    scores = opened.js(SCORES)
+    scores = opened.texts('.change > span:first-child')
     assert scores[:6] == ['+0.33'] * 4 + ['+0.20'] * 2
     assert scores[6] == '+0.33'
     assert set(scores[7:]) == {'+0.10', '−0.10'}
@@ -66,22 +62,22 @@ def test_a_row_says_why_and_opens_to_both_runs_side_by_side(opened):
         '.why'
     )
     opened.click('.toggle')
-    before, after = opened.js(
-        "[...document.querySelectorAll('.choice')].map(c => c.innerText)"
-    )
+    before, after = opened.texts('.choice')
     assert 'Before: a 0.33' in before
     assert 'After: b 0.67' in after
-    lines = opened.js(
-        "[...document.querySelectorAll('.both tbody tr')].map(r => r.innerText)"
+    expected = (
+        (
+            'When was Madonna born?',
+            'different answer',
+            'August 16, 1958',
+            '(no answer)',
+        ),
+        ('not asked', 'only asked before'),
+        ('only asked after',),
+        ('the same',),
     )
-    assert 'When was Madonna born?' in lines[0]
-    assert 'different answer' in lines[0]
-    assert 'August 16, 1958' in lines[0]
-    assert '(no answer)' in lines[0]
-    assert 'not asked' in lines[1]
-    assert 'only asked before' in lines[1]
-    assert 'only asked after' in lines[2]
-    assert 'the same' in lines[3]
+    for line, parts in zip(opened.texts('.both tbody tr'), expected, strict=True):
+        assert all(part in line for part in parts), line
     assert 'id r0 · annotation inconsistent' in opened.text('.detail')
 
 
@@ -90,10 +86,8 @@ def test_marks_of_two_runs_stand_beside_each_other(browser, tmp_path):
     browser.goto(written(tmp_path, [before], [{**after, 'score': 0.2}]))
     assert browser.text('.why') == '1 marked differently'
     browser.click('.toggle')
-    heads = "[...document.querySelectorAll('.both th')].map(h => h.innerText)"
-    assert browser.js(heads)[0] == 'In the response'
-    lines = "[...document.querySelectorAll('.both tbody tr')].map(r => r.innerText)"
-    moved, same = browser.js(lines)
+    assert browser.texts('.both th')[0] == 'In the response'
+    moved, same = browser.texts('.both tbody tr')
     assert 'in 1985 → 1985 in Canada' in moved
     assert 'not in the knowledge' in moved
     assert 'Madonna: Madonna sang.' in same
