@@ -84,9 +84,9 @@ def _describe(thing: Any, module: str) -> list[str]:
         text = inspect.getdoc(function)
         if name.startswith('_') or not inspect.isfunction(function) or not text:
             continue
-        shown = name if isinstance(member, property) else _sign(function)
+        signature = name if isinstance(member, property) else _sign(function)
         first = _to_markdown(text.partition('\n\n')[0])
-        rows.append(f'- `{shown}`: {" ".join(first.split())}')
+        rows.append(f'- `{signature}`: {" ".join(first.split())}')
     if isinstance(thing, type) and issubclass(thing, Enum):
         rows = [f'- `{word.name}`: `{word.value}`' for word in thing]
     return [*lines, '\n'.join(rows) + '\n'] if rows else lines
@@ -98,12 +98,12 @@ def _sign(function: Any) -> str:
         parameters = inspect.signature(function).parameters.values()
     except ValueError:
         parameters = ()
-    shown = [
+    words = [
         str(parameter.replace(annotation=inspect.Parameter.empty))
         for parameter in parameters
         if parameter.name not in ('self', 'cls')
     ]
-    return f'{function.__name__}({", ".join(shown)})'
+    return f'{function.__name__}({", ".join(words)})'
 
 
 def _to_markdown(text: str) -> str:
@@ -121,8 +121,8 @@ def _fence_example(match: re.Match[str]) -> str:
 
 def _list_item(match: re.Match[str]) -> str:
     kind, name = match[1], match[2]
-    said = {'return': 'returns', 'raises': 'raises'}.get(kind, '')
-    return '- ' + ' '.join(filter(None, [said, name and f'`{name}`'])) + ': '
+    prefix = {'return': 'returns', 'raises': 'raises'}.get(kind, '')
+    return '- ' + ' '.join(filter(None, [prefix, name and f'`{name}`'])) + ': '
 
 
 def _fence(match: re.Match[str]) -> str:

@@ -61,7 +61,7 @@ MARKED = re.compile(r'(<!-- options: (\w+) -->\n).*?(<!-- end of options -->)', 
 ROLES = tuple(f'--{role.value}' for role in Role)
 
 
-def options_of(add: Callable[[ParlaiParser], Any]) -> dict[str, argparse.Action]:
+def collect_options(add: Callable[[ParlaiParser], Any]) -> dict[str, argparse.Action]:
     """The options that a function adds to ParlAI's parser, by their names."""
     parser = ParlaiParser(False, False)
     before = set(parser._actions)
@@ -73,9 +73,11 @@ def options_of(add: Callable[[ParlaiParser], Any]) -> dict[str, argparse.Action]
     }
 
 
-def without_scorers(options: dict[str, argparse.Action]) -> dict[str, argparse.Action]:
-    """The options of an agent or a command without those of all scorers."""
-    shared = {*options_of(scorers)} - {'--measure'}
+def omit_scorer_options(
+    options: dict[str, argparse.Action],
+) -> dict[str, argparse.Action]:
+    """Leave out the options that all scorers share."""
+    shared = {*collect_options(scorers)} - {'--measure'}
     prefixes = tuple(f'{role}-' for role in ROLES)
     return {
         option: action
@@ -86,12 +88,12 @@ def without_scorers(options: dict[str, argparse.Action]) -> dict[str, argparse.A
 
 def table(name: str) -> str:
     """An agent's options, their defaults and what they are for, in Markdown."""
-    options = options_of(TABLES[name])
-    return render(options if name == 'scorers' else without_scorers(options))
+    options = collect_options(TABLES[name])
+    return render(options if name == 'scorers' else omit_scorer_options(options))
 
 
 def command_options(command: Command) -> dict[str, argparse.Action]:
-    """A command's options, of a ParlAI script those that ParlAI does not have."""
+    """The options of a command that ParlAI itself does not have."""
     parlai_words: set[str] = set()
     if command.needs_parlai:
         module_of(command)
@@ -121,7 +123,7 @@ def command_page() -> str:
             text = f'{command.what}.'
             if options.keys() & set(ROLES):
                 text += ' It also has the [options of scorers](../scorers.md#options).'
-            table = render(without_scorers(options)).rstrip()
+            table = render(omit_scorer_options(options)).rstrip()
             parts += [f'## {command.name}', text, table]
     return '\n\n'.join(parts) + '\n'
 
@@ -133,11 +135,11 @@ def render(options: dict[str, argparse.Action]) -> str:
         text = re.sub(r'\s+', ' ', action.help or '').replace('|', '&#124;')
         # Pages link to them.
         text = re.sub(r': one of bertscore, .* or module:Class', '', text)
-        rows.append(f'| `{option}` | {shown(action.default)} | {text} |')
+        rows.append(f'| `{option}` | {format_default(action.default)} | {text} |')
     return '\n'.join(rows) + '\n'
 
 
-def shown(default: Any) -> str:
+def format_default(default: Any) -> str:
     """A default as it is typed."""
     if default in (None, ''):
         return ''
@@ -145,8 +147,8 @@ def shown(default: Any) -> str:
     return '(below)' if '\n' in text else f'`{text}`'
 
 
-def renewed(page: str) -> str:
-    """A page with its tables as the parsers say."""
+def renew_tables(page: str) -> str:
+    """Write the tables of a page anew from the parsers."""
     return MARKED.sub(lambda m: f'{m[1]}\n{table(m[2])}\n{m[3]}', page)
 
 
@@ -154,7 +156,7 @@ def main() -> None:
     """Renew all pages."""
     for path in sorted(DOCS.rglob('*.md')):
         page = path.read_text('utf-8')
-        path.write_text(renewed(page), 'utf-8')
+        path.write_text(renew_tables(page), 'utf-8')
     COMMANDS_PAGE.write_text(command_page(), 'utf-8')
 
 

@@ -13,15 +13,17 @@ retriever = None  # vector_store.as_retriever(), or of LlamaIndex, index.as_retr
 
 class LangChain:
     def search(self, queries, k):
-        return [[self.hit(d) for d in retriever.invoke(q)[:k]] for q in queries]
+        return [list(map(self.hit, retriever.invoke(query)[:k])) for query in queries]
 
-    def hit(self, d):
-        return Hit(Passage(d.page_content, source=Source(d.metadata['source'])), 1.0)
+    def hit(self, document):
+        source = Source(document.metadata['source'])
+        return Hit(Passage(document.page_content, source=source), 1.0)
 
 
 class LlamaIndex:
     def search(self, queries, k):
-        return [[self.hit(n) for n in retriever.retrieve(q)[:k]] for q in queries]
+        return [list(map(self.hit, retriever.retrieve(query)[:k])) for query in queries]
 
-    def hit(self, n):
-        return Hit(Passage(n.text, source=Source(n.metadata['file_name'])), n.score)
+    def hit(self, node):
+        source = Source(node.metadata['file_name'])
+        return Hit(Passage(node.text, source=source), node.score)

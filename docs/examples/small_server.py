@@ -22,17 +22,19 @@ generator = open_shipped()
 
 def complete(request):
     """Write the replies: the system's message is the knowledge."""
-    told = [visible_text(m) for m in request['messages'] if m['role'] == 'system']
+    knowledge = [visible_text(m) for m in request['messages'] if m['role'] == 'system']
     turns = [
         (m['role'], visible_text(m))
         for m in request['messages']
         if m['role'] in ('user', 'assistant')
     ]
-    context, _ = generator.context(turns, '\n'.join(told))
+    context, _ = generator.context(turns, '\n'.join(knowledge))
     number = request.get('n') or 1
     search = Search.BEAM if number > 1 else Search.GREEDY
     [written] = generator.writer.write([context], [[Strategy(search, number)]])
-    return [generator.text(one.tokens, context) for one in written], len(context)
+    return [generator.text(candidate.tokens, context) for candidate in written], len(
+        context
+    )
 
 
 async def chat(request):

@@ -137,8 +137,10 @@ def _arrows(
     question_claims = _middle(response, *claim.span[1:])
     drawn = [_curve(question_claims, 82, middle, CARD_TOP, colour)]
     if claim.answer is not None:
-        known = _middle(knowledge, *claim.answer.span[1:])
-        drawn.append(_curve(middle, CARD_TOP + CARD_HEIGHT, known, bottom, colour))
+        answer_middle = _middle(knowledge, *claim.answer.span[1:])
+        drawn.append(
+            _curve(middle, CARD_TOP + CARD_HEIGHT, answer_middle, bottom, colour)
+        )
     return '\n'.join(drawn)
 
 
@@ -164,14 +166,14 @@ def _card(claim: Claim, left: float, width: float) -> str:
         drawn.append(_text(left + 12, y, line, weight=600))
         y += 18
     y = CARD_TOP + 74
-    for name, said in (
+    for name, words in (
         ('response', claim.span.text),
         ('knowledge', answer.span.text if answer else '(no answer)'),
     ):
         drawn.append(_text(left + 12, y, name, size=12, colour=SOFT))
         # A long answer is set smaller, so that it ends within its card.
-        size = min(14.0, (width - 94) / len(said) * 1.7)
-        drawn.append(_text(left + 82, y, said, size=round(size, 1)))
+        size = min(14.0, (width - 94) / len(words) * 1.7)
+        drawn.append(_text(left + 82, y, words, size=round(size, 1)))
         y += 22
     drawn.append(
         f'<rect x="{left + 12:.1f}" y="{CARD_TOP + CARD_HEIGHT - 42}" '

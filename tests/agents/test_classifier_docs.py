@@ -9,7 +9,7 @@ from parlai.core.script import superscript_main
 
 from parlai_q2.__main__ import run
 from tests.agents.tiny_classifiers import on_pairs, tiny_bert, write_pairs
-from tests.docs.code_in_docs import ROOT, code_of
+from tests.docs.code_in_docs import ROOT, read_code
 from tests.docs.scratch import place_data
 from tests.tasks import annotated_sets
 
@@ -28,7 +28,7 @@ def test_its_commands_run_one_after_the_other(tmp_path, monkeypatch, capsys):
     bert = tiny_bert(tmp_path / 'bert')
     record = {'knowledge': 'the tea is red .', 'response': 'it is red .'}
     (tmp_path / 'pairs.jsonl').write_text(json.dumps(record) + '\n')
-    commands = [shlex.split(c.text) for c in code_of(PAGE) if c.kind == 'command']
+    commands = [shlex.split(c.text) for c in read_code(PAGE) if c.kind == 'command']
     fever, conv_fever, rome, score = commands[-4:]
 
     once = ['--num-epochs', '1', '--no-cuda']

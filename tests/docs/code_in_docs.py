@@ -54,23 +54,23 @@ def pages() -> list[Path]:
     return paths
 
 
-def code_of(page: Path) -> Iterator[Code]:
+def read_code(page: Path) -> Iterator[Code]:
     """A page's code, in order."""
-    return code_in(page.read_text('utf-8'), page.relative_to(ROOT).as_posix())
+    return find_code(page.read_text('utf-8'), page.relative_to(ROOT).as_posix())
 
 
-def code_in(text: str, page: str) -> Iterator[Code]:
+def find_code(text: str, page: str) -> Iterator[Code]:
     """The code of a page's text, in order."""
     for token in MarkdownIt().parse(text):
         if token.type not in ('fence', 'code_block') or token.map is None:
             continue
         first = token.map[0] + (2 if token.type == 'fence' else 1)
-        yield from _code_of_block(
+        yield from _read_block(
             page, first, token.info.strip(), textwrap.dedent(token.content)
         )
 
 
-def _code_of_block(page: str, line: int, mark: str, text: str) -> Iterator[Code]:
+def _read_block(page: str, line: int, mark: str, text: str) -> Iterator[Code]:
     head = text.split('\n', 1)[0].strip()
     named = FILE_NAME.match(head)
     if mark in (*SHELL, 'console', ''):

@@ -113,7 +113,7 @@ def _parlai_q2(arguments: list[str], monkeypatch: Any) -> None:
     if 'grounded_rerank' in ' '.join(arguments):
         shorter += shlex.split(FEW_CANDIDATES)
     monkeypatch.setattr(sys, 'argv', ['parlai_q2', *arguments])
-    with serving(lambda asked: ['2 1', '1 2'][: asked['n']]) as served:
+    with serving(lambda request: ['2 1', '1 2'][: request['n']]) as served:
         arguments = [served.url if word == SERVER else word for word in arguments]
         try:
             run_parlai_q2([*arguments, *shorter])

@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from tests.docs.code_in_docs import Code, code_of, pages
+from tests.docs.code_in_docs import Code, pages, read_code
 from tests.docs.exceptions import EXCEPTIONS, reason_not_to_run
 from tests.docs.running import run_command
 from tests.docs.scratch import place_data, prepare
 from tests.tasks import annotated_sets
 
-ALL = [code for page in pages() for code in code_of(page)]
+ALL = [code for page in pages() for code in read_code(page)]
 COMMANDS = [code for code in ALL if code.kind == 'command']
 FIRST = {code.text: code for code in reversed(COMMANDS)}
 OUTPUTS = re.compile(r'--(?:outdir|outfile|out) (\S+)')
@@ -44,7 +44,7 @@ def is_run(code: Code) -> bool:
 RUN = [code for code in ALL if is_run(code)]
 
 
-def name_of(code: Code) -> str:
+def describe(code: Code) -> str:
     words = code.text.split('\n')[0][:50] if code.kind == 'command' else code.kind
     return f'{code.page}:{code.line}: {words}'
 
@@ -58,7 +58,7 @@ def parameters(codes: list[Code]) -> list:
     slow = {code.page for code in codes if not is_light(code)}
     return [
         pytest.param(
-            code, id=name_of(code), marks=[pytest.mark.slow] * (code.page in slow)
+            code, id=describe(code), marks=[pytest.mark.slow] * (code.page in slow)
         )
         for code in codes
     ]

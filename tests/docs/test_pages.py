@@ -10,7 +10,7 @@ from types import ModuleType
 
 from parlai_q2.cli.commands import COMMANDS, parser_of
 from parlai_q2.presets import load_preset
-from tests.docs.code_in_docs import ROOT, code_of, pages
+from tests.docs.code_in_docs import ROOT, pages, read_code
 
 
 def script(path: Path) -> ModuleType:
@@ -20,7 +20,7 @@ def script(path: Path) -> ModuleType:
     return module
 
 
-def text_of(page: str) -> str:
+def read_page(page: str) -> str:
     return (ROOT / 'docs' / page).read_text('utf-8')
 
 
@@ -40,7 +40,7 @@ def test_the_tables_of_options_are_those_of_the_parsers():
     for page in (ROOT / 'docs').rglob('*.md'):
         text = page.read_text('utf-8')
         options |= {name for _, name, _ in tables.MARKED.findall(text)}
-        assert text == tables.renewed(text), 'run: python docs/option_tables.py'
+        assert text == tables.renew_tables(text), 'run: python docs/option_tables.py'
     assert options == set(tables.TABLES)
     assert tables.COMMANDS_PAGE.read_text('utf-8') == tables.command_page()
 
@@ -55,14 +55,14 @@ def test_every_agent_has_its_options_on_a_page():
 
 
 def test_the_page_on_meta_evaluation_names_only_options_that_there_are():
-    documented = set(re.findall(r'`(--[a-z-]+)', text_of('meta_eval.md')))
+    documented = set(re.findall(r'`(--[a-z-]+)', read_page('meta_eval.md')))
     assert documented
     assert documented <= set(parser_of(COMMANDS['meta_eval'])._option_string_actions)
 
 
 def test_every_preset_on_a_page_is_one(tmp_path):
     names = []
-    for code in (code for page in pages() for code in code_of(page)):
+    for code in (code for page in pages() for code in read_code(page)):
         if code.name.endswith('.yaml') and '\nname: ' in code.text:
             (tmp_path / code.name).write_text(code.text)
             names.append(load_preset(str(tmp_path / code.name)).name)
