@@ -24,6 +24,7 @@ from typing import Any
 from parlai.utils import logging
 
 from parlai_q2.claims import Label
+from parlai_q2.evaluate.sets import Pair
 from parlai_q2.perturb.hard_negatives import HardNegatives, read_grounded
 from parlai_q2.tasks.begin.reader import read_file
 from parlai_q2.tasks.twins.reader import read_part
@@ -40,9 +41,8 @@ SEED = 0  # decides which are taken, their order, and every change
 Record = dict[str, Any]
 
 
-def record(
-    corpus: str, kind: str, number: int, knowledge: str, response: str, label: str
-) -> Record:
+def record(corpus: str, kind: str, number: int, pair: Pair, label: str) -> Record:
+    knowledge, response = pair
     return {
         'id': f'{corpus}-{kind}-{number}'.replace(' ', '_'),
         'corpus': corpus,
@@ -59,17 +59,14 @@ def begin_examples(folder: Path) -> Iterator[Record]:
     """
     for corpus in BEGIN_CORPORA:
         for n, turn in enumerate(read_file(folder / f'begin_dev_{corpus}.tsv')):
-            knowledge, response = turn.knowledge, turn.response
-            if knowledge.strip() and response.strip():
-                system = turn.extra['system']
-                yield record(corpus, system, n, knowledge, response, turn.label)
+            if turn.knowledge.strip() and turn.response.strip():
+                yield record(corpus, turn.extra['system'], n, turn.pair, turn.label)
 
 
 def twin_examples() -> Iterator[Record]:
     """A right and a wrong response to each piece of knowledge."""
-    for n, one in enumerate(read_part('')):
-        kind = one.corpus
-        yield record('twins', kind, n, one.knowledge, one.response, one.label)
+    for n, twin in enumerate(read_part('')):
+        yield record('twins', twin.corpus, n, twin.pair, twin.label)
 
 
 def swap_examples(path: str) -> Iterator[Record]:
@@ -82,25 +79,25 @@ def swap_examples(path: str) -> Iterator[Record]:
     grounded = read_grounded(list(pairs.values()))
     maker = HardNegatives(grounded, SEED)
     chosen = random.Random(SEED).sample(grounded, min(TURNS, len(grounded)))
-    for n, one in enumerate(chosen):
-        yield record('swaps', 'turn', n, one.knowledge, one.response, Label.CONSISTENT)
-        wrong = maker.perturb(one)
+    for n, example in enumerate(chosen):
+        pair = example.knowledge, example.response
+        yield record('swaps', 'turn', n, pair, Label.CONSISTENT)
+        wrong = maker.perturb(example)
         if wrong is not None:
-            kind, knowledge, response = wrong
-            yield record('swaps', kind, n, knowledge, response, Label.INCONSISTENT)
+            yield record('swaps', wrong[0], n, wrong[1:], Label.INCONSISTENT)
 
 
 def pair_examples(path: str) -> Iterator[Record]:
     """Held-out dialogue pairs, up to :data:`PER_KIND` for each source and label."""
     rows = [row for row in read_rows(path) if row['src'].startswith('d-')]
     random.Random(SEED).shuffle(rows)
-    taken: Counter[tuple[str, int]] = Counter()
+    counts: Counter[tuple[str, int]] = Counter()
     for n, row in enumerate(rows):
         kind = (row['src'], row['y'])
-        if taken[kind] < PER_KIND and row['p'].strip() and row['h'].strip():
-            taken[kind] += 1
+        if counts[kind] < PER_KIND and row['p'].strip() and row['h'].strip():
+            counts[kind] += 1
             label = PAIR_LABELS[row['y']]
-            yield record('pairs', row['src'], n, row['p'], row['h'], label)
+            yield record('pairs', row['src'], n, (row['p'], row['h']), label)
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ from parlai_q2.turns import Example, Span
 from parlai_q2.zoo.train.rows import Row, read_rows
 
 # The sources whose responses were made from their premises.
-MADE = 'd-syn-'
+SYNTHETIC = 'd-syn-'
 LONGEST_EDIT = 6  # words
 # The classes of the pairs; the fourth is chit-chat.
 ENTAILED, NOT_ENTAILED = 0, (1, 2)
@@ -58,35 +58,35 @@ def changes(before: str, after: str, left_out: bool = True) -> list[Span]:
     >>> changes('It is not red.', 'It is red.')
     [Span(text='is', start=3, end=5)]
     """
-    known = [found[0].lower() for found in _WORD.finditer(before)]
-    said = list(_WORD.finditer(after))
-    words = [found[0].lower() for found in said]
-    found = []
-    matcher = SequenceMatcher(None, known, words, False)
+    earlier_words = [word.lower() for word in _WORD.findall(before)]
+    matches = list(_WORD.finditer(after))
+    words = [match[0].lower() for match in matches]
+    spans = []
+    matcher = SequenceMatcher(None, earlier_words, words, False)
     for kind, _, _, first, end in matcher.get_opcodes():
         if kind == 'delete' and left_out:
             earlier = [n for n in range(first) if words[n][0].isalnum()]
             first = earlier[-1] if earlier else first
             end = first + 1
         if kind != 'equal' and any(word[0].isalnum() for word in words[first:end]):
-            start, stop = said[first].start(), said[end - 1].end()
-            found.append(Span(after[start:stop], start, stop))
-    return found
+            start, stop = matches[first].start(), matches[end - 1].end()
+            spans.append(Span(after[start:stop], start, stop))
+    return spans
 
 
-def edit_of(knowledge: str, response: str) -> Span | None:
+def find_edit(knowledge: str, response: str) -> Span | None:
     """
     The one stretch of words of a response that its knowledge has not in that place.
 
     :return: None if there are several, or it has more than :data:`LONGEST_EDIT` words.
 
-    >>> edit_of('It opened in 1969, in Paris.', 'It opened in 1971.')
+    >>> find_edit('It opened in 1969, in Paris.', 'It opened in 1971.')
     Span(text='1971', start=13, end=17)
     """
-    found = changes(knowledge, response, left_out=False)
-    if len(found) != 1 or len(_WORD.findall(found[0].text)) > LONGEST_EDIT:
+    spans = changes(knowledge, response, left_out=False)
+    if len(spans) != 1 or len(_WORD.findall(spans[0].text)) > LONGEST_EDIT:
         return None
-    return found[0]
+    return spans[0]
 
 
 def read_swaps(path: str) -> Iterator[Pair]:
@@ -107,15 +107,15 @@ def _number(row: Row) -> str:
 def read_pairs(path: str) -> Iterator[Pair]:
     """The pairs of a file that are entailed, or have one known edit."""
     for row in read_rows(path):
-        if not row['src'].startswith(MADE):
+        if not row['src'].startswith(SYNTHETIC):
             continue
         if row['y'] == ENTAILED:
             yield Pair(row['p'], row['h'])
-        elif row['y'] in NOT_ENTAILED and (edit := edit_of(row['p'], row['h'])):
+        elif row['y'] in NOT_ENTAILED and (edit := find_edit(row['p'], row['h'])):
             yield Pair(row['p'], row['h'], (edit,))
 
 
-def marks_of(score: Score) -> list[Span]:
+def find_marks(score: Score) -> list[Span]:
     """The spans of a response that its evidence does not support."""
     return [claim.span for claim in score.marks if claim.status in WRONG]
 
@@ -131,7 +131,7 @@ def measure_marks(scorer: Scorer, pairs: Sequence[Pair]) -> dict[str, Any]:
     scores = scorer.score([Example(pair.knowledge, pair.response) for pair in pairs])
     overlap, false, words = [], [], []
     for pair, score in zip(pairs, scores, strict=True):
-        marks = marks_of(score)
+        marks = find_marks(score)
         if not pair.edits:
             false.append(float(bool(marks)))
             continue
@@ -170,9 +170,9 @@ def main() -> None:
     out(f'{edited} edited and {len(chosen) - edited} entailed responses\n')
     out(f'{"":8}{"marks overlap the edit":26}{"marks where none is":26}words a mark\n')
     for name in args.scorers.split(','):
-        found = measure_marks(load_scorer(name), chosen)
-        rates = f'{found["overlap"]!s:26}{found["false_marks"]!s:26}'
-        out(f'{name:8}{rates}{found["words"]:.1f}\n')
+        rates = measure_marks(load_scorer(name), chosen)
+        out(f'{name:8}{rates["overlap"]!s:26}{rates["false_marks"]!s:26}')
+        out(f'{rates["words"]:.1f}\n')
 
 
 if __name__ == '__main__':

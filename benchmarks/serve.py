@@ -42,10 +42,10 @@ BROKEN = ('garbage', 'short', 'stall', 'status', 'utf8', 'empty')
 def facts(number: int) -> tuple[str, str, list[str]]:
     """A passage, a question, and replies of which the second is right."""
     place, year = PLACES[number % len(PLACES)], 1500 + number % 500
-    known = f'The {place} opened in {year}. It was designed by Anna Keller{number}.'
+    passage = f'The {place} opened in {year}. It was designed by Anna Keller{number}.'
     replies = [f'The {place} opened in {year + 7}.', f'The {place} opened in {year}.']
     replies += [f'It was designed by Anna Keller{number}.', 'I cannot say that.']
-    return known, f'When did the {place} open?', replies
+    return passage, f'When did the {place} open?', replies
 
 
 async def reply(request: Request) -> Response:
@@ -82,8 +82,8 @@ async def stall() -> AsyncIterator[bytes]:
 
 async def ask(client: httpx.AsyncClient, number: int) -> tuple[float, int, bool]:
     """The seconds of one answer, and whether it is the right one."""
-    known, question, replies = facts(number)
-    messages = [{'role': 'system', 'content': known}]
+    passage, question, replies = facts(number)
+    messages = [{'role': 'system', 'content': passage}]
     messages.append({'role': 'user', 'content': question})
     body = {'model': str(number), 'messages': messages}
     began = time.perf_counter()
@@ -99,48 +99,36 @@ async def load(
     client: httpx.AsyncClient, clients: int, seconds: float
 ) -> tuple[list[float], Counter[int], int]:
     """Have some clients ask one question after the other."""
-    end, taken, right = time.monotonic() + seconds, list[float](), 0
+    end, latencies, right = time.monotonic() + seconds, list[float](), 0
     statuses = Counter[int]()
     numbers = iter(range(10**9))
 
     async def talk() -> None:
         nonlocal right
         while time.monotonic() < end:
-            took, status, is_right = await ask(client, next(numbers))
-            taken.append(took)
+            latency, status, is_right = await ask(client, next(numbers))
+            latencies.append(latency)
             statuses[status] += 1
             right += is_right
 
     async with anyio.create_task_group() as tasks:
         for _ in range(clients):
             tasks.start_soon(talk)
-    return taken, statuses, right
+    return latencies, statuses, right
 
 
 def spoil(draw: random.Random) -> bytes:
     """A body that is wrong in some way, or right."""
-    known, question, _ = facts(draw.randrange(1000))
+    passage, question, _ = facts(draw.randrange(1000))
     body: dict[str, Any] = {
         'model': draw.choice([*BROKEN, '7', '8']),
         'messages': [
-            {'role': 'system', 'content': known},
+            {'role': 'system', 'content': passage},
             {'role': 'user', 'content': question},
         ],
     }
-    odd: tuple[Any, ...] = (
-        None,
-        True,
-        -1,
-        1e308,
-        '',
-        '\ud800',
-        'x' * 5000,
-        [],
-        [[]],
-        {},
-        [{}],
-        '\0',
-    )
+    odd: tuple[Any, ...] = (None, True, -1, 1e308, '', '\ud800', 'x' * 5000)
+    odd += ([], [[]], {}, [{}], '\0')
     for _ in range(draw.randrange(3)):
         names = ('messages', 'knowledge', 'documents', 'n', 'stream', 'tools', 'model')
         body[draw.choice((*names, 'stream_options', 'response_format'))] = (
@@ -200,11 +188,10 @@ def memory_of(process: int) -> int:
     return int(status.partition('VmRSS:')[2].split()[0]) // 1000
 
 
-def show(name: str, taken: Sequence[float]) -> list[float]:
-    cuts = quantiles(taken, n=20)
-    print(
-        f'{name:<8} p50 {cuts[9]:.3f} s, p95 {cuts[18]:.3f} s ({len(taken)} requests)'
-    )
+def show(name: str, latencies: Sequence[float]) -> list[float]:
+    cuts = quantiles(latencies, n=20)
+    times = f'p50 {cuts[9]:.3f} s, p95 {cuts[18]:.3f} s'
+    print(f'{name:<8} {times} ({len(latencies)} requests)')
     return cuts
 
 
@@ -220,28 +207,16 @@ async def main() -> None:
     app.state.seconds = 0.0 if opt.fuzz else opt.upstream_seconds
     server = uvicorn.Server(uvicorn.Config(app, port=8013, log_level='critical'))
     upstream = asyncio.ensure_future(server.serve())
-    command = [
-        sys.executable,
-        '-m',
-        'parlai_q2',
-        'serve',
-        '--port',
-        '8014',
-        '--upstream',
-    ]
-    command += [
-        'http://127.0.0.1:8013/v1',
-        '--upstream-timeout',
-        '5' if opt.fuzz else '120',
-    ]
-    command += ['--upstream-retries', '0', '--upstream-concurrency', '256']
-    command += opt.options.split()
-    own, other = 'http://127.0.0.1:8013', 'http://127.0.0.1:8014'
+    backend, proxy_url = 'http://127.0.0.1:8013', 'http://127.0.0.1:8014'
+    words = f'-m parlai_q2 serve --port 8014 --upstream {backend}/v1 '
+    words += f'--upstream-timeout {5 if opt.fuzz else 120} --upstream-retries 0 '
+    words += f'--upstream-concurrency 256 {opt.options}'
+    command = [sys.executable, *words.split()]
     limits = httpx.Limits(max_connections=opt.clients)
     settings: dict[str, Any] = {'timeout': 300, 'trust_env': False, 'limits': limits}
     with subprocess.Popen(command) as proxy:
         try:
-            async with httpx.AsyncClient(base_url=other, **settings) as client:
+            async with httpx.AsyncClient(base_url=proxy_url, **settings) as client:
                 while True:
                     with suppress(httpx.TransportError):
                         if (await client.get('/health')).is_success:
@@ -251,24 +226,26 @@ async def main() -> None:
                 before = memory_of(proxy.pid)
                 if opt.fuzz:
                     statuses: Counter[Any] = Counter()
-                    await fuzz(client, httpx.URL(other), opt.fuzz, statuses)
+                    await fuzz(client, httpx.URL(proxy_url), opt.fuzz, statuses)
                     assert (await client.get('/health')).is_success
                 else:
-                    async with httpx.AsyncClient(base_url=own, **settings) as direct:
+                    async with httpx.AsyncClient(
+                        base_url=backend, **settings
+                    ) as direct:
                         alone, _, _ = await load(direct, opt.clients, 5)
                     began = processor_seconds(proxy.pid)
-                    taken, statuses, right = await load(
+                    latencies, statuses, right = await load(
                         client, opt.clients, opt.seconds
                     )
                     ended = processor_seconds(proxy.pid)
-                    cuts, base = show('through', taken), show('direct', alone)
+                    cuts, base = show('through', latencies), show('direct', alone)
                     print(
                         f'added    p50 {cuts[9] - base[9]:.3f} s, '
                         f'p95 {cuts[18] - base[18]:.3f} s'
                     )
-                    print(f'right    {right} of {len(taken)}')
+                    print(f'right    {right} of {len(latencies)}')
                     if began is not None and ended is not None:
-                        cost = 1000 * (ended - began) / len(taken)
+                        cost = 1000 * (ended - began) / len(latencies)
                         print(f'cost     {cost:.1f} ms of processor time a request')
                 print(f'statuses {dict(statuses)}')
                 print(f'memory   {before} MB before, {memory_of(proxy.pid)} after')

@@ -78,14 +78,14 @@ def test_what_was_changed_in_a_text(after, changed):
 
 def test_the_swaps_of_the_examples_have_their_edits(tmp_path):
     def swap(kind, response, knowledge=K):
-        return record('swaps', kind, 3, knowledge, response, 'x')
+        return record('swaps', kind, 3, (knowledge, response), 'x')
 
     path = write_lines(
         tmp_path / 'examples.jsonl',
         swap('number', 'It stood until 1993.'),
         swap('turn', 'It stood until 1989.'),
         swap('same_topic', 'It stood until 1989.', 'Other knowledge.'),
-        record('wow', 't5', 3, K, 'It fell in 1989.', 'x'),
+        record('wow', 't5', 3, (K, 'It fell in 1989.'), 'x'),
     )
     wrong, right = read_swaps(str(path))
     assert wrong == Pair(K, 'It stood until 1993.', (Span('1993', 15, 19),))
