@@ -19,7 +19,7 @@ from parlai_q2.claims import Label, Score, Status
 from parlai_q2.errors import InputError
 from parlai_q2.evaluate.sets import BINARY
 from parlai_q2.intervals import Interval, intervals, mean_interval
-from parlai_q2.io.read import read_records
+from parlai_q2.io.read import read_valid
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer
 from parlai_q2.sweep import Sweep
@@ -82,13 +82,10 @@ def read_labelled(path: Path, corpus: str, most: int, seed: int) -> list[Labelle
     :raises InputError: if there are not two of each class, or too few passages.
     """
     labelled = []
-    for record in read_records(path):
-        if record.error is not None:
-            raise record.error
+    for record, example in read_valid(path):
         label = record.fields.get('q2_label', record.fields.get('label'))
         if record.fields.get('corpus') == corpus and label in BINARY:
-            assert record.example is not None
-            labelled.append(Labelled(record.example, label == Label.CONSISTENT))
+            labelled.append(Labelled(example, label == Label.CONSISTENT))
     if 0 < most < len(labelled):
         labelled = random.Random(seed).sample(labelled, most)
     right = sum(pair.consistent for pair in labelled)

@@ -21,7 +21,7 @@ from parlai_q2.evaluate.measures import number_in
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
 from parlai_q2.io.fields import NO_NAMES
 from parlai_q2.io.formats import FILES
-from parlai_q2.io.read import read_records
+from parlai_q2.io.read import read_valid
 from parlai_q2.text.class_map import UNKNOWN_LABEL, Finding, read_finding
 
 TASKS = 'parlai_q2.tasks'
@@ -102,10 +102,7 @@ def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
     :raises RecordError: for a record that is not of this form.
     """
     responses = []
-    for record in read_records(path, names=names):
-        if record.error is not None:
-            raise record.error
-        assert record.example is not None
+    for record, example in read_valid(path, names):
         fields = record.fields
         corpus, system, dialogue = (str(fields.get(name) or '') for name in FIELDS)
         score = number_in(fields, 'human_score', path, record.line)
@@ -117,8 +114,8 @@ def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
         human = {} if score is None else {'human_score': score}
         responses.append(
             AnnotatedResponse(
-                record.example.knowledge_text,
-                record.example.response,
+                example.knowledge_text,
+                example.response,
                 label=label,
                 corpus=corpus,
                 system=system,

@@ -15,7 +15,7 @@ from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameEr
 from parlai_q2.evaluate.sets import AnnotatedResponse, Pair
 from parlai_q2.io.fields import NO_NAMES
 from parlai_q2.io.files import file_sha256
-from parlai_q2.io.read import read_records
+from parlai_q2.io.read import read_valid
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, label_of
 from parlai_q2.text.class_map import Finding, has_findings
 from parlai_q2.text.normalize import passage_key
@@ -162,13 +162,10 @@ def read_column(text: str, names: Mapping[str, str] = NO_NAMES) -> Measure:
         )
     name, path = label or key, Path(file)
     values: dict[Pair, float] = {}
-    for record in read_records(path, names=names):
-        if record.error is not None:
-            raise record.error
-        assert record.example is not None
+    for record, example in read_valid(path, names):
         if key not in record.fields:
             raise UnknownNameError(f'column (in {path})', key, record.fields)
-        pair = record.example.knowledge_text, record.example.response
+        pair = example.knowledge_text, example.response
         value = number_in(record.fields, key, path, record.line)
         if value is None:
             continue

@@ -81,6 +81,23 @@ def read_records(
         yield Record(**common, example=example)
 
 
+def read_valid(
+    path: str | Location, names: Mapping[str, str] = NO_NAMES
+) -> Iterator[tuple[Record, Example]]:
+    """
+    Read a file all of whose records must be good; parameters as for
+    :func:`read_records`.
+
+    :return: each record, and its example.
+    :raises RecordError: for the first bad one.
+    """
+    for record in read_records(path, names=names):
+        if record.error is not None:
+            raise record.error
+        assert record.example is not None
+        yield record, record.example
+
+
 def parse_lines(
     path: Location,
     format: str | None,

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from parlai_q2.claims import Label
 from parlai_q2.cli.log import run_module
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.io.read import read_records
+from parlai_q2.io.read import read_valid
 from parlai_q2.io.write import write_text
 from parlai_q2.options import split_names
 from parlai_q2.perturb.hard_negatives import (
@@ -266,25 +266,27 @@ def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
     parser.add_argument('--model', help='local encoder-decoder for the kind prefix')
     parser.add_argument('--seed', type=int, default=0, help='random seed')
     options = parser.parse_args(arguments)
-    pairs = []
-    for record in read_records(Path(options.infile)):
-        if record.error is not None:
-            raise record.error
-        assert record.example is not None
-        pairs.append((record.example.knowledge_text, record.example.response))
+    examples = [example for _, example in read_valid(Path(options.infile))]
+    pairs = [(example.knowledge_text, example.response) for example in examples]
     write = writer(options.model, options.seed) if options.model else None
     records = list(
         Adversarial(pairs, options.seed, write).make(split_names(options.kinds))
     )
-    lines: list[dict[str, Any]] = [entry._asdict() for entry in records]
-    write_text(
-        Path(options.outfile), ''.join(json.dumps(line) + '\n' for line in lines)
-    )
-    counts = Counter(entry.kind for entry in records)
+    return write_examples(Path(options.outfile), records)
+
+
+def write_examples(outfile: Path, records: Sequence[Any]) -> dict[str, int]:
+    """
+    Write the examples of a classifier, and print how many of each kind there are.
+
+    :param records: named tuples with a ``kind``.
+    :return: the number of each kind.
+    """
+    lines = (json.dumps(record._asdict()) + '\n' for record in records)
+    write_text(outfile, ''.join(lines))
+    counts = Counter(record.kind for record in records)
     counts_text = ', '.join(f'{kind} {count:,}' for kind, count in counts.items())
-    sys.stdout.write(
-        f'Wrote {options.outfile}: {len(records):,} examples ({counts_text}).\n'
-    )
+    sys.stdout.write(f'Wrote {outfile}: {len(records):,} examples ({counts_text}).\n')
     return dict(counts)
 
 

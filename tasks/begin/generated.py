@@ -17,11 +17,8 @@ paper's was GPT-2, fine-tuned on Wizard of Wikipedia.
 """
 
 import copy
-import json
 import random
 import re
-import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,10 +31,11 @@ from parlai_q2.claims import Label
 from parlai_q2.cli.log import run_module
 from parlai_q2.errors import InputError, UnknownNameError
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
-from parlai_q2.io.read import read_records
-from parlai_q2.io.write import writable, write_text
+from parlai_q2.io.read import read_valid
+from parlai_q2.io.write import writable
 from parlai_q2.options import split_names
 from parlai_q2.perturb.knowledge import KnowledgeChanges
+from parlai_q2.tasks.begin.adversarial import write_examples
 from parlai_q2.text.overlap import token_overlap
 from parlai_q2.turns import Turn
 
@@ -143,11 +141,7 @@ def read_turns(path: Path) -> list[Answered]:
     :raises InputError: if there is none.
     """
     turns = []
-    for record in read_records(path):
-        if record.error is not None:
-            raise record.error
-        assert record.example is not None
-        example = record.example
+    for record, example in read_valid(path):
         named = [str(record.fields.get(name) or '') for name in TOPICS]
         titles = [passage.title for passage in example.knowledge]
         topic = next(filter(None, (*named, *titles)), '').lower()
@@ -165,7 +159,7 @@ def is_kept(knowledge: str, reply: str) -> bool:
     return shared >= LEAST_SHARED and not FIRST_PERSON.search(reply)
 
 
-class Adversarial:
+class GeneratedExamples:
     """
     Makes examples from turns.
 
@@ -292,15 +286,10 @@ def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
     turns, kinds = read_turns(infile), split_names(opt['kinds'])
     generator = Generator(opt) if set(CHANGES) & set(kinds) else None
     generic = Generator(opt, TEMPERATURE) if GENERIC in kinds else None
-    maker = Adversarial(turns, generator, generic, opt['seed'], opt['only_arrived'])
-    records = list(maker.make(kinds))
-    write_text(
-        outfile, ''.join(json.dumps(record._asdict()) + '\n' for record in records)
+    maker = GeneratedExamples(
+        turns, generator, generic, opt['seed'], opt['only_arrived']
     )
-    counts = Counter(record.kind for record in records)
-    counts_text = ', '.join(f'{kind} {count:,}' for kind, count in counts.items())
-    sys.stdout.write(f'Wrote {outfile}: {len(records):,} examples ({counts_text}).\n')
-    return dict(counts)
+    return write_examples(outfile, list(maker.make(kinds)))
 
 
 if __name__ == '__main__':

@@ -7,7 +7,9 @@ import pytest
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError, MissingPackageError, Q2Error, UnknownNameError
+from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.scripts import bench
+from tests.benchmark.test_measuring import models
 
 
 @pytest.mark.parametrize(
@@ -45,17 +47,24 @@ def test_reranking_imports_parlai_by_way_of_the_bridges(monkeypatch):
 
 def test_the_metric_and_the_loop_are_timed_without_parlai(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, 'parlai', None)
-    out, preset = tmp_path / 'bench.json', tmp_path / 'one.yaml'
-    # One question a span: the loop asks one at a time, in fp32.
-    few = 'question_generation: {num_beams: 1, num_questions: 1}'
-    preset.write_text(f'base: mini\n{few}\n')
+    presets = []
+
+    def load_toy(name, preset, **options):
+        presets.append(preset)
+        return Q2Scorer(models())
+
+    monkeypatch.setattr(bench, 'load_scorer', load_toy)
+    out = tmp_path / 'bench.json'
     options = ['--parts', 'metric,loop', '--responses', '2', '--rounds', '1']
-    options += ['--preset', str(preset), '--outfile', str(out)]
-    run_command('bench', *options)
+    run_command('bench', *options, '--outfile', str(out))
     report = json.loads(out.read_text())
     assert report['metric']['responses'] == 2
     assert report['metric']['speed_up'] > 0
+    assert report['metric']['largest_difference'] == 0
     assert report['signature'].startswith('q2|')
+    batched, published = presets
+    assert batched == 'mini'
+    assert published.model('nli').settings['engine'] == 'transformers'
 
 
 def test_parts_beside_the_package_need_a_checkout(tmp_path, monkeypatch):

@@ -8,8 +8,8 @@ from parlai_q2.errors import InputError, UnknownNameError
 from parlai_q2.tasks.begin.generated import (
     CHANGES,
     KINDS,
-    Adversarial,
     Answered,
+    GeneratedExamples,
     is_kept,
     read_turns,
     run,
@@ -38,7 +38,7 @@ class Copies:
 
 
 def made(*kinds, **options):
-    maker = Adversarial(TURNS, Copies(), Copies(), **options)
+    maker = GeneratedExamples(TURNS, Copies(), Copies(), **options)
     return list(maker.make(kinds))
 
 
@@ -86,9 +86,11 @@ def test_a_reply_without_the_change_can_be_left_out():
         def replies(self, turns):
             return [CURIE for _ in turns]
 
-    maker = Adversarial(TURNS, FixedScorer())
+    maker = GeneratedExamples(TURNS, FixedScorer())
     assert [record.kind for record in maker.make(['antonym'])] == ['antonym']
-    assert not list(Adversarial(TURNS, FixedScorer(), arrived=True).make(['antonym']))
+    assert not list(
+        GeneratedExamples(TURNS, FixedScorer(), arrived=True).make(['antonym'])
+    )
     assert made('antonym', arrived=True)
 
 
