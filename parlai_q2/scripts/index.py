@@ -29,7 +29,7 @@ def add_options(parser: Any) -> None:
     parser.add_argument(
         'paths',
         nargs='*',
-        help='documents, folders, or patterns in quotes; read are '
+        help='documents, folders, or patterns in quotes. These endings are read: '
         + ', '.join(sorted(ENDINGS)),
     )
     parser.add_argument('--outdir', help='the folder of the index')

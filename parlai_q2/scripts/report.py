@@ -25,14 +25,11 @@ def add_options(parser: Any) -> None:
     parser.add_argument(
         'scores',
         nargs='?',
-        help='file or folder of files that parlai_q2 score or parlai_q2 rerank wrote, '
-        'or world logs of eval_model in the conversations format',
+        help='a file or folder that parlai_q2 score or parlai_q2 rerank wrote, or world '
+        'logs of eval_model in the conversations format',
     )
     parser.add_argument(
-        'other',
-        nargs='?',
-        help='a second such file: the page then shows what changed from the first to '
-        'the second',
+        'other', nargs='?', help='a second such file, to compare with the first'
     )
     parser.add_argument(
         '--outfile',
