@@ -25,8 +25,8 @@ def add_options(parser: Any) -> None:
     parser.add_argument(
         'scores',
         nargs='?',
-        help='a file or folder that parlai_q2 score or parlai_q2 rerank wrote, or world '
-        'logs of eval_model in the conversations format',
+        help='a file or folder that parlai_q2 score or parlai_q2 rerank wrote, or '
+        'world logs of eval_model in the conversations format',
     )
     parser.add_argument(
         'other', nargs='?', help='a second such file, to compare with the first'
