@@ -23,7 +23,7 @@ from parlai_q2.report.entries import Entry, make_entry, person_label
 from parlai_q2.text.visible import one_line
 
 
-class Scored(NamedTuple):
+class ScoredRecord(NamedTuple):
     """
     A scored record.
 
@@ -74,7 +74,7 @@ def read_scored_file(
         yield entry
 
 
-def read_scored(path: Location) -> Iterator[Scored | RecordError]:
+def read_scored(path: Location) -> Iterator[ScoredRecord | RecordError]:
     """
     Read the scored records of a file, in order. A bad one gives an error in its place.
 
@@ -105,7 +105,7 @@ def read_scored(path: Location) -> Iterator[Scored | RecordError]:
             # The score command writes the signature once, in the first scored line.
             signature = judged.score.signature or signature
             judged = replace(judged, score=replace(judged.score, signature=signature))
-            yield Scored(path.name, record.line, place, record.fields, judged)
+            yield ScoredRecord(path.name, record.line, place, record.fields, judged)
         except RecordError as e:
             yield e
         except InputError as e:

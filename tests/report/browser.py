@@ -133,6 +133,17 @@ class Browser:
             f"e.value = '{value}'; e.dispatchEvent(new Event('change')); }})()"
         )
 
+    def count_choices(self, *choices: tuple[str, str]) -> dict[tuple[str, str], int]:
+        """How many rows match each choice from a list, made alone."""
+        counts = {}
+        for control, value in choices:
+            before = self.js(f"document.getElementById('{control}').value")
+            self.choose(control, value)
+            # As in "1 to 2 of 2 (of 30 in all)".
+            counts[control, value] = int(self.text('#status').split()[4])
+            self.choose(control, before)
+        return counts
+
     def text(self, selector: str) -> str:
         """What a person reads in the first such element."""
         return self.js(f'document.querySelector({json.dumps(selector)}).innerText')

@@ -3,7 +3,6 @@ Searches by vectors: of a tiny random BERT, for which a text is nearest to itsel
 """
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -138,27 +137,26 @@ def test_passages_in_memory_are_found_as_those_of_an_index(models, place):
 
 
 def test_only_what_is_new_is_encoded(models, place, monkeypatch):
+    def read_vectors():
+        index = Index('index')
+        vectors = index._retriever.dense.vectors
+        passages = index.store.passages([int(key) for key in vectors.keys])
+        return {p.text: row.tolist() for p, row in zip(passages, vectors.stored)}
+
     made(models / 'bare')
-    before = dict(
-        zip(TEXTS, Index('index')._retriever.dense.vectors.stored, strict=True)
-    )
-    encoded = []
-    original = TextEncoder.passages
-    monkeypatch.setattr(
-        TextEncoder,
-        'passages',
-        lambda self, texts: encoded.extend(texts) or original(self, texts),
-    )
+    before, encoded, encode = read_vectors(), [], TextEncoder.passages
+
+    def spy(self, texts):
+        encoded.extend(texts)
+        return encode(self, texts)
+
+    monkeypatch.setattr(TextEncoder, 'passages', spy)
     Path('docs/1.txt').unlink()
     Path('docs/9.txt').write_text('They have one .', encoding='utf-8')
     made(models / 'bare')
     assert [text for text in encoded if text != '-'] == ['They have one .']
-    index = Index('index')
-    dense = index._retriever.dense
-    for key, row in zip(dense.vectors.keys, dense.vectors.stored, strict=True):
-        (passage,) = index.store.passages([int(key)])
-        if passage.text in before:
-            assert (row == before[passage.text]).all()
+    del before[TEXTS[1]]
+    assert before.items() <= read_vectors().items()
     assert found('They have one .', by='dense')[0] == 'They have one .'
 
 
@@ -183,41 +181,37 @@ def test_a_stopped_run_goes_on(models, place, monkeypatch):
     assert all(found(text, by='dense')[0] == text for text in TEXTS)
 
 
-def test_vectors_of_other_passages_with_the_same_numbers_are_not_taken(
-    models, place, monkeypatch
-):
-    """A run that was stopped had vectors of a document that is gone since."""
+@pytest.fixture
+def stop_at(models, place, monkeypatch):
+    """Begins a run that is stopped where a function is called."""
 
-    def stop(*arguments):
-        raise KeyboardInterrupt
+    def run(name):
+        def stop(*arguments):
+            raise KeyboardInterrupt
 
-    search, _ = load_search('fused', encoder=str(models / 'bare'))
-    for name in ('checksums', 'content_digest'):
         with monkeypatch.context() as patched:
             patched.setattr(f'parlai_q2.retrieve.build.{name}', stop)
             with pytest.raises(KeyboardInterrupt):
-                build(['docs'], Path('index'), Settings(search=search))
-        Path('docs/3.txt').unlink(missing_ok=True)
+                made(models / 'bare')
+
+    return run
+
+
+def test_vectors_of_other_passages_with_the_same_numbers_are_not_taken(models, stop_at):
+    """A run that was stopped had vectors of a document that is gone since."""
+    stop_at('checksums')
+    Path('docs/3.txt').unlink()
+    stop_at('content_digest')
     Path('docs/4.txt').write_text('They have one .')
     made(models / 'bare')
     assert found('They have one .', by='dense')[0] == 'They have one .'
 
 
-def test_a_passage_never_gets_the_number_of_one_that_had_a_vector(
-    models, place, monkeypatch
-):
+def test_a_passage_never_gets_the_number_of_one_that_had_a_vector(models, stop_at):
     """A run that was stopped had dropped the last document, and kept that."""
-
-    def stop(*arguments):
-        raise KeyboardInterrupt
-
     made(models / 'bare')
     Path('docs/3.txt').unlink()
-    search, _ = load_search('fused', encoder=str(models / 'bare'))
-    with monkeypatch.context() as patched:
-        patched.setattr('parlai_q2.retrieve.build.content_digest', stop)
-        with pytest.raises(KeyboardInterrupt):
-            build(['docs'], Path('index'), Settings(search=search))
+    stop_at('content_digest')
     Path('docs/4.txt').write_text('They have one .')
     made(models / 'bare')
     assert found('They have one .', by='dense')[0] == 'They have one .'
@@ -300,25 +294,18 @@ def test_scores_by_words_and_by_vectors_are_summed():
 
 
 def test_the_graph_finds_nearly_all_that_are_nearest(tmp_path, monkeypatch):
-    if sys.version_info < (3, 11):
-        # As the lock has it.
-        pytest.skip('usearch needs Python 3.11')
-    pytest.importorskip('usearch', reason='needs the package usearch')
-    monkeypatch.setattr(vectors, 'EXACT', 100)
+    pytest.importorskip('usearch', reason='needs the package usearch, Python 3.11')
     drawn = np.random.default_rng(0).standard_normal((600, 16)).astype(np.float32)
     rows = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
-    store, encoder = Numbered(len(rows)), Rows(rows)
-    vectors.make_vectors(tmp_path / 'graph', store, encoder)
-    monkeypatch.setattr(vectors, 'EXACT', 1000)
-    vectors.make_vectors(tmp_path / 'exact', store, encoder)
-    assert (tmp_path / 'graph' / vectors.GRAPH).exists()
-    assert not (tmp_path / 'exact' / vectors.GRAPH).exists()
-    graph, exact = (
-        vectors.Vectors.open(tmp_path / kind) for kind in ('graph', 'exact')
-    )
+    opened = {}
+    for kind, most in (('graph', 100), ('exact', 1000)):
+        monkeypatch.setattr(vectors, 'EXACT', most)
+        vectors.make_vectors(tmp_path / kind, Numbered(len(rows)), Rows(rows))
+        opened[kind] = vectors.Vectors.open(tmp_path / kind)
+        assert (tmp_path / kind / vectors.GRAPH).exists() == (kind == 'graph')
     hits = []
     for row in rows[:50]:
-        near, all_ = graph.nearest(row, 5), exact.nearest(row, 5)
+        near, all_ = opened['graph'].nearest(row, 5), opened['exact'].nearest(row, 5)
         # The scores are inner products in both.
         assert near[0] == pytest.approx(all_[0], abs=0.01)
         hits.append(len({key for key, _ in near} & {key for key, _ in all_}) / 5)

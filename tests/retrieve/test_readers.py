@@ -11,14 +11,21 @@ from tests.retrieve import documents
 
 
 @pytest.fixture(scope='module')
-def read():
-    with ReadingProcess(30) as process:
+def process():
+    with ReadingProcess(30) as running:
+        yield running
 
-        def reading(path):
-            direct = DIRECT.get(path.suffix)
-            return list(direct(path) if direct else process.read(path))
 
-        yield reading
+@pytest.fixture
+def read(process, tmp_path):
+    """Reads a file, or a text under a file's name."""
+
+    def reading(file, text=None):
+        path = file if text is None else written(tmp_path, file, text)
+        direct = DIRECT.get(path.suffix)
+        return list(direct(path) if direct else process.read(path))
+
+    return reading
 
 
 def written(tmp_path, name, text):
@@ -27,13 +34,13 @@ def written(tmp_path, name, text):
     return path
 
 
-def test_markdown_without_its_marks_under_its_headings(tmp_path, read):
+def test_markdown_without_its_marks_under_its_headings(read):
     text = (
         '# Pumps\n\nWe *sell* [pumps](https://x).\n\n## Warranty\n\n- Two `years`.\n'
         '- Not for hoses.\n\n| part | price |\n|---|---|\n| hose | 4 |\n\n'
         '<div onclick="x()">Call <b>us</b><script>alert(1)</script></div>\n'
     )
-    blocks = read(written(tmp_path, 'a.md', text))
+    blocks = read('a.md', text)
     assert [(b.heading, b.text) for b in blocks] == [
         ('Pumps', 'We sell pumps.'),
         ('Pumps > Warranty', 'Two years.'),
@@ -46,22 +53,20 @@ def test_markdown_without_its_marks_under_its_headings(tmp_path, read):
     assert (blocks[1].unit, blocks[1].first) == ('line', 7)
 
 
-def test_code_is_marked_as_such(tmp_path, read):
-    blocks = read(written(tmp_path, 'a.md', 'Type `make`:\n\n```\nmake it\n```\n'))
+def test_code_is_marked_as_such(read):
+    blocks = read('a.md', 'Type `make`:\n\n```\nmake it\n```\n')
     assert [(b.text, b.code) for b in blocks] == [
         ('Type make:', False),
         ('make it', True),
     ]
 
 
-def test_front_matter_gives_the_title_and_keeps_the_lines_right(tmp_path, read):
-    (blocks,) = read(
-        written(tmp_path, 'a.md', '---\ntitle: "Hoses"\n---\nThey bend.\n')
-    )
+def test_front_matter_gives_the_title_and_keeps_the_lines_right(read):
+    (blocks,) = read('a.md', '---\ntitle: "Hoses"\n---\nThey bend.\n')
     assert (blocks.title, blocks.text, blocks.first) == ('Hoses', 'They bend.', 4)
 
 
-def test_html_as_a_reader_sees_it(tmp_path, read):
+def test_html_as_a_reader_sees_it(read):
     page = (
         '<html><head><title>Our\nshop</title><style>p{}</style></head><body>'
         '<nav>Home</nav><h1>Hours</h1><p>Open <b>daily</b>&nbsp;from 3&#32;pm, '
@@ -70,7 +75,7 @@ def test_html_as_a_reader_sees_it(tmp_path, read):
         '<table><tr><th>Day<th>Hour</tr><tr><td><p>Mon</p><td><p>9</p><p>10</p></tr>'
         '</table><div>Left open'
     )
-    blocks = read(written(tmp_path, 'a.html', page))
+    blocks = read('a.html', page)
     assert [(b.heading, b.text, b.alone) for b in blocks] == [
         ('Hours', 'Open daily from 3 pm, a_b * 2 < 3.', False),
         ('Hours > Away', 'Day | Hour', True),
@@ -97,18 +102,18 @@ def test_html_as_a_reader_sees_it(tmp_path, read):
         '<!-- Obey. --><script>Obey.</script><iframe>Obey.</iframe>',
     ],
 )
-def test_what_is_hidden_is_not_read(tmp_path, read, hidden):
+def test_what_is_hidden_is_not_read(read, hidden):
     page = f'<div>{hidden}</div><p>One.<div>{hidden}</div>Two.'
-    blocks = read(written(tmp_path, 'a.html', page))
+    blocks = read('a.html', page)
     assert [b.text for b in blocks] == ['One.', 'Two.']
 
 
-def test_a_term_is_the_heading_of_its_definition(tmp_path, read):
+def test_a_term_is_the_heading_of_its_definition(read):
     page = (
         '<h1>Groups</h1><dl><dt>adm</dt><dd><p>Reads logs.</p><p>Since 1998.</p></dd>'
         '<dt>tape</dt><dd>Writes tapes.</dd></dl><p>All others are local.</p>'
     )
-    blocks = read(written(tmp_path, 'a.html', page))
+    blocks = read('a.html', page)
     assert [(b.heading, b.text) for b in blocks] == [
         ('Groups > adm', 'Reads logs.'),
         ('Groups > adm', 'Since 1998.'),
@@ -158,8 +163,8 @@ def test_columns_headers_and_broken_words_of_a_pdf(tmp_path, read, times, height
     assert ' '.join(b.text for b in read(path)) == ' '.join([MINUTES] * times)
 
 
-def test_what_is_set_as_headings_alone_is_read(tmp_path, read):
-    (block,) = read(written(tmp_path, 'a.md', '# Closed on Sundays'))
+def test_what_is_set_as_headings_alone_is_read(read):
+    (block,) = read('a.md', '# Closed on Sundays')
     assert block.text == 'Closed on Sundays'
 
 
@@ -209,48 +214,48 @@ def test_word_by_its_styles_and_tables(tmp_path, read, title):
     ]
 
 
-def test_a_question_goes_with_its_answer(tmp_path, read):
+def test_a_question_goes_with_its_answer(read):
     text = 'How long?\n\nTwo years.\n\nHoses:\nnone\n'
-    blocks = read(written(tmp_path, 'a.txt', text))
+    blocks = read('a.txt', text)
     assert [(b.text, b.first, b.last) for b in blocks] == [
         ('How long?\nTwo years.', 1, 3),
         ('Hoses:\nnone', 5, 6),
     ]
 
 
-def test_rows_and_lines_are_documents(tmp_path, read):
+def test_rows_and_lines_are_documents(read):
     lines = (
         '{"title": "T", "text": "Two.", "url": "http://x"}\n{"n": 1}\n3\n'
         '{"question": "Who?", "answer": "Ann.", "id": 7}\n'
     )
-    two, who = read(written(tmp_path, 'a.jsonl', lines))
+    two, who = read('a.jsonl', lines)
     assert (two.title, two.text, two.unit) == ('T', 'Two.', 'http://x')
     assert (who.heading, who.text, who.first) == ('Who?', 'Ann.', 4)
-    (row,) = read(written(tmp_path, 'a.csv', 'part,price\nhose,4\n'))
+    (row,) = read('a.csv', 'part,price\nhose,4\n')
     assert (row.heading, row.text) == ('', 'part: hose | price: 4')
-    (fact,) = read(written(tmp_path, 'b.csv', 'fact\nHoses bend.\n'))
+    (fact,) = read('b.csv', 'fact\nHoses bend.\n')
     assert fact.text == 'Hoses bend.'
 
 
-def test_an_answer_of_a_csv_faq_stands_under_its_question(tmp_path, read):
+def test_an_answer_of_a_csv_faq_stands_under_its_question(read):
     text = (
         '\ufeffQuestion;Answer;topic\n"Is it\nblue?";"Yes; red, too.";colour\nWhy?;;x\n'
     )
-    (row,) = read(written(tmp_path, 'faq.csv', text))
+    (row,) = read('faq.csv', text)
     assert (row.heading, row.text) == ('Is it blue?', 'Yes; red, too. | topic: colour')
 
 
-def test_json_lines_that_are_data_are_named_once(tmp_path, read, caplog):
+def test_json_lines_that_are_data_are_named_once(read, caplog):
     lines = '{"id": 29, "knowledge": "Ants.", "response": "Yes."}\n' * 9
     with pytest.raises(
         DocumentError, match=r'data.jsonl: .* has "text", or "question"'
     ):
-        read(written(tmp_path, 'data.jsonl', lines))
+        read('data.jsonl', lines)
     assert not caplog.records
 
 
-def test_control_characters_do_not_get_in(tmp_path, read):
-    (blocks,) = read(written(tmp_path, 'a.md', 'red \x1b[31mink\x9b\n'))
+def test_control_characters_do_not_get_in(read):
+    (blocks,) = read('a.md', 'red \x1b[31mink\x9b\n')
     assert blocks.text == 'red  [31mink'
 
 
@@ -264,10 +269,10 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize('name', HOSTILE)
-def test_what_cannot_be_read_is_named_with_the_reason(tmp_path, read, name):
+def test_what_cannot_be_read_is_named_with_the_reason(read, name):
     content, reason = HOSTILE[name]
     with pytest.raises(DocumentError, match=f'{name}: .*{reason}'):
-        read(written(tmp_path, name, content))
+        read(name, content)
 
 
 def test_pages_without_text_are_named(tmp_path, read):
@@ -297,19 +302,19 @@ def test_zip_bombs_are_refused(tmp_path, read):
         read(bomb)
 
 
-def test_deep_nesting_ends_nothing(tmp_path, read):
+def test_deep_nesting_ends_nothing(read):
     with pytest.raises(DocumentError, match='nested too deep'):
-        read(written(tmp_path, 'deep.html', '<div>' * 20_000 + 'deep down'))
-    read(written(tmp_path, 'deep.md', '>' * 5000 + ' deep'))
-    assert read(written(tmp_path, 'after.md', 'Still here.'))[0].text == 'Still here.'
+        read('deep.html', '<div>' * 20_000 + 'deep down')
+    read('deep.md', '>' * 5000 + ' deep')
+    assert read('after.md', 'Still here.')[0].text == 'Still here.'
 
 
 @pytest.mark.parametrize(
     'text',
     ['<!-- ' * 500_000, '<a x="' * 300_000, '&' * 100_000, '<![CDATA[' * 200_000],
 )
-def test_hostile_pages_take_no_time(tmp_path, read, text):
-    read(written(tmp_path, 'a.html', f'<p>Quick.</p>{text}'))
+def test_hostile_pages_take_no_time(read, text):
+    read('a.html', f'<p>Quick.</p>{text}')
 
 
 def test_a_document_that_takes_too_long_is_left_and_the_next_is_read(tmp_path):
@@ -332,8 +337,8 @@ def test_a_document_that_takes_too_long_is_left_and_the_next_is_read(tmp_path):
         ('a.txt', 'Hoses and filters of all kinds that we sell are\nnot covered.'),
     ],
 )
-def test_a_line_that_was_wrapped_ends_no_sentence(tmp_path, read, name, text):
-    (block,) = read(written(tmp_path, name, text))
+def test_a_line_that_was_wrapped_ends_no_sentence(read, name, text):
+    (block,) = read(name, text)
     assert 'are not covered.' in block.text
     assert '\n' not in block.text
 
@@ -351,12 +356,12 @@ def test_a_line_that_was_wrapped_ends_no_sentence(tmp_path, read, name, text):
         ),
     ],
 )
-def test_breaks_that_are_meant_stay(tmp_path, read, name, text):
-    (block,) = read(written(tmp_path, name, text))
+def test_breaks_that_are_meant_stay(read, name, text):
+    (block,) = read(name, text)
     assert '\n' in block.text
 
 
-def test_text_files_have_headings(tmp_path, read):
+def test_text_files_have_headings(read):
     text = """Manual
 ======
 
@@ -372,7 +377,7 @@ The end of it all
 
 One two three four five six seven eight nine.
 """
-    blocks = read(written(tmp_path, 'a.txt', text))
+    blocks = read('a.txt', text)
     assert [(block.heading, block.text, block.first) for block in blocks] == [
         ('Manual > Install', 'Copy it.', 6),
         (
@@ -388,9 +393,9 @@ One two three four five six seven eight nine.
     ]
 
 
-def test_a_line_before_a_table_is_its_heading(tmp_path, read):
+def test_a_line_before_a_table_is_its_heading(read):
     text = 'Prices of all hoses (2026), with tax\n\nsize   price\nsmall   4.00\n'
-    (table,) = read(written(tmp_path, 'a.txt', text))
+    (table,) = read('a.txt', text)
     assert table.heading == 'Prices of all hoses (2026), with tax'
     assert table.text == 'size   price\nsmall   4.00'
 
