@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from parlai_q2.claims import Label
-from parlai_q2.io.turn_knowledge import TurnKnowledge
+from parlai_q2.io.knowledge import TurnKnowledge
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.candidate import distinct_candidates
 from parlai_q2.rerank.choice import MIN_RELEVANCE, Reason

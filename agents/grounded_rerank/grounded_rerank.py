@@ -46,8 +46,7 @@ from parlai_q2.cli.knowledge_options import searching_source
 from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import DEFAULT_STRATEGIES, parse_strategies
-from parlai_q2.io.knowledge import as_field
-from parlai_q2.io.turn_knowledge import NOTHING, TurnKnowledge
+from parlai_q2.io.knowledge import NOTHING, TurnKnowledge, as_field
 from parlai_q2.parlai.generator.candidates import RankedBeam, Searches, pair_with_best
 from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
 from parlai_q2.parlai.readable import readable

@@ -1,6 +1,6 @@
 """
 The knowledge of an agent's turns: from the message or options
-(:mod:`~parlai_q2.io.turn_knowledge`), typed by a person, or retrieved by the generator
+(:mod:`~parlai_q2.io.knowledge`), typed by a person, or retrieved by the generator
 itself, as in RAG and FiD.
 """
 
@@ -10,8 +10,15 @@ from typing import Any
 
 from parlai.core.message import Message
 
-from parlai_q2.io.knowledge import FIELDS, TOKEN_KNOWLEDGE, as_text, passages_in
-from parlai_q2.io.turn_knowledge import EpisodeKnowledge, KnowledgeSource, TurnKnowledge
+from parlai_q2.io.knowledge import (
+    FIELDS,
+    TOKEN_KNOWLEDGE,
+    EpisodeKnowledge,
+    KnowledgeSource,
+    TurnKnowledge,
+    as_text,
+    passages_in,
+)
 from parlai_q2.turns import Passage
 
 # The number of sentences with an answer that the generator reads.

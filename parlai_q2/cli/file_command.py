@@ -8,7 +8,7 @@ from parlai_q2.cli.files import given_file, report_signature
 from parlai_q2.cli.progress import Progress
 from parlai_q2.cli.scale_options import check_scale, engine_from_opt
 from parlai_q2.errors import ConfigError, UnscoredError
-from parlai_q2.io.locations import read_state
+from parlai_q2.io.files import read_state
 from parlai_q2.runs.file_run import FileRun, Line, Listener, Task, run_files
 from parlai_q2.runs.job import CHUNK_RECORDS, Engine, Job
 from parlai_q2.runs.outputs import STDOUT, Outputs, plan_outputs

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.turn_knowledge import KnowledgeSource
+from parlai_q2.io.knowledge import KnowledgeSource
 from parlai_q2.retrieve.answers import AnswerReader
 from parlai_q2.retrieve.grounding import Grounder
 from parlai_q2.retrieve.index import Index, in_memory, read_passages

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from parlai_q2.claims import Score
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.policy import Decision, Policy, Reason, Unit
-from parlai_q2.io.turn_knowledge import KnowledgeSource
+from parlai_q2.io.knowledge import KnowledgeSource
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.turns import Example, Passage, joined
 

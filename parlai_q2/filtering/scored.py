@@ -11,9 +11,8 @@ from parlai_q2.errors import InputError, RecordError
 from parlai_q2.filtering.conversation import DELIMITER
 from parlai_q2.filtering.judge import JudgedEpisode, judge_episode
 from parlai_q2.filtering.policy import Policy
+from parlai_q2.io.files import Location, records_in
 from parlai_q2.io.knowledge import as_field
-from parlai_q2.io.locations import Location
-from parlai_q2.io.manifest import records_in
 from parlai_q2.lines import OUR_FIELDS, Judged
 from parlai_q2.report.scored_file import read_scored
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, TextIO
 from parlai_q2.enums import Word
 from parlai_q2.errors import Flaw, InputError
 from parlai_q2.io.fields import ALIASES
-from parlai_q2.io.files import explain
-from parlai_q2.io.locations import Location
+from parlai_q2.io.files import Location, explain
 from parlai_q2.io.parquet import ENDINGS
 from parlai_q2.io.strict_json import read_json
 from parlai_q2.io.world_logs import COMMANDS_SKIPPED, read_turns

@@ -1,5 +1,6 @@
 """
-Reads records from JSON lines, CSV, TSV, Parquet or ParlAI world logs, one at a time.
+Reads records from JSON lines, CSV, TSV, Parquet or ParlAI world logs, one at a time,
+and the conversations of a file.
 
 A record has ``knowledge`` and ``response``, and may have ``history`` (a list of turns)
 and ``id``; other fields pass through to the output. A bad record does not stop reading:
@@ -9,6 +10,8 @@ it has a :class:`~parlai_q2.errors.RecordError` in its place.
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import Any, TypeVar
 
 from parlai_q2.errors import InputError, RecordError, describe_line
@@ -19,11 +22,25 @@ from parlai_q2.io.fields import (
     rename_fields,
     report_unread,
 )
-from parlai_q2.io.formats import READERS, Format, Line, infer_format, open_text
-from parlai_q2.io.locations import Location, locate
+from parlai_q2.io.files import Location, locate
+from parlai_q2.io.formats import (
+    READERS,
+    Format,
+    Line,
+    infer_format,
+    json_lines,
+    open_text,
+)
+from parlai_q2.io.knowledge import as_field
 from parlai_q2.io.parquet import read_rows
 from parlai_q2.text.messages import is_message, reply_text, visible_text
 from parlai_q2.turns import Example, Passage, passages_of
+
+T = TypeVar('T')
+NO_CONVERSATION = (
+    'has no "dialog" list, as ParlAI writes it, and is no record of "knowledge", '
+    '"history" and "response".'
+)
 
 
 @dataclass(frozen=True)
@@ -60,9 +77,6 @@ class Record(FileRecord):
     """A record of a file of responses, with the example to score unless it is bad."""
 
     example: Example | None = None
-
-
-T = TypeVar('T')
 
 
 def read_records(
@@ -253,3 +267,57 @@ def read_history(fields: Mapping[str, Any]) -> tuple[str, ...]:
     if not isinstance(history, list) or not all(isinstance(t, str) for t in history):
         raise InputError('"history" must be a list of strings, oldest turn first.')
     return tuple(history)
+
+
+def read_conversations(
+    path: Path, names: Mapping[str, str] = NO_NAMES
+) -> Iterator[list[dict[str, Any]] | RecordError]:
+    """
+    The messages of each conversation of a file, in order: of JSON lines in ParlAI's
+    format, or of records as :func:`~parlai_q2.io.read.read_records` reads them. A bad
+    line gives an error in its place.
+
+    :param names: as for :func:`~parlai_q2.io.read.read_records`.
+    :raises InputError: if the file cannot be read at all.
+    """
+    with open_text(path) as stream:
+        tabular = path.suffix.lower() in ('.csv', '.tsv')
+        lines = READERS[infer_format(path)](stream) if tabular else json_lines(stream)
+        is_first = True
+        for number, value, problem, *_ in lines:
+            if problem or not isinstance(value, dict) or not value:
+                yield RecordError(path.name, number, problem or NO_CONVERSATION)
+                continue
+            dialog = value.get('dialog')
+            if 'dialog' in value and not isinstance(dialog, list):
+                yield RecordError(path.name, number, NO_CONVERSATION)
+                continue
+            if dialog is None:
+                if is_first:
+                    report_unread(value, names)
+                    is_first = False
+                try:
+                    fields = read_messages(rename_fields(value, names))
+                    yield _one_turn(read_example(fields))
+                except InputError as e:
+                    yield RecordError(path.name, number, f'{NO_CONVERSATION} It {e}')
+                continue
+            turns = (turn for turn in dialog if isinstance(turn, list))
+            messages = list(chain.from_iterable(turns))
+            if all(isinstance(m, dict) for m in messages):
+                yield messages
+            else:
+                problem = 'has a "dialog" with something other than messages.'
+                yield RecordError(path.name, number, problem)
+
+
+def _one_turn(example: Example) -> list[dict[str, Any]]:
+    """A record as the turns before the reply, with its knowledge, and the reply."""
+    question = {
+        'id': 'person',
+        'text': '\n'.join(example.history),
+        'knowledge': as_field(example.knowledge),
+    }
+    if example.id is not None:
+        question['turn_id'] = example.id
+    return [question, {'id': 'model', 'text': example.response}]

@@ -24,7 +24,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from parlai_q2.errors import InputError
-from parlai_q2.io.files import beside, explain, lock_of
+from parlai_q2.io.files import META, beside, explain, lock_of
 from parlai_q2.io.strict_json import write_json
 
 _logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ _logger = logging.getLogger(__name__)
 SYNC_SECONDS = 5.0
 # Endings of the files that are written next to an output. The part file, its lock and
 # the claim exist only during a run; the summary stays.
-PART, CLAIM, META = '.part', '.part.run.json', '.meta.json'
+PART, CLAIM = '.part', '.part.run.json'
 ENDINGS = (PART, CLAIM, META, '.part.lock')
 # The advice when a file cannot be written: before any work is done, and afterwards.
 ANOTHER = 'Choose another --outfile.'

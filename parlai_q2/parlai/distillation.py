@@ -23,7 +23,7 @@ from parlai_q2.filtering.judge import (
     read_labels,
 )
 from parlai_q2.filtering.policy import Decision, Policy
-from parlai_q2.io.turn_knowledge import KnowledgeSource
+from parlai_q2.io.knowledge import KnowledgeSource
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.turns import joined
 

@@ -24,8 +24,7 @@ from parlai.utils.misc import warn_once
 
 from parlai_q2.cli.knowledge_options import add_knowledge_options, source_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
-from parlai_q2.io.knowledge import passages_in
-from parlai_q2.io.turn_knowledge import EpisodeKnowledge
+from parlai_q2.io.knowledge import EpisodeKnowledge, passages_in
 from parlai_q2.parlai.q2_metrics import (
     BOUNDS,
     OF_SCORED,

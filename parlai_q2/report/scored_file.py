@@ -13,9 +13,8 @@ from io import TextIOWrapper
 from typing import Any, NamedTuple
 
 from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.files import Location, shards_in
 from parlai_q2.io.formats import Format
-from parlai_q2.io.locations import Location
-from parlai_q2.io.manifest import shards_in
 from parlai_q2.io.parquet import is_parquet
 from parlai_q2.io.read import Record, read_records
 from parlai_q2.lines import Judged, read_line, read_logged_turn

@@ -8,9 +8,8 @@ from typing import Any
 
 from parlai_q2.claims import Kind, Label
 from parlai_q2.errors import InputError, RecordError
+from parlai_q2.io.files import Location, shards_in
 from parlai_q2.io.formats import Format
-from parlai_q2.io.locations import Location
-from parlai_q2.io.manifest import shards_in
 from parlai_q2.io.parquet import is_parquet
 from parlai_q2.io.read import knowledge_of, read_history, read_lines
 from parlai_q2.models.prompts import Prompt

@@ -14,8 +14,8 @@ from typing import Any
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError
 from parlai_q2.io.fields import NO_NAMES, POOL_FIELDS
+from parlai_q2.io.files import Location
 from parlai_q2.io.formats import Format
-from parlai_q2.io.locations import Location
 from parlai_q2.io.parquet import is_parquet
 from parlai_q2.io.read import FileRecord, knowledge_of, parse_lines, read_history
 from parlai_q2.rerank.candidate import Candidate

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple, Protocol
 
 from parlai_q2.errors import InputError
-from parlai_q2.io.locations import Location, read_state
+from parlai_q2.io.files import Location, read_state
 from parlai_q2.io.parquet import Column, is_parquet, write_parquet
 from parlai_q2.io.read import FileRecord
 from parlai_q2.io.write import ResumableWriter, StdoutWriter, encode_line

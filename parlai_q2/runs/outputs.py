@@ -13,16 +13,18 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.io.files import cache_folder, explain, file_sha256
-from parlai_q2.io.locations import (
+from parlai_q2.io.files import (
+    MANIFEST,
     Location,
     Remote,
     Stdin,
+    cache_folder,
     expand_pattern,
+    explain,
+    file_sha256,
     locate,
     read_state,
 )
-from parlai_q2.io.manifest import MANIFEST
 from parlai_q2.io.parquet import check_pyarrow, is_parquet
 from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import ANOTHER, meta_of, writable, write_text, writing

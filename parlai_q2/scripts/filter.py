@@ -22,7 +22,7 @@ from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.judge import CHUNK, judge_batches, make_batches
 from parlai_q2.filtering.scored import ScoredTurns
-from parlai_q2.io.locations import locate
+from parlai_q2.io.files import locate
 from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
 from parlai_q2.parlai.filtered_files import SCORES, Judge, check_places, write_filtered
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt

@@ -10,7 +10,7 @@ from typing import Any
 from parlai_q2.cli import log
 from parlai_q2.errors import ConfigError, InputError, RecordError
 from parlai_q2.io.fields import read_fields
-from parlai_q2.io.locations import Location, locate
+from parlai_q2.io.files import Location, locate
 from parlai_q2.io.write import ANOTHER, writing
 from parlai_q2.options import split_names
 from parlai_q2.report.comparison import write_comparison

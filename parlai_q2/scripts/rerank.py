@@ -14,7 +14,7 @@ from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
 from parlai_q2.cli.scale_options import add_out_format, add_scale_options, with_device
 from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.io.fields import read_fields
-from parlai_q2.io.locations import Location
+from parlai_q2.io.files import Location
 from parlai_q2.rerank import PoolRecord, Reranker, read_pools
 from parlai_q2.runs.file_run import Task
 from parlai_q2.runs.rerank_job import COLUMNS, RerankJob, RerankTally

@@ -13,7 +13,7 @@ from typing import Any
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
-from parlai_q2.io.tables import read_list
+from parlai_q2.io.data_sets import read_list
 from parlai_q2.tasks.dialogue_nli.build import build
 
 # The utterance is the response; the second sentence, the persona's if the pair has one,

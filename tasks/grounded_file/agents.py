@@ -18,8 +18,8 @@ from parlai.tasks.jsonfile.agents import JsonTeacher
 
 from parlai_q2.cli.files import add_fields_option
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.io.conversations import read_conversations
 from parlai_q2.io.fields import read_fields
+from parlai_q2.io.read import read_conversations
 from parlai_q2.io.world_logs import (
     COMMAND,
     COMMANDS_SKIPPED,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.errors import RecordError
+from parlai_q2.io.data_sets import read_list
 from parlai_q2.io.knowledge import TOKEN_NOCHOSEN
-from parlai_q2.io.tables import read_list
 
 # The folds, named as their files are.
 TRAIN = 'train'

@@ -23,7 +23,7 @@ from parlai_q2.cli.knowledge_options import (
     source_from_opt,
 )
 from parlai_q2.errors import ConfigError
-from parlai_q2.io.turn_knowledge import TurnKnowledge
+from parlai_q2.io.knowledge import TurnKnowledge
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.choice import Reason
 from parlai_q2.retrieve.build import build

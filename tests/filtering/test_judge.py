@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.filtering import Policy, Reason, judge_episodes
-from parlai_q2.io.turn_knowledge import KnowledgeSource
+from parlai_q2.io.knowledge import KnowledgeSource
 from parlai_q2.turns import Passage
 from tests.filtering.toys import FIVE, WordScorer, episode
 

@@ -12,8 +12,7 @@ import torch
 
 from parlai_q2.cache import ScoreCache
 from parlai_q2.errors import Q2Error, RecordError
-from parlai_q2.io.conversations import read_conversations
-from parlai_q2.io.read import read_records
+from parlai_q2.io.read import read_conversations, read_records
 from parlai_q2.models.converted.folder import read_tensors
 from parlai_q2.presets import load_preset
 from parlai_q2.report.scored_file import read_scored_file

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from parlai_q2.io.locations import locate
+from parlai_q2.io.files import locate
 from parlai_q2.io.read import read_records
 from parlai_q2.io.world_logs import read_turns
 from parlai_q2.rerank import read_pools

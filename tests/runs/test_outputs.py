@@ -9,7 +9,7 @@ import pytest
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.io.locations import Remote
+from parlai_q2.io.files import Remote
 from parlai_q2.io.parquet import write_parquet
 from parlai_q2.io.read import read_lines as read_file
 from parlai_q2.io.read import read_records

@@ -6,7 +6,7 @@ import pytest
 
 from parlai_q2.claims import Claim, Evidence, Mistake, MistakeKind, Status
 from parlai_q2.generate.chat import KNOWLEDGE
-from parlai_q2.io.turn_knowledge import TurnKnowledge
+from parlai_q2.io.knowledge import TurnKnowledge
 from parlai_q2.serve.sentences import shift_claim
 from parlai_q2.turns import Passage, Span
 from tests.agents.protocol_server import choice, serving

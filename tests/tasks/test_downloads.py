@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.errors import TaskDataError
-from parlai_q2.io import downloads
+from parlai_q2.io import data_sets
 from parlai_q2.tasks.q2_wow.reader import read_part
 from tests.tasks.annotated_sets import Q2_WOW
 
@@ -36,7 +36,7 @@ def test_a_failed_download_says_where_to_place_the_file(sets, monkeypatch):
     def no_network(url, path):
         raise OSError('Connection broken.')
 
-    monkeypatch.setattr(downloads, 'download', no_network)
+    monkeypatch.setattr(data_sets, 'download', no_network)
     with pytest.raises(
         TaskDataError, match=r'https://example.invalid/dodeca'
     ) as caught:
@@ -53,7 +53,7 @@ def test_a_broken_download_is_not_left_behind(sets, monkeypatch):
     def error_page(url, path):
         path.write_text('404: Not Found')
 
-    monkeypatch.setattr(downloads, 'download', error_page)
+    monkeypatch.setattr(data_sets, 'download', error_page)
     with pytest.raises(TaskDataError, match='Could not download'):
         read(sets)
     assert not path.exists()
@@ -68,7 +68,7 @@ def test_what_is_downloaded_is_read(sets, monkeypatch):
         urls.append(url)
         path.write_bytes(Q2_WOW[url.rpartition('/')[2]])
 
-    monkeypatch.setattr(downloads, 'download', download)
+    monkeypatch.setattr(data_sets, 'download', download)
     assert len(read(sets, 'cross_annotation')) == 4
     assert len(read(sets)) == len(read(sets)) == 7
     assert len(urls) == len(set(urls)) == 5

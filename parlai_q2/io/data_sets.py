@@ -1,21 +1,25 @@
 """
-Files that others published: placed by hand or downloaded, and checked.
+Data sets that others published: files that are placed by hand or downloaded, checked,
+and read as csv with known columns or as a JSON list.
 
 A file is checked by its SHA-256. Where its authors published none, it is checked by its
 number of characters, which an index of the named git commit has; where nothing is
 known, its SHA-256 is logged so that the user can record it.
 """
 
+import csv
+import json
 import logging
 import shutil
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any, TypeVar
 
-from parlai_q2.errors import TaskDataError
+from parlai_q2.errors import RecordError, TaskDataError
 from parlai_q2.io.files import file_sha256, locked
 from parlai_q2.io.write import whole_file
 
@@ -23,6 +27,7 @@ from parlai_q2.io.write import whole_file
 BLOCK = 1 << 20
 # How long to wait for another process that downloads, and for a server.
 PATIENCE_SECONDS, SERVER_SECONDS = 1800.0, 60.0
+T = TypeVar('T')
 
 
 @dataclass(frozen=True)
@@ -146,3 +151,62 @@ def _warn_unverified(path: Path) -> None:
         path.name,
         file_sha256(path),
     )
+
+
+def read_rows(
+    path: str, columns: Sequence[str]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """
+    Read the rows of a csv file; line breaks inside quotes are kept.
+
+    :param path: a UTF-8 file.
+    :param columns: the columns that its header must have; it may have others.
+    :return: for each row, the line it ends on and its fields by column.
+    :raises RecordError: if a column is missing or a row is broken; names the line.
+    """
+    with open(path, encoding='utf-8', newline='') as lines:
+        reader = csv.DictReader(lines, strict=True)
+        try:
+            missing = [c for c in columns if c not in (reader.fieldnames or [])]
+            if missing:
+                raise RecordError(path, 1, f'there is no column {missing[0]!r}')
+            for row in reader:
+                if None in row or None in row.values():
+                    raise RecordError(
+                        path,
+                        reader.line_num,
+                        'the row has more or fewer fields than the header',
+                    )
+                yield reader.line_num, row
+        except (csv.Error, UnicodeDecodeError) as e:
+            # DictReader's own line_num stops at the last good row.
+            line = reader.reader.line_num
+            raise RecordError(path, line, f'cannot be read as csv: {e}') from e
+
+
+def read_list(
+    path: Path, kind: str, data_set: str, make: Callable[[Any, int], T]
+) -> list[T]:
+    """
+    Read a file that is one JSON list.
+
+    :param kind: what an item is, e.g. ``pair``, for messages.
+    :param data_set: what the file is of, for messages.
+    :param make: makes something of an item and its number, from 1.
+    :raises RecordError: when the file is another, or an item has another form; the line
+        is the item's number.
+    """
+    try:
+        items = json.loads(path.read_text(encoding='utf-8'))
+    except ValueError as e:
+        raise RecordError(str(path), 1, f'cannot be read as JSON: {e}') from e
+    if not isinstance(items, list):
+        raise RecordError(str(path), 1, f'must hold a list of {kind}s')
+    rows = []
+    for number, item in enumerate(items, 1):
+        try:
+            rows.append(make(item, number))
+        except (KeyError, TypeError, ValueError, AttributeError) as e:
+            problem = f'({kind} {number}) is not a {kind} of {data_set}: {e!r}'
+            raise RecordError(str(path), number, problem) from e
+    return rows
