@@ -29,8 +29,8 @@ def measure_filtering(rounds: int, preset: str) -> dict[str, Any]:
     from parlai.core.opt import Opt
     from parlai.core.params import ParlaiParser
 
-    from parlai_q2.parlai.filter_options import policy_from_opt
-    from parlai_q2.parlai.mutators.base import mutator_scorer
+    from parlai_q2.parlai.filtered_files import policy_from_opt
+    from parlai_q2.parlai.mutators import mutator_scorer
     from parlai_q2.parlai.task_episodes import TaskEpisodes
 
     opt = ParlaiParser(True, True).parse_kwargs(

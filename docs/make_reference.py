@@ -50,7 +50,7 @@ SECTIONS = {
         'parlai_q2.report.terminal': 'render_score',
         'parlai_q2.retrieve.retriever': 'Hit Retriever',
         'parlai_q2.parlai.q2_teacher': 'Q2TeacherMixin',
-        'parlai_q2.parlai.generator.agent': 'CandidateAgent',
+        'parlai_q2.parlai.generator': 'CandidateAgent',
         'parlai_q2.agents.grounded_rerank.metrics': 'compute_metrics',
     },
 }

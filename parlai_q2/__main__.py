@@ -11,22 +11,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from parlai_q2.cli import short_names
-from parlai_q2.cli.commands import COMMANDS, find, module_of, run_command
-from parlai_q2.cli.host import (
-    HELPALL,
-    check_known,
-    check_parlai,
-    help_text,
-    parlai_commands,
-)
+from parlai_q2.cli.commands import COMMANDS, HELPALL, find, module_of, run_command
 from parlai_q2.cli.log import show_log
-from parlai_q2.cli.names import (
-    check_given,
-    check_scorers,
-    suggesting,
-    suggesting_options,
-)
 from parlai_q2.errors import Q2Error, UnscoredError, is_out_of_memory
 from parlai_q2.text.visible import visible, visible_but_colours
 from parlai_q2.threads import spin_briefly
@@ -191,6 +177,9 @@ def run(arguments: list[str] | None = None) -> Any:
     :return: what the command's ``run`` returns.
     :raises Q2Error: if the command, an option or its input is not valid.
     """
+    # Imported here and below, since most commands need nothing of ParlAI.
+    from parlai_q2.cli.host import check_known, check_parlai, help_text
+
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     name, *options = arguments or ['--help']
     if name in (*HELP, HELPALL):
@@ -208,11 +197,11 @@ def run(arguments: list[str] | None = None) -> Any:
 
 def run_by_parlai(arguments: list[str]) -> Any:
     """Run a command that is a ``ParlaiScript``, ours or ParlAI's."""
-    arguments = short_names.expand_arguments(short_names.with_agent(arguments))
-    check_scorers(arguments[1:])
+    from parlai_q2.cli import names
+    from parlai_q2.cli.host import parlai_commands
+
+    arguments = names.expand_arguments(names.with_agent(arguments))
     ours = find(arguments[0])
-    if ours and ours.outfile and not {'-h', '--help'} & {*arguments}:
-        check_given(arguments, '--outfile', ours.outfile)
     from parlai_q2.parlai import compat
 
     compat.apply()
@@ -239,7 +228,7 @@ def run_by_parlai(arguments: list[str]) -> Any:
     # ParlAI would now import all its commands, and what each of them needs: seconds.
     imports_all, script.setup_script_registry = script.setup_script_registry, _nothing
     try:
-        with suggesting(arguments[1:]), suggesting_options():
+        with names.suggesting(arguments[1:]), names.suggesting_options():
             return script.superscript_main(arguments)
     finally:
         script.setup_script_registry = imports_all

@@ -20,8 +20,7 @@ from parlai_q2.generate.server import KEY_VARIABLE, ChatServer, read_key
 from parlai_q2.generate.strategies import MOST_CANDIDATES
 from parlai_q2.models.prompts import Prompt
 from parlai_q2.options import line_ends
-from parlai_q2.parlai.generator.agent import CandidateAgent
-from parlai_q2.parlai.generator.candidates import Searches
+from parlai_q2.parlai.generator import CandidateAgent, Searches
 from parlai_q2.rerank.candidate import Candidate
 
 DEFAULT_SAMPLES = 10

@@ -173,7 +173,7 @@ def _answer_why(ranking: Ranking, reply: str, colour: bool, width: int) -> str:
 if TYPE_CHECKING:
     from parlai.core.torch_generator_agent import TorchGeneratorAgent
 
-    from parlai_q2.parlai.generator.candidates import CandidateFinder
+    from parlai_q2.parlai.generator import CandidateFinder
 
     class _Generator(CandidateFinder, TorchGeneratorAgent):
         """The base of the combined classes."""

@@ -27,7 +27,7 @@ from parlai_q2.cli.scorer_options import add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate import strategies
 from parlai_q2.parlai.compat import bridge_hugging_face_dictionary
-from parlai_q2.parlai.generator.candidates import CandidateFinder
+from parlai_q2.parlai.generator import CandidateFinder
 from parlai_q2.parlai.model_files import saved_opt
 from parlai_q2.scorers.roles import Role
 
@@ -150,7 +150,7 @@ def load_generator_class(name: str) -> type[TorchAgent]:
         raise ConfigError(
             f'{name!r} is not a generator: reranking needs a TorchGeneratorAgent, '
             'such as transformer/generator, bart, hugging_face/t5 or '
-            'hugging_face/gpt2, or a CandidateAgent (parlai_q2.parlai.generator.agent).'
+            'hugging_face/gpt2, or a CandidateAgent (parlai_q2.parlai.generator).'
         )
     return generator
 

@@ -43,13 +43,13 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
 from parlai_q2.agents.grounded_rerank.metrics import compute_metrics
 from parlai_q2.claims import Label
 from parlai_q2.cli.knowledge_options import searching_source
-from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
+from parlai_q2.cli.scorer_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import DEFAULT_STRATEGIES, parse_strategies
 from parlai_q2.io.knowledge import NOTHING, TurnKnowledge, as_field
-from parlai_q2.parlai.generator.candidates import RankedBeam, Searches, pair_with_best
-from parlai_q2.parlai.q2_metrics import of_nothing, validated_by
-from parlai_q2.parlai.readable import readable
+from parlai_q2.parlai.generator import RankedBeam, Searches, pair_with_best
+from parlai_q2.parlai.model_files import readable
+from parlai_q2.parlai.q2_teacher import of_nothing, validated_by
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import NAMED, distinct_candidates
 from parlai_q2.rerank.guards.subject import UnnamedGuard

@@ -26,7 +26,7 @@ from parlai_q2.agents.grounded_rerank.side_by_side import (
 )
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import NAMED_CANDIDATES, Search, Strategy
-from parlai_q2.parlai.generator.candidates import CandidateFinder, Searches
+from parlai_q2.parlai.generator import CandidateFinder, Searches
 from parlai_q2.rerank.candidate import Candidate, first_distinct
 from parlai_q2.turns import Passage
 

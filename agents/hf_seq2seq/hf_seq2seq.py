@@ -27,9 +27,8 @@ from parlai_q2.agents.hf_seq2seq.options import add_options, prompt_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import find_knowledge
 from parlai_q2.models.prompts import fit
-from parlai_q2.parlai.generator.grounded_history import GroundedHistory
-from parlai_q2.parlai.model_files import WeightsOnly, expect_no_model_file
-from parlai_q2.parlai.readable import readable
+from parlai_q2.parlai.generator import GroundedHistory
+from parlai_q2.parlai.model_files import WeightsOnly, expect_no_model_file, readable
 
 
 class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):

@@ -2,10 +2,10 @@
 Opens the SQLite file of the score cache for several processes at once, creates its
 tables, and sets a damaged file aside.
 
-A damaged file is renamed and a new one is started. A file that is not a cache of ours,
-or a newer one, may be somebody's data and is refused; one that can only be read is
-read. If the file cannot be used otherwise (a full disk), the cache warns once, and
-scoring goes on without it.
+A damaged file is renamed and a new one is started. A file that does not bear our
+application id, or a newer one, may be somebody's data and is refused; one that can only
+be read is read. If the file cannot be used otherwise (a full disk), the cache warns
+once, and scoring goes on without it.
 """
 
 import logging
@@ -24,8 +24,8 @@ from parlai_q2.io.files import beside, locked
 VERSION = 1
 # "pQ2s" distinguishes a score cache from any other SQLite file.
 APPLICATION_ID = 0x70513273
-# The first bytes of every SQLite file, and where its application id is.
-MAGIC, ID_AT = b'SQLite format 3\0', 68
+# Where it is in the file.
+ID_AT = 68
 # Of sqlite3, whose own names for them came with Python 3.11.
 SQLITE_ERROR, SQLITE_BUSY, SQLITE_LOCKED = 1, 5, 6
 # Seconds to wait for another process's write.
@@ -35,20 +35,25 @@ ANOTHER = 'another file with --cache-file or the environment variable PARLAI_Q2_
 
 # ``pair`` is the SHA-256 of knowledge and response, ``value`` the score as JSON,
 # ``checksum`` the CRC-32 of signature, pair and value, and ``used`` the time of last
-# use in seconds. The statements are written as SQLite keeps them.
-TABLES = {
-    'signatures': 'CREATE TABLE signatures '
-    '(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)',
-    'scores': """CREATE TABLE scores (
+# use in seconds.
+CREATE = f"""
+BEGIN IMMEDIATE;
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {VERSION};
+CREATE TABLE signatures (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+CREATE TABLE scores (
     signature INTEGER NOT NULL REFERENCES signatures (id),
     pair BLOB NOT NULL,
     value BLOB NOT NULL,
     checksum INTEGER NOT NULL,
     used INTEGER NOT NULL,
     PRIMARY KEY (signature, pair)
-)""",
-    'scores_by_use': 'CREATE INDEX scores_by_use ON scores (used)',
-}
+);
+CREATE INDEX scores_by_use ON scores (used);
+COMMIT;
+"""
+
+TABLE_NAMES = "SELECT name FROM sqlite_master WHERE type = 'table'"
 
 T = TypeVar('T')
 
@@ -135,11 +140,6 @@ class SqliteFile:
         with locked(self.path, BUSY_TIMEOUT):
             if is_sound(self.path):
                 return
-            if is_foreign(self.path):
-                raise ConfigError(
-                    f'{self.path} is not a parlai_q2 score cache, or its beginning is '
-                    f'damaged. Give {ANOTHER}, or delete this one if nobody needs it.'
-                )
             aside, number = beside(self.path, '.damaged'), 1
             while os.path.lexists(aside):
                 number += 1
@@ -164,6 +164,7 @@ def connect(path: Path, read_only: bool = False) -> sqlite3.Connection:
         damage in a text shows as a UnicodeDecodeError.
     :raises ConfigError: if it is an intact file of another program or a newer version.
     """
+    check_ours(path)
     # Without "immutable", SQLite would create files beside it.
     how = 'mode=ro&immutable=1' if read_only else 'mode=rwc'
     connection = sqlite3.connect(
@@ -176,16 +177,13 @@ def connect(path: Path, read_only: bool = False) -> sqlite3.Connection:
     # By itself, sqlite3 raises one of its own errors for text that is damaged.
     connection.text_factory = bytes.decode
     try:
-        tables = dict(connection.execute('SELECT name, sql FROM sqlite_master'))
+        tables = {name for (name,) in connection.execute(TABLE_NAMES)}
         if tables or read_only:
-            _check(connection, tables, path)
+            _check_tables(connection, tables, path)
         else:
             # This must be set while the file is empty; it gives unused pages back.
             connection.execute('PRAGMA auto_vacuum = FULL')
-            connection.executescript(
-                f'BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION_ID}; '
-                f'PRAGMA user_version = {VERSION}; {";".join(TABLES.values())}; COMMIT;'
-            )
+            connection.executescript(CREATE)
         if not read_only:
             connection.execute('PRAGMA journal_mode = WAL')
             # With WAL, a killed process loses nothing. A power cut may lose the last
@@ -215,22 +213,28 @@ def shrink(connection: sqlite3.Connection) -> None:
     connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
 
 
-def _check(connection: sqlite3.Connection, tables: dict[str, str], path: Path) -> None:
-    ours = number(connection, 'PRAGMA application_id') == APPLICATION_ID
-    if tables and not ours and not {'signatures', 'scores'} <= tables.keys():
-        raise ConfigError(
-            f"{path} is another program's SQLite file, not a score cache. "
-            f'Give {ANOTHER}.'
-        )
+def _check_tables(connection: sqlite3.Connection, tables: set[str], path: Path) -> None:
     version = number(connection, 'PRAGMA user_version')
-    whole = TABLES.items() <= tables.items()
-    if version > VERSION and not whole:
+    if version > VERSION:
         raise ConfigError(
             f'The score cache {path} was made by a newer version of parlai_q2: update '
             f'parlai_q2, or give {ANOTHER}.'
         )
-    if not (ours and whole and version == VERSION):
+    if version < VERSION or not {'signatures', 'scores'} <= tables:
         raise sqlite3.DatabaseError('its tables or their version are damaged or old')
+
+
+def check_ours(path: Path) -> None:
+    """A ConfigError for a file that has content, but not our application id."""
+    head = b''
+    if path.exists():
+        with open(path, 'rb') as stream:
+            head = stream.read(ID_AT + 4)
+    if head and head[ID_AT:] != APPLICATION_ID.to_bytes(4, 'big'):
+        raise ConfigError(
+            f'{path} is not a parlai_q2 score cache, or its beginning is damaged. Give '
+            f'{ANOTHER}, or delete this one if nobody needs it.'
+        )
 
 
 def is_damage(error: Exception) -> bool:
@@ -262,17 +266,6 @@ def code_of(error: Exception) -> int | None:
     if 'locked' in message:
         return SQLITE_BUSY
     return SQLITE_ERROR if message.startswith(('no such', 'unsupported')) else None
-
-
-def is_foreign(path: Path) -> bool:
-    """
-    Whether a file that SQLite cannot open was never ours: it has content, but neither
-    the first bytes of an SQLite file nor our application id.
-    """
-    with open(path, 'rb') as stream:
-        head = stream.read(ID_AT + 4)
-    ours = head[ID_AT:] == APPLICATION_ID.to_bytes(4, 'big')
-    return bool(head) and not head.startswith(MAGIC) and not ours
 
 
 def is_sound(path: Path) -> bool:

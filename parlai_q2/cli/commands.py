@@ -18,6 +18,8 @@ from parlai_q2.errors import UnknownNameError
 
 # Put before a command's name where it might be another program's.
 PREFIX = 'q2_'
+# ParlAI's list of all its commands, and of their options.
+HELPALL = 'helpall'
 
 
 @dataclass(frozen=True)
@@ -27,13 +29,11 @@ class Command:
 
     :param what: what it does, in a line.
     :param needs_parlai: whether it is a ``ParlaiScript``.
-    :param outfile: an example of its ``--outfile``, if it cannot do without.
     """
 
     name: str
     what: str
     needs_parlai: bool = False
-    outfile: str | None = None
 
 
 # By what they are for, as the help shows them.
@@ -51,18 +51,15 @@ GROUPS = {
         Command('retrieve', 'Search an index, or measure its recall'),
     ),
     'Make training data': (
-        Command('filter', 'Keep the grounded turns of a task', True, 'kept.jsonl'),
-        Command('distill', 'Write the best replies to train on', True, 'best.jsonl'),
+        Command('filter', 'Keep the grounded turns of a task', True),
+        Command('distill', 'Write the best replies to train on', True),
         Command('pairs', 'Write preferred and rejected replies for DPO'),
     ),
     'Measure': (
         Command('meta_eval', "Compare scorers with people's annotations"),
         Command('calibrate', 'Fit the prior and threshold to your labelled pairs'),
         Command(
-            'conditions',
-            'Compare replies on given and on retrieved knowledge',
-            True,
-            'conditions.json',
+            'conditions', 'Compare replies on given and on retrieved knowledge', True
         ),
         Command('bench', 'Time scoring and reranking'),
         Command('multiprocessing_eval', 'Evaluate a model in several processes', True),

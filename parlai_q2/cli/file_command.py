@@ -1,20 +1,148 @@
-"""What the commands that process files have in common: ``score`` and ``rerank``."""
+"""
+What the commands that process files have in common: their options, the engine that
+these describe, and the way of a file through it, with its log.
+"""
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
 
 from parlai_q2.cli import log
-from parlai_q2.cli.files import given_file, report_signature
-from parlai_q2.cli.progress import Progress
-from parlai_q2.cli.scale_options import check_scale, engine_from_opt
+from parlai_q2.cli.parser import given_file
+from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, UnscoredError
 from parlai_q2.io.files import read_state
-from parlai_q2.runs.file_run import FileRun, Line, Listener, Task, run_files
-from parlai_q2.runs.job import CHUNK_RECORDS, Engine, Job
+from parlai_q2.io.formats import Format
+from parlai_q2.runs.file_run import FileRun, Line, Task
+from parlai_q2.runs.job import CHUNK_RECORDS, Chunk, Engine, Job, LocalEngine
 from parlai_q2.runs.outputs import STDOUT, Outputs, plan_outputs
+from parlai_q2.signature import Signature, assumed
 
 # So many empty files are named.
 MAX_NAMED = 5
+RAY_OPTIONS = ('ray_address', 'ray_actors', 'ray_cpus', 'ray_gpus')
+
+
+class EngineName(Word):
+    """Where work is done: in this process, or in actors on a Ray cluster."""
+
+    LOCAL = 'local'
+    RAY = 'ray'
+
+
+def add_scale_options(parser: Any, chunk_size: int) -> Any:
+    """
+    Add ``--engine``, its ``--ray-…`` options and ``--chunk-size``; return the parser.
+    """
+    group = parser.add_argument_group('Scoring at scale')
+    group.add_argument(
+        '--engine',
+        choices=tuple(EngineName),
+        default=str(EngineName.LOCAL),
+        help='local: this process, with all cores; ray: actors on a Ray '
+        'cluster (needs the extra parlai_q2[ray])',
+    )
+    group.add_argument(
+        '--ray-address',
+        help='the cluster, as host:port or auto; default: start Ray on this '
+        'machine for this run',
+    )
+    group.add_argument(
+        '--ray-actors',
+        type=int,
+        help='number of actors, each with a loaded scorer; default: as many as '
+        'the cluster can hold at the start',
+    )
+    group.add_argument(
+        '--ray-cpus',
+        type=float,
+        default=1.0,
+        help='CPUs of an actor, and its number of threads',
+    )
+    group.add_argument(
+        '--ray-gpus', type=float, default=0.0, help='GPUs of an actor, such as 1 or 0.5'
+    )
+    group.add_argument(
+        '--chunk-size',
+        type=int,
+        default=chunk_size,
+        help='records per call of the scorer, fewer if they are long; a killed '
+        'run or actor loses at most one call. Larger chunks use a GPU '
+        'better',
+    )
+    return parser
+
+
+def add_out_format(group: Any) -> None:
+    """Add ``--out-format``."""
+    group.add_argument(
+        '--out-format',
+        choices=(str(Format.JSONL), str(Format.PARQUET)),
+        help='the format of the files in a folder, jsonl by default; a single '
+        'file has the format of its ending, such as scores.parquet',
+    )
+
+
+def check_scale(opt: Mapping[str, Any]) -> int:
+    """
+    The number of records in a chunk.
+
+    :raises ConfigError: if it is below 1, or an option of Ray's is given without
+        ``--engine ray``.
+    """
+    if opt.get('engine', EngineName.LOCAL) != EngineName.RAY:
+        defaults = {'ray_cpus': 1.0, 'ray_gpus': 0.0}
+        for name in RAY_OPTIONS:
+            if opt.get(name) not in (None, defaults.get(name)):
+                raise ConfigError(
+                    f'--{name.replace("_", "-")} has no effect without --engine ray.'
+                )
+    elif opt.get('cache') or opt.get('cache_file'):
+        raise ConfigError(
+            'With --engine ray there is no score cache: its file is for the processes '
+            'of one machine. Leave --cache and --cache-file out.'
+        )
+    size = opt['chunk_size']
+    if size < 1:
+        raise ConfigError(f'--chunk-size must be at least 1, not {size}.')
+    return int(size)
+
+
+def engine_from_opt(opt: Mapping[str, Any], job: Job) -> Engine:
+    """
+    The engine that an ``opt`` asks for, with a job.
+
+    :raises MissingPackageError: for Ray, if it is not installed.
+    """
+    if opt.get('engine', EngineName.LOCAL) == EngineName.LOCAL:
+        return LocalEngine(job)
+
+    from parlai_q2.scale.ray_engine import RayEngine, Resources
+
+    return RayEngine(
+        job,
+        Resources(
+            address=opt.get('ray_address'),
+            actors=opt.get('ray_actors'),
+            cpus=opt.get('ray_cpus', 1.0),
+            gpus=opt.get('ray_gpus', 0.0),
+        ),
+    )
+
+
+def with_device(opt: Mapping[str, Any], device: str | None) -> dict[str, Any]:
+    """
+    The options that are plain values, as a process without ParlAI can read them, with
+    the device of that process.
+    """
+    plain = {
+        name: value
+        for name, value in opt.items()
+        if value is None or isinstance(value, (str, int, float, bool))
+    }
+    return {**plain, 'scorer_device': device} if device else plain
 
 
 def add_file_options(group: Any, infile: str) -> None:
@@ -44,33 +172,27 @@ def add_file_options(group: Any, infile: str) -> None:
     )
 
 
-class Words(NamedTuple):
+class Reporter:
     """
-    How messages name things.
+    Logs how a run proceeds, with a progress bar, and collects what went wrong.
 
-    :param scorer: the name of the scorer.
-    :param unit: ``records`` or the like.
-    :param participle: ``scored`` or the like.
+    :ivar complaints: what is wrong with the files that were processed.
     """
-
-    scorer: str
-    unit: str
-    participle: str
-
-
-class Reporter(Listener):
-    """Logs how a run proceeds, with a progress bar, and collects what went wrong."""
 
     def __init__(
-        self, outputs: Outputs, words: Words, show: Callable[[list[Line]], None] | None
+        self,
+        outputs: Outputs,
+        task: Task,
+        name: str,
+        show: Callable[[list[Line]], None] | None,
     ):
-        self._outputs, self._words, self._show = outputs, words, show
-        self._problems = log.Problems(f'Not {words.participle}')
+        self._outputs, self._task, self._show = outputs, task, show
+        self._problems = log.Problems(f'Not {task.participle}')
         # Bytes of the files before the current one, all read.
         self._read = 0
         # The size of the standard input is not known and counts as 0.
         total = sum(read_state(pair.infile)['size'] for pair in outputs.files)
-        self.progress = Progress(words.scorer, total or None, words.unit, 0, 0)
+        self.progress = log.Progress(name, total or None, task.unit, 0, 0)
         self.summaries: list[dict[str, Any]] = []
         self.complaints: list[str] = []
 
@@ -82,11 +204,13 @@ class Reporter(Listener):
                 'or with another scorer. Starting over.'
             )
         if run.resumed:
-            _, unit, scored = self._words
-            log.info(f'Continuing after the {run.resumed} {unit} already {scored}.')
+            log.info(
+                f'Continuing after the {run.resumed} {self._task.unit} already '
+                f'{self._task.participle}.'
+            )
             self.progress.skip(run.resumed, run.resumed_end)
 
-    def write(self, run: FileRun, lines: list[Line], end: int) -> None:
+    def write(self, lines: list[Line], end: int) -> None:
         """Log the errors in lines, and how far the run is."""
         for line in lines:
             if line['kind'] == 'error':
@@ -99,47 +223,42 @@ class Reporter(Listener):
         """Log what came of a file."""
         self._read += run.state['size']
         self.summaries.append(run.summary)
-        name = run.files.outfile or 'the standard output'
-        log.info(f'Wrote {name}. {run.tally.describe()}')
+        infile, outfile = run.files
+        log.info(f'Wrote {outfile or "the standard output"}. {run.tally.describe()}')
         self._outputs.complete(run.files, run.summary)
-        if complaint := self._describe_errors(run):
-            self.complaints.append(complaint)
-
-    def _describe_errors(self, run: FileRun) -> str:
-        """What is wrong with a file that was processed; empty if nothing is."""
-        infile, outfile = run.files.infile, run.files.outfile or 'The output'
         count, good = run.tally.records, run.tally.good
-        _, unit, scored = self._words
+        unit, participle = self._task.unit, self._task.participle
         if count and not good:
-            return (
-                f'None of the {count} {unit} in {infile} could be {scored}. {outfile} '
-                'names the error of each.'
+            self.complaints.append(
+                f'None of the {count} {unit} in {infile} could be {participle}. '
+                f'{outfile or "The output"} names the error of each.'
             )
-        if good < count:
-            return (
-                f'{count - good} of the {count} {unit} in {infile} were not {scored}. '
-                f'{outfile} has the others, and the errors of these.'
+        elif good < count:
+            self.complaints.append(
+                f'{count - good} of the {count} {unit} in {infile} were not '
+                f'{participle}. {outfile or "The output"} has the others, and the '
+                'errors of these.'
             )
-        return ''
 
 
 def run_command_on_files(
     opt: Mapping[str, Any],
     job: Job,
     task: Task,
-    words: Words,
+    name: str,
     show: Callable[[list[Line]], None] | None = None,
 ) -> dict[str, Any]:
     """
     Process the files that ``--infile`` and ``--outfile`` name.
 
+    :param name: the scorer's.
     :param show: is given the lines as they are written.
     :return: the summary; of many files, those of each under ``shards``.
     :raises UnscoredError: if records have errors, unless ``--allow-errors`` is given;
         all that could be written is.
     """
-    for name in ('infile', 'outfile'):
-        given_file(opt, name)
+    for option in ('infile', 'outfile'):
+        given_file(opt, option)
     if show and opt['outfile'] in STDOUT:
         raise ConfigError(
             '--show and --outfile - both write to standard output. Leave one out.'
@@ -152,7 +271,7 @@ def run_command_on_files(
             outputs,
             engine,
             task,
-            words,
+            name,
             format=opt.get('format'),
             size=size,
             show=show,
@@ -164,7 +283,7 @@ def process_files(
     outputs: Outputs,
     engine: Engine,
     task: Task,
-    words: Words,
+    name: str,
     *,
     format: str | None = None,
     size: int = CHUNK_RECORDS,
@@ -172,8 +291,11 @@ def process_files(
     allow_errors: bool = False,
 ) -> dict[str, Any]:
     """
-    Process files, with a progress bar; parameters as for :func:`run_command_on_files`.
+    Process files, with a progress bar, resuming those that a stopped run began;
+    parameters as for :func:`run_command_on_files`.
 
+    :param format: of the inputs; None to take it from each file's ending.
+    :param size: the most records in one call of the engine.
     :raises InputError: when an input cannot be read, has no record or changes during
         the run, or another run is writing an output.
     """
@@ -181,23 +303,15 @@ def process_files(
     if skipped:
         log.info(f'{skipped} files are complete already.')
     summary_file = outputs.summary
-    reporter = Reporter(outputs, words, show)
+    reporter = Reporter(outputs, task, name, show)
     with reporter.progress:
-        run_files(
-            outputs.files,
-            engine,
-            task,
-            format,
-            size,
-            listener=reporter,
-            may_be_empty=outputs.is_folder,
-        )
+        _run_files(outputs, engine, task, format, size, reporter)
     if outputs.is_folder:
         outputs.write_manifest(engine.signature)
-        empty = _describe_empty(outputs, words.unit)
+        empty = _describe_empty(outputs, task.unit)
         log.info(f'Wrote {outputs.target}, with its manifest.{empty}')
         if not any(entry['records'] for entry in outputs.entries.values()):
-            raise UnscoredError(f'There are no {words.unit} in any of the files.')
+            raise UnscoredError(f'There are no {task.unit} in any of the files.')
     report_signature(engine.signature, summary_file)
     if reporter.complaints:
         message = '\n'.join(reporter.complaints)
@@ -207,6 +321,49 @@ def process_files(
     if outputs.is_folder:
         return {'signature': engine.signature, 'shards': reporter.summaries}
     return reporter.summaries[0]
+
+
+def _run_files(
+    outputs: Outputs,
+    engine: Engine,
+    task: Task,
+    format: str | None,
+    size: int,
+    reporter: Reporter,
+) -> None:
+    """
+    Process files. They are one stream to the engine, which does not run dry between two
+    of them.
+    """
+    # The files that were opened and are not complete, oldest first.
+    runs: deque[FileRun] = deque()
+
+    def read_chunks() -> Iterator[Chunk]:
+        for pair in outputs.files:
+            run = FileRun(pair, task, engine.signature, format, size)
+            runs.append(run)
+            reporter.begin(run)
+            yield from run.chunks()
+
+    def finish_complete() -> None:
+        while runs and runs[0].is_complete:
+            runs[0].finish(may_be_empty=outputs.is_folder)
+            reporter.finish(runs.popleft())
+
+    try:
+        with closing(engine.run(read_chunks())) as results:
+            for chunk, lines in results:
+                # Results come in the order of the chunks, so this one is of the oldest
+                # file that is not complete.
+                finish_complete()
+                runs[0].write(chunk, lines)
+                reporter.write(lines, chunk.end)
+                finish_complete()
+        finish_complete()
+    except BaseException:
+        for run in runs:
+            run.writer.close()
+        raise
 
 
 def _describe_empty(outputs: Outputs, unit: str) -> str:
@@ -219,3 +376,14 @@ def _describe_empty(outputs: Outputs, unit: str) -> str:
     if len(empty) > MAX_NAMED:
         names += f' and {len(empty) - MAX_NAMED} others'
     return f' {len(empty)} of {len(entries)} files have no {unit}: {names}.'
+
+
+def report_signature(signature: str, summary: Path | None) -> None:
+    """Log the signature, and the file that has it in full, if one does."""
+    parsed = Signature.from_text(signature)
+    where = f', in full in {summary}' if summary else ''
+    log.info(f'Signature: {parsed.short}{where}')
+    log.debug(f'Signature in full: {signature}')
+    prior = parsed.settings.get('prior')
+    if prior and (sentence := assumed(float(prior))):
+        log.info(sentence)

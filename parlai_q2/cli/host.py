@@ -8,14 +8,12 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from parlai_q2.cli.commands import COMMANDS, listing
+from parlai_q2.cli.commands import COMMANDS, HELPALL, listing
 from parlai_q2.errors import MissingPackageError, UnknownNameError
 from parlai_q2.packages import check_torch
 
 # The versions that were tried together, installed beside ours.
 REQUIREMENTS = Path(__file__).resolve().parent.parent / 'parlai' / 'requirements.txt'
-# ParlAI's list of all its commands, and of their options.
-HELPALL = 'helpall'
 # Those of ParlAI's commands that its guide starts with.
 FIRST = (
     'display_data',

@@ -1,25 +1,48 @@
 """
-Suggests the closest name if a task, teacher, agent, mutator, scorer, preset or option
-in a file does not exist.
+Short names for parlai_q2's agents and tasks: ``-m q2:grounded_rerank``, ``-t q2:wow``.
+
+They are expanded before ParlAI parses anything: plain ``parlai`` finds the dotted name
+in a saved ``.opt``, too. The leading ``q2_`` of a task's name may be omitted.
+
+    q2:hf_seq2seq      parlai_q2.agents.hf_seq2seq.hf_seq2seq:HfSeq2seqAgent
+    q2:folder/variant  parlai_q2.agents.folder.variant:VariantAgent
+    q2:wow             parlai_q2.tasks.q2_wow.agents
+    q2:begin:wow       parlai_q2.tasks.begin.agents:WowTeacher
+
+A task, agent, teacher, mutator or option that does not exist is answered with the
+nearest name.
 """
 
 import pkgutil
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
 from itertools import chain
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from parlai_q2.cli.short_names import short_names
 from parlai_q2.errors import ConfigError, UnknownNameError, find_nearest_name
-from parlai_q2.presets import load_preset
-from parlai_q2.scorers.registry import scorer_names
-from parlai_q2.scorers.roles import NONE
 
-SCORER_OPTIONS = ('--choose', '--measure', '--explain')
-PRESET_OPTIONS = ('--preset', *(f'{name}-preset' for name in SCORER_OPTIONS))
+PREFIX = 'q2:'
+TASK_PREFIX = 'q2_'
+TEACHER = 'Teacher'
+
+# The options whose values are agents or tasks, and their keys in an Opt: those of
+# ParlAI, and the reranking agent's --generator.
+AGENT_OPTIONS = ('-m', '--model', '--generator')
+# Where one of these is given, the agent is known, or help is asked for.
+AGENT_KNOWN = frozenset(
+    'm model mf model-file im init-model o init-opt h help helpall'.split()
+)
+CHATS = ('interactive', 'interactive_web')
+DEFAULT_AGENT = 'grounded_rerank'
+TASK_OPTIONS = ('-t', '--task', '-et', '--evaltask')
+AGENT_KEYS = ('model', 'generator')
+TASK_KEYS = ('task', 'evaltask')
 # What modules in folders of these names are, and ParlAI's registry of others.
 KINDS = {'tasks': ('task', 'TEACHER_REGISTRY'), 'agents': ('agent', 'AGENT_REGISTRY')}
 LOADER, MUTATORS = 'parlai.core.loader', 'parlai.core.mutators'
@@ -33,30 +56,124 @@ UNRECOGNIZED = 'unrecognized arguments: '
 NO_OPTION = 'Trying to set opt from file that does not exist: '
 
 
-def check_scorers(arguments: Sequence[str]) -> None:
-    """
-    Check the names of scorers and presets in a command's arguments, before anything is
-    loaded.
-
-    :raises UnknownNameError: for the first that does not exist; suggests the nearest.
-    """
-    for option, value in options_of(arguments):
-        if option in SCORER_OPTIONS and ':' not in value:
-            if value not in (*scorer_names(), NONE):
-                raise UnknownNameError('scorer', value, scorer_names())
-        elif option in PRESET_OPTIONS:
-            load_preset(value)
+def with_agent(arguments: Sequence[str]) -> list[str]:
+    """A command with its options, and with the reranking agent if a chat names none."""
+    options = [a.partition('=')[0] for a in arguments[1:] if a.startswith('-')]
+    names = {option.lstrip('-').replace('_', '-') for option in options}
+    if arguments[0] not in CHATS or names & AGENT_KNOWN:
+        return list(arguments)
+    return [*arguments, '-m', PREFIX + DEFAULT_AGENT]
 
 
-def check_given(arguments: Sequence[str], option: str, example: str) -> None:
+def expand_arguments(arguments: Sequence[str]) -> list[str]:
     """
-    Check that an option is given, by the arguments or perhaps by an option file.
+    Expand the short names in command-line arguments.
 
-    :raises ConfigError: when it is not.
+    :raises UnknownNameError: for a short name of no agent or task.
     """
-    names = {name for name, _ in options_of(arguments)}
-    if not names & {option, '-o', '--init-opt'}:
-        raise ConfigError(f'{option} is missing. Give a file: {option} {example}')
+    expanded: list[str] = []
+    for argument in arguments:
+        option, equals, value = argument.partition('=')
+        if equals and option.startswith('-'):
+            expanded.append(f'{option}={_expand_value(option, value)}')
+        else:
+            expanded.append(_expand_value(expanded[-1] if expanded else '', argument))
+    return expanded
+
+
+def expand_opt(opt: Any) -> Any:
+    """Expand the short names in ParlAI options, in place; return them."""
+    values: MutableMapping[str, Any] = opt
+    for keys, expand in ((AGENT_KEYS, expand_agent), (TASK_KEYS, expand_tasks)):
+        for key in keys:
+            if isinstance(values.get(key), str) and PREFIX in values[key]:
+                values[key] = expand(values[key])
+    return opt
+
+
+def expand_agent(name: str) -> str:
+    """
+    The dotted name of an agent such as ``q2:grounded_rerank``; others are unchanged.
+
+    :raises UnknownNameError: when there is no such agent.
+    """
+    if not name.startswith(PREFIX):
+        return name
+    folder, _, variant = name[len(PREFIX) :].partition('/')
+    if folder not in agents():
+        raise UnknownNameError('agent', name, _prefixed(agents()))
+    module = variant or folder
+    return f'parlai_q2.agents.{folder}.{module}:{camel_case(module)}Agent'
+
+
+def expand_tasks(names: str) -> str:
+    """
+    The dotted names of comma-separated tasks; those without the prefix are unchanged.
+
+    :raises UnknownNameError: when there is no such task.
+    """
+    return ','.join(_expand_task(name) for name in names.split(','))
+
+
+@cache
+def agents() -> list[str]:
+    """The agents' short names."""
+    paths = _folder('agents').glob('*/*.py')
+    return sorted(path.stem for path in paths if path.stem == path.parent.name)
+
+
+@cache
+def tasks() -> dict[str, str]:
+    """The tasks' modules by short name."""
+    names = sorted(path.parent.name for path in _folder('tasks').glob('*/agents.py'))
+    return {
+        name.removeprefix(TASK_PREFIX): f'parlai_q2.tasks.{name}.agents'
+        for name in names
+    }
+
+
+def _folder(kind: str) -> Path:
+    return Path(import_module(f'parlai_q2.{kind}').__path__[0])
+
+
+def _expand_value(option: str, value: str) -> str:
+    if PREFIX not in value:
+        return value
+    # ParlAI allows _ for - in an option, and argparse any unambiguous prefix of it.
+    option = option.replace('_', '-')
+    if option in AGENT_OPTIONS:
+        return expand_agent(value)
+    is_prefix = any(full.startswith(option) for full in TASK_OPTIONS)
+    is_task = option in TASK_OPTIONS or (len(option) > 2 and is_prefix)
+    return expand_tasks(value) if is_task else value
+
+
+def _expand_task(name: str) -> str:
+    if not name.strip().startswith(PREFIX):
+        return name
+    task, *rest = name.strip()[len(PREFIX) :].split(':')
+    module = tasks().get(task.lower().removeprefix(TASK_PREFIX))
+    if module is None:
+        raise UnknownNameError('task', PREFIX + task, _prefixed(tasks()))
+    if rest and '=' not in rest[0]:
+        # ParlAI completes a teacher's name only if the task's name is not dotted.
+        name = camel_case(rest[0])
+        rest[0] = name if TEACHER in name else f'{name}{TEACHER}'
+    return ':'.join([module, *rest])
+
+
+def camel_case(name: str) -> str:
+    """A name in the form of a class's."""
+    return ''.join(word[:1].upper() + word[1:] for word in name.split('_'))
+
+
+def short_names(place: str) -> list[str]:
+    """The short names of ``agents`` or ``tasks``."""
+    return _prefixed(agents() if place == 'agents' else tasks())
+
+
+def _prefixed(names: Iterable[str]) -> list[str]:
+    return [PREFIX + name for name in names]
 
 
 def options_of(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,8 @@ The parser of commands that do not need ParlAI. It takes options as ParlAI's doe
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from parlai_q2.errors import ConfigError, UnknownNameError
@@ -91,3 +92,29 @@ def truth(text: str) -> bool:
     if text.lower() not in YES + NO:
         raise argparse.ArgumentTypeError(f'{text!r} is neither yes nor no')
     return text.lower() in YES
+
+
+def given_file(opt: Mapping[str, Any], name: str, example: str = 'FILE') -> Path:
+    """
+    The file that an option names, e.g. ``outfile``. It is checked here because the
+    parser would also refuse ``--help`` without it.
+
+    :raises ConfigError: when the option is missing.
+    """
+    if not opt.get(name):
+        raise ConfigError(f'--{name} is missing. Give a file: --{name} {example}')
+    return Path(opt[name])
+
+
+def given_files(opt: Mapping[str, Any]) -> tuple[Path, Path]:
+    """``--infile`` and ``--outfile``, like :func:`given_file`."""
+    return given_file(opt, 'infile'), given_file(opt, 'outfile')
+
+
+def add_fields_option(group: Any) -> None:
+    """Add ``--fields``, read by :func:`~parlai_q2.io.fields.read_fields`."""
+    group.add_argument(
+        '--fields',
+        help='other names of the fields in your file, such as '
+        "'knowledge=context,history=question'",
+    )

@@ -1,6 +1,7 @@
 """
-Writes the turns of judged episodes that are kept, those that are dropped, and a summary
-of both. The conversations are in the format of ParlAI's ``jsonfile`` teacher.
+The options for which turns are kept, and the files of the turns of judged episodes that
+are kept, those that are dropped, and a summary of both. The conversations are in the
+format of the ``jsonfile`` teacher of ParlAI.
 """
 
 import datetime
@@ -12,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import parlai.utils.logging as logging
+from parlai.core.params import ParlaiParser
 from parlai.utils.conversations import Metadata
 
-from parlai_q2.cli.progress import Progress
+from parlai_q2.cli.knowledge_options import add_knowledge_options
+from parlai_q2.cli.log import Progress
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.conversation import conversations
 from parlai_q2.filtering.judge import JudgedEpisode
-from parlai_q2.filtering.policy import Policy
+from parlai_q2.filtering.policy import Fate, Policy, Unit
 from parlai_q2.filtering.summary import FilterSummary, render, sentence
 from parlai_q2.io.files import beside
 from parlai_q2.io.strict_json import write_json
@@ -34,6 +37,7 @@ from parlai_q2.io.write import (
 )
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.calibrated import ExtendedScorer
+from parlai_q2.scorers.roles import Role
 from parlai_q2.scorers.shell import Reuse
 from parlai_q2.signature import Signature
 
@@ -41,6 +45,56 @@ from parlai_q2.signature import Signature
 # The scores that a stopped run has made so far; distillation keeps replies instead.
 SCORES = '.scores.jsonl'
 DROPPED, SUMMARY, SUMMARY_TEXT = '.dropped.jsonl', '.summary.json', '.summary.txt'
+
+
+def add_filter_options(
+    parser: ParlaiParser, default: str = Fate.KEEP, prefix: str = ''
+) -> None:
+    """
+    Add the options for what is kept, besides the threshold of the scorer that chooses.
+
+    :param default: whether to keep or drop turns that cannot be judged, by default.
+    :param prefix: put before each option's name, to avoid clashes with other options.
+    """
+    group = parser.add_argument_group('Labels to keep')
+    for name, what in (
+        ('generic', 'labels that make no statement to check'),
+        ('unverifiable', 'labels in which the scorer could verify nothing'),
+        ('no-knowledge', 'labels of turns without knowledge'),
+    ):
+        group.add_argument(
+            f'--{prefix}{name}',
+            choices=[*map(str, Fate)],
+            default=str(default),
+            help=f'keep or drop {what}',
+        )
+    group.add_argument(
+        f'--{prefix}drop',
+        choices=[*map(str, Unit)],
+        default=str(Unit.TURNS),
+        help='turns: drop single turns, which stay in the history of later ones; '
+        'episodes: drop an episode if any of its turns is dropped',
+    )
+    add_knowledge_options(parser.add_argument_group('Knowledge'))
+
+
+def policy_from_opt(
+    opt: Mapping[str, Any], threshold: float, role: Role, prefix: str = ''
+) -> Policy:
+    """
+    The policy that the options of :func:`add_filter_options` ask for.
+
+    :param threshold: that of the role's scorer, unless the options give another.
+    :param role: a label is kept if its score is above this role's threshold.
+    :raises ConfigError: when the threshold is out of range.
+    """
+    prefix = prefix.replace('-', '_')
+    names = ('generic', 'unverifiable', 'no_knowledge')
+    fields = {name: opt.get(prefix + name) for name in names}
+    fields['unit'] = opt.get(f'{prefix}drop')
+    fields['threshold'] = opt.get(f'{role.value}_threshold')
+    chosen = {name: value for name, value in fields.items() if value is not None}
+    return Policy(**{'threshold': threshold, **chosen})
 
 
 @dataclass(frozen=True)

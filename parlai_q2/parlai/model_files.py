@@ -16,11 +16,13 @@ from typing import Any
 
 import torch
 from parlai.core.build_data import modelzoo_path
+from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.utils import logging
 from parlai.utils.io import PathManager
 
 from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.turns import without_surrogates
 
 SUFFIX = '.hf'
 # What ParlAI logs of every TorchAgent without a model file.
@@ -122,3 +124,26 @@ class WeightsOnly:
         if 'optimizer' in states and hasattr(agent, 'optimizer'):
             agent.optimizer.load_state_dict(states['optimizer'])
         return states
+
+
+def readable(message: Message) -> Message:
+    """
+    The message, or a mended copy if it has lone surrogates, which terminals and JSON
+    can send but tokenizers reject.
+    """
+    other = {
+        name: mended
+        for name, value in message.items()
+        # Anything but text is returned as it is, and a tensor must not be compared.
+        if (mended := _mended(value)) is not value and mended != value
+    }
+    return Message({**message, **other}) if other else message
+
+
+def _mended(value: Any) -> Any:
+    if isinstance(value, str):
+        return without_surrogates(value)
+    # Labels and candidates.
+    if type(value) in (list, tuple) and all(isinstance(v, str) for v in value):
+        return type(value)(map(without_surrogates, value))
+    return value

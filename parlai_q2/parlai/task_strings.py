@@ -7,7 +7,7 @@ the short names (``q2:...``) known to ParlAI.
 from parlai.core.loader import REGISTERED_REPOS
 from parlai.core.opt import Opt
 
-from parlai_q2.cli.short_names import PREFIX, expand_opt
+from parlai_q2.cli.names import PREFIX, expand_opt
 
 
 def register() -> None:

@@ -5,20 +5,18 @@ that was written whole.
 """
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.files import Location, read_state
 from parlai_q2.io.parquet import Column, is_parquet, write_parquet
 from parlai_q2.io.read import FileRecord
 from parlai_q2.io.write import ResumableWriter, StdoutWriter, encode_line
-from parlai_q2.runs.job import CHUNK_RECORDS, Chunk, Engine, cut_chunks
+from parlai_q2.runs.job import CHUNK_RECORDS, Chunk, cut_chunks
 from parlai_q2.runs.outputs import FilePair, identify
 
 Line = dict[str, Any]
@@ -46,8 +44,10 @@ class Tally(Protocol):
 @dataclass(frozen=True)
 class Task:
     """
-    What a command reads and writes.
+    What a command reads and writes, and how messages name it.
 
+    :param unit: ``records`` or the like.
+    :param participle: ``scored`` or the like.
     :param read: yields the records of a file, by its place and its format.
     :param make_tally: makes what counts the lines.
     :param identity: what else a run must have in common with one that it resumes.
@@ -56,24 +56,13 @@ class Task:
     :param columns: those of each Parquet file, with their kinds.
     """
 
+    unit: str
+    participle: str
     read: Callable[[Location, str | None], Iterator[FileRecord]]
     make_tally: Callable[[], Tally]
     identity: Mapping[str, Any] = field(default_factory=dict)
     signature_field: str | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
-
-
-class Listener:
-    """Is called as a run proceeds; does nothing itself."""
-
-    def begin(self, run: 'FileRun') -> None:
-        """A file was opened, and perhaps a part of it was done before."""
-
-    def write(self, run: 'FileRun', lines: list[Line], end: int) -> None:
-        """Lines were written; so many bytes of the input have been read."""
-
-    def finish(self, run: 'FileRun') -> None:
-        """The output of a file is complete."""
 
 
 class FileRun:
@@ -150,11 +139,11 @@ class FileRun:
             return False
         return True
 
-    def chunks(self) -> Iterator['OpenChunk']:
+    def chunks(self) -> Iterator[Chunk]:
         """The chunks that are still to be processed."""
         for chunk in self._chunks:
             self.pending += 1
-            yield OpenChunk(self, chunk)
+            yield chunk
         self.read_all = True
 
     def write(self, chunk: Chunk, lines: list[Line]) -> None:
@@ -188,66 +177,6 @@ class FileRun:
         if self.files.outfile is not None and is_parquet(self.files.outfile):
             convert = partial(write_parquet, columns=self.task.columns)
         self.writer.finish(self.summary, convert)
-
-
-class OpenChunk(NamedTuple):
-    """A chunk that an engine has, and the file that it is of."""
-
-    run: FileRun
-    chunk: Chunk
-
-    @property
-    def items(self) -> Sequence[FileRecord]:
-        """The records."""
-        return self.chunk.items
-
-
-def run_files(
-    files: Sequence[FilePair],
-    engine: Engine,
-    task: Task,
-    format: str | None = None,
-    size: int = CHUNK_RECORDS,
-    listener: Listener | None = None,
-    may_be_empty: bool = False,
-) -> None:
-    """
-    Process files, resuming those that a stopped run began. They are one stream to the
-    engine, which does not run dry between two of them.
-
-    :param format: of the inputs; None to take it from each file's ending.
-    :param size: the most records in one call of the engine.
-    :param may_be_empty: whether an input without records gives an empty output; else
-        it is an error.
-    :raises InputError: when an input cannot be read, has no record or changes during
-        the run, or another run is writing an output.
-    """
-    listener = listener or Listener()
-    runs: deque[FileRun] = deque()
-
-    def open_chunks() -> Iterator[OpenChunk]:
-        for pair in files:
-            run = FileRun(pair, task, engine.signature, format, size)
-            runs.append(run)
-            listener.begin(run)
-            yield from run.chunks()
-
-    def finish_complete() -> None:
-        while runs and runs[0].is_complete:
-            runs[0].finish(may_be_empty)
-            listener.finish(runs.popleft())
-
-    try:
-        with closing(engine.run(open_chunks())) as results:
-            for (run, chunk), lines in results:
-                run.write(chunk, lines)
-                listener.write(run, lines, chunk.end)
-                finish_complete()
-        finish_complete()
-    except BaseException:
-        for run in runs:
-            run.writer.close()
-        raise
 
 
 def check_unchanged(infile: Location, state: Mapping[str, Any]) -> None:

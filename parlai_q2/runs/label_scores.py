@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from parlai_q2.cache.rows import pair_key
+from parlai_q2.cache.score_cache import pair_key
 from parlai_q2.claims import Score
 from parlai_q2.io.files import beside
 from parlai_q2.io.write import (

@@ -12,10 +12,9 @@ from parlai_q2.enums import Word
 from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.parquet import Column
 from parlai_q2.io.read import FileRecord
-from parlai_q2.lines import error_line, ranking_line
+from parlai_q2.lines import error_line, lost_line, ranking_line
 from parlai_q2.rerank import PoolRecord, Reranker
 from parlai_q2.runs.job import Loaded
-from parlai_q2.runs.score_job import lost_line
 
 # The kinds of columns in Parquet.
 COLUMNS = {

@@ -6,11 +6,10 @@ from functools import partial
 from typing import Any
 
 from parlai_q2.claims import Kind, Label
-from parlai_q2.errors import RecordError
 from parlai_q2.intervals import Interval, share_interval
 from parlai_q2.io.parquet import Column
 from parlai_q2.io.read import FileRecord, Record
-from parlai_q2.lines import error_line, score_line
+from parlai_q2.lines import error_line, lost_line, score_line
 from parlai_q2.runs.job import Loaded
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.shell import LANGUAGE
@@ -73,13 +72,6 @@ def score_records(
         else error_line(record.fields, record.line, record.error, Kind.SCORE)
         for record in records
     ]
-
-
-def lost_line(record: FileRecord, problem: str, kind: Kind) -> dict[str, Any]:
-    """The line of a record that no process survives."""
-    problem = f'could not be done: {problem}'
-    error = RecordError(record.source, record.line, problem)
-    return error_line(record.fields, record.line, error, kind)
 
 
 class ScoreTally:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.cli import log
-from parlai_q2.cli.files import add_fields_option, given_files
+from parlai_q2.cli.parser import add_fields_option, given_files
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.fields import read_fields

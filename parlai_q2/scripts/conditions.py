@@ -19,9 +19,9 @@ from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.agents.grounded_rerank import AGENT
 from parlai_q2.claims import Label
-from parlai_q2.cli.files import given_file
 from parlai_q2.cli.knowledge_options import source_from_opt
-from parlai_q2.cli.progress import Progress
+from parlai_q2.cli.log import Progress
+from parlai_q2.cli.parser import given_file
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.intervals import Interval, mean_interval

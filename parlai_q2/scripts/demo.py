@@ -157,7 +157,7 @@ def _world(scorer: str) -> Any:
     from parlai.core.params import ParlaiParser
     from parlai.core.worlds import create_task
 
-    from parlai_q2.cli.short_names import expand_agent, expand_tasks
+    from parlai_q2.cli.names import expand_agent, expand_tasks
 
     # The agent has scored its candidates, so the teacher need not score the choice.
     opt = ParlaiParser(True, True).parse_kwargs(

@@ -21,18 +21,26 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.agents.grounded_rerank import AGENT
-from parlai_q2.cli.files import given_file
 from parlai_q2.cli.knowledge_options import source_from_opt
-from parlai_q2.cli.progress import Progress
-from parlai_q2.cli.rerank_options import reranker_from_opt
-from parlai_q2.cli.scorer_options import add_scorer_options, judge_from_opt
+from parlai_q2.cli.log import Progress
+from parlai_q2.cli.parser import given_file
+from parlai_q2.cli.scorer_options import (
+    add_scorer_options,
+    judge_from_opt,
+    reranker_from_opt,
+)
 from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.policy import Fate
 from parlai_q2.io.formats import json_lines, open_text
 from parlai_q2.io.write import ResumableWriter, meta_of
 from parlai_q2.parlai.distillation import judge_replies, replies, reply_record
-from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
-from parlai_q2.parlai.filtered_files import Judge, check_places, write_filtered
+from parlai_q2.parlai.filtered_files import (
+    Judge,
+    add_filter_options,
+    check_places,
+    policy_from_opt,
+    write_filtered,
+)
 from parlai_q2.parlai.task_episodes import (
     TaskEpisodes,
     add_num_examples,

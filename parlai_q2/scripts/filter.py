@@ -4,31 +4,47 @@ knowledge, or those of a scored file. It saves scores during the run, so a stopp
 resumes and another threshold needs no new scores.
 """
 
+from collections.abc import Mapping
 from contextlib import closing
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
 
 from parlai_q2.cli import log
-from parlai_q2.cli.files import given_file
+from parlai_q2.cli.file_command import (
+    EngineName,
+    add_scale_options,
+    check_scale,
+    engine_from_opt,
+    with_device,
+)
 from parlai_q2.cli.knowledge_options import source_from_opt
-from parlai_q2.cli.label_engine import label_engine_from_opt
-from parlai_q2.cli.scale_options import EngineName, add_scale_options, check_scale
-from parlai_q2.cli.scorer_options import add_scorer_options
+from parlai_q2.cli.parser import given_file
+from parlai_q2.cli.scorer_options import add_scorer_options, judge_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.judge import CHUNK, judge_batches, make_batches
 from parlai_q2.filtering.scored import ScoredTurns
 from parlai_q2.io.files import locate
-from parlai_q2.parlai.filter_options import add_filter_options, policy_from_opt
-from parlai_q2.parlai.filtered_files import SCORES, Judge, check_places, write_filtered
+from parlai_q2.parlai.filtered_files import (
+    SCORES,
+    Judge,
+    add_filter_options,
+    check_places,
+    policy_from_opt,
+    write_filtered,
+)
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
-from parlai_q2.runs.label_scores import KeptScores
-from parlai_q2.scorers.base import DEFAULT_THRESHOLD
+from parlai_q2.runs.job import Engine, LocalEngine
+from parlai_q2.runs.label_scores import KeptScores, LabelJob
+from parlai_q2.runs.score_job import FixedScorer
+from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer
 from parlai_q2.scorers.roles import Role
+from parlai_q2.signature import Signature
 
 
 @register_script('filter', aliases=['q2_filter'])
@@ -99,6 +115,41 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> dict[str, Any]:
                 total=sum(map(len, tasks)),
                 is_cached=lambda: not kept_scores.added,
             )
+
+
+class LabelEngine(NamedTuple):
+    """
+    An engine for a :class:`~parlai_q2.runs.label_scores.LabelJob`.
+
+    :param scorer: that of this process; None if others do the work.
+    """
+
+    engine: Engine
+    scorer: Scorer | None = None
+
+    @property
+    def threshold(self) -> float:
+        """The scorer's, by its signature."""
+        settings = Signature.from_text(self.engine.signature).settings
+        threshold = settings.get('threshold')
+        return DEFAULT_THRESHOLD if threshold is None else float(threshold)
+
+
+def label_engine_from_opt(opt: Mapping[str, Any], role: Role) -> LabelEngine:
+    """
+    The engine that an ``opt`` asks for, with the scorer of a role; in this process with
+    the score cache.
+    """
+    if opt.get('engine', EngineName.LOCAL) == EngineName.LOCAL:
+        scorer = judge_from_opt(opt, role)
+        return LabelEngine(LocalEngine(LabelJob(FixedScorer(scorer))), scorer)
+    make_scorer = partial(make_judge, with_device(opt, None), role)
+    return LabelEngine(engine_from_opt(opt, LabelJob(make_scorer)))
+
+
+def make_judge(opt: Mapping[str, Any], role: Role, device: str | None) -> Scorer:
+    """A process's scorer, on its device or that of ``opt``, without the cache."""
+    return judge_from_opt(with_device(opt, device), role, cache=False)
 
 
 def check_alone(opt: Opt) -> None:

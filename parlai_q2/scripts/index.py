@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.cli import log
-from parlai_q2.cli.files import given_file
-from parlai_q2.cli.progress import Progress
+from parlai_q2.cli.log import Progress
+from parlai_q2.cli.parser import given_file
 from parlai_q2.errors import ConfigError
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.documents import LEFT_OUT, find_documents

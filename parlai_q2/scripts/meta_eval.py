@@ -9,8 +9,8 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from parlai_q2.cli import log
-from parlai_q2.cli.files import add_fields_option
-from parlai_q2.cli.progress import Progress
+from parlai_q2.cli.log import Progress
+from parlai_q2.cli.parser import add_fields_option
 from parlai_q2.cli.scorer_options import (
     add_cache_options,
     add_model_options,

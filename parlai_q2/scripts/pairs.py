@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from parlai_q2.cli import log
-from parlai_q2.cli.files import given_files
+from parlai_q2.cli.parser import given_files
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import AGAIN, whole_file, writable, writing

@@ -8,11 +8,19 @@ from functools import partial
 from typing import Any
 
 from parlai_q2.cli import log
-from parlai_q2.cli.file_command import Words, add_file_options, run_command_on_files
-from parlai_q2.cli.files import add_fields_option
-from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
-from parlai_q2.cli.scale_options import add_out_format, add_scale_options, with_device
-from parlai_q2.cli.scorer_options import add_scorer_options
+from parlai_q2.cli.file_command import (
+    add_file_options,
+    add_out_format,
+    add_scale_options,
+    run_command_on_files,
+    with_device,
+)
+from parlai_q2.cli.parser import add_fields_option
+from parlai_q2.cli.scorer_options import (
+    add_choice_options,
+    add_scorer_options,
+    reranker_from_opt,
+)
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.files import Location
 from parlai_q2.rerank import PoolRecord, Reranker, read_pools
@@ -34,6 +42,8 @@ def read(
 def make_task(names: Mapping[str, str]) -> Task:
     """What is read and written; ``names`` as for :func:`read_pools`."""
     return Task(
+        'pools',
+        'reranked',
         partial(read, names=names),
         RerankTally,
         identity={'fields': dict(names)} if names else {},
@@ -60,9 +70,8 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     """Rerank the files that options name; return the summary written beside them."""
     make = partial(make_reranker, with_device(opt, None))
     job = RerankJob(make, opt['abstain_text'])
-    words = Words(opt['choose'], 'pools', 'reranked')
     task = make_task(read_fields(opt['fields']))
-    summary = run_command_on_files(opt, job, task, words)
+    summary = run_command_on_files(opt, job, task, opt['choose'])
     if rates := summary.get('hallucination_rate'):
         log.info(f'Hallucination rate over {summary["labelled"]} labelled pools:')
         for policy, rate in rates.items():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.cli import log
-from parlai_q2.cli.progress import Progress
+from parlai_q2.cli.log import Progress
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import (

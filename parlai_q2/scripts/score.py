@@ -11,13 +11,14 @@ from tqdm import tqdm
 
 from parlai_q2.claims import Score
 from parlai_q2.cli.file_command import (
-    Words,
     add_file_options,
+    add_out_format,
+    add_scale_options,
     process_files,
     run_command_on_files,
+    with_device,
 )
-from parlai_q2.cli.files import add_fields_option
-from parlai_q2.cli.scale_options import add_out_format, add_scale_options, with_device
+from parlai_q2.cli.parser import add_fields_option
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import UnscoredError
 from parlai_q2.io.fields import NO_NAMES, read_fields
@@ -33,6 +34,8 @@ from parlai_q2.scorers.base import Scorer
 def make_task(names: Mapping[str, str]) -> Task:
     """What is read and written; ``names`` as for :func:`read_records`."""
     return Task(
+        'records',
+        'scored',
         partial(read_records, names=names),
         ScoreTally,
         identity={'fields': dict(names)} if names else {},
@@ -71,10 +74,9 @@ def add_options(parser: Any) -> None:
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     """Score the files that options name; return the summary written beside them."""
     job = ScoreJob(partial(make_scorer, with_device(opt, None)))
-    words = Words(opt['measure'], 'records', 'scored')
     show = show_scores if opt['show'] else None
     return run_command_on_files(
-        opt, job, make_task(read_fields(opt['fields'])), words, show
+        opt, job, make_task(read_fields(opt['fields'])), opt['measure'], show
     )
 
 
@@ -118,7 +120,7 @@ def score_file(
         outputs,
         engine or LocalEngine(ScoreJob(FixedScorer(scorer))),
         make_task(names),
-        Words(scorer.name, 'records', 'scored'),
+        scorer.name,
         format=format,
         size=chunk_size,
         show=show_scores if show else None,

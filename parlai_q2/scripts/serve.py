@@ -11,8 +11,11 @@ from typing import Any
 
 from parlai_q2.cli import log
 from parlai_q2.cli.knowledge_options import add_index_options, index_from_opt
-from parlai_q2.cli.rerank_options import add_choice_options, reranker_from_opt
-from parlai_q2.cli.scorer_options import add_scorer_options
+from parlai_q2.cli.scorer_options import (
+    add_choice_options,
+    add_scorer_options,
+    reranker_from_opt,
+)
 from parlai_q2.errors import ConfigError
 from parlai_q2.packages import check_package
 from parlai_q2.scorers.roles import NONE, Role

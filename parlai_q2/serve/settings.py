@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT
+from parlai_q2.cli.scorer_options import DEFAULT_ABSTAIN_TEXT
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import KNOWLEDGE
 from parlai_q2.generate.strategies import MOST_CANDIDATES

@@ -16,7 +16,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.tasks.jsonfile.agents import JsonTeacher
 
-from parlai_q2.cli.files import add_fields_option
+from parlai_q2.cli.parser import add_fields_option
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.read import read_conversations

@@ -2,7 +2,7 @@
 
 from parlai.core.message import Message
 
-from parlai_q2.parlai.readable import readable
+from parlai_q2.parlai.model_files import readable
 
 
 def test_texts_are_mended_and_nothing_else_is_touched():

@@ -6,7 +6,7 @@ while it is open.
 import pytest
 
 from parlai_q2.cache import ScoreCache
-from parlai_q2.cache.rows import checksum_of, decode, encode, pair_key
+from parlai_q2.cache.score_cache import checksum_of, decode, encode, pair_key
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import locked
 from tests.cache.counting import SIGNATURE, score_of, scores

@@ -5,7 +5,7 @@ from parlai.core.loader import load_agent_module, load_teacher_module
 from parlai.core.mutators import Mutator
 
 from parlai_q2.__main__ import run
-from parlai_q2.cli.names import check_scorers, suggesting
+from parlai_q2.cli.names import suggesting
 from parlai_q2.errors import ConfigError, UnknownNameError
 
 SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
@@ -30,8 +30,6 @@ MUTATORS = Mutator.load_mutator_types
         (AGENT, f'{RERANK}:GroundedRerangAgent', 'GroundedRerankAgent'),
         (MUTATORS, 'q2_fliter', 'q2_filter'),
         (MUTATORS, 'flatten+word_revers', 'word_reverse'),
-        (check_scorers, ['--choose', 'groundd'], 'grounded'),
-        (check_scorers, ['--measure-preset=pper'], 'paper'),
     ],
 )
 def test_a_mistyped_name_is_refused_with_the_nearest(load, name, nearest):

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from parlai_q2.cli import progress as module
-from parlai_q2.cli.progress import Progress
+from parlai_q2.cli import log as module
+from parlai_q2.cli.log import Progress
 
 
 class Terminal(io.StringIO):
@@ -58,6 +58,7 @@ def test_a_run_that_fails_does_not_say_it_is_done(log_lines):
 def test_a_terminal_gets_a_bar(log_lines, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, 'stderr', terminal)
+    monkeypatch.setattr(module.logger, 'isEnabledFor', lambda level: True)
     with Progress('toy', 1000, 'records', place=0) as bar:
         bar.update(20, 500)
     assert ' 50%|' in terminal.getvalue()

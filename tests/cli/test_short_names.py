@@ -5,7 +5,7 @@ import json
 import pytest
 
 from parlai_q2.__main__ import run
-from parlai_q2.cli import short_names
+from parlai_q2.cli import names as short_names
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.parlai.task_strings import register
 

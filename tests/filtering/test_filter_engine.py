@@ -102,13 +102,13 @@ def test_a_label_without_a_score_is_named_and_dropped(tmp_path):
 
 
 def test_the_scores_stay_where_there_is_no_cache(tmp_path, monkeypatch):
-    from parlai_q2.cli import label_engine
+    from parlai_q2.scripts import filter as script
 
     def local(opt, job):
         return LocalEngine(job)
 
     # What Ray's engine does is tested elsewhere; here, what the command does with it.
-    monkeypatch.setattr(label_engine, 'engine_from_opt', local)
+    monkeypatch.setattr(script, 'engine_from_opt', local)
     words = ['filter', '-t', TASK, '--choose', SCORER, '--engine', 'ray']
     words += ['--outfile', str(tmp_path / 'kept.jsonl')]
     WordScorer.made.clear()

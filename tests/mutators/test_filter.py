@@ -4,7 +4,7 @@ import pytest
 from parlai.core.teachers import register_teacher
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.parlai.mutators.filter import MAX_EMPTY
+from parlai_q2.parlai.mutators import MAX_EMPTY
 from tests.mutators.running import Listed, label, make_teacher, messages, scored, texts
 
 

@@ -15,7 +15,7 @@ from parlai.utils import logging
 
 from parlai_q2.__main__ import execute
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.parlai.generator.agent import CandidateAgent
+from parlai_q2.parlai.generator import CandidateAgent
 from parlai_q2.parlai.model_files import WeightsOnly, read_options
 
 

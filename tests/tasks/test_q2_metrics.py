@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.claims import Comparison, Label, Score
-from parlai_q2.parlai.q2_metrics import metric_name, score_metrics
+from parlai_q2.parlai.q2_teacher import metric_name, score_metrics
 from parlai_q2.turns import Example, Span
 from tests.evidence import asked
 

@@ -1,7 +1,7 @@
 """A ParlAI agent whose model something else runs: ``-m my_agents.echo:EchoAgent``."""
 
 from parlai_q2 import Candidate
-from parlai_q2.parlai.generator.agent import CandidateAgent
+from parlai_q2.parlai.generator import CandidateAgent
 
 
 class EchoAgent(CandidateAgent):

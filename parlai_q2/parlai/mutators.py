@@ -1,0 +1,316 @@
+"""
+ParlAI mutators that score a task's labels against their knowledge. Importing this
+module, as all of parlai_q2's agents, tasks and commands do, registers their names with
+ParlAI.
+
+Labels are scored many at a time: those of an episode together with those of the
+episodes after it (:mod:`~parlai_q2.parlai.ahead`).
+"""
+
+import weakref
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import parlai.utils.logging as logging
+from parlai.core.message import Message
+from parlai.core.mutators import ManyEpisodeMutator, register_mutator
+from parlai.core.opt import Opt
+from parlai.core.params import ParlaiParser
+from parlai.utils.data import DatatypeHelper
+
+from parlai_q2.claims import Score
+from parlai_q2.cli.knowledge_options import add_knowledge_options, source_from_opt
+from parlai_q2.cli.scorer_options import add_scorer_options, judge_from_opt
+from parlai_q2.errors import ConfigError
+from parlai_q2.filtering.control import (
+    BEST,
+    PrecisionGroups,
+    control_tokens,
+    lexical_precision,
+    terciles,
+)
+from parlai_q2.filtering.conversation import split_at_gaps
+from parlai_q2.filtering.judge import CHUNK, judge_episode, make_examples, read_labels
+from parlai_q2.models.device import AUTO, CPU
+from parlai_q2.parlai.ahead import in_order, upcoming, watch_teachers
+from parlai_q2.parlai.filtered_files import add_filter_options, policy_from_opt
+from parlai_q2.scorers.base import Scorer
+from parlai_q2.scorers.roles import DEFAULTS, Role
+from parlai_q2.scorers.shell import make_pair
+from parlai_q2.turns import Example
+
+# The episodes to look at for CHUNK labels at most, and the scores to keep in memory.
+MOST_EPISODES, MOST_SCORES = 4 * CHUNK, 16 * CHUNK
+# How often something else may come than was looked at.
+MOST_SURPRISES = 2
+
+watch_teachers()
+SCORE, LABEL, EVIDENCE = 'q2_score', 'q2_score_label', 'q2_evidence'
+PREFIX = 'q2-filter-'
+# ParlAI recurses for every episode that is left out. Python allows about a thousand
+# nested calls, and a teacher takes two for each.
+MAX_EMPTY = 300
+NAME = 'q2_control_tokens'
+# The terciles are those of the first responses, up to this number: comparing words is
+# fast, but a whole corpus takes a while.
+SAMPLE = 20_000
+NO_LABEL = Example('', '')
+
+
+class ScoringMutator(ManyEpisodeMutator):
+    """A mutator that scores labels, with the score cache."""
+
+    @classmethod
+    def add_cmdline_args(
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
+    ) -> ParlaiParser:
+        """Add the scorer's options."""
+        add_knowledge_options(parser.add_argument_group('Knowledge'))
+        return add_scorer_options(parser, Role.CHOOSE)
+
+    def __init__(self, opt: Opt):
+        super().__init__(opt)
+        self.source = source_from_opt(opt)
+        self._scorer: Scorer | None = None
+        self._teacher: tuple[Any, int] | None = None
+        self._scores: OrderedDict[tuple[Any, ...], Score] = OrderedDict()
+        # How many episodes were looked at and have not come yet, and how often in a row
+        # something else came.
+        self._seen_ahead = self._surprises = 0
+
+    @property
+    def scorer(self) -> Scorer:
+        """The scorer, created when it is first needed, in the process that needs it."""
+        if self._scorer is None:
+            self._scorer = mutator_scorer(self.opt)
+        return self._scorer
+
+    def examples(self, episode: list[Message]) -> list[list[Example]]:
+        """What to score in an episode: for each turn, one example for each label."""
+        return make_examples(episode, self.source)
+
+    def examples_to_score(self, examples: Sequence[Sequence[Example]]) -> list[Example]:
+        """Of an episode's examples, those that are scored: the first of each turn."""
+        return [of_turn[0] for of_turn in examples if of_turn]
+
+    def will_read(self, teacher: Any, place: int) -> None:
+        """Learn whose episodes it gets; see :mod:`.ahead`."""
+        self._teacher = teacher, place
+
+    def scores(self, examples: Sequence[Sequence[Example]]) -> list[Score]:
+        """
+        The scores of the :meth:`examples_to_score` of an episode, in order. Where one
+        is not known, the next episodes are scored in the same call.
+        """
+        pending = self.examples_to_score(examples)
+        new = [example for example in pending if make_pair(example) not in self._scores]
+        if new:
+            self._surprises += self._seen_ahead > 0
+            together = self._ahead(new) if self._may_look() else new
+            for example, score in zip(together, self.scorer.score(together)):
+                self._scores[make_pair(example)] = score
+        elif self._seen_ahead:
+            self._seen_ahead -= 1
+            self._surprises *= self._seen_ahead > 0
+        ordered = [self._scores[make_pair(example)] for example in pending]
+        while len(self._scores) > MOST_SCORES:
+            self._scores.popitem(last=False)
+        return ordered
+
+    def first_labels(
+        self, episode: list[Message]
+    ) -> list[tuple[Example | None, Score | None]]:
+        """The first label of each turn and its score; None without a label."""
+        examples = self.examples(episode)
+        scores = iter(self.scores(examples))
+        return [
+            (of_turn[0], next(scores)) if of_turn else (None, None)
+            for of_turn in examples
+        ]
+
+    def _may_look(self) -> bool:
+        # Mutators before this one that draw random numbers show other texts each time.
+        if self._surprises > MOST_SURPRISES or self._teacher is None:
+            return False
+        # In random order, what was seen comes much later: only the cache still has it.
+        return in_order(self._teacher[0]) or self.opt.get('cache') is not False
+
+    def _ahead(self, pending: Sequence[Example]) -> list[Example]:
+        """
+        What is wanted of the next episodes and not known, to fill a call of the scorer.
+        """
+        assert self._teacher is not None
+        batch = {make_pair(example): example for example in pending}
+        missing = CHUNK - len(batch)
+        episodes = 0
+        for episode in upcoming(*self._teacher) if missing > 0 else ():
+            for example in self.examples_to_score(self.examples(episode)):
+                if make_pair(example) not in self._scores:
+                    batch.setdefault(make_pair(example), example)
+            episodes += 1
+            if len(batch) >= CHUNK or episodes >= MOST_EPISODES:
+                break
+        self._seen_ahead = episodes if in_order(self._teacher[0]) else 0
+        return list(batch.values())
+
+
+def mutator_scorer(opt: Opt) -> Scorer:
+    """The mutators' scorer that an ``opt`` asks for, with the score cache."""
+    device: dict[str, Any] = {}
+    is_open = opt.get('scorer_device') in (None, AUTO)
+    if opt.get('background_index') is not None and is_open:
+        # A process that ParlAI forked cannot use its parent's GPU.
+        device['scorer_device'] = CPU
+    return judge_from_opt({**opt, **device}, Role.CHOOSE)
+
+
+@register_mutator('q2_annotate')
+class AnnotateMutator(ScoringMutator):
+    """
+    Adds to a message, for its first label, ``q2_score`` (in [0, 1]; None without
+    knowledge or label), ``q2_score_label`` and ``q2_evidence`` (what ``Score.to_dict``
+    returns).
+    """
+
+    def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
+        """The episode with the scores in its messages."""
+        for message, (example, score) in zip(episode, self.first_labels(episode)):
+            scored = (
+                example and example.knowledge_text.strip() and example.response.strip()
+            )
+            message.force_set(SCORE, score.value if score and scored else None)
+            message.force_set(LABEL, score.label if score else None)
+            if score:
+                message.force_set(EVIDENCE, score.to_dict())
+        return [episode]
+
+
+@register_mutator('q2_filter')
+class FilterMutator(ScoringMutator):
+    """
+    Removes turns of the training fold whose labels are not grounded. A removed turn
+    stays in the history of the later ones. Of several labels, the grounded ones are
+    kept.
+    """
+
+    @classmethod
+    def add_cmdline_args(
+        cls, parser: ParlaiParser, partial_opt: Opt | None = None
+    ) -> ParlaiParser:
+        """Add the options for what is kept, each with the prefix ``--q2-filter-``."""
+        super().add_cmdline_args(parser, partial_opt)
+        add_filter_options(parser, prefix=PREFIX)
+        return parser
+
+    def __init__(self, opt: Opt):
+        super().__init__(opt)
+        self._empty = 0
+        # Whether each distinct turn is kept; told when the program ends.
+        self._kept: dict[int, bool] = {}
+        weakref.finalize(self, log_counts, self._kept, self.opt)
+
+    def examples_to_score(self, examples: Sequence[Sequence[Example]]) -> list[Example]:
+        """All labels are scored."""
+        return [*chain.from_iterable(examples)]
+
+    def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
+        """The kept turns of an episode, as any number of episodes."""
+        if DatatypeHelper.fold(self.opt['datatype']) != 'train':
+            return [episode]
+        policy = policy_from_opt(self.opt, self.scorer.threshold, Role.CHOOSE, PREFIX)
+        examples = self.examples(episode)
+        scores = iter(self.scores(examples))
+        judged = judge_episode(episode, examples, scores, policy, self.source)
+        for message, turn in zip(episode, judged):
+            key = hash(
+                (str(message.get('text')), turn.knowledge, *read_labels(message))
+            )
+            self._kept[key] = turn.decision.is_kept
+        staying = iter([turn for turn in judged if turn.decision.is_kept])
+        parts = split_at_gaps(episode, [turn.decision.is_kept for turn in judged])
+        self._empty = 0 if parts else self._empty + 1
+        if self._empty >= MAX_EMPTY:
+            raise ConfigError(
+                f'q2_filter dropped every turn of {MAX_EMPTY} episodes in a row. '
+                'Lower --choose-threshold, or filter into a file first: '
+                'parlai_q2 filter -t TASK --outfile kept.jsonl'
+            )
+        episodes = []
+        for part in parts:
+            messages = []
+            for message, turn in zip(part, staying):
+                labels = 'labels' if 'labels' in message else 'eval_labels'
+                message[labels] = turn.kept_labels
+                if turn.knowledge:
+                    # In a text with history, the first passage may be another turn's.
+                    message.setdefault('knowledge', turn.knowledge)
+                messages.append(Message(message))
+            episodes.append(messages)
+        return episodes
+
+
+def log_counts(is_kept: dict[int, bool], opt: Opt) -> None:
+    """Log how many distinct turns were kept and dropped, and by which scorer."""
+    if is_kept:
+        count, scorer = (
+            sum(is_kept.values()),
+            opt.get('choose') or DEFAULTS[Role.CHOOSE],
+        )
+        logging.info(
+            f'q2_filter kept {count:,} of {len(is_kept):,} turns that were read, and '
+            f'dropped {len(is_kept) - count:,}, by {scorer}.'
+        )
+
+
+@register_mutator('q2_control_tokens')
+class ControlTokensMutator(ScoringMutator):
+    """Puts control tokens before each text."""
+
+    def __init__(self, opt: Opt):
+        super().__init__(opt)
+        self._groups: PrecisionGroups | None = None
+
+    @property
+    def groups(self) -> PrecisionGroups:
+        """The groups of lexical precision, always from the training labels."""
+        if self._groups is None:
+            shares: list[float] = []
+            for episode in training_episodes(self.opt):
+                for turn in make_examples(episode, self.source):
+                    shares += map(lexical_precision, turn[:1])
+                if len(shares) >= SAMPLE:
+                    break
+            self._groups = terciles(shares)
+            logging.info(
+                f'Terciles of the lexical precision of {len(shares)} training labels: '
+                f'{self._groups.medium:.3f} and {self._groups.high:.3f}'
+            )
+        return self._groups
+
+    def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
+        """The episode with tokens before its texts."""
+        for message, tokens in zip(episode, self._tokens(episode)):
+            text = message.get('text')
+            words = [*tokens, *([] if text is None else [text])]
+            message.force_set('text', ' '.join(words))
+        return [episode]
+
+    def _tokens(self, episode: list[Message]) -> list[list[str]]:
+        if not DatatypeHelper.is_training(self.opt['datatype']):
+            return [BEST] * len(episode)
+        return [
+            control_tokens(example or NO_LABEL, score, self.groups)
+            for example, score in self.first_labels(episode)
+        ]
+
+
+def training_episodes(opt: Opt) -> Iterable[list[dict[str, Any]]]:
+    """The training episodes of a task as this mutator receives them."""
+    # Imported late: a world needs agents, which a user of the names alone does not.
+    from parlai_q2.parlai.task_episodes import TaskEpisodes
+
+    names = (opt.get('mutators') or '').replace('+', ',').split(',')
+    before = '+'.join(names[: names.index(NAME)]) or None
+    return TaskEpisodes(Opt({**opt, 'datatype': 'train', 'mutators': before}))
