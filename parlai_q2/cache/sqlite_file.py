@@ -2,9 +2,9 @@
 Opens the SQLite file of the score cache for several processes at once, creates its
 tables, and sets a damaged file aside.
 
-A damaged file is renamed and a new one is started. A file that does not bear our
-application id, or a newer one, may be somebody's data and is refused; one that can only
-be read is read. If the file cannot be used otherwise (a full disk), the cache warns
+A damaged file is renamed and a new one is started. A file that is not a cache of ours,
+or a newer one, may be somebody's data and is refused; one that can only be read is
+read. If the file cannot be used otherwise (a full disk), the cache warns
 once, and scoring goes on without it.
 """
 
@@ -24,8 +24,8 @@ from parlai_q2.io.files import beside, locked
 VERSION = 1
 # "pQ2s" distinguishes a score cache from any other SQLite file.
 APPLICATION_ID = 0x70513273
-# Where it is in the file.
-ID_AT = 68
+# The first bytes of every SQLite file, and where its application id is.
+MAGIC, ID_AT = b'SQLite format 3\0', 68
 # Of sqlite3, whose own names for them came with Python 3.11.
 SQLITE_ERROR, SQLITE_BUSY, SQLITE_LOCKED = 1, 5, 6
 # Seconds to wait for another process's write.
@@ -214,23 +214,34 @@ def shrink(connection: sqlite3.Connection) -> None:
 
 
 def _check_tables(connection: sqlite3.Connection, tables: set[str], path: Path) -> None:
+    ours = number(connection, 'PRAGMA application_id') == APPLICATION_ID
+    whole = {'signatures', 'scores'} <= tables
+    if tables and not ours and not whole:
+        raise ConfigError(
+            f"{path} is another program's SQLite file, not a score cache. "
+            f'Give {ANOTHER}.'
+        )
     version = number(connection, 'PRAGMA user_version')
     if version > VERSION:
         raise ConfigError(
             f'The score cache {path} was made by a newer version of parlai_q2: update '
             f'parlai_q2, or give {ANOTHER}.'
         )
-    if version < VERSION or not {'signatures', 'scores'} <= tables:
+    if not (ours and whole and version == VERSION):
         raise sqlite3.DatabaseError('its tables or their version are damaged or old')
 
 
 def check_ours(path: Path) -> None:
-    """A ConfigError for a file that has content, but not our application id."""
+    """
+    A ConfigError for a file that has content, but neither the first bytes of an SQLite
+    file nor our application id.
+    """
     head = b''
     if path.exists():
         with open(path, 'rb') as stream:
             head = stream.read(ID_AT + 4)
-    if head and head[ID_AT:] != APPLICATION_ID.to_bytes(4, 'big'):
+    ours = head[ID_AT:] == APPLICATION_ID.to_bytes(4, 'big')
+    if head and not head.startswith(MAGIC) and not ours:
         raise ConfigError(
             f'{path} is not a parlai_q2 score cache, or its beginning is damaged. Give '
             f'{ANOTHER}, or delete this one if nobody needs it.'

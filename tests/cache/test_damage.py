@@ -15,7 +15,7 @@ from contextlib import closing
 import pytest
 
 from parlai_q2.cache import ScoreCache
-from parlai_q2.cache.sqlite_file import ID_AT, SqliteFile
+from parlai_q2.cache.sqlite_file import MAGIC, SqliteFile
 from parlai_q2.errors import ConfigError
 from parlai_q2.scorers.calibrated import ExtendedScorer
 from tests.cache.counting import SIGNATURE, CountingScorer, examples, scores
@@ -33,9 +33,8 @@ def path(tmp_path):
     return path
 
 
-def garbage(path):
-    head = path.read_bytes()[: ID_AT + 4]
-    path.write_bytes(head + b'this is no database' * 200)
+def zeroed(path):
+    path.write_bytes(MAGIC.ljust(path.stat().st_size, b'\0'))
 
 
 def truncated(path):
@@ -57,7 +56,7 @@ def older_tables(path):
     change(path, 'PRAGMA user_version = 0')
 
 
-@pytest.mark.parametrize('harm', [garbage, truncated, tables_gone, older_tables])
+@pytest.mark.parametrize('harm', [zeroed, truncated, tables_gone, older_tables])
 def test_a_file_that_cannot_be_read_is_set_aside(path, harm, caplog):
     harm(path)
     harmed = path.read_bytes()
@@ -77,7 +76,8 @@ def test_a_file_that_cannot_be_read_is_set_aside(path, harm, caplog):
 
 
 @pytest.mark.parametrize(
-    'content', [b'notes\n', b'{"knowledge": "", "response": ""}\n' * 200, b'\0' * 8192]
+    'content',
+    [b'notes\n', b'{"knowledge": "", "response": ""}\n' * 200, b'\0' * 8192, MAGIC[:9]],
 )
 def test_a_file_that_was_never_a_cache_is_refused(tmp_path, content, caplog):
     path = tmp_path / 'notes.db'
@@ -123,7 +123,7 @@ def test_the_file_of_a_newer_version_is_left_alone(path, use):
 def test_another_programs_database_is_refused(tmp_path):
     path = tmp_path / 'theirs.sqlite'
     change(path, 'CREATE TABLE bookmarks (url TEXT)')
-    with pytest.raises(ConfigError, match='is not a parlai_q2 score cache'):
+    with pytest.raises(ConfigError, match='not a score cache'):
         ScoreCache(path).get(SIGNATURE, scores(1))
 
 

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from parlai_q2.cache import ScoreCache
-from parlai_q2.cache.sqlite_file import ID_AT
+from parlai_q2.cache.sqlite_file import MAGIC
 from tests.cache.counting import SIGNATURE, scores
 
 WRITER = """
@@ -54,10 +54,7 @@ def test_what_many_write_at_once_is_all_there(tmp_path):
 
 def test_a_damaged_file_is_set_aside_once_by_many(tmp_path):
     path = tmp_path / 'scores.sqlite'
-    ScoreCache(path).put(SIGNATURE, scores(1))
-    path.write_bytes(path.read_bytes()[: ID_AT + 4] + b'no database at all' * 1000)
-    for ending in ('-wal', '-shm'):
-        path.with_name(path.name + ending).unlink(missing_ok=True)
+    path.write_bytes(MAGIC + b'no database at all' * 1000)
     processes = [start(WRITER, path, 1000 * n) for n in range(4)]
     warnings = ''
     for process in processes:
