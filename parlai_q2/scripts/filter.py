@@ -90,8 +90,9 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> dict[str, Any]:
 
     :param size: the least number of labels in one call of the scorer.
     """
-    source, tasks = source_from_opt(opt), tasks_from_opt(opt)
-    labelling = label_engine_from_opt(opt, Role.CHOOSE)
+    # First what fails soonest, with a name that does not exist.
+    source, labelling = source_from_opt(opt), label_engine_from_opt(opt, Role.CHOOSE)
+    tasks = tasks_from_opt(opt)
     problems = log.Problems('Not scored')
     # With Ray there is no score cache, so the scores stay in their file.
     stay = opt.get('engine') == EngineName.RAY

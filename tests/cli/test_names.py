@@ -54,6 +54,12 @@ def test_a_command_tells_the_nearest(words, nearest):
         run(words.split())
 
 
+@pytest.mark.parametrize('command', ['filter', 'distill', 'conditions'])
+def test_a_missing_outfile_is_named_before_data_are_loaded(command):
+    with pytest.raises(ConfigError, match='--outfile is missing'):
+        run([command, '-t', 'integration_tests'])
+
+
 def test_a_module_that_is_not_there_is_refused():
     name = 'modul_nowhere:Agent'
     with pytest.raises(UnknownNameError, match='no module'), suggesting([name]):

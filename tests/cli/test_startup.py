@@ -134,10 +134,7 @@ MISTAKES = [
     (['rerank', '--infile', 'in.jsonl'], '--outfile is missing'),
     (['report'], 'Which scores?'),
     (['report', 'none.jsonl'], 'none.jsonl'),
-    (['filter', '-t', 'babi'], '--outfile is missing'),
     (['filter', '-t', 'q2:grounded_sampel'], "'q2:grounded_sample'"),
-    (['filter', '--outfile', 'o', '--choose', 'q3'], "'q3'"),
-    (['distill'], '--outfile is missing'),
 ]
 
 

@@ -8,7 +8,7 @@ import pytest
 from parlai_q2.__main__ import run
 from parlai_q2.cache import ScoreCache
 from parlai_q2.models import device
-from parlai_q2.parlai.mutators import base
+from parlai_q2.parlai import mutators
 from tests.filtering.toys import SCORER, TASK
 from tests.mutators.running import make_opt
 
@@ -83,6 +83,6 @@ def test_a_background_process_scores_on_the_cpu(monkeypatch):
     monkeypatch.setattr(device, 'gpus', lambda: ['cuda:3'])
     opt = make_opt('q2_filter')
     opt['background_index'] = 1
-    assert base.mutator_scorer(opt).scorer.device == 'cpu'
+    assert mutators.mutator_scorer(opt).scorer.device == 'cpu'
     opt['scorer_device'] = 'cuda:3'
-    assert base.mutator_scorer(opt).scorer.device == 'cuda:3'
+    assert mutators.mutator_scorer(opt).scorer.device == 'cuda:3'
