@@ -112,13 +112,6 @@ class ToyTeacher(DialogTeacher):
                 )
 
 
-@register_teacher('filter_toy_large')
-class LargeTeacher(ToyTeacher):
-    """The same with two hundred conversations."""
-
-    conversations = 200
-
-
 def said(conversations):
     """The (first, second) texts of conversations."""
     return [

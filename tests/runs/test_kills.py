@@ -1,136 +1,165 @@
 """
-``score`` and ``filter`` killed with 9 at random places, from their first line to their
-last: what the next run makes is equal to what one run makes, byte for byte.
+``score`` and ``filter`` killed with 9 before any change that they make to a file: what
+the next run writes is equal to what one run writes, byte for byte.
 """
 
 import json
-import random
+import os
 import resource
 import signal
+import sys
+import traceback
 
 import pytest
 
 from parlai_q2.scripts.filter import FilterScript
 from parlai_q2.scripts.score import score_file
 from tests.filtering import toys as filter_toys
-from tests.runs.killing import Forked, lines_of, spread, tear
 from tests.runs.toys import K, ToyScorer, write_records
 
 KILLED = -9
-RESPONSES = [f'a chain of shops founded in {n}' for n in range(60)]
+# What changes files: the process is killed before one of these calls.
+CHANGES = ('write_lines', 'replace', 'fsync', 'unlink')
 OUTPUTS = {
     'score': ('out.jsonl', 'out.jsonl.meta.json'),
     'filter': ('kept.jsonl', 'kept.dropped.jsonl', 'kept.summary.txt'),
 }
 
 
-@pytest.fixture(scope='module')
-def infile(tmp_path_factory):
-    """Sixty records, one of them bad and one with nothing to verify."""
-    path = write_records(tmp_path_factory.mktemp('in') / 'in.jsonl', RESPONSES)
-    lines = path.read_text().splitlines()
-    lines[17] = '{"id": 17, "response": '
-    lines[41] = json.dumps({'id': 41, 'knowledge': K, 'response': ''})
-    path.write_text('\n'.join(lines) + '\n')
-    return path
+def score(folder, chunk_size=4):
+    """Score sixteen records, one of them bad and one with nothing to verify."""
+    infile = folder.parent / 'in.jsonl'
+    score_file(infile, folder / 'out.jsonl', ToyScorer(folder), chunk_size=chunk_size)
 
 
-def score(infile, folder, seconds=0.0):
-    """Score in a folder, in chunks of four."""
-    scorer = ToyScorer(folder, seconds)
-    score_file(infile, folder / 'out.jsonl', scorer, chunk_size=4)
-
-
-def filter_():
-    """Filter 600 turns in the current folder; three calls of the scorer."""
+def filter_(folder):
+    """Filter 36 turns in four calls of the scorer."""
     FilterScript.main(
-        task='filter_toy_large', choose=filter_toys.SCORER, outfile='kept.jsonl'
+        task=filter_toys.TASK,
+        choose=filter_toys.SCORER,
+        outfile='kept.jsonl',
+        chunk_size=9,
     )
 
 
-@pytest.fixture(scope='module')
-def scored(infile, tmp_path_factory):
-    """The folder of a scoring run that nobody killed."""
-    folder = tmp_path_factory.mktemp('whole') / 'score'
-    assert Forked(folder, lambda: score(infile, folder)).wait() == 0
-    return folder
+COMMANDS = {'score': score, 'filter': filter_}
 
 
-@pytest.fixture(scope='module')
-def filtered(tmp_path_factory):
-    """The folder of a filtering run that nobody killed."""
-    folder = tmp_path_factory.mktemp('whole') / 'filter'
-    assert Forked(folder, filter_).wait() == 0
-    return folder
-
-
-def assert_same(kind, folder, whole):
-    for name in OUTPUTS[kind]:
-        assert (folder / name).read_bytes() == (whole / name).read_bytes(), name
-    part_files = [path.name for path in folder.iterdir() if '.part' in path.name]
-    # Of a file that was being begun; it is hidden.
-    assert [name for name in part_files if kind == 'score' or name[0] != '.'] == []
-
-
-@pytest.mark.parametrize('place', spread('one'))
-def test_scoring_killed_at_a_line(infile, scored, tmp_path, place):
-    line = 1 + int(place * lines_of(scored))
-    killed = Forked(tmp_path, lambda: score(infile, tmp_path), line)
-    assert killed.wait() == KILLED
-    tear(tmp_path / 'out.jsonl.part', random.Random(place).random())
-    assert Forked(tmp_path, lambda: score(infile, tmp_path)).wait() == 0
-    assert_same('score', tmp_path, scored)
-
-
-@pytest.mark.parametrize('place', spread('filter'))
-def test_filtering_killed_at_a_line(filtered, tmp_path, place):
-    line = 1 + int(place * lines_of(filtered))
-    assert Forked(tmp_path, filter_, line).wait() == KILLED
-    assert Forked(tmp_path, filter_).wait() == 0
-    assert_same('filter', tmp_path, filtered)
-
-
-def full_disk(size):
+def run_forked(folder, command, kill_at=None):
     """
-    Let no file of this process grow beyond so many bytes, as on a disk without room.
+    Run a command in a folder and a process of its own.
+
+    :param kill_at: the number of the change before which the process kills itself.
+    :return: its exit status, or minus the signal; 1 for an error.
     """
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    folder.mkdir(exist_ok=True)
+    process = os.fork()
+    if process:
+        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    status = 1
+    try:
+        os.chdir(folder)
+        log = os.open('log.txt', os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.environ['PARLAI_Q2_CACHE'] = str(folder / 'scores.sqlite')
+        count = 0
+
+        def watch(frame, event, argument):
+            nonlocal count
+            name = argument.__name__ if event == 'c_call' else frame.f_code.co_name
+            if event in ('call', 'c_call') and name in CHANGES:
+                count += 1
+                if count == kill_at:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.setprofile(watch)
+        command(folder)
+        sys.setprofile(None)
+        (folder / 'count.txt').write_text(str(count))
+        status = 0
+    except BaseException:
+        os.write(2, traceback.format_exc().encode())
+    finally:
+        os._exit(status)
 
 
-def test_scoring_on_a_full_disk_says_so_and_goes_on_when_there_is_room(
-    infile, scored, tmp_path
-):
-    def run():
-        full_disk(8000)
-        score(infile, tmp_path)
-
-    assert Forked(tmp_path, run).wait() == 1
-    assert 'InputError: Cannot write' in (tmp_path / 'said.txt').read_text()
-    assert 0 < (tmp_path / 'out.jsonl.part').stat().st_size <= 8000
-    assert Forked(tmp_path, lambda: score(infile, tmp_path)).wait() == 0
-    # Of fifteen chunks, the one that there was no room for was scored twice.
-    calls = [path.read_text().count('\n') for path in tmp_path.glob('worker.*')]
-    assert sum(calls) == 16
-    assert_same('score', tmp_path, scored)
+@pytest.fixture(scope='module')
+def whole(tmp_path_factory):
+    """A folder with the input, and for each command the folder of a whole run."""
+    top = tmp_path_factory.mktemp('whole')
+    write_input(top)
+    for name, command in COMMANDS.items():
+        assert run_forked(top / name, command) == 0, (
+            top / name / 'log.txt'
+        ).read_text()
+    return top
 
 
-def test_a_part_with_a_hole_is_scored_again_from_there(tmp_path):
+def write_input(folder):
+    path = write_records(folder / 'in.jsonl', [f'founded in {n}' for n in range(16)])
+    lines = path.read_text().splitlines()
+    lines[7] = '{"id": 7, "response": '
+    lines[11] = json.dumps({'id': 11, 'knowledge': K, 'response': ''})
+    path.write_text('\n'.join(lines) + '\n')
+    # Outputs name the time of their input.
+    os.utime(path, ns=(0, 10**18))
+
+
+def assert_equal_outputs(name, folder, whole):
+    for output in OUTPUTS[name]:
+        content = (folder / output).read_bytes()
+        expected = (whole / name / output).read_bytes()
+        top = str(folder.parent).encode()
+        assert content.replace(top, str(whole).encode()) == expected, output
+    left_over = [path.name for path in folder.iterdir() if '.part' in path.name]
+    assert [part for part in left_over if part[0] != '.'] == []
+
+
+@pytest.mark.parametrize('place', [0.0, 0.2, 0.4, 0.6, 0.8, 0.99])
+@pytest.mark.parametrize('name', COMMANDS)
+def test_a_killed_run_is_completed_by_the_next(whole, tmp_path, name, place):
+    count = int((whole / name / 'count.txt').read_text())
+    assert count > 5
+    write_input(tmp_path)
+    folder, kill_at = tmp_path / name, 1 + int(place * count)
+    assert run_forked(folder, COMMANDS[name], kill_at) == KILLED
+    part = folder / 'out.jsonl.part'
+    if part.exists():
+        # As if the system had written only a part of the last lines.
+        os.truncate(part, max(0, part.stat().st_size - int(100 * place)))
+    log = folder / 'log.txt'
+    assert run_forked(folder, COMMANDS[name]) == 0, log.read_text()
+    assert_equal_outputs(name, folder, whole)
+
+
+def test_a_full_disk_is_named_and_the_run_goes_on_when_there_is_room(whole, tmp_path):
+    def run_on_full_disk(folder):
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, hard))
+        score(folder)
+
+    write_input(tmp_path)
+    folder = tmp_path / 'score'
+    assert run_forked(folder, run_on_full_disk) == 1
+    assert 'InputError: Cannot write' in (folder / 'log.txt').read_text()
+    assert 0 < (folder / 'out.jsonl.part').stat().st_size <= 3000
+    assert run_forked(folder, score) == 0
+    # Of four chunks, the one that there was no room for was scored twice.
+    calls = [path.read_text().count('\n') for path in folder.glob('worker.*')]
+    assert sum(calls) == 5
+    assert_equal_outputs('score', folder, whole)
+
+
+def test_a_part_with_a_hole_is_scored_again_from_there(whole, tmp_path):
     # As after a loss of power: a file can be longer than what reached the disk.
-    infile = write_records(tmp_path / 'in.jsonl', [f'in {n}' for n in range(9)])
-    whole, out = tmp_path / 'whole.jsonl', tmp_path / 'out.jsonl'
-    scorer = ToyScorer(tmp_path)
-    score_file(infile, whole, scorer, chunk_size=2)
-    part = tmp_path / 'out.jsonl.part'
-    lines = whole.read_bytes().splitlines(keepends=True)
-    with pytest.raises(KeyboardInterrupt):
-        score_file(infile, out, Interrupted(tmp_path), chunk_size=2)
-    part.write_bytes(b''.join(lines[:5]) + b'\0' * 50 + b'\n' + lines[6])
-    score_file(infile, out, scorer, chunk_size=2)
-    assert out.read_bytes() == whole.read_bytes()
-
-
-class Interrupted(ToyScorer):
-    def score(self, examples):
-        raise KeyboardInterrupt
+    write_input(tmp_path)
+    folder = tmp_path / 'score'
+    count = int((whole / 'score' / 'count.txt').read_text())
+    assert run_forked(folder, score, count // 2) == KILLED
+    lines = (whole / 'score' / 'out.jsonl').read_bytes().splitlines(keepends=True)
+    hole = b'\0' * 50 + b'\n'
+    (folder / 'out.jsonl.part').write_bytes(b''.join([*lines[:5], hole, lines[6]]))
+    assert run_forked(folder, score) == 0
+    assert_equal_outputs('score', folder, whole)
