@@ -6,8 +6,9 @@ these describe, and the way of a file through it, with its log.
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from parlai_q2.cli import log
 from parlai_q2.cli.parser import given_file
@@ -15,13 +16,14 @@ from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, UnscoredError
 from parlai_q2.io.files import read_state
 from parlai_q2.io.formats import Format
-from parlai_q2.runs.file_run import FileRun, Line, Task
+from parlai_q2.runs.file_run import FileJob, FileRun, Line
 from parlai_q2.runs.job import CHUNK_RECORDS, Chunk, Engine, Job, LocalEngine
 from parlai_q2.runs.outputs import STDOUT, Outputs, plan_outputs
 from parlai_q2.signature import Signature, assumed
 
 # So many empty files are named.
 MAX_NAMED = 5
+T = TypeVar('T')
 RAY_OPTIONS = ('ray_address', 'ray_actors', 'ray_cpus', 'ray_gpus')
 
 
@@ -132,17 +134,27 @@ def engine_from_opt(opt: Mapping[str, Any], job: Job) -> Engine:
     )
 
 
-def with_device(opt: Mapping[str, Any], device: str | None) -> dict[str, Any]:
+def make_later(
+    make: Callable[[Mapping[str, Any]], T], opt: Mapping[str, Any]
+) -> Callable[[str | None], T]:
     """
-    The options that are plain values, as a process without ParlAI can read them, with
-    the device of that process.
+    A function that makes something of options in the process that uses it, for the
+    device of that process. It can be sent there, even where ParlAI is not installed.
+
+    :param make: makes it of the options that are plain values.
     """
     plain = {
         name: value
         for name, value in opt.items()
         if value is None or isinstance(value, (str, int, float, bool))
     }
-    return {**plain, 'scorer_device': device} if device else plain
+    return partial(_make_for_device, make, plain)
+
+
+def _make_for_device(
+    make: Callable[[Mapping[str, Any]], T], opt: Mapping[str, Any], device: str | None
+) -> T:
+    return make({**opt, 'scorer_device': device} if device else opt)
 
 
 def add_file_options(group: Any, infile: str) -> None:
@@ -182,17 +194,17 @@ class Reporter:
     def __init__(
         self,
         outputs: Outputs,
-        task: Task,
+        job: FileJob,
         name: str,
         show: Callable[[list[Line]], None] | None,
     ):
-        self._outputs, self._task, self._show = outputs, task, show
-        self._problems = log.Problems(f'Not {task.participle}')
+        self._outputs, self._job, self._show = outputs, job, show
+        self._problems = log.Problems(f'Not {job.participle}')
         # Bytes of the files before the current one, all read.
         self._read = 0
         # The size of the standard input is not known and counts as 0.
         total = sum(read_state(pair.infile)['size'] for pair in outputs.files)
-        self.progress = log.Progress(name, total or None, task.unit, 0, 0)
+        self.progress = log.Progress(name, total or None, job.unit, 0, 0)
         self.summaries: list[dict[str, Any]] = []
         self.complaints: list[str] = []
 
@@ -205,8 +217,8 @@ class Reporter:
             )
         if run.resumed:
             log.info(
-                f'Continuing after the {run.resumed} {self._task.unit} already '
-                f'{self._task.participle}.'
+                f'Continuing after the {run.resumed} {self._job.unit} already '
+                f'{self._job.participle}.'
             )
             self.progress.skip(run.resumed, run.resumed_end)
 
@@ -227,7 +239,7 @@ class Reporter:
         log.info(f'Wrote {outfile or "the standard output"}. {run.tally.describe()}')
         self._outputs.complete(run.files, run.summary)
         count, good = run.tally.records, run.tally.good
-        unit, participle = self._task.unit, self._task.participle
+        unit, participle = self._job.unit, self._job.participle
         if count and not good:
             self.complaints.append(
                 f'None of the {count} {unit} in {infile} could be {participle}. '
@@ -243,8 +255,7 @@ class Reporter:
 
 def run_command_on_files(
     opt: Mapping[str, Any],
-    job: Job,
-    task: Task,
+    job: FileJob,
     name: str,
     show: Callable[[list[Line]], None] | None = None,
 ) -> dict[str, Any]:
@@ -270,7 +281,7 @@ def run_command_on_files(
         return process_files(
             outputs,
             engine,
-            task,
+            job,
             name,
             format=opt.get('format'),
             size=size,
@@ -282,7 +293,7 @@ def run_command_on_files(
 def process_files(
     outputs: Outputs,
     engine: Engine,
-    task: Task,
+    job: FileJob,
     name: str,
     *,
     format: str | None = None,
@@ -299,19 +310,19 @@ def process_files(
     :raises InputError: when an input cannot be read, has no record or changes during
         the run, or another run is writing an output.
     """
-    skipped = outputs.skip_finished(engine.signature, format, task.identity)
+    skipped = outputs.skip_finished(engine.signature, format, job.names)
     if skipped:
         log.info(f'{skipped} files are complete already.')
     summary_file = outputs.summary
-    reporter = Reporter(outputs, task, name, show)
+    reporter = Reporter(outputs, job, name, show)
     with reporter.progress:
-        _run_files(outputs, engine, task, format, size, reporter)
+        _run_files(outputs, engine, job, format, size, reporter)
     if outputs.is_folder:
         outputs.write_manifest(engine.signature)
-        empty = _describe_empty(outputs, task.unit)
+        empty = _describe_empty(outputs, job.unit)
         log.info(f'Wrote {outputs.target}, with its manifest.{empty}')
         if not any(entry['records'] for entry in outputs.entries.values()):
-            raise UnscoredError(f'There are no {task.unit} in any of the files.')
+            raise UnscoredError(f'There are no {job.unit} in any of the files.')
     report_signature(engine.signature, summary_file)
     if reporter.complaints:
         message = '\n'.join(reporter.complaints)
@@ -326,7 +337,7 @@ def process_files(
 def _run_files(
     outputs: Outputs,
     engine: Engine,
-    task: Task,
+    job: FileJob,
     format: str | None,
     size: int,
     reporter: Reporter,
@@ -340,7 +351,7 @@ def _run_files(
 
     def read_chunks() -> Iterator[Chunk]:
         for pair in outputs.files:
-            run = FileRun(pair, task, engine.signature, format, size)
+            run = FileRun(pair, job, engine.signature, format, size)
             runs.append(run)
             reporter.begin(run)
             yield from run.chunks()

@@ -5,18 +5,18 @@ that was written whole.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.files import Location, read_state
 from parlai_q2.io.parquet import Column, is_parquet, write_parquet
 from parlai_q2.io.read import FileRecord
 from parlai_q2.io.write import ResumableWriter, StdoutWriter, encode_line
-from parlai_q2.runs.job import CHUNK_RECORDS, Chunk, cut_chunks
+from parlai_q2.runs.job import CHUNK_RECORDS, Chunk, Job, cut_chunks
 from parlai_q2.runs.outputs import FilePair, identify
 
 Line = dict[str, Any]
@@ -41,28 +41,31 @@ class Tally(Protocol):
         """The counts as text for people."""
 
 
-@dataclass(frozen=True)
-class Task:
+class FileJob(Job):
     """
-    What a command reads and writes, and how messages name it.
+    A job over the records of files.
 
-    :param unit: ``records`` or the like.
-    :param participle: ``scored`` or the like.
-    :param read: yields the records of a file, by its place and its format.
-    :param make_tally: makes what counts the lines.
-    :param identity: what else a run must have in common with one that it resumes.
-    :param signature_field: the field of the first good line that has the signature, if
+    :cvar unit: what messages call records: ``records`` or the like.
+    :cvar participle: what becomes of them: ``scored`` or the like.
+    :cvar signature_field: the field of the first good line that has the signature, if
         not every line has it.
-    :param columns: those of each Parquet file, with their kinds.
+    :cvar columns: those of each Parquet file, with their kinds.
+    :ivar names: the names that fields have in the file, by those they are read by.
     """
 
-    unit: str
-    participle: str
-    read: Callable[[Location, str | None], Iterator[FileRecord]]
-    make_tally: Callable[[], Tally]
-    identity: Mapping[str, Any] = field(default_factory=dict)
-    signature_field: str | None = None
-    columns: Mapping[str, Column] = field(default_factory=dict)
+    unit: ClassVar[str]
+    participle: ClassVar[str]
+    signature_field: ClassVar[str | None] = None
+    columns: ClassVar[Mapping[str, Column]] = {}
+    names: Mapping[str, str]
+
+    @abstractmethod
+    def read(self, path: Location, format: str | None) -> Iterator[FileRecord]:
+        """The records of a file."""
+
+    @abstractmethod
+    def make_tally(self) -> Tally:
+        """Make what counts the lines."""
 
 
 class FileRun:
@@ -81,25 +84,25 @@ class FileRun:
     def __init__(
         self,
         files: FilePair,
-        task: Task,
+        job: FileJob,
         signature: str,
         format: str | None = None,
         size: int = CHUNK_RECORDS,
     ):
-        self.files, self.task = files, task
+        self.files, self.job = files, job
         self.state = read_state(files.infile)
-        self.identity = identify(files.infile, signature, format, task.identity)
+        self.identity = identify(files.infile, signature, format, job.names)
         self.writer: ResumableWriter | StdoutWriter = StdoutWriter()
         if files.outfile is not None:
             self.writer = ResumableWriter(files.outfile, self.identity, *files.inputs)
-        self.tally = task.make_tally()
+        self.tally = job.make_tally()
         self.summary: dict[str, Any] = {}
         self.resumed_end = 0
         # Chunks that were read, but not written yet.
         self.pending = 0
         self.read_all = False
         try:
-            records = task.read(files.infile, format)
+            records = job.read(files.infile, format)
             self._chunks = self._skip_written(cut_chunks(records, size))
         except BaseException:
             if self.writer.done:
@@ -148,10 +151,10 @@ class FileRun:
 
     def write(self, chunk: Chunk, lines: list[Line]) -> None:
         """Append the lines of the next chunk."""
-        if self.task.signature_field and not self.tally.good:
+        if self.job.signature_field and not self.tally.good:
             good = (line for line in lines if 'error' not in line)
             for line in islice(good, 1):
-                line[self.task.signature_field] = self.identity['signature']
+                line[self.job.signature_field] = self.identity['signature']
         self.writer.write_lines(b''.join(map(encode_line, lines)))
         self.tally.add(lines, chunk.nulled)
         self.pending -= 1
@@ -175,7 +178,7 @@ class FileRun:
         self.summary = {**self.identity, **self.tally.summary()}
         convert = None
         if self.files.outfile is not None and is_parquet(self.files.outfile):
-            convert = partial(write_parquet, columns=self.task.columns)
+            convert = partial(write_parquet, columns=self.job.columns)
         self.writer.finish(self.summary, convert)
 
 

@@ -98,14 +98,14 @@ class Outputs:
             writable(pair.outfile, *pair.inputs)
 
     def skip_finished(
-        self, signature: str, format: str | None, settings: Mapping[str, Any]
+        self, signature: str, format: str | None, names: Mapping[str, str]
     ) -> int:
         """Leave out what an earlier run has finished in a folder; return how many."""
         if not self.is_folder:
             return 0
         unfinished = []
         for pair in self.files:
-            identity = identify(pair.infile, signature, format, settings)
+            identity = identify(pair.infile, signature, format, names)
             summary = _read_finished(pair, identity)
             if summary is None:
                 unfinished.append(pair)
@@ -259,7 +259,7 @@ def output_name(name: str, ending: str | None = None) -> str:
 
 
 def identify(
-    infile: Location, signature: str, format: str | None, settings: Mapping[str, Any]
+    infile: Location, signature: str, format: str | None, names: Mapping[str, str]
 ) -> dict[str, Any]:
     """What a run must have in common with one that it resumes."""
     return {
@@ -267,7 +267,7 @@ def identify(
         'infile': str(infile.resolve()),
         'format': format,
         **read_state(infile),
-        **settings,
+        **({'fields': dict(names)} if names else {}),
     }
 
 

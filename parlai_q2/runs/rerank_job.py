@@ -2,18 +2,20 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
 from parlai_q2.claims import Kind, Label
 from parlai_q2.enums import Word
 from parlai_q2.intervals import Interval, mean_interval
+from parlai_q2.io.files import Location
 from parlai_q2.io.parquet import Column
 from parlai_q2.io.read import FileRecord
 from parlai_q2.lines import error_line, lost_line, ranking_line
-from parlai_q2.rerank import PoolRecord, Reranker
+from parlai_q2.rerank import PoolRecord, Reranker, read_pools
+from parlai_q2.runs.file_run import FileJob
 from parlai_q2.runs.job import Loaded
 
 # The kinds of columns in Parquet.
@@ -43,16 +45,29 @@ MakeReranker = Callable[[str | None], Reranker]
 
 
 @dataclass(frozen=True)
-class RerankJob:
+class RerankJob(FileJob):
     """
-    Reranks pools; see :class:`~parlai_q2.runs.job.Job`.
+    Reranks pools; see :class:`~parlai_q2.runs.file_run.FileJob`.
 
     :param make_reranker: must be picklable for Ray.
     :param abstain_text: the reply instead of one that is not grounded.
     """
 
+    unit = 'pools'
+    participle = 'reranked'
+    columns = COLUMNS
+
     make_reranker: MakeReranker
     abstain_text: str
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def read(self, path: Location, format: str | None) -> Iterator[PoolRecord]:
+        """The pools of a file; its ending tells the format."""
+        return read_pools(path, self.names)
+
+    def make_tally(self) -> 'RerankTally':
+        """Make what counts the lines."""
+        return RerankTally()
 
     def load(self, device: str | None = None) -> Loaded:
         """Make the reranker."""

@@ -1,15 +1,17 @@
 """Scores records: what a process does with the records that it is sent."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from parlai_q2.claims import Kind, Label
 from parlai_q2.intervals import Interval, share_interval
+from parlai_q2.io.files import Location
 from parlai_q2.io.parquet import Column
-from parlai_q2.io.read import FileRecord, Record
+from parlai_q2.io.read import FileRecord, Record, read_records
 from parlai_q2.lines import error_line, lost_line, score_line
+from parlai_q2.runs.file_run import FileJob
 from parlai_q2.runs.job import Loaded
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.shell import LANGUAGE
@@ -30,24 +32,28 @@ MakeScorer = Callable[[str | None], Scorer]
 
 
 @dataclass(frozen=True)
-class FixedScorer:
-    """Gives the scorer that it was made with, to a job of this process."""
-
-    scorer: Scorer
-
-    def __call__(self, device: str | None) -> Scorer:
-        return self.scorer
-
-
-@dataclass(frozen=True)
-class ScoreJob:
+class ScoreJob(FileJob):
     """
-    Scores records; see :class:`~parlai_q2.runs.job.Job`.
+    Scores records; see :class:`~parlai_q2.runs.file_run.FileJob`.
 
     :param make_scorer: must be picklable for Ray.
     """
 
+    unit = 'records'
+    participle = 'scored'
+    signature_field = 'signature'
+    columns = COLUMNS
+
     make_scorer: MakeScorer
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def read(self, path: Location, format: str | None) -> Iterator[Record]:
+        """The records of a file."""
+        return read_records(path, format, self.names)
+
+    def make_tally(self) -> 'ScoreTally':
+        """Make what counts the lines."""
+        return ScoreTally()
 
     def load(self, device: str | None = None) -> Loaded:
         """Make the scorer."""

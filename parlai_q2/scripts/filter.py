@@ -21,7 +21,7 @@ from parlai_q2.cli.file_command import (
     add_scale_options,
     check_scale,
     engine_from_opt,
-    with_device,
+    make_later,
 )
 from parlai_q2.cli.knowledge_options import source_from_opt
 from parlai_q2.cli.parser import given_file
@@ -41,7 +41,6 @@ from parlai_q2.parlai.filtered_files import (
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.runs.job import Engine, LocalEngine
 from parlai_q2.runs.label_scores import KeptScores, LabelJob
-from parlai_q2.runs.score_job import FixedScorer
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer
 from parlai_q2.scorers.roles import Role
 from parlai_q2.signature import Signature
@@ -143,14 +142,9 @@ def label_engine_from_opt(opt: Mapping[str, Any], role: Role) -> LabelEngine:
     """
     if opt.get('engine', EngineName.LOCAL) == EngineName.LOCAL:
         scorer = judge_from_opt(opt, role)
-        return LabelEngine(LocalEngine(LabelJob(FixedScorer(scorer))), scorer)
-    make_scorer = partial(make_judge, with_device(opt, None), role)
+        return LabelEngine(LocalEngine(LabelJob(lambda device: scorer)), scorer)
+    make_scorer = make_later(partial(judge_from_opt, role=role, cache=False), opt)
     return LabelEngine(engine_from_opt(opt, LabelJob(make_scorer)))
-
-
-def make_judge(opt: Mapping[str, Any], role: Role, device: str | None) -> Scorer:
-    """A process's scorer, on its device or that of ``opt``, without the cache."""
-    return judge_from_opt(with_device(opt, device), role, cache=False)
 
 
 def check_alone(opt: Opt) -> None:

@@ -3,7 +3,6 @@
 import shutil
 import sys
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,34 +13,21 @@ from parlai_q2.cli.file_command import (
     add_file_options,
     add_out_format,
     add_scale_options,
+    make_later,
     process_files,
     run_command_on_files,
-    with_device,
 )
 from parlai_q2.cli.parser import add_fields_option
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import UnscoredError
 from parlai_q2.io.fields import NO_NAMES, read_fields
 from parlai_q2.io.formats import Format
-from parlai_q2.io.read import read_example, read_records
-from parlai_q2.runs.file_run import Line, Task
+from parlai_q2.io.read import read_example
+from parlai_q2.runs.file_run import Line
 from parlai_q2.runs.job import CHUNK_RECORDS, Engine, LocalEngine
 from parlai_q2.runs.outputs import plan_outputs
-from parlai_q2.runs.score_job import COLUMNS, FixedScorer, ScoreJob, ScoreTally
+from parlai_q2.runs.score_job import ScoreJob
 from parlai_q2.scorers.base import Scorer
-
-
-def make_task(names: Mapping[str, str]) -> Task:
-    """What is read and written; ``names`` as for :func:`read_records`."""
-    return Task(
-        'records',
-        'scored',
-        partial(read_records, names=names),
-        ScoreTally,
-        identity={'fields': dict(names)} if names else {},
-        signature_field='signature',
-        columns=COLUMNS,
-    )
 
 
 def add_options(parser: Any) -> None:
@@ -73,16 +59,9 @@ def add_options(parser: Any) -> None:
 
 def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     """Score the files that options name; return the summary written beside them."""
-    job = ScoreJob(partial(make_scorer, with_device(opt, None)))
+    job = ScoreJob(make_later(scorer_from_opt, opt), read_fields(opt['fields']))
     show = show_scores if opt['show'] else None
-    return run_command_on_files(
-        opt, job, make_task(read_fields(opt['fields'])), opt['measure'], show
-    )
-
-
-def make_scorer(opt: Mapping[str, Any], device: str | None) -> Scorer:
-    """A process's scorer, on its device or that of ``opt``."""
-    return scorer_from_opt(with_device(opt, device))
+    return run_command_on_files(opt, job, opt['measure'], show)
 
 
 def score_file(
@@ -114,12 +93,13 @@ def score_file(
     :raises InputError: when the input cannot be read, has no good record or changes
         during the run, or another run is writing this output.
     """
+    job = ScoreJob(lambda device: scorer, names)
     outputs = plan_outputs(str(infile), str(outfile))
     outputs.check()
     summary = process_files(
         outputs,
-        engine or LocalEngine(ScoreJob(FixedScorer(scorer))),
-        make_task(names),
+        engine or LocalEngine(job),
+        job,
         scorer.name,
         format=format,
         size=chunk_size,

@@ -12,7 +12,6 @@ from parlai_q2.filtering.judge import judge_batches, make_batches
 from parlai_q2.filtering.policy import Policy, Reason
 from parlai_q2.runs.job import LocalEngine
 from parlai_q2.runs.label_scores import KeptScores, LabelJob
-from parlai_q2.runs.score_job import FixedScorer
 from tests.files import read_lines, write_lines
 from tests.filtering.toys import SCORER, TASK, WordScorer, episode, said
 
@@ -23,7 +22,7 @@ OUTPUTS = ('kept.jsonl', 'kept.dropped.jsonl', 'kept.summary.txt')
 
 
 def kept_scores(path, scorer, stay=True):
-    return KeptScores(path, LocalEngine(LabelJob(FixedScorer(scorer))), stay)
+    return KeptScores(path, LocalEngine(LabelJob(lambda device: scorer)), stay)
 
 
 def judged(kept_scores, episodes=EPISODES, chunk=4):
@@ -82,7 +81,7 @@ def test_a_label_without_a_score_is_named_and_dropped(tmp_path):
         signature = 'toy'
 
         def run(self, chunks):
-            job = LabelJob(FixedScorer(WordScorer()))
+            job = LabelJob(lambda device: WordScorer())
             for chunk in chunks:
                 results = job.load().process(chunk.items)
                 results[1] = job.report_lost(chunk.items[1], 'a process died of it')

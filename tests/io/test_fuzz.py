@@ -8,19 +8,13 @@ import json
 import random
 
 import pytest
-import torch
 
-from parlai_q2.cache import ScoreCache
 from parlai_q2.errors import Q2Error, RecordError
 from parlai_q2.io.read import read_conversations, read_records
-from parlai_q2.models.converted.folder import read_tensors
 from parlai_q2.presets import load_preset
 from parlai_q2.report.scored_file import read_scored_file
 from parlai_q2.rerank.pools import read_pools
-from parlai_q2.scorers.calibrated import ExtendedScorer
-from tests.cache.counting import CountingScorer, examples
 from tests.report.samples import reranked, scored
-from tests.tiny import write_int8
 
 INPUTS = 400
 # What JSON may hold in place of what it should, and what may be anywhere in a file.
@@ -158,45 +152,3 @@ def test_a_reader_gives_what_it_can_and_an_error_of_ours_for_the_rest(name, tmp_
             raise AssertionError(f'seed {seed}: {path.read_bytes()!r}') from error
     assert good > INPUTS / 20
     assert bad > INPUTS / 20
-
-
-def test_damaged_weights_are_an_error_of_ours(tmp_path):
-    path = tmp_path / 'model.int8.safetensors'
-    write_int8({'a.weight': torch.randn(4, 6), 'a.bias': torch.randn(4)}, path)
-    whole = path.read_bytes()
-    for seed in range(INPUTS):
-        path.write_bytes(damaged(whole, random.Random(seed)))
-        try:
-            read_tensors(tmp_path)
-        except Q2Error as error:
-            assert path.name in str(error)
-
-
-@pytest.fixture
-def cache(tmp_path):
-    """The bytes of a cache of sixty scores."""
-    store = ScoreCache(tmp_path / 'whole.sqlite')
-    scorer = ExtendedScorer(CountingScorer(), store=store)
-    scorer.score(examples(60))
-    store.file.close()
-    return store.path.read_bytes()
-
-
-def score_again(path):
-    """Score the sixty twice with a damaged cache; how many scores it had."""
-    scorer = ExtendedScorer(CountingScorer(), store=ScoreCache(path))
-    for _ in range(2):
-        assert scorer.score(examples(60)) == CountingScorer().score(examples(60))
-    scorer.reuse.store.file.close()
-    return scorer.reuse.hits
-
-
-def test_a_cache_with_one_damaged_byte_is_used_or_set_aside(tmp_path, cache):
-    rng, path = random.Random(3), tmp_path / 'one.sqlite'
-    # The file's head, and the first pages.
-    places = [*range(0, 100, 2), *(rng.randrange(100, 3 * 4096) for _ in range(50))]
-    for place in places:
-        changed = bytearray(cache)
-        changed[place] ^= rng.randrange(1, 256)
-        path.write_bytes(changed)
-        assert score_again(path) >= 60, place

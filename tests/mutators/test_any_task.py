@@ -29,13 +29,3 @@ def test_a_mutator_is_found_on_any_task(tasks, tmp_path):
     assert 'q2_filter kept 3 of 3 turns that were read, and dropped 0' in (
         output if len(tasks) == 1 else output.replace('kept 2 of 2', 'kept 3 of 3')
     )
-
-
-@pytest.mark.slow
-def test_a_mutator_is_found_by_a_file_that_parlai_imports(tmp_path):
-    path = tmp_path / 'parlai_internal' / 'mutators' / 'q2.py'
-    path.parent.mkdir(parents=True)
-    path.write_text('import parlai_q2.parlai.mutators\n')
-    status, output = run_parlai(TASK, tmp_path)
-    assert status == 0, output[-2000:]
-    assert 'q2_filter kept 3 of 3 turns' in output

@@ -94,7 +94,3 @@ def test_a_build_that_stopped_half_way_starts_over(make, step):
     (make.folder / '.venv' / 'left_over').touch()
     assert builds(make('test'))
     assert not (make.folder / '.venv' / 'left_over').exists()
-
-
-def test_a_python_that_the_lock_is_not_for_is_refused(make):
-    assert not builds(make('venv', fails=True, FAIL='version_info'))

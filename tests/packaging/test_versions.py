@@ -3,11 +3,9 @@
 import re
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, distribution
 
 import pytest
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from tests.conftest import ROOT
@@ -41,13 +39,6 @@ def pins():
                 yield Requirement(line.rstrip(' \\'))
 
 
-def locked_pythons():
-    """The Pythons that the lock is for."""
-    relock = (ROOT / 'requirements' / 'relock.py').read_text()
-    (pythons,) = re.findall(r'^PYTHONS = \((.*)\)$', relock, re.MULTILINE)
-    return re.findall(r"'(\d\.\d+)'", pythons)
-
-
 def pinned():
     """Every pinned version of each package, whatever its markers."""
     found = {}
@@ -71,36 +62,3 @@ def test_what_is_asked_for_allows_what_is_pinned(setup):
         assert pinned_version, f'{need.name} is not pinned in requirements/'
         for version in pinned_version:
             assert need.specifier.contains(version, prereleases=True), line
-
-
-def test_what_is_pinned_for_a_python_runs_on_it():
-    judged = 0
-    for need in pins():
-        try:
-            here = distribution(need.name)
-        except PackageNotFoundError:
-            continue
-        if f'=={here.version}' != str(need.specifier):
-            continue
-        runs_on = SpecifierSet(here.metadata.get('Requires-Python') or '')
-        for python in locked_pythons():
-            place = {'python_version': python, 'python_full_version': f'{python}.0'}
-            if need.marker is None or need.marker.evaluate(place):
-                assert runs_on.contains(f'{python}.99'), f'{need} on Python {python}'
-                judged += 1
-    assert judged > 100
-
-
-def test_every_extra_that_is_named_exists(setup):
-    extras = set(setup['extras_require'])
-    named = {}
-    for folder in ('docs', 'parlai_q2', 'agents', 'benchmarks', 'tasks', 'zoo'):
-        for ending in ('md', 'py'):
-            for path in (ROOT / folder).rglob(f'*.{ending}'):
-                text = path.read_text('utf-8')
-                for versions in re.findall(r'parlai_q2\[([\w,]+)\]', text):
-                    named.update(dict.fromkeys(versions.split(','), path))
-    for versions in re.findall(r"'\.\[([\w,]+)\]'", (ROOT / 'README.md').read_text()):
-        named.update(dict.fromkeys(versions.split(','), 'README.md'))
-    assert named.keys() >= {'plots', 'web'}
-    assert {name: path for name, path in named.items() if name not in extras} == {}

@@ -70,7 +70,7 @@ def test_a_report_reads_the_shards(shards, tmp_path):
     with pytest.raises(InputError, match=r'not the file that manifest.json lists'):
         run_command('report', str(out))
     (out / 'manifest.json').unlink()
-    with pytest.raises(InputError, match='Run the same command again to complete it'):
+    with pytest.raises(InputError, match='Run the same command again'):
         run_command('report', str(out))
 
 

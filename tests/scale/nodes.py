@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -90,19 +89,3 @@ def children(process):
         if parent == process:
             processes += [int(path.parent.name), *children(int(path.parent.name))]
     return processes
-
-
-def wait_for(condition, seconds=60):
-    """Wait until a condition holds; an AssertionError after so many seconds."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, 'waited in vain'
-        time.sleep(0.01)
-
-
-def slowdown(seconds=0.3):
-    """How many times as long computing takes now as on an idle machine, at least 1."""
-    began, used = time.monotonic(), time.process_time()
-    while time.process_time() - used < seconds:
-        pass
-    return max(1.0, (time.monotonic() - began) / seconds)

@@ -3,11 +3,7 @@ Ray: results come out as of one process, whatever dies, on a cluster of two node
 the commands write there what they write in one process, byte for byte.
 """
 
-import json
 import os
-import signal
-import subprocess
-import sys
 import time
 from importlib.util import find_spec
 
@@ -16,18 +12,9 @@ import pytest
 from parlai_q2.__main__ import run
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, WorkerError
-from tests.conftest import ROOT
 from tests.files import write_lines
 from tests.runs.toys import K, write_records
-from tests.scale.nodes import (
-    add_node,
-    children,
-    cluster,
-    kill_node,
-    listening,
-    slowdown,
-    wait_for,
-)
+from tests.scale.nodes import add_node, children, cluster, kill_node, listening
 from tests.scale.toy_job import ToyJob, chunks, workers
 
 without = pytest.mark.skipif(find_spec('ray') is None, reason='ray is not installed')
@@ -111,34 +98,6 @@ def test_actors_that_would_give_other_results_are_refused(engine):
         results(engine(start='differ', seconds=0.5), [*map(str, range(40))])
 
 
-def test_no_cluster_at_an_address_is_said(tmp_path):
-    from parlai_q2.scale.ray_engine import RayEngine, Resources
-
-    with pytest.raises(ConfigError, match='ray start --head'):
-        RayEngine(ToyJob(str(tmp_path)), Resources('127.0.0.1:1'))
-
-
-def test_that_ray_does_not_start_is_said(tmp_path, monkeypatch):
-    import ray
-
-    from parlai_q2.scale.ray_engine import RayEngine, Resources
-
-    constants, read = ray._private.ray_constants, []
-
-    def fail(**settings):
-        read.append(constants.ENABLE_RAY_CLUSTER)
-        raise Exception('The current node timed out during startup.')
-
-    monkeypatch.setattr(ray, 'is_initialized', lambda: False)
-    monkeypatch.setattr(ray, 'init', fail)
-    monkeypatch.setattr(ray, 'shutdown', lambda: None)
-    # As the user's program has it, which is as it was after that.
-    monkeypatch.setattr(constants, 'ENABLE_RAY_CLUSTER', 'as it was')
-    with pytest.raises(WorkerError, match=r'could not be started.*timed out'):
-        RayEngine(ToyJob(str(tmp_path)), Resources())
-    assert (read, constants.ENABLE_RAY_CLUSTER) == ([False], 'as it was')
-
-
 def both(command, infile, tmp_path, address, **options):
     """The files that a command writes in this process, and on Ray."""
     outputs = []
@@ -152,43 +111,6 @@ def both(command, infile, tmp_path, address, **options):
         run_command(command, **files, **options, **engine)
         outputs.append({path.name: path.read_bytes() for path in folder.iterdir()})
     return outputs
-
-
-def options_for(cluster):
-    """What lets a command work on a cluster."""
-    where = ['--ray-address', cluster.address, '--ray-actors', '2']
-    return ['--engine', 'ray', *where]
-
-
-def interrupted(command, part, size=0):
-    """
-    Run a command, end it as Ctrl-C does when ``part`` is longer than ``size``, and give
-    what it left there.
-    """
-    slow = slowdown()
-    started = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        cwd=part.parent,
-        # Of one that is over in a moment, the end could come before the signal.
-        env={**os.environ, 'PYTHONPATH': str(ROOT), 'PATIENCE': '0.01'},
-    )
-
-    def under_way():
-        assert started.poll() is None, started.stdout.read()
-        return part.exists() and part.stat().st_size > size
-
-    # On a busy machine a cluster answers late.
-    wait_for(under_way, 60 * slow)
-    began = time.monotonic()
-    started.send_signal(signal.SIGINT)
-    output, _ = started.communicate(timeout=60)
-    took = time.monotonic() - began
-    assert took < 5 * max(slow, slowdown())
-    assert started.returncode == 130, output
-    assert b'Traceback' not in output, output
-    return part.read_bytes()
 
 
 def test_score_writes_the_same_with_the_shipped_detector(tmp_path, two_nodes):
@@ -230,22 +152,6 @@ def test_filter_writes_the_same(tmp_path, two_nodes, monkeypatch):
         outputs.append([(folder / one).read_bytes() for one in written])
     assert outputs[0] == outputs[1]
     assert (tmp_path / 'ray' / 'kept.scores.jsonl').read_bytes().count(b'\n') == 84
-
-
-def test_ctrl_c_stops_within_five_seconds_and_leaves_what_resumes(tmp_path, two_nodes):
-    infile = write_records(tmp_path / 'in.jsonl', [f'shop {n}' for n in range(8000)])
-    files = ['--infile', str(infile), '--outfile', str(tmp_path / 'out.jsonl')]
-    options = ['--measure', 'precision', '--chunk-size', '1']
-    command = [sys.executable, '-m', 'parlai_q2', 'score', *files, *options]
-    on_ray = options_for(two_nodes)
-    part = tmp_path / 'out.jsonl.part'
-    part_content = interrupted([*command, *on_ray], part)
-    assert json.loads(part_content.splitlines()[-1])['id'] < 7999
-    run_command('score', *files, *options)
-    run_command('score', *files[:3], str(tmp_path / 'whole.jsonl'), *options)
-    out = (tmp_path / 'out.jsonl').read_bytes()
-    assert out == (tmp_path / 'whole.jsonl').read_bytes()
-    assert out.startswith(part_content)
 
 
 def test_a_killed_node_and_one_that_joins_late_cost_only_time(engine, two_nodes):

@@ -8,7 +8,7 @@ import pytest
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError, UnscoredError
 from parlai_q2.runs.job import LocalEngine
-from parlai_q2.runs.score_job import FixedScorer, ScoreJob
+from parlai_q2.runs.score_job import ScoreJob
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scripts.score import score_file
 from tests.files import read_lines, write_lines
@@ -113,7 +113,7 @@ def test_an_input_that_changes_meanwhile_ends_the_run(tmp_path, monkeypatch, cha
         else:
             infile.write_text(line * (5 if change == 'cut' else 12))
 
-    engine = Changing(ScoreJob(FixedScorer(load_scorer('overlap'))))
+    engine = Changing(ScoreJob(lambda device: load_scorer('overlap')))
 
     with pytest.raises(
         InputError, match=r'changed while it was being read.*start over'
