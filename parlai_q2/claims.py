@@ -8,10 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from parlai_q2.enums import Word, plain
 from parlai_q2.errors import InputError
-from parlai_q2.turns import Span
-from parlai_q2.typed import (
+from parlai_q2.json_values import (
     list_in,
     mapping,
     number_in,
@@ -21,6 +19,8 @@ from parlai_q2.typed import (
     unit_in,
     word_in,
 )
+from parlai_q2.options import Word, plain
+from parlai_q2.turns import Span
 
 # The value of a response with nothing to verify, as the paper scores a neutral
 # end-to-end NLI verdict (section 2).

@@ -21,9 +21,9 @@ from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.fields import free_name
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.io.read import FileRecord, read_history
+from parlai_q2.json_values import mapping, text_in
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.turns import Example, Passage, passages_of
-from parlai_q2.typed import mapping, text_in
 
 # The fields that each kind of line has besides those of its record.
 FIELDS: Mapping[Kind, tuple[str, ...]] = {

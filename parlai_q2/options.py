@@ -1,10 +1,70 @@
 """
-Parses option values that people type: comma-separated names or pairs, and line ends.
+Option values that people choose or type: closed sets of words, which are enums whose
+members are equal to their texts, comma-separated names or pairs, and line ends.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, TypeVar
 
-from parlai_q2.errors import ConfigError
+from parlai_q2.errors import ConfigError, UnknownNameError
+
+W = TypeVar('W', bound='Word')
+_WITH_WORDS = (Enum, list, tuple)
+
+
+class Word(str, Enum):
+    """One of a closed set of words: equal to its text, printed and stored as it."""
+
+    __str__ = str.__str__
+    __format__ = str.__format__  # type: ignore[assignment]
+
+    @classmethod
+    def check(cls, name: str, value: Any) -> None:
+        """Check that the value of a setting is one of the words; else a ConfigError."""
+        if value not in tuple(cls):
+            words = ' or '.join(cls)
+            raise ConfigError(f'{name} must be {words}, not {value!r}.')
+
+    @classmethod
+    def named(cls: type[W], kind: str, name: Any) -> W:
+        """
+        The word of a name.
+
+        :param kind: what it is a name of, for the message.
+        :raises UnknownNameError: if there is none; suggests the nearest.
+        """
+        match = next((word for word in cls if word == name), None)
+        if match is None:
+            raise UnknownNameError(kind, name, cls)
+        return match
+
+    def __repr__(self) -> str:
+        # As a function: Sphinx asks an enum's __repr__ for its own.
+        return str.__repr__(self)
+
+
+def plain(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Fields with the words of enums, also those in lists, as plain text: YAML, which
+    ParlAI's tests write, and pickles of other releases know none.
+
+    >>> from parlai_q2.claims import Label, Status
+    >>> plain({'label': Label.GENERIC, 'guards': (Status.GENERIC,)})
+    {'label': 'generic', 'guards': ('generic',)}
+    """
+    return {
+        name: _plain(value) if isinstance(value, _WITH_WORDS) else value
+        for name, value in fields.items()
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return str(value)
+    if type(value) in (list, tuple) and value and isinstance(value[0], Enum):
+        return type(value)(map(str, value))
+    return value
 
 
 def split_names(text: str | None) -> list[str]:

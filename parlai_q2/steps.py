@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from parlai_q2.enums import Word
+from parlai_q2.options import Word
 
 
 class Step(Word):

@@ -17,8 +17,8 @@ from parlai.utils.misc import round_sigfigs, warn_once
 
 from parlai_q2.claims import Score
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
-from parlai_q2.enums import plain
 from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.options import plain
 from parlai_q2.parlai.classification import (
     HOW_TO_ASK,
     Pair,

@@ -20,9 +20,9 @@ from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
 from parlai_q2.claims import Score
-from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.intervals import ROUNDS, SEED, Interval, percentiles, resamples
+from parlai_q2.options import Word
 from parlai_q2.scorers.calibrated import shifted
 from parlai_q2.sweep import roc_auc
 from parlai_q2.text.normalize import passage_key

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 from parlai_q2.cli import log
 from parlai_q2.cli.parser import given_file
-from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, UnscoredError
 from parlai_q2.io.files import read_state
 from parlai_q2.io.formats import Format
+from parlai_q2.options import Word
 from parlai_q2.runs.file_run import FileJob, FileRun, Line
 from parlai_q2.runs.job import CHUNK_RECORDS, Chunk, Engine, Job, LocalEngine
 from parlai_q2.runs.outputs import STDOUT, Outputs, plan_outputs

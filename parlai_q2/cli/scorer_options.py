@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.json_values import is_number
 from parlai_q2.models.device import AUTO, CPU, choose_device
 from parlai_q2.presets import Preset, load_preset, preset_names, with_detector
 from parlai_q2.rerank.choice import (
@@ -30,7 +31,6 @@ from parlai_q2.scorers.registry import (
 )
 from parlai_q2.scorers.roles import DEFAULTS, NONE, Role
 from parlai_q2.threads import limit_cores
-from parlai_q2.typed import is_number
 
 if TYPE_CHECKING:
     from parlai_q2.cache import ScoreCache

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from parlai_q2.claims import Label, Score
-from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
+from parlai_q2.options import Word
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.turns import Example
 

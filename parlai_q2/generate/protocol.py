@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from parlai_q2.errors import ServerError
+from parlai_q2.json_values import is_number
 from parlai_q2.text.messages import visible_text
-from parlai_q2.typed import is_number
 
 # What ends a stream.
 STREAM_END = '[DONE]'

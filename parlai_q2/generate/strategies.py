@@ -13,9 +13,8 @@ from dataclasses import dataclass, fields, replace
 from math import ceil
 from typing import Any
 
-from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
-from parlai_q2.options import split_names
+from parlai_q2.options import Word, split_names
 
 
 class Search(Word):

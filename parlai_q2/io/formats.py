@@ -12,13 +12,13 @@ from io import TextIOWrapper
 from itertools import chain
 from typing import Any, NamedTuple, TextIO
 
-from parlai_q2.enums import Word
 from parlai_q2.errors import Flaw, InputError
 from parlai_q2.io.fields import ALIASES
 from parlai_q2.io.files import Location, explain
 from parlai_q2.io.parquet import ENDINGS
-from parlai_q2.io.strict_json import read_json
 from parlai_q2.io.world_logs import COMMANDS_SKIPPED, read_turns
+from parlai_q2.json_values import read_json
+from parlai_q2.options import Word
 
 # A CSV cell may hold a long passage; Python's default limit is 128 kB.
 CSV_FIELD_LIMIT = 16 * 1024 * 1024

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.files import Location, explain, read_state
-from parlai_q2.io.strict_json import read_json, write_json
+from parlai_q2.json_values import read_json, write_json
 from parlai_q2.packages import check_package
 from parlai_q2.turns import without_surrogates
 

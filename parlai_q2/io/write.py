@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.files import META, beside, explain, lock_of
-from parlai_q2.io.strict_json import write_json
+from parlai_q2.json_values import write_json
 
 _logger = logging.getLogger(__name__)
 

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.converted.binary import ENCODER
 from parlai_q2.models.converted.engine import ComputeType, can_use, effective_type
@@ -14,6 +13,7 @@ from parlai_q2.models.device import check_device, is_cpu
 from parlai_q2.models.folder import identified, resolve
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.tokens import Tokens, read_tokens
+from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 
 if TYPE_CHECKING:

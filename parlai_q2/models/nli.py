@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.device import map_unique
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.tokens import Tokens
+from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.signature import unusual
 from parlai_q2.text.class_map import Finding, is_unnamed, match_finding

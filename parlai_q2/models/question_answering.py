@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from parlai_q2.enums import Word
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.device import map_unique
 from parlai_q2.models.tokens import Tokens
+from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 from parlai_q2.turns import Span

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.converted.binary import SEQ2SEQ
@@ -19,6 +18,7 @@ from parlai_q2.models.converted.folder import read_model
 from parlai_q2.models.device import map_unique
 from parlai_q2.models.folder import resolve
 from parlai_q2.models.tokens import read_tokens
+from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 

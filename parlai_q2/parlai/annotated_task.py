@@ -22,10 +22,10 @@ from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 
-from parlai_q2.enums import plain
 from parlai_q2.evaluate.find import View
 from parlai_q2.evaluate.sets import AnnotatedResponse, expand_aliases, narrow_words
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
+from parlai_q2.options import plain
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 from parlai_q2.parlai.task_strings import task_arguments
 

@@ -24,7 +24,6 @@ from parlai_q2.filtering.judge import JudgedEpisode
 from parlai_q2.filtering.policy import Fate, Policy, Unit
 from parlai_q2.filtering.summary import FilterSummary, render, sentence
 from parlai_q2.io.files import beside
-from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import (
     AGAIN,
     ANOTHER,
@@ -35,6 +34,7 @@ from parlai_q2.io.write import (
     write_text,
     writing,
 )
+from parlai_q2.json_values import write_json
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.calibrated import ExtendedScorer
 from parlai_q2.scorers.roles import Role

@@ -24,8 +24,8 @@ from typing import Any
 
 import yaml
 
-from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.options import Word
 
 
 class Section(Word):

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE
-from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
+from parlai_q2.options import Word
 from parlai_q2.text.spans import Pronouns
 
 SWITCHES = (

@@ -21,8 +21,9 @@ from math import inf, isfinite
 from typing import NamedTuple
 
 from parlai_q2.claims import Label
-from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError
+from parlai_q2.json_values import is_number
+from parlai_q2.options import Word
 from parlai_q2.rerank.candidate import NAMED, Candidate
 from parlai_q2.rerank.guards.words import states_nothing
 from parlai_q2.rerank.ranking import Ranking
@@ -33,7 +34,6 @@ from parlai_q2.text.questions import (
     wants_answer,
 )
 from parlai_q2.turns import Passage
-from parlai_q2.typed import is_number
 
 
 class RerankBy(Word):

@@ -18,9 +18,9 @@ from parlai_q2.io.files import Location
 from parlai_q2.io.formats import Format
 from parlai_q2.io.parquet import is_parquet
 from parlai_q2.io.read import FileRecord, knowledge_of, parse_lines, read_history
+from parlai_q2.json_values import is_number
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Knowledge, Turn
-from parlai_q2.typed import is_number
 
 # The strategy of a candidate that was not searched for here.
 GIVEN_CANDIDATE = ('given',)

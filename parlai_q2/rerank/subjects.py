@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from parlai_q2.enums import Word
+from parlai_q2.options import Word
 from parlai_q2.text.normalize import tokens
 from parlai_q2.text.pipeline import parse_all
 from parlai_q2.text.sentences import sentences

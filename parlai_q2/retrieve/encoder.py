@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from parlai_q2.enums import Word
 from parlai_q2.errors import ModelError
 from parlai_q2.models.converted.binary import ENCODER
 from parlai_q2.models.converted.engine import (
@@ -30,6 +29,7 @@ from parlai_q2.models.device import inference, length_batches, padded
 from parlai_q2.models.folder import identified, resolve
 from parlai_q2.models.loading import load_model, load_tokenizer, stored_folder
 from parlai_q2.models.tokens import Tokens, read_tokens
+from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 
 DPR_PASSAGES = 'facebook/dpr-ctx_encoder-single-nq-base'

@@ -26,8 +26,8 @@ from parlai_q2.io.files import (
     read_state,
 )
 from parlai_q2.io.parquet import check_pyarrow, is_parquet
-from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import ANOTHER, meta_of, writable, write_text, writing
+from parlai_q2.json_values import write_json
 
 STDOUT = ('-', '/dev/stdout')
 

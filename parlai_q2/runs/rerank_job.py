@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from parlai_q2.claims import Kind, Label
-from parlai_q2.enums import Word
 from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.files import Location
 from parlai_q2.io.parquet import Column
 from parlai_q2.io.read import FileRecord
 from parlai_q2.lines import error_line, lost_line, ranking_line
+from parlai_q2.options import Word
 from parlai_q2.rerank import PoolRecord, Reranker, read_pools
 from parlai_q2.runs.file_run import FileJob
 from parlai_q2.runs.job import Loaded

@@ -5,7 +5,7 @@ A reply that a scorer chose has a high score by that scorer whether or not it is
 So what chooses does not measure.
 """
 
-from parlai_q2.enums import Word
+from parlai_q2.options import Word
 
 
 class Role(Word):

@@ -26,8 +26,8 @@ from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.knowledge import EpisodeKnowledge
-from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import AGAIN, encode_line, whole_file, write_text, writing
+from parlai_q2.json_values import write_json
 from parlai_q2.parlai.distillation import replies
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.retrieve.build import build

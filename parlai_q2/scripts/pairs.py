@@ -9,8 +9,8 @@ from typing import Any
 from parlai_q2.cli import log
 from parlai_q2.cli.parser import given_files
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import AGAIN, whole_file, writable, writing
+from parlai_q2.json_values import write_json
 from parlai_q2.models.prompts import REPLY, Prompt
 from parlai_q2.options import line_ends
 from parlai_q2.rerank.pairs import DEFAULT_MARGIN, pair_record, ranked_turns

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from parlai_q2.claims import Label, Status
-from parlai_q2.enums import Word
 from parlai_q2.errors import ServerError
 from parlai_q2.generate.protocol import Completion, add_usage, read_logprobs
 from parlai_q2.generate.server import ChatServer, Connection
 from parlai_q2.io.knowledge import TurnKnowledge
+from parlai_q2.options import Word
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.subjects import SubjectKind, find_subject_kinds
 from parlai_q2.runs.job import CALLS

@@ -11,7 +11,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from parlai_q2.enums import Word
+from parlai_q2.options import Word
 
 CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 _BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from parlai_q2.enums import Word
 from parlai_q2.errors import InputError
 from parlai_q2.io.knowledge import stripped
+from parlai_q2.options import Word
 from parlai_q2.text.messages import visible_text
 from parlai_q2.turns import Passage, joined, passages_of
 

@@ -17,9 +17,8 @@ from textwrap import shorten
 from types import MappingProxyType
 
 from parlai_q2.claims import UNVERIFIABLE, Score
-from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, UnknownNameError
-from parlai_q2.options import split_pairs
+from parlai_q2.options import Word, split_pairs
 
 
 class Finding(Word):

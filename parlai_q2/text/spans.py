@@ -21,7 +21,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from parlai_q2.enums import Word
+from parlai_q2.options import Word
 from parlai_q2.text.normalize import content_words, normalize
 from parlai_q2.text.pipeline import parse_all
 from parlai_q2.turns import Span

@@ -17,10 +17,10 @@ from parlai.core.teachers import FixedDialogTeacher
 from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.claims import Label
-from parlai_q2.enums import plain
 from parlai_q2.errors import ConfigError, TaskDataError
 from parlai_q2.evaluate.sets import narrow_words, select_words
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
+from parlai_q2.options import plain
 from parlai_q2.parlai.task_strings import task_arguments
 from parlai_q2.tasks.conv_fever.build import build
 from parlai_q2.tasks.conv_fever.reader import (

@@ -13,9 +13,9 @@ from tests.conftest import ROOT
 # From the ground up. A part imports itself and parts of the floors below it.
 FLOORS = (
     ('version', 'errors', 'threads'),
-    ('enums',),
-    ('steps', 'turns', 'signature', 'packages', 'options', 'intervals', 'presets'),
-    ('typed', 'sweep', 'tables'),
+    ('options',),
+    ('steps', 'turns', 'signature', 'packages', 'intervals', 'presets'),
+    ('json_values', 'sweep', 'tables'),
     ('claims',),
     ('text',),
     ('io',),
@@ -40,11 +40,10 @@ FACE = '__init__'
 WITHOUT_TORCH = (
     'version',
     'errors',
-    'enums',
-    'turns',
-    'typed',
-    'claims',
     'options',
+    'turns',
+    'json_values',
+    'claims',
     'signature',
     'presets',
     'text',

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.converted.binary import Model
 from parlai_q2.models.converted.folder import MODEL, Converted
 from parlai_q2.models.device import equal_batches, in_halves, is_cpu, load_cublas
 from parlai_q2.models.folder import blaming
 from parlai_q2.models.tokens import Tokens
+from parlai_q2.options import Word
 from parlai_q2.threads import cores, keep_freed_memory
 
 if TYPE_CHECKING:

@@ -1,14 +1,22 @@
 """
-Reads values of JSON whose types are not known: each function gives the value of a field
-as the type that it must have, or raises an InputError that names the field.
+Reads, checks and writes JSON.
+
+The standard (RFC 8259) has no NaN and Infinity. The ``json`` of Python reads and writes
+both, and reads ``1e400`` as Infinity; ``jq`` and browsers refuse a line with them.
+Here null replaces such a number, when it is read and when it is written, and readers
+name the fields that had one.
+
+For values whose types are not known, a function for each type gives the value of a
+field as that type, or raises an InputError that names the field.
 """
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parlai_q2.enums import W
 from parlai_q2.errors import InputError
+from parlai_q2.options import W
 from parlai_q2.turns import Span
 
 # Probabilities in fp32 may sum to a little more than 1.
@@ -100,3 +108,49 @@ def span_in(fields: Mapping[str, Any], text: str = 'text', at: str = 'span') -> 
     ):
         raise InputError(f'{at!r} must be two whole numbers and is {offsets!r}')
     return Span(text_in(fields, text), *offsets)
+
+
+def read_json(text: str) -> tuple[Any, tuple[str, ...]]:
+    """
+    Parse JSON.
+
+    :return: the value, and the fields that had NaN or Infinity, with dots between the
+        names of nested ones.
+    :raises ValueError: when it is not JSON.
+    :raises RecursionError: when it is nested too deep.
+    """
+    odd = []
+
+    def number(written: str) -> float:
+        value = float(written)
+        if not math.isfinite(value):
+            odd.append(written)
+        return value
+
+    value = json.loads(text, parse_float=number, parse_constant=number)
+    if not odd:
+        return value, ()
+    names: dict[str, None] = {}
+    return _finite(value, '', names), tuple(names)
+
+
+def write_json(value: Any, **options: Any) -> str:
+    """Write JSON; ``options`` are those of ``json.dumps``."""
+    try:
+        return json.dumps(value, allow_nan=False, **options)
+    except ValueError:
+        return json.dumps(_finite(value, '', {}), allow_nan=False, **options)
+
+
+def _finite(value: Any, name: str, names: dict[str, None]) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        names[name] = None
+        return None
+    if isinstance(value, dict):
+        return {
+            k: _finite(v, f'{name}.{k}' if name else str(k), names)
+            for k, v in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [_finite(inner, name, names) for inner in value]
+    return value
