@@ -177,20 +177,20 @@ def run(arguments: list[str] | None = None) -> Any:
     :return: what the command's ``run`` returns.
     :raises Q2Error: if the command, an option or its input is not valid.
     """
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    name, *options = arguments or ['--help']
+    command = find(name)
+    if command is not None and not command.needs_parlai:
+        return run_command(name, *options)
     # Imported here and below, since most commands need nothing of ParlAI.
     from parlai_q2.cli.host import check_known, check_parlai, help_text
 
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    name, *options = arguments or ['--help']
     if name in (*HELP, HELPALL):
         sys.stdout.write(help_text())
         if name in HELP:
             return None
-    command = find(name)
     if command is None:
         check_known(name)
-    if command is not None and not command.needs_parlai:
-        return run_command(name, *options)
     check_parlai(name)
     return run_by_parlai(arguments)
 

@@ -19,6 +19,9 @@ from parlai_q2.errors import InputError
 from parlai_q2.options import W
 from parlai_q2.turns import Span
 
+# An object of JSON, such as a record of a file; to write to, and to read.
+JsonObject = dict[str, Any]
+JsonMapping = Mapping[str, Any]
 # Probabilities in fp32 may sum to a little more than 1.
 ROUNDING = 1e-6
 

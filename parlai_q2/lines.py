@@ -14,14 +14,13 @@ score in ``q2_evidence``, the ranking in ``rerank`` and the fields that begin so
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from parlai_q2.claims import Kind, Score, not_verifiable
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.fields import free_name
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.io.read import FileRecord, read_history
-from parlai_q2.json_values import mapping, text_in
+from parlai_q2.json_values import JsonMapping, JsonObject, mapping, text_in
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.turns import Example, Passage, passages_of
 
@@ -57,7 +56,7 @@ class Judged:
     annotations: Sequence[str | None] = ()
 
 
-def score_line(fields: Mapping[str, Any], score: Score) -> dict[str, Any]:
+def score_line(fields: JsonMapping, score: Score) -> JsonObject:
     """The line of a record with its score; the file has the signature only once."""
     ours = score.to_dict()
     del ours['signature']
@@ -65,8 +64,8 @@ def score_line(fields: Mapping[str, Any], score: Score) -> dict[str, Any]:
 
 
 def ranking_line(
-    fields: Mapping[str, Any], ranking: Ranking, text: str, signature: str
-) -> dict[str, Any]:
+    fields: JsonMapping, ranking: Ranking, text: str, signature: str
+) -> JsonObject:
     """
     The line of a pool with its ranking.
 
@@ -78,21 +77,21 @@ def ranking_line(
 
 
 def error_line(
-    fields: Mapping[str, Any], line: int, error: RecordError, kind: Kind
-) -> dict[str, Any]:
+    fields: JsonMapping, line: int, error: RecordError, kind: Kind
+) -> JsonObject:
     """The line of a record that could not get a line of this ``kind``."""
     ours = {'kind': str(Kind.ERROR), 'line': line, 'error': str(error)}
     return {**keep_own_fields(fields, kind), **ours}
 
 
-def lost_line(record: FileRecord, problem: str, kind: Kind) -> dict[str, Any]:
+def lost_line(record: FileRecord, problem: str, kind: Kind) -> JsonObject:
     """The line of a record that no process survives."""
     problem = f'could not be done: {problem}'
     error = RecordError(record.source, record.line, problem)
     return error_line(record.fields, record.line, error, kind)
 
 
-def keep_own_fields(fields: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
+def keep_own_fields(fields: JsonMapping, kind: Kind) -> JsonObject:
     """
     A record's own fields, as they are written in a line of some kind.
 
@@ -113,12 +112,12 @@ def keep_own_fields(fields: Mapping[str, Any], kind: Kind) -> dict[str, Any]:
     return own_fields
 
 
-def find_kind(fields: Mapping[str, Any]) -> Kind | None:
+def find_kind(fields: JsonMapping) -> Kind | None:
     """The kind of a line; None for a record that no run has written."""
     return next((kind for kind in Kind if fields.get('kind') == kind), None)
 
 
-def has_ranking(fields: Mapping[str, Any]) -> bool:
+def has_ranking(fields: JsonMapping) -> bool:
     """
     Whether ``rerank`` has candidates as a reranker writes them. It may be a field of
     the user's, and in a world log a text, where it could not be written.
@@ -132,7 +131,7 @@ def has_ranking(fields: Mapping[str, Any]) -> bool:
     )
 
 
-def read_line(fields: Mapping[str, Any]) -> Judged:
+def read_line(fields: JsonMapping) -> Judged:
     """
     The response of a line with its score. A line without a kind, of another program, is
     read as a score.
@@ -155,7 +154,7 @@ def read_line(fields: Mapping[str, Any]) -> Judged:
     )
 
 
-def read_logged_turn(fields: Mapping[str, Any]) -> Judged:
+def read_logged_turn(fields: JsonMapping) -> Judged:
     """
     The reply of a turn of a world log with its score.
 
@@ -176,7 +175,7 @@ def read_logged_turn(fields: Mapping[str, Any]) -> Judged:
     return _judge_choice(example, ranking, annotation)
 
 
-def _example(fields: Mapping[str, Any], response: str) -> Example:
+def _example(fields: JsonMapping, response: str) -> Example:
     knowledge = fields.get('knowledge')
     if knowledge is not None and not isinstance(knowledge, (str, list, tuple)):
         raise InputError(
@@ -192,12 +191,12 @@ def _example(fields: Mapping[str, Any], response: str) -> Example:
     )
 
 
-def _ranking(fields: Mapping[str, Any], knowledge: tuple[Passage, ...]) -> Ranking:
+def _ranking(fields: JsonMapping, knowledge: tuple[Passage, ...]) -> Ranking:
     passages = passages_of(fields.get('rerank_knowledge') or '') or knowledge
     return Ranking.from_dict({**fields, 'rerank_knowledge': passages})
 
 
-def _read_pool(fields: Mapping[str, Any]) -> Judged:
+def _read_pool(fields: JsonMapping) -> Judged:
     example = _example(fields, 'text')
     # The reranker stripped the knowledge, and spans are offsets into what it saw.
     passages = stripped(example.knowledge)

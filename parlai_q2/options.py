@@ -5,11 +5,29 @@ members are equal to their texts, comma-separated names or pairs, and line ends.
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from parlai_q2.errors import ConfigError, UnknownNameError
 
 W = TypeVar('W', bound='Word')
+# The options of a command by name.
+Options = Mapping[str, Any]
+
+
+class OptionGroup(Protocol):
+    """What options are added to: a group of argparse's, also in ParlAI."""
+
+    def add_argument(self, *names: str, **settings: Any) -> Any: ...
+
+
+class OptionParser(OptionGroup, Protocol):
+    """The parser of a command, of argparse's or ParlAI's."""
+
+    def add_argument_group(self, title: str) -> Any: ...
+
+    def set_defaults(self, **defaults: Any) -> Any: ...
+
+
 _WITH_WORDS = (Enum, list, tuple)
 
 

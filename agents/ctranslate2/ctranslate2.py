@@ -37,8 +37,7 @@ from parlai_q2.generate.writer import GeneratedReply
 from parlai_q2.models.folder import SHIPPED as SHIPPED_PREFIX
 from parlai_q2.models.folder import shipped_folder
 from parlai_q2.models.prompts import REPLY
-from parlai_q2.parlai.generator.agent import CandidateAgent
-from parlai_q2.parlai.generator.candidates import Searches
+from parlai_q2.parlai.generator import CandidateAgent, Searches
 from parlai_q2.rerank.candidate import Candidate, first_distinct
 
 DEFAULT_INFERENCE = Search.NUCLEUS

@@ -16,9 +16,9 @@ from parlai.core.message import Message
 from parlai.core.torch_agent import Batch
 
 from parlai_q2.agents.grounded_rerank.knowledge_source import AgentKnowledge, read_typed
-from parlai_q2.enums import Word
 from parlai_q2.errors import UnknownNameError
 from parlai_q2.io.world_logs import COMMAND
+from parlai_q2.options import Word
 from parlai_q2.report.entries import list_sources
 from parlai_q2.report.terminal import (
     render_candidates,

@@ -22,8 +22,7 @@ from parlai.utils.io import PathManager
 from parlai_q2.agents.grounded_rerank.parlai_searches import ParlaiSearches
 from parlai_q2.cli.knowledge_options import add_index_options, add_knowledge_options
 from parlai_q2.cli.names import suggesting
-from parlai_q2.cli.rerank_options import add_choice_options
-from parlai_q2.cli.scorer_options import add_scorer_options
+from parlai_q2.cli.scorer_options import add_choice_options, add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate import strategies
 from parlai_q2.parlai.compat import bridge_hugging_face_dictionary

@@ -4,7 +4,7 @@ these describe, and the way of a file through it, with its log.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,8 @@ from parlai_q2.cli.parser import given_file
 from parlai_q2.errors import ConfigError, UnscoredError
 from parlai_q2.io.files import read_state
 from parlai_q2.io.formats import Format
-from parlai_q2.options import Word
+from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.options import OptionGroup, OptionParser, Options, Word
 from parlai_q2.runs.file_run import FileJob, FileRun, Line
 from parlai_q2.runs.job import CHUNK_RECORDS, Chunk, Engine, Job, LocalEngine
 from parlai_q2.runs.outputs import STDOUT, Outputs, plan_outputs
@@ -34,7 +35,7 @@ class EngineName(Word):
     RAY = 'ray'
 
 
-def add_scale_options(parser: Any, chunk_size: int) -> Any:
+def add_scale_options(parser: OptionParser, chunk_size: int) -> Any:
     """
     Add ``--engine``, its ``--ray-…`` options and ``--chunk-size``; return the parser.
     """
@@ -77,7 +78,7 @@ def add_scale_options(parser: Any, chunk_size: int) -> Any:
     return parser
 
 
-def add_out_format(group: Any) -> None:
+def add_out_format(group: OptionGroup) -> None:
     """Add ``--out-format``."""
     group.add_argument(
         '--out-format',
@@ -87,7 +88,7 @@ def add_out_format(group: Any) -> None:
     )
 
 
-def check_scale(opt: Mapping[str, Any]) -> int:
+def check_scale(opt: Options) -> int:
     """
     The number of records in a chunk.
 
@@ -112,7 +113,7 @@ def check_scale(opt: Mapping[str, Any]) -> int:
     return int(size)
 
 
-def engine_from_opt(opt: Mapping[str, Any], job: Job) -> Engine:
+def engine_from_opt(opt: Options, job: Job) -> Engine:
     """
     The engine that an ``opt`` asks for, with a job.
 
@@ -135,7 +136,7 @@ def engine_from_opt(opt: Mapping[str, Any], job: Job) -> Engine:
 
 
 def make_later(
-    make: Callable[[Mapping[str, Any]], T], opt: Mapping[str, Any]
+    make: Callable[[JsonMapping], T], opt: Options
 ) -> Callable[[str | None], T]:
     """
     A function that makes something of options in the process that uses it, for the
@@ -152,12 +153,12 @@ def make_later(
 
 
 def _make_for_device(
-    make: Callable[[Mapping[str, Any]], T], opt: Mapping[str, Any], device: str | None
+    make: Callable[[JsonMapping], T], opt: Options, device: str | None
 ) -> T:
     return make({**opt, 'scorer_device': device} if device else opt)
 
 
-def add_file_options(group: Any, infile: str) -> None:
+def add_file_options(group: OptionGroup, infile: str) -> None:
     """
     Add ``--infile``, ``--outfile`` and ``--allow-errors``.
 
@@ -205,7 +206,7 @@ class Reporter:
         # The size of the standard input is not known and counts as 0.
         total = sum(read_state(pair.infile)['size'] for pair in outputs.files)
         self.progress = log.Progress(name, total or None, job.unit, 0, 0)
-        self.summaries: list[dict[str, Any]] = []
+        self.summaries: list[JsonObject] = []
         self.complaints: list[str] = []
 
     def begin(self, run: FileRun) -> None:
@@ -254,11 +255,11 @@ class Reporter:
 
 
 def run_command_on_files(
-    opt: Mapping[str, Any],
+    opt: Options,
     job: FileJob,
     name: str,
     show: Callable[[list[Line]], None] | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """
     Process the files that ``--infile`` and ``--outfile`` name.
 
@@ -300,7 +301,7 @@ def process_files(
     size: int = CHUNK_RECORDS,
     show: Callable[[list[Line]], None] | None = None,
     allow_errors: bool = False,
-) -> dict[str, Any]:
+) -> JsonObject:
     """
     Process files, with a progress bar, resuming those that a stopped run began;
     parameters as for :func:`run_command_on_files`.

@@ -1,13 +1,12 @@
 """The options for knowledge that messages do not bring in their fields."""
 
 import re
-from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import KnowledgeSource
+from parlai_q2.options import OptionGroup, Options
 from parlai_q2.retrieve.answers import AnswerReader
 from parlai_q2.retrieve.grounding import Grounder
 from parlai_q2.retrieve.index import Index, in_memory, read_passages
@@ -20,7 +19,7 @@ MOST_OF_FILE = 5000
 _CLASS = re.compile(r'[A-Za-z_][\w.]*:[A-Za-z_]\w*')
 
 
-def add_knowledge_options(group: Any) -> None:
+def add_knowledge_options(group: OptionGroup) -> None:
     """Add ``--knowledge-delimiter`` and ``--knowledge-file``."""
     group.add_argument(
         '--knowledge-delimiter',
@@ -39,7 +38,7 @@ def add_knowledge_options(group: Any) -> None:
     )
 
 
-def add_index_options(group: Any) -> None:
+def add_index_options(group: OptionGroup) -> None:
     """Add ``--knowledge-index`` and what goes with it."""
     group.add_argument(
         '--knowledge-index',
@@ -72,7 +71,7 @@ def add_index_options(group: Any) -> None:
     )
 
 
-def index_from_opt(opt: Mapping[str, Any]) -> Grounder | None:
+def index_from_opt(opt: Options) -> Grounder | None:
     """
     The index that options name, ready to be searched; None if they name none.
 
@@ -89,11 +88,11 @@ def index_from_opt(opt: Mapping[str, Any]) -> Grounder | None:
     return Grounder(index, reader, index.how.passages, index.how.query)
 
 
-def _reader(opt: Mapping[str, Any]) -> AnswerReader | None:
+def _reader(opt: Options) -> AnswerReader | None:
     return AnswerReader() if opt.get('knowledge_answers', True) else None
 
 
-def _most_passages(opt: Mapping[str, Any]) -> int:
+def _most_passages(opt: Options) -> int:
     """``--knowledge-passages`` where no index has a number of its own."""
     count = opt.get('knowledge_passages')
     if count is not None and count < 1:
@@ -101,7 +100,7 @@ def _most_passages(opt: Mapping[str, Any]) -> int:
     return DEFAULT_PASSAGES if count is None else count
 
 
-def _file_index(opt: Mapping[str, Any]) -> Grounder | None:
+def _file_index(opt: Options) -> Grounder | None:
     """What searches ``--knowledge-file``; None if it is one passage."""
     passages = read_passages(Path(opt['knowledge_file']).expanduser())
     if len(passages) < 2:
@@ -132,7 +131,7 @@ def _own_retriever(name: str) -> Retriever:
     return instance
 
 
-def source_from_opt(opt: Mapping[str, Any]) -> KnowledgeSource:
+def source_from_opt(opt: Options) -> KnowledgeSource:
     """
     Where the options say that knowledge comes from, for those who measure.
 
@@ -141,7 +140,7 @@ def source_from_opt(opt: Mapping[str, Any]) -> KnowledgeSource:
     return KnowledgeSource(opt.get('knowledge_delimiter'), opt.get('knowledge_file'))
 
 
-def searching_source(opt: Mapping[str, Any]) -> KnowledgeSource:
+def searching_source(opt: Options) -> KnowledgeSource:
     """
     Where the options say that knowledge comes from, for those who reply: an index or a
     file of several passages is searched.

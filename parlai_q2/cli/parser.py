@@ -4,11 +4,12 @@ The parser of commands that do not need ParlAI. It takes options as ParlAI's doe
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.options import OptionGroup, Options
 
 YES, NO = ('yes', 'true', 't', '1', 'on'), ('no', 'false', 'f', '0', 'off')
 
@@ -94,7 +95,7 @@ def truth(text: str) -> bool:
     return text.lower() in YES
 
 
-def given_file(opt: Mapping[str, Any], name: str, example: str = 'FILE') -> Path:
+def given_file(opt: Options, name: str, example: str = 'FILE') -> Path:
     """
     The file that an option names, e.g. ``outfile``. It is checked here because the
     parser would also refuse ``--help`` without it.
@@ -106,12 +107,12 @@ def given_file(opt: Mapping[str, Any], name: str, example: str = 'FILE') -> Path
     return Path(opt[name])
 
 
-def given_files(opt: Mapping[str, Any]) -> tuple[Path, Path]:
+def given_files(opt: Options) -> tuple[Path, Path]:
     """``--infile`` and ``--outfile``, like :func:`given_file`."""
     return given_file(opt, 'infile'), given_file(opt, 'outfile')
 
 
-def add_fields_option(group: Any) -> None:
+def add_fields_option(group: OptionGroup) -> None:
     """Add ``--fields``, read by :func:`~parlai_q2.io.fields.read_fields`."""
     group.add_argument(
         '--fields',

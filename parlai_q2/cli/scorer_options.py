@@ -8,12 +8,12 @@ also have ``-threshold`` and ``-calibration``. Devices, batch sizes and the cach
 the same for all.
 """
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import is_number
 from parlai_q2.models.device import AUTO, CPU, choose_device
+from parlai_q2.options import OptionGroup, OptionParser, Options
 from parlai_q2.presets import Preset, load_preset, preset_names, with_detector
 from parlai_q2.rerank.choice import (
     DEFAULT_GENERATOR_WEIGHT,
@@ -48,7 +48,7 @@ DOES = {
 DEFAULT_ABSTAIN_TEXT = "I'm not sure about that."
 
 
-def add_preset_option(group: Any) -> None:
+def add_preset_option(group: OptionGroup) -> None:
     """Add ``--preset``, which names the models."""
     group.add_argument(
         '--preset',
@@ -58,7 +58,7 @@ def add_preset_option(group: Any) -> None:
     )
 
 
-def add_device_option(group: Any) -> None:
+def add_device_option(group: OptionGroup) -> None:
     """Add ``--scorer-device`` and ``--threads``."""
     group.add_argument(
         '--scorer-device',
@@ -74,7 +74,7 @@ def add_device_option(group: Any) -> None:
     )
 
 
-def add_model_options(group: Any) -> None:
+def add_model_options(group: OptionGroup) -> None:
     """Add the options for scorers' models."""
     add_preset_option(group)
     group.add_argument(
@@ -91,7 +91,9 @@ def add_model_options(group: Any) -> None:
     add_device_option(group)
 
 
-def add_scorer_options(parser: Any, *roles: Role, default: str | None = None) -> Any:
+def add_scorer_options(
+    parser: OptionParser, *roles: Role, default: str | None = None
+) -> Any:
     """
     Add the options for the scorers of some roles, for models and for the cache to a
     parser; return it.
@@ -125,7 +127,7 @@ def add_scorer_options(parser: Any, *roles: Role, default: str | None = None) ->
     return add_cache_options(parser)
 
 
-def add_cache_options(parser: Any) -> Any:
+def add_cache_options(parser: OptionParser) -> Any:
     """Add ``--cache`` and ``--cache-file``."""
     group = parser.add_argument_group('Score cache')
     group.add_argument(
@@ -145,7 +147,7 @@ def add_cache_options(parser: Any) -> Any:
 
 
 def scorer_from_opt(
-    opt: Mapping[str, Any],
+    opt: Options,
     role: Role = Role.MEASURE,
     cache: bool = False,
     default: str | None = None,
@@ -173,7 +175,7 @@ def scorer_from_opt(
 
 
 def judge_from_opt(
-    opt: Mapping[str, Any], role: Role, default: str | None = None, cache: bool = True
+    opt: Options, role: Role, default: str | None = None, cache: bool = True
 ) -> Scorer:
     """
     The scorer of a role that judges labels, with the score cache. Its own threshold
@@ -184,14 +186,14 @@ def judge_from_opt(
     return scorer_from_opt(opt, role, cache=cache, default=default)
 
 
-def explainer_from_opt(opt: Mapping[str, Any]) -> Scorer | None:
+def explainer_from_opt(opt: Options) -> Scorer | None:
     """The scorer that explains; None if the ``opt`` asks for none."""
     if opt.get(Role.EXPLAIN.value) == NONE:
         return None
     return scorer_from_opt(opt, Role.EXPLAIN)
 
 
-def preset_from_opt(opt: Mapping[str, Any], role: Role) -> Preset:
+def preset_from_opt(opt: Options, role: Role) -> Preset:
     """The models of a role's scorer."""
     preset = opt.get(f'{role.value}_preset') or opt.get('preset') or DEFAULT_PRESET
     preset = load_preset(preset) if isinstance(preset, str) else preset
@@ -200,7 +202,7 @@ def preset_from_opt(opt: Mapping[str, Any], role: Role) -> Preset:
     return with_detector(preset, opt['detector']) if opt.get('detector') else preset
 
 
-def model_options(opt: Mapping[str, Any], scorer: str) -> dict[str, Any]:
+def model_options(opt: Options, scorer: str) -> dict[str, Any]:
     """
     The device and batch size, as arguments of a scorer; none without models. Before it
     is made, its cores are limited to ``--threads``.
@@ -214,7 +216,7 @@ def model_options(opt: Mapping[str, Any], scorer: str) -> dict[str, Any]:
     return options
 
 
-def limit_from_opt(opt: Mapping[str, Any]) -> None:
+def limit_from_opt(opt: Options) -> None:
     """
     Limit the cores of this process to ``--threads``, if given; a ConfigError if it is
     not at least 1.
@@ -227,7 +229,7 @@ def limit_from_opt(opt: Mapping[str, Any]) -> None:
     limit_cores(count)
 
 
-def with_cache(opt: Mapping[str, Any], scorer: Scorer, default: bool) -> Scorer:
+def with_cache(opt: Options, scorer: Scorer, default: bool) -> Scorer:
     """A scorer with the cache, if an ``opt`` asks for it, or by default."""
     from parlai_q2.scorers.calibrated import ExtendedScorer
 
@@ -236,19 +238,19 @@ def with_cache(opt: Mapping[str, Any], scorer: Scorer, default: bool) -> Scorer:
     return ExtendedScorer(scorer, store=cache_from_opt(opt))
 
 
-def _wants_cache(opt: Mapping[str, Any], default: bool) -> bool:
+def _wants_cache(opt: Options, default: bool) -> bool:
     cache = opt.get('cache')
     return bool(default or opt.get('cache_file')) if cache is None else bool(cache)
 
 
-def cache_from_opt(opt: Mapping[str, Any]) -> 'ScoreCache':
+def cache_from_opt(opt: Options) -> 'ScoreCache':
     """The score cache that an ``opt`` names; a ConfigError for a wrong file."""
     from parlai_q2.cache import ScoreCache
 
     return ScoreCache(opt.get('cache_file'))
 
 
-def scorer_device(opt: Mapping[str, Any]) -> str:
+def scorer_device(opt: Options) -> str:
     """The device asked for, else the one ParlAI runs on, if it works."""
     device = str(opt.get('scorer_device') or AUTO)
     if device != AUTO:
@@ -259,7 +261,7 @@ def scorer_device(opt: Mapping[str, Any]) -> str:
     return choose_device(f'cuda:{gpu}' if gpu is not None and gpu >= 0 else 'cuda')
 
 
-def check_ranges(opt: Mapping[str, Any]) -> None:
+def check_ranges(opt: Options) -> None:
     """
     Check the options that are present. They may come from a file or a program, too.
 
@@ -274,7 +276,7 @@ def check_ranges(opt: Mapping[str, Any]) -> None:
             )
 
 
-def add_choice_options(parser: Any) -> Any:
+def add_choice_options(parser: OptionParser) -> Any:
     """Add the options for choosing between candidates; return their group."""
     group = parser.add_argument_group('Reranking: choice')
     group.add_argument(
@@ -325,7 +327,7 @@ def add_choice_options(parser: Any) -> Any:
     return group
 
 
-def reranker_from_opt(opt: Mapping[str, Any]) -> Reranker:
+def reranker_from_opt(opt: Options) -> Reranker:
     """
     The reranker described by an ``opt``; its models are loaded when it first scores.
 

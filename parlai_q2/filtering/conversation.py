@@ -6,10 +6,11 @@ history by newlines, read the same text. Its ``flatten`` mutator does this to al
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedTurn, read_labels
+from parlai_q2.json_values import JsonMapping, JsonObject
 
 LABELLED_BY = 'label'
 # The jsonfile teacher ignores candidates, which would make a file many times as large.
@@ -18,7 +19,7 @@ LEFT_OUT = ('label_candidates', 'eval_labels', 'metrics')
 DELIMITER = '\n'
 
 
-def conversations(episode: JudgedEpisode, keep: bool = True) -> list[dict[str, Any]]:
+def conversations(episode: JudgedEpisode, keep: bool = True) -> list[JsonObject]:
     """
     The conversations that are kept of an episode, or those that are dropped.
 
@@ -51,7 +52,7 @@ def conversations(episode: JudgedEpisode, keep: bool = True) -> list[dict[str, A
     return logs
 
 
-def _teacher_act(message: Mapping[str, Any], turn: JudgedTurn) -> dict[str, Any]:
+def _teacher_act(message: JsonMapping, turn: JudgedTurn) -> JsonObject:
     fields = {k: v for k, v in message.items() if k not in LEFT_OUT and _is_json(v)}
     return {
         **fields,
@@ -64,9 +65,9 @@ def _teacher_act(message: Mapping[str, Any], turn: JudgedTurn) -> dict[str, Any]
     }
 
 
-def _label_act(turn: JudgedTurn) -> dict[str, Any]:
+def _label_act(turn: JudgedTurn) -> JsonObject:
     main_label = turn.main_label
-    act: dict[str, Any] = {
+    act: JsonObject = {
         'id': LABELLED_BY,
         'text': main_label.text if main_label else '',
         'q2_kept': turn.decision.is_kept,
@@ -92,16 +93,16 @@ def _is_json(value: Any) -> bool:
 
 
 def split_at_gaps(
-    episode: Sequence[Mapping[str, Any]], keep: Sequence[bool]
-) -> list[list[dict[str, Any]]]:
+    episode: Sequence[JsonMapping], keep: Sequence[bool]
+) -> list[list[JsonObject]]:
     """
     Split an episode into episodes of the turns that are kept.
 
     :return: copies of the kept messages, in order, in one or more episodes; empty if no
         message is kept. ``episode_done`` is left out.
     """
-    episodes: list[list[dict[str, Any]]] = []
-    current: list[dict[str, Any]] | None = None
+    episodes: list[list[JsonObject]] = []
+    current: list[JsonObject] | None = None
     before: list[str] = []
     for message, is_kept in zip(episode, keep, strict=True):
         if not is_kept:
@@ -117,7 +118,7 @@ def split_at_gaps(
     return episodes
 
 
-def with_history(message: Mapping[str, Any], before: Sequence[str]) -> dict[str, Any]:
+def with_history(message: JsonMapping, before: Sequence[str]) -> JsonObject:
     """A copy of a message, with what was said before it in front of its text."""
     copy = dict(message)
     if before:
@@ -125,7 +126,7 @@ def with_history(message: Mapping[str, Any], before: Sequence[str]) -> dict[str,
     return copy
 
 
-def history_lines(message: Mapping[str, Any]) -> list[str]:
+def history_lines(message: JsonMapping) -> list[str]:
     """What a turn adds to the history: its text, and its first label."""
     text = message.get('text')
     return [*([] if text is None else [str(text)]), *read_labels(message)[:1]]

@@ -4,14 +4,15 @@ decides which are kept. A turn is kept if at least one of its labels is.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from parlai_q2.claims import Score
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.policy import Decision, Policy, Reason, Unit
 from parlai_q2.io.knowledge import KnowledgeSource
+from parlai_q2.json_values import JsonMapping
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.turns import Example, Passage, joined
 
@@ -22,7 +23,7 @@ CHUNK = 256
 # Knowledge stands in the messages alone.
 MESSAGES = KnowledgeSource()
 
-Message = Mapping[str, Any]
+Message = JsonMapping
 
 
 class ScoringItem(NamedTuple):

@@ -5,7 +5,6 @@ history: what ``score`` and ``rerank`` wrote becomes what a task's turns become.
 
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.filtering.conversation import DELIMITER
@@ -13,6 +12,7 @@ from parlai_q2.filtering.judge import JudgedEpisode, judge_episode
 from parlai_q2.filtering.policy import Policy
 from parlai_q2.io.files import Location, records_in
 from parlai_q2.io.knowledge import as_field
+from parlai_q2.json_values import JsonObject
 from parlai_q2.lines import OUR_FIELDS, Judged
 from parlai_q2.report.scored_file import read_scored
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
@@ -50,7 +50,7 @@ class ScoredTurns:
         threshold = signature.settings.get('threshold')
         self.threshold = DEFAULT_THRESHOLD if threshold is None else float(threshold)
 
-    def _good(self, path: Location) -> Iterator[tuple[dict[str, Any], Judged]]:
+    def _good(self, path: Location) -> Iterator[tuple[JsonObject, Judged]]:
         """The fields of each record that has a score, and what they say."""
         for record in read_scored(path):
             if isinstance(record, RecordError):
@@ -65,7 +65,7 @@ class ScoredTurns:
             yield judge_episode([message], [[judged.example]], scores, policy)
 
 
-def message_of(fields: dict[str, Any], judged: Judged) -> dict[str, Any]:
+def message_of(fields: JsonObject, judged: Judged) -> JsonObject:
     """A record as the message of a teacher, whose label is the response."""
     rest = {name: value for name, value in fields.items() if name not in NO_PART}
     example, label, number = judged.example, judged.annotation, fields.get('id')

@@ -1,11 +1,11 @@
 """Summarizes what a filter did, as JSON-safe values and as text."""
 
 import heapq
-from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedLabel, JudgedTurn
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.report.overview import BINS, score_bin
 from parlai_q2.signature import Signature
 
@@ -15,7 +15,7 @@ MAX_LISTED = 10
 WIDTH = 40
 TEXT_WIDTH = 100
 # What responses are ordered by, and the line of one.
-Ranked = tuple[float, int, int, dict[str, Any]]
+Ranked = tuple[float, int, int, JsonObject]
 
 
 class FilterSummary:
@@ -68,7 +68,7 @@ class FilterSummary:
         self._most = heapq.nlargest(MAX_LISTED, [*self._most, most])
         self._least = heapq.nlargest(MAX_LISTED, [*self._least, least])
 
-    def to_dict(self, **entries: Any) -> dict[str, Any]:
+    def to_dict(self, **entries: Any) -> JsonObject:
         """
         The summary as JSON-safe values.
 
@@ -101,7 +101,7 @@ class FilterSummary:
         }
 
 
-def render(summary: Mapping[str, Any]) -> str:
+def render(summary: JsonMapping) -> str:
     """Render what :meth:`FilterSummary.to_dict` returned as text."""
     lines = [sentence(summary)]
     for fate in ('kept', 'dropped'):
@@ -133,7 +133,7 @@ def render(summary: Mapping[str, Any]) -> str:
     return '\n'.join(lines).rstrip() + '\n'
 
 
-def sentence(summary: Mapping[str, Any]) -> str:
+def sentence(summary: JsonMapping) -> str:
     """The summary in one sentence."""
     if not summary['turns']:
         return 'There were no turns.'
@@ -147,7 +147,7 @@ def sentence(summary: Mapping[str, Any]) -> str:
     )
 
 
-def _line(turn: JudgedTurn, label: JudgedLabel) -> dict[str, Any]:
+def _line(turn: JudgedTurn, label: JudgedLabel) -> JsonObject:
     assert label.score is not None
     return {
         'score': label.score.value,
@@ -159,7 +159,7 @@ def _line(turn: JudgedTurn, label: JudgedLabel) -> dict[str, Any]:
     }
 
 
-def _histogram(bins: list[Mapping[str, Any]]) -> list[str]:
+def _histogram(bins: list[JsonMapping]) -> list[str]:
     totals = [bar['kept'] + bar['dropped'] for bar in bins]
     tallest = max(totals) or 1
     lines = []

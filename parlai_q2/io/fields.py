@@ -9,9 +9,9 @@ import logging
 from collections.abc import Collection, Mapping
 from itertools import product
 from types import MappingProxyType
-from typing import Any
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.json_values import JsonMapping, JsonObject
 
 # The fields that scorers and rerankers read, each with what others call it.
 ALIASES = {
@@ -62,9 +62,7 @@ def read_fields(text: str | None) -> dict[str, str]:
     return names
 
 
-def rename_fields(
-    fields: Mapping[str, Any], names: Mapping[str, str]
-) -> dict[str, Any]:
+def rename_fields(fields: JsonMapping, names: Mapping[str, str]) -> JsonObject:
     """
     A record's fields, those with another name also under the one that is read. A field
     that had that name already is kept with ``given_`` before it.

@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 from filelock import FileLock, Timeout
 
 from parlai_q2.errors import ConfigError, InputError, MissingPackageError
+from parlai_q2.json_values import JsonObject
 
 POLL_SECONDS = 0.05
 # How the standard input is named.
@@ -173,7 +174,7 @@ class Remote:
         system, path = self._system()
         return io.BufferedReader(system.open(path, mode))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """Its size, and what else may show that it has changed."""
         info = self._call('info')
         states = [f'{name} {info[name]}' for name in STATES if name in info]
@@ -246,7 +247,7 @@ class Stdin:
         """The stream."""
         return io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """What no other input has. Its size is not known."""
         return {'size': 0, 'modified': self.opened}
 
@@ -265,7 +266,7 @@ def locate(name: str | Location) -> Location:
     return Remote(name) if '://' in name else Path(name)
 
 
-def read_state(infile: Location) -> dict[str, Any]:
+def read_state(infile: Location) -> JsonObject:
     """The state of a file, from which a change can be recognised."""
     if not isinstance(infile, Path):
         return infile.state()

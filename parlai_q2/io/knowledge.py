@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import line_ends
 from parlai_q2.turns import Passage, Turn, joined, passages_of
 
@@ -48,9 +49,7 @@ RETRIEVED_TITLES = '__retrieved-docs-titles__'
 NOTHING_FOUND = ('__no_passages_used__', '__noretrieved-docs__')
 
 
-def find_knowledge(
-    message: Mapping[str, Any], delimiter: str | None = None
-) -> str | None:
+def find_knowledge(message: JsonMapping, delimiter: str | None = None) -> str | None:
     """
     The knowledge of one turn as one text: :func:`find_passages`, joined by line breaks.
     None if there is none.
@@ -59,7 +58,7 @@ def find_knowledge(
 
 
 def find_passages(
-    message: Mapping[str, Any], delimiter: str | None = None
+    message: JsonMapping, delimiter: str | None = None
 ) -> tuple[Passage, ...]:
     """
     The knowledge of one turn. Lines that WoW gives the same title are one passage; each
@@ -93,7 +92,7 @@ def find_passages(
     return (Passage(inside.strip()),) if inside.strip() else ()
 
 
-def _retrieved(message: Mapping[str, Any]) -> tuple[Passage, ...]:
+def _retrieved(message: JsonMapping) -> tuple[Passage, ...]:
     """What was selected of the documents that a search found, or all of them."""
     selected = [
         text
@@ -179,7 +178,7 @@ def as_field(passages: tuple[Passage, ...]) -> Any:
 
 
 def _as_row(passage: Passage) -> Any:
-    row: dict[str, Any] = {'title': passage.title} if passage.title else {}
+    row: JsonObject = {'title': passage.title} if passage.title else {}
     if passage.source is not None:
         source = passage.source._asdict()
         row['source'] = {name: text for name, text in source.items() if text}
@@ -270,9 +269,7 @@ class KnowledgeSource:
         """What is searched for knowledge; None if nothing is."""
         return self.index or self.file_index
 
-    def of_episode(
-        self, episode: Iterable[Mapping[str, Any]]
-    ) -> list[tuple[Passage, ...]]:
+    def of_episode(self, episode: Iterable[JsonMapping]) -> list[tuple[Passage, ...]]:
         """The knowledge of each turn of an episode; empty where there is none."""
         knowledge = EpisodeKnowledge(self)
         return [knowledge.find(message).passages for message in episode]
@@ -286,9 +283,7 @@ class EpisodeKnowledge:
         self.typed: tuple[Passage, ...] = ()
         self._in_text: tuple[Passage, ...] = ()
 
-    def find(
-        self, message: Mapping[str, Any], earlier: Sequence[str] = ()
-    ) -> TurnKnowledge:
+    def find(self, message: JsonMapping, earlier: Sequence[str] = ()) -> TurnKnowledge:
         """
         The knowledge of the next message; empty if there is none.
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.files import Location, explain, read_state
-from parlai_q2.json_values import read_json, write_json
+from parlai_q2.json_values import JsonObject, read_json, write_json
 from parlai_q2.packages import check_package
 from parlai_q2.turns import without_surrogates
 
@@ -54,7 +54,7 @@ class Row(NamedTuple):
     """
 
     number: int
-    fields: dict[str, Any]
+    fields: JsonObject
     nulled: tuple[str, ...]
     read: int
 
@@ -155,13 +155,13 @@ def write_parquet(
             writer.write_table(pyarrow.Table.from_arrays(cells, schema=schema))
 
 
-def _read_objects(lines: Path) -> Iterator[dict[str, Any]]:
+def _read_objects(lines: Path) -> Iterator[JsonObject]:
     with open(lines, 'rb') as stream:
         yield from map(json.loads, stream)
 
 
-def _group_rows(lines: Path) -> Iterator[list[dict[str, Any]]]:
-    rows: list[dict[str, Any]] = []
+def _group_rows(lines: Path) -> Iterator[list[JsonObject]]:
+    rows: list[JsonObject] = []
     size = 0
     with open(lines, 'rb') as stream:
         for line in stream:
@@ -174,7 +174,7 @@ def _group_rows(lines: Path) -> Iterator[list[dict[str, Any]]]:
         yield rows
 
 
-def _column(pyarrow: Any, rows: list[dict[str, Any]], name: str, kind: Any) -> Any:
+def _column(pyarrow: Any, rows: list[JsonObject], name: str, kind: Any) -> Any:
     values = [row.get(name) for row in rows]
     if kind != pyarrow.json_():
         return pyarrow.array(values, kind)

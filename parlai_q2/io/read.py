@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from parlai_q2.errors import InputError, RecordError, describe_line
 from parlai_q2.io.fields import (
@@ -33,6 +33,7 @@ from parlai_q2.io.formats import (
 )
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.io.parquet import read_rows
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.text.messages import is_message, reply_text, visible_text
 from parlai_q2.turns import Example, Passage, passages_of
 
@@ -56,7 +57,7 @@ class FileRecord:
     """
 
     line: int
-    fields: dict[str, Any]
+    fields: JsonObject
     error: RecordError | None = None
     read: int = 0
     nulled: tuple[str, ...] = ()
@@ -117,8 +118,8 @@ def parse_lines(
     format: str | None,
     names: Mapping[str, str],
     expected: Collection[str],
-    parse: Callable[[dict[str, Any]], T],
-) -> Iterator[tuple[dict[str, Any], T | None]]:
+    parse: Callable[[JsonObject], T],
+) -> Iterator[tuple[JsonObject, T | None]]:
     """
     Read the records of a file; parameters as for :func:`read_lines`.
 
@@ -185,7 +186,7 @@ def _read_any(path: Location, format: str) -> Iterator[tuple[Line, int]]:
             yield line, buffer.tell() if buffer else 0
 
 
-def read_messages(fields: Mapping[str, Any]) -> dict[str, Any]:
+def read_messages(fields: JsonMapping) -> JsonObject:
     """
     A record with messages of the chat-completions protocol as the texts that people
     see (:mod:`~parlai_q2.text.messages`), without thoughts. What another text stands
@@ -194,7 +195,7 @@ def read_messages(fields: Mapping[str, Any]) -> dict[str, Any]:
     >>> read_messages({'response': '<think>Two?</think>Five.'})['response']
     'Five.'
     """
-    texts: dict[str, Any] = {}
+    texts: JsonObject = {}
     response = fields.get('response')
     if isinstance(response, str) or is_message(response):
         texts['response'] = reply_text(response)
@@ -209,7 +210,7 @@ def read_messages(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {**fields, **changed, **originals}
 
 
-def read_example(fields: Mapping[str, Any]) -> Example:
+def read_example(fields: JsonMapping) -> Example:
     """
     Make an example from a record's fields.
 
@@ -242,7 +243,7 @@ def read_example(fields: Mapping[str, Any]) -> Example:
     )
 
 
-def knowledge_of(fields: Mapping[str, Any]) -> str | tuple[Passage, ...]:
+def knowledge_of(fields: JsonMapping) -> str | tuple[Passage, ...]:
     """
     The knowledge of a record: a text, or passages if it is a list.
 
@@ -259,7 +260,7 @@ def knowledge_of(fields: Mapping[str, Any]) -> str | tuple[Passage, ...]:
     )
 
 
-def read_history(fields: Mapping[str, Any]) -> tuple[str, ...]:
+def read_history(fields: JsonMapping) -> tuple[str, ...]:
     """The previous turns, oldest first; a single text counts as one turn."""
     history = fields.get('history') or []
     if isinstance(history, str):
@@ -271,7 +272,7 @@ def read_history(fields: Mapping[str, Any]) -> tuple[str, ...]:
 
 def read_conversations(
     path: Path, names: Mapping[str, str] = NO_NAMES
-) -> Iterator[list[dict[str, Any]] | RecordError]:
+) -> Iterator[list[JsonObject] | RecordError]:
     """
     The messages of each conversation of a file, in order: of JSON lines in ParlAI's
     format, or of records as :func:`~parlai_q2.io.read.read_records` reads them. A bad
@@ -311,7 +312,7 @@ def read_conversations(
                 yield RecordError(path.name, number, problem)
 
 
-def _one_turn(example: Example) -> list[dict[str, Any]]:
+def _one_turn(example: Example) -> list[JsonObject]:
     """A record as the turns before the reply, with its knowledge, and the reply."""
     question = {
         'id': 'person',

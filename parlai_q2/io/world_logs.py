@@ -7,10 +7,11 @@ reranking agent, such as ``/why``, are no turns: the agent marks its answer to o
 readers of the log leave out both and report how many there were.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from parlai_q2.io.knowledge import as_field, find_knowledge, find_passages
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.text.messages import is_message, reply_text
 
 # The field of a reply that answers a command; its value is the command's name.
@@ -30,7 +31,7 @@ FROM_MODEL = (
 FROM_TEACHER = ('q2_label',)
 
 
-def text_of(message: Mapping[str, Any]) -> str:
+def text_of(message: JsonMapping) -> str:
     """The text of a message that people see; empty if it is missing or null."""
     text = message.get('text')
     if isinstance(text, str) or is_message(text):
@@ -38,9 +39,7 @@ def text_of(message: Mapping[str, Any]) -> str:
     return '' if text is None else str(text)
 
 
-def logged_message(
-    question: Mapping[str, Any], reply: Mapping[str, Any]
-) -> dict[str, Any]:
+def logged_message(question: JsonMapping, reply: JsonMapping) -> JsonObject:
     """
     A copy of the first message of a turn; if it has no knowledge, with that of the
     model's reply. In a chat, or if a delimiter or a file gave the knowledge, only the
@@ -51,7 +50,7 @@ def logged_message(
     return dict(question)
 
 
-def without_commands(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def without_commands(messages: Sequence[JsonObject]) -> list[JsonObject]:
     """Consecutive messages of a log, without commands and the answers to them."""
     after = [*messages[1:], {}]
     return [
@@ -61,7 +60,7 @@ def without_commands(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
     ]
 
 
-def read_turns(dialog: Sequence[Any]) -> Iterator[tuple[int, dict[str, Any] | None]]:
+def read_turns(dialog: Sequence[Any]) -> Iterator[tuple[int, JsonObject | None]]:
     """
     The turns of a conversation, as records to score.
 

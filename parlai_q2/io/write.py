@@ -15,7 +15,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.files import META, beside, explain, lock_of
-from parlai_q2.json_values import write_json
+from parlai_q2.json_values import JsonMapping, JsonObject, write_json
 
 _logger = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ class ResumableWriter:
         run is writing it.
     """
 
-    def __init__(self, outfile: Path, run: Mapping[str, Any], *infiles: Path):
+    def __init__(self, outfile: Path, run: JsonMapping, *infiles: Path):
         outfile = self.outfile = writable(outfile, *infiles)
         self.part, self._claim = beside(outfile, PART), beside(outfile, CLAIM)
         self.meta = meta_of(outfile)
@@ -115,7 +115,7 @@ class ResumableWriter:
                 self.close()
                 raise
 
-    def _take_over(self, run: Mapping[str, Any]) -> None:
+    def _take_over(self, run: JsonMapping) -> None:
         try:
             is_same = json.loads(self._claim.read_text(encoding='utf-8')) == run
         except (OSError, ValueError):
@@ -128,7 +128,7 @@ class ResumableWriter:
         self._stream.truncate(0)
         write_text(self._claim, json.dumps(run, indent=1))
 
-    def write(self, records: Iterable[Mapping[str, Any]]) -> None:
+    def write(self, records: Iterable[JsonMapping]) -> None:
         """Append records, one line each."""
         self.write_lines(b''.join(map(encode_line, records)))
 
@@ -145,7 +145,7 @@ class ResumableWriter:
             if time.monotonic() - self._synced >= SYNC_SECONDS:
                 self._sync()
 
-    def lines(self) -> Iterator[dict[str, Any]]:
+    def lines(self) -> Iterator[JsonObject]:
         """The lines that an earlier run wrote, parsed."""
         return map(json.loads, self.raw_lines())
 
@@ -159,9 +159,7 @@ class ResumableWriter:
         self._stream.truncate(size)
 
     def finish(
-        self,
-        summary: Mapping[str, Any],
-        convert: Callable[[Path, Path], None] | None = None,
+        self, summary: JsonMapping, convert: Callable[[Path, Path], None] | None = None
     ) -> None:
         """
         Give the file its final name, and write the summary next to it.
@@ -229,13 +227,13 @@ class StdoutWriter:
     def keep(self, size: int) -> None:
         """There is nothing to keep."""
 
-    def finish(self, summary: Mapping[str, Any], convert: Any = None) -> None:
+    def finish(self, summary: JsonMapping, convert: Any = None) -> None:
         """There is no file that needs a name, and none for the summary."""
 
     abandon = close = lambda self: None
 
 
-def encode_line(record: Mapping[str, Any]) -> bytes:
+def encode_line(record: JsonMapping) -> bytes:
     """A record as a line of JSON."""
     line = write_json(record, ensure_ascii=False) + '\n'
     # UTF-8 cannot encode a lone surrogate from a JSON escape; keep it as an escape.

@@ -17,6 +17,7 @@ from parlai.core.torch_classifier_agent import (
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.knowledge import as_text, find_knowledge
+from parlai_q2.options import OptionGroup
 
 HOW_TO_ASK = (
     'A response is classified against its knowledge. Give the knowledge, a line break '
@@ -25,7 +26,7 @@ HOW_TO_ASK = (
 )
 
 
-def add_class_map(group: Any) -> None:
+def add_class_map(group: OptionGroup) -> None:
     """Add ``--class-map``."""
     group.add_argument(
         '--class-map',

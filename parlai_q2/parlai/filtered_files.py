@@ -35,6 +35,7 @@ from parlai_q2.io.write import (
     writing,
 )
 from parlai_q2.json_values import write_json
+from parlai_q2.options import Options
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.calibrated import ExtendedScorer
 from parlai_q2.scorers.roles import Role
@@ -79,7 +80,7 @@ def add_filter_options(
 
 
 def policy_from_opt(
-    opt: Mapping[str, Any], threshold: float, role: Role, prefix: str = ''
+    opt: Options, threshold: float, role: Role, prefix: str = ''
 ) -> Policy:
     """
     The policy that the options of :func:`add_filter_options` ask for.
@@ -120,7 +121,7 @@ class Judge:
 
 @contextmanager
 def conversation_file(
-    path: Path, opt: Mapping[str, Any], signature: str
+    path: Path, opt: Options, signature: str
 ) -> Iterator[Callable[[Iterable[Mapping[str, Any]]], None]]:
     """
     Write a file of conversations, with ParlAI's metadata beside it. It gets its name
@@ -183,7 +184,7 @@ def write_filtered(
     outfile: Path,
     judge: Judge,
     policy: Policy,
-    opt: Mapping[str, Any] | None = None,
+    opt: Options | None = None,
     total: int | None = None,
     is_cached: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:

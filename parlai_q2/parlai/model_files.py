@@ -9,7 +9,6 @@ Face model's agent, a folder ``X.hf`` with the configuration and tokenizer.
 
 import json
 import pickle
-from collections.abc import Mapping
 from logging import LogRecord
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from parlai.utils import logging
 from parlai.utils.io import PathManager
 
 from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.options import Options
 from parlai_q2.turns import without_surrogates
 
 SUFFIX = '.hf'
@@ -29,7 +29,7 @@ SUFFIX = '.hf'
 NO_MODEL_FILE = 'model_file unset but model has a `load` function.'
 
 
-def expect_no_model_file(opt: Mapping[str, Any]) -> None:
+def expect_no_model_file(opt: Options) -> None:
     """
     Keep ParlAI from warning that ``--model-file`` is missing where an agent has its
     model from elsewhere: one that ships, a folder, or a server.
@@ -42,7 +42,7 @@ def _is_about_something_else(record: LogRecord) -> bool:
     return record.msg != NO_MODEL_FILE
 
 
-def saved_opt(opt: Mapping[str, Any], option: str) -> str | None:
+def saved_opt(opt: Options, option: str) -> str | None:
     """
     The file with the options that a model was trained with, if it exists.
 
@@ -55,7 +55,7 @@ def saved_opt(opt: Mapping[str, Any], option: str) -> str | None:
     return path if PathManager.exists(path) else None
 
 
-def saved_folder(opt: Mapping[str, Any]) -> Path | None:
+def saved_folder(opt: Options) -> Path | None:
     """
     The folder beside the model file that ParlAI will load, if it exists. As in ParlAI,
     ``model_file`` takes precedence over ``init_model``.

@@ -38,6 +38,7 @@ from parlai_q2.cli.knowledge_options import add_knowledge_options, source_from_o
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.intervals import Interval, share_interval
 from parlai_q2.io.knowledge import EpisodeKnowledge, passages_in
+from parlai_q2.options import Options
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import Role
 from parlai_q2.turns import Example, Passage
@@ -119,7 +120,7 @@ def of_nothing() -> GlobalAverageMetric:
     return _Nothing(0, 0)
 
 
-def validated_by(opt: Mapping[str, Any], names: Iterable[str]) -> str | None:
+def validated_by(opt: Options, names: Iterable[str]) -> str | None:
     """
     The ``--validation-metric`` if it is one of ``names``, also as ``<task>/<name>``;
     None if it is another.

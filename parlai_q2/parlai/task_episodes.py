@@ -12,6 +12,7 @@ from parlai.tasks.tasks import ids_to_tasks
 from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.options import OptionGroup
 
 # Without this, a teacher repeats its training data for ever.
 ONCE = 'evalmode'
@@ -91,7 +92,7 @@ def digest(
     return hasher.hexdigest()
 
 
-def add_num_examples(group: Any, what: str) -> None:
+def add_num_examples(group: OptionGroup, what: str) -> None:
     """Add ``-n``, the number of turns of each task; ``what`` is done with them."""
     group.add_argument(
         '-n',

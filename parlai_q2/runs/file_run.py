@@ -9,17 +9,18 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.files import Location, read_state
 from parlai_q2.io.parquet import Column, is_parquet, write_parquet
 from parlai_q2.io.read import FileRecord
 from parlai_q2.io.write import ResumableWriter, StdoutWriter, encode_line
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.runs.job import CHUNK_RECORDS, Chunk, Job, cut_chunks
 from parlai_q2.runs.outputs import FilePair, identify
 
-Line = dict[str, Any]
+Line = JsonObject
 
 
 class Tally(Protocol):
@@ -34,7 +35,7 @@ class Tally(Protocol):
     def add(self, lines: Iterable[Line], nulled: Iterable[str] = ()) -> None:
         """Add the lines of records, and the fields of theirs that had NaN."""
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """The counts by name."""
 
     def describe(self) -> str:
@@ -96,7 +97,7 @@ class FileRun:
         if files.outfile is not None:
             self.writer = ResumableWriter(files.outfile, self.identity, *files.inputs)
         self.tally = job.make_tally()
-        self.summary: dict[str, Any] = {}
+        self.summary: JsonObject = {}
         self.resumed_end = 0
         # Chunks that were read, but not written yet.
         self.pending = 0
@@ -182,7 +183,7 @@ class FileRun:
         self.writer.finish(self.summary, convert)
 
 
-def check_unchanged(infile: Location, state: Mapping[str, Any]) -> None:
+def check_unchanged(infile: Location, state: JsonMapping) -> None:
     """Check that a file is as it was: else the output may mix two versions of it."""
     try:
         now = read_state(infile)

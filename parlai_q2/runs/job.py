@@ -4,13 +4,14 @@ each actor of a cluster) and then turns chunks of records into results.
 """
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 from parlai_q2.errors import Flaw, RecordError
 from parlai_q2.io.read import FileRecord
+from parlai_q2.json_values import JsonMapping
 
 # Records in one call of a scorer: enough to fill a model's batches, few enough that a
 # run which is killed often still gets further.
@@ -168,7 +169,7 @@ def cut_chunks(
         yield Chunk(items, items[-1].read)
 
 
-def measure_length(fields: Mapping[str, Any]) -> int | None:
+def measure_length(fields: JsonMapping) -> int | None:
     """
     The characters in a record's values, those of the other fields once for each of its
     ``candidates``; None if the values are nested deeper than :data:`MAX_DEPTH`.

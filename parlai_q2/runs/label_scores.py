@@ -7,7 +7,7 @@ stopped takes them from there, and so does one that only has another threshold.
 import json
 import logging
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +27,7 @@ from parlai_q2.io.write import (
     meta_of,
     writing,
 )
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.runs.job import Engine, Loaded
 from parlai_q2.runs.score_job import MakeScorer
 from parlai_q2.scorers.base import Scorer
@@ -62,12 +63,12 @@ class LabelJob:
         scorer = self.make_scorer(device)
         return Loaded(str(scorer.signature), partial(score_items, scorer))
 
-    def report_lost(self, item: Item, problem: str) -> dict[str, Any]:
+    def report_lost(self, item: Item, problem: str) -> JsonObject:
         """The line of an example that no process survives."""
         return {'of': hash_item(item), 'error': f'could not be scored: {problem}'}
 
 
-def score_items(scorer: Scorer, items: Sequence[Item]) -> list[dict[str, Any]]:
+def score_items(scorer: Scorer, items: Sequence[Item]) -> list[JsonObject]:
     """The line of each example, all scored in one call."""
     scores = scorer.score([item.example for item in items])
     lines = []
@@ -171,7 +172,7 @@ class KeptScores:
             return None
 
     def _read(
-        self, lines: Sequence[Mapping[str, Any]], items: Sequence[Item]
+        self, lines: Sequence[JsonMapping], items: Sequence[Item]
     ) -> list[Score | None]:
         scores: list[Score | None] = []
         for line, item in zip(lines, items, strict=True):
@@ -183,7 +184,7 @@ class KeptScores:
         return scores
 
 
-def _reopen(path: Path, run: Mapping[str, Any]) -> None:
+def _reopen(path: Path, run: JsonMapping) -> None:
     """Let a run resume a complete file of the same scorer."""
     place = Path(os.path.realpath(path))
     part, claim, meta = beside(place, PART), beside(place, CLAIM), meta_of(path)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from glob import has_magic
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.files import (
@@ -27,7 +27,7 @@ from parlai_q2.io.files import (
 )
 from parlai_q2.io.parquet import check_pyarrow, is_parquet
 from parlai_q2.io.write import ANOTHER, meta_of, writable, write_text, writing
-from parlai_q2.json_values import write_json
+from parlai_q2.json_values import JsonMapping, JsonObject, write_json
 
 STDOUT = ('-', '/dev/stdout')
 
@@ -64,7 +64,7 @@ class Outputs:
     target: Location | None
     is_folder: bool = False
     staging: Path | None = None
-    entries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    entries: dict[str, JsonObject] = field(default_factory=dict)
 
     @property
     def summary(self) -> Path | None:
@@ -115,7 +115,7 @@ class Outputs:
         self.files = unfinished
         return skipped
 
-    def complete(self, pair: FilePair, summary: Mapping[str, Any]) -> None:
+    def complete(self, pair: FilePair, summary: JsonMapping) -> None:
         """Store a finished output, if it goes elsewhere, and note what is in it."""
         if pair.outfile is None:
             return
@@ -139,7 +139,7 @@ class Outputs:
             write_text(self.summary, write_json(manifest, indent=1) + '\n')
         self._store(self.summary)
 
-    def _enter(self, pair: FilePair, summary: Mapping[str, Any]) -> None:
+    def _enter(self, pair: FilePair, summary: JsonMapping) -> None:
         assert pair.outfile is not None
         self.entries[pair.outfile.name] = {
             'file': pair.outfile.name,
@@ -260,7 +260,7 @@ def output_name(name: str, ending: str | None = None) -> str:
 
 def identify(
     infile: Location, signature: str, format: str | None, names: Mapping[str, str]
-) -> dict[str, Any]:
+) -> JsonObject:
     """What a run must have in common with one that it resumes."""
     return {
         'signature': signature,
@@ -271,9 +271,7 @@ def identify(
     }
 
 
-def _read_finished(
-    pair: FilePair, identity: Mapping[str, Any]
-) -> Mapping[str, Any] | None:
+def _read_finished(pair: FilePair, identity: JsonMapping) -> JsonMapping | None:
     """The summary of an output that an earlier run has finished; None if it has not."""
     assert pair.outfile is not None
     try:

@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from parlai_q2.claims import Kind, Label
 from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.files import Location
 from parlai_q2.io.parquet import Column
 from parlai_q2.io.read import FileRecord
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.lines import error_line, lost_line, ranking_line
 from parlai_q2.options import Word
 from parlai_q2.rerank import PoolRecord, Reranker, read_pools
@@ -76,14 +77,14 @@ class RerankJob(FileJob):
         process = partial(rerank_pools, reranker, self.abstain_text, signature)
         return Loaded(signature, process, reranker.is_thread_safe)
 
-    def report_lost(self, item: FileRecord, problem: str) -> dict[str, Any]:
+    def report_lost(self, item: FileRecord, problem: str) -> JsonObject:
         """The line of a pool that no process survives."""
         return lost_line(item, problem, Kind.RANKING)
 
 
 def rerank_pools(
     reranker: Reranker, abstain_text: str, signature: str, records: Sequence[FileRecord]
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     """The line of each pool, all ranked together."""
     pools = [r.pool for r in records if isinstance(r, PoolRecord) and r.pool]
     rankings = iter(reranker.explained(reranker.rank_batch(pools)))
@@ -115,7 +116,7 @@ class Outcome(NamedTuple):
     wrong: tuple[float, ...] = ()
 
 
-def read_outcome(line: Mapping[str, Any]) -> Outcome:
+def read_outcome(line: JsonMapping) -> Outcome:
     """What is counted of a pool, from its line."""
     # As for the reranker, the generator's order is that of the file.
     order, rows = line['order'], line['rerank']
@@ -143,7 +144,7 @@ class RerankTally:
         # Eight bytes for each labelled pool.
         self._wrong = {policy: array('d') for policy in Policy}
 
-    def add(self, lines: Iterable[dict[str, Any]], nulled: Iterable[str] = ()) -> None:
+    def add(self, lines: Iterable[JsonObject], nulled: Iterable[str] = ()) -> None:
         """Add the lines of pools, and the fields of theirs that had NaN."""
         # All are read before any is counted: a resumed run may find a damaged line.
         outcomes = [
@@ -171,9 +172,9 @@ class RerankTally:
             if values
         }
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """The counts and rates."""
-        counts: dict[str, Any] = {
+        counts: JsonObject = {
             'pools': self.records,
             'bad': self.records - self.good,
             'changed': self.changed,

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from parlai_q2.claims import Kind, Label
 from parlai_q2.intervals import Interval, share_interval
 from parlai_q2.io.files import Location
 from parlai_q2.io.parquet import Column
 from parlai_q2.io.read import FileRecord, Record, read_records
+from parlai_q2.json_values import JsonObject
 from parlai_q2.lines import error_line, lost_line, score_line
 from parlai_q2.runs.file_run import FileJob
 from parlai_q2.runs.job import Loaded
@@ -61,14 +61,12 @@ class ScoreJob(FileJob):
         process = partial(score_records, scorer)
         return Loaded(str(scorer.signature), process, scorer.is_thread_safe)
 
-    def report_lost(self, item: FileRecord, problem: str) -> dict[str, Any]:
+    def report_lost(self, item: FileRecord, problem: str) -> JsonObject:
         """The line of a record that no process survives."""
         return lost_line(item, problem, Kind.SCORE)
 
 
-def score_records(
-    scorer: Scorer, records: Sequence[FileRecord]
-) -> list[dict[str, Any]]:
+def score_records(scorer: Scorer, records: Sequence[FileRecord]) -> list[JsonObject]:
     """The line of each record, all scored in one call."""
     examples = [r.example for r in records if isinstance(r, Record) and r.example]
     scores = iter(scorer.score(examples))
@@ -100,7 +98,7 @@ class ScoreTally:
         # Of those that are not verifiable, how many for their language.
         self.foreign = 0
 
-    def add(self, lines: Iterable[dict[str, Any]], nulled: Iterable[str] = ()) -> None:
+    def add(self, lines: Iterable[JsonObject], nulled: Iterable[str] = ()) -> None:
         """Add the lines of records, and the fields of theirs that had NaN."""
         # All are read before any is counted: a resumed run may find a damaged line.
         counted = [
@@ -141,7 +139,7 @@ class ScoreTally:
             return None
         return share_interval(self.labels[Label.CONSISTENT], self.verifiable)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """
         The counts, the mean score (None if nothing was scored) and the rate of
         consistent records among the verifiable ones.
@@ -181,5 +179,5 @@ class ScoreTally:
         return f'{text}; {left_out} left out.' if left_out else f'{text}.'
 
 
-def _is_foreign(line: dict[str, Any]) -> bool:
+def _is_foreign(line: JsonObject) -> bool:
     return LANGUAGE in (line.get('parts') or ())

@@ -7,7 +7,6 @@ a mutator costs: these parts are in the folder benchmarks of a checkout.
 
 import json
 import sys
-from collections.abc import Mapping
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -27,7 +26,8 @@ from parlai_q2.cli.scorer_options import (
 )
 from parlai_q2.errors import InputError, Q2Error, UnknownNameError
 from parlai_q2.io.write import writable, write_text
-from parlai_q2.options import split_names
+from parlai_q2.json_values import JsonObject
+from parlai_q2.options import OptionParser, Options, split_names
 from parlai_q2.presets import load_preset
 from parlai_q2.scorers import load_scorer
 from parlai_q2.turns import Example
@@ -40,7 +40,7 @@ BESIDE = ('scale', 'candidates', 'filtering')
 TURNS = 10  # that are reranked
 
 
-def add_options(parser: Any) -> None:
+def add_options(parser: OptionParser) -> None:
     """Add the options of the benchmark."""
     group = parser.add_argument_group('Benchmark')
     add_preset_option(group)
@@ -84,7 +84,7 @@ def add_options(parser: Any) -> None:
     add_device_option(group)
 
 
-def run(opt: Mapping[str, Any]) -> dict[str, Any]:
+def run(opt: Options) -> JsonObject:
     """Measure, print and write; return what was written."""
     parts = split_names(opt['parts'])
     part_names = (*PARTS, *BESIDE)
@@ -97,7 +97,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     if len(examples) < 2:
         raise InputError('A benchmark needs at least two responses.')
     limit_from_opt(opt)
-    report: dict[str, Any] = {'machine': benchmark.machine()}
+    report: JsonObject = {'machine': benchmark.machine()}
     largest_difference = 0.0
     if {'metric', 'loop'} & set(parts):
         scorer: Any = load_scorer('q2', opt['preset'], device=scorer_device(opt))
@@ -122,8 +122,8 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def add_loops(
-    metric: dict[str, Any],
-    opt: Mapping[str, Any],
+    metric: JsonObject,
+    opt: Options,
     scorer: Any,
     examples: list[Example],
     batched: list[Any],
@@ -146,7 +146,7 @@ def add_loops(
     return float(metric['largest_difference'])
 
 
-def rerank(scorer: str, opt: Mapping[str, Any]) -> dict[str, Any]:
+def rerank(scorer: str, opt: Options) -> JsonObject:
     """Time the shipped reply model's turns, reranked by a scorer."""
     check_parlai('Timing reranking')
     from parlai_q2.parlai import compat
@@ -186,7 +186,7 @@ def benchmark_beside(name: str) -> ModuleType:
     return import_module(f'benchmarks.{name}')
 
 
-def sample() -> list[dict[str, Any]]:
+def sample() -> list[JsonObject]:
     """The records of the evaluation turns of the sample that ships."""
     path = files('parlai_q2.tasks.grounded_sample') / 'sample.jsonl'
     lines = path.read_text(encoding='utf-8').splitlines()

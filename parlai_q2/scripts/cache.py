@@ -1,21 +1,21 @@
 """``parlai_q2 cache``: shows what the score cache holds, and clears it."""
 
 import sys
-from collections.abc import Mapping
 from datetime import date
-from typing import Any
 
 from parlai_q2.cache import ScoreCache
 from parlai_q2.cli import log
 from parlai_q2.cli.scorer_options import cache_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.json_values import JsonObject
+from parlai_q2.options import OptionParser, Options
 from parlai_q2.signature import Signature, digits
 
 ALL = 'all'
 SECONDS_A_DAY = 24 * 3600
 
 
-def add_options(parser: Any) -> None:
+def add_options(parser: OptionParser) -> None:
     """Add the command's options."""
     parser.add_argument(
         '--clear',
@@ -35,13 +35,13 @@ def add_options(parser: Any) -> None:
     )
 
 
-def run(opt: Mapping[str, Any]) -> dict[str, Any]:
+def run(opt: Options) -> JsonObject:
     """Clear what options name, and show and return what the cache holds."""
     cache = cache_from_opt(opt)
     if not cache.path.exists():
         log.info(f'There is no score cache at {cache.path}.')
         return {'path': str(cache.path), 'bytes': 0, 'signatures': []}
-    report: dict[str, Any] = {}
+    report: JsonObject = {}
     if opt['clear'] or opt['older_than'] is not None:
         report['cleared'] = clear(cache, opt['clear'], opt['older_than'])
         log.info(f'Deleted {report["cleared"]} scores.')
@@ -78,7 +78,7 @@ def clear(
     return cache.clear(signatures[matches[0]], seconds)
 
 
-def contents(cache: ScoreCache) -> dict[str, Any]:
+def contents(cache: ScoreCache) -> JsonObject:
     """A cache's place and sizes, and its signatures with the day of their last use."""
     signatures = [
         {
@@ -98,7 +98,7 @@ def contents(cache: ScoreCache) -> dict[str, Any]:
     }
 
 
-def table(report: dict[str, Any], full: bool = False) -> str:
+def table(report: JsonObject, full: bool = False) -> str:
     """What :func:`contents` returned as text, perhaps with signatures in full."""
     size, limit = readable(report['bytes']), readable(report['max_bytes'])
     lines = [f'{report["path"]}: {size} of at most {limit}']

@@ -1,7 +1,6 @@
 """``parlai_q2 calibrate``: fits a scorer's prior and threshold to labelled pairs."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,11 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.formats import Format
 from parlai_q2.io.write import writable, write_text, writing
+from parlai_q2.options import OptionParser, Options
 from parlai_q2.scorers.roles import Role
 
 
-def add_options(parser: Any) -> None:
+def add_options(parser: OptionParser) -> None:
     """Add the command's options."""
     group = parser.add_argument_group('Calibration')
     group.add_argument(
@@ -56,7 +56,7 @@ def add_options(parser: Any) -> None:
     add_scorer_options(parser, Role.MEASURE)
 
 
-def run(opt: Mapping[str, Any]) -> dict[str, Any]:
+def run(opt: Options) -> dict[str, Any]:
     """Fit a calibration to the file that options name; return what was written."""
     from parlai_q2.calibrate.calibration import calibrate, describe, read_labelled
     from parlai_q2.calibrate.figures import all_figures

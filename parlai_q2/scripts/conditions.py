@@ -6,7 +6,7 @@ what the task gives, and what a search finds, as in table 2 of "Rome was built i
 
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.knowledge import EpisodeKnowledge
 from parlai_q2.io.write import AGAIN, encode_line, whole_file, write_text, writing
 from parlai_q2.json_values import write_json
+from parlai_q2.options import Options
 from parlai_q2.parlai.distillation import replies
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.retrieve.build import build
@@ -155,7 +156,7 @@ def parse_conditions(text: str) -> dict[str, str | None]:
 
 
 def knowledge_of_episodes(
-    opt: Mapping[str, Any], episodes: Iterable[Episode]
+    opt: Options, episodes: Iterable[Episode]
 ) -> list[list[tuple[Passage, ...]]]:
     """What the task gives for each turn of each episode."""
     source = source_from_opt(opt)

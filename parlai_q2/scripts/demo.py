@@ -7,7 +7,7 @@ import shutil
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -16,6 +16,8 @@ from parlai_q2.claims import Score
 from parlai_q2.cli import log
 from parlai_q2.cli.host import has_parlai, how_to_install
 from parlai_q2.errors import ConfigError
+from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.options import OptionParser, Options
 from parlai_q2.report import render_score, use_colour, write_report
 from parlai_q2.report.entries import explain_place
 from parlai_q2.rerank import Candidate, Ranking
@@ -31,10 +33,10 @@ RERANKED = f'{TASK}:dialogue:berlin_wall:honeybees'
 AGENT = 'q2:grounded_rerank'
 # Responses in one call of the scorer, and in one line of progress.
 BATCH = 21
-Record = dict[str, Any]
+Record = JsonObject
 
 
-def add_options(parser: Any) -> None:
+def add_options(parser: OptionParser) -> None:
     """Add the command's options."""
     parser.add_argument(
         '--outfile', default='outputs/demo.html', help='the page to write'
@@ -52,7 +54,7 @@ def add_options(parser: Any) -> None:
     )
 
 
-def run(opt: Mapping[str, Any]) -> Path:
+def run(opt: Options) -> Path:
     """
     Score and rerank the sample.
 
@@ -176,7 +178,7 @@ def _world(scorer: str) -> Any:
         logging.set_log_level(level)
 
 
-def _show_turn(teacher: Mapping[str, Any], ranking: Ranking) -> None:
+def _show_turn(teacher: JsonMapping, ranking: Ranking) -> None:
     first, chosen = ranking.first, ranking.chosen
     show(f'person    {one_line(teacher["text"])}')
     count = len(ranking.candidates)

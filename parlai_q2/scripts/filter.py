@@ -4,7 +4,6 @@ knowledge, or those of a scored file. It saves scores during the run, so a stopp
 resumes and another threshold needs no new scores.
 """
 
-from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
 from itertools import chain, islice
@@ -30,6 +29,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.judge import CHUNK, judge_batches, make_batches
 from parlai_q2.filtering.scored import ScoredTurns
 from parlai_q2.io.files import locate
+from parlai_q2.options import Options
 from parlai_q2.parlai.filtered_files import (
     SCORES,
     Judge,
@@ -135,7 +135,7 @@ class LabelEngine(NamedTuple):
         return DEFAULT_THRESHOLD if threshold is None else float(threshold)
 
 
-def label_engine_from_opt(opt: Mapping[str, Any], role: Role) -> LabelEngine:
+def label_engine_from_opt(opt: Options, role: Role) -> LabelEngine:
     """
     The engine that an ``opt`` asks for, with the scorer of a role; in this process with
     the score cache.

@@ -4,15 +4,14 @@ to date.
 """
 
 from collections import Counter
-from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.cli import log
 from parlai_q2.cli.log import Progress
 from parlai_q2.cli.parser import given_file
 from parlai_q2.errors import ConfigError
+from parlai_q2.options import OptionParser, Options
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.documents import LEFT_OUT, find_documents
 from parlai_q2.retrieve.index import Index, Manifest, Settings
@@ -24,7 +23,7 @@ from parlai_q2.retrieve.words import DEFAULT_LANGUAGE, LANGUAGES
 MAX_ENDINGS = 5
 
 
-def add_options(parser: Any) -> None:
+def add_options(parser: OptionParser) -> None:
     """Add the command's options."""
     parser.add_argument(
         'paths',
@@ -77,7 +76,7 @@ def add_options(parser: Any) -> None:
     )
 
 
-def run(opt: Mapping[str, Any]) -> Manifest:
+def run(opt: Options) -> Manifest:
     """Make the index that options ask for, and tell what changed."""
     if opt['verify']:
         return _verify(given_file(opt, 'outdir', 'INDEX'))

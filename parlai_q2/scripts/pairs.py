@@ -3,20 +3,17 @@
 training from preferences (DPO).
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from parlai_q2.cli import log
 from parlai_q2.cli.parser import given_files
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.write import AGAIN, whole_file, writable, writing
 from parlai_q2.json_values import write_json
 from parlai_q2.models.prompts import REPLY, Prompt
-from parlai_q2.options import line_ends
+from parlai_q2.options import OptionParser, Options, line_ends
 from parlai_q2.rerank.pairs import DEFAULT_MARGIN, pair_record, ranked_turns
 
 
-def add_options(parser: Any) -> None:
+def add_options(parser: OptionParser) -> None:
     """Add the command's options."""
     group = parser.add_argument_group('Pairs of replies')
     group.add_argument(
@@ -39,7 +36,7 @@ def add_options(parser: Any) -> None:
     )
 
 
-def run(opt: Mapping[str, Any]) -> dict[str, int]:
+def run(opt: Options) -> dict[str, int]:
     """Write the pairs of the file that options name; count turns, pairs, bad lines."""
     infile, outfile = given_files(opt)
     outfile = writable(outfile, infile)

@@ -3,9 +3,6 @@
 each is in its knowledge and, if they are labelled, reports how much that helps.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from parlai_q2.cli import log
 from parlai_q2.cli.file_command import (
     add_file_options,
@@ -21,6 +18,8 @@ from parlai_q2.cli.scorer_options import (
     reranker_from_opt,
 )
 from parlai_q2.io.fields import read_fields
+from parlai_q2.json_values import JsonObject
+from parlai_q2.options import OptionParser, Options
 from parlai_q2.runs.rerank_job import RerankJob
 from parlai_q2.scorers.roles import Role
 
@@ -28,7 +27,7 @@ from parlai_q2.scorers.roles import Role
 CHUNK_POOLS = 16
 
 
-def add_options(parser: Any) -> None:
+def add_options(parser: OptionParser) -> None:
     """Add the command's options."""
     group = parser.add_argument_group('Reranking a file')
     add_file_options(
@@ -43,7 +42,7 @@ def add_options(parser: Any) -> None:
     add_scale_options(parser, CHUNK_POOLS)
 
 
-def run(opt: Mapping[str, Any]) -> dict[str, Any]:
+def run(opt: Options) -> JsonObject:
     """Rerank the files that options name; return the summary written beside them."""
     names = read_fields(opt['fields'])
     job = RerankJob(make_later(reranker_from_opt, opt), opt['abstain_text'], names)

@@ -4,7 +4,6 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
@@ -23,6 +22,8 @@ from parlai_q2.errors import UnscoredError
 from parlai_q2.io.fields import NO_NAMES, read_fields
 from parlai_q2.io.formats import Format
 from parlai_q2.io.read import read_example
+from parlai_q2.json_values import JsonObject
+from parlai_q2.options import OptionParser, Options
 from parlai_q2.runs.file_run import Line
 from parlai_q2.runs.job import CHUNK_RECORDS, Engine, LocalEngine
 from parlai_q2.runs.outputs import plan_outputs
@@ -30,7 +31,7 @@ from parlai_q2.runs.score_job import ScoreJob
 from parlai_q2.scorers.base import Scorer
 
 
-def add_options(parser: Any) -> None:
+def add_options(parser: OptionParser) -> None:
     """Add the command's options."""
     group = parser.add_argument_group('Scoring a file')
     add_file_options(
@@ -57,7 +58,7 @@ def add_options(parser: Any) -> None:
     add_scale_options(parser, CHUNK_RECORDS)
 
 
-def run(opt: Mapping[str, Any]) -> dict[str, Any]:
+def run(opt: Options) -> JsonObject:
     """Score the files that options name; return the summary written beside them."""
     job = ScoreJob(make_later(scorer_from_opt, opt), read_fields(opt['fields']))
     show = show_scores if opt['show'] else None
@@ -73,7 +74,7 @@ def score_file(
     engine: Engine | None = None,
     chunk_size: int = CHUNK_RECORDS,
     names: Mapping[str, str] = NO_NAMES,
-) -> dict[str, Any]:
+) -> JsonObject:
     """
     Score a file, resuming a run that was stopped.
 

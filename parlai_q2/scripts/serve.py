@@ -6,7 +6,6 @@ answers with the most grounded of several replies.
 import ipaddress
 import logging
 import os
-from collections.abc import Mapping
 from typing import Any
 
 from parlai_q2.cli import log
@@ -17,6 +16,7 @@ from parlai_q2.cli.scorer_options import (
     reranker_from_opt,
 )
 from parlai_q2.errors import ConfigError
+from parlai_q2.options import OptionParser, Options
 from parlai_q2.packages import check_package
 from parlai_q2.scorers.roles import NONE, Role
 
@@ -26,7 +26,7 @@ UPSTREAM_KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'
 MAX_CONNECTIONS = 2000
 
 
-def add_options(parser: Any) -> None:
+def add_options(parser: OptionParser) -> None:
     """Add the command's options."""
     group = parser.add_argument_group('Server')
     group.add_argument(
@@ -128,7 +128,7 @@ def add_options(parser: Any) -> None:
     parser.set_defaults(explain=NONE)
 
 
-def run(opt: Mapping[str, Any]) -> None:
+def run(opt: Options) -> None:
     """Serve until Ctrl-C or SIGTERM."""
     if not opt['upstream']:
         raise ConfigError('--upstream is missing. Give http://localhost:8000/v1')
@@ -151,7 +151,7 @@ def run(opt: Mapping[str, Any]) -> None:
     uvicorn.Server(config).run(sockets=[socket])
 
 
-def app_from_opt(opt: Mapping[str, Any]) -> Any:
+def app_from_opt(opt: Options) -> Any:
     """The app that options describe."""
     from parlai_q2.generate.server import ChatServer, read_key
     from parlai_q2.serve import Settings, make_app

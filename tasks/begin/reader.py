@@ -16,7 +16,7 @@ from pathlib import Path
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
-from parlai_q2.io.downloads import PublishedFile, fetch_files
+from parlai_q2.io.data_sets import PublishedFile, fetch_files
 
 REPOSITORY = 'https://raw.githubusercontent.com/google/BEGIN-dataset/'
 RELEASE = REPOSITORY + '78e2215a158744b14d080e90c8135a2039f52eb8/'

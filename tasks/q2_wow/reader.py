@@ -13,8 +13,7 @@ from pathlib import Path
 from parlai_q2.claims import Label
 from parlai_q2.errors import RecordError
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
-from parlai_q2.io.downloads import PublishedFile, fetch_files
-from parlai_q2.io.tables import read_rows
+from parlai_q2.io.data_sets import PublishedFile, fetch_files, read_rows
 
 SOURCE = 'https://raw.githubusercontent.com/orhonovich/q-squared/main/third_party/data/'
 

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
-from parlai_q2.io.downloads import PublishedFile, fetch_files
-from parlai_q2.io.tables import read_list
-from parlai_q2.typed import is_number
+from parlai_q2.io.data_sets import PublishedFile, fetch_files, read_list
+from parlai_q2.json_values import is_number
 
 NAME = 'tc_usr_data.json'
 PUBLISHED = [PublishedFile('http://shikib.com/tc_usr_data.json', NAME)]

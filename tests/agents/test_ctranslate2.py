@@ -7,7 +7,7 @@ from parlai.scripts.eval_model import EvalModel
 
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.generate.chat import USER
-from parlai_q2.parlai.generator.agent import CONTEXT
+from parlai_q2.parlai.generator import CONTEXT
 from tests.agents.rerank_toys import AGENT as RERANKED
 from tests.agents.rerank_toys import TASK, TOY, reply_to
 from tests.generate.models import converted

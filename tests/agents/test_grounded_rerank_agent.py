@@ -8,7 +8,7 @@ from parlai.core.agents import create_agent_from_shared
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.cli.rerank_options import DEFAULT_ABSTAIN_TEXT
+from parlai_q2.cli.scorer_options import DEFAULT_ABSTAIN_TEXT
 from tests.agents.rerank_toys import MADE, make_agent, reply_to, trained_generator
 
 OUT_OF_RANGE = [

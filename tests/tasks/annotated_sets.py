@@ -9,7 +9,7 @@ import io
 import json
 from pathlib import Path
 
-from parlai_q2.io.downloads import PublishedFile
+from parlai_q2.io.data_sets import PublishedFile
 from parlai_q2.tasks.begin import reader as begin
 from parlai_q2.tasks.begin.reader import COLUMNS
 from parlai_q2.tasks.q2_wow import reader as q2_wow

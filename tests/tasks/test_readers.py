@@ -11,7 +11,7 @@ import pytest
 from parlai.core.build_data import DownloadableFile
 
 from parlai_q2.errors import ConfigError, RecordError, TaskDataError
-from parlai_q2.io.downloads import _warn_unverified
+from parlai_q2.io.data_sets import _warn_unverified
 from parlai_q2.tasks.begin.reader import COLUMNS
 from parlai_q2.tasks.grounded_sample.reader import SAMPLE
 from parlai_q2.tasks.rome.reader import class_of
