@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.claims import Label
-from parlai_q2.enums import Word
 from parlai_q2.errors import RecordError, UnknownNameError
 from parlai_q2.evaluate.measures import number_in
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet
 from parlai_q2.io.fields import NO_NAMES
 from parlai_q2.io.formats import FILES
 from parlai_q2.io.read import read_valid
+from parlai_q2.options import Word
 from parlai_q2.text.class_map import UNKNOWN_LABEL, Finding, read_finding
 
 TASKS = 'parlai_q2.tasks'

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from parlai_q2.claims import Claim, MistakeKind, Score, Status
 from parlai_q2.errors import InputError
+from parlai_q2.json_values import is_number
 from parlai_q2.lines import Judged, read_line
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.text.visible import one_line, source_line, visible
 from parlai_q2.turns import PASSAGE_END, Passage, Span, heading_of
-from parlai_q2.typed import is_number
 
 Entry = dict[str, Any]
 PERSON_LABELS = ('given_label', 'q2_label')

@@ -23,7 +23,7 @@ from typing import Any
 
 import yaml
 
-from parlai_q2.io.turn_knowledge import TurnKnowledge
+from parlai_q2.io.knowledge import TurnKnowledge
 from parlai_q2.retrieve.answers import (
     QUOTE_WORDS,
     Answer,

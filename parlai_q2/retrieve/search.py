@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from parlai_q2.enums import Word
 from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.options import Word
 from parlai_q2.retrieve.encoder import DPR_PASSAGES, DPR_QUESTIONS
 from parlai_q2.text.selection import stems
 

@@ -11,7 +11,6 @@ from typing import Any
 from parlai_q2.cli import log
 from parlai_q2.cli.log import Progress
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.io.strict_json import write_json
 from parlai_q2.io.write import (
     AGAIN,
     encode_line,
@@ -21,6 +20,7 @@ from parlai_q2.io.write import (
     write_text,
     writing,
 )
+from parlai_q2.json_values import write_json
 from parlai_q2.report.terminal import render_passages
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.measure import (
