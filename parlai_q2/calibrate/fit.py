@@ -168,9 +168,10 @@ def fit_pairs(pairs: Pairs, target: Target, probabilities: bool) -> Fitted:
     """Fit weights to features, if any, the shift of probabilities and a threshold."""
     weights = None
     if pairs.features is not None:
-        truth = pairs.consistent.astype(float)
-        even = even_weights(['all'] * len(truth), truth)
-        weights = fit(pairs.features, truth, even, RIDGE)
+        truth = pairs.consistent
+        # Both classes count the same.
+        even = np.where(truth, 1 / truth.sum(), 1 / (~truth).sum())
+        weights = fit(pairs.features, truth.astype(float), even, RIDGE)
     values = own_values(pairs, weights)
     shift = fit_shift(values, pairs.consistent) if probabilities else None
     values = moved(values, shift)
@@ -343,18 +344,6 @@ def fit(x: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float) -> Fit:
     # TNC, since L-BFGS-B's threads take longer than the work on two parameters.
     optimum = minimize(loss, start, jac=True, method='TNC', bounds=bounds, tol=1e-9)
     return Fit(optimum.x[:-1], float(optimum.x[-1]))
-
-
-def even_weights(groups: Sequence[str], y: np.ndarray) -> np.ndarray:
-    """Weights [B] by which groups, and both classes in each, count the same."""
-    names = np.asarray(groups)
-    weight = np.zeros(len(y))
-    for name in set(groups):
-        for label in (0, 1):
-            inside = (names == name) & (y == label)
-            if inside.any():
-                weight[inside] = 1 / inside.sum()
-    return weight
 
 
 def assign_folds(passages: np.ndarray, count: int) -> np.ndarray:

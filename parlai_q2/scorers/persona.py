@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from parlai_q2.presets import Preset, load_preset
+from parlai_q2.presets import load_preset
 from parlai_q2.scorers.registry import DEFAULT_PRESET
 
 THRESHOLD = 0.1
@@ -28,12 +28,6 @@ Q2_OPTIONS = {'threshold': THRESHOLD, **SETTINGS}
 SCORERS = ('q2', 'q2_f1')
 
 
-def persona_preset(preset: str | Preset) -> Preset:
-    """A preset, or one by name or path, with the Q2 settings for personas."""
-    loaded = load_preset(preset) if isinstance(preset, str) else preset
-    return replace(loaded, q2={**loaded.q2, **SETTINGS})
-
-
 def scorer_options(opt: Mapping[str, Any]) -> dict[str, Any]:
     """
     The options of a teacher to change for persona data; none if the scorer is not Q2. A
@@ -41,10 +35,10 @@ def scorer_options(opt: Mapping[str, Any]) -> dict[str, Any]:
     """
     if (opt.get('measure') or SCORERS[0]) not in SCORERS:
         return {}
+    preset = opt.get('measure_preset') or opt.get('preset', DEFAULT_PRESET)
+    loaded = load_preset(preset) if isinstance(preset, str) else preset
     changed: dict[str, Any] = {
-        'measure_preset': persona_preset(
-            opt.get('measure_preset') or opt.get('preset', DEFAULT_PRESET)
-        )
+        'measure_preset': replace(loaded, q2={**loaded.q2, **SETTINGS})
     }
     if opt.get('measure_threshold') is None:
         changed['measure_threshold'] = THRESHOLD
