@@ -104,6 +104,14 @@ def test_of_more_pairs_the_threshold_is_surer_and_the_prior_is_found():
     assert narrow.threshold == pytest.approx(0.5, abs=0.12)
 
 
+def test_refitted_weights_count_both_classes_the_same():
+    # A feature that says nothing leaves the odds of the classes, which are even.
+    values, truth, passages, _ = vars(drawn(100)).values()
+    pairs = Pairs(values, truth, passages, np.full((100, 1), 0.5))
+    weights = fit_pairs(pairs, read_target('accuracy'), True).weights
+    assert weights.probability(np.array([[0.5]])) == pytest.approx([0.5], abs=1e-3)
+
+
 def test_what_is_held_out_is_ranked_as_before_and_labelled_better():
     pairs = drawn(400)
     values, called = held_out(pairs, read_target('accuracy'), True)
