@@ -291,13 +291,11 @@ class SystemLevel:
 
     :param spearman: mean rho over the rounds, and their middle 95 %; None where rho is
         NaN in all rounds.
-    :param rhos: rho in each round, in [-1, 1]; NaN where all five scores are equal.
     :param means: mean score of each simulated system, best system first.
     :param undefined: in how many rounds rho was NaN; these are left out of the mean.
     """
 
     spearman: Interval | None
-    rhos: 'np.ndarray'
     means: tuple[float, ...]
     undefined: int
 
@@ -344,7 +342,6 @@ def system_level(
     defined = rho[np.isfinite(rho)]
     return SystemLevel(
         percentiles(float(defined.mean()), rho) if len(defined) else None,
-        rho,
         tuple(float(m) for m in scores.mean(axis=0)),
         len(rho) - len(defined),
     )

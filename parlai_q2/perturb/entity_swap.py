@@ -39,11 +39,8 @@ class Entity(NamedTuple):
     @property
     def name(self) -> str:
         """The text without "'s" and without an article."""
-        return (
-            _ARTICLE.sub('', self.bare_text, count=1)
-            if self.article
-            else self.bare_text
-        )
+        bare = self.bare_text
+        return _ARTICLE.sub('', bare, count=1) if self.article else bare
 
     @property
     def article(self) -> bool:
@@ -95,7 +92,7 @@ def swap_entity(
         return None
     entity, candidates = draw.choice(list(choices.values()))
     # A replacement that the text does not have yet leaves a natural sentence.
-    fresh = [c for c in candidates if not _occurs_in_any(c.name, texts)]
+    fresh = [c for c in candidates if not any(occurs(c.name, t) for t in texts)]
     replacement = draw.choice(fresh or candidates)
     changed = tuple(replace_entity(text, entity, replacement) for text in texts)
     return EntitySwap(changed, entity.bare_text, replacement.bare_text)
@@ -112,10 +109,6 @@ def replacements(
         and not occurs(other.name, response)
         and not occurs(_plain(other.name), response)
     ]
-
-
-def _occurs_in_any(name: str, texts: Sequence[str]) -> bool:
-    return any(occurs(name, text) for text in texts)
 
 
 def may_be_same(entity: Entity, other: Entity) -> bool:

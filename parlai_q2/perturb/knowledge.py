@@ -6,8 +6,9 @@ or a pronoun swapped, a verb negated, a word replaced by its antonym or by a sib
 
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from parlai_q2.perturb.entity_swap import (
     Entity,
@@ -15,7 +16,7 @@ from parlai_q2.perturb.entity_swap import (
     replace_entity,
     replacements,
 )
-from parlai_q2.perturb.negation import negate
+from parlai_q2.perturb.negation import Changed, negate
 from parlai_q2.perturb.wordnet import antonyms, base_form, siblings, wordnet
 from parlai_q2.text.pipeline import parse_all
 
@@ -34,14 +35,6 @@ PRONOUNS = {
     'their': 'its',
 }
 HER = {'PRP$': 'his', 'PRP': 'him'}
-
-
-class Changed(NamedTuple):
-    """A text with one change: what stood there, and what stands there now."""
-
-    text: str
-    before: str
-    after: str
 
 
 class KnowledgeChanges:
@@ -64,10 +57,10 @@ class KnowledgeChanges:
         self._index = index_entities(chain.from_iterable(self._entities.values()))
         self.kinds: dict[str, Callable[[str, random.Random], Changed | None]] = {
             'entity': self._entity,
-            'pronoun': self._pronoun,
-            'negation': self._negation,
-            'antonym': self._antonym,
-            'sibling': self._sibling,
+            'pronoun': partial(self._word, find_words=_other_pronoun),
+            'negation': negate,
+            'antonym': partial(self._word, find_words=partial(_find_form, antonyms)),
+            'sibling': partial(self._word, find_words=partial(_find_form, siblings)),
         }
 
     def change(self, passage: str, kind: str) -> Changed | None:
@@ -88,24 +81,6 @@ class KnowledgeChanges:
                 return Changed(changed, entity.bare_text, other.bare_text)
         return None
 
-    def _negation(self, text: str, draw: random.Random) -> Changed | None:
-        negated = negate(text, draw)
-        return Changed(negated.text, negated.before, negated.after) if negated else None
-
-    def _pronoun(self, text: str, draw: random.Random) -> Changed | None:
-        def other(token: 'Token') -> list[str]:
-            word = token.text.lower()
-            pronoun = HER.get(token.tag_) if word == 'her' else PRONOUNS.get(word)
-            return [pronoun] if pronoun else []
-
-        return self._word(text, draw, other)
-
-    def _antonym(self, text: str, draw: random.Random) -> Changed | None:
-        return self._word(text, draw, lambda t: _of_form(t, antonyms))
-
-    def _sibling(self, text: str, draw: random.Random) -> Changed | None:
-        return self._word(text, draw, lambda t: _of_form(t, siblings))
-
     def _word(
         self, text: str, draw: random.Random, find_words: Callable[['Token'], list[str]]
     ) -> Changed | None:
@@ -123,9 +98,15 @@ class KnowledgeChanges:
         return None
 
 
-def _of_form(token: 'Token', related: Callable[[str, str], list[str]]) -> list[str]:
+def _other_pronoun(token: 'Token') -> list[str]:
+    word = token.text.lower()
+    pronoun = HER.get(token.tag_) if word == 'her' else PRONOUNS.get(word)
+    return [pronoun] if pronoun else []
+
+
+def _find_form(find: Callable[[str, str], list[str]], token: 'Token') -> list[str]:
     """What is related to a word in its base form; a name or another form has none."""
     word = token.text.lower()
     if token.ent_type_ or base_form(word, token.pos_) != word:
         return []
-    return related(word, token.pos_)
+    return find(word, token.pos_)

@@ -102,23 +102,22 @@ class Site(NamedTuple):
     :param question: whether its sentence ends with a question mark.
     """
 
-    start: int
-    end: int
+    span: tuple[int, int]
     auxiliary: str
     negated: bool
     inverted: bool
     question: bool
 
 
-class Negated(NamedTuple):
-    """A text with one negation changed: words before (``is``) and after (``isn't``)."""
+class Changed(NamedTuple):
+    """A text with one change: words before (``is``) and after (``isn't``)."""
 
     text: str
     before: str
     after: str
 
 
-def negate(text: str, draw: random.Random) -> Negated | None:
+def negate(text: str, draw: random.Random) -> Changed | None:
     """Negate a text at one drawn place, or remove a negation; None if there is none."""
     sites = negation_sites(text)
     if not sites:
@@ -126,11 +125,8 @@ def negate(text: str, draw: random.Random) -> Negated | None:
     stated = [s for s in sites if not (s.question or s.inverted)]
     site = draw.choice(stated or sites)
     after = _changed(site, contracted=draw.random() < 0.5)
-    return Negated(
-        text[: site.start] + after + text[site.end :],
-        text[site.start : site.end],
-        after,
-    )
+    start, end = site.span
+    return Changed(text[:start] + after + text[end:], text[start:end], after)
 
 
 def negation_sites(text: str) -> list[Site]:
@@ -172,14 +168,7 @@ def _site(
         return None
     if not negated and inverted and lower not in CONTRACTIONS:
         return None
-    return Site(
-        start=match.start(),
-        end=match.end(),
-        auxiliary=word,
-        negated=negated,
-        inverted=inverted,
-        question=question,
-    )
+    return Site(match.span(), word, negated, inverted, question)
 
 
 def _changed(site: Site, contracted: bool) -> str:

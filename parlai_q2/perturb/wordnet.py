@@ -25,16 +25,16 @@ def wordnet() -> Any:
     :raises InputError: without WordNet's files; the message has the command.
     """
     import_package('nltk', 'nltk', 'wordnet', USER)
-    from nltk.corpus import wordnet as found
+    from nltk.corpus import wordnet as corpus
 
     try:
-        found.ensure_loaded()
+        corpus.ensure_loaded()
     except LookupError as e:
         raise InputError(
             'WordNet is not there. Run: python -m nltk.downloader wordnet (or set '
             'NLTK_DATA to a folder that has corpora/wordnet)'
         ) from e
-    return found
+    return corpus
 
 
 def base_form(word: str, part: str) -> str | None:
