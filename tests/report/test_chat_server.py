@@ -129,7 +129,7 @@ def test_nothing_of_the_conversation_is_told_without_the_token(server):
 
 
 def test_messages_that_would_wait_for_long_are_refused(server):
-    with held(server), ThreadPoolExecutor(MAX_WAITING + 2) as pool:
+    with ThreadPoolExecutor(MAX_WAITING + 2) as pool, held(server):
         message = server, 'POST', '/interact', {'text': 'a'}
         futures = [pool.submit(ask, *message) for _ in range(MAX_WAITING + 2)]
         wait_until(lambda: sum(future.done() for future in futures) == 2)
@@ -160,7 +160,7 @@ def test_a_tab_that_is_closed_frees_its_connection_and_loses_no_reply(server):
 
 def test_a_page_opened_during_a_reply_does_not_wait_for_it(server):
     ask(server, 'POST', '/interact', {'text': 'one'})
-    with held(server), ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool, held(server):
         reply = pool.submit(ask, server, 'POST', '/interact', {'text': 'two'})
         wait_until(lambda: ask(server, 'GET', '/conversation')[2]['pending'] == 'two')
         turns = ask(server, 'GET', '/conversation')[2]['turns']
@@ -283,7 +283,7 @@ def test_a_port_that_is_taken_is_told(server):
 
 
 def test_who_waits_for_a_reply_hears_that_the_chat_has_ended():
-    with served(Scripted()) as server, held(server), ThreadPoolExecutor(1) as pool:
+    with served(Scripted()) as server, ThreadPoolExecutor(1) as pool, held(server):
         reply = pool.submit(ask, server, 'POST', '/interact', {'text': 'a'})
         wait_until(lambda: ask(server, 'GET', '/conversation')[2]['pending'] == 'a')
         server.stop()

@@ -47,6 +47,8 @@ from parlai_q2.text.visible import visible
 _MAX_ERROR = 2_000
 # Seconds between the comments of a reply that takes long.
 HEARTBEAT = 5.0
+# How often a page that is opened looks whether the worker has begun a reply.
+_LOOK_SECONDS = 0.01
 # The most messages that wait for their replies.
 MAX_WAITING = 8
 # JSON-safe values, as the page reads them.
@@ -95,6 +97,9 @@ class ChatHost:
 
     async def state(self) -> State:
         """What a newly opened page shows; it does not wait for a reply in progress."""
+        # The worker is about to reply to a message that was just sent.
+        while self._messages and self._pending is None and not self._ended.is_set():
+            await asyncio.sleep(_LOOK_SECONDS)
         pending = self._pending
         if pending is not None:
             return {**self._before, 'pending': pending}
