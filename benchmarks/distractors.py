@@ -30,7 +30,7 @@ from parlai_q2.turns import Example, passages_of
 if TYPE_CHECKING:
     import numpy as np
 
-OTHERS, WORDS, SEED = 9, 2000, 0
+DISTRACTORS, WORDS, SEED = 9, 2000, 0
 ALONE, AMONG, INSIDE = 'alone', 'among passages', 'inside a text'
 
 
@@ -65,13 +65,13 @@ class PlacementMetrics(NamedTuple):
     """
     The AUC of one placement; its change from the passage alone, on the same resamples;
     and how often evidence is in the right passage, among the supported responses with
-    evidence (``right``) and among all of them (``found``).
+    evidence (``right``) and among all of them (``recall``).
     """
 
     auc: Interval | None
     change: Interval | None
     right: Interval | None
-    found: Interval | None
+    recall: Interval | None
 
 
 def read_labelled(path: Path, corpus: str, most: int, seed: int) -> list[Labelled]:
@@ -90,16 +90,18 @@ def read_labelled(path: Path, corpus: str, most: int, seed: int) -> list[Labelle
         labelled = random.Random(seed).sample(labelled, most)
     right = sum(pair.consistent for pair in labelled)
     passages = {passage_key(pair.example.knowledge_text) for pair in labelled}
-    if min(right, len(labelled) - right) < 2 or len(passages) <= OTHERS:
+    if min(right, len(labelled) - right) < 2 or len(passages) <= DISTRACTORS:
         raise InputError(
             f'{path} has {right} consistent and {len(labelled) - right} inconsistent '
             f'examples of the corpus {corpus!r}, with {len(passages)} passages. There '
-            f'must be two of each, and {OTHERS + 1} passages.'
+            f'must be two of each, and {DISTRACTORS + 1} passages.'
         )
     return labelled
 
 
-def others(examples: Sequence[Labelled], n: int, rng: random.Random) -> Iterator[str]:
+def draw_distractors(
+    examples: Sequence[Labelled], n: int, rng: random.Random
+) -> Iterator[str]:
     """The passages of other examples in random order, without example ``n``'s own."""
     own_key = passage_key(examples[n].example.knowledge_text)
     texts = {
@@ -121,8 +123,8 @@ def placed(
         return Placed(example, 0, 0, len(passage))
     texts: list[str] = []
     words = count_words(passage)
-    for text in others(examples, n, rng):
-        if (placement == AMONG and len(texts) == OTHERS) or words >= WORDS:
+    for text in draw_distractors(examples, n, rng):
+        if (placement == AMONG and len(texts) == DISTRACTORS) or words >= WORDS:
             break
         texts.append(text)
         words += count_words(text)

@@ -8,8 +8,8 @@ import pytest
 from benchmarks.distractors import (
     ALONE,
     AMONG,
+    DISTRACTORS,
     INSIDE,
-    OTHERS,
     WORDS,
     main,
     measure,
@@ -61,7 +61,7 @@ def test_the_passage_stands_among_others_of_its_corpus(path, n):
     alone, among, inside = (placed(examples, n, w, rng) for w in (ALONE, AMONG, INSIDE))
     assert alone.example.knowledge == examples[n].example.knowledge
     texts = [passage.text for passage in among.example.knowledge]
-    assert len(set(texts)) == OTHERS + 1
+    assert len(set(texts)) == DISTRACTORS + 1
     assert texts[among.passage] == gold_passage
     text = inside.example.knowledge_text
     assert text[inside.start : inside.end] == gold_passage
@@ -76,7 +76,7 @@ def test_the_right_passage_is_read_and_named(path):
     assert list(report) == [ALONE, AMONG, INSIDE]
     for metrics in report.values():
         assert (metrics.auc.mean, metrics.change.mean) == (1.0, 0.0)
-        assert metrics.right.mean == metrics.found.mean == 1.0
+        assert metrics.right.mean == metrics.recall.mean == 1.0
 
 
 def test_the_table_has_a_line_for_each_placement(path, capsys):

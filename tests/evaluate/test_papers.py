@@ -75,14 +75,16 @@ def files(shared, tmp_path):
     [
         # Santhanam et al. 2021: 502 and 82. Dziri et al. 2022: 3,601 of two classes.
         ('rome:expert', {GOOD: 502, BAD: 82, GENERIC: 342}),
+        ('rome:expert:hallucination', {GOOD: 470, BAD: 114, GENERIC: 342}),
         ('begin:wow:test', {GOOD: 1392, BAD: 2209, GENERIC: 6}),
         # Honovich et al. 2021: 52 contexts with knowledge, five systems.
         ('topical_chat_usr', {'': 260}),
         ('topical_chat_usr:original', {'': 52}),
     ],
 )
-def test_the_published_files_have_the_papers_counts(files, task, counts):
+def test_the_published_files_have_the_papers_counts(files, task, counts, caplog):
     assert Counter(r.label for r in read_set(task, files).responses) == counts
+    assert ("'3.0' on line 400" in caplog.text) == task.startswith('rome')
 
 
 @pytest.mark.real_data('data/test')

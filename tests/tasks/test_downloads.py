@@ -1,9 +1,6 @@
-"""Published files: downloaded, placed by hand, and the real ones of the Q2 paper."""
+"""Published files: downloaded and placed by hand."""
 
 import os
-import shutil
-from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -11,8 +8,6 @@ from parlai_q2.errors import TaskDataError
 from parlai_q2.io import data_sets
 from parlai_q2.tasks.q2_wow.reader import read_part
 from tests.tasks.annotated_sets import Q2_WOW
-
-REAL = Path(__file__).parents[3] / 'shared' / 'data' / 'dev' / 'q2_wow'
 
 
 def read(sets, *words):
@@ -72,27 +67,3 @@ def test_what_is_downloaded_is_read(sets, monkeypatch):
     assert len(read(sets, 'cross_annotation')) == 4
     assert len(read(sets)) == len(read(sets)) == 7
     assert len(urls) == len(set(urls)) == 5
-
-
-@pytest.mark.real_data
-@pytest.mark.skipif(not REAL.exists(), reason='the published files are not here')
-class TestThePublishedFiles:
-    @pytest.fixture
-    def sets(self, tmp_path, monkeypatch):
-        monkeypatch.setenv('PARLAI_DATAPATH', str(tmp_path))
-        (tmp_path / 'q2_wow').mkdir()
-        for path in REAL.glob('*.csv'):
-            shutil.copy(path, tmp_path / 'q2_wow')
-        return tmp_path
-
-    def test_there_are_150_responses_of_each_system_and_class(self, sets):
-        turns = read(sets)
-        counts = Counter((t.extra['system'], t.label) for t in turns)
-        assert len(counts) == 4
-        assert set(counts.values()) == {150}
-
-    def test_244_contexts_have_exactly_one_inconsistent_response(self, sets):
-        turns = read(sets, 'cross_annotation')
-        pairs = list(zip(turns[::2], turns[1::2]))
-        assert len(pairs) == 544
-        assert sum(dodeca.label != memnet.label for dodeca, memnet in pairs) == 244

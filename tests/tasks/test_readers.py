@@ -346,24 +346,3 @@ def test_the_published_dev_files_have_their_counts(shared):
         ('tc', 'inconsistent'): 307,
         ('tc', 'generic'): 2,
     }
-
-
-@pytest.mark.real_data('data/test')
-@pytest.mark.parametrize(
-    'rule, consistent, inconsistent',
-    # Santhanam et al. 2021 count 502 and 82.
-    [('factual', 502, 82), ('hallucination', 470, 114)],
-)
-def test_the_published_expert_file(
-    shared, tmp_path, caplog, rule, consistent, inconsistent
-):
-    (tmp_path / 'rome').mkdir()
-    data = (shared / 'data' / 'test' / 'rome_expert.csv').read_bytes()
-    (tmp_path / 'rome' / 'factual_dataset_expert.csv').write_bytes(data)
-    labels = Counter(r.label for r in read(tmp_path, 'rome', f'expert:{rule}'))
-    assert labels == {
-        'consistent': consistent,
-        'inconsistent': inconsistent,
-        'generic': 342,
-    }
-    assert "'3.0' on line 400" in caplog.text
