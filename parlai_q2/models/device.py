@@ -114,7 +114,7 @@ LIBRARIES = ('libcublasLt.so.12', 'libcublas.so.12')
 TRIED = 'q2_mini/retrieval'
 _logger = logging.getLogger(__name__)
 # The batch size that was told of, once.
-_told: list[int] = []
+_warned_sizes: list[int] = []
 
 
 @cache
@@ -201,8 +201,8 @@ def in_halves(
         if len(items) == 1 or not is_out_of_memory(e):
             raise
     half = (len(items) + 1) // 2
-    if not _told:
-        _told.append(half)
+    if not _warned_sizes:
+        _warned_sizes.append(half)
         _logger.warning(
             f"The GPU's memory is too small for {len(items)} texts at once, so they "
             f'are read in halves. --scorer-batch-size {half} sets this from the start.'

@@ -150,12 +150,7 @@ class HuggingFaceWriter:
     def write(
         self, prompts: Sequence[str], search: Search, most: int
     ) -> list[list[str]] | None:
-        """
-        What the model writes for each prompt, best first; None if it computes values
-        that are not numbers.
-
-        :param most: the most tokens of a prompt, the end token included.
-        """
+        """See :class:`~parlai_q2.models.question_generation.Writer`."""
         tokenizer, inputs = self.tokenizer, self.inputs(prompts, most)
         step = length_step(str(self.model.device))
         texts_per_prompt: list[list[str]] = [[] for _ in inputs]

@@ -90,8 +90,8 @@ class Tokens:
         split = self._plain.encode_batch(texts, add_special_tokens=False)
         by_text = dict(zip(texts, split, strict=True))
         return [
-            tokenizer.post_process(by_text[one], by_text[other])
-            for one, other in zip(first, second, strict=True)
+            tokenizer.post_process(by_text[text], by_text[pair])
+            for text, pair in zip(first, second, strict=True)
         ]
 
     def windows(

@@ -30,7 +30,7 @@ def afresh(monkeypatch):
     for function in cached:
         function.cache_clear()
     monkeypatch.setattr(backends, '_LOADED', {})
-    monkeypatch.setattr(device, '_told', [])
+    monkeypatch.setattr(device, '_warned_sizes', [])
     yield
     for function in cached:
         function.cache_clear()

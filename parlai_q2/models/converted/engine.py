@@ -395,12 +395,7 @@ class ConvertedSeq2Seq:
     def write(
         self, prompts: Sequence[str], search: Search, most: int
     ) -> list[list[str]] | None:
-        """
-        What the model writes for each prompt, best first; None if it computes values
-        that are not numbers.
-
-        :param most: the most tokens of a prompt, the end token included.
-        """
+        """See :class:`~parlai_q2.models.question_generation.Writer`."""
         inputs = [
             [self.tokens.word(n) for n in ids[: most - 1]]
             + ([] if self.adds_end else [self.end])

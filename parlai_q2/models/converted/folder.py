@@ -228,7 +228,14 @@ def _read_converted(folder: Path, expected: str) -> Converted:
             )
         with blaming(folder / HEAD):
             head = _check_head(read_tensors(folder, HEAD), model, config)
-    return Converted(folder, config, model, sidecars, folder, head)
+    return Converted(
+        place=folder,
+        config=config,
+        model=model,
+        sidecars=sidecars,
+        tokenizer=folder,
+        head=head,
+    )
 
 
 def _convert_tensors(
@@ -260,8 +267,14 @@ def _convert_tensors(
         CONFIG: json.dumps(settings).encode(),
         WORDS if expected == ENCODER else SHARED: json.dumps(words).encode(),
     }
-    config = {**config, **settings}
-    return Converted(weights.parent, config, model, sidecars, folder, head)
+    return Converted(
+        place=weights.parent,
+        config={**config, **settings},
+        model=model,
+        sidecars=sidecars,
+        tokenizer=folder,
+        head=head,
+    )
 
 
 def _check_head(head: Tensors, model: Model, config: Mapping[str, Any]) -> Tensors:
