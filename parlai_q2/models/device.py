@@ -113,7 +113,7 @@ LIBRARIES = ('libcublasLt.so.12', 'libcublas.so.12')
 # The smallest shipped model, which is tried before a GPU is used.
 TRIED = 'q2_mini/retrieval'
 _logger = logging.getLogger(__name__)
-# The batch size that was told of, once.
+# The batch size that a warning named; there is one warning.
 _warned_sizes: list[int] = []
 
 

@@ -51,7 +51,7 @@ def run(script, rows, initial, place, capsys, *options):
     path = place / 'rows.jsonl.gz'
     write_rows(path, rows)
     script.main(
-        [*options, *FAST, '--rows', str(path), '--held-out', str(path)]
+        [*FAST, *options, '--rows', str(path), '--held-out', str(path)]
         + ['--initial', initial, '--outdir', str(place / 'out'), '--max-tokens', '32']
     )
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -76,7 +76,7 @@ def test_a_detector_learns_classes_and_twins(bert, tmp_path, capsys):
 
 
 def test_an_adapter_is_merged_and_a_share_is_taken(bert, tmp_path, capsys):
-    options = ('--lora-rank', '2', '--share', '0.5')
+    options = ('--lora-rank', '2', '--share', '0.5', '--epochs', '1')
     run(train_detector, CLASS_ROWS, bert, tmp_path, capsys, *options)
     names = {path.name for path in (tmp_path / 'out' / 'converted').iterdir()}
     assert {'model.bin', 'head.safetensors', 'sha256.json'} <= names

@@ -15,14 +15,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import torch
-from transformers import AutoModelForQuestionAnswering
+from transformers import AutoModelForQuestionAnswering, DataCollatorWithPadding
 
 from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.overlap import token_f1
-from parlai_q2.zoo.train.rows import Row, pad_rows, read_rows
+from parlai_q2.zoo.train.rows import Row, read_rows
 from parlai_q2.zoo.train.training import (
     LengthGroupedTrainer,
     add_adapter,
@@ -80,25 +79,6 @@ def answer_tokens(
     return tokens[0], tokens[-1]
 
 
-class Collator:
-    """Pads B samples to the longest."""
-
-    def __init__(self, padding: int):
-        self.padding = padding
-
-    def __call__(self, samples: Sequence[Sample]) -> dict[str, torch.Tensor]:
-        ids = [sample['input_ids'] for sample in samples]
-        return {
-            'input_ids': torch.tensor(pad_rows(ids, self.padding)),
-            'attention_mask': torch.tensor(pad_rows([[1] * len(i) for i in ids], 0)),
-            'token_type_ids': torch.tensor(
-                pad_rows([sample['token_type_ids'] for sample in samples], 0)
-            ),
-            'start_positions': torch.tensor([s['start_positions'] for s in samples]),
-            'end_positions': torch.tensor([s['end_positions'] for s in samples]),
-        }
-
-
 def measure(rows: Sequence[Row], model: Path, max_tokens: int) -> dict[str, float]:
     """
     How well a converted model answers held-out rows.
@@ -126,7 +106,7 @@ def train(args: argparse.Namespace) -> dict[str, float]:
         model=add_adapter(model, args.lora_rank),
         args=training_arguments(args),
         train_dataset=encode_rows(read_rows(*args.rows), tokenizer, args.max_tokens),
-        data_collator=Collator(tokenizer.pad_token_id),
+        data_collator=DataCollatorWithPadding(tokenizer),
     )
     converted = save_model(run_training(trainer), args.initial, args.outdir)
     return measure(read_rows(*args.held_out), converted, args.max_tokens)

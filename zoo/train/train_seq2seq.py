@@ -18,11 +18,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from transformers import DataCollatorForSeq2Seq
 
 from parlai_q2.models.loading import load_seq2seq
 from parlai_q2.models.prompts import reply_prompt
 from parlai_q2.models.question_generation import question_prompt
-from parlai_q2.zoo.train.rows import Row, pad_rows, read_rows
+from parlai_q2.zoo.train.rows import Row, read_rows
 from parlai_q2.zoo.train.training import (
     LengthGroupedTrainer,
     add_adapter,
@@ -64,28 +65,12 @@ def _ids(text: str, tokenizer: Any, most: int) -> list[int]:
     return [*ids[: most - 1], tokenizer.eos_token_id]
 
 
-class Collator:
-    """Pads B samples to the longest."""
-
-    def __init__(self, padding: int):
-        self.padding = padding
-
-    def __call__(self, samples: Sequence[Sample]) -> dict[str, torch.Tensor]:
-        ids = [sample['input_ids'] for sample in samples]
-        labels = [sample['labels'] for sample in samples]
-        return {
-            'input_ids': torch.tensor(pad_rows(ids, self.padding)),
-            'attention_mask': torch.tensor(pad_rows([[1] * len(i) for i in ids], 0)),
-            'labels': torch.tensor(pad_rows(labels, -100)),
-        }
-
-
 @torch.inference_mode()
-def measure(model: Any, samples: Sequence[Sample], padding: int) -> dict[str, float]:
+def measure(model: Any, samples: Sequence[Sample], collate: Any) -> dict[str, float]:
     """``nats_per_token`` of held-out samples; empty if there are none."""
     total = tokens = 0.0
     for part in chunks(samples, BATCH):
-        batch = Collator(padding)(part)
+        batch = collate(part)
         count = int((batch['labels'] != -100).sum())
         total += model(**batch).loss.item() * count
         tokens += count
@@ -105,12 +90,13 @@ def common_tokens(
 def train(args: argparse.Namespace) -> dict[str, float]:
     """Train, write the model, and return what :func:`measure` gives for it."""
     model, tokenizer = load_seq2seq(args.initial)
+    collate = DataCollatorForSeq2Seq(tokenizer)  # labels are padded with -100
     rows = read_rows(*args.rows)
     trainer = LengthGroupedTrainer(
         model=add_adapter(model, args.lora_rank),
         args=training_arguments(args),
         train_dataset=encode_rows(rows, args.task, tokenizer, args.max_tokens),
-        data_collator=Collator(tokenizer.pad_token_id),
+        data_collator=collate,
     )
     trained = run_training(trainer)
     converted = save_model(trained, args.initial, args.outdir)
@@ -119,7 +105,7 @@ def train(args: argparse.Namespace) -> dict[str, float]:
         (converted / COMMON_TOKENS).write_text(text + '\n', encoding='utf-8')
     held_out = read_rows(*args.held_out)
     samples = encode_rows(held_out, args.task, tokenizer, args.max_tokens)
-    return measure(trained, samples, tokenizer.pad_token_id)
+    return measure(trained, samples, collate)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
