@@ -150,11 +150,10 @@ def paired(
         other = draw_other(source, text, example.episode, draw)
         if other is None:
             continue
-        changes: dict[str, Any] = {perturbed: other.text}
-        if perturbed == KNOWLEDGE:
-            changes['title'] = other.title
+        paired_example = _perturb(example, RANDOM_PAIRING, perturbed, other.text)
+        is_knowledge = perturbed == KNOWLEDGE
         yield replace(
-            example, perturbation=RANDOM_PAIRING, perturbed=perturbed, **changes
+            paired_example, title=other.title if is_knowledge else example.title
         )
 
 
@@ -167,15 +166,7 @@ def negated(example: ConvFeverExample, seed: str) -> Iterator[ConvFeverExample]:
         draw = _random(seed, NEGATION, perturbed)
         negation = negate(getattr(example, perturbed), draw)
         if negation:
-            changes: dict[str, Any] = {perturbed: negation.text}
-            yield replace(
-                example,
-                perturbation=NEGATION,
-                perturbed=perturbed,
-                before=negation.before,
-                after=negation.after,
-                **changes,
-            )
+            yield _perturb(example, NEGATION, perturbed, *negation)
 
 
 def swapped(
@@ -201,16 +192,23 @@ def swapped(
             texts, candidates, example.response, indexes[perturbed], draw
         )
         if swap:
-            changed = swap.texts if perturbed == CONTEXT else swap.texts[0]
-            changes: dict[str, Any] = {perturbed: changed}
-            yield replace(
-                example,
-                perturbation=ENTITY_SWAP,
-                perturbed=perturbed,
-                before=swap.before,
-                after=swap.after,
-                **changes,
+            text = swap.texts if perturbed == CONTEXT else swap.texts[0]
+            yield _perturb(
+                example, ENTITY_SWAP, perturbed, text, swap.before, swap.after
             )
+
+
+def _perturb(
+    example: ConvFeverExample,
+    perturbation: str,
+    perturbed: str,
+    text: str | tuple[str, ...],
+    *words: str,
+) -> ConvFeverExample:
+    """The example with one text changed; the words before and after, if any."""
+    changes: dict[str, Any] = {perturbed: text}
+    changes.update(zip(('before', 'after'), words))
+    return replace(example, perturbation=perturbation, perturbed=perturbed, **changes)
 
 
 def _random(*seeds: str) -> random.Random:
