@@ -17,8 +17,16 @@ from parlai_q2.io.files import read_state
 from parlai_q2.io.formats import Format
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import OptionGroup, OptionParser, Options, Word
-from parlai_q2.runs.file_run import FileJob, FileRun, Line
-from parlai_q2.runs.job import CHUNK_RECORDS, Chunk, Engine, Job, LocalEngine
+from parlai_q2.runs.file_run import (
+    CHUNK_RECORDS,
+    Chunk,
+    Engine,
+    FileJob,
+    FileRun,
+    Job,
+    Line,
+    LocalEngine,
+)
 from parlai_q2.runs.outputs import STDOUT, Outputs, plan_outputs
 from parlai_q2.signature import Signature, assumed
 

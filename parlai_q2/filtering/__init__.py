@@ -4,12 +4,14 @@ episode is a list of messages, as ParlAI's teachers send them.
 """
 
 from parlai_q2.filtering.judge import (
+    Decision,
     JudgedEpisode,
     JudgedLabel,
     JudgedTurn,
+    Policy,
+    Reason,
     judge_episodes,
 )
-from parlai_q2.filtering.policy import Decision, Policy, Reason
 
 __all__ = [
     'Decision',

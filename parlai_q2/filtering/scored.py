@@ -8,8 +8,7 @@ from itertools import chain
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.filtering.conversation import DELIMITER
-from parlai_q2.filtering.judge import JudgedEpisode, judge_episode
-from parlai_q2.filtering.policy import Policy
+from parlai_q2.filtering.judge import JudgedEpisode, Policy, judge_episode
 from parlai_q2.io.files import Location, records_in
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.json_values import JsonObject

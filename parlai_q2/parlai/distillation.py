@@ -18,11 +18,12 @@ from parlai.core.message import Message
 from parlai_q2.filtering.conversation import history_lines, with_history
 from parlai_q2.filtering.judge import (
     MESSAGES,
+    Decision,
     JudgedEpisode,
+    Policy,
     judge_episodes,
     read_labels,
 )
-from parlai_q2.filtering.policy import Decision, Policy
 from parlai_q2.io.knowledge import KnowledgeSource
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.turns import joined

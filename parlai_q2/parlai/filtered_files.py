@@ -20,8 +20,7 @@ from parlai_q2.cli.knowledge_options import add_knowledge_options
 from parlai_q2.cli.log import Progress
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.conversation import conversations
-from parlai_q2.filtering.judge import JudgedEpisode
-from parlai_q2.filtering.policy import Fate, Policy, Unit
+from parlai_q2.filtering.judge import Fate, JudgedEpisode, Policy, Unit
 from parlai_q2.filtering.summary import FilterSummary, render, sentence
 from parlai_q2.io.files import beside
 from parlai_q2.io.write import (

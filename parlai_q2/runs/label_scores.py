@@ -28,7 +28,7 @@ from parlai_q2.io.write import (
     writing,
 )
 from parlai_q2.json_values import JsonMapping, JsonObject
-from parlai_q2.runs.job import Engine, Loaded
+from parlai_q2.runs.file_run import Engine, Loaded
 from parlai_q2.runs.score_job import MakeScorer
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.shell import make_pair
@@ -54,7 +54,7 @@ class Item(Protocol):
 
 @dataclass(frozen=True)
 class LabelJob:
-    """Scores examples; see :class:`~parlai_q2.runs.job.Job`."""
+    """Scores examples; see :class:`~parlai_q2.runs.file_run.Job`."""
 
     make_scorer: MakeScorer
 

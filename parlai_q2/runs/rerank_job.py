@@ -16,8 +16,7 @@ from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.lines import error_line, lost_line, ranking_line
 from parlai_q2.options import Word
 from parlai_q2.rerank import PoolRecord, Reranker, read_pools
-from parlai_q2.runs.file_run import FileJob
-from parlai_q2.runs.job import Loaded
+from parlai_q2.runs.file_run import FileJob, Loaded
 
 # The kinds of columns in Parquet.
 COLUMNS = {

@@ -11,8 +11,7 @@ from parlai_q2.io.parquet import Column
 from parlai_q2.io.read import FileRecord, Record, read_records
 from parlai_q2.json_values import JsonObject
 from parlai_q2.lines import error_line, lost_line, score_line
-from parlai_q2.runs.file_run import FileJob
-from parlai_q2.runs.job import Loaded
+from parlai_q2.runs.file_run import FileJob, Loaded
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.shell import LANGUAGE
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parlai_q2.errors import ConfigError, WorkerError
-from parlai_q2.runs.job import Job
+from parlai_q2.runs.file_run import Job
 from parlai_q2.scale.actor import Actor, Answer
 from parlai_q2.scale.cluster import (
     connect,
@@ -153,8 +153,8 @@ class Member:
 
 class RayEngine:
     """
-    Runs a job in actors; see :class:`~parlai_q2.runs.job.Engine`. Connects at once, and
-    waits until a first actor has loaded the job.
+    Runs a job in actors; see :class:`~parlai_q2.runs.file_run.Engine`. Connects at
+    once, and waits until a first actor has loaded the job.
 
     :raises WorkerError: if no actor can load it.
     :raises ConfigError: if the cluster is not there, or cannot hold an actor.

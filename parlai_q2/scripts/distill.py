@@ -30,7 +30,7 @@ from parlai_q2.cli.scorer_options import (
     reranker_from_opt,
 )
 from parlai_q2.filtering.conversation import LEFT_OUT
-from parlai_q2.filtering.policy import Fate
+from parlai_q2.filtering.judge import Fate
 from parlai_q2.io.formats import json_lines, open_text
 from parlai_q2.io.write import ResumableWriter, meta_of
 from parlai_q2.parlai.distillation import judge_replies, replies, reply_record

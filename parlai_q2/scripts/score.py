@@ -24,8 +24,7 @@ from parlai_q2.io.formats import Format
 from parlai_q2.io.read import read_example
 from parlai_q2.json_values import JsonObject
 from parlai_q2.options import OptionParser, Options
-from parlai_q2.runs.file_run import Line
-from parlai_q2.runs.job import CHUNK_RECORDS, Engine, LocalEngine
+from parlai_q2.runs.file_run import CHUNK_RECORDS, Engine, Line, LocalEngine
 from parlai_q2.runs.outputs import plan_outputs
 from parlai_q2.runs.score_job import ScoreJob
 from parlai_q2.scorers.base import Scorer

@@ -21,7 +21,7 @@ from parlai_q2.io.knowledge import TurnKnowledge
 from parlai_q2.options import Word
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.subjects import SubjectKind, find_subject_kinds
-from parlai_q2.runs.job import CALLS
+from parlai_q2.runs.file_run import CALLS
 from parlai_q2.serve.batches import Batcher
 from parlai_q2.serve.metrics import Metrics, ServeStep
 from parlai_q2.serve.request import (

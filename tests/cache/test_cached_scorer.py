@@ -2,7 +2,6 @@
 
 import pytest
 
-from parlai_q2 import load_scorer
 from parlai_q2.cache import ScoreCache
 from parlai_q2.q2.metric import Q2Models
 from parlai_q2.scorers.calibrated import ExtendedScorer
@@ -30,22 +29,6 @@ def test_only_what_is_missing_is_scored_and_in_one_call(path):
     assert second.score(pairs) == CountingScorer().score(pairs)
     assert second.scorer.calls == [[e.response for e in pairs[10:]]]
     assert (second.reuse.hits, second.reuse.misses) == (10, 15)
-
-
-def test_the_same_text_in_other_passages_has_its_evidence_named_there(path):
-    responses = ['Bees dance.', 'Wasps build nests of paper.']
-    examples = [
-        Example(knowledge, responses[1])
-        for knowledge in ('\n'.join(responses), responses)
-    ]
-    scorer = ExtendedScorer(load_scorer('consistency'), store=ScoreCache(path))
-    scorer.score(examples[:1])
-    joined, apart = scorer.score(examples)
-    places = [score.claims[0].evidence[0] for score in (joined, apart)]
-    assert [place.passage for place in places] == [0, 1]
-    assert [place.span.start for place in places] == [12, 0]
-    assert scorer.score(examples) == [joined, apart]
-    assert scorer.reuse.misses == 2
 
 
 def test_a_run_that_dies_has_kept_its_finished_chunks(path):

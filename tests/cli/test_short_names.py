@@ -114,18 +114,6 @@ def test_a_report_names_the_task_in_full(monkeypatch, tmp_path):
     assert json.loads(report.read_text())['opt']['task'] == SAMPLE
 
 
-def test_every_command_of_ours_shows_its_help(monkeypatch, capsys):
-    from pkgutil import iter_modules
-
-    import parlai_q2.scripts
-
-    monkeypatch.setattr('sys.argv', ['parlai_q2'])
-    for script in iter_modules(parlai_q2.scripts.__path__):
-        with pytest.raises(SystemExit) as stopped:
-            run([script.name, '--help'])
-        assert not stopped.value.code, capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     'arguments, expected',
     [

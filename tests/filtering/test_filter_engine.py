@@ -8,9 +8,8 @@ import pytest
 from parlai_q2.__main__ import run
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.filtering.judge import judge_batches, make_batches
-from parlai_q2.filtering.policy import Policy, Reason
-from parlai_q2.runs.job import LocalEngine
+from parlai_q2.filtering.judge import Policy, judge_batches, make_batches
+from parlai_q2.runs.file_run import LocalEngine
 from parlai_q2.runs.label_scores import KeptScores, LabelJob
 from tests.files import read_lines, write_lines
 from tests.filtering.toys import SCORER, TASK, WordScorer, episode, said
@@ -74,30 +73,6 @@ def test_other_data_and_another_scorer_are_scored_anew(tmp_path):
     stricter = kept_scores(path, WordScorer(threshold=0.9))
     judged(stricter)
     assert stricter.reused == 0
-
-
-def test_a_label_without_a_score_is_named_and_dropped(tmp_path):
-    class Losing:
-        signature = 'toy'
-
-        def run(self, chunks):
-            job = LabelJob(lambda device: WordScorer())
-            for chunk in chunks:
-                results = job.load().process(chunk.items)
-                results[1] = job.report_lost(chunk.items[1], 'a process died of it')
-                yield chunk, results
-
-    for _ in range(2):
-        problems = []
-        kept_scores = KeptScores(
-            tmp_path / 'kept.jsonl', Losing(), True, problems.append
-        )
-        ((first, second), *_) = judged(kept_scores, chunk=100)
-        assert first.decision.reason == Reason.GROUNDED
-        assert second.decision == (False, Reason.NO_SCORE)
-        assert problems == [
-            'episode 1, turn 2 could not be scored: a process died of it'
-        ]
 
 
 def test_the_scores_stay_where_there_is_no_cache(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ import pytest
 
 from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError
-from parlai_q2.filtering.policy import Policy, Reason
+from parlai_q2.filtering.judge import Policy, Reason
 from parlai_q2.turns import Example
 
 EXAMPLE = Example('In 1969.', 'in 1969')

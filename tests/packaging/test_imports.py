@@ -82,10 +82,3 @@ def test_the_installed_command_knows_short_names(with_wheel, tmp_path):
     words = ['display_data', '-t', 'q2:grounded_sample', '--num-examples', '1']
     output = with_wheel.run('parlai_q2', *words, cwd=tmp_path)
     assert 'NEW EPISODE: parlai_q2.tasks.grounded_sample.agents' in output
-
-
-def test_importing_the_library_loads_no_heavy_package(with_editable, tmp_path):
-    code = 'import sys, parlai_q2; print(*{name.split(".")[0] for name in sys.modules})'
-    loaded = set(with_editable.run('python', '-c', code, cwd=tmp_path).split())
-    heavy = {'torch', 'numpy', 'transformers', 'spacy', 'parlai', 'yaml'}
-    assert not loaded & heavy

@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.io.read import FileRecord
-from parlai_q2.runs.job import MAX_DEPTH, cut_chunks
+from parlai_q2.runs.file_run import MAX_DEPTH, cut_chunks
 
 
 def records(*lengths):

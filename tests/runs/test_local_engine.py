@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from parlai_q2.io.read import FileRecord
-from parlai_q2.runs.job import LEAST_AHEAD, Chunk, Loaded, LocalEngine
+from parlai_q2.runs.file_run import LEAST_AHEAD, Chunk, Loaded, LocalEngine
 
 
 class Work:

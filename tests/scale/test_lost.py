@@ -3,9 +3,8 @@ What no process survives is named in a run's output, and the rest is scored; and
 process says of an error.
 """
 
-from parlai_q2.filtering.judge import judge_batches, make_batches
-from parlai_q2.filtering.policy import Policy
-from parlai_q2.runs.job import LocalEngine
+from parlai_q2.filtering.judge import Policy, judge_batches, make_batches
+from parlai_q2.runs.file_run import LocalEngine
 from parlai_q2.runs.label_scores import KeptScores, LabelJob
 from parlai_q2.runs.score_job import ScoreJob
 from parlai_q2.scripts.score import score_file

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from parlai_q2.errors import ModelError
-from parlai_q2.runs.job import Loaded
+from parlai_q2.runs.file_run import Loaded
 
 
 class ToyItem(str):

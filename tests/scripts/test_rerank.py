@@ -2,16 +2,12 @@
 ``parlai_q2 rerank``: pools in, order and evidence out, and rates by people's labels.
 """
 
-import errno
 import json
-import os
-from io import BytesIO
 
 import pytest
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError
-from parlai_q2.io.write import ResumableWriter
 from tests.files import read_lines, write_lines
 
 K = 'Sephora is a French chain founded in 1969.'
@@ -111,60 +107,6 @@ def test_where_nothing_is_grounded_enough_it_says_so(tmp_path):
     # "moon" and "sun" are wrong, and were not said.
     rates = {k: v['mean'] for k, v in summary['hallucination_rate'].items()}
     assert (rates['chosen'], rates['oracle']) == (0.0, pytest.approx(1 / 3))
-
-
-def test_a_full_disk_is_told_and_costs_no_earlier_output(tmp_path, monkeypatch):
-    class Full(BytesIO):
-        def write(self, content):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    def take_over(writer, run):
-        writer.done, writer._stream = 0, Full()
-
-    run(tmp_path, POOLS[:1])
-    out = tmp_path / 'out'
-    before = {p: p.read_bytes() for p in out.iterdir()}
-    monkeypatch.setattr(ResumableWriter, '_take_over', take_over)
-    with pytest.raises(InputError, match=r'ranked.jsonl.part: No space .*Free some'):
-        run(tmp_path, POOLS)
-    assert {p: p.read_bytes() for p in before} == before
-
-
-def test_a_run_stopped_anywhere_ends_with_the_same_files(tmp_path, monkeypatch):
-    other = {'knowledge': K, 'candidates': ['French', 'Swiss']}
-    pools = [*POOLS, other, POOLS[1]] * 3
-    whole, _ = run(tmp_path, pools, chunk_size=2)
-    out = tmp_path / 'out'
-    expected = {p: p.read_bytes() for p in out.iterdir()}
-    write_lines_ = ResumableWriter.write_lines
-    for calls in range(8):
-        left = [calls]
-
-        def stopping(writer, lines, left=left):
-            if not left[0]:
-                raise KeyboardInterrupt
-            left[0] -= 1
-            write_lines_(writer, lines)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(ResumableWriter, 'write_lines', stopping)
-            with pytest.raises(KeyboardInterrupt):
-                run_again(tmp_path)
-        part = (out / 'ranked.jsonl.part').read_bytes()
-        assert part.count(b'\n') == 2 * calls
-        summary = run_again(tmp_path)
-        assert {p: p.read_bytes() for p in out.iterdir()} == expected
-        assert summary == whole
-
-
-def run_again(tmp_path):
-    files = {
-        'infile': str(tmp_path / 'pools.jsonl'),
-        'outfile': str(tmp_path / 'out' / 'ranked.jsonl'),
-    }
-    return run_command(
-        'rerank', **files, choose='precision', explain='none', chunk_size=2
-    )
 
 
 def test_a_file_of_responses_is_for_another_command(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import InputError, UnscoredError
-from parlai_q2.runs.job import LocalEngine
+from parlai_q2.runs.file_run import LocalEngine
 from parlai_q2.runs.score_job import ScoreJob
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scripts.score import score_file

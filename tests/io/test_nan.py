@@ -36,14 +36,3 @@ def test_score_writes_null_and_says_so(tmp_path, chunks):
     assert second['kept'] == [None, 1.5]
     assert summary['nulled'] == {'p': 2, 'q.r': 1}
     assert summary['bad'] == 0
-
-
-def test_rerank_writes_null_and_says_so(tmp_path):
-    infile, outfile = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
-    infile.write_text('{"knowledge": "K.", "candidates": ["a", "b"], "p": Infinity}\n')
-    summary = run_command(
-        *('rerank', '--infile', str(infile), '--outfile', str(outfile)),
-        *('--choose', 'precision'),
-    )
-    assert strict(outfile.read_text())[0]['p'] is None
-    assert summary['nulled'] == {'p': 1}
