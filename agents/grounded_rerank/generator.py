@@ -42,8 +42,8 @@ def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
         default=strategies.DEFAULT_STRATEGIES,
         help='searches, each with its number of candidates, such as '
         'beam:4,nucleus:3. Settings follow after slashes: the width of a beam '
-        '(beam:3/10), nucleus:3/p=0.9, delayedbeam:3/k=10/delay=5. The order of the '
-        'searches decides ties. Searches: ' + ', '.join(strategies.Search),
+        '(beam:3/10), nucleus:3/p=0.9, delayedbeam:3/k=10/delay=5. If candidates tie, '
+        'the earlier search wins. Searches: ' + ', '.join(strategies.Search),
     )
     group.add_argument(
         '--candidate-seed',

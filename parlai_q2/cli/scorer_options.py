@@ -286,8 +286,8 @@ def add_choice_options(parser: OptionParser) -> Any:
         help='combined: groundedness, relevance, right answer and likelihood; '
         'score_plus_generator: groundedness and likelihood; score: the '
         'highest score; threshold: the first candidate above the threshold. '
-        'The likelihood counts only if one search returned all candidates '
-        'with it',
+        'The likelihood counts only if a single search returned all candidates, '
+        'with their probabilities',
     )
     group.add_argument(
         '--generator-weight',

@@ -20,7 +20,7 @@ def add_options(parser: OptionParser) -> None:
     group = parser.add_argument_group('Calibration')
     group.add_argument(
         '--infile',
-        help='file of at least 50 records with knowledge, response and label '
+        help='file of about 50 or more records with knowledge, response and label '
         '(consistent or inconsistent, supported or unsupported, 1 or 0, '
         '...); generic pairs are left out',
     )

@@ -69,8 +69,8 @@ def add_options(parser: OptionParser) -> None:
         '--upstream-key-variable',
         default=UPSTREAM_KEY_VARIABLE,
         help="the environment variable with the upstream server's key. If it "
-        "is not set, the client's key is passed on, unless it is the one of "
-        '--api-key',
+        "is not set, the client's key is passed on, or none if clients must "
+        'send --api-key',
     )
     group.add_argument(
         '--upstream-timeout',
@@ -91,7 +91,7 @@ def add_options(parser: OptionParser) -> None:
         '--max-queue',
         type=int,
         default=256,
-        help='requests at a time; more are answered with 429',
+        help='how many requests may be in progress at a time; further ones get 429',
     )
     group.add_argument(
         '--max-body', type=int, default=10_000_000, help='the most bytes of a request'
