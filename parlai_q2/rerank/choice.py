@@ -58,6 +58,7 @@ MOST_RELEVANT, BEST_GROUNDED = 4, 3
 _SAYS_YES_OR_NO = re.compile(r'\W*(yes|no|yeah|yep|nope)\b', re.I)
 # Digits that count when values are compared: batching changes the last digits.
 _DIGITS = 6
+_SHOWN_DIGITS = 2
 
 
 class Reason(Word):
@@ -322,13 +323,20 @@ def _stages(
 def _explain(
     candidates: Sequence[Candidate], stages: Sequence[tuple[Reason, Utility]], best: int
 ) -> Reason:
-    """The first stage from which on the chosen candidate leads."""
-    reason = stages[-1][0]
+    """
+    The first stage from which on the chosen candidate leads: alone, in the digits that
+    people see, or else with others.
+    """
+    reason: Reason | None = None
+    alone: Reason | None = None
     for name, utility in reversed(stages):
         if _sort(candidates, utility)[0] != best:
             break
         reason = name
-    return reason
+        shown = [round(utility(candidate), _SHOWN_DIGITS) for candidate in candidates]
+        if shown.count(shown[best]) == 1:
+            alone = name
+    return alone or reason or stages[-1][0]
 
 
 def _sort(candidates: Sequence[Candidate], utility: Utility) -> list[int]:

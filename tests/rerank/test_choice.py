@@ -116,6 +116,19 @@ def test_relevance_decides_between_replies_that_are_grounded():
     assert by_score == ((0, 1), Reason.BEST), 'only the combination reads it'
 
 
+@pytest.mark.parametrize(
+    'values, relevances, reason',
+    [
+        ((0.906, 0.905), (0.9, 0.1), Reason.BEST_RELEVANCE),
+        ((0.94, 0.905), (0.9, 0.1), Reason.BEST),
+        ((0.906, 0.905), (0.9, 0.9), Reason.BEST),
+    ],
+)
+def test_the_reason_is_a_lead_that_people_see(values, relevances, reason):
+    pool = candidates(*values, relevances=relevances)
+    assert order_and_reason(pool, Rule()) == ((0, 1), reason)
+
+
 def test_a_candidate_that_was_not_read_for_relevance_comes_last():
     read = candidates(0.2, 0.4, relevances=[0.1, 0.2])
     unread = candidate(2, 0.99)
