@@ -213,7 +213,10 @@ def test_what_a_generator_retrieves_is_the_knowledge_where_there_is_no_other(
     name, kind, two_documents
 ):
     agent = make_retrieving(
-        generator=name, rag_model_type=kind, candidate_strategies='beam:3,nucleus:3'
+        generator=name,
+        rag_model_type=kind,
+        candidate_strategies='beam:3,nucleus:3',
+        rerank_by='score',
     )
     for reply in check(agent):
         assert len(reply['rerank']) <= 6
