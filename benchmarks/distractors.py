@@ -34,7 +34,7 @@ DISTRACTORS, WORDS, SEED = 9, 2000, 0
 ALONE, AMONG, INSIDE = 'alone', 'among passages', 'inside a text'
 
 
-class Labelled(NamedTuple):
+class LabelledExample(NamedTuple):
     example: Example
     consistent: bool
 
@@ -74,7 +74,9 @@ class PlacementMetrics(NamedTuple):
     recall: Interval | None
 
 
-def read_labelled(path: Path, corpus: str, most: int, seed: int) -> list[Labelled]:
+def read_labelled(
+    path: Path, corpus: str, most: int, seed: int
+) -> list[LabelledExample]:
     """
     Read a corpus's consistent and inconsistent examples.
 
@@ -85,7 +87,7 @@ def read_labelled(path: Path, corpus: str, most: int, seed: int) -> list[Labelle
     for record, example in read_valid(path):
         label = record.fields.get('q2_label', record.fields.get('label'))
         if record.fields.get('corpus') == corpus and label in BINARY:
-            labelled.append(Labelled(example, label == Label.CONSISTENT))
+            labelled.append(LabelledExample(example, label == Label.CONSISTENT))
     if 0 < most < len(labelled):
         labelled = random.Random(seed).sample(labelled, most)
     right = sum(pair.consistent for pair in labelled)
@@ -100,7 +102,7 @@ def read_labelled(path: Path, corpus: str, most: int, seed: int) -> list[Labelle
 
 
 def draw_distractors(
-    examples: Sequence[Labelled], n: int, rng: random.Random
+    examples: Sequence[LabelledExample], n: int, rng: random.Random
 ) -> Iterator[str]:
     """The passages of other examples in random order, without example ``n``'s own."""
     own_key = passage_key(examples[n].example.knowledge_text)
@@ -114,7 +116,7 @@ def draw_distractors(
 
 
 def placed(
-    examples: Sequence[Labelled], n: int, placement: str, rng: random.Random
+    examples: Sequence[LabelledExample], n: int, placement: str, rng: random.Random
 ) -> Placed:
     """Place an example's passage among others, or inside a long text of them."""
     example = examples[n].example
@@ -140,7 +142,7 @@ def placed(
 
 
 def measure(
-    scorer: Scorer, examples: Sequence[Labelled], seed: int = SEED
+    scorer: Scorer, examples: Sequence[LabelledExample], seed: int = SEED
 ) -> dict[str, PlacementMetrics]:
     """A scorer's metrics on one corpus, in each placement."""
     import numpy as np

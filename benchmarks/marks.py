@@ -39,7 +39,7 @@ _WORD = re.compile(r'\w+|[^\w\s]')
 
 
 @dataclass(frozen=True)
-class Pair:
+class MarkedPair:
     """A response, and where it was changed: nowhere if it is consistent."""
 
     knowledge: str
@@ -89,7 +89,7 @@ def find_edit(knowledge: str, response: str) -> Span | None:
     return spans[0]
 
 
-def read_swaps(path: str) -> Iterator[Pair]:
+def read_swaps(path: str) -> Iterator[MarkedPair]:
     """The turns of the corpus ``swaps``, and those whose response was changed."""
     rows = [row for row in read_rows(path) if row['corpus'] == 'swaps']
     turns = {_number(row): row for row in rows if row['kind'] == 'turn'}
@@ -97,22 +97,22 @@ def read_swaps(path: str) -> Iterator[Pair]:
         turn = turns[_number(row)]
         edits = tuple(changes(turn['response'], row['response']))
         if row is turn or edits:  # not where the knowledge was changed
-            yield Pair(row['knowledge'], row['response'], edits)
+            yield MarkedPair(row['knowledge'], row['response'], edits)
 
 
 def _number(row: Row) -> str:
     return str(row['id'].rpartition('-')[2])
 
 
-def read_pairs(path: str) -> Iterator[Pair]:
+def read_pairs(path: str) -> Iterator[MarkedPair]:
     """The pairs of a file that are entailed, or have one known edit."""
     for row in read_rows(path):
         if not row['src'].startswith(SYNTHETIC):
             continue
         if row['y'] == ENTAILED:
-            yield Pair(row['p'], row['h'])
+            yield MarkedPair(row['p'], row['h'])
         elif row['y'] in NOT_ENTAILED and (edit := find_edit(row['p'], row['h'])):
-            yield Pair(row['p'], row['h'], (edit,))
+            yield MarkedPair(row['p'], row['h'], (edit,))
 
 
 def find_marks(score: Score) -> list[Span]:
@@ -120,7 +120,7 @@ def find_marks(score: Score) -> list[Span]:
     return [claim.span for claim in score.marks if claim.status in WRONG]
 
 
-def measure_marks(scorer: Scorer, pairs: Sequence[Pair]) -> dict[str, Any]:
+def measure_marks(scorer: Scorer, pairs: Sequence[MarkedPair]) -> dict[str, Any]:
     """
     How well a scorer's marks fit the known edits.
 

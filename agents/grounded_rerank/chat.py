@@ -57,14 +57,14 @@ class Name(Word):
     HELP = 'help'
 
 
-class Command(NamedTuple):
+class ChatCommand(NamedTuple):
     """A typed command: a name in lower case, which may be unknown, and a text."""
 
     name: str
     argument: str
 
 
-def parse_command(text: Any) -> Command | None:
+def parse_command(text: Any) -> ChatCommand | None:
     """
     Read a text as a command; None if it is none, as ``/r/aww is nice``. A blank text is
     the command :data:`BLANK`, so that it gets no reply and stays out of the history.
@@ -72,15 +72,15 @@ def parse_command(text: Any) -> Command | None:
     if not isinstance(text, str):
         return None
     if not text.strip():
-        return Command(BLANK, '')
+        return ChatCommand(BLANK, '')
     match = _COMMAND.match(text)
     if match is None:
         return None
-    return Command(match[1].lower(), (match[2] or '').strip())
+    return ChatCommand(match[1].lower(), (match[2] or '').strip())
 
 
 def answer_command(
-    command: Command,
+    command: ChatCommand,
     knowledge: AgentKnowledge,
     last_reply: Mapping[str, Any] | None,
     colour: bool = False,
@@ -211,12 +211,12 @@ class ChatCommands(_Generator):
         self._interactive = mode
         super().set_interactive_mode(mode, shared)
 
-    def read_command(self, observation: Mapping[str, Any]) -> Command | None:
+    def read_command(self, observation: Mapping[str, Any]) -> ChatCommand | None:
         """Read a message as a command; None if it is none, or outside a chat."""
         text = observation.get('text') if self._interactive else None
         return parse_command(text)
 
-    def observe_command(self, command: Command) -> Message:
+    def observe_command(self, command: ChatCommand) -> Message:
         """Answer a command, and observe the answer instead of a message."""
         terminal = TERMINAL_OPTION in self.opt and BROWSER_OPTION not in self.opt
         if self._last_reply and command.name in (Name.WHY, Name.CANDIDATES):

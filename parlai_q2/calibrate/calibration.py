@@ -30,7 +30,7 @@ FEATURES_OF = {GROUNDED: FEATURES, GROUNDED_FAST: FAST_FEATURES}
 DIGITS = 4
 
 
-class Labelled(NamedTuple):
+class LabelledPairs(NamedTuple):
     """
     N labelled pairs.
 
@@ -46,7 +46,7 @@ class Labelled(NamedTuple):
 
 def read_labelled(
     path: Path, format: str | None = None, names: Mapping[str, str] = NO_NAMES
-) -> Labelled:
+) -> LabelledPairs:
     """
     Read labelled pairs; generic ones and those without a text are left out.
 
@@ -67,7 +67,7 @@ def read_labelled(
         else:
             examples.append(example)
             consistent.append(label)
-    return Labelled(examples, consistent, generic)
+    return LabelledPairs(examples, consistent, generic)
 
 
 def label_of(record: Record, file: str) -> bool | None:

@@ -138,7 +138,7 @@ class Fit(NamedTuple):
         return probabilities
 
 
-class Fitted(NamedTuple):
+class FittedScores(NamedTuple):
     """
     What was fitted.
 
@@ -164,7 +164,7 @@ def own_values(pairs: Pairs, weights: Fit | None) -> np.ndarray:
     return weights.probability(pairs.features)
 
 
-def fit_pairs(pairs: Pairs, target: Target, probabilities: bool) -> Fitted:
+def fit_pairs(pairs: Pairs, target: Target, probabilities: bool) -> FittedScores:
     """Fit weights to features, if any, the shift of probabilities and a threshold."""
     weights = None
     if pairs.features is not None:
@@ -177,11 +177,11 @@ def fit_pairs(pairs: Pairs, target: Target, probabilities: bool) -> Fitted:
     values = moved(values, shift)
     whole = np.ones((1, len(values)))
     best = best_thresholds(whole, values, pairs.consistent, target, probabilities)[0]
-    return Fitted(weights, shift, float(best))
+    return FittedScores(weights, shift, float(best))
 
 
 def bootstrap_threshold(
-    pairs: Pairs, fitted: Fitted, target: Target, probabilities: bool
+    pairs: Pairs, fitted: FittedScores, target: Target, probabilities: bool
 ) -> Interval:
     """How sure a threshold is: the 95 % bootstrap interval, drawing passages."""
     values, best = fitted.values(pairs), fitted.threshold

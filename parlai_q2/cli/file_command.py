@@ -20,10 +20,10 @@ from parlai_q2.options import OptionGroup, OptionParser, Options, Word
 from parlai_q2.runs.file_run import (
     CHUNK_RECORDS,
     Chunk,
-    Engine,
     FileJob,
     FileRun,
     Job,
+    JobEngine,
     Line,
     LocalEngine,
 )
@@ -121,7 +121,7 @@ def check_scale(opt: Options) -> int:
     return int(size)
 
 
-def engine_from_opt(opt: Options, job: Job) -> Engine:
+def engine_from_opt(opt: Options, job: Job) -> JobEngine:
     """
     The engine that an ``opt`` asks for, with a job.
 
@@ -301,7 +301,7 @@ def run_command_on_files(
 
 def process_files(
     outputs: Outputs,
-    engine: Engine,
+    engine: JobEngine,
     job: FileJob,
     name: str,
     *,
@@ -345,7 +345,7 @@ def process_files(
 
 def _run_files(
     outputs: Outputs,
-    engine: Engine,
+    engine: JobEngine,
     job: FileJob,
     format: str | None,
     size: int,

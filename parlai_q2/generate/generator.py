@@ -37,7 +37,7 @@ from parlai_q2.generate.writer import GeneratedReply, Writer
 from parlai_q2.models.converted.binary import SEQ2SEQ
 from parlai_q2.models.converted.folder import ADAPTER, SOURCE, read_model
 from parlai_q2.models.folder import blaming, has_file, shipped_folder
-from parlai_q2.models.prompts import REPLY, Fitted, Prompt, Renders, fit
+from parlai_q2.models.prompts import REPLY, FittedPrompt, Prompt, Renders, fit
 from parlai_q2.options import line_ends
 
 # What an encoder-decoder without a chat template reads.
@@ -81,7 +81,7 @@ class Generator:
 
     def context(
         self, dialogue: Sequence[SpokenTurn], knowledge: str
-    ) -> tuple[list[str], Fitted]:
+    ) -> tuple[list[str], FittedPrompt]:
         """
         Write what the model reads for a turn, cut if it is too long, the oldest turns
         first.

@@ -28,7 +28,7 @@ GROUP_BYTES = 8 * 1024 * 1024
 OURS = b'parlai_q2'
 
 
-class Column(Enum):
+class ParquetColumn(Enum):
     """The kinds of columns that are written."""
 
     TEXT = auto()
@@ -42,8 +42,8 @@ class Column(Enum):
 
 # The kinds of column that hold the values of two others, and nothing is lost.
 COMMON_KINDS = {
-    frozenset({Column.EXACT, Column.WHOLE}): Column.WHOLE,
-    frozenset({Column.EXACT, Column.NUMBER}): Column.NUMBER,
+    frozenset({ParquetColumn.EXACT, ParquetColumn.WHOLE}): ParquetColumn.WHOLE,
+    frozenset({ParquetColumn.EXACT, ParquetColumn.NUMBER}): ParquetColumn.NUMBER,
 }
 
 
@@ -108,7 +108,7 @@ def read_rows(path: Location) -> Iterator[Row]:
 
 
 def write_parquet(
-    lines: Path, path: Path, columns: Mapping[str, Column] = MappingProxyType({})
+    lines: Path, path: Path, columns: Mapping[str, ParquetColumn] = MappingProxyType({})
 ) -> None:
     """
     Make a Parquet file of JSON lines, each an object. A field that is null, or that a
@@ -123,7 +123,7 @@ def write_parquet(
     from pyarrow import parquet
 
     # None as long as all values are null.
-    kinds: dict[str, Column | None] = {}
+    kinds: dict[str, ParquetColumn | None] = {}
     for fields in _read_objects(lines):
         for name, value in fields.items():
             if value is not None:
@@ -134,16 +134,16 @@ def write_parquet(
     for name, kind in columns.items():
         kinds[name] = _merge_kinds(kinds.get(name), kind)
     types = {
-        Column.TEXT: pyarrow.string(),
-        Column.TEXTS: pyarrow.list_(pyarrow.string()),
-        Column.TRUTH: pyarrow.bool_(),
-        Column.EXACT: pyarrow.int64(),
-        Column.WHOLE: pyarrow.int64(),
-        Column.NUMBER: pyarrow.float64(),
-        Column.JSON: pyarrow.json_(),
+        ParquetColumn.TEXT: pyarrow.string(),
+        ParquetColumn.TEXTS: pyarrow.list_(pyarrow.string()),
+        ParquetColumn.TRUTH: pyarrow.bool_(),
+        ParquetColumn.EXACT: pyarrow.int64(),
+        ParquetColumn.WHOLE: pyarrow.int64(),
+        ParquetColumn.NUMBER: pyarrow.float64(),
+        ParquetColumn.JSON: pyarrow.json_(),
     }
     schema = pyarrow.schema(
-        [(name, types[kind or Column.TEXT]) for name, kind in kinds.items()],
+        [(name, types[kind or ParquetColumn.TEXT]) for name, kind in kinds.items()],
         {OURS: b''},
     )
     with parquet.ParquetWriter(path, schema) as writer:
@@ -182,29 +182,33 @@ def _column(pyarrow: Any, rows: list[JsonObject], name: str, kind: Any) -> Any:
     return pyarrow.ExtensionArray.from_storage(kind, pyarrow.array(texts, 'string'))
 
 
-def _infer_kind(value: Any) -> Column:
+def _infer_kind(value: Any) -> ParquetColumn:
     if isinstance(value, bool):
-        return Column.TRUTH
+        return ParquetColumn.TRUTH
     if isinstance(value, int):
         size = value.bit_length()
         return (
-            Column.EXACT if size <= 53 else Column.WHOLE if size <= 63 else Column.JSON
+            ParquetColumn.EXACT
+            if size <= 53
+            else ParquetColumn.WHOLE
+            if size <= 63
+            else ParquetColumn.JSON
         )
     if isinstance(value, float):
-        return Column.NUMBER
+        return ParquetColumn.NUMBER
     if isinstance(value, str):
-        return Column.TEXT if _is_text(value) else Column.JSON
+        return ParquetColumn.TEXT if _is_text(value) else ParquetColumn.JSON
     if isinstance(value, list) and all(
         isinstance(item, str) and _is_text(item) for item in value
     ):
-        return Column.TEXTS
-    return Column.JSON
+        return ParquetColumn.TEXTS
+    return ParquetColumn.JSON
 
 
-def _merge_kinds(first: Column | None, second: Column) -> Column:
+def _merge_kinds(first: ParquetColumn | None, second: ParquetColumn) -> ParquetColumn:
     if first is None or first == second:
         return second
-    return COMMON_KINDS.get(frozenset({first, second}), Column.JSON)
+    return COMMON_KINDS.get(frozenset({first, second}), ParquetColumn.JSON)
 
 
 def _is_text(value: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from parlai_q2.models.converted.engine import Search
+from parlai_q2.models.converted.engine import SearchSettings
 from parlai_q2.models.device import (
     check_device,
     in_halves,
@@ -148,9 +148,9 @@ class HuggingFaceWriter:
         self.model, self.tokenizer, self.batch_size = model, tokenizer, batch_size
 
     def write(
-        self, prompts: Sequence[str], search: Search, most: int
+        self, prompts: Sequence[str], search: SearchSettings, most: int
     ) -> list[list[str]] | None:
-        """See :class:`~parlai_q2.models.question_generation.Writer`."""
+        """See :class:`~parlai_q2.models.question_generation.QuestionWriter`."""
         tokenizer, inputs = self.tokenizer, self.inputs(prompts, most)
         step = length_step(str(self.model.device))
         texts_per_prompt: list[list[str]] = [[] for _ in inputs]
@@ -176,7 +176,7 @@ class HuggingFaceWriter:
         return [[*ids[: most - 1], end] for ids in encoded['input_ids']]
 
     def _generate(
-        self, rows: Sequence[list[int]], search: Search, step: int
+        self, rows: Sequence[list[int]], search: SearchSettings, step: int
     ) -> list[list[int]] | None:
         device, wrong = self.model.device, []
 

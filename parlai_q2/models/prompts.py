@@ -102,7 +102,7 @@ class Renders(Protocol):
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedPrompt:
     """A prompt's text as cut, its length before, and whether knowledge was cut."""
 
     text: str
@@ -116,7 +116,7 @@ def fit(
     knowledge: str,
     count: Callable[[str], int],
     limit: int | None,
-) -> Fitted:
+) -> FittedPrompt:
     """
     Render a prompt so that it has at most ``limit`` tokens (None: any number), unless
     the template's own words have more.
@@ -127,7 +127,7 @@ def fit(
     full = prompt.render(turns, knowledge)
     length = count(full)
     if limit is None or length <= limit:
-        return Fitted(full, length)
+        return FittedPrompt(full, length)
     size = sum(map(len, turns))
 
     def with_history(n: int) -> str:
@@ -135,7 +135,7 @@ def fit(
 
     if count(with_history(0)) <= limit:
         length_kept = _largest(size, lambda n: count(with_history(n)) <= limit)
-        return Fitted(with_history(length_kept), length)
+        return FittedPrompt(with_history(length_kept), length)
 
     bare = count(prompt.render([], ''))
     newest: list[str] = []
@@ -151,7 +151,9 @@ def fit(
         return prompt.render(newest, first_characters(knowledge, n))
 
     length_kept = _largest(len(knowledge), lambda n: count(with_knowledge(n)) <= limit)
-    return Fitted(with_knowledge(length_kept), length, length_kept < len(knowledge))
+    return FittedPrompt(
+        with_knowledge(length_kept), length, length_kept < len(knowledge)
+    )
 
 
 def last_characters(turns: Sequence[str], n: int) -> list[str]:

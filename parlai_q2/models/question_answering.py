@@ -46,7 +46,7 @@ class SpanChoice(Word):
     JOINT = 'joint'
 
 
-class Reading(NamedTuple):
+class SpanReading(NamedTuple):
     """An answer's character offsets (None: no answer) and its margin over no answer."""
 
     span: tuple[int, int] | None
@@ -120,7 +120,7 @@ class SpanQuestionAnswerer(Backend):
         for i, pair_windows in enumerate(windows):
             owners += [i] * len(pair_windows)
         flat = [*chain.from_iterable(windows)]
-        best: list[Reading] = [Reading(None, float('-inf'))] * len(pairs)
+        best: list[SpanReading] = [SpanReading(None, float('-inf'))] * len(pairs)
         null = tokens.id('cls_token')
         logits = model.spans(flat)
         for owner, window, row in zip(owners, flat, logits, strict=True):
@@ -147,7 +147,7 @@ class SpanQuestionAnswerer(Backend):
         null: int,
         in_text: list[bool],
         offsets: Sequence[tuple[int, int]],
-    ) -> Reading:
+    ) -> SpanReading:
         """
         The answer in one window.
 
@@ -157,7 +157,7 @@ class SpanQuestionAnswerer(Backend):
         :param offsets: the characters of each of L tokens.
         """
         inside = np.array(in_text)
-        none = Reading(None, float('-inf'))
+        none = SpanReading(None, float('-inf'))
         if not inside.any():
             return none
         null_score = start[null] + end[null]
@@ -166,7 +166,7 @@ class SpanQuestionAnswerer(Backend):
             if last < first or not (in_text[first] and in_text[last]):
                 return none
             margin = start[first] + end[last] - null_score
-            return Reading((offsets[first][0], offsets[last][1]), float(margin))
+            return SpanReading((offsets[first][0], offsets[last][1]), float(margin))
         size = len(start)
         # Of each start, the ends at most this far away; positions outside never win.
         longest = min(self.max_answer_tokens, size)
@@ -178,10 +178,10 @@ class SpanQuestionAnswerer(Backend):
         last = first + beyond
         margin = float(pairs[first, beyond] - null_score)
         if margin < -self.no_answer_threshold:
-            return Reading(None, margin)
-        return Reading((offsets[first][0], offsets[last][1]), margin)
+            return SpanReading(None, margin)
+        return SpanReading((offsets[first][0], offsets[last][1]), margin)
 
 
-def better(new: Reading, old: Reading) -> bool:
+def better(new: SpanReading, old: SpanReading) -> bool:
     """Whether a window's reading is better: an answer before none, then the margin."""
     return (new.span is not None, new.margin) > (old.span is not None, old.margin)

@@ -13,7 +13,11 @@ from typing import Any, Protocol
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.converted.binary import SEQ2SEQ
-from parlai_q2.models.converted.engine import ComputeType, ConvertedSeq2Seq, Search
+from parlai_q2.models.converted.engine import (
+    ComputeType,
+    ConvertedSeq2Seq,
+    SearchSettings,
+)
 from parlai_q2.models.converted.folder import read_model
 from parlai_q2.models.device import map_unique
 from parlai_q2.models.folder import resolve
@@ -39,18 +43,18 @@ def question_prompt(answer: str, context: str) -> str:
     return QUESTION_PROMPT.format(answer=answer, context=context)
 
 
-class Decoding(Word):
+class QuestionDecoding(Word):
     """How questions are searched for: the best of a beam, or one."""
 
     BEAM = 'beam'
     GREEDY = 'greedy'
 
 
-class Writer(Protocol):
+class QuestionWriter(Protocol):
     """An encoder-decoder."""
 
     def write(
-        self, prompts: Sequence[str], search: Search, most: int
+        self, prompts: Sequence[str], search: SearchSettings, most: int
     ) -> list[list[str]] | None:
         """
         What the model writes for each prompt, best first; None if it computes values
@@ -69,7 +73,7 @@ class Seq2SeqQuestionGenerator(Backend):
         ``num_questions``, ``no_repeat_ngram_size``, ``max_new_tokens``,
         ``max_prompt_tokens``, and those of
         :class:`~parlai_q2.models.backend.Backend`; a batch is of spans.
-    :param decoding: one of :class:`Decoding`, or its text.
+    :param decoding: one of :class:`QuestionDecoding`, or its text.
     :raises ConfigError: if a setting is invalid.
     """
 
@@ -79,7 +83,7 @@ class Seq2SeqQuestionGenerator(Backend):
     def __init__(
         self,
         config: ModelConfig,
-        decoding: str = Decoding.BEAM,
+        decoding: str = QuestionDecoding.BEAM,
         num_beams: int = 5,
         num_questions: int = 5,
         no_repeat_ngram_size: int = 3,
@@ -87,7 +91,7 @@ class Seq2SeqQuestionGenerator(Backend):
         max_prompt_tokens: int = 160,
         **shared: Any,
     ):
-        Decoding.check('decoding', decoding)
+        QuestionDecoding.check('decoding', decoding)
         if not 1 <= num_questions <= num_beams:
             raise ConfigError(
                 f'num_questions ({num_questions}) must be between 1 and num_beams '
@@ -95,7 +99,7 @@ class Seq2SeqQuestionGenerator(Backend):
             )
         super().__init__(config, **shared)
         self.decoding = decoding
-        beam = decoding == Decoding.BEAM
+        beam = decoding == QuestionDecoding.BEAM
         self.num_beams = num_beams if beam else 1
         self.num_questions = num_questions if beam else 1
         self.no_repeat_ngram_size = no_repeat_ngram_size if beam else 0
@@ -105,7 +109,9 @@ class Seq2SeqQuestionGenerator(Backend):
     def settings(self) -> dict[str, Any]:
         details = {
             'qg_no_repeat_ngram': (
-                self.no_repeat_ngram_size if self.decoding == Decoding.BEAM else None
+                self.no_repeat_ngram_size
+                if self.decoding == QuestionDecoding.BEAM
+                else None
             ),
             'qg_new_tokens': self.max_new_tokens,
             'qg_prompt_tokens': self.max_prompt_tokens,
@@ -120,7 +126,7 @@ class Seq2SeqQuestionGenerator(Backend):
     def generate(self, pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
         return map_unique(pairs, self._generate)
 
-    def _load(self) -> Writer:
+    def _load(self) -> QuestionWriter:
         name, revision = self.config.model, self.config.revision
         if not self.is_converted:
             from parlai_q2.models.hugging_face import load_writer
@@ -138,7 +144,7 @@ class Seq2SeqQuestionGenerator(Backend):
 
     def _generate(self, pairs: list[tuple[str, str]]) -> list[list[str]]:
         prompts = [question_prompt(answer, context) for answer, context in pairs]
-        search = Search(
+        search = SearchSettings(
             self.num_beams,
             self.num_questions,
             self.max_new_tokens,

@@ -105,7 +105,7 @@ def _load_data(name: str) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
-class Reading:
+class PassageReading:
     """
     A passage that was read for the answer to a question.
 
@@ -228,7 +228,7 @@ class Grounder:
         for history, candidates in zip(histories, nearest, strict=True):
             is_how_or_why = asks_how_or_why(history[-1])
             readings = [
-                Reading(
+                PassageReading(
                     passage,
                     text=text,
                     answer=next(answers),
@@ -259,7 +259,9 @@ class Grounder:
         )
         return [triple for triple in masked if triple[1].strip()]
 
-    def choose(self, question: str, readings: Sequence[Reading]) -> TurnKnowledge:
+    def choose(
+        self, question: str, readings: Sequence[PassageReading]
+    ) -> TurnKnowledge:
         """
         Choose the readings that answer a question.
 
@@ -294,8 +296,8 @@ class Grounder:
         )
 
     def _order_by_heading(
-        self, question: str, readings: Sequence[Reading], weight: float
-    ) -> list[Reading]:
+        self, question: str, readings: Sequence[PassageReading], weight: float
+    ) -> list[PassageReading]:
         headings = [heading_of(reading.passage) for reading in readings]
         cosines = self._nearness.cosines(question, headings)
         order = sorted(
@@ -305,7 +307,7 @@ class Grounder:
         return [reading for reading, _ in order]
 
 
-def _quote_best(readings: Sequence[Reading]) -> str:
+def _quote_best(readings: Sequence[PassageReading]) -> str:
     """
     What the document says with the likeliest answer; of a table, with the row that is
     nearly as likely, since rows side by side are often alike.

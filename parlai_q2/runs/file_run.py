@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from parlai_q2.errors import Flaw, InputError, RecordError
 from parlai_q2.io.files import Location, read_state
-from parlai_q2.io.parquet import Column, is_parquet, write_parquet
+from parlai_q2.io.parquet import ParquetColumn, is_parquet, write_parquet
 from parlai_q2.io.read import FileRecord
 from parlai_q2.io.write import ResumableWriter, StdoutWriter, encode_line
 from parlai_q2.json_values import JsonMapping, JsonObject
@@ -73,7 +73,7 @@ class Job(Protocol):
         """The result of an item that no process survives."""
 
 
-class Engine(Protocol):
+class JobEngine(Protocol):
     """Runs a job over chunks: in this process, or on a cluster."""
 
     signature: str
@@ -86,7 +86,7 @@ class Engine(Protocol):
         only as they are needed. Closing the generator stops the work.
         """
 
-    def __enter__(self) -> 'Engine': ...
+    def __enter__(self) -> 'JobEngine': ...
 
     def __exit__(self, *error: Any) -> None: ...
 
@@ -257,7 +257,7 @@ class FileJob(Job):
     unit: ClassVar[str]
     participle: ClassVar[str]
     signature_field: ClassVar[str | None] = None
-    columns: ClassVar[Mapping[str, Column]] = {}
+    columns: ClassVar[Mapping[str, ParquetColumn]] = {}
     names: Mapping[str, str]
 
     @abstractmethod

@@ -28,7 +28,7 @@ from parlai_q2.io.write import (
     writing,
 )
 from parlai_q2.json_values import JsonMapping, JsonObject
-from parlai_q2.runs.file_run import Engine, Loaded
+from parlai_q2.runs.file_run import JobEngine, Loaded
 from parlai_q2.runs.score_job import MakeScorer
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.shell import make_pair
@@ -102,7 +102,7 @@ class KeptScores:
     def __init__(
         self,
         path: Path,
-        engine: Engine,
+        engine: JobEngine,
         stay: bool,
         report_problem: Callable[[str], None] = lambda problem: None,
     ):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from parlai_q2.claims import Kind, Label
 from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.files import Location
-from parlai_q2.io.parquet import Column
+from parlai_q2.io.parquet import ParquetColumn
 from parlai_q2.io.read import FileRecord
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.lines import error_line, lost_line, ranking_line
@@ -20,18 +20,18 @@ from parlai_q2.runs.file_run import FileJob, Loaded
 
 # The kinds of columns in Parquet.
 COLUMNS = {
-    **dict.fromkeys(('knowledge', 'history', 'candidates'), Column.JSON),
+    **dict.fromkeys(('knowledge', 'history', 'candidates'), ParquetColumn.JSON),
     **dict.fromkeys(
         ('kind', 'text', 'reason', 'rerank_turn', 'rerank_signature', 'error'),
-        Column.TEXT,
+        ParquetColumn.TEXT,
     ),
-    **dict.fromkeys(('order', 'rerank', 'rerank_knowledge'), Column.JSON),
-    **dict.fromkeys(('abstained', 'grounded'), Column.TRUTH),
-    'line': Column.WHOLE,
+    **dict.fromkeys(('order', 'rerank', 'rerank_knowledge'), ParquetColumn.JSON),
+    **dict.fromkeys(('abstained', 'grounded'), ParquetColumn.TRUTH),
+    'line': ParquetColumn.WHOLE,
 }
 
 
-class Policy(Word):
+class ChoicePolicy(Word):
     """Ways of choosing, whose wrong choices are counted."""
 
     CHOSEN = 'chosen'  # the reranker's; no response where it abstains
@@ -106,8 +106,8 @@ class Outcome(NamedTuple):
     :param changed: whether the choice is another than the generator's first.
     :param nothing_grounded: whether there is knowledge, and no candidate is consistent
         with it.
-    :param wrong: where every candidate has a label, how often each of :class:`Policy`
-        gives an inconsistent response, in [0, 1]; else empty.
+    :param wrong: where every candidate has a label, how often each
+        :class:`ChoicePolicy` gives an inconsistent response, in [0, 1]; else empty.
     """
 
     changed: bool
@@ -141,7 +141,7 @@ class RerankTally:
         self.records = self.good = self.changed = self.nothing_grounded = 0
         self.nulled: Counter[str] = Counter()
         # Eight bytes for each labelled pool.
-        self._wrong = {policy: array('d') for policy in Policy}
+        self._wrong = {policy: array('d') for policy in ChoicePolicy}
 
     def add(self, lines: Iterable[JsonObject], nulled: Iterable[str] = ()) -> None:
         """Add the lines of pools, and the fields of theirs that had NaN."""
@@ -157,7 +157,7 @@ class RerankTally:
             self.good += 1
             self.changed += outcome.changed
             self.nothing_grounded += outcome.nothing_grounded
-            for policy, value in zip(Policy, outcome.wrong):
+            for policy, value in zip(ChoicePolicy, outcome.wrong):
                 self._wrong[policy].append(value)
 
     def rates(self) -> dict[str, Interval]:
@@ -182,7 +182,7 @@ class RerankTally:
         if self.nulled:
             counts['nulled'] = dict(self.nulled)
         if rates := self.rates():
-            counts['labelled'] = len(self._wrong[Policy.CHOSEN])
+            counts['labelled'] = len(self._wrong[ChoicePolicy.CHOSEN])
             counts['hallucination_rate'] = {
                 policy: rate._asdict() for policy, rate in rates.items()
             }

@@ -7,7 +7,7 @@ from functools import partial
 from parlai_q2.claims import Kind, Label
 from parlai_q2.intervals import Interval, share_interval
 from parlai_q2.io.files import Location
-from parlai_q2.io.parquet import Column
+from parlai_q2.io.parquet import ParquetColumn
 from parlai_q2.io.read import FileRecord, Record, read_records
 from parlai_q2.json_values import JsonObject
 from parlai_q2.lines import error_line, lost_line, score_line
@@ -17,14 +17,14 @@ from parlai_q2.scorers.shell import LANGUAGE
 
 # The kinds of columns in Parquet.
 COLUMNS = {
-    'kind': Column.TEXT,
-    'score': Column.NUMBER,
-    'label': Column.TEXT,
-    'fallback': Column.TRUTH,
-    **dict.fromkeys(('claims', 'parts'), Column.JSON),
-    'signature': Column.TEXT,
-    'line': Column.WHOLE,
-    'error': Column.TEXT,
+    'kind': ParquetColumn.TEXT,
+    'score': ParquetColumn.NUMBER,
+    'label': ParquetColumn.TEXT,
+    'fallback': ParquetColumn.TRUTH,
+    **dict.fromkeys(('claims', 'parts'), ParquetColumn.JSON),
+    'signature': ParquetColumn.TEXT,
+    'line': ParquetColumn.WHOLE,
+    'error': ParquetColumn.TEXT,
 }
 # Makes a scorer for a torch device (None for its default), in the process that uses it.
 MakeScorer = Callable[[str | None], Scorer]

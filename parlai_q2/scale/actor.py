@@ -16,7 +16,7 @@ from parlai_q2.errors import Q2Error, is_out_of_memory
 THREAD_VARIABLES = ('OMP_NUM_THREADS', 'MKL_NUM_THREADS', 'RAYON_NUM_THREADS')
 
 
-class Answer(NamedTuple):
+class CallOutcome(NamedTuple):
     """
     The outcome of a call: a value, or what went wrong.
 
@@ -46,11 +46,11 @@ class Actor:
         self._job, self._device = job, device
         self._process: Callable[[Sequence[Any]], list[Any]] | None = None
 
-    def load(self) -> Answer:
+    def load(self) -> CallOutcome:
         """Load the job; return its signature."""
         return self._answer(self._load)
 
-    def work(self, items: Sequence[Any]) -> Answer:
+    def work(self, items: Sequence[Any]) -> CallOutcome:
         """The result of each item."""
         assert self._process is not None, 'load() comes first'
         return self._answer(self._process, items)
@@ -60,17 +60,17 @@ class Actor:
         self._process = loaded.process
         return str(loaded.signature)
 
-    def _answer(self, function: Any, *arguments: Any) -> Answer:
+    def _answer(self, function: Any, *arguments: Any) -> CallOutcome:
         try:
-            return Answer(function(*arguments))
+            return CallOutcome(function(*arguments))
         except Q2Error as e:
-            return Answer(None, str(e), module=_find_missing_module(e.__cause__))
+            return CallOutcome(None, str(e), module=_find_missing_module(e.__cause__))
         except Exception as e:
             if is_out_of_memory(e):
                 # End as if killed by the system; another process may have enough.
                 os._exit(errno.ENOMEM)
             problem = f'{type(e).__name__}: {e}'
-            return Answer(
+            return CallOutcome(
                 None, problem, traceback.format_exc(), _find_missing_module(e)
             )
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from parlai_q2.errors import ConfigError, WorkerError
 from parlai_q2.runs.file_run import Job
-from parlai_q2.scale.actor import Actor, Answer
+from parlai_q2.scale.actor import Actor, CallOutcome
 from parlai_q2.scale.cluster import (
     connect,
     count_actors,
@@ -96,7 +96,7 @@ class Slot:
 
 
 @dataclass(eq=False)
-class Piece:
+class ChunkPiece:
     """
     Consecutive items of a chunk, which an actor gets in one call.
 
@@ -114,12 +114,12 @@ class Piece:
         self.slot.results[self.start : self.start + len(results)] = results
         self.slot.missing -= len(results)
 
-    def halve(self) -> list['Piece']:
+    def halve(self) -> list['ChunkPiece']:
         """The same items in two pieces, suspects that may kill one more actor each."""
         middle = len(self.items) // 2
         parts = ((0, self.items[:middle]), (middle, self.items[middle:]))
         return [
-            Piece(
+            ChunkPiece(
                 self.slot,
                 self.start + offset,
                 items,
@@ -141,7 +141,7 @@ class Member:
     handle: Any
     loading: Any
     dead_nodes: frozenset[str]
-    calls: deque[tuple[Any, Piece]] = field(default_factory=deque)
+    calls: deque[tuple[Any, ChunkPiece]] = field(default_factory=deque)
 
     @property
     def next_call(self) -> Any:
@@ -153,7 +153,7 @@ class Member:
 
 class RayEngine:
     """
-    Runs a job in actors; see :class:`~parlai_q2.runs.file_run.Engine`. Connects at
+    Runs a job in actors; see :class:`~parlai_q2.runs.file_run.JobEngine`. Connects at
     once, and waits until a first actor has loaded the job.
 
     :raises WorkerError: if no actor can load it.
@@ -164,7 +164,7 @@ class RayEngine:
         self._job, self._resources = job, resources
         self._members: list[Member] = []
         self._slots: deque[Slot] = deque()
-        self._waiting: deque[Piece] = deque()
+        self._waiting: deque[ChunkPiece] = deque()
         # Actors that died since the last result, and those before they were loaded.
         self._deaths = self._failed_starts = 0
         # Comes from the first actor.
@@ -239,7 +239,7 @@ class RayEngine:
             slot = Slot(chunk, [None] * len(items), len(items))
             self._slots.append(slot)
             if items:
-                self._waiting.append(Piece(slot, 0, items))
+                self._waiting.append(ChunkPiece(slot, 0, items))
                 return True
         return False
 
@@ -268,7 +268,7 @@ class RayEngine:
     def _take_answer(self, member: Member, call: Any) -> None:
         errors = self._ray.exceptions
         try:
-            answer: Answer = self._ray.get(call)
+            answer: CallOutcome = self._ray.get(call)
         except errors.RayTaskError as e:
             # What an actor cannot even begin, e.g. without our package on its node.
             raise WorkerError(f'An actor of Ray failed: {e}\n{INSTALLED}') from e
@@ -318,7 +318,7 @@ class RayEngine:
             self._waiting.extendleft(piece for _, piece in reversed(calls[1:]))
             self._retry(calls[0][1], cause)
 
-    def _retry(self, piece: Piece, cause: str) -> None:
+    def _retry(self, piece: ChunkPiece, cause: str) -> None:
         """Process a piece again that an actor has died of, or give it up."""
         piece.deaths += 1
         place = piece.items[0].place

@@ -20,7 +20,7 @@ from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.scorers.base import Scorer, label_of
-from parlai_q2.scorers.shell import Reuse, Store, score_all
+from parlai_q2.scorers.shell import Reuse, ScoreStore, score_all
 from parlai_q2.signature import Signature
 from parlai_q2.turns import Example
 
@@ -149,7 +149,7 @@ class ExtendedScorer(Scorer):
         scorer: Scorer,
         calibration: str | None = None,
         threshold: float | None = None,
-        store: Store | None = None,
+        store: ScoreStore | None = None,
     ):
         self.scorer = scorer
         self.reuse = None if store is None else Reuse(store)

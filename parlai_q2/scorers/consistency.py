@@ -81,7 +81,7 @@ ALL, NO_SPAN = Premise((), ''), Span('', 0, 0)
 
 
 @dataclass(frozen=True)
-class Pooling:
+class SplitRule:
     """
     When to split knowledge and response into sentences.
 
@@ -116,10 +116,10 @@ class Pooling:
         return [Premise(c, index.joined(c)) for c in chosen]
 
 
-SENTENCES, WHOLE = Pooling(), Pooling(split_response=False)
+SENTENCES, WHOLE = SplitRule(), SplitRule(split_response=False)
 
 
-class Statement(NamedTuple):
+class ResponseStatement(NamedTuple):
     """A piece of a response, and what to read of the knowledge for it."""
 
     span: Span
@@ -128,7 +128,7 @@ class Statement(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Piece:
+class ResponsePiece:
     """
     A piece of a response, in lower case, with the premise that supports it most and the
     detector's probabilities given that premise.
@@ -197,8 +197,8 @@ def read(
     model: NliModel,
     examples: Sequence[Example],
     indexed: Sequence[SentenceIndex],
-    *poolings: Pooling,
-) -> list[list[list[Piece]]]:
+    *poolings: SplitRule,
+) -> list[list[list[ResponsePiece]]]:
     """
     Classify every piece of each of B responses, in one call of the model.
 
@@ -210,7 +210,7 @@ def read(
     if reads_documents:
         poolings = tuple(replace(pooling, knowledge_words=0) for pooling in poolings)
     # A response of one sentence is the same statement whole and split.
-    statements: dict[tuple[int, int, Span], Statement] = {}
+    statements: dict[tuple[int, int, Span], ResponseStatement] = {}
     keys_by_pooling: list[list[list[tuple[int, int, Span]]]] = []
     for pooling in poolings:
         keys_by_response = []
@@ -220,7 +220,7 @@ def read(
             for key, span in zip(keys, spans, strict=True):
                 if key not in statements:
                     premises = pooling.premises(index, span.text)
-                    statements[key] = Statement(span, premises, index)
+                    statements[key] = ResponseStatement(span, premises, index)
             keys_by_response.append(keys)
         keys_by_pooling.append(keys_by_response)
     pairs, knowledge = list[tuple[str, str]](), list[str]()
@@ -235,7 +235,9 @@ def read(
     ]
 
 
-def _piece(statement: Statement, readings: Iterator[NliProbabilities]) -> Piece:
+def _piece(
+    statement: ResponseStatement, readings: Iterator[NliProbabilities]
+) -> ResponsePiece:
     """A statement with the reading that supports it most, of those of its premises."""
     by_premise = [(next(readings), premise) for premise in statement.premises]
     reading, premise = max(by_premise, key=lambda pair: support(pair[0]))
@@ -245,10 +247,10 @@ def _piece(statement: Statement, readings: Iterator[NliProbabilities]) -> Piece:
         span.text
     ):
         reading = COPIED
-    return Piece(span.text.lower(), reading, span, premise)
+    return ResponsePiece(span.text.lower(), reading, span, premise)
 
 
-def judge_piece(piece: Piece, threshold: float) -> Status:
+def judge_piece(piece: ResponsePiece, threshold: float) -> Status:
     """What the knowledge says of a piece, by the detector's reading."""
     if piece.is_generic:
         return Status.GENERIC
@@ -259,7 +261,10 @@ def judge_piece(piece: Piece, threshold: float) -> Status:
 
 
 def make_claim(
-    piece: Piece, index: SentenceIndex, threshold: float, words: Span | None = None
+    piece: ResponsePiece,
+    index: SentenceIndex,
+    threshold: float,
+    words: Span | None = None,
 ) -> Claim:
     """
     What a piece of a response claims, and the sentences of the knowledge that speak of
@@ -280,7 +285,7 @@ def make_claim(
     return Claim(words or piece.span, value, status, evidence)
 
 
-def sources(piece: Piece, index: SentenceIndex) -> list[int]:
+def sources(piece: ResponsePiece, index: SentenceIndex) -> list[int]:
     """The sentences that a piece comes nearest to, by index, the main one first."""
     chosen = piece.premise.chosen or index.together(piece.text, TOGETHER)
     chosen = chosen or index.best(piece.text, 1)
@@ -297,12 +302,12 @@ def support(reading: NliProbabilities) -> float:
     return min(1.0, reading.entailment / stated) if stated > 0 else 0.0
 
 
-def stating(read_pieces: Sequence[Piece]) -> list[Piece]:
+def stating(read_pieces: Sequence[ResponsePiece]) -> list[ResponsePiece]:
     """The pieces that are not generic."""
     return [piece for piece in read_pieces if not piece.is_generic]
 
 
-def deciding(read_pieces: Sequence[Piece]) -> Piece:
+def deciding(read_pieces: Sequence[ResponsePiece]) -> ResponsePiece:
     """
     The piece that decides: the least supported statement or, if all pieces are generic,
     the least generic one.
@@ -381,7 +386,9 @@ class ConsistencyScorer(ClassifierScorer):
             for read_pieces, index in zip(per_response, indexed, strict=True)
         ]
 
-    def _score(self, read_pieces: Sequence[Piece], index: SentenceIndex) -> Score:
+    def _score(
+        self, read_pieces: Sequence[ResponsePiece], index: SentenceIndex
+    ) -> Score:
         piece = deciding(read_pieces)
         value = support(piece.reading)
         label = label_of(value, self.threshold)

@@ -29,7 +29,7 @@ from parlai_q2.scorers.consistency import (
     SETTINGS,
     WHOLE,
     ClassifierScorer,
-    Piece,
+    ResponsePiece,
     deciding,
     indices,
     make_claim,
@@ -175,7 +175,7 @@ class GroundedFastScorer(ClassifierScorer):
         index: SentenceIndex,
         q2: Score | None,
         whole: NliProbabilities,
-        read_pieces: Sequence[Piece],
+        read_pieces: Sequence[ResponsePiece],
     ) -> Score:
         parts = fast_parts(knowledge_read(index, read_pieces), whole, read_pieces)
         if q2:
@@ -197,7 +197,7 @@ class GroundedFastScorer(ClassifierScorer):
         ).as_labelled
 
 
-def knowledge_read(index: SentenceIndex, read_pieces: Sequence[Piece]) -> str:
+def knowledge_read(index: SentenceIndex, read_pieces: Sequence[ResponsePiece]) -> str:
     """
     The knowledge that words are compared with: all of it or, if it is long, the
     sentences that could support a piece of the response.
@@ -212,7 +212,7 @@ def knowledge_read(index: SentenceIndex, read_pieces: Sequence[Piece]) -> str:
 
 
 def fast_parts(
-    knowledge: str, whole: NliProbabilities, read_pieces: Sequence[Piece]
+    knowledge: str, whole: NliProbabilities, read_pieces: Sequence[ResponsePiece]
 ) -> dict[str, float]:
     """
     The features of the detector and of the words.

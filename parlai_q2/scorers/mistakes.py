@@ -97,7 +97,7 @@ _NAME = re.compile(
 )
 
 
-class Reading(NamedTuple):
+class ClaimReading(NamedTuple):
     """
     What a rule reads of a claim.
 
@@ -161,7 +161,7 @@ def _find_mistake(
     claim: Claim, sentence: Span, index: SentenceIndex, known_stems: frozenset[str]
 ) -> Mistake:
     start, end = (place - sentence.start for place in claim.span[1:])
-    reading = Reading(
+    reading = ClaimReading(
         text=sentence.text,
         mark=Span(claim.span.text, start, end),
         knowledge_index=index,
@@ -185,7 +185,7 @@ def _is_wrong(claim: Claim) -> bool:
     )
 
 
-def _verdicts(reading: Reading) -> Iterator[Verdict]:
+def _verdicts(reading: ClaimReading) -> Iterator[Verdict]:
     """The verdicts of all rules that can tell, the most reliable first."""
     new = reading.new_words()
     # The mistake is in the marked words or, if all are marked, in those that are new.
@@ -223,7 +223,7 @@ def _is_added(text: str, new: Sequence[re.Match[str]]) -> bool:
     return bool(words) and len(known_stems) <= ADDED_SHARE * len(words)
 
 
-def _amounts(reading: Reading) -> Iterator[Verdict]:
+def _amounts(reading: ClaimReading) -> Iterator[Verdict]:
     """The amounts that the knowledge does not have, or that are marked."""
     mark = reading.mark
     unsupported = find_unsupported(reading.knowledge_index.text, reading.text)
@@ -239,7 +239,7 @@ def _amounts(reading: Reading) -> Iterator[Verdict]:
         yield kind, span, _other_amount(reading, amount)
 
 
-def _is_time(reading: Reading, amount: Amount) -> bool:
+def _is_time(reading: ClaimReading, amount: Amount) -> bool:
     before, after = reading.text[: amount.start], reading.text[amount.end :]
     is_date = _MONTH_END.search(before) or _HOUR_START.match(after)
     return amount.dimension == 'time' or _is_year(amount) or bool(is_date)
@@ -249,7 +249,7 @@ def _is_year(amount: Amount) -> bool:
     return not amount.dimension and not amount.is_words and amount.digits in YEARS
 
 
-def _other_amount(reading: Reading, claim: Amount) -> Evidence | None:
+def _other_amount(reading: ClaimReading, claim: Amount) -> Evidence | None:
     """
     What the knowledge has instead of an amount: the only one of the nearest sentences
     that measures the same, if the knowledge does not have the claim's as well. Bare
@@ -283,7 +283,7 @@ def _next_stem(text: str, amount: Amount) -> str:
     return '' if stem in FUNCTION_WORDS else stem
 
 
-def _denies(reading: Reading) -> bool:
+def _denies(reading: ClaimReading) -> bool:
     """Whether the nearest clause says what the claim's clause denies, or denies it."""
     if not reading.is_contradicted or not reading.nearest:
         return False
@@ -306,7 +306,7 @@ def _clauses(text: str) -> list[str]:
     return clauses or [text]
 
 
-def _other_name(reading: Reading) -> Evidence | None:
+def _other_name(reading: ClaimReading) -> Evidence | None:
     """The only name of the nearest sentence that the claim does not have."""
     if not reading.nearest:
         return None

@@ -25,7 +25,10 @@ from parlai_q2.claims import (
 )
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
-from parlai_q2.models.question_generation import Decoding, Seq2SeqQuestionGenerator
+from parlai_q2.models.question_generation import (
+    QuestionDecoding,
+    Seq2SeqQuestionGenerator,
+)
 from parlai_q2.presets import Preset, Section
 from parlai_q2.q2.compare import AGREE, hard_score
 from parlai_q2.q2.metric import Excerpts, Q2Models, Q2Result, q2
@@ -35,7 +38,7 @@ from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.scorers.consistency import (
     SENTENCES,
     ClassifierScorer,
-    Piece,
+    ResponsePiece,
     indices,
     judge_piece,
     make_claim,
@@ -96,7 +99,7 @@ class Q2Scorer(Scorer):
         cls,
         preset: Preset,
         threshold: float | None = None,
-        decoding: str = Decoding.BEAM,
+        decoding: str = QuestionDecoding.BEAM,
         device: str = 'cpu',
         batch_size: Any = None,
         **q2_settings: Any,
@@ -220,7 +223,7 @@ class GroundedScorer(GroundedFastScorer):
 
 
 def judge_in_context(
-    result: Q2Result, pieces: Sequence[Piece], knowledge: SentenceIndex
+    result: Q2Result, pieces: Sequence[ResponsePiece], knowledge: SentenceIndex
 ) -> Q2Result:
     """
     A result with its claims judged in context; generic if the response is.
@@ -242,11 +245,11 @@ def judge_in_context(
     return replace(result, value=value, claims=tuple(claims))
 
 
-def _is_in(claim: Claim, piece: Piece) -> bool:
+def _is_in(claim: Claim, piece: ResponsePiece) -> bool:
     return piece.span.start <= claim.span.start < piece.span.end
 
 
-def _in_context(claim: Claim, piece: Piece) -> Claim:
+def _in_context(claim: Claim, piece: ResponsePiece) -> Claim:
     in_context = SENTENCE_WEIGHT * support(piece.reading)
     value = in_context + (1 - SENTENCE_WEIGHT) * claim.support
     if value > AGREE:

@@ -18,7 +18,7 @@ from parlai_q2.presets import Preset, load_preset
 from parlai_q2.scorers.base import Scorer
 
 if TYPE_CHECKING:
-    from parlai_q2.scorers.shell import Store
+    from parlai_q2.scorers.shell import ScoreStore
 
 DEFAULT_PRESET = 'mini'
 
@@ -86,7 +86,7 @@ def load_scorer(
     name: str = 'grounded_fast',
     preset: str | PurePath | Preset = DEFAULT_PRESET,
     calibration: str | PurePath | None = None,
-    cache: 'Store | None' = None,
+    cache: 'ScoreStore | None' = None,
     **options: Any,
 ) -> Scorer:
     """

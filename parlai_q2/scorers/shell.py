@@ -63,7 +63,7 @@ _logger = logging.getLogger(__name__)
 _warned: set[tuple[str, str]] = set()
 
 
-class Store(Protocol):
+class ScoreStore(Protocol):
     """Keeps scores by signature and pair, such as a score cache."""
 
     def get(self, signature: str, pairs: Iterable[Pair]) -> dict[Pair, Score]:
@@ -77,7 +77,7 @@ class Store(Protocol):
 class Reuse:
     """A store with what was found in it: responses, and those that were scored."""
 
-    store: Store
+    store: ScoreStore
     chunk: int = CHUNK
     hits: int = field(default=0, init=False)
     misses: int = field(default=0, init=False)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from parlai_q2.claims import Claim, Score, Status
 from parlai_q2.scorers.consistency import (
     ConsistencyScorer,
-    Piece,
+    ResponsePiece,
     classify,
     indices,
     judge_piece,
@@ -56,7 +56,7 @@ class Sentence(NamedTuple):
 
     place: int
     knowledge: SentenceIndex
-    piece: Piece
+    piece: ResponsePiece
 
     @property
     def text(self) -> str:

@@ -39,7 +39,7 @@ from parlai_q2.parlai.filtered_files import (
     write_filtered,
 )
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
-from parlai_q2.runs.file_run import Engine, LocalEngine
+from parlai_q2.runs.file_run import JobEngine, LocalEngine
 from parlai_q2.runs.label_scores import KeptScores, LabelJob
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer
 from parlai_q2.scorers.roles import Role
@@ -124,7 +124,7 @@ class LabelEngine(NamedTuple):
     :param scorer: that of this process; None if others do the work.
     """
 
-    engine: Engine
+    engine: JobEngine
     scorer: Scorer | None = None
 
     @property

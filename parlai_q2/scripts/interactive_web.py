@@ -44,11 +44,11 @@ class InteractiveWebScript(ParlaiScript):
     def run(self) -> None:
         for package in ('starlette', 'uvicorn'):
             check_package(package, package, 'web', 'The chat in the browser')
-        from parlai_q2.report.chat.server import ChatServer
+        from parlai_q2.report.chat.server import PageServer
 
         # Reports a port that is in use before a model is loaded.
         allowed = split_names(self.opt.get('allow_host'))
-        with ChatServer(self.opt['host'], self.opt['port'], allowed) as server:
+        with PageServer(self.opt['host'], self.opt['port'], allowed) as server:
 
             def make_conversation() -> AgentConversation:
                 agent = create_agent(self.opt, requireModelExists=True)

@@ -24,7 +24,7 @@ from parlai_q2.io.formats import Format
 from parlai_q2.io.read import read_example
 from parlai_q2.json_values import JsonObject
 from parlai_q2.options import OptionParser, Options
-from parlai_q2.runs.file_run import CHUNK_RECORDS, Engine, Line, LocalEngine
+from parlai_q2.runs.file_run import CHUNK_RECORDS, JobEngine, Line, LocalEngine
 from parlai_q2.runs.outputs import plan_outputs
 from parlai_q2.runs.score_job import ScoreJob
 from parlai_q2.scorers.base import Scorer
@@ -70,7 +70,7 @@ def score_file(
     scorer: Scorer,
     format: str | None = None,
     show: bool = False,
-    engine: Engine | None = None,
+    engine: JobEngine | None = None,
     chunk_size: int = CHUNK_RECORDS,
     names: Mapping[str, str] = NO_NAMES,
 ) -> JsonObject:

@@ -154,7 +154,7 @@ def run(opt: Options) -> None:
 def app_from_opt(opt: Options) -> Any:
     """The app that options describe."""
     from parlai_q2.generate.server import ChatServer, read_key
-    from parlai_q2.serve import Settings, make_app
+    from parlai_q2.serve import ServeSettings, make_app
     from parlai_q2.serve.grounded import load_models
 
     server = ChatServer(
@@ -175,7 +175,7 @@ def app_from_opt(opt: Options) -> Any:
     if is_private:
         names += ['localhost', '127.0.0.1', '[::1]']
     prompt = {'prompt': opt['knowledge_prompt']} if opt['knowledge_prompt'] else {}
-    settings = Settings(
+    settings = ServeSettings(
         candidates=opt['candidates'],
         abstain_text=opt['abstain_text'],
         markers=opt['knowledge_markers'] and tuple(opt['knowledge_markers']),

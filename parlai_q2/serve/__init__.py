@@ -9,6 +9,6 @@ says who may come in; ``app`` puts it together. It needs the extra ``serve``.
 """
 
 from parlai_q2.serve.app import make_app
-from parlai_q2.serve.settings import Settings
+from parlai_q2.serve.settings import ServeSettings
 
-__all__ = ['Settings', 'make_app']
+__all__ = ['ServeSettings', 'make_app']

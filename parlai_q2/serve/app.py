@@ -37,10 +37,10 @@ from parlai_q2.serve.answers import (
     stream_answer,
 )
 from parlai_q2.serve.gate import Gate, answer_error, read_json, refuse, until_disconnect
-from parlai_q2.serve.grounded import GroundedChat, Grounder
+from parlai_q2.serve.grounded import GroundedChat, ReplyGrounder
 from parlai_q2.serve.metrics import CONTENT_TYPE
 from parlai_q2.serve.sentences import pass_on, stream_sentences
-from parlai_q2.serve.settings import Settings
+from parlai_q2.serve.settings import ServeSettings
 from parlai_q2.turns import passages_of
 from parlai_q2.version import __version__
 
@@ -51,8 +51,8 @@ MAX_REPLIES = 1000
 def make_app(
     server: ChatServer | str,
     reranker: Reranker | None = None,
-    settings: Settings | None = None,
-    grounder: Grounder | None = None,
+    settings: ServeSettings | None = None,
+    grounder: ReplyGrounder | None = None,
 ) -> Starlette:
     """
     The proxy as an ASGI application.
@@ -65,7 +65,7 @@ def make_app(
     """
     if isinstance(server, str):
         server = ChatServer(server, retries=2, concurrency=64)
-    settings = settings or Settings()
+    settings = settings or ServeSettings()
     chat = GroundedChat(server, reranker or Reranker(explain=None), settings, grounder)
     endpoints = Endpoints(chat)
 

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from parlai_q2.errors import ConfigError, InputError, ServerError
 from parlai_q2.serve.answers import Json, error_body
 from parlai_q2.serve.metrics import Metrics
-from parlai_q2.serve.settings import Settings
+from parlai_q2.serve.settings import ServeSettings
 
 # What is answered without the key, and what is counted by its own name.
 OPEN_PATHS = ('/health',)
@@ -42,7 +42,7 @@ class Gate:
     :param app: answers the requests that are let in.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics):
+    def __init__(self, app: ASGIApp, settings: ServeSettings, metrics: Metrics):
         self.app, self.settings, self.metrics = app, settings, metrics
         self._open = 0
 
@@ -155,7 +155,7 @@ def _read_error(content: bytes) -> Any:
     return body if isinstance(body, dict) and 'error' in body else None
 
 
-async def read_json(request: Request, settings: Settings) -> dict[str, Any]:
+async def read_json(request: Request, settings: ServeSettings) -> dict[str, Any]:
     """The JSON object that a request brings, in time and not too large."""
     content = b''
 

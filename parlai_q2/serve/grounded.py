@@ -33,7 +33,7 @@ from parlai_q2.serve.request import (
     find_unscored,
     read_request,
 )
-from parlai_q2.serve.settings import Settings
+from parlai_q2.serve.settings import ServeSettings
 from parlai_q2.text.messages import split_message, visible_text
 from parlai_q2.text.sentences import sentences
 
@@ -63,7 +63,7 @@ class Revision(Word):
     UNCHANGED = 'kept'  # neither was better
 
 
-class Grounder(Protocol):
+class ReplyGrounder(Protocol):
     """Finds knowledge for conversations, as :mod:`parlai_q2.retrieve.grounding`."""
 
     def ground(self, histories: Sequence[Sequence[str]]) -> Sequence[TurnKnowledge]: ...
@@ -108,8 +108,8 @@ class GroundedChat:
         self,
         server: ChatServer,
         reranker: Reranker,
-        settings: Settings,
-        grounder: Grounder | None = None,
+        settings: ServeSettings,
+        grounder: ReplyGrounder | None = None,
     ):
         self.server, self.reranker, self.settings = server, reranker, settings
         self.grounder, self.metrics = grounder, Metrics()

@@ -11,7 +11,7 @@ DEFAULT_PROMPT = 'What you say must agree with this knowledge:\n{knowledge}'
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServeSettings:
     """
     How the proxy answers, and what it accepts.
 

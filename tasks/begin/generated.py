@@ -80,7 +80,7 @@ class GeneratedRecord(NamedTuple):
     after: str = ''
 
 
-class Generator:
+class ReplyAgent:
     """
     A ParlAI agent that replies.
 
@@ -284,8 +284,8 @@ def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
     infile, outfile = Path(opt['infile']), Path(opt['outfile'])
     writable(outfile, infile)
     turns, kinds = read_turns(infile), split_names(opt['kinds'])
-    generator = Generator(opt) if set(CHANGES) & set(kinds) else None
-    generic = Generator(opt, TEMPERATURE) if GENERIC in kinds else None
+    generator = ReplyAgent(opt) if set(CHANGES) & set(kinds) else None
+    generic = ReplyAgent(opt, TEMPERATURE) if GENERIC in kinds else None
     maker = GeneratedExamples(
         turns, generator, generic, opt['seed'], opt['only_arrived']
     )

@@ -2,7 +2,11 @@
 
 import pytest
 
-from parlai_q2.agents.grounded_rerank.chat import Command, answer_command, parse_command
+from parlai_q2.agents.grounded_rerank.chat import (
+    ChatCommand,
+    answer_command,
+    parse_command,
+)
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     EpisodeKnowledge,
     KnowledgeSource,
@@ -29,16 +33,19 @@ def said(text=None, turn='red blue', candidates=('green', 'red')):
 @pytest.mark.parametrize(
     'text, command',
     [
-        ('/help', Command('help', '')),
-        (' /Knowledge  The sky\nis blue. ', Command('knowledge', 'The sky\nis blue.')),
-        ('/why', Command('why', '')),
-        ('/nonsense', Command('nonsense', '')),
+        ('/help', ChatCommand('help', '')),
+        (
+            ' /Knowledge  The sky\nis blue. ',
+            ChatCommand('knowledge', 'The sky\nis blue.'),
+        ),
+        ('/why', ChatCommand('why', '')),
+        ('/nonsense', ChatCommand('nonsense', '')),
         ('/r/aww is nice', None),
         ('and/or', None),
         ('1/2', None),
         ('/', None),
-        ('', Command('no text', '')),
-        (' \n', Command('no text', '')),
+        ('', ChatCommand('no text', '')),
+        (' \n', ChatCommand('no text', '')),
         (None, None),
     ],
 )
@@ -77,28 +84,30 @@ def test_knowledge_that_stands_in_for_a_file_says_so(tmp_path):
     path.write_text('From the file.', encoding='utf-8')
     knowledge = EpisodeKnowledge(KnowledgeSource(file=str(path)))
     assert 'instead of the knowledge file' in answer_command(
-        Command('knowledge', 'T.'), knowledge, None
+        ChatCommand('knowledge', 'T.'), knowledge, None
     )
 
 
 def test_why_shows_the_evidence_for_what_was_said(knowledge):
-    text = answer_command(Command('why', ''), knowledge, said())
+    text = answer_command(ChatCommand('why', ''), knowledge, said())
     assert text.startswith('Chosen for: best score.\n')
     assert '1.00' in text
     assert 'red blue' in text
     assert '\x1b[' not in text
-    assert '\x1b[' in answer_command(Command('why', ''), knowledge, said(), colour=True)
+    assert '\x1b[' in answer_command(
+        ChatCommand('why', ''), knowledge, said(), colour=True
+    )
 
 
 def test_why_says_when_the_agent_abstained_or_a_guard_was_at_work(knowledge):
     assert 'Said instead: No idea.' in answer_command(
-        Command('why', ''), knowledge, said(text='No idea.')
+        ChatCommand('why', ''), knowledge, said(text='No idea.')
     )
     generic = said(turn='it is so', candidates=['it is so'])
     assert 'Counted as 0.50: it is chit-chat that states nothing.' in answer_command(
-        Command('why', ''), knowledge, generic
+        ChatCommand('why', ''), knowledge, generic
     )
     misspelt = said(turn='Fossati built it.', candidates=['Fossatti built it.'])
     assert 'a reply with a misspelt word of the knowledge' in answer_command(
-        Command('why', ''), knowledge, misspelt
+        ChatCommand('why', ''), knowledge, misspelt
     )

@@ -10,7 +10,7 @@ from parlai_q2.agents.grounded_rerank.answering import (
     add_document_replies,
     prefer_answers,
 )
-from parlai_q2.agents.grounded_rerank.chat import Command, answer_command
+from parlai_q2.agents.grounded_rerank.chat import ChatCommand, answer_command
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     AgentKnowledge,
     KnowledgeSource,
@@ -165,15 +165,17 @@ def test_a_question_that_nothing_answers_is_declined():
 
 
 def test_documents_are_searched_in_the_chat(knowledge):
-    answer = answer_command(Command('search', 'parking'), knowledge, None)
+    answer = answer_command(ChatCommand('search', 'parking'), knowledge, None)
     assert 'faq.md, Shop > Parking (line 9)' in answer
     assert '9 euros' in answer
     assert '\x1b' not in answer
     without = AgentKnowledge(KnowledgeSource())
     assert 'give --knowledge-index' in answer_command(
-        Command('search', 'x'), without, None
+        ChatCommand('search', 'x'), without, None
     )
-    assert 'what to look for' in answer_command(Command('search', ''), knowledge, None)
+    assert 'what to look for' in answer_command(
+        ChatCommand('search', ''), knowledge, None
+    )
 
 
 SHORT = """How long is the warranty?
@@ -206,7 +208,7 @@ def test_a_file_of_several_passages_is_searched(file):
     assert not knowledge.find({'text': 'Thanks!'}).passages
     assert knowledge.find({'text': 'Do you ship to Canada?'}).declined
     assert 'faq.txt (lines 4-5)' in answer_command(
-        Command('search', 'return'), knowledge, None
+        ChatCommand('search', 'return'), knowledge, None
     )
 
 
@@ -233,7 +235,9 @@ def test_a_file_of_one_passage_is_given_whole(tmp_path):
     assert knowledge.find({'text': 'Hi.'}) == TurnKnowledge(
         (Passage('Bees have\nfive eyes.'),)
     )
-    assert 'several passages' in answer_command(Command('search', 'x'), knowledge, None)
+    assert 'several passages' in answer_command(
+        ChatCommand('search', 'x'), knowledge, None
+    )
 
 
 def test_whoever_measures_takes_all_of_a_file(file):

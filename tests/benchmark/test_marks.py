@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.grounded_data import record
-from benchmarks.marks import Pair, changes, measure_marks, read_pairs, read_swaps
+from benchmarks.marks import MarkedPair, changes, measure_marks, read_pairs, read_swaps
 from parlai_q2.claims import Claim, Status
 from parlai_q2.errors import InputError
 from parlai_q2.turns import Span
@@ -28,11 +28,11 @@ class Marker(ToyScorer):
 
 def test_rates_of_marks_on_edits_and_of_marks_where_none_belongs():
     pairs = [
-        Pair('a b c', 'a b x', (Span('x', 4, 5),)),
-        Pair('a b c', 'x b c', (Span('x', 0, 1),)),
-        Pair('a b c', 'a b c'),
-        Pair('a b c', 'a b'),
-        Pair('a b c', 'a d'),
+        MarkedPair('a b c', 'a b x', (Span('x', 4, 5),)),
+        MarkedPair('a b c', 'x b c', (Span('x', 0, 1),)),
+        MarkedPair('a b c', 'a b c'),
+        MarkedPair('a b c', 'a b'),
+        MarkedPair('a b c', 'a d'),
     ]
     report = measure_marks(Marker(), pairs)
     assert report['overlap'].mean == 0.5
@@ -88,5 +88,5 @@ def test_the_swaps_of_the_examples_have_their_edits(tmp_path):
         record('wow', 't5', 3, (K, 'It fell in 1989.'), 'x'),
     )
     wrong, right = read_swaps(str(path))
-    assert wrong == Pair(K, 'It stood until 1993.', (Span('1993', 15, 19),))
-    assert right == Pair(K, 'It stood until 1989.')
+    assert wrong == MarkedPair(K, 'It stood until 1993.', (Span('1993', 15, 19),))
+    assert right == MarkedPair(K, 'It stood until 1989.')

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.__main__ import run as run_parlai_q2
-from parlai_q2.report.chat.server import ChatServer
+from parlai_q2.report.chat.server import PageServer
 from tests.agents.protocol_server import serving
 from tests.report.chats import events_of
 
@@ -70,7 +70,7 @@ def run_command(command: str, monkeypatch: Any) -> None:
         run_in_shell(command)
     else:
         monkeypatch.setattr(builtins, 'input', person(INPUTS))
-        monkeypatch.setattr(ChatServer, 'serve', served_to_a_visitor)
+        monkeypatch.setattr(PageServer, 'serve', served_to_a_visitor)
         RUNNERS[program](arguments, monkeypatch)
     # "-" is the standard output.
     for name in filter(lambda name: name != '-', OUTPUTS.findall(command)):
@@ -141,10 +141,10 @@ def person(inputs: tuple[str, ...]) -> Any:
     return lambda prompt='': next(lines, '[EXIT]')
 
 
-_SERVE = ChatServer.serve
+_SERVE = PageServer.serve
 
 
-def served_to_a_visitor(server: ChatServer, make_conversation: Any) -> None:
+def served_to_a_visitor(server: PageServer, make_conversation: Any) -> None:
     """
     What stands for :meth:`ChatServer.serve`: it serves until a visitor, who opens the
     page and says something, has been replied to.

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from parlai_q2.models.question_answering import Reading, SpanQuestionAnswerer, better
+from parlai_q2.models.question_answering import (
+    SpanQuestionAnswerer,
+    SpanReading,
+    better,
+)
 from parlai_q2.presets import ModelConfig
 
 # Positions:  0      1  2     3    4    5    6
@@ -70,9 +74,9 @@ def test_joint_needs_to_beat_no_answer_by_the_threshold(threshold, expected):
 @pytest.mark.parametrize(
     'new, old, expected',
     [
-        (Reading((0, 1), -3.0), Reading(None, 9.0), True),
-        (Reading((0, 1), 2.0), Reading((2, 3), 1.0), True),
-        (Reading(None, -1.0), Reading(None, -2.0), True),
+        (SpanReading((0, 1), -3.0), SpanReading(None, 9.0), True),
+        (SpanReading((0, 1), 2.0), SpanReading((2, 3), 1.0), True),
+        (SpanReading(None, -1.0), SpanReading(None, -2.0), True),
     ],
 )
 def test_of_two_windows_an_answer_wins_then_the_greater_margin(new, old, expected):
@@ -84,4 +88,4 @@ def test_where_no_position_is_of_the_text_there_is_no_answer(reading):
     answerer = SpanQuestionAnswerer(ModelConfig('unused'), reading=reading)
     nowhere = [False] * 7
     found = answerer.read(logits(p3=4), logits(p4=3), 0, nowhere, OFFSETS)
-    assert found == Reading(None, float('-inf'))
+    assert found == SpanReading(None, float('-inf'))

@@ -12,7 +12,7 @@ from typing import Any
 
 from parlai_q2.claims import Claim, Label, Score, Status
 from parlai_q2.report.chat.app import ServedConversation
-from parlai_q2.report.chat.server import ChatServer
+from parlai_q2.report.chat.server import PageServer
 from parlai_q2.report.entries import read_turn
 from parlai_q2.steps import Step, report_step
 from parlai_q2.turns import Span
@@ -165,9 +165,9 @@ class Scripted:
 
 
 @contextmanager
-def served(conversation: ServedConversation) -> Iterator[ChatServer]:
+def served(conversation: ServedConversation) -> Iterator[PageServer]:
     """A server of the conversation, on a port of its own, in another thread."""
-    with ChatServer('127.0.0.1', 0) as server:
+    with PageServer('127.0.0.1', 0) as server:
         thread = Thread(target=server.serve, args=[lambda: conversation])
         thread.start()
         ask(server, 'GET', '/')

@@ -13,7 +13,7 @@ import pytest
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.report.chat.connections import Limits
-from parlai_q2.report.chat.server import ChatServer
+from parlai_q2.report.chat.server import PageServer
 from tests.report.chats import Scripted, ask
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ def patience():
 def public(patience):
     """A server that other machines can reach, which is also called ``chat.example``."""
     limits = Limits(patience=patience)
-    with ChatServer('0.0.0.0', 0, ['Chat.example'], limits) as server:
+    with PageServer('0.0.0.0', 0, ['Chat.example'], limits) as server:
         thread = threading.Thread(target=server.serve, args=[Scripted])
         thread.start()
         ask(server, 'GET', '/')

@@ -22,7 +22,7 @@ from parlai_q2.report.chat.guards import (
     Rates,
     RequestError,
 )
-from parlai_q2.report.chat.server import ChatServer
+from parlai_q2.report.chat.server import PageServer
 from parlai_q2.report.entries import read_turn
 from tests.conftest import ROOT
 from tests.report.chats import (
@@ -279,7 +279,7 @@ def test_a_port_that_is_taken_is_told(server):
     host, port = server.server_address[:2]
     message = rf'port {port} of {host} .*--port {port + 1}'
     with pytest.raises(ConfigError, match=message):
-        ChatServer(host, port)
+        PageServer(host, port)
 
 
 def test_who_waits_for_a_reply_hears_that_the_chat_has_ended():
@@ -292,13 +292,13 @@ def test_who_waits_for_a_reply_hears_that_the_chat_has_ended():
 
 ENDLESS = """
 import hashlib
-from parlai_q2.report.chat.server import ChatServer
+from parlai_q2.report.chat.server import PageServer
 from tests.report.chats import Scripted
 
 chat = Scripted()
 # Native code, of which Python cannot interrupt the call.
 chat.interact = lambda *_: hashlib.pbkdf2_hmac('sha256', b'', b'', 2_000_000_000)
-with ChatServer('127.0.0.1', 0) as server:
+with PageServer('127.0.0.1', 0) as server:
     print(server.url, flush=True)
     try:
         server.serve(lambda: chat)

@@ -9,7 +9,7 @@ import pytest
 from parlai_q2.cli.knowledge_options import index_from_opt
 from parlai_q2.retrieve.answers import Answer, AnswerReader, mask_orders, quote_answer
 from parlai_q2.retrieve.build import build
-from parlai_q2.retrieve.grounding import Grounder, Reading, courtesy
+from parlai_q2.retrieve.grounding import Grounder, PassageReading, courtesy
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.retriever import Hit
 from parlai_q2.turns import Passage, Source, Span
@@ -163,7 +163,7 @@ def test_of_rows_that_are_nearly_as_likely_both_are_said(margins, quote):
         place = text.index(line)
         passage = Passage(text, source=Source('a.md', 'Marks'))
         span = Span(line, place, place + len(line))
-        read.append(Reading(passage, text, Answer(span, margin), 0.7))
+        read.append(PassageReading(passage, text, Answer(span, margin), 0.7))
     grounder = Grounder(Sure(), AnswerReader())
     assert grounder.choose('Which line is it?', read).quote == quote
     # Those of another table stay out.

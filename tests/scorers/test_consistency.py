@@ -10,8 +10,8 @@ from parlai_q2.scorers.consistency import (
     SENTENCES,
     WHOLE,
     ConsistencyScorer,
-    Piece,
-    Pooling,
+    ResponsePiece,
+    SplitRule,
     deciding,
     indices,
     read,
@@ -27,7 +27,9 @@ SHORT = 'bees have five eyes.'
 
 
 def piece(entailment, neutral, contradiction, generic=0.0, text='x'):
-    return Piece(text, NliProbabilities(entailment, neutral, contradiction, generic))
+    return ResponsePiece(
+        text, NliProbabilities(entailment, neutral, contradiction, generic)
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,7 @@ def test_what_surely_states_nothing_is_generic_and_greetings_always_are(
     text, generic, what
 ):
     reading = NliProbabilities(1 - generic, 0.0, 0.0, generic)
-    assert Piece(text, reading).is_generic is what
+    assert ResponsePiece(text, reading).is_generic is what
 
 
 def test_the_least_supported_statement_decides_and_chit_chat_does_not():
@@ -75,12 +77,12 @@ def test_the_least_supported_statement_decides_and_chit_chat_does_not():
     'pooling, knowledge, response, count',
     [
         # Three sentences alone, or as many as match.
-        (Pooling(), LONG, 'eyes. bees.', (2, 3)),
-        (Pooling(), LONG, 'Bees do. No match.', (2, 1)),
+        (SplitRule(), LONG, 'eyes. bees.', (2, 3)),
+        (SplitRule(), LONG, 'Bees do. No match.', (2, 1)),
         # Those that it may rest on together are read together, too.
-        (Pooling(), LONG + 'wasps sting.', 'Bees fly, wasps sting.', (1, 3)),
-        (Pooling(82), LONG, 'eyes. bees.', (2, 1)),
-        (Pooling(0), LONG, 'eyes. bees.', (2, 1)),
+        (SplitRule(), LONG + 'wasps sting.', 'Bees fly, wasps sting.', (1, 3)),
+        (SplitRule(82), LONG, 'eyes. bees.', (2, 1)),
+        (SplitRule(0), LONG, 'eyes. bees.', (2, 1)),
         (SENTENCES, SHORT, 'one. two.', (2, 1)),
         (WHOLE, SHORT, 'one. ' * 60, (1, 1)),
         (WHOLE, LONG, 'eyes. bees.', (1, 3)),

@@ -13,7 +13,7 @@ import uvicorn
 from parlai_q2.generate.server import ChatServer
 from parlai_q2.report.chat.connections import BoundedConnection, Limits, listen
 from parlai_q2.rerank import Reranker, Rule
-from parlai_q2.serve import Settings, make_app
+from parlai_q2.serve import ServeSettings, make_app
 
 BEES = 'Bees have five eyes. Bees live in hives.'
 RIGHT, WRONG = 'Bees have five eyes.', 'Wasps build nests of grey paper.'
@@ -37,7 +37,7 @@ def proxy(
         relevance=None,
     )
     server = ChatServer(url, timeout=timeout, retries=0, concurrency=64)
-    app = make_app(server, reranker, Settings(**settings), grounder)
+    app = make_app(server, reranker, ServeSettings(**settings), grounder)
     with (
         serving_app(app, limits or Limits(200, 200)) as base,
         httpx.Client(base_url=base, timeout=20, trust_env=False) as client,

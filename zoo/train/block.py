@@ -15,7 +15,7 @@ EMPTY: Mapping[int, Any] = MappingProxyType({})
 
 
 @dataclass
-class Block:
+class TrainingBlock:
     """
     Turns and replies, with what is known of them.
 
@@ -55,7 +55,7 @@ class Block:
         return list({**self.support, **self.best, **self.relevance})
 
 
-def blurred(block: Block, draw: random.Random) -> Block:
+def blurred(block: TrainingBlock, draw: random.Random) -> TrainingBlock:
     """A block written as people and small generators write: see the module's rules."""
     lower, bare, typos = (draw.random() < share for share in (0.2, 0.15, 0.12))
     for n, turns in enumerate(block.turns):
@@ -74,10 +74,10 @@ def blurred(block: Block, draw: random.Random) -> Block:
     return block
 
 
-def ask_again(row: Row, other: str, draw: random.Random) -> Block:
+def ask_again(row: Row, other: str, draw: random.Random) -> TrainingBlock:
     """A question with a guess at its answer, which is right or wrong."""
     guess, right, wrong = draw.choice(((row['a'], 'Yes', 'No'), (other, 'No', 'Yes')))
-    block = Block([[f'{row["q"]} Is it {guess}?']], knowledge=[row['c']])
+    block = TrainingBlock([[f'{row["q"]} Is it {guess}?']], knowledge=[row['c']])
     block.add(f'{right}, {row["a"]}.', best={0: True}, support={0: 1.0})
     block.add(f'{wrong}, {other}.', best={0: False}, support={0: 0.0})
     block.add(draw.choice(DECLINES), best={0: False})

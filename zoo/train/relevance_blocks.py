@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from parlai_q2.text.questions import only_declines
-from parlai_q2.zoo.train.block import Block, ask_again, blurred
+from parlai_q2.zoo.train.block import TrainingBlock, ask_again, blurred
 from parlai_q2.zoo.train.relevance_pools import (
     Pool,
     Row,
@@ -111,7 +111,7 @@ class BlockSource:
         ]
         self._left: list[Pool] = []
 
-    def draw(self, draw: random.Random) -> Iterator[Block]:
+    def draw(self, draw: random.Random) -> Iterator[TrainingBlock]:
         rules = {
             'labelled': self._labelled,
             'questions': self._questions,
@@ -134,7 +134,7 @@ class BlockSource:
             if block.pairs:
                 yield blurred(block, draw)
 
-    def _labelled(self, draw: random.Random) -> Block:
+    def _labelled(self, draw: random.Random) -> TrainingBlock:
         """Two turns of people's pools, on the same passage if there are two."""
         pool = draw.choice(self.pools)
         same = [
@@ -143,7 +143,7 @@ class BlockSource:
             if not are_alike(p['history'][-1], pool['history'][-1])
         ]
         other = draw.choice(same or self.pools)
-        block = Block([pool['history'], other['history']])
+        block = TrainingBlock([pool['history'], other['history']])
         for own, foreign, some in ((0, 1, pool), (1, 0, other)):
             for reply in _thinned(some, draw):
                 rates = reply['g'] != 0 and _rates_knowledge(reply, some)
@@ -153,11 +153,11 @@ class BlockSource:
                 block.add(reply['text'], relevance=labels)
         return block
 
-    def _questions(self, draw: random.Random) -> Block:
+    def _questions(self, draw: random.Random) -> TrainingBlock:
         """Questions on one passage, their answers, and what is beside the point."""
         rows = draw.choice(self.several if draw.random() < 0.7 else self.long)
         rows = draw.sample(rows, min(len(rows), draw.choice((2, 3))))
-        block = Block([[row['q']] for row in rows])
+        block = TrainingBlock([[row['q']] for row in rows])
         own = sentences_of(rows[0]['c']) or [rows[0]['c']]
         for n, row in enumerate(rows):
             text = word_answer(row['a'], own, draw)
@@ -176,7 +176,7 @@ class BlockSource:
             block.turns[0] = [rows[1]['q'], block.replies[1], rows[0]['q']]
         return block
 
-    def _yes_no(self, draw: random.Random) -> Block:
+    def _yes_no(self, draw: random.Random) -> TrainingBlock:
         """Sentences turned into yes-no questions, beside a question of another kind."""
         for _ in range(50):
             rows = draw.choice(self.long)
@@ -185,10 +185,10 @@ class BlockSource:
             if found:
                 break
         else:
-            return Block()
+            return TrainingBlock()
         sentence, (asked, auxiliary, negated) = draw.choice(found)
         row = draw.choice(rows)
-        block = Block([[asked], [row['q']]])
+        block = TrainingBlock([[asked], [row['q']]])
         short = draw.choice((f'Yes, it {auxiliary}.', 'Yes.', 'Yes, certainly.', 'Yes'))
         if draw.random() < 0.5:
             short = draw.choice((f'No, it {auxiliary} not.', 'No.', "No, I'm afraid."))
@@ -201,11 +201,11 @@ class BlockSource:
             block.add(draw.choice(beside), relevance={0: 0.0})
         return block
 
-    def _courtesies(self, draw: random.Random) -> Block:
+    def _courtesies(self, draw: random.Random) -> TrainingBlock:
         """Greetings and the like, beside each other and a question."""
         kinds = draw.sample(list(COURTESIES.items()), 2)
         pool = draw.choice(self.pools)
-        block = Block([[draw.choice(turns.split('|'))] for turns, _ in kinds])
+        block = TrainingBlock([[draw.choice(turns.split('|'))] for turns, _ in kinds])
         block.turns.append(pool['history'])
         for n, (_, replies) in enumerate(kinds):
             labels = {n: 1.0, 1 - n: 0.0}
@@ -219,14 +219,14 @@ class BlockSource:
             block.add(draw.choice(DECLINES), relevance={0: 0.0})
         return block
 
-    def _choices(self, draw: random.Random) -> Block:
+    def _choices(self, draw: random.Random) -> TrainingBlock:
         """
         A turn of people's pools with its passages and replies, beside another turn on
         them with the replies that are best there.
         """
         pool = self._next_pool(draw)
         passages = draw.sample(pool['knowledge'], len(pool['knowledge']))
-        block = Block([pool['history']], knowledge=[' '.join(passages)] * 2)
+        block = TrainingBlock([pool['history']], knowledge=[' '.join(passages)] * 2)
         replies = draw.sample(pool['candidates'], len(pool['candidates']))
         others = [
             p
@@ -257,11 +257,11 @@ class BlockSource:
             self._left = draw.sample(self.pools, len(self.pools))
         return self._left.pop()
 
-    def _question_choices(self, draw: random.Random) -> Block:
+    def _question_choices(self, draw: random.Random) -> TrainingBlock:
         """A question on a passage: its answer, others, and what is wrong or beside."""
         if draw.random() < 0.25:
             row = draw.choice(self.unanswerable)
-            block = Block([[row['q']]], knowledge=[row['c']])
+            block = TrainingBlock([[row['q']]], knowledge=[row['c']])
             block.add(draw.choice(DECLINES), best={0: True})
             own = draw.sample(self._beside(row['c'], row['q'], ''), 1)
             fragments = find_fragments(row['c'], '')
@@ -272,7 +272,7 @@ class BlockSource:
             return block
         rows = draw.choice(self.several if draw.random() < 0.6 else self.long)
         row, *rest = draw.sample(rows, len(rows))
-        block = Block([[row['q']]], knowledge=[row['c']])
+        block = TrainingBlock([[row['q']]], knowledge=[row['c']])
         own = sentences_of(row['c'])
         right = word_answer(row['a'], own, draw)
         block.add(right, best={0: True}, support={0: 1.0})
@@ -306,22 +306,22 @@ class BlockSource:
         own = sentences_of(passage)
         return [s for s in own if not answer or answer not in s] or [passage]
 
-    def _dialogue_choices(self, draw: random.Random) -> Block:
+    def _dialogue_choices(self, draw: random.Random) -> TrainingBlock:
         """A person's reply beside those to other turns with the same knowledge."""
         row, *others = draw.sample(draw.choice(self.same_knowledge), 2)
         stranger = draw.choice(self.dialogues)
-        block = Block([row['h']], knowledge=[row['k']])
+        block = TrainingBlock([row['h']], knowledge=[row['k']])
         block.add(row['r'], best={0: True})
         for other in (*others, stranger):
             if not are_alike(other['r'], row['r']):
                 block.add(other['r'], best={0: False})
         return block
 
-    def _chat_choices(self, draw: random.Random) -> Block:
+    def _chat_choices(self, draw: random.Random) -> TrainingBlock:
         """A generator's reply beside others, and with what its knowledge lacks."""
         row, other = draw.sample(self.replies, 2)
         chat = draw.choice(self.chat)['r']
-        block = Block([row['h'][-3:]], knowledge=[row['k']])
+        block = TrainingBlock([row['h'][-3:]], knowledge=[row['k']])
         block.add(row['r'], best={0: True}, support={0: 1.0})
         block.add(other['r'], best={0: False}, support={0: 0.0})
         block.add(chat, best={0: False})
@@ -335,11 +335,13 @@ class BlockSource:
             block.add(draw.choice(GENERIC), best={0: False})
         return block
 
-    def _right_answers(self, draw: random.Random) -> Block:
+    def _right_answers(self, draw: random.Random) -> TrainingBlock:
         """Questions on a passage: an answer to one is wrong for another."""
         rows = draw.choice(self.several)
         rows = draw.sample(rows, 2)
-        block = Block([[row['q']] for row in rows], knowledge=[rows[0]['c']] * 2)
+        block = TrainingBlock(
+            [[row['q']] for row in rows], knowledge=[rows[0]['c']] * 2
+        )
         sentences = sentences_of(rows[0]['c'])
         for n, row in enumerate(rows):
             other = rows[1 - n]
@@ -361,7 +363,7 @@ class BlockSource:
             block.add(changed, support={0: 0.0})
         return block
 
-    def _polarity(self, draw: random.Random) -> Block:
+    def _polarity(self, draw: random.Random) -> TrainingBlock:
         """Yes and no to a question made of a sentence, as it is or with a change."""
         for _ in range(80):
             own = sentences_of(draw.choice(self.long)[0]['c'])
@@ -372,8 +374,8 @@ class BlockSource:
             if asked and other:
                 break
         else:
-            return Block()
-        block = Block([[asked[0]], [other[0]]], knowledge=[' '.join(own)] * 2)
+            return TrainingBlock()
+        block = TrainingBlock([[asked[0]], [other[0]]], knowledge=[' '.join(own)] * 2)
         yes, no = draw.choice((('Yes.', 'No.'), ('Yes, it is true.', "No, it isn't.")))
         block.add(yes, support={0: 1.0, 1: 0.0})
         block.add(no, support={0: 0.0, 1: 1.0})
@@ -381,20 +383,22 @@ class BlockSource:
         block.add(f'Yes, {other[2]}.', support={0: 0.0})
         return block
 
-    def _twins(self, draw: random.Random) -> Block:
+    def _twins(self, draw: random.Random) -> TrainingBlock:
         """Replies of which the words tell which is wrong, after any turn."""
         row = draw.choice(self.twins)
         turns = draw.choice(self.dialogues)['h'][-1:]
-        block = Block([turns if draw.random() < 0.6 else []], knowledge=[row['p']])
+        block = TrainingBlock(
+            [turns if draw.random() < 0.6 else []], knowledge=[row['p']]
+        )
         block.add(row['right'], support={0: 1.0})
         block.add(row['wrong'], support={0: 0.0})
         return block
 
-    def _replay(self, draw: random.Random) -> Block:
+    def _replay(self, draw: random.Random) -> TrainingBlock:
         """Rows of the detector's data after any turn, which tells nothing of them."""
         labels = draw.choices(list(self.by_support), k=5)
         rows = [draw.choice(self.by_support[label]) for label in labels]
-        block = Block(knowledge=[row['p'] for row in rows])
+        block = TrainingBlock(knowledge=[row['p'] for row in rows])
         for n, (row, label) in enumerate(zip(rows, labels, strict=True)):
             turns = draw.choice(self.dialogues)['h'][-1:]
             block.turns.append(turns if draw.random() < 0.7 else [])
@@ -417,9 +421,9 @@ def _rates_knowledge(reply: Row, pool: Pool) -> bool:
     return reply['g'] == 'n' and only_declines(reply['text'])
 
 
-def _own_and_other(rows: Sequence[Row], draw: random.Random) -> Block:
+def _own_and_other(rows: Sequence[Row], draw: random.Random) -> TrainingBlock:
     """Turns of dialogues, each with its reply and those to the others."""
-    block = Block([list(row['h']) for row in rows])
+    block = TrainingBlock([list(row['h']) for row in rows])
     for n, row in enumerate(rows):
         block.add(row['r'], relevance={m: float(m == n) for m in range(len(rows))})
     return block

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from parlai_q2.models.relevance import OUTPUTS, add_knowledge, join_turns
-from parlai_q2.zoo.train.block import Block
+from parlai_q2.zoo.train.block import TrainingBlock
 from parlai_q2.zoo.train.relevance_blocks import BlockSource
 from parlai_q2.zoo.train.relevance_pools import read_rows
 
@@ -37,12 +37,14 @@ REPLY_WEIGHT, TURN_WEIGHT = 0.3, 0.4
 CHOICE_WEIGHT, CHOICE_TURN_WEIGHT = 0.6, 0.4
 
 
-def steps_of(blocks: Iterator[Block], seed: int) -> Iterator[list[Block]]:
+def steps_of(
+    blocks: Iterator[TrainingBlock], seed: int
+) -> Iterator[list[TrainingBlock]]:
     """Steps of about ``STEP`` pairs, in blocks of about one length."""
     draw = random.Random(seed)
     while True:
         several = sorted((next(blocks) for _ in range(SORTED)), key=_length)
-        steps: list[list[Block]] = [[]]
+        steps: list[list[TrainingBlock]] = [[]]
         for block in several:
             if sum(len(b.pairs) for b in steps[-1]) >= STEP:
                 steps.append([])
@@ -51,11 +53,11 @@ def steps_of(blocks: Iterator[Block], seed: int) -> Iterator[list[Block]]:
         yield from steps
 
 
-def _length(block: Block) -> int:
+def _length(block: TrainingBlock) -> int:
     return max(len(first) + len(second) for first, second in texts_of(block))
 
 
-def texts_of(block: Block) -> list[tuple[str, str]]:
+def texts_of(block: TrainingBlock) -> list[tuple[str, str]]:
     if not block.knowledge:
         return [(join_turns(block.turns[t]), block.replies[r]) for t, r in block.pairs]
     return [
@@ -67,7 +69,7 @@ def texts_of(block: Block) -> list[tuple[str, str]]:
     ]
 
 
-def loss_of(blocks: Sequence[Block], logits: Any) -> Any:
+def loss_of(blocks: Sequence[TrainingBlock], logits: Any) -> Any:
     """
     Cross-entropy of both outputs, and of relevance among the replies to a turn and
     among the turns of a reply.
@@ -108,7 +110,7 @@ def loss_of(blocks: Sequence[Block], logits: Any) -> Any:
     return total / count
 
 
-def choice_loss(block: Block, logits: Any) -> Any:
+def choice_loss(block: TrainingBlock, logits: Any) -> Any:
     """Cross-entropy of a turn's best replies, and of a reply's right turn."""
     import torch
 
@@ -127,7 +129,7 @@ def choice_loss(block: Block, logits: Any) -> Any:
     return total
 
 
-def support_loss(block: Block, support: Any) -> Any:
+def support_loss(block: TrainingBlock, support: Any) -> Any:
     """Cross-entropy of support, and of the right replies among those to a turn."""
     import torch
     from torch.nn import functional as F
@@ -241,7 +243,7 @@ def train(args: argparse.Namespace) -> None:
             return
 
 
-def encode(tokenizer: Any, blocks: Sequence[Block]) -> Any:
+def encode(tokenizer: Any, blocks: Sequence[TrainingBlock]) -> Any:
     """The pairs of blocks as tensors, cut where they are too long."""
     texts = [pair for block in blocks for pair in texts_of(block)]
     return tokenizer(

@@ -337,7 +337,7 @@ def _count_rows(model: Model) -> tuple[int, int, int]:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchSettings:
     """
     How to search; the names are those of transformers' ``GenerationConfig``.
 
@@ -393,9 +393,9 @@ class ConvertedSeq2Seq:
         self.end = str(converted.config.get('eos_token'))
 
     def write(
-        self, prompts: Sequence[str], search: Search, most: int
+        self, prompts: Sequence[str], search: SearchSettings, most: int
     ) -> list[list[str]] | None:
-        """See :class:`~parlai_q2.models.question_generation.Writer`."""
+        """See :class:`~parlai_q2.models.question_generation.QuestionWriter`."""
         inputs = [
             [self.tokens.word(n) for n in ids[: most - 1]]
             + ([] if self.adds_end else [self.end])

@@ -25,7 +25,7 @@ _LAST_WORDS_SECONDS, _GRACE_SECONDS = 1, 0.5
 EXIT_CODE = 128 + signal.SIGINT
 
 
-class ChatServer:
+class PageServer:
     """
     Binds its port when created, and answers while :meth:`serve` runs.
 
@@ -64,7 +64,7 @@ class ChatServer:
         self.host: ChatHost | None = None
         self._server: uvicorn.Server | None = None
 
-    def __enter__(self) -> 'ChatServer':
+    def __enter__(self) -> 'PageServer':
         return self
 
     def __exit__(self, *_: Any) -> None:

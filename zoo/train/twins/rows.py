@@ -65,7 +65,7 @@ MORE_OVERLAP = 0.05
 GROUNDED = 0.75
 
 
-class Sentence(NamedTuple):
+class TwinSentence(NamedTuple):
     """
     A sentence that is to be changed.
 
@@ -91,7 +91,7 @@ def overlap(text: str, knowledge: str) -> float:
 
 def choose_sentences(
     replies: Sequence[Row], pairs: Sequence[Row], max_count: int, rng: random.Random
-) -> list[Sentence]:
+) -> list[TwinSentence]:
     """
     Sentences to change, shuffled.
 
@@ -100,16 +100,16 @@ def choose_sentences(
     :param max_count: how many there are at most of either.
     """
     by_knowledge = {r['k']: r for r in replies if 7 <= len(r['k'].split()) <= 45}
-    passages = [Sentence(k, k, 'reply', r['r']) for k, r in by_knowledge.items()]
+    passages = [TwinSentence(k, k, 'reply', r['r']) for k, r in by_knowledge.items()]
     entailed = [
-        Sentence(row['p'], row['h'], row['src'])
+        TwinSentence(row['p'], row['h'], row['src'])
         for row in pairs
         if row['y'] == 0
         and row['src'] in ENTAILED
         and 6 <= len(row['h'].split()) <= 30
         and len(row['p'].split()) <= 70
     ]
-    chosen: list[Sentence] = []
+    chosen: list[TwinSentence] = []
     for part in (passages, entailed):
         chosen += rng.sample(part, min(max_count, len(part)))
     rng.shuffle(chosen)
@@ -185,7 +185,7 @@ KNOWLEDGE_WORDS, RESPONSE_WORDS = 48, 34
 Pair = tuple[str, Twin]
 
 
-def make_twins(sentence: Sentence, doc: 'Doc', rng: random.Random) -> list[Twin]:
+def make_twins(sentence: TwinSentence, doc: 'Doc', rng: random.Random) -> list[Twin]:
     """All twins of a sentence and of the reply beside it."""
     text = doc.text.strip()
     twins = [*turned_twins(doc, rng), *quantity_twins(text, rng)]
@@ -203,7 +203,9 @@ def make_twins(sentence: Sentence, doc: 'Doc', rng: random.Random) -> list[Twin]
     return twins
 
 
-def make_rule_twins(sentences: Sequence[Sentence], rng: random.Random) -> list[Pair]:
+def make_rule_twins(
+    sentences: Sequence[TwinSentence], rng: random.Random
+) -> list[Pair]:
     """Twins by rule, at most :data:`MOST` of a kind."""
     from parlai_q2.text.pipeline import pipeline
 
