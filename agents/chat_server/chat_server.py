@@ -178,7 +178,9 @@ class ChatServerAgent(CandidateAgent):
         ]
         pools = self.server.replies(contexts, numbers)
         replies = chain.from_iterable(pools)
-        if self.opt['server_logprobs'] and any(r.logprob is None for r in replies):
+        if self.opt['server_logprobs'] and any(
+            reply.logprob is None for reply in replies if reply.text
+        ):
             raise ServerError(
                 f'{self.server.url} gives no log probabilities. Leave out '
                 '--server-logprobs.'
