@@ -121,7 +121,7 @@ def test_relevance_decides_between_replies_that_are_grounded():
     [
         ((0.906, 0.905), (0.9, 0.1), Reason.BEST_RELEVANCE),
         ((0.94, 0.905), (0.9, 0.1), Reason.BEST),
-        ((0.906, 0.905), (0.9, 0.9), Reason.BEST),
+        ((0.9061, 0.906), (0.9, 0.9), Reason.BEST),
     ],
 )
 def test_the_reason_is_a_lead_that_people_see(values, relevances, reason):
