@@ -279,7 +279,7 @@ def _order(
     """The candidates, best first, and why the first one is."""
     stages = _stages(candidates, rule, turn_text)
     _, utility = stages[-1]
-    order = _sort(candidates, utility)
+    order = _sort(list(map(utility, candidates)))
     best = order[0]
     if rule.by == RerankBy.THRESHOLD:
         passes = _value(candidates[best]) > rule.threshold
@@ -330,19 +330,19 @@ def _explain(
     reason: Reason | None = None
     alone: Reason | None = None
     for name, utility in reversed(stages):
-        if _sort(candidates, utility)[0] != best:
+        values = list(map(utility, candidates))
+        if _sort(values)[0] != best:
             break
         reason = name
-        shown = [round(utility(candidate), _SHOWN_DIGITS) for candidate in candidates]
+        shown = [round(value, _SHOWN_DIGITS) for value in values]
         if shown.count(shown[best]) == 1:
             alone = name
     return alone or reason or stages[-1][0]
 
 
-def _sort(candidates: Sequence[Candidate], utility: Utility) -> list[int]:
-    return sorted(
-        range(len(candidates)), key=lambda i: -round(utility(candidates[i]), _DIGITS)
-    )
+def _sort(values: Sequence[float]) -> list[int]:
+    """The indices of values, the largest first; equal ones keep their order."""
+    return sorted(range(len(values)), key=lambda i: -round(values[i], _DIGITS))
 
 
 def _value(candidate: Candidate) -> float:
