@@ -1,12 +1,12 @@
 """
-Writes the tables of options from the parsers: those of agents into their pages, those
-of commands into docs/reference/commands.md. Run it after changing an option::
+Writes the tables of options from the parsers: those of scorers and agents into
+docs/reference/options.md, those of commands into docs/reference/commands.md. Run it
+after changing an option::
 
     python docs/option_tables.py
 
-On a page, an agent's table stands between the comments ``<!-- options: NAME -->`` and
-``<!-- end of options -->``. The options of scorers, which agents and commands share,
-are in the table of ``scorers`` alone.
+The options of scorers, which agents and commands share, are in the table of
+``scorers`` alone.
 """
 
 import argparse
@@ -47,17 +47,30 @@ TABLES: dict[str, Callable[[ParlaiParser], Any]] = {
     'hf_seq2seq': hf_seq2seq,
     'scorers': scorers,
 }
-COMMANDS_HEAD = """\
-<!-- Written by docs/option_tables.py: change the help of the options instead. -->
+NOTE = (
+    '<!-- Written by docs/option_tables.py: change the help of the options instead. -->'
+)
+COMMANDS_HEAD = f"""\
+{NOTE}
 
 # Commands
 
 These are the options of every command, as `parlai_q2 COMMAND --help` prints them.
 Commands that run on ParlAI also have its options, such as `-t` and `-m`."""
+OPTIONS_HEAD = f"""\
+{NOTE}
+
+# Options of scorers and agents
+
+The table of scorers shows the options of `--measure`. Those of `--choose` are the same
+with the other name, such as `--choose-preset`. `--explain` has only `--explain-preset`.
+The agents `grounded_rerank` and `consistency` have the options of scorers, too."""
+# The only default of several lines, which has no place in a table.
+LONG_DEFAULT = '[a text](../agents/generators.md#models-behind-a-server)'
 # ParlAI's scripts with other defaults: their options are ParlAI's and the agent's.
 NOT_LISTED = ('interactive_web', 'multiprocessing_eval')
+OPTIONS_PAGE = DOCS / 'reference' / 'options.md'
 COMMANDS_PAGE = DOCS / 'reference' / 'commands.md'
-MARKED = re.compile(r'(<!-- options: (\w+) -->\n).*?(<!-- end of options -->)', re.S)
 ROLES = tuple(f'--{role.value}' for role in Role)
 
 
@@ -92,6 +105,15 @@ def table(name: str) -> str:
     return render(options if name == 'scorers' else omit_scorer_options(options))
 
 
+def option_page() -> str:
+    """The reference of the options that scorers and agents have."""
+    names = ['scorers', *(name for name in TABLES if name != 'scorers')]
+    parts = [OPTIONS_HEAD]
+    for name in names:
+        parts += [f'## {name}', table(name).rstrip()]
+    return '\n\n'.join(parts) + '\n'
+
+
 def command_options(command: Command) -> dict[str, argparse.Action]:
     """The options of a command that ParlAI itself does not have."""
     parlai_words: set[str] = set()
@@ -122,7 +144,7 @@ def command_page() -> str:
             options = command_options(command)
             text = f'{command.what}.'
             if options.keys() & set(ROLES):
-                text += ' It also has the [options of scorers](../scorers.md#options).'
+                text += ' It also has the [options of scorers](options.md#scorers).'
             table = render(omit_scorer_options(options)).rstrip()
             parts += [f'## {command.name}', text, table]
     return '\n\n'.join(parts) + '\n'
@@ -144,19 +166,12 @@ def format_default(default: Any) -> str:
     if default in (None, ''):
         return ''
     text = str(default).lower() if isinstance(default, bool) else str(default)
-    return '(below)' if '\n' in text else f'`{text}`'
-
-
-def renew_tables(page: str) -> str:
-    """Write the tables of a page anew from the parsers."""
-    return MARKED.sub(lambda m: f'{m[1]}\n{table(m[2])}\n{m[3]}', page)
+    return LONG_DEFAULT if '\n' in text else f'`{text}`'
 
 
 def main() -> None:
-    """Renew all pages."""
-    for path in sorted(DOCS.rglob('*.md')):
-        page = path.read_text('utf-8')
-        path.write_text(renew_tables(page), 'utf-8')
+    """Write both pages."""
+    OPTIONS_PAGE.write_text(option_page(), 'utf-8')
     COMMANDS_PAGE.write_text(command_page(), 'utf-8')
 
 

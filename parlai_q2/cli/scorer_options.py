@@ -134,8 +134,8 @@ def add_cache_options(parser: OptionParser) -> Any:
         '--cache',
         type='bool',
         help='keep scores on disk and reuse them; default: true for commands '
-        'that score the same texts again (filter, mutators, meta_eval) or '
-        'with --cache-file',
+        'that score the same texts again (filter, distill, calibrate, meta_eval, '
+        'mutators), and with --cache-file',
     )
     group.add_argument(
         '--cache-file',
