@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
-# An error lists at most so many names.
+# The most names that an error lists.
 MAX_LISTED = 20
 
 
@@ -54,14 +54,14 @@ class InputError(Q2Error, ValueError):
 
 
 class Flaw(Enum):
-    """What is wrong with a record beyond itself, for those who read on."""
+    """What is wrong with a file, found in one of its records."""
 
-    TOO_DEEP = 'too deep'  # nested deeper than JSON is read
+    TOO_DEEP = 'too deep'  # nested deeper than the JSON parser reads
 
 
 def describe_line(source: str, line: int) -> str:
     """
-    Where a record stands, for messages.
+    The place of a record, for messages.
 
     >>> describe_line('pairs.jsonl', 3)
     'pairs.jsonl, line 3'
@@ -181,14 +181,14 @@ class WorkerError(Q2Error):
 
 def is_out_of_memory(error: BaseException) -> bool:
     """
-    Whether an error means that the CPU or a GPU ran out of memory, whether Python or
-    torch or CTranslate2 raised it.
+    Whether an error of Python, torch or CTranslate2 means that the CPU or a GPU ran out
+    of memory.
 
     >>> is_out_of_memory(RuntimeError("DefaultCPUAllocator: can't allocate memory"))
     True
     """
-    # Of a GPU, torch raises an error of its own, which has no base class that can be
-    # named without importing torch; of the CPU, a bare RuntimeError (torch 2.13).
+    # For a GPU, torch raises an error of its own, which cannot be named without
+    # importing torch. For the CPU, it raises a bare RuntimeError (torch 2.13).
     return (
         isinstance(error, MemoryError)
         or type(error).__name__ == 'OutOfMemoryError'

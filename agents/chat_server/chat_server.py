@@ -49,7 +49,7 @@ OPTIONS: Sequence[tuple[str, Any, Any, str]] = (
         1,
         'how many replies to ask for when reranking; otherwise one',
     ),
-    ('--server-temperature', 0.9, 0, '0: no sampling'),
+    ('--server-temperature', 0.9, 0, 'temperature of sampling; 0: no sampling'),
     ('--server-topp', 0.95, 0, 'probability mass to sample from, in (0, 1]'),
     ('--server-max-tokens', 128, 1, 'the most tokens of a reply'),
     ('--server-timeout', 60.0, 0.1, 'seconds for one request'),
@@ -57,7 +57,7 @@ OPTIONS: Sequence[tuple[str, Any, Any, str]] = (
         '--server-retries',
         4,
         0,
-        'how often to ask again, after longer and longer waits, if the server is busy, '
+        'how often to retry, after longer and longer waits, if the server is busy, '
         'fails or breaks off',
     ),
     ('--server-concurrency', 4, 1, 'requests at a time'),
@@ -102,10 +102,10 @@ def server_from_opt(opt: Mapping[str, Any]) -> ChatServer:
     for name, _, least, _ in OPTIONS:
         value = opt[name[2:].replace('-', '_')]
         if least is not None and not value >= least:
-            raise ConfigError(f'{name} is {value}; the least is {least}.')
+            raise ConfigError(f'{name} is {value}; it must be at least {least}.')
     if opt['server_samples'] > MOST_CANDIDATES:
         raise ConfigError(
-            f'--server-samples is {opt["server_samples"]}; the most is '
+            f'--server-samples is {opt["server_samples"]}; it must be at most '
             f'{MOST_CANDIDATES}.'
         )
     if not 0 < opt['server_topp'] <= 1:

@@ -130,7 +130,7 @@ def add_options(
         choices=tuple(Search),
         default=None,
         help='the search for a reply without reranking; reranking uses '
-        f'--candidate-strategies. Default: {DEFAULT_INFERENCE}',
+        f'--candidate-strategies. Default for models of your own: {DEFAULT_INFERENCE}',
     )
     for name, kind, explanation in (
         ('--beam-size', int, 'width of beams for --inference'),

@@ -42,7 +42,7 @@ GROUPS = {
         Command('demo', 'See scoring and reranking at work, offline'),
         Command('score', 'Score responses against their knowledge'),
         Command('rerank', 'Rerank the candidates in a file'),
-        Command('serve', 'Answer chat clients with the most grounded reply'),
+        Command('serve', 'Answer chat clients with the best grounded reply'),
         Command('report', 'Write a page with scores and their evidence'),
         Command('cache', 'Show or clear the cache of scores'),
     ),

@@ -262,7 +262,7 @@ def _no_option(key: str, options: dict[str, str]) -> ConfigError:
     parser = sys.modules[PARAMS].ParlaiParser(True, True)
     near = find_nearest_name(key, (action.dest for action in parser._actions))
     return ConfigError(
-        f'{optfile} sets {key!r}, which is no option of this command'
+        f'{optfile} sets {key!r}, which is not an option of this command'
         f'{f" (did you mean {near!r}?)" if near else ""}. Remove it there, or give '
         '--allow-missing-init-opts true.'
     )

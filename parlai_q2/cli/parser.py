@@ -62,7 +62,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Refuse the arguments."""
         line = message[:1].upper() + message[1:]
-        raise ConfigError(f'{line}. The options are listed by: {self.prog} --help')
+        raise ConfigError(f'{line}. To list the options: {self.prog} --help')
 
 
 class Help(argparse.HelpFormatter):

@@ -275,7 +275,7 @@ def _number(value: float | None) -> float | None:
 
 def _unit(value: float) -> float:
     if not 0 <= round(value, 4) <= 1:
-        raise InputError(f"'score' must be in [0, 1] and is {value!r}")
+        raise InputError(f"'score' must be in [0, 1], not {value!r}")
     return round(value, 4)
 
 

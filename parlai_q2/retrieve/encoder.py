@@ -169,8 +169,7 @@ def _read_pooling(reference: str) -> tuple[Pooling, bool]:
     unknown = set(kinds) - {'Transformer', 'Pooling', 'Normalize'}
     if unknown:
         raise ModelError(
-            f'{reference} has parts that are not known here: '
-            f'{", ".join(sorted(unknown))}.'
+            f'{reference} has unsupported parts: {", ".join(sorted(unknown))}.'
         )
     pooling = _read_json(reference, '1_Pooling/config.json')
     modes: Mapping[str, Any] = pooling if isinstance(pooling, Mapping) else {}
@@ -181,8 +180,8 @@ def _read_pooling(reference: str) -> tuple[Pooling, bool]:
     }
     if not active <= {'mean_tokens', 'cls_token'} or len(active) > 1:
         raise ModelError(
-            f'{reference} pools by {", ".join(sorted(active))}; known are mean_tokens '
-            'and cls_token.'
+            f'{reference} pools by {", ".join(sorted(active))}, not by mean_tokens '
+            'or cls_token.'
         )
     pooling = Pooling.CLS if active == {'cls_token'} else Pooling.MEAN
     return pooling, 'Normalize' in kinds

@@ -73,8 +73,8 @@ class Settings:
             raise UnknownNameError('language', self.language, LANGUAGES)
         if self.words < 10 or not 0 <= self.overlap <= self.words / 2:
             raise ConfigError(
-                f'Passages of {self.words} words with {self.overlap} of overlap cannot '
-                'be made: give at least 10 words, and an overlap of at most half of it.'
+                f'Passages of {self.words} words cannot overlap by {self.overlap}. '
+                'Give at least 10 words, and an overlap of at most half as many.'
             )
         self.search.check()
 
@@ -136,7 +136,7 @@ def read_manifest(index: Path) -> Manifest | None:
         fields = json.loads(text)
         if not isinstance(fields, dict) or fields.get('format') != FORMAT:
             raise InputError(
-                f'{path} is no index of this version of parlai_q2. {advise(index)}'
+                f'{path} is not an index of this version of parlai_q2. {advise(index)}'
             )
         del fields['format']
         search = Search(**fields['settings'].pop('search'))

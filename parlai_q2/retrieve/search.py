@@ -143,7 +143,7 @@ class Search:
         """
         if self.passages < 1:
             raise ConfigError(
-                f'At least one passage must be looked for, not {self.passages}: '
+                f'The number of passages must be at least 1, not {self.passages}: '
                 f'--knowledge-passages {DEFAULT_PASSAGES}'
             )
         if self.by != By.WORDS and self.encoder is None:

@@ -162,8 +162,8 @@ class Outputs:
             Remote(url).upload(path)
         except OSError as e:
             raise InputError(
-                f'Cannot write {url}: {e}. It is complete at {path}; run the same '
-                'command again to store it, or copy it yourself.'
+                f'Cannot write {url}: {e}. The output is complete at {path}; run '
+                'the same command again to store it, or copy it yourself.'
             ) from e
 
 
@@ -191,8 +191,8 @@ def plan_outputs(infile: str, outfile: str, ending: str | None = None) -> Output
     is_folder = outfile.endswith('/') or (isinstance(target, Path) and target.is_dir())
     if is_pattern and not is_folder and target.suffix:
         raise ConfigError(
-            f'--infile {infile} may fit many files, so --outfile must be a folder, not '
-            f'{outfile}. Write {outfile.removesuffix(target.suffix)}/'
+            f'--infile {infile} may match many files, so --outfile must be a folder, '
+            f'not {outfile}. Write {outfile.removesuffix(target.suffix)}/'
         )
     inputs = expand_pattern(infile)
     staging = None

@@ -64,7 +64,7 @@ class FilterScript(ParlaiScript):
             help='instead of a task, a file or folder that parlai_q2 score or '
             'parlai_q2 rerank wrote, with its scores',
         )
-        add_num_examples(group, 'go over')
+        add_num_examples(group, 'filter')
         add_filter_options(parser)
         add_scorer_options(parser, Role.CHOOSE)
         add_scale_options(parser, CHUNK)

@@ -82,7 +82,7 @@ def run(opt: Options) -> Manifest:
         return _verify(given_file(opt, 'outdir', 'INDEX'))
     if not opt['paths']:
         raise ConfigError(
-            'Which documents? Give files or folders: parlai_q2 index docs/ '
+            'No documents are named. Give files or folders: parlai_q2 index docs/ '
             '--outdir INDEX'
         )
     index = given_file(opt, 'outdir', 'INDEX')

@@ -219,7 +219,7 @@ def test_it_cannot_be_trained():
         ({'server_url': ''}, '--server-url http'),
         ({'server_model': ''}, '--server-model NAME'),
         ({'server_samples': 0}, '--server-samples is 0'),
-        ({'server_samples': 10_000}, '--server-samples is 10000; the most is 200'),
+        ({'server_samples': 10_000}, '--server-samples is 10000; it must be at'),
         ({'server_temperature': -1.0}, '--server-temperature'),
         ({'server_topp': 0.0}, '--server-topp'),
         ({'server_max_tokens': 0}, '--server-max-tokens'),

@@ -264,7 +264,7 @@ HOSTILE = {
     'latin.txt': (b'caf\xe9', 'not UTF-8'),
     'cut.pdf': (b'%PDF-1.4\n1 0 obj\n<<', 'no PDF'),
     'text.pdf': (b'hello', 'no PDF'),
-    'text.docx': (b'hello', 'no Word document'),
+    'text.docx': (b'hello', 'not a Word document'),
 }
 
 

@@ -150,9 +150,9 @@ def convert_word(path: Path) -> Markdown:
                 stream, style_map=_STYLE_MAP, convert_image=_describe_image
             ).value
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as e:
-        raise DocumentError(path, f'it is no Word document ({e})') from e
+        raise DocumentError(path, f'it is not a Word document ({e})') from e
     except (KeyError, ValueError, EOFError, AttributeError) as e:
-        raise DocumentError(path, f'it is no Word document ({e})') from e
+        raise DocumentError(path, f'it is not a Word document ({e})') from e
     title = _CORE_TITLE.search(core)
     return Markdown(
         html_to_markdown(page).text,
@@ -184,7 +184,7 @@ def _check_parts(path: Path) -> str:
             content = parts.read(part)
             if _DECLARATION.search(content):
                 raise DocumentError(
-                    path, f'{part.filename} declares entities, as no Word does'
+                    path, f'{part.filename} declares entities, which Word never does'
                 )
             if part.filename == 'docProps/core.xml':
                 core = content.decode('utf-8', 'replace')
