@@ -47,6 +47,8 @@ def evaluate_in_processes(opt: Opt) -> Report:
         raise ConfigError(f'--distributed-world-size must be at least 1, not {size}.')
     if DatatypeHelper.is_training(opt['datatype']):
         raise ConfigError('To evaluate on training data, give -dt train:evalmode.')
+    if opt['num_examples'] > 0:
+        size = min(size, opt['num_examples'])
     reports = merge_reports(opt, _evaluate_shares(opt, size))
     print(nice_report(reports))
     eval_model._save_eval_stats(opt, reports)
@@ -107,6 +109,8 @@ def evaluate_share(opt: Opt, rank: int, size: int) -> list[Report]:
         torch.set_num_threads(max(1, cores() // size))
     # A model's own options may name another device.
     opt = Opt({**opt, **device, 'override': {**(opt.get('override') or {}), **device}})
+    if opt['num_examples'] > 0:
+        opt['num_examples'] = len(range(rank, opt['num_examples'], size))
     try:
         with override_print(rank != 0):
             agent = create_agent(opt, requireModelExists=True)
