@@ -166,6 +166,9 @@ class Progress:
         where that is what is measured.
         """
         self._done += count
+        if self._total and not self._by_place:
+            # An episode is finished even if it has more turns than were wanted.
+            self._total = max(self._total, self._done)
         self._place = self._done if place is None else place
         if self._since is None:
             self._since = time.monotonic(), self._done, self._place

@@ -34,6 +34,12 @@ def test_a_pipe_gets_whole_lines_and_none_twice(log_lines, capsys):
     assert capsys.readouterr() == ('', '')
 
 
+def test_what_is_done_is_never_more_than_all(log_lines):
+    with Progress('replies', 2, 'turns') as bar:
+        bar.update(4)
+    assert log_lines[-1].startswith('replies: 4 of 4 turns')
+
+
 def test_speed_and_time_left_are_of_the_input_since_the_first_result(monkeypatch):
     # An earlier run did 900 records, 800 of 1,000 bytes; loading takes a minute.
     lines, now = [], 0.0
