@@ -6,10 +6,13 @@ brings. There is no driver to install.
 """
 
 import base64
+import ctypes
 import http.client
 import json
 import shutil
+import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -24,12 +27,18 @@ START_SECONDS = 120
 WAIT_SECONDS = 60
 # The rows of a table of responses that are open.
 OPEN_ROWS = 'tr.below:not([hidden])'
+SET_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 KEYS = {'Enter': (13, '\r'), ' ': (32, ' '), 'Tab': (9, ''), 'Escape': (27, '')}
 
 
 def find_browser() -> str | None:
     """The path of a browser, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def end_with_parent() -> None:
+    """End this process when its parent does, as a worker that is killed cannot."""
+    ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 class Browser:
@@ -47,6 +56,7 @@ class Browser:
             [program, *FLAGS, f'--user-data-dir={profile}', 'about:blank'],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            preexec_fn=end_with_parent if sys.platform == 'linux' else None,
         )
         try:
             port = _wait_for_port(profile / 'DevToolsActivePort', self.process)
