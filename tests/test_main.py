@@ -218,6 +218,24 @@ def test_help_lists_our_commands_beside_parlais(monkeypatch, capsys, arguments):
     assert '*' not in output
 
 
+@pytest.mark.parametrize(
+    'words, shown',
+    [
+        ('em -h', ['--model-file']),
+        ('q2_filter -h', ['--no-knowledge']),
+        ('helpall', ['vacuum', 'distill']),
+    ],
+)
+def test_aliases_and_hidden_commands_have_help(monkeypatch, capsys, words, shown):
+    monkeypatch.setattr('sys.argv', ['parlai_q2'])
+    try:
+        command.run(words.split())
+    except SystemExit as end:
+        assert not end.code
+    output = capsys.readouterr().out
+    assert all(name in output for name in shown)
+
+
 def test_help_without_parlai_marks_what_needs_it(monkeypatch):
     monkeypatch.setattr(host, 'has_parlai', lambda: False)
     output = host.help_text()

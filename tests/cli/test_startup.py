@@ -112,12 +112,6 @@ def test_a_command_of_parlai_imports_no_other_command(tmp_path):
     assert 'rerank' in output
     assert 'parlai' in imported
     assert ANOTHER not in imported.split()
-    # An alias, a prefix of ours, and the list of all.
-    commands = [['em', '-h'], ['q2_filter', '-h'], ['helpall']]
-    options = [['--model-file'], ['--no-knowledge'], ['vacuum', 'distill']]
-    for words, (status, output, _) in zip(options, run_all(tmp_path, commands, False)):
-        assert status == 0, words
-        assert all(word in output for word in words), words
 
 
 MISTAKES = [

@@ -12,28 +12,6 @@ from parlai_q2.parlai import mutators
 from tests.filtering.toys import SCORER, TASK
 from tests.mutators.running import make_opt
 
-SAMPLE = 'parlai_q2.tasks.grounded_sample.agents'
-
-
-def command(program, *words):
-    """What a command prints, in a process of its own."""
-    completed = subprocess.run(
-        [sys.executable, '-m', program, *words],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert completed.returncode == 0, completed.stderr[-2000:]
-    return completed.stdout
-
-
-def test_plain_parlai_knows_the_names_with_a_task_of_ours():
-    words = ['display_data', '-t', SAMPLE, '--mutators', 'q2_annotate', '-n', '2']
-    words += ['--choose', 'overlap', '--verbose', '--q2-metrics', 'false']
-    output = command('parlai', *words)
-    assert output.count('[q2_score]') == 2
-
-
 # ParlAI forks its background processes. A process of tests has threads that a fork
 # would not take along, so these run where a person's would: in a process of their own.
 RUN = """
