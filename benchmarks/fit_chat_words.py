@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from parlai_q2.retrieve.measure import GoldTurn, read_turns
-from parlai_q2.retrieve.words import CHAT_WORDS, words_of
+from parlai_q2.retrieve.words import CHAT_WORDS, split_words
 
 # A word is measured if it was seen this often; with this many more sightings at PRIOR,
 # the share of an ordinary word.
@@ -35,8 +35,8 @@ def fit(turns: Iterable[GoldTurn]) -> dict[str, float]:
     passages = dict[str, set[str]]()
     for turn in turns:
         if turn.gold not in passages:
-            passages[turn.gold] = set(words_of(turn.gold))
-        words = set(words_of('\n'.join(turn.history[-2:])))
+            passages[turn.gold] = set(split_words(turn.gold))
+        words = set(split_words('\n'.join(turn.history[-2:])))
         in_turns.update(words)
         in_both.update(words & passages[turn.gold])
     in_passages = Counter(word for words in passages.values() for word in words)

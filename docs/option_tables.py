@@ -28,7 +28,7 @@ from parlai_q2.agents.ctranslate2.ctranslate2 import add_options as ctranslate2 
 from parlai_q2.agents.grounded_rerank.generator import add_rerank_options  # noqa: E402
 from parlai_q2.agents.hf_classifier.options import add_options as hf_classifier  # noqa: E402
 from parlai_q2.agents.hf_seq2seq.options import add_options as hf_seq2seq  # noqa: E402
-from parlai_q2.cli.commands import GROUPS, Command, module_of, parser_of  # noqa: E402
+from parlai_q2.cli.commands import GROUPS, Command, build_parser, import_command  # noqa: E402
 from parlai_q2.cli.scorer_options import add_scorer_options  # noqa: E402
 from parlai_q2.scorers.roles import Role  # noqa: E402
 
@@ -118,12 +118,12 @@ def command_options(command: Command) -> dict[str, argparse.Action]:
     """The options of a command that ParlAI itself does not have."""
     parlai_words: set[str] = set()
     if command.needs_parlai:
-        module_of(command)
+        import_command(command)
         parser = SCRIPT_REGISTRY[command.name].klass.setup_args()
         for action in ParlaiParser(True, True)._actions:
             parlai_words.update(action.option_strings)
     else:
-        parser = parser_of(command)
+        parser = build_parser(command)
     return {
         next(o for o in action.option_strings if o.startswith('--')): action
         for action in parser._actions

@@ -11,7 +11,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from parlai_q2.cli.commands import COMMANDS, HELPALL, find, module_of, run_command
+from parlai_q2.cli.commands import COMMANDS, HELPALL, find, import_command, run_command
 from parlai_q2.cli.log import show_log
 from parlai_q2.errors import Q2Error, UnscoredError, is_out_of_memory
 from parlai_q2.text.visible import visible, visible_but_colours
@@ -222,7 +222,7 @@ def run_by_parlai(arguments: list[str]) -> Any:
     # Ours are registered last, so that they replace ParlAI's of the same name.
     for command in COMMANDS.values():
         if command.needs_parlai and name in (command.name, HELPALL):
-            module_of(command)
+            import_command(command)
     # ParlAI reads sys.argv again to learn which options the user set.
     sys.argv[1:] = arguments
     # ParlAI would now import all its commands, and what each of them needs: seconds.

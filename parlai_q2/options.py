@@ -3,7 +3,8 @@ Option values that people choose or type: closed sets of words, which are enums 
 members are equal to their texts, comma-separated names or pairs, and line ends.
 """
 
-from collections.abc import Mapping
+import argparse
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Protocol, TypeVar
 
@@ -26,6 +27,31 @@ class OptionParser(OptionGroup, Protocol):
     def add_argument_group(self, title: str) -> Any: ...
 
     def set_defaults(self, **defaults: Any) -> Any: ...
+
+
+class DefaultsAction(argparse._StoreAction):
+    """
+    Stores an option, and sets the defaults that go with its value. They take effect
+    when ParlAI reads the command line again, once it knows the agent's options.
+
+    :param find_defaults: gives the defaults of other options for the option's value.
+    """
+
+    def __init__(
+        self, *names: Any, find_defaults: Callable[[str], Options], **settings: Any
+    ):
+        super().__init__(*names, **settings)
+        self.find_defaults = find_defaults
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[object] | None,
+        option_string: str | None = None,
+    ) -> None:
+        super().__call__(parser, namespace, values, option_string)
+        parser.set_defaults(**self.find_defaults(str(values)))
 
 
 _WITH_WORDS = (Enum, list, tuple)

@@ -14,7 +14,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.errors import ConfigError, ServerError
-from parlai_q2.generate.chat import DEFAULT_PROMPT, SpokenTurn, messages_of
+from parlai_q2.generate.chat import DEFAULT_PROMPT, SpokenTurn, build_messages
 from parlai_q2.generate.protocol import ServerReply
 from parlai_q2.generate.server import KEY_VARIABLE, ChatServer, read_key
 from parlai_q2.generate.strategies import MOST_CANDIDATES
@@ -160,7 +160,7 @@ class ChatServerAgent(CandidateAgent):
         self, dialogue: Sequence[SpokenTurn], knowledge: str
     ) -> list[dict[str, str]]:
         """The messages to send."""
-        return messages_of(self.loaded[1], dialogue, knowledge)
+        return build_messages(self.loaded[1], dialogue, knowledge)
 
     def find(
         self, contexts: Sequence[Any], searches: Sequence[Searches]

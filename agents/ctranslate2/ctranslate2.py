@@ -6,8 +6,7 @@ Alone it returns the first reply that ``--inference`` finds. Under the reranking
 it finds the candidates of ``--candidate-strategies``.
 """
 
-import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,7 @@ from parlai_q2.generate.writer import GeneratedReply
 from parlai_q2.models.folder import SHIPPED as SHIPPED_PREFIX
 from parlai_q2.models.folder import shipped_folder
 from parlai_q2.models.prompts import REPLY
+from parlai_q2.options import DefaultsAction, Options
 from parlai_q2.parlai.generator import CandidateAgent, Searches
 from parlai_q2.rerank.candidate import Candidate, first_distinct
 
@@ -65,32 +65,20 @@ OTHER_DEFAULTS = {
 }
 
 
-class _ModelAction(argparse._StoreAction):
-    """
-    Stores ``--model-path`` and sets the defaults that go with it, which take effect
-    when ParlAI reads the command line again.
-    """
-
-    def __call__(
-        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
-    ) -> None:
-        super().__call__(parser, namespace, values, option_string)
-        parser.set_defaults(**defaults(values))
-
-
-def defaults(model_path: str | None) -> dict[str, Any]:
+def defaults(model_path: str) -> Options:
     """The defaults of options that depend on the model."""
     return SHIPPED_DEFAULTS if model_path == SHIPPED_MODEL else OTHER_DEFAULTS
 
 
 def add_options(
-    parser: ParlaiParser, partial_opt: Mapping[str, Any] | None = None
+    parser: ParlaiParser, partial_opt: Options | None = None
 ) -> ParlaiParser:
     """Add the options to a parser with those of TorchAgent."""
     group = parser.add_argument_group('CTranslate2 Agent')
     group.add_argument(
         '--model-path',
-        action=_ModelAction,
+        action=DefaultsAction,
+        find_defaults=defaults,
         type=str,
         default=SHIPPED_MODEL,
         help='a folder that ct2-transformers-converter wrote, with its tokenizer. The '
@@ -154,7 +142,7 @@ def add_options(
     return parser
 
 
-def strategy_from_opt(opt: Mapping[str, Any]) -> Strategy:
+def strategy_from_opt(opt: Options) -> Strategy:
     """
     The search of an agent that is not reranked.
 
@@ -181,7 +169,7 @@ def strategy_from_opt(opt: Mapping[str, Any]) -> Strategy:
     return Strategy(name, 1, **settings)
 
 
-def generator_from_opt(opt: Mapping[str, Any], seed: int | None = None) -> Generator:
+def generator_from_opt(opt: Options, seed: int | None = None) -> Generator:
     """
     Open the generator that the options describe.
 

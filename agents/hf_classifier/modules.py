@@ -101,7 +101,7 @@ def load_network(
             AutoModelForSequenceClassification,
             revision=config.revision,
             ignore_mismatched_sizes=True,
-            **names_of(classes),
+            **name_outputs(classes),
         )
     else:
         labels = config.settings.get('labels')
@@ -114,7 +114,7 @@ def load_network(
         names = output_names(model.config)
         for label, index in indices.items():
             names[index] = label
-        model.config.update(names_of(names))
+        model.config.update(name_outputs(names))
     outputs = [
         None if is_unnamed(name) else name for name in output_names(model.config)
     ]
@@ -139,7 +139,7 @@ def save_folder(model_file: str, model: Any, tokenizer: Any, form: PairInput) ->
     (folder / CLASSIFIER_FILE).write_text(text, encoding='utf-8')
 
 
-def names_of(names: Sequence[str]) -> dict[str, Any]:
+def name_outputs(names: Sequence[str]) -> dict[str, Any]:
     """The names of outputs in the form of a Hugging Face configuration."""
     return {
         'num_labels': len(names),

@@ -1,7 +1,5 @@
 """The agent's options, and the decoding defaults of the shipped reply model."""
 
-import argparse
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +7,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.models.prompts import PLAIN, REPLY, Prompt
-from parlai_q2.options import line_ends
+from parlai_q2.options import DefaultsAction, Options, line_ends
 from parlai_q2.parlai.model_files import saved_opt
 
 DEFAULT_MODEL = 'shipped:q2_mini/reply'
@@ -35,7 +33,7 @@ PARLAI_DECODING = {
 
 
 def add_options(
-    parser: ParlaiParser, partial_opt: Mapping[str, Any] | None = None
+    parser: ParlaiParser, partial_opt: Options | None = None
 ) -> ParlaiParser:
     """
     Add the agent's options to a parser with those of TorchGeneratorAgent.
@@ -45,7 +43,8 @@ def add_options(
     group = parser.add_argument_group('HfSeq2seq Agent')
     group.add_argument(
         '--hf-model',
-        action=_ModelAction,
+        action=DefaultsAction,
+        find_defaults=decoding,
         type=str,
         default=DEFAULT_MODEL,
         help='the encoder-decoder: shipped:NAME, a folder that save_pretrained wrote, '
@@ -68,7 +67,7 @@ def add_options(
     return parser
 
 
-def trained_with(opt: Mapping[str, Any]) -> dict[str, Any]:
+def trained_with(opt: Options) -> dict[str, Any]:
     """
     ``hf_model`` and ``prompt_template`` of ``--init-model``, whose weights expect that
     prompt; empty where training starts from no saved model of this agent.
@@ -82,27 +81,12 @@ def trained_with(opt: Mapping[str, Any]) -> dict[str, Any]:
     return {name: saved.get(name) for name in ('hf_model', 'prompt_template')}
 
 
-def decoding(hf_model: str) -> dict[str, Any]:
+def decoding(hf_model: str) -> Options:
     return REPLY_DECODING if hf_model == DEFAULT_MODEL else PARLAI_DECODING
 
 
-def prompt_from_opt(opt: Mapping[str, Any]) -> Prompt:
+def prompt_from_opt(opt: Options) -> Prompt:
     template = opt.get('prompt_template')
     if template is None:
         template = REPLY if opt['hf_model'] == DEFAULT_MODEL else PLAIN
     return Prompt(line_ends(template), delimiter=opt.get('delimiter', '\n'))
-
-
-class _ModelAction(argparse._StoreAction):
-    """
-    Stores ``--hf-model`` and sets the decoding defaults that go with it.
-
-    They take effect when ParlAI reads the command line again, once it knows the agent's
-    options.
-    """
-
-    def __call__(
-        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
-    ) -> None:
-        super().__call__(parser, namespace, values, option_string)
-        parser.set_defaults(**decoding(values))

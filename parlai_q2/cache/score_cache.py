@@ -234,10 +234,10 @@ def encode(score: Score, signature: str, key: bytes) -> tuple[bytes, int]:
     if fields['signature'] == signature:
         del fields['signature']
     value = json.dumps(fields, allow_nan=False).encode()
-    return value, checksum_of(value, signature, key)
+    return value, compute_checksum(value, signature, key)
 
 
-def checksum_of(value: bytes, signature: str, key: bytes) -> int:
+def compute_checksum(value: bytes, signature: str, key: bytes) -> int:
     """
     The CRC-32 of a value with its signature and key, because in a file of old and new
     parts (copied during a write) an intact value may stand under another key.
@@ -250,7 +250,10 @@ def decode(value: Any, checksum: Any, signature: str, key: bytes) -> Score | Non
     Read back what :func:`encode` returned; None if the value is damaged, belongs to
     another pair or signature, or is not a score.
     """
-    if not isinstance(value, bytes) or checksum_of(value, signature, key) != checksum:
+    if (
+        not isinstance(value, bytes)
+        or compute_checksum(value, signature, key) != checksum
+    ):
         return None
     try:
         return Score.from_dict({'signature': signature, **json.loads(value)})

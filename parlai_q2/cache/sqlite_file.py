@@ -256,17 +256,17 @@ def is_damage(error: Exception) -> bool:
     return (
         isinstance(error, (UnicodeDecodeError, sqlite3.DataError))
         or type(error) is sqlite3.DatabaseError
-        or code_of(error) == SQLITE_ERROR
+        or read_error_code(error) == SQLITE_ERROR
     )
 
 
 def is_busy(error: Exception) -> bool:
     """Whether other processes kept the file locked for too long."""
-    locked = code_of(error) in (SQLITE_BUSY, SQLITE_LOCKED)
+    locked = read_error_code(error) in (SQLITE_BUSY, SQLITE_LOCKED)
     return locked or isinstance(error, TimeoutError)
 
 
-def code_of(error: Exception) -> int | None:
+def read_error_code(error: Exception) -> int | None:
     """SQLite's primary code for an error; None where it is not SQLite's."""
     if not isinstance(error, sqlite3.OperationalError):
         return None

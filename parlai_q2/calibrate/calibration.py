@@ -57,7 +57,7 @@ def read_labelled(
     for record in read_records(path, format, names):
         if record.error is not None:
             raise record.error
-        label = label_of(record, path.name)
+        label = read_label(record, path.name)
         example = record.example
         assert example is not None
         if not (example.knowledge_text.strip() and example.response.strip()):
@@ -70,7 +70,7 @@ def read_labelled(
     return LabelledPairs(examples, consistent, generic)
 
 
-def label_of(record: Record, file: str) -> bool | None:
+def read_label(record: Record, file: str) -> bool | None:
     """Whether a record is labelled consistent; None for generic."""
     value = record.fields.get('label')
     if value is None or str(value).strip() == '':

@@ -76,14 +76,14 @@ def find(name: str) -> Command | None:
     return COMMANDS.get(name.removeprefix(PREFIX))
 
 
-def parser_of(command: Command) -> Parser:
+def build_parser(command: Command) -> Parser:
     """The parser of a command that does not need ParlAI."""
     parser = Parser(command.name, command.what)
-    module_of(command).add_options(parser)
+    import_command(command).add_options(parser)
     return parser
 
 
-def module_of(command: Command) -> Any:
+def import_command(command: Command) -> Any:
     """The module of a command."""
     return import_module(f'parlai_q2.scripts.{command.name}')
 
@@ -101,9 +101,9 @@ def run_command(name: str, *arguments: str, **values: Any) -> Any:
     if command is None or command.needs_parlai:
         plain = [c.name for c in COMMANDS.values() if not c.needs_parlai]
         raise UnknownNameError('command without ParlAI', name, plain)
-    opt = parser_of(command).with_values(arguments, **values)
+    opt = build_parser(command).with_values(arguments, **values)
     show_log(CRITICAL if opt['quiet'] else DEBUG if opt['verbose'] else INFO)
-    return module_of(command).run(opt)
+    return import_command(command).run(opt)
 
 
 def listing(starred: bool) -> str:

@@ -325,7 +325,7 @@ def process_files(
     summary_file = outputs.summary
     reporter = Reporter(outputs, job, name, show)
     with reporter.progress:
-        _run_files(outputs, engine, job, format, size, reporter)
+        _run_files(outputs, engine, job, reporter, format=format, size=size)
     if outputs.is_folder:
         outputs.write_manifest(engine.signature)
         empty = _describe_empty(outputs, job.unit)
@@ -347,9 +347,10 @@ def _run_files(
     outputs: Outputs,
     engine: JobEngine,
     job: FileJob,
+    reporter: Reporter,
+    *,
     format: str | None,
     size: int,
-    reporter: Reporter,
 ) -> None:
     """
     Process files. They are one stream to the engine, which does not run dry between two

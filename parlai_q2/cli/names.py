@@ -176,7 +176,7 @@ def _prefixed(names: Iterable[str]) -> list[str]:
     return [PREFIX + name for name in names]
 
 
-def options_of(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+def find_options(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The options in arguments that have a value, with it."""
     for argument, after in zip(arguments, [*arguments[1:], '-']):
         option, equals, value = argument.partition('=')
@@ -251,7 +251,7 @@ def explain_name(error: Exception, arguments: Sequence[str]) -> ConfigError | No
             return UnknownNameError('mutator', str(error.args[0]), names)
     elif isinstance(error, RuntimeError) and str(error).startswith(NO_OPTION):
         return _no_option(
-            str(error).removeprefix(NO_OPTION), dict(options_of(arguments))
+            str(error).removeprefix(NO_OPTION), dict(find_options(arguments))
         )
     return None
 

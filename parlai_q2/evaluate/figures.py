@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import Measure
-from parlai_q2.evaluate.pools import AnnotatedPool, pools_of
+from parlai_q2.evaluate.pools import AnnotatedPool, group_pools
 from parlai_q2.evaluate.sets import (
     BINARY,
     CLASSES,
@@ -274,7 +274,7 @@ class Drawn:
 
     def choices(self) -> None:
         """How much more the chosen response scores than the first of its pool."""
-        pools = pools_of(self.annotated.responses)
+        pools = group_pools(self.annotated.responses)
         by_measure = {
             m.name: differences
             for m in self.scored

@@ -60,7 +60,7 @@ class AnnotatedPool:
         return len(set(self.wrong)) > 1
 
 
-def pools_of(responses: Sequence[AnnotatedResponse]) -> list[AnnotatedPool]:
+def group_pools(responses: Sequence[AnnotatedResponse]) -> list[AnnotatedPool]:
     """
     Group responses to the same knowledge; in a set that has whole conversations, to the
     same conversation and knowledge. Responses that nobody judged are left out.

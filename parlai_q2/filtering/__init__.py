@@ -5,20 +5,20 @@ episode is a list of messages, as ParlAI's teachers send them.
 
 from parlai_q2.filtering.judge import (
     Decision,
+    FilterReason,
     JudgedEpisode,
     JudgedLabel,
     JudgedTurn,
     Policy,
-    Reason,
     judge_episodes,
 )
 
 __all__ = [
     'Decision',
+    'FilterReason',
     'JudgedEpisode',
     'JudgedLabel',
     'JudgedTurn',
     'Policy',
-    'Reason',
     'judge_episodes',
 ]

@@ -40,7 +40,7 @@ class Unit(Word):
     EPISODES = 'episodes'
 
 
-class Reason(Word):
+class FilterReason(Word):
     """Why a turn is kept or dropped, in a few words."""
 
     GROUNDED = 'above the threshold'
@@ -92,18 +92,18 @@ class Policy:
         response is blank; elsewhere, None is a response that could not be scored.
         """
         if not example.knowledge_text.strip():
-            return Decision(self.no_knowledge == Fate.KEEP, Reason.NO_KNOWLEDGE)
+            return Decision(self.no_knowledge == Fate.KEEP, FilterReason.NO_KNOWLEDGE)
         if not example.response.strip():
-            return Decision(False, Reason.NO_LABEL)
+            return Decision(False, FilterReason.NO_LABEL)
         if score is None:
-            return Decision(False, Reason.NO_SCORE)
+            return Decision(False, FilterReason.NO_SCORE)
         if score.label == Label.GENERIC:
-            return Decision(self.generic == Fate.KEEP, Reason.GENERIC)
+            return Decision(self.generic == Fate.KEEP, FilterReason.GENERIC)
         if not score.verifiable:
-            return Decision(self.unverifiable == Fate.KEEP, Reason.UNVERIFIABLE)
+            return Decision(self.unverifiable == Fate.KEEP, FilterReason.UNVERIFIABLE)
         if score.value > self.threshold:
-            return Decision(True, Reason.GROUNDED)
-        return Decision(False, Reason.NOT_GROUNDED)
+            return Decision(True, FilterReason.GROUNDED)
+        return Decision(False, FilterReason.NOT_GROUNDED)
 
 
 class ScoringItem(NamedTuple):
@@ -232,7 +232,7 @@ def judge_episode(
     if policy.unit == Unit.EPISODES and not all(
         turn.decision.is_kept for turn in turns
     ):
-        drop = Decision(False, Reason.EPISODE)
+        drop = Decision(False, FilterReason.EPISODE)
         turns = [replace(t, decision=drop) if t.decision.is_kept else t for t in turns]
     return turns
 
@@ -305,4 +305,4 @@ def _decide_turn(labels: Sequence[JudgedLabel]) -> Decision:
     for label in labels:
         if label.decision.is_kept:
             return label.decision
-    return labels[0].decision if labels else Decision(False, Reason.NO_LABEL)
+    return labels[0].decision if labels else Decision(False, FilterReason.NO_LABEL)

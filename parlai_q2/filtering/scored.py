@@ -60,11 +60,11 @@ class ScoredTurns:
     def judged(self, policy: Policy) -> Iterator[JudgedEpisode]:
         """The turns with what becomes of them, once."""
         for fields, judged in self._records:
-            message, scores = message_of(fields, judged), iter([judged.score])
+            message, scores = build_message(fields, judged), iter([judged.score])
             yield judge_episode([message], [[judged.example]], scores, policy)
 
 
-def message_of(fields: JsonObject, judged: Judged) -> JsonObject:
+def build_message(fields: JsonObject, judged: Judged) -> JsonObject:
     """A record as the message of a teacher, whose label is the response."""
     rest = {name: value for name, value in fields.items() if name not in NO_PART}
     example, label, number = judged.example, judged.annotation, fields.get('id')

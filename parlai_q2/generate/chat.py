@@ -132,10 +132,10 @@ class ChatPrompt:
         """:param turns: the last turns of the dialogue, or all."""
         roles = self.roles[len(self.roles) - len(turns) :]
         dialogue = list(zip(roles, turns, strict=True))
-        return self.template.render(messages_of(self.prompt, dialogue, knowledge))
+        return self.template.render(build_messages(self.prompt, dialogue, knowledge))
 
 
-def messages_of(
+def build_messages(
     prompt: Prompt, dialogue: Sequence[SpokenTurn], knowledge: str
 ) -> list[dict[str, str]]:
     """

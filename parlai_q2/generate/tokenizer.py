@@ -82,13 +82,13 @@ class GeneratorTokenizer:
         return ''.join(part + text for part, text in pairs).strip()
 
     def _decode(self, tokens: Sequence[str], skip_special_tokens: bool) -> str:
-        ids = [self.tokens.id_of(token) for token in tokens]
+        ids = [self.tokens.token_id(token) for token in tokens]
         return self.tokens.decode(
             [[i for i in ids if i is not None]], skip_special_tokens
         )[0]
 
     def knows(self, token: str) -> bool:
-        return self.tokens.id_of(token) is not None
+        return self.tokens.token_id(token) is not None
 
 
 def read_tokenizer(folder: Path) -> GeneratorTokenizer:

@@ -87,7 +87,7 @@ def cache_folder() -> Path:
     return cache / 'parlai_q2'
 
 
-def lock_of(path: Path) -> FileLock:
+def create_lock(path: Path) -> FileLock:
     """The lock of a file or folder, an empty file beside it; ends with its holder."""
     return FileLock(beside(path, '.lock'))
 
@@ -102,7 +102,7 @@ def locked(path: Path, patience: float, needed: bool = True) -> Iterator[None]:
     :raises TimeoutError: if the lock is still held after that time.
     :raises OSError: if the lock cannot be created.
     """
-    lock = lock_of(path)
+    lock = create_lock(path)
     try:
         lock.acquire(timeout=patience, poll_interval=POLL_SECONDS)
     except Timeout:

@@ -31,7 +31,7 @@ FROM_MODEL = (
 FROM_TEACHER = ('q2_label',)
 
 
-def text_of(message: JsonMapping) -> str:
+def read_text(message: JsonMapping) -> str:
     """The text of a message that people see; empty if it is missing or null."""
     text = message.get('text')
     if isinstance(text, str) or is_message(text):
@@ -78,8 +78,8 @@ def read_turns(dialog: Sequence[Any]) -> Iterator[tuple[int, JsonObject | None]]
         if COMMAND in reply:
             yield place, None
             continue
-        response = text_of(reply)
-        history.append(text_of(question))
+        response = read_text(reply)
+        history.append(read_text(question))
         yield (
             place,
             {

@@ -24,7 +24,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from parlai_q2.errors import InputError
-from parlai_q2.io.files import META, beside, explain, lock_of
+from parlai_q2.io.files import META, beside, create_lock, explain
 from parlai_q2.json_values import JsonMapping, JsonObject, write_json
 
 _logger = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ def writable(outfile: Path, *infiles: Path) -> Path:
             return place
 
 
-def meta_of(outfile: Path) -> Path:
+def locate_summary(outfile: Path) -> Path:
     """The path of a run's summary, beside its output or the target of that link."""
     return Path(os.path.realpath(beside(Path(os.path.realpath(outfile)), META)))
 
@@ -102,7 +102,7 @@ class ResumableWriter:
     def __init__(self, outfile: Path, run: JsonMapping, *infiles: Path):
         outfile = self.outfile = writable(outfile, *infiles)
         self.part, self._claim = beside(outfile, PART), beside(outfile, CLAIM)
-        self.meta = meta_of(outfile)
+        self.meta = locate_summary(outfile)
         self.done = 0
         self.started_over = False
         self._synced = time.monotonic()
@@ -251,7 +251,7 @@ def writing(path: Path, remedy: str) -> Iterator[None]:
 
 def hold(part: Path) -> FileLock:
     """Lock a part file for this process; without, where a file system has no locks."""
-    lock = lock_of(part)
+    lock = create_lock(part)
     try:
         lock.acquire(blocking=False)
     except Timeout:

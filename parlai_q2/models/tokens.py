@@ -138,7 +138,7 @@ class Tokens:
         token = self.special.get(role)
         return None if token is None else self._plain.token_to_id(token)
 
-    def id_of(self, word: str) -> int | None:
+    def token_id(self, word: str) -> int | None:
         number: int | None = self._plain.token_to_id(word)
         return number
 

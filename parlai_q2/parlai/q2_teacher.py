@@ -80,17 +80,17 @@ class LowerBound(AverageMetric):
     """The lower end of the 95 % interval of a share."""
 
     def value(self) -> float:
-        return _interval_of(self).low
+        return _compute_interval(self).low
 
 
 class UpperBound(AverageMetric):
     """The upper end of the 95 % interval of a share."""
 
     def value(self) -> float:
-        return _interval_of(self).high
+        return _compute_interval(self).high
 
 
-def _interval_of(metric: AverageMetric) -> Interval:
+def _compute_interval(metric: AverageMetric) -> Interval:
     total = round(float(metric._denom))
     return share_interval(round(float(metric._numer)), total) if total else NO_INTERVAL
 

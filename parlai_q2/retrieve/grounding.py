@@ -41,8 +41,8 @@ from parlai_q2.retrieve.search import (
     find_question,
     make_query,
 )
-from parlai_q2.retrieve.store import name_of
-from parlai_q2.retrieve.words import chat_weight, words_of
+from parlai_q2.retrieve.store import passage_name
+from parlai_q2.retrieve.words import chat_weight, split_words
 from parlai_q2.text.questions import asks_how_or_why, is_question
 from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words
@@ -69,7 +69,7 @@ def _load_small_talk() -> tuple[list[tuple[re.Pattern[str], str]], set[str]]:
         (re.compile(rf'\b(?:{row["says"]})\b'), row['reply'])
         for row in fields['replies']
     ]
-    return replies, set(words_of(fields['beside']))
+    return replies, set(split_words(fields['beside']))
 
 
 def courtesy(text: str) -> str | None:
@@ -88,7 +88,7 @@ def courtesy(text: str) -> str | None:
     # "Good?" asks about something.
     if reply == replies[-1][1] and '?' in text:
         return None
-    words = set(words_of(rest)) - beside
+    words = set(split_words(rest)) - beside
     return reply if all(chat_weight(word) <= LITTLE for word in words) else None
 
 
@@ -343,4 +343,4 @@ def is_named(question: str, passage: Passage) -> bool:
     True
     """
     words = stems(question) - _WHY
-    return bool(words) and words <= stems(name_of(passage))
+    return bool(words) and words <= stems(passage_name(passage))

@@ -21,7 +21,7 @@ from parlai_q2.retrieve.retriever import Hit, check_search
 from parlai_q2.retrieve.search import SHIPPED_ENCODER
 from parlai_q2.retrieve.store import Store, searched_text
 from parlai_q2.retrieve.vectors import Vectors
-from parlai_q2.retrieve.words import chat_weight, find_literals, words_of
+from parlai_q2.retrieve.words import chat_weight, find_literals, split_words
 from parlai_q2.turns import Passage
 
 # Words that count less are looked up only where nothing else is left: they are the
@@ -61,11 +61,11 @@ class Bm25:
 
     def weights(self, query: str) -> dict[str, float]:
         """What each word of a query counts."""
-        words = dict.fromkeys(words_of(query, self.store.language))
+        words = dict.fromkeys(split_words(query, self.store.language))
         weights = dict.fromkeys(words, 1.0)
         if self.weighted and self.store.language == 'english':
             # The "why" of "/why" is no word of conversation.
-            literal_words = set(words_of(' '.join(find_literals(query))))
+            literal_words = set(split_words(' '.join(find_literals(query))))
             weights |= {w: chat_weight(w) for w in words if w not in literal_words}
             telling = {w: x for w, x in weights.items() if x >= LEAST_WEIGHT}
             weights = telling or weights

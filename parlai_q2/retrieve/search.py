@@ -113,7 +113,7 @@ def leans(question: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchSettings:
     """
     How passages are found.
 
@@ -154,15 +154,15 @@ class Search:
 
 
 # Each with the most sentences of a passage (0: as many as fit).
-PRESETS: dict[str, tuple[Search, int]] = {
-    'bm25': (Search(), 0),
-    'fused': (Search(By.FUSED, encoder=SHIPPED_ENCODER), 0),
-    'knn': (Search(By.DENSE, Query.TURNS, 1, SHIPPED_ENCODER), 1),
-    'dpr': (Search(By.DENSE, Query.LAST, 1, DPR_PASSAGES, DPR_QUESTIONS), 0),
+PRESETS: dict[str, tuple[SearchSettings, int]] = {
+    'bm25': (SearchSettings(), 0),
+    'fused': (SearchSettings(By.FUSED, encoder=SHIPPED_ENCODER), 0),
+    'knn': (SearchSettings(By.DENSE, Query.TURNS, 1, SHIPPED_ENCODER), 1),
+    'dpr': (SearchSettings(By.DENSE, Query.LAST, 1, DPR_PASSAGES, DPR_QUESTIONS), 0),
 }
 
 
-def load_search(name: str, **changes: Any) -> tuple[Search, int]:
+def load_search(name: str, **changes: Any) -> tuple[SearchSettings, int]:
     """
     Load a preset.
 

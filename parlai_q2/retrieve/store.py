@@ -89,7 +89,7 @@ class Store:
         return count
 
     def _add(self, document: Document, passage: Passage, number: int) -> None:
-        words = f'{name_of(passage)}\n{without_surrogates(passage.text)}'
+        words = f'{passage_name(passage)}\n{without_surrogates(passage.text)}'
         fields: dict[str, Any] = {
             KEY: document.first + number - 1,
             DOCUMENT: document.name,
@@ -256,7 +256,7 @@ def searched_text(passage: Passage) -> str:
     return without_surrogates('\n'.join(part for part in parts if part))
 
 
-def name_of(passage: Passage) -> str:
+def passage_name(passage: Passage) -> str:
     """
     What a passage is called: its file, its title and its headings. The names of files
     tell what they are about, and headings in them often leave it out.

@@ -71,11 +71,11 @@ def analyzer(language: str = DEFAULT_LANGUAGE) -> Any:
     return built.build()
 
 
-def words_of(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
+def split_words(text: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
     """
     The words of a text, in order.
 
-    >>> words_of('The Angara flows out of Lake Baikal.')
+    >>> split_words('The Angara flows out of Lake Baikal.')
     ['the', 'angara', 'flow', 'out', 'of', 'lake', 'baikal']
     """
     words: list[str] = analyzer(language).analyze(put_spaces(text))
@@ -90,9 +90,9 @@ def _chat_weights() -> Mapping[str, float]:
 
 def chat_weight(word: str) -> float:
     """
-    What a word, as :func:`words_of` gives it, counts in a query from a conversation, in
-    [0, 1]: a word of conversation ("hello") tells little of the passage that the reply
-    rests on.
+    What a word, as :func:`split_words` gives it, counts in a query from a conversation,
+    in [0, 1]: a word of conversation ("hello") tells little of the passage that the
+    reply rests on.
 
     >>> chat_weight('baikal'), chat_weight('hello') < 0.2
     (1.0, True)

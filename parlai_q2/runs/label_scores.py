@@ -24,7 +24,7 @@ from parlai_q2.io.write import (
     PART,
     ResumableWriter,
     encode_line,
-    meta_of,
+    locate_summary,
     writing,
 )
 from parlai_q2.json_values import JsonMapping, JsonObject
@@ -187,7 +187,7 @@ class KeptScores:
 def _reopen(path: Path, run: JsonMapping) -> None:
     """Let a run resume a complete file of the same scorer."""
     place = Path(os.path.realpath(path))
-    part, claim, meta = beside(place, PART), beside(place, CLAIM), meta_of(path)
+    part, claim, meta = beside(place, PART), beside(place, CLAIM), locate_summary(path)
     try:
         summary = json.loads(meta.read_text(encoding='utf-8'))
         is_same = summary.get('signature') == run['signature']

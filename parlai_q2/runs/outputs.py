@@ -26,7 +26,7 @@ from parlai_q2.io.files import (
     read_state,
 )
 from parlai_q2.io.parquet import check_pyarrow, is_parquet
-from parlai_q2.io.write import ANOTHER, meta_of, writable, write_text, writing
+from parlai_q2.io.write import ANOTHER, locate_summary, writable, write_text, writing
 from parlai_q2.json_values import JsonMapping, JsonObject, write_json
 
 STDOUT = ('-', '/dev/stdout')
@@ -74,7 +74,7 @@ class Outputs:
             assert isinstance(folder, Path)
             return folder / MANIFEST
         (pair,) = self.files
-        return meta_of(pair.outfile) if pair.outfile else None
+        return locate_summary(pair.outfile) if pair.outfile else None
 
     def check(self) -> None:
         """
@@ -122,7 +122,7 @@ class Outputs:
         if self.is_folder:
             self._enter(pair, summary)
         self._store(pair.outfile)
-        self._store(meta_of(pair.outfile))
+        self._store(locate_summary(pair.outfile))
 
     def write_manifest(self, signature: str) -> None:
         """Write the manifest of an output that is a folder."""
@@ -275,7 +275,7 @@ def _read_finished(pair: FilePair, identity: JsonMapping) -> JsonMapping | None:
     """The summary of an output that an earlier run has finished; None if it has not."""
     assert pair.outfile is not None
     try:
-        summary = json.loads(meta_of(pair.outfile).read_text(encoding='utf-8'))
+        summary = json.loads(locate_summary(pair.outfile).read_text(encoding='utf-8'))
         is_same = {name: summary.get(name) for name in identity} == identity
     except (OSError, ValueError, AttributeError):
         return None

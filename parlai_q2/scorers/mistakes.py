@@ -189,7 +189,7 @@ def _verdicts(reading: ClaimReading) -> Iterator[Verdict]:
     """The verdicts of all rules that can tell, the most reliable first."""
     new = reading.new_words()
     # The mistake is in the marked words or, if all are marked, in those that are new.
-    focus = [reading.mark] if reading.is_part else [_span_of(word) for word in new]
+    focus = [reading.mark] if reading.is_part else [_locate(word) for word in new]
     is_whole_new = not reading.is_part and _is_added(reading.text, new)
     if is_whole_new and not reading.is_contradicted:
         yield MistakeKind.ADDITION, reading.mark, None
@@ -202,7 +202,7 @@ def _verdicts(reading: ClaimReading) -> Iterator[Verdict]:
             yield from _matches(kind, focus)
     for match in _NAME.finditer(reading.text):
         if any(match.start() <= word.start() < match.end() for word in new):
-            yield MistakeKind.NAME, _span_of(match), _other_name(reading)
+            yield MistakeKind.NAME, _locate(match), _other_name(reading)
     if not reading.is_contradicted and _is_added(reading.mark.text, new):
         yield MistakeKind.ADDITION, reading.mark, None
     yield MistakeKind.OTHER, reading.mark, None
@@ -316,5 +316,5 @@ def _other_name(reading: ClaimReading) -> Evidence | None:
     return reading.evidence(nearest, *names[0].span()) if len(names) == 1 else None
 
 
-def _span_of(match: re.Match[str]) -> Span:
+def _locate(match: re.Match[str]) -> Span:
     return Span(match[0], *match.span())

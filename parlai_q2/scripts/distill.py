@@ -32,7 +32,7 @@ from parlai_q2.cli.scorer_options import (
 from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.judge import Fate
 from parlai_q2.io.formats import json_lines, open_text
-from parlai_q2.io.write import ResumableWriter, meta_of
+from parlai_q2.io.write import ResumableWriter, locate_summary
 from parlai_q2.parlai.distillation import judge_replies, replies, reply_record
 from parlai_q2.parlai.filtered_files import (
     Judge,
@@ -131,7 +131,7 @@ def make_replies(
     :param path: receives one line for each episode, with one of ``replies`` a turn.
     :param data: the digest of the tasks' data.
     """
-    run = {**run_of(opt), 'data': data}
+    run = {**describe_run(opt), 'data': data}
     if same_run(path, run):
         logging.info(
             f'Reusing the replies in {path}, from the same data, model and options.'
@@ -165,7 +165,7 @@ def read_replies(path: Path) -> Iterator[list[dict[str, Any]]]:
             yield line['replies']
 
 
-def run_of(opt: Opt) -> dict[str, Any]:
+def describe_run(opt: Opt) -> dict[str, Any]:
     """
     What two runs must have in common to give the same replies: the options, the files
     that they name, and how the replies are scored.
@@ -196,7 +196,7 @@ def file_state(value: Any) -> tuple[int, int] | None:
 def same_run(path: Path, run: dict[str, Any]) -> bool:
     """Whether a file of replies is complete and was made by the same run."""
     try:
-        written = json.loads(meta_of(path).read_text(encoding='utf-8'))
+        written = json.loads(locate_summary(path).read_text(encoding='utf-8'))
         return path.is_file() and written == run
     except (OSError, ValueError):
         return False

@@ -166,7 +166,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
         if opt['figures']:
             drawn = all_figures(report.evaluation, folder / 'figures')
             written += drawn
-        sections.append(section_of(report, drawn))
+        sections.append(build_section(report, drawn))
     with writing(folder, 'Check --outdir.'):
         page = folder / f'{NAME}.html'
         written.append(
@@ -176,7 +176,7 @@ def run(opt: Mapping[str, Any]) -> dict[str, Any]:
     return to_dict(reports)
 
 
-def section_of(report: SetReport, figures: Sequence[Path]) -> PageSection:
+def build_section(report: SetReport, figures: Sequence[Path]) -> PageSection:
     """What the page shows of a set."""
     annotated, signatures = report.evaluation.annotated, list(report.signatures.items())
     prefix = f'{annotated.name}_'

@@ -14,7 +14,7 @@ from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.write import (
     AGAIN,
     encode_line,
-    meta_of,
+    locate_summary,
     whole_file,
     writable,
     write_text,
@@ -109,7 +109,9 @@ def run(opt: Mapping[str, Any]) -> Any:
             render_passages([hit.passage for hit in hits], [hit.score for hit in hits])
         )
         if outfile is not None:
-            _write(outfile, [line_of(query, hits)], {'signature': index.signature})
+            _write(
+                outfile, [describe_hits(query, hits)], {'signature': index.signature}
+            )
         return hits
     turns = [
         turn
@@ -139,7 +141,7 @@ def _search_turns(
             queries = [index.query(turn.history) for turn in chunk]
             results = index.search(queries, max(k, DEPTH))
             for turn, query, hits in zip(chunk, queries, results, strict=True):
-                line = line_of(query, hits[:k])
+                line = describe_hits(query, hits[:k])
                 if turn.gold:
                     rank = find_rank(turn.gold, [hit.passage.text for hit in hits])
                     ranks.append(rank)
@@ -165,7 +167,7 @@ def _search_turns(
     return recall
 
 
-def line_of(query: str, hits: Sequence[Hit]) -> dict[str, Any]:
+def describe_hits(query: str, hits: Sequence[Hit]) -> dict[str, Any]:
     """What was found for a query, as a line of JSON has it."""
     passages = [
         {
@@ -183,5 +185,5 @@ def _write(outfile: Path, lines: Sequence[Any], summary: Mapping[str, Any]) -> N
     with writing(outfile, AGAIN):
         with whole_file(outfile) as unfinished:
             unfinished.write_bytes(b''.join(map(encode_line, lines)))
-        write_text(meta_of(outfile), write_json(summary, indent=1) + '\n')
+        write_text(locate_summary(outfile), write_json(summary, indent=1) + '\n')
     log.info(f'Wrote {outfile}.')

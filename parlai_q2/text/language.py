@@ -80,7 +80,7 @@ def _other_words(text: str) -> bool:
     odd = {word for word in lower_words if _has_accent(word)}
     lower_words |= {word.lower() for word in words[:1]}
     every = {word.lower() for word in words}
-    table = _languages_of()
+    table = _list_languages()
     english = 0
     # For each language: words of it that are not English, those of them that are no
     # particles of names, and English ones of its own.
@@ -111,7 +111,7 @@ def _has_accent(word: str) -> bool:
 
 
 @cache
-def _languages_of() -> Mapping[str, tuple[str, ...]]:
+def _list_languages() -> Mapping[str, tuple[str, ...]]:
     """For each word, the languages that have it."""
     languages: dict[str, tuple[str, ...]] = {}
     for language, words in _words().items():
@@ -122,7 +122,7 @@ def _languages_of() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def _only_english() -> frozenset[str]:
-    table = _languages_of()
+    table = _list_languages()
     return frozenset(word for word in table if table[word] == (ENGLISH,))
 
 

@@ -109,7 +109,7 @@ class ReplyAgent:
             while len(self.clones) < len(part):
                 self.clones.append(create_agent_from_shared(self.agent.share()))
             observations = [
-                clone.observe(message_of(turn))
+                clone.observe(build_message(turn))
                 for clone, turn in zip(self.clones, part)
             ]
             acts = self.agent.batch_act(observations)
@@ -120,7 +120,7 @@ class ReplyAgent:
         return texts
 
 
-def message_of(turn: Turn) -> dict[str, Any]:
+def build_message(turn: Turn) -> dict[str, Any]:
     """The message of a turn, as Wizard of Wikipedia's teacher gives it."""
     message: dict[str, Any] = {
         'id': 'begin',

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from parlai_q2.errors import InputError, RecordError, TaskDataError
 from parlai_q2.io.files import locked
-from parlai_q2.io.write import ResumableWriter, meta_of
+from parlai_q2.io.write import ResumableWriter, locate_summary
 from parlai_q2.perturb.entity_swap import EntityFinder
 from parlai_q2.tasks.conv_fever.corpus import (
     collect_texts,
@@ -87,7 +87,7 @@ def build(opt: Opt, fold: str, seed: int = SEED) -> Path:
 def is_built(outfile: Path, seed: int, source: Path) -> bool:
     """Whether a fold is whole, and of this version, seed and source, if that exists."""
     try:
-        record = json.loads(meta_of(outfile).read_text(encoding='utf-8'))
+        record = json.loads(locate_summary(outfile).read_text(encoding='utf-8'))
         expected: dict[str, Any] = {'version': VERSION, 'seed': seed}
         expected['bytes'] = outfile.stat().st_size
     except (OSError, ValueError):

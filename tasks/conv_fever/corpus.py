@@ -193,9 +193,8 @@ def swapped(
         )
         if swap:
             text = swap.texts if perturbed == CONTEXT else swap.texts[0]
-            yield _perturb(
-                example, ENTITY_SWAP, perturbed, text, swap.before, swap.after
-            )
+            words = swap.before, swap.after
+            yield _perturb(example, ENTITY_SWAP, perturbed, text, *words)
 
 
 def _perturb(

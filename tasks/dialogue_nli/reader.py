@@ -75,7 +75,7 @@ def read_part(
         response
         for response in responses
         if response.label in (chosen['class'] or CLASSES)
-        and (not chosen['kind'] or kind_of(response.extra['dtype']) in chosen['kind'])
+        and (not chosen['kind'] or read_kind(response.extra['dtype']) in chosen['kind'])
     ]
 
 
@@ -91,7 +91,7 @@ def read_file(path: Path) -> list[AnnotatedResponse]:
     return read_list(path, 'pair', 'Dialogue NLI', _turn)
 
 
-def kind_of(dtype: str) -> str:
+def read_kind(dtype: str) -> str:
     """The ending of a dtype: in the published files, one of :data:`KINDS`."""
     return dtype.rpartition('_')[2]
 
@@ -101,7 +101,7 @@ def _turn(pair: dict[str, Any], number: int) -> AnnotatedResponse:
         raise ValueError(f'label {pair["label"]!r} is not one of {", ".join(LABELS)}')
     label = LABELS[pair['label']]
     stay_with, response = pair[KNOWLEDGE].strip(), pair[RESPONSE].strip()
-    spoken = kind_of(pair['dtype']) == 'uu'
+    spoken = read_kind(pair['dtype']) == 'uu'
     return AnnotatedResponse(
         text=stay_with if spoken else PERSONA + stay_with,
         knowledge=stay_with,

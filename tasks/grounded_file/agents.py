@@ -24,7 +24,7 @@ from parlai_q2.io.world_logs import (
     COMMAND,
     COMMANDS_SKIPPED,
     logged_message,
-    text_of,
+    read_text,
     without_commands,
 )
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
@@ -109,7 +109,7 @@ class GroundedFileTeacher(JsonTeacher):
         xturns, yturns = messages[::2], messages[1::2]
         turns: list[dict[str, Any]] = super()._get_ep_from_turns(xturns, yturns)
         for turn, message, reply in zip(turns, xturns, yturns):
-            turn['text'], turn['labels'] = text_of(message), [text_of(reply)]
+            turn['text'], turn['labels'] = read_text(message), [read_text(reply)]
             turn.update({k: v for k, v in message.items() if k not in MESSAGE_FIELDS})
             # A file that was filtered before also has those of its first reading.
             turn['x_turn'] = {k: v for k, v in message.items() if k not in TURNS}

@@ -155,7 +155,7 @@ def read_file(
             AnnotatedResponse(
                 row['knowledge'].strip(),
                 row['response'].strip(),
-                class_of(verifiable, factual, hallucination, rule),
+                classify_response(verifiable, factual, hallucination, rule),
                 corpus=part,
                 system=model,
                 human={} if factual is None else {'factual': factual},
@@ -181,7 +181,7 @@ def read_file(
     return responses
 
 
-def class_of(
+def classify_response(
     verifiable: bool | None,
     factual: float | None,
     hallucination: bool | None,

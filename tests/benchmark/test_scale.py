@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks import scale
 from parlai_q2.benchmark import processor_seconds
-from parlai_q2.cli.commands import find, parser_of, run_command
+from parlai_q2.cli.commands import build_parser, find, run_command
 from parlai_q2.errors import ConfigError, Q2Error
 from tests.conftest import ROOT
 
@@ -62,7 +62,7 @@ def test_the_command_times_whole_runs(tmp_path, monkeypatch):
 def test_the_documented_commands_are_read():
     page = (ROOT / 'docs' / 'scoring_at_scale.md').read_text('utf-8')
     [command] = re.findall(r'^parlai_q2 bench (.*)$', page, re.MULTILINE)
-    opt = parser_of(find('bench')).with_values(shlex.split(command))
+    opt = build_parser(find('bench')).with_values(shlex.split(command))
     assert (opt['parts'], opt['chunk_size']) == ('scale', 256)
 
 

@@ -8,7 +8,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.script import SCRIPT_REGISTRY
 
 from parlai_q2.agents.grounded_rerank.generator import add_rerank_options
-from parlai_q2.cli.commands import COMMANDS, module_of, parser_of
+from parlai_q2.cli.commands import COMMANDS, build_parser, import_command
 from tests.conftest import ROOT
 
 ROW = re.compile(r'^\| `(--[a-z-]+)`[^|]*\| (\w+)', re.MULTILINE)
@@ -28,11 +28,11 @@ def table():
 
 def options():
     """The kinds of value of each option, with the commands that have it."""
-    parsers = {n: parser_of(c) for n, c in COMMANDS.items() if not c.needs_parlai}
+    parsers = {n: build_parser(c) for n, c in COMMANDS.items() if not c.needs_parlai}
     parsers['agent'] = ParlaiParser(False, False)
     add_rerank_options(parsers['agent'])
     for name in ON_PARLAI:
-        module_of(COMMANDS[name])
+        import_command(COMMANDS[name])
         parsers[name] = SCRIPT_REGISTRY[name].klass.setup_args()
     theirs = {w for a in ParlaiParser(True, True)._actions for w in a.option_strings}
     switches = defaultdict(lambda: defaultdict(list))

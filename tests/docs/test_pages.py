@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from types import ModuleType
 
-from parlai_q2.cli.commands import COMMANDS, parser_of
+from parlai_q2.cli.commands import COMMANDS, build_parser
 from parlai_q2.presets import load_preset
 from tests.docs.code_in_docs import ROOT, pages, read_code
 
@@ -56,7 +56,7 @@ def test_every_agent_has_its_options_in_the_reference():
 def test_the_page_on_meta_evaluation_names_only_options_that_there_are():
     documented = set(re.findall(r'`(--[a-z-]+)', read_page('meta_eval.md')))
     assert documented
-    assert documented <= set(parser_of(COMMANDS['meta_eval'])._option_string_actions)
+    assert documented <= set(build_parser(COMMANDS['meta_eval'])._option_string_actions)
 
 
 def test_every_preset_on_a_page_is_one(tmp_path):

@@ -5,7 +5,7 @@ from statistics import fmean
 
 import pytest
 
-from parlai_q2.evaluate.pools import choices, expected_wrong, is_wrong, pools_of
+from parlai_q2.evaluate.pools import choices, expected_wrong, group_pools, is_wrong
 from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.evaluate.tables.annotations import twins_table
 from tests.evaluate.helpers import BAD, GENERIC, GOOD, annotated, evaluation, measure
@@ -42,7 +42,7 @@ def test_a_pool_has_the_responses_to_one_knowledge_of_one_corpus():
         *pool('a', GOOD, corpus='tc'),
         *pool('b', '', '', corpus='tc'),
     ]
-    (found,) = pools_of(responses)
+    (found,) = group_pools(responses)
     assert found.responses == tuple(responses[:3])
     assert found.wrong == (False, True, False)
     assert found.mixed
@@ -50,7 +50,7 @@ def test_a_pool_has_the_responses_to_one_knowledge_of_one_corpus():
 
 def test_a_pool_of_whole_conversations_has_one_conversation():
     responses = [rated(True), rated(False, 1), rated(False, 2, text='Another.')]
-    (pool,) = pools_of(responses)
+    (pool,) = group_pools(responses)
     assert pool.responses == tuple(responses[:2])
 
 
@@ -65,20 +65,20 @@ def test_what_makes_something_up_is_wrong_whatever_its_class():
 def test_shares_are_between_random_and_the_best_possible():
     responses = [*pool('a', GOOD, BAD), *pool('b', BAD, BAD, GOOD, GOOD)]
     scored = measure(responses, [0.9, 0.1, 0.8, 0.2, 0.3, 0.4])
-    result = choices(scored, pools_of(responses), rounds=50)
+    result = choices(scored, group_pools(responses), rounds=50)
     assert (result.pools, result.mixed) == (2, 2)
     assert result.random.mean == pytest.approx(0.5)
     assert result.oracle.mean == 0
     assert result.chosen.mean == 0.5
     assert result.change.mean == pytest.approx(0)
     assert result.avoided.mean == pytest.approx(0)
-    assert choices(scored, pools_of(responses), 3, rounds=50).pools == 1
-    assert choices(scored, pools_of(responses), 5) is None
+    assert choices(scored, group_pools(responses), 3, rounds=50).pools == 1
+    assert choices(scored, group_pools(responses), 5) is None
 
 
 def test_nothing_is_avoided_where_nothing_can_be():
     responses = [*pool('a', BAD, BAD, BAD), *pool('b', GOOD, GOOD)]
-    result = choices(measure(responses, [0.1] * 5), pools_of(responses))
+    result = choices(measure(responses, [0.1] * 5), group_pools(responses))
     assert (result.mixed, result.avoided) == (0, None)
 
 

@@ -117,12 +117,14 @@ def test_replies_are_of_the_data_and_the_scorer_as_they_were(tmp_path):
     sections = ('detector', 'nli', 'question_answering', 'question_generation')
     preset.write_text('\n'.join(f'{name}: {{{model}}}' for name in sections))
     opt = {'jsonfile_datapath': str(data), 'choose': 'q2', 'preset': str(preset)}
-    first = distill.run_of(opt)
-    assert distill.run_of({**opt, 'measure_threshold': 0.9, 'cache': False}) == first
+    first = distill.describe_run(opt)
+    assert (
+        distill.describe_run({**opt, 'measure_threshold': 0.9, 'cache': False}) == first
+    )
     data.write_text('other')
-    assert distill.run_of(opt) != first
-    second = distill.run_of(opt)
-    assert distill.run_of({**opt, 'choose': 'consistency'}) != second
+    assert distill.describe_run(opt) != first
+    second = distill.describe_run(opt)
+    assert distill.describe_run({**opt, 'choose': 'consistency'}) != second
 
 
 def test_a_run_that_was_stopped_goes_on(best):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.filtering import Policy, Reason, judge_episodes
+from parlai_q2.filtering import FilterReason, Policy, judge_episodes
 from parlai_q2.io.knowledge import KnowledgeSource
 from parlai_q2.turns import Passage
 from tests.filtering.toys import FIVE, WordScorer, episode
@@ -19,11 +19,11 @@ def kept(judged):
 def test_each_turn_is_judged_by_its_own_knowledge():
     (judged,) = judge(FIVE)
     assert [turn.decision.reason for turn in judged] == [
-        Reason.GROUNDED,
-        Reason.NOT_GROUNDED,
-        Reason.NOT_GROUNDED,
-        Reason.GENERIC,
-        Reason.GROUNDED,
+        FilterReason.GROUNDED,
+        FilterReason.NOT_GROUNDED,
+        FilterReason.NOT_GROUNDED,
+        FilterReason.GENERIC,
+        FilterReason.GROUNDED,
     ]
     assert kept(judged) == [True, False, False, True, True]
     assert judged[2].labels[0].score.value == 0.5
@@ -33,8 +33,8 @@ def test_turns_without_labels_go_and_those_without_knowledge_are_a_choice():
     bare = episode(('one', 'a'), ('two', None, 'a'))
     (judged,) = judge(bare)
     assert [t.decision for t in judged] == [
-        (False, Reason.NO_LABEL),
-        (True, Reason.NO_KNOWLEDGE),
+        (False, FilterReason.NO_LABEL),
+        (True, FilterReason.NO_KNOWLEDGE),
     ]
     assert judged[1].labels[0].score is None
     assert kept(judge(bare, policy=Policy(no_knowledge='drop'))[0]) == [False, False]

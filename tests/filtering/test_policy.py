@@ -4,7 +4,7 @@ import pytest
 
 from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError
-from parlai_q2.filtering.judge import Policy, Reason
+from parlai_q2.filtering.judge import FilterReason, Policy
 from parlai_q2.turns import Example
 
 EXAMPLE = Example('In 1969.', 'in 1969')
@@ -24,7 +24,7 @@ EXAMPLE = Example('In 1969.', 'in 1969')
 def test_a_score_above_the_threshold_stays(value, threshold, is_kept):
     # The label was made by the scorer's own threshold and does not count.
     score = Score(value, Label.CONSISTENT)
-    reason = Reason.GROUNDED if is_kept else Reason.NOT_GROUNDED
+    reason = FilterReason.GROUNDED if is_kept else FilterReason.NOT_GROUNDED
     assert Policy(threshold).decide(EXAMPLE, score) == (is_kept, reason)
 
 
@@ -32,9 +32,9 @@ def test_a_score_above_the_threshold_stays(value, threshold, is_kept):
 @pytest.mark.parametrize(
     'name, example, score, reason',
     [
-        ('generic', EXAMPLE, Score(0.5, Label.GENERIC), Reason.GENERIC),
-        ('unverifiable', EXAMPLE, not_verifiable(), Reason.UNVERIFIABLE),
-        ('no_knowledge', Example(' ', 'in 1969'), None, Reason.NO_KNOWLEDGE),
+        ('generic', EXAMPLE, Score(0.5, Label.GENERIC), FilterReason.GENERIC),
+        ('unverifiable', EXAMPLE, not_verifiable(), FilterReason.UNVERIFIABLE),
+        ('no_knowledge', Example(' ', 'in 1969'), None, FilterReason.NO_KNOWLEDGE),
     ],
 )
 def test_what_cannot_be_judged_is_a_choice(

@@ -107,7 +107,7 @@ def test_a_link_stays_and_what_it_points_to_is_written(tmp_path):
     write.write_text(link, 'text')
     assert link.is_symlink()
     assert target.read_text() == 'text'
-    assert write.meta_of(link) == target.with_name('real.jsonl.meta.json')
+    assert write.locate_summary(link) == target.with_name('real.jsonl.meta.json')
 
 
 def test_what_is_no_regular_file_is_not_written_over(tmp_path):

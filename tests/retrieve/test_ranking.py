@@ -15,7 +15,7 @@ from parlai_q2.retrieve.ranking import (
 from parlai_q2.retrieve.retriever import Hit
 from parlai_q2.retrieve.search import make_query
 from parlai_q2.retrieve.store import Document, Store
-from parlai_q2.retrieve.words import words_of
+from parlai_q2.retrieve.words import split_words
 from parlai_q2.turns import Passage, Source
 
 
@@ -99,7 +99,7 @@ def test_nothing_that_is_not_a_list_of_texts_is_searched_for():
 
 def test_an_unknown_language_is_named():
     with pytest.raises(UnknownNameError, match="Did you mean 'german'"):
-        words_of('x', 'germann')
+        split_words('x', 'germann')
 
 
 def test_a_store_that_is_open_writes_nothing_by_itself(tmp_path):

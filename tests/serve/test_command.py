@@ -13,7 +13,7 @@ from threading import Timer
 import httpx
 import pytest
 
-from parlai_q2.cli.commands import find, parser_of, run_command
+from parlai_q2.cli.commands import build_parser, find, run_command
 from parlai_q2.errors import Q2Error
 from parlai_q2.report.chat.connections import Limits
 from tests.agents.protocol_server import serving
@@ -101,7 +101,7 @@ def test_a_wrong_option_says_what_is_right(options, message, tmp_path, monkeypat
 
 def test_the_options_on_the_page_are_those_of_the_command():
     page = (ROOT / 'docs' / 'serve.md').read_text('utf-8')
-    options = parser_of(find('serve'))._option_string_actions
+    options = build_parser(find('serve'))._option_string_actions
     named = set(re.findall(r'(?<![\w-])--[a-z-]+[a-z]', page)) - {'--outdir'}
     assert len(named) > 10
     assert named <= options.keys()

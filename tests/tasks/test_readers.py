@@ -14,7 +14,7 @@ from parlai_q2.errors import ConfigError, RecordError, TaskDataError
 from parlai_q2.io.data_sets import _warn_unverified
 from parlai_q2.tasks.begin.reader import COLUMNS
 from parlai_q2.tasks.grounded_sample.reader import SAMPLE
-from parlai_q2.tasks.rome.reader import class_of
+from parlai_q2.tasks.rome.reader import classify_response
 from parlai_q2.tasks.twins.reader import SHEET
 from tests.tasks.annotated_sets import Q2_WOW, SALT, TALK, USR, rome_csv, tsv
 
@@ -227,9 +227,12 @@ def test_what_is_broken_is_named_with_its_place(tmp_path, name, text, problem, l
 def test_the_papers_rule_and_the_other_one(
     factual, hallucination, by_factual, by_hallucination
 ):
-    assert class_of(True, factual, hallucination) == by_factual
-    assert class_of(True, factual, hallucination, 'hallucination') == by_hallucination
-    assert class_of(False, factual, hallucination) == 'generic'
+    assert classify_response(True, factual, hallucination) == by_factual
+    assert (
+        classify_response(True, factual, hallucination, 'hallucination')
+        == by_hallucination
+    )
+    assert classify_response(False, factual, hallucination) == 'generic'
 
 
 def test_a_verifiable_response_that_nobody_annotated_is_left_out(

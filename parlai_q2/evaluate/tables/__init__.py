@@ -52,7 +52,7 @@ class PaperBlock:
     note: str = ''
     cite: str = ''
 
-    def is_of(self, name: str, table: str) -> bool:
+    def belongs_to(self, name: str, table: str) -> bool:
         """Whether the table of a set, by the set's name, shows the block."""
 
         def fits(patterns: Sequence[str]) -> bool:
@@ -68,7 +68,7 @@ def find_blocks(name: str, table: str) -> list[PaperBlock]:
     :param name: the name of the set, empty for one that is no paper's.
     :param table: e.g. ``table_3``.
     """
-    return [block for block in _blocks() if block.is_of(name, table)]
+    return [block for block in _blocks() if block.belongs_to(name, table)]
 
 
 def cite(name: str, table: str) -> str:

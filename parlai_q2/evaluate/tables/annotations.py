@@ -14,7 +14,7 @@ from typing import Any
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.measures import Measure
-from parlai_q2.evaluate.pools import HALLUCINATION, choices, pools_of
+from parlai_q2.evaluate.pools import HALLUCINATION, choices, group_pools
 from parlai_q2.evaluate.sets import BINARY, AnnotatedResponse, by_system_and_class
 from parlai_q2.evaluate.tables import Rows
 from parlai_q2.intervals import mean_interval
@@ -118,7 +118,7 @@ def choices_table(evaluation: Evaluation) -> Table | None:
     The share of wrong choices by corpus and scorer, over all responses of each pool;
     and among 2, 4, 8 and 16 of them, over all corpora.
     """
-    pools = pools_of(evaluation.annotated.responses)
+    pools = group_pools(evaluation.annotated.responses)
     corpora = sorted({pool.corpus for pool in pools if pool.corpus})
     parts: dict[tuple[str, str], tuple[list[Any], int | None]] = {}
     for corpus in corpora if len(corpora) > 1 else ():
@@ -156,7 +156,7 @@ def choices_table(evaluation: Evaluation) -> Table | None:
     return rows.table(wrong=wrong)
 
 
-def twins_of(responses: list[AnnotatedResponse]) -> list[Twin]:
+def pair_twins(responses: list[AnnotatedResponse]) -> list[Twin]:
     """The twins among responses, each its right and its wrong one."""
     by_twin: dict[object, dict[str, AnnotatedResponse]] = {}
     for response in responses:
@@ -171,7 +171,7 @@ def twins_of(responses: list[AnnotatedResponse]) -> list[Twin]:
 
 def twins_table(evaluation: Evaluation) -> Table | None:
     """For each kind and scorer, the shares seen, in order and kept."""
-    twins = twins_of(list(evaluation.annotated.responses))
+    twins = pair_twins(list(evaluation.annotated.responses))
     kinds = list(dict.fromkeys(right.corpus for right, _ in twins))
     rows = Rows(evaluation, 'twins')
     for kind in kinds + [ALL] * (len(kinds) > 1):

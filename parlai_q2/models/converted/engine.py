@@ -418,7 +418,7 @@ class ConvertedSeq2Seq:
             hypotheses[i] = result.hypotheses
         ids: list[list[int]] = []
         for words in chain.from_iterable(hypotheses):
-            numbers = map(self.tokens.id_of, words)
+            numbers = map(self.tokens.token_id, words)
             ids.append([number for number in numbers if number is not None])
         texts = iter(self.tokens.decode(ids))
         return [[*islice(texts, len(of_input))] for of_input in hypotheses]
