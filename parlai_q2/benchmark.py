@@ -9,7 +9,7 @@ import os
 import platform
 import resource
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -18,6 +18,7 @@ from statistics import fmean, median
 from types import SimpleNamespace
 from typing import Any
 
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.models.backend import Engine
 from parlai_q2.models.device import gpus
 from parlai_q2.presets import Preset
@@ -27,7 +28,7 @@ from parlai_q2.threads import cores
 from parlai_q2.turns import Example, Span
 
 
-def timed(function: Callable[[], Any]) -> tuple[float, Any]:
+def timed(function: Callable[[], object]) -> tuple[float, Any]:
     """Seconds that a call took, and what it returned."""
     start = time.perf_counter()
     result = function()
@@ -40,10 +41,10 @@ class StageClock:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
-    def timed(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def timed(self, stage: str, function: Callable[..., object]) -> Callable[..., Any]:
         """Wrap a function, so that its time is added to a stage."""
 
-        def run(*args: Any) -> Any:
+        def run(*args: object) -> Any:
             seconds, result = timed(lambda: function(*args))
             self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
             return result
@@ -67,9 +68,9 @@ def spread(seconds: Sequence[float]) -> dict[str, float]:
     }
 
 
-def machine() -> dict[str, Any]:
+def machine() -> JsonObject:
     """Describe the machine that the timings were taken on."""
-    description: dict[str, Any] = {
+    description: JsonObject = {
         'processor': processor(),
         'cores': cores(),
         'python': platform.python_version(),
@@ -147,7 +148,7 @@ TOLERANCE = 0.0
 
 def measure_batched(
     scorer: Q2Scorer, examples: Sequence[Example], rounds: int
-) -> tuple[dict[str, Any], list[Q2Result]]:
+) -> tuple[JsonObject, list[Q2Result]]:
     """
     Time Q2 in batches, and one response at a time; its models are warmed up first.
 
@@ -218,7 +219,7 @@ def differences(first: Sequence[Q2Result], other: Sequence[Q2Result]) -> list[fl
     return [abs(a.value - b.value) for a, b in zip(first, other, strict=True)]
 
 
-def describe_metric(measurements: Mapping[str, Any]) -> str:
+def describe_metric(measurements: JsonMapping) -> str:
     """What :func:`measure_batched` found, with the loops, as text."""
     batched, alone = measurements['batched'], measurements['one_response']
     lines = [
@@ -273,7 +274,7 @@ def watch(models: Q2Models, clock: StageClock, examples: Sequence[Example]) -> Q
     )
 
 
-def measure_reranking(agent: Any, turns: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def measure_reranking(agent: Any, turns: Sequence[tuple[str, str]]) -> JsonObject:
     """
     Time a GroundedRerankAgent's search, its scorer and, after the reply, its evidence.
 
@@ -282,7 +283,7 @@ def measure_reranking(agent: Any, turns: Sequence[tuple[str, str]]) -> dict[str,
     :return: seconds a turn of each, and the median ratio of scoring to generating.
     """
 
-    def answer(message: dict[str, Any]) -> Any:
+    def answer(message: JsonObject) -> Any:
         agent.observe(message)
         return agent.act()
 
@@ -310,7 +311,7 @@ def measure_reranking(agent: Any, turns: Sequence[tuple[str, str]]) -> dict[str,
     }
 
 
-def describe_reranking(scorer: str, measurements: Mapping[str, Any]) -> str:
+def describe_reranking(scorer: str, measurements: JsonMapping) -> str:
     """What :func:`measure_reranking` found, as text."""
     generate, score, explain = (
         measurements[n] for n in ('generate', 'score', 'explain')

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from parlai_q2.errors import InputError
 from parlai_q2.json_values import (
+    JsonMapping,
+    JsonObject,
     list_in,
     mapping,
     number_in,
@@ -142,13 +144,13 @@ class Evidence(NamedTuple):
     span: Span
     stance: Stance = Stance.FOR
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The evidence as JSON-safe values."""
         fields = {'passage': self.passage, **_span(self.span), 'stance': self.stance}
         return plain(fields)
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> 'Evidence':
+    def from_dict(cls, fields: Mapping[str, object]) -> 'Evidence':
         """Read back what :meth:`to_dict` returned."""
         passage = mapping(fields, 'evidence').get('passage')
         if type(passage) is not int:
@@ -187,13 +189,13 @@ class Mistake(NamedTuple):
         reference = self.reference.span.text
         return f'{self.kind} (reply: {self.span.text}; passage: {reference})'
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The mistake as JSON-safe values."""
         reference = self.reference.to_dict() if self.reference else None
         return plain({'kind': self.kind, **_span(self.span), 'reference': reference})
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> 'Mistake':
+    def from_dict(cls, fields: JsonMapping) -> 'Mistake':
         """Read back what :meth:`to_dict` returned."""
         kind = word_in(mapping(fields, 'a mistake'), 'kind', MistakeKind)
         reference = fields.get('reference')
@@ -241,7 +243,7 @@ class Claim:
         """The answer in the knowledge, if the claim has a question and an answer."""
         return self.evidence[0] if self.question and self.evidence else None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The claim as JSON-safe values; spans are texts with [start, end] offsets."""
         question_fields = {
             'question': self.question,
@@ -259,7 +261,7 @@ class Claim:
         return plain({**fields, **(question_fields if self.question else {})})
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> 'Claim':
+    def from_dict(cls, fields: JsonMapping) -> 'Claim':
         """
         Read back what :meth:`to_dict` returned.
 
@@ -288,7 +290,7 @@ def _as_supported(claim: Claim) -> Claim:
     return replace(claim, status=Status.SUPPORTED, evidence=evidence, mistake=None)
 
 
-def _span(span: Span) -> dict[str, Any]:
+def _span(span: Span) -> JsonObject:
     return {'text': span.text, 'span': [span.start, span.end]}
 
 
@@ -383,7 +385,7 @@ class Score:
         """
         return self.question_claims or self.claims
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The score as JSON-safe values, as ``parlai_q2 score`` writes them."""
         return plain(
             {
@@ -398,7 +400,7 @@ class Score:
         )
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> 'Score':
+    def from_dict(cls, fields: Mapping[str, object]) -> 'Score':
         """
         Read back what :meth:`to_dict` returned; of the fields, only ``score`` and
         ``label`` must be there.

@@ -26,7 +26,7 @@ JsonMapping = Mapping[str, Any]
 ROUNDING = 1e-6
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether a value is a finite number that a float can hold."""
     # In Python, a bool is an int.
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -37,14 +37,14 @@ def is_number(value: Any) -> bool:
         return False
 
 
-def mapping(value: Any, what: str) -> Mapping[str, Any]:
+def mapping(value: object, what: str) -> Mapping[str, Any]:
     """A JSON object."""
     if not isinstance(value, Mapping):
         raise InputError(f'{what} must be an object, not {type(value).__name__}')
     return value
 
 
-def text_in(fields: Mapping[str, Any], name: str, default: str | None = None) -> str:
+def text_in(fields: Mapping[str, object], name: str, default: str | None = None) -> str:
     """A text; without a default it must be there."""
     value = fields.get(name)
     if value is None and default is not None:
@@ -55,7 +55,7 @@ def text_in(fields: Mapping[str, Any], name: str, default: str | None = None) ->
     return value
 
 
-def word_in(fields: Mapping[str, Any], name: str, kind: type[W]) -> W:
+def word_in(fields: Mapping[str, object], name: str, kind: type[W]) -> W:
     """One of a closed set of words."""
     value = fields.get(name)
     for word in kind:
@@ -64,7 +64,7 @@ def word_in(fields: Mapping[str, Any], name: str, kind: type[W]) -> W:
     raise InputError(f'{name!r} must be one of {", ".join(kind)} and is {value!r}')
 
 
-def unit_in(fields: Mapping[str, Any], name: str) -> float:
+def unit_in(fields: Mapping[str, object], name: str) -> float:
     """A number in [0, 1]."""
     value: Any = fields.get(name)
     if not is_number(value) or not -ROUNDING <= value <= 1 + ROUNDING:
@@ -72,7 +72,7 @@ def unit_in(fields: Mapping[str, Any], name: str) -> float:
     return float(value)
 
 
-def number_in(fields: Mapping[str, Any], name: str) -> float:
+def number_in(fields: Mapping[str, object], name: str) -> float:
     """A finite number."""
     value: Any = fields.get(name)
     if not is_number(value):
@@ -80,7 +80,7 @@ def number_in(fields: Mapping[str, Any], name: str) -> float:
     return float(value)
 
 
-def list_in(fields: Mapping[str, Any], name: str) -> Sequence[Any]:
+def list_in(fields: Mapping[str, object], name: str) -> Sequence[Any]:
     """A list; empty if there is none."""
     value = fields.get(name)
     if value is not None and not isinstance(value, (list, tuple)):
@@ -88,7 +88,7 @@ def list_in(fields: Mapping[str, Any], name: str) -> Sequence[Any]:
     return value or ()
 
 
-def numbers_in(fields: Mapping[str, Any], name: str) -> dict[str, float]:
+def numbers_in(fields: Mapping[str, object], name: str) -> dict[str, float]:
     """Numbers by name; those that are null are left out."""
     value = fields.get(name)
     if value is None:
@@ -101,7 +101,7 @@ def numbers_in(fields: Mapping[str, Any], name: str) -> dict[str, float]:
     return numbers
 
 
-def span_in(fields: Mapping[str, Any], text: str = 'text', at: str = 'span') -> Span:
+def span_in(fields: Mapping[str, object], text: str = 'text', at: str = 'span') -> Span:
     """A span: its text in one field, its offsets in another."""
     offsets = fields.get(at)
     if (
@@ -145,7 +145,7 @@ def write_json(value: Any, **options: Any) -> str:
         return json.dumps(_finite(value, '', {}), allow_nan=False, **options)
 
 
-def _finite(value: Any, name: str, names: dict[str, None]) -> Any:
+def _finite(value: object, name: str, names: dict[str, None]) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         names[name] = None
         return None

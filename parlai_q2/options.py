@@ -18,7 +18,7 @@ Options = Mapping[str, Any]
 class OptionGroup(Protocol):
     """What options are added to: a group of argparse's, also in ParlAI."""
 
-    def add_argument(self, *names: str, **settings: Any) -> Any: ...
+    def add_argument(self, *names: str, **settings: object) -> Any: ...
 
 
 class OptionParser(OptionGroup, Protocol):
@@ -26,7 +26,7 @@ class OptionParser(OptionGroup, Protocol):
 
     def add_argument_group(self, title: str) -> Any: ...
 
-    def set_defaults(self, **defaults: Any) -> Any: ...
+    def set_defaults(self, **defaults: object) -> Any: ...
 
 
 class DefaultsAction(argparse._StoreAction):
@@ -64,7 +64,7 @@ class Word(str, Enum):
     __format__ = str.__format__  # type: ignore[assignment]
 
     @classmethod
-    def check(cls, name: str, value: Any) -> None:
+    def check(cls, name: str, value: object) -> None:
         """Check that the value of a setting is one of the words; else a ConfigError."""
         if value not in tuple(cls):
             words = ' or '.join(cls)
@@ -88,7 +88,7 @@ class Word(str, Enum):
         return str.__repr__(self)
 
 
-def plain(fields: Mapping[str, Any]) -> dict[str, Any]:
+def plain(fields: Mapping[str, object]) -> dict[str, Any]:
     """
     Fields with the words of enums, also those in lists, as plain text: YAML, which
     ParlAI's tests write, and pickles of other releases know none.

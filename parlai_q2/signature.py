@@ -22,7 +22,7 @@ BAR = '\\x7c'
 
 
 def unusual(
-    settings: Mapping[str, Any], usual: Mapping[str, tuple[Any, ...]]
+    settings: Mapping[str, object], usual: Mapping[str, tuple[object, ...]]
 ) -> dict[str, Any]:
     """
     The settings but those with one of their usual values, which signatures leave out.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parlai_q2.intervals import Interval
+from parlai_q2.json_values import JsonObject
 
 Cell = str | int | float | Interval | None
 # Whose numbers a row has.
@@ -62,7 +63,7 @@ class Table:
     rows: tuple[Mapping[str, Cell], ...]
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The table as JSON-safe values, at full precision."""
         return {
             'name': self.name,

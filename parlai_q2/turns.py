@@ -120,7 +120,7 @@ def passages_of(knowledge: Knowledge) -> tuple[Passage, ...]:
     return tuple(_passage(n, value) for n, value in enumerate(knowledge))
 
 
-def _passage(number: int, value: Any) -> Passage:
+def _passage(number: int, value: object) -> Passage:
     text, title, source = value, '', None
     if isinstance(value, Mapping):
         text, title = value.get('text'), value.get('title') or ''
@@ -148,7 +148,7 @@ def _source(number: int, value: Any) -> Source | None:
     return Source(*map(without_surrogates, texts))
 
 
-def _history(turns: Any) -> tuple[str, ...]:
+def _history(turns: object) -> tuple[str, ...]:
     if isinstance(turns, str):
         raise InputError('Example.history must be a list of turns, not one string.')
     if not isinstance(turns, Iterable) or isinstance(turns, bytes):

@@ -6,7 +6,7 @@ Alone it returns the server's first reply. Under the reranking agent it asks for
 ``--server-samples`` replies, in one request where the server allows that.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -19,7 +19,7 @@ from parlai_q2.generate.protocol import ServerReply
 from parlai_q2.generate.server import KEY_VARIABLE, ChatServer, read_key
 from parlai_q2.generate.strategies import MOST_CANDIDATES
 from parlai_q2.models.prompts import Prompt
-from parlai_q2.options import line_ends
+from parlai_q2.options import Options, line_ends
 from parlai_q2.parlai.generator import CandidateAgent, Searches
 from parlai_q2.rerank.candidate import Candidate
 
@@ -87,7 +87,7 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
     return parser
 
 
-def server_from_opt(opt: Mapping[str, Any]) -> ChatServer:
+def server_from_opt(opt: Options) -> ChatServer:
     """
     The server that the options describe.
 

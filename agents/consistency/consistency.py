@@ -14,6 +14,7 @@ from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.utils import logging
 from parlai.utils.misc import round_sigfigs, warn_once
+from parlai.utils.typing import TShared
 
 from parlai_q2.claims import Score
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
@@ -61,7 +62,7 @@ class ConsistencyAgent(Agent):
         """Add the scorer's options and those of a classifier."""
         return add_options(parser)
 
-    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
+    def __init__(self, opt: Opt, shared: TShared | None = None):
         super().__init__(opt, shared)
         self.id = 'Consistency'
         if shared:
@@ -72,7 +73,7 @@ class ConsistencyAgent(Agent):
         self._maps = {}
         logging.info(f'Responses are classified with {self.scorer.signature}')
 
-    def share(self) -> dict[str, Any]:
+    def share(self) -> TShared:
         """Share the scorer: its models are loaded once."""
         return {**super().share(), 'scorer': self.scorer, 'class_maps': self._maps}
 

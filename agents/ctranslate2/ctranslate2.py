@@ -8,11 +8,11 @@ it finds the candidates of ``--candidate-strategies``.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.utils.misc import warn_once
+from parlai.utils.typing import TShared
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import SpokenTurn
@@ -212,7 +212,7 @@ class Ctranslate2Agent(CandidateAgent):
         super().add_cmdline_args(parser, partial_opt=partial_opt)
         return add_options(parser, partial_opt)
 
-    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
+    def __init__(self, opt: Opt, shared: TShared | None = None):
         single = strategy_from_opt(opt)
         text = opt.get('candidate_strategies')
         self.searches = parse_strategies(text) if text else [single]

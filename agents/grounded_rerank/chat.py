@@ -64,7 +64,7 @@ class ChatCommand(NamedTuple):
     argument: str
 
 
-def parse_command(text: Any) -> ChatCommand | None:
+def parse_command(text: object) -> ChatCommand | None:
     """
     Read a text as a command; None if it is none, as ``/r/aww is nice``. A blank text is
     the command :data:`BLANK`, so that it gets no reply and stays out of the history.
@@ -82,7 +82,7 @@ def parse_command(text: Any) -> ChatCommand | None:
 def answer_command(
     command: ChatCommand,
     knowledge: AgentKnowledge,
-    last_reply: Mapping[str, Any] | None,
+    last_reply: Mapping[str, object] | None,
     colour: bool = False,
     width: int = 80,
 ) -> str:
@@ -203,7 +203,7 @@ class ChatCommands(_Generator):
     _interactive = False
     _last_reply: Mapping[str, Any] | None = None
 
-    def set_interactive_mode(self, mode: bool, shared: Any = None) -> None:
+    def set_interactive_mode(self, mode: bool, shared: object = None) -> None:
         """
         Accept commands in a chat only. Elsewhere, texts that look like them are plain
         text.
@@ -211,7 +211,7 @@ class ChatCommands(_Generator):
         self._interactive = mode
         super().set_interactive_mode(mode, shared)
 
-    def read_command(self, observation: Mapping[str, Any]) -> ChatCommand | None:
+    def read_command(self, observation: Mapping[str, object]) -> ChatCommand | None:
         """Read a message as a command; None if it is none, or outside a chat."""
         text = observation.get('text') if self._interactive else None
         return parse_command(text)

@@ -8,7 +8,6 @@ metrics.
 """
 
 import argparse
-from collections.abc import Mapping
 from typing import Any
 
 from parlai.core.build_data import modelzoo_path
@@ -25,6 +24,7 @@ from parlai_q2.cli.names import suggesting
 from parlai_q2.cli.scorer_options import add_choice_options, add_scorer_options
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate import strategies
+from parlai_q2.options import Options
 from parlai_q2.parlai.compat import bridge_hugging_face_dictionary
 from parlai_q2.parlai.generator import CandidateFinder
 from parlai_q2.parlai.model_files import saved_opt
@@ -96,7 +96,7 @@ DEFAULT_GENERATOR = 'parlai_q2.agents.ctranslate2.ctranslate2:Ctranslate2Agent'
 _CLASSES: dict[tuple[type, type], type] = {}
 
 
-def find_generator_name(opt: Mapping[str, Any]) -> str:
+def find_generator_name(opt: Options) -> str:
     """
     Find the generator's name: ``--generator``, else the agent that trained ``-mf`` (or
     ``--init-model``), else the shipped generator.

@@ -21,6 +21,7 @@ from parlai.core.params import ParlaiParser, class2str
 from parlai.core.torch_agent import Batch, Output, TorchAgent
 from parlai.utils import logging
 from parlai.utils.misc import warn_once
+from parlai.utils.typing import TShared
 
 from parlai_q2.agents.grounded_rerank.answering import (
     add_document_replies,
@@ -103,7 +104,7 @@ class GroundedRerankAgent(ChatCommands):
         return opt_from_disk
 
     def __new__(
-        cls, opt: Opt | None = None, shared: Any = None
+        cls, opt: Opt | None = None, shared: TShared | None = None
     ) -> 'GroundedRerankAgent':
         """Make an instance of the class that is both this agent and its generator."""
         if cls.generator_class is None:
@@ -113,7 +114,7 @@ class GroundedRerankAgent(ChatCommands):
             cls = make_reranking_class(cls, generator)
         return object.__new__(cls)
 
-    def __init__(self, opt: Opt, shared: Any = None):
+    def __init__(self, opt: Opt, shared: TShared | None = None):
         if shared:
             self.reranker: Reranker = shared['reranker']
             source = shared['knowledge_source']
@@ -139,9 +140,9 @@ class GroundedRerankAgent(ChatCommands):
                 'greedy,beam:10, or for a server: --server-samples 8'
             )
 
-    def share(self) -> dict[str, Any]:
+    def share(self) -> TShared:
         """Share the scorers, too, so that their models are loaded once."""
-        shared: dict[str, Any] = super().share()
+        shared: TShared = super().share()
         shared['reranker'] = self.reranker
         shared['knowledge_source'] = self.knowledge.source
         return shared
@@ -163,7 +164,9 @@ class GroundedRerankAgent(ChatCommands):
                 dict.__setitem__(message, TURN_KNOWLEDGE, knowledge)
         return observed
 
-    def batchify(self, obs_batch: list[Message], *args: Any, **kwargs: Any) -> Batch:
+    def batchify(
+        self, obs_batch: list[Message], *args: object, **kwargs: object
+    ) -> Batch:
         """Add the knowledge of each example to the batch, in the batch's order."""
         # The generator decides whether to sort (HRED does by default).
         batch = super().batchify(obs_batch, *args, **kwargs)
@@ -205,7 +208,7 @@ class GroundedRerankAgent(ChatCommands):
         """Whether replies are written to a file with all their evidence."""
         return any(self.opt.get(option) for option in LOG_OPTIONS)
 
-    def explained(self, reply: Mapping[str, Any]) -> Mapping[str, Any]:
+    def explained(self, reply: Mapping[str, object]) -> Mapping[str, Any]:
         """
         Copy a reply, and add the evidence for its choice.
 
@@ -217,7 +220,7 @@ class GroundedRerankAgent(ChatCommands):
         (ranking,) = self.reranker.explained([Ranking.from_dict(reply)])
         return {**reply, 'rerank': ranking.rows()}
 
-    def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
+    def compute_loss(self, *args: object, **kwargs: object) -> Any:
         """Compute the generator's loss, with its own search if the loss needs one."""
         self._in_loss = True
         try:
@@ -231,7 +234,7 @@ class GroundedRerankAgent(ChatCommands):
         beam_size: int,
         max_ts: int,
         prefix_tokens: torch.LongTensor | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> tuple[list[Any], list[Any]]:
         """Find candidates, score them in one call, and return them in a new order."""
         turn_knowledge = batch.get(TURN_KNOWLEDGE)
@@ -413,7 +416,7 @@ class GroundedRerankAgent(ChatCommands):
 
 
 def _replace_texts(
-    beam: Sequence[tuple[str, Any]], ranking: Ranking
+    beam: Sequence[tuple[str, object]], ranking: Ranking
 ) -> list[tuple[str, Any]]:
     return [
         (candidate.text, score)

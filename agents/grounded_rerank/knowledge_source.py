@@ -43,7 +43,7 @@ class AgentKnowledge(EpisodeKnowledge):
         self._last_inserted: str | None = None
 
     def attach(
-        self, message: Mapping[str, Any], turn_knowledge: TurnKnowledge
+        self, message: Mapping[str, object], turn_knowledge: TurnKnowledge
     ) -> Message:
         """
         Copy a message, with the knowledge of its turn in the field ``knowledge``.
@@ -92,7 +92,7 @@ def read_typed(text: str) -> tuple[Passage, ...]:
     return tuple(passages)
 
 
-def has_retriever(model: Any) -> bool:
+def has_retriever(model: object) -> bool:
     """Whether a model retrieves documents itself, as ParlAI's RAG and FiD do."""
     return hasattr(model, 'retriever')
 

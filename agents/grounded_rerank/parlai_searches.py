@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
+from parlai.core.dict import DictionaryAgent
 from parlai.core.torch_agent import Batch
-from parlai.core.torch_generator_agent import TorchGeneratorAgent
+from parlai.core.torch_generator_agent import TorchGeneratorAgent, TreeSearch
 
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
     has_retriever,
@@ -166,13 +167,15 @@ class ParlaiSearches(CandidateFinder, _Generator):
         loop = getattr(self._search_loop, '__func__', None)
         return loop is TorchGeneratorAgent._generate
 
-    def _treesearch_factory(self, device: Any, verbose: bool = False) -> Any:
+    def _treesearch_factory(
+        self, device: torch.device, verbose: bool = False
+    ) -> TreeSearch:
         """Make the generator's search, seeded while candidates are searched for."""
         search = super()._treesearch_factory(device, verbose=verbose)
         return self.search_seeds.apply(search) if self.search_seeds else search
 
 
-def beginning_tokens(dictionary: Any, text: str) -> list[int]:
+def beginning_tokens(dictionary: DictionaryAgent, text: str) -> list[int]:
     """
     The first tokens of a reply that begins with a text.
 
@@ -189,12 +192,12 @@ def beginning_tokens(dictionary: Any, text: str) -> list[int]:
 
 
 def search_one_by_one(
-    agent: Any,
-    generate: Callable[[Batch, int], tuple[Any, Sequence[Any]]],
+    agent: object,
+    generate: Callable[[Batch, int], tuple[object, Sequence[object]]],
     batch: Batch,
     plan: SearchPlan,
     seed: int,
-) -> list[list[list[Any]]]:
+) -> list[list[list[TreeSearch]]]:
     """
     Search with the generator's own loop, one strategy after another.
 
@@ -246,7 +249,9 @@ def _plan_searches(
     ]
 
 
-def collect(agent: Any, searches: Sequence[Any], strategy: Strategy) -> list[Candidate]:
+def collect(
+    agent: TorchGeneratorAgent, searches: Sequence[Any], strategy: Strategy
+) -> list[Candidate]:
     """
     Collect the candidates that a strategy found for one example.
 
@@ -274,7 +279,7 @@ def collect(agent: Any, searches: Sequence[Any], strategy: Strategy) -> list[Can
     return first_distinct(candidates, strategy.number)
 
 
-def _drop_special_tokens(dictionary: Any, text: str) -> str:
+def _drop_special_tokens(dictionary: DictionaryAgent, text: str) -> str:
     """The text; empty if it consists of special tokens alone."""
     special_tokens = {
         dictionary.null_token,

@@ -14,18 +14,19 @@ import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from parlai.core.opt import Opt
 from parlai.core.torch_agent import Batch
+from parlai.core.torch_generator_agent import TorchGeneratorAgent, TreeSearch
 from parlai.utils.torch import neginf
 
 from parlai_q2.generate.strategies import Strategy
 
 
 @contextmanager
-def decoding(agent: Any, strategy: Strategy) -> Iterator[None]:
+def decoding(agent: TorchGeneratorAgent, strategy: Strategy) -> Iterator[None]:
     """
     Make an agent decode with a strategy while the context lasts.
 
@@ -59,19 +60,21 @@ class SearchSeeds:
     def __init__(self, recipe: str, contexts: Sequence[Sequence[int]]):
         self.recipe, self.contexts = recipe, contexts
 
-    def apply(self, search: Any) -> Any:
+    def apply(self, search: TreeSearch) -> TreeSearch:
         """Seed one of ParlAI's searches by wrapping two of its methods."""
         set_batch_context, select_paths = search.set_batch_context, search.select_paths
         key = self.recipe
 
-        def set_context_and_key(rows: Any, index: int, *args: Any) -> Any:
+        def set_context_and_key(
+            rows: Sequence[Sequence[int]], index: int, *options: bool
+        ) -> TreeSearch:
             nonlocal key
             key = self._make_key(index, len(rows))
-            return set_batch_context(rows, index, *args)
+            return set_batch_context(rows, index, *options)
 
         def reseed_and_select(
-            logprobs: Any, prior_scores: Any, current_length: int
-        ) -> Any:
+            logprobs: torch.Tensor, prior_scores: torch.Tensor, current_length: int
+        ) -> object:
             _reseed(logprobs.device, f'{key}|{current_length}')
             return select_paths(logprobs, prior_scores, current_length)
 
@@ -88,7 +91,9 @@ class SearchSeeds:
 
 
 @contextmanager
-def seed_searches(agent: Any, batch: Any, strategy: str, seed: int) -> Iterator[None]:
+def seed_searches(
+    agent: TorchGeneratorAgent, batch: Batch, strategy: str, seed: int
+) -> Iterator[None]:
     """Seed the searches that an agent makes for a batch while the context lasts."""
     rows = [] if batch.text_vec is None else batch.text_vec.tolist()
     contexts = [_remove_padding(row, agent.NULL_IDX) for row in rows]
@@ -100,7 +105,7 @@ def seed_searches(agent: Any, batch: Any, strategy: str, seed: int) -> Iterator[
 
 
 @contextmanager
-def preserve_random_state(batch: Any) -> Iterator[None]:
+def preserve_random_state(batch: Batch) -> Iterator[None]:
     """
     Restore the state of torch's random number generators when the context ends, so that
     seeded searches leave no trace in it.
@@ -138,7 +143,7 @@ class _RunningSearch(NamedTuple):
     :param width: the number of rows that it reads in a step.
     """
 
-    search: Any
+    search: TreeSearch
     example: int
     width: int
 
@@ -150,13 +155,13 @@ def is_small_enough(batch: Batch, plan: SearchPlan) -> bool:
 
 
 def search_side_by_side(
-    agent: Any,
+    agent: TorchGeneratorAgent,
     batch: Batch,
     plan: SearchPlan,
     seed: int,
     max_ts: int,
     prefix_tokens: torch.Tensor | None = None,
-) -> list[list[list[Any]]]:
+) -> list[list[list[TreeSearch]]]:
     """
     Search as ``TorchGeneratorAgent._generate`` does, with all strategies together.
 
@@ -169,7 +174,7 @@ def search_side_by_side(
     model = getattr(agent.model, 'module', agent.model)
     states = model.encoder(*agent._encoder_input(batch))
     running: list[_RunningSearch] = []
-    finished: list[list[list[Any]]] = []
+    finished: list[list[list[TreeSearch]]] = []
     for strategy, plan_examples in plan:
         searches = _make_searches(agent, batch, strategy, plan_examples, seed)
         for search, example in zip(searches, plan_examples, strict=True):
@@ -216,8 +221,12 @@ def search_side_by_side(
 
 
 def _make_searches(
-    agent: Any, batch: Batch, strategy: Strategy, examples: Sequence[int], seed: int
-) -> list[Any]:
+    agent: TorchGeneratorAgent,
+    batch: Batch,
+    strategy: Strategy,
+    examples: Sequence[int],
+    seed: int,
+) -> list[TreeSearch]:
     context = agent._get_batch_context(batch)
     blocking_on_gpu = agent.opt.get('gpu_beam_blocking', False)
     with decoding(agent, strategy), seed_searches(agent, batch, strategy.name, seed):

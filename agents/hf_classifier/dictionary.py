@@ -1,6 +1,5 @@
 """Makes a classifier's Hugging Face tokenizer a ParlAI dictionary."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from parlai.agents.hugging_face.dict import HuggingFaceDictionaryAgent
@@ -9,6 +8,7 @@ from parlai.core.opt import Opt
 from parlai_q2.agents.hf_classifier.options import classifier_config
 from parlai_q2.errors import ModelError
 from parlai_q2.models.loading import load_tokenizer
+from parlai_q2.options import Options
 from parlai_q2.parlai.model_files import saved_folder
 from parlai_q2.presets import ModelConfig
 
@@ -46,7 +46,7 @@ class HfClassifierDictionaryAgent(HuggingFaceDictionaryAgent):
         )
 
 
-def load_hf_tokenizer(opt: Mapping[str, Any], config: ModelConfig) -> Any:
+def load_hf_tokenizer(opt: Options, config: ModelConfig) -> Any:
     folder = saved_folder(opt)
     if folder is not None:
         return load_tokenizer(str(folder))

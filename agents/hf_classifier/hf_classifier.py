@@ -17,6 +17,7 @@ from parlai.core.torch_agent import Batch, History, Output
 from parlai.core.torch_classifier_agent import TorchClassifierAgent
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
+from parlai.utils.typing import TShared
 
 from parlai_q2.agents.hf_classifier.dictionary import HfClassifierDictionaryAgent
 from parlai_q2.agents.hf_classifier.modules import (
@@ -57,7 +58,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
     def dictionary_class() -> type[HfClassifierDictionaryAgent]:
         return HfClassifierDictionaryAgent
 
-    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
+    def __init__(self, opt: Opt, shared: TShared | None = None):
         if shared:
             self.classifier, self.pair_input = shared['classifier']
         else:
@@ -77,7 +78,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
             limit = longest_input(self.network, self.dict.hf_tokenizer)
             self.pair_input = at_most(self.pair_input, limit)
 
-    def share(self) -> dict[str, Any]:
+    def share(self) -> TShared:
         return {**super().share(), 'classifier': (self.classifier, self.pair_input)}
 
     @property
@@ -136,7 +137,9 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
     def is_valid(self, obs: Message) -> bool:
         return super().is_valid(obs) and obs.get('text_vec') is not None
 
-    def batchify(self, obs_batch: list[Message], *args: Any, **kwargs: Any) -> Batch:
+    def batchify(
+        self, obs_batch: list[Message], *args: object, **kwargs: object
+    ) -> Batch:
         batch = super().batchify(obs_batch, *args, **kwargs)
         if batch.valid_indices is not None:
             rows = [obs_batch[i].get(SEGMENTS) for i in batch.valid_indices.tolist()]

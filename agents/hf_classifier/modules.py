@@ -9,7 +9,7 @@ Shapes: B examples, L tokens, O outputs of the model, C classes.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from parlai_q2.models.nli import (
     find_labels,
     output_names,
 )
+from parlai_q2.options import Options
 from parlai_q2.parlai.model_files import SUFFIX, saved_folder
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.class_map import ClassMap, is_unnamed
@@ -43,7 +44,7 @@ class HfClassifierModel(nn.Module):
     output is a class of its own, the scores are the model's logits.
     """
 
-    def __init__(self, hf: Any, classes: ClassMap):
+    def __init__(self, hf: nn.Module, classes: ClassMap):
         super().__init__()
         self.hf = hf
         self.class_map = classes
@@ -78,7 +79,7 @@ class HfClassifierModel(nn.Module):
 
 
 def load_network(
-    opt: Mapping[str, Any], config: ModelConfig, classes: Sequence[str]
+    opt: Options, config: ModelConfig, classes: Sequence[str]
 ) -> tuple[Any, list[str | None]]:
     """
     Load the Hugging Face model, ready for training, and the names of its outputs.

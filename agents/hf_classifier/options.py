@@ -6,13 +6,12 @@ that ship; see ``factcc.yaml`` there for the format.
 """
 
 import dataclasses
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.models.nli import PairInput
+from parlai_q2.options import Options
 from parlai_q2.parlai.classification import add_class_map
 from parlai_q2.parlai.model_files import saved_folder
 from parlai_q2.presets import ModelConfig, Section, load_preset
@@ -53,7 +52,7 @@ def add_options(parser: ParlaiParser) -> ParlaiParser:
     return parser
 
 
-def classifier_config(opt: Mapping[str, Any]) -> ModelConfig:
+def classifier_config(opt: Options) -> ModelConfig:
     """The classifier of the saved model, or else of ``--classifier``."""
     folder = saved_folder(opt)
     if folder is not None and (folder / CLASSIFIER_FILE).exists():

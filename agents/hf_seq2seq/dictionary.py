@@ -10,18 +10,23 @@ model replaces it with the token it was trained to start with
 (``decoder_start_token_id``: padding for T5, the end token for BART).
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from parlai.agents.hugging_face.dict import HuggingFaceDictionaryAgent
 from parlai.core.opt import Opt
+from parlai.utils.typing import TShared
 
 from parlai_q2.errors import ModelError
 from parlai_q2.models.loading import NO_CODE, load_seq2seq, load_tokenizer
+from parlai_q2.options import Options
 from parlai_q2.parlai.model_files import SUFFIX, saved_folder
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-def load_network(opt: Mapping[str, Any]) -> Any:
+
+def load_network(opt: Options) -> 'PreTrainedModel':
     """
     The Hugging Face model in fp32, ready for training; its weights are random where
     ParlAI will read them from a model file.
@@ -38,12 +43,14 @@ def load_network(opt: Mapping[str, Any]) -> Any:
     return model.float().requires_grad_(True)
 
 
-def load_hf_tokenizer(opt: Mapping[str, Any]) -> Any:
+def load_hf_tokenizer(opt: Options) -> 'PreTrainedTokenizerBase':
     folder = saved_folder(opt)
     return load_tokenizer(opt['hf_model'] if folder is None else str(folder))
 
 
-def save_folder(model_file: str, model: Any, tokenizer: Any) -> None:
+def save_folder(
+    model_file: str, model: 'PreTrainedModel', tokenizer: 'PreTrainedTokenizerBase'
+) -> None:
     folder = model_file + SUFFIX
     model.config.save_pretrained(folder)
     model.generation_config.save_pretrained(folder)
@@ -58,13 +65,13 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
     add_special_tokens = False
     skip_decode_special_tokens = False
 
-    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
+    def __init__(self, opt: Opt, shared: TShared | None = None):
         super().__init__(opt, shared)
         self.additional_special_tokens: list[str] = []
         self._around_text = self._frame('text')
         self._around_label = self._frame('text_target')
 
-    def get_tokenizer(self, opt: Opt) -> Any:
+    def get_tokenizer(self, opt: Opt) -> 'PreTrainedTokenizerBase':
         return load_hf_tokenizer(opt)
 
     def override_special_tokens(self, opt: Opt) -> None:
@@ -109,7 +116,7 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
             self.hf_tokenizer.encode(text, add_special_tokens=False, verbose=False)
         )
 
-    def vec2txt(self, vec: Iterable[int], **kwargs: Any) -> str:
+    def vec2txt(self, vec: Iterable[int], **kwargs: object) -> str:
         """
         The text of a token sequence, without the tokenizer's own special tokens but
         with those of ``--special-tok-lst``.
@@ -144,7 +151,7 @@ class HfSeq2seqDictionaryAgent(HuggingFaceDictionaryAgent):
         return before, after if end in after else [*after, end]
 
 
-def _extra(tokenizer: Any) -> list[str]:
+def _extra(tokenizer: object) -> list[str]:
     """The special tokens beside those with a role; transformers 5 renames them."""
     for name in ('extra_special_tokens', 'additional_special_tokens'):
         tokens = getattr(tokenizer, name, None)

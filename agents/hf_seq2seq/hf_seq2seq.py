@@ -16,6 +16,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.torch_agent import Batch, History
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.utils.misc import warn_once
+from parlai.utils.typing import TShared
 
 from parlai_q2.agents.hf_seq2seq.dictionary import (
     HfSeq2seqDictionaryAgent,
@@ -54,7 +55,7 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
     def history_class(cls) -> type[GroundedHistory]:
         return GroundedHistory
 
-    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
+    def __init__(self, opt: Opt, shared: TShared | None = None):
         if opt.get('history_reversed'):
             raise ConfigError('HfSeq2seqAgent has no --history-reversed. Leave it out.')
         if opt.get('inference') == 'greedy' and opt.get('beam_size') != 1:
@@ -145,7 +146,7 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
         return torch.full((batch.batchsize, 1), forced, device=batch.text_vec.device)
 
 
-def _at_most(limit: int | None, config: Any, name: str) -> int | None:
+def _at_most(limit: int | None, config: object, name: str) -> int | None:
     # Models with learned positions cannot read past the last one; T5 has no such limit.
     ends = (getattr(config, n, None) for n in (name, 'max_position_embeddings'))
     return min(filter(None, (limit, *ends)), default=None)

@@ -44,7 +44,7 @@ class HfDecoder(nn.Module):
         self,
         tokens: torch.Tensor,
         encoder_states: EncoderStates,
-        incr_state: Any = None,
+        incr_state: object = None,
         use_cache: bool = True,
     ) -> tuple[torch.Tensor, Any]:
         """

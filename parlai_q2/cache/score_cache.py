@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from parlai_q2.cache.sqlite_file import ANOTHER, SqliteFile, number, shrink, writing
 from parlai_q2.claims import Score
@@ -245,7 +245,7 @@ def compute_checksum(value: bytes, signature: str, key: bytes) -> int:
     return zlib.crc32(value, zlib.crc32(key, zlib.crc32(signature.encode())))
 
 
-def decode(value: Any, checksum: Any, signature: str, key: bytes) -> Score | None:
+def decode(value: object, checksum: object, signature: str, key: bytes) -> Score | None:
     """
     Read back what :func:`encode` returned; None if the value is damaged, belongs to
     another pair or signature, or is not a score.

@@ -17,6 +17,7 @@ from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.io.fields import NO_NAMES
 from parlai_q2.io.read import Record, read_records
+from parlai_q2.json_values import JsonObject
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.calibrated import Calibration
 from parlai_q2.scorers.grounded import FAST_FEATURES, FEATURES, GROUNDED, GROUNDED_FAST
@@ -96,7 +97,7 @@ class Calibrated(NamedTuple):
         fits without the pair's passage give.
     """
 
-    written: dict[str, Any]
+    written: JsonObject
     consistent: 'np.ndarray'
     before: 'np.ndarray'
     held_out: 'np.ndarray'
@@ -154,7 +155,7 @@ def calibrate(
         shift=None if fitted.shift is None else round(fitted.shift, DIGITS),
         refitted=refit,
     )
-    written: dict[str, Any] = {
+    written: JsonObject = {
         'calibration': asdict(calibration),
         'target': str(target),
         'threshold_interval': rounded([threshold.low, threshold.high]),
@@ -188,7 +189,7 @@ def rounded(values: Any) -> Any:
     return None if values is None else round(values, DIGITS)
 
 
-def describe(written: dict[str, Any]) -> str:
+def describe(written: JsonObject) -> str:
     """What :func:`calibrate` found, as text."""
     calibration, pairs = written['calibration'], written['pairs']
     low, high = written['threshold_interval']

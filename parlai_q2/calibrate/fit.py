@@ -22,6 +22,7 @@ from scipy.special import expit
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.intervals import ROUNDS, SEED, Interval, percentiles, resamples
+from parlai_q2.json_values import JsonObject
 from parlai_q2.options import Word
 from parlai_q2.scorers.calibrated import shifted
 from parlai_q2.sweep import roc_auc
@@ -304,7 +305,7 @@ def held_out(
 
 def metrics(
     values: np.ndarray, consistent: np.ndarray, called: np.ndarray
-) -> dict[str, Any]:
+) -> JsonObject:
     """
     How well pairs are labelled. ``majority`` is the accuracy of always naming the more
     frequent class; ``precision`` (None where no alarm was given), ``recall`` and

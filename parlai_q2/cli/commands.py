@@ -88,7 +88,7 @@ def import_command(command: Command) -> Any:
     return import_module(f'parlai_q2.scripts.{command.name}')
 
 
-def run_command(name: str, *arguments: str, **values: Any) -> Any:
+def run_command(name: str, *arguments: str, **values: object) -> Any:
     """
     Run a command that does not need ParlAI, as from the command line.
 

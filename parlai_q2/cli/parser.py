@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
             self.error(f'unexpected argument {unknown[0]!r}')
         return vars(values)
 
-    def with_values(self, arguments: Sequence[str], **values: Any) -> dict[str, Any]:
+    def with_values(self, arguments: Sequence[str], **values: object) -> dict[str, Any]:
         """
         The options that arguments give, and others by name, as Python values.
 

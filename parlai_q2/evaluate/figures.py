@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.evaluation import Evaluation
@@ -57,6 +57,10 @@ from parlai_q2.figures.style import (
 from parlai_q2.intervals import Interval
 from parlai_q2.tables import OURS, Table
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 T = TypeVar('T')
 ROW = 1.55  # inches of a row of panels
 # How the axis of groups is called, where their name is not enough.
@@ -90,7 +94,7 @@ class Drawn:
         ]
 
     @contextmanager
-    def drawing(self, name: str, height: float) -> Iterator[Any]:
+    def drawing(self, name: str, height: float) -> Iterator['Figure']:
         with new_figure(height) as figure:
             yield figure
             self.written += save(figure, self.folder, f'{self.annotated.name}_{name}')
@@ -98,7 +102,7 @@ class Drawn:
     @contextmanager
     def panels(
         self, name: str, items: Collection[T], margin: float = 0.45, **options: Any
-    ) -> Iterator[tuple[Any, Iterable[tuple[Any, T]]]]:
+    ) -> Iterator[tuple['Figure', Iterable[tuple['Axes', T]]]]:
         """A figure with a panel for each item: the figure, and panels with items."""
         with self.drawing(name, margin + ROW * rows_of_panels(len(items))) as figure:
             yield figure, zip(panels(figure, len(items), **options), items, strict=True)
@@ -210,7 +214,9 @@ class Drawn:
             figure.supxlabel(f'{axis_title}, and how many responses', fontsize=8)
             self._classes_legend(figure)
 
-    def _classes_legend(self, figure: Any, classes: Sequence[str] = CLASSES) -> None:
+    def _classes_legend(
+        self, figure: 'Figure', classes: Sequence[str] = CLASSES
+    ) -> None:
         from matplotlib.patches import Patch
 
         counts = {c: len(self.annotated.of_classes([c])) for c in classes}
@@ -305,7 +311,7 @@ class Drawn:
                 with self.drawing(f'generators_{name}', 3.6) as figure:
                     self._maps(figure, f1, keys)
 
-    def _maps(self, figure: Any, table: Table, keys: Mapping[str, str]) -> None:
+    def _maps(self, figure: 'Figure', table: Table, keys: Mapping[str, str]) -> None:
         ours = [row for row in table.rows if row['source'] == OURS]
         rows = figure.subplots(len(keys), len(KNOWLEDGE), sharex=True, sharey=True)
         for line, (key, head) in zip(rows, keys.items()):

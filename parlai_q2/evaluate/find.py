@@ -126,7 +126,7 @@ def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
     return AnnotatedSet(re.sub(r'\W', '_', path.stem), path.name, tuple(responses))
 
 
-def _label(value: Any, path: Path, line: int) -> str:
+def _label(value: object, path: Path, line: int) -> str:
     if value is None or not str(value).strip():
         return ''
     finding = read_finding(value)

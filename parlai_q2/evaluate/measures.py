@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from parlai_q2.claims import Comparison, Score
 from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
@@ -196,7 +196,7 @@ MISSING = ('', 'none', 'null', 'na', 'n/a')
 
 
 def number_in(
-    fields: Mapping[str, Any], key: str, path: Path, line: int
+    fields: Mapping[str, object], key: str, path: Path, line: int
 ) -> float | None:
     """
     The number in a field of a record; None where there is none.

@@ -5,11 +5,11 @@ import io
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.tables import annotations, responses, systems
 from parlai_q2.io.write import write_text, writing
+from parlai_q2.json_values import JsonObject
 from parlai_q2.tables import Table, render_text
 from parlai_q2.version import __version__
 
@@ -78,7 +78,7 @@ def to_text(reports: Sequence[SetReport]) -> str:
     return '\n\n'.join(parts)
 
 
-def to_dict(reports: Sequence[SetReport]) -> dict[str, Any]:
+def to_dict(reports: Sequence[SetReport]) -> JsonObject:
     """All tables at full precision, JSON-safe."""
     first = reports[0].evaluation
     sets = {}

@@ -7,7 +7,7 @@ distance between the two, over tenths of the values (Naeini et al. 2015).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from parlai_q2.figures.style import BLUE, GREY, line_style
 from parlai_q2.intervals import share_interval
@@ -15,6 +15,8 @@ from parlai_q2.sweep import Sweep
 
 if TYPE_CHECKING:
     import numpy as np
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
 
 Point = tuple[float, float]
@@ -68,7 +70,7 @@ def roc(
 
 
 def draw_precision_recall(
-    axes: Any, curves: Sequence[Ranked], consistent: bool, title: str
+    axes: 'Axes', curves: Sequence[Ranked], consistent: bool, title: str
 ) -> None:
     """
     Draw how precisely one class is found. Marks show the thresholds.
@@ -90,7 +92,7 @@ def draw_precision_recall(
     _finish(axes, title, 'Recall', 'average precision')
 
 
-def draw_roc(axes: Any, curves: Sequence[Ranked], title: str) -> None:
+def draw_roc(axes: 'Axes', curves: Sequence[Ranked], title: str) -> None:
     """Draw how many consistent responses are found, at the cost of others."""
     for n, curve in enumerate(curves):
         alarms, hits = roc(curve.values, curve.consistent)
@@ -113,12 +115,12 @@ def _called(curve: Ranked, consistent: bool) -> 'np.ndarray | None':
 
 
 def _draw_curve(
-    axes: Any,
+    axes: 'Axes',
     n: int,
     curve: Ranked,
-    points: tuple[Any, Any],
+    points: tuple['ArrayLike', 'ArrayLike'],
     mark_at: Point | None,
-    steps: str | None = None,
+    steps: Literal['pre'] | None = None,
 ) -> None:
     name = curve.name if curve.area is None else f'{curve.name}  {curve.area:.2f}'
     style = {**line_style(n, 4.5), 'mec': 'white'}
@@ -132,11 +134,10 @@ def _draw_curve(
     axes.plot([], [], label=name, **style)
 
 
-def _finish(axes: Any, title: str, xlabel: str, legend: str) -> None:
+def _finish(axes: 'Axes', title: str, xlabel: str, legend: str) -> None:
     axes.set(xlabel=xlabel, xlim=(-0.01, 1.01), ylim=(0, 1.02))
     axes.set_title(title)
-    place = {'loc': 'upper center', 'bbox_to_anchor': (0.5, -0.17), 'ncols': 2}
-    axes.legend(title=legend, **place)
+    axes.legend(title=legend, loc='upper center', bbox_to_anchor=(0.5, -0.17), ncols=2)
 
 
 BINS = 10
@@ -183,7 +184,7 @@ def calibration_error(tenths: Sequence[Bin]) -> float | None:
     return sum(tenth.size * abs(tenth.value - tenth.share) for tenth in tenths) / total
 
 
-def draw_reliability(axes: Any, curve: Ranked) -> None:
+def draw_reliability(axes: 'Axes', curve: Ranked) -> None:
     """
     Draw the share of consistent responses against the value, with its interval; below,
     how many responses each tenth has. On the grey line, values are probabilities.

@@ -7,19 +7,22 @@ candidate scores than the first.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from parlai_q2.figures.style import BLACK, BLUE, CLASS_COLOURS, VERMILION
 from parlai_q2.intervals import Interval
 
 if TYPE_CHECKING:
     import numpy as np
+    from matplotlib.axes import Axes
 
 
 BINS = 20
 
 
-def draw_classes(axes: Any, by_class: Mapping[str, 'np.ndarray'], title: str) -> None:
+def draw_classes(
+    axes: 'Axes', by_class: Mapping[str, 'np.ndarray'], title: str
+) -> None:
     """
     Draw how the scores of each class are spread, as shares of the class: outlines over
     light areas, so that both can be seen where they overlap.
@@ -43,7 +46,7 @@ DENSITY_TICKS = (0, 1, 3, 7, 15, 31)
 
 
 def draw_densities(
-    axes: Any,
+    axes: 'Axes',
     by_class: Mapping[str, Sequence[float]],
     cuts: Sequence[float],
     title: str,
@@ -61,14 +64,16 @@ def draw_densities(
     _steps(axes, {c: np.log2(1 + np.array(v)) for c, v in by_class.items()}, edges)
     for cut in cuts:
         axes.axvline(math.log2(1 + cut), color=BLACK, linewidth=0.7, linestyle=':')
-    axes.set_xticks([math.log2(1 + v) for v in DENSITY_TICKS], DENSITY_TICKS)
+    axes.set_xticks(
+        [math.log2(1 + v) for v in DENSITY_TICKS], [str(v) for v in DENSITY_TICKS]
+    )
     axes.tick_params(labelbottom=True)
     axes.set_title(title)
     axes.set_xlim(edges[0], edges[-1])
 
 
 def _steps(
-    axes: Any, by_class: Mapping[str, 'np.ndarray'], edges: 'np.ndarray'
+    axes: 'Axes', by_class: Mapping[str, 'np.ndarray'], edges: 'np.ndarray'
 ) -> None:
     """Outlines over light areas; what lies beyond the last edge is in the last bin."""
     import numpy as np
@@ -77,13 +82,21 @@ def _steps(
         if len(values):
             share = np.full(len(values), 1 / len(values))
             colour = CLASS_COLOURS[name]
-            shape = {'bins': edges, 'weights': share}
-            clipped = np.minimum(values, edges[-1])
-            axes.hist(clipped, histtype='stepfilled', color=colour + '30', **shape)
-            axes.hist(clipped, histtype='step', color=colour, linewidth=1.1, **shape)
+            clipped, bins = np.minimum(values, edges[-1]), edges.tolist()
+            axes.hist(
+                clipped, bins, weights=share, histtype='stepfilled', color=colour + '30'
+            )
+            axes.hist(
+                clipped,
+                bins,
+                weights=share,
+                histtype='step',
+                color=colour,
+                linewidth=1.1,
+            )
 
 
-def draw_differences(axes: Any, differences: Sequence[float], title: str) -> None:
+def draw_differences(axes: 'Axes', differences: Sequence[float], title: str) -> None:
     """
     Draw how much more the chosen candidate scores than the first; pools in which the
     first is chosen are counted in words, since their bar would dwarf the others.
@@ -97,20 +110,21 @@ def draw_differences(axes: Any, differences: Sequence[float], title: str) -> Non
     moved = values[values != 0]
     same = len(values) - len(moved)
     top = max(1.0, float(np.abs(values).max()))
-    edges = np.linspace(-top if (moved < 0).any() else 0.0, top, BINS + 1)
+    low = -top if (moved < 0).any() else 0.0
+    edges = np.linspace(low, top, BINS + 1).tolist()
     axes.hist(moved[moved > 0], bins=edges, color=BLUE)
     axes.hist(moved[moved < 0], bins=edges, color=VERMILION)
     axes.axvline(float(values.mean()), color=BLACK, linewidth=0.8, linestyle=':')
     caption = f'same score: {same:,} of {len(values):,}, mean {values.mean():+.3f}'
     axes.set_title(f'{title}\n{caption}')
     axes.set_xlim(edges[0], edges[-1])
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.locator_params('y', integer=True)
 
 
 BETWEEN = 0.27  # the classes of one group
 
 
-def draw_box(axes: Any, values: Any, place: float, colour: str) -> None:
+def draw_box(axes: 'Axes', values: 'np.ndarray', place: float, colour: str) -> None:
     """
     Draw one box: it spans the quartiles, its whiskers the 5th to the 95th percentile;
     the line is the median, the dot the mean.
@@ -135,7 +149,7 @@ def draw_box(axes: Any, values: Any, place: float, colour: str) -> None:
 
 
 def draw_points(
-    axes: Any,
+    axes: 'Axes',
     groups: Sequence[str],
     points: Mapping[tuple[str, str], Interval],
     title: str,
@@ -169,7 +183,7 @@ DARK = 0.6
 
 
 def draw_heat(
-    axes: Any,
+    axes: 'Axes',
     rows: Sequence[str],
     columns: Sequence[str],
     cells: Mapping[tuple[str, str], Interval | None],
@@ -193,12 +207,10 @@ def draw_heat(
             if interval is not None:
                 values[y, x] = interval.mean
                 colour = 'white' if interval.mean > DARK * top else BLACK
-                place = {'ha': 'center', 'color': colour}
-                axes.text(
-                    x, y - 0.03, f'{interval.mean:.{decimals}f}', va='bottom', **place
-                )
-                low, high = (f'{v:.{decimals}f}' for v in (interval.low, interval.high))
-                axes.text(x, y + 0.05, f'{low}–{high}', va='top', fontsize=5, **place)
+                mean, low, high = (f'{v:.{decimals}f}' for v in interval[:3])
+                style = {'ha': 'center', 'color': colour}
+                axes.text(x, y - 0.03, mean, style, va='bottom')
+                axes.text(x, y + 0.05, f'{low}–{high}', style, va='top', fontsize=5)
     axes.imshow(values, cmap='Blues', vmin=0, vmax=top, aspect='auto')
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)

@@ -7,11 +7,16 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from parlai_q2.claims import Label
 from parlai_q2.io.write import whole_file, writing
 from parlai_q2.packages import import_package
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # From Okabe and Ito (2008): distinguishable with any colour vision, and in print.
 BLUE, VERMILION, GREEN, ORANGE = '#0072B2', '#D55E00', '#009E73', '#E69F00'
@@ -51,7 +56,7 @@ _STYLE = {
 _STAMPS = {'png': 'Software', 'svg': 'Date'}
 
 
-def check_matplotlib() -> Any:
+def check_matplotlib() -> ModuleType:
     """
     Check that figures can be drawn.
 
@@ -73,7 +78,7 @@ def line_style(n: int, size: float = 3) -> dict[str, Any]:
 
 
 @contextmanager
-def new_figure(height: float) -> Iterator[Any]:
+def new_figure(height: float) -> Iterator['Figure']:
     """
     A figure to draw on and to save inside the context.
 
@@ -86,7 +91,7 @@ def new_figure(height: float) -> Iterator[Any]:
         yield Figure(figsize=(WIDTH, height))
 
 
-def save(figure: Any, folder: Path, name: str) -> list[Path]:
+def save(figure: 'Figure', folder: Path, name: str) -> list[Path]:
     """
     Write a figure as PNG and as SVG, each whole or not at all.
 
@@ -107,8 +112,8 @@ def data_address(path: Path) -> str:
 
 
 def panels(
-    figure: Any, count: int, most: int = MOST_PANELS, **options: Any
-) -> list[Any]:
+    figure: 'Figure', count: int, most: int = MOST_PANELS, **options: Any
+) -> list['Axes']:
     """So many panels, at most ``most`` in a row, rows equally long."""
     rows = -(-count // most)
     columns = -(-count // rows)

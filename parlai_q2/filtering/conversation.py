@@ -7,7 +7,6 @@ history by newlines, read the same text. Its ``flatten`` mutator does this to al
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedTurn, read_labels
 from parlai_q2.json_values import JsonMapping, JsonObject
@@ -83,7 +82,7 @@ def _label_act(turn: JudgedTurn) -> JsonObject:
     return act
 
 
-def _is_json(value: Any) -> bool:
+def _is_json(value: object) -> bool:
     """Whether a value can be written as JSON; an image or a tensor cannot."""
     try:
         json.dumps(value)

@@ -2,7 +2,6 @@
 
 import heapq
 from itertools import count
-from typing import Any
 
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedLabel, JudgedTurn
 from parlai_q2.json_values import JsonMapping, JsonObject
@@ -68,7 +67,7 @@ class FilterSummary:
         self._most = heapq.nlargest(MAX_LISTED, [*self._most, most])
         self._least = heapq.nlargest(MAX_LISTED, [*self._least, least])
 
-    def to_dict(self, **entries: Any) -> JsonObject:
+    def to_dict(self, **entries: object) -> JsonObject:
         """
         The summary as JSON-safe values.
 

@@ -190,7 +190,7 @@ def _environment() -> Any:
     return environment
 
 
-def _tojson(value: Any, indent: int | None = None, **_: Any) -> str:
+def _tojson(value: object, indent: int | None = None, **_: object) -> str:
     # Jinja's own escapes HTML.
     return json.dumps(value, ensure_ascii=False, indent=indent)
 

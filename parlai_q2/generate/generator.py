@@ -13,7 +13,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import (
@@ -239,7 +238,7 @@ def open_shipped(
     )
 
 
-def _find_added_tokens(config: Mapping[str, Any]) -> dict[int, str]:
+def _find_added_tokens(config: Mapping[str, object]) -> dict[int, str]:
     names = {0: 'bos', -1: 'eos'}
     return {
         place: str(config.get(f'{name}_token'))

@@ -7,13 +7,14 @@ Before native code reads a model file, its names and sizes are checked in Python
 
 import json
 import mmap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.models.converted import binary
 from parlai_q2.models.folder import read_object
 from parlai_q2.threads import cores
@@ -53,7 +54,7 @@ class ModelPlace:
     folder: Path
     device: str = 'cpu'
     compute_type: str = 'default'
-    files: Mapping[str, Any] | None = field(default=None, repr=False)
+    files: JsonMapping | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         kind, colon, number = self.device.partition(':')
@@ -74,10 +75,10 @@ class ModelPlace:
             return VOCABULARY_MAP in self.files
         return (self.folder / VOCABULARY_MAP).is_file()
 
-    def read_config(self) -> dict[str, Any]:
+    def read_config(self) -> JsonObject:
         """Read the settings next to the model file; empty if there are none."""
         if self.files is not None:
-            settings: dict[str, Any] = json.loads(
+            settings: JsonObject = json.loads(
                 bytes(self.files.get('config.json', b'{}'))
             )
             return settings
@@ -183,7 +184,7 @@ class GenerationModel:
         prefixes: Sequence[Sequence[str]] | None = None,
         min_length: int = 0,
         max_length: int = 128,
-        **options: Any,
+        **options: object,
     ) -> list[Any]:
         """
         Start a search for each of B contexts.

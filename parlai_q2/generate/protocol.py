@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parlai_q2.errors import ServerError
-from parlai_q2.json_values import is_number
+from parlai_q2.json_values import JsonMapping, JsonObject, is_number
 from parlai_q2.text.messages import visible_text
 
 # What ends a stream.
@@ -19,9 +19,9 @@ STREAM_END = '[DONE]'
 MAX_EVENT = 2**20
 
 # What somebody said: ``role`` and ``content``, and perhaps more.
-Message = Mapping[str, Any]
+Message = JsonMapping
 # An answer: ``choices``, ``usage`` and others.
-Completion = dict[str, Any]
+Completion = JsonObject
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ServerReply:
     tokens: int = 0
 
 
-def read_reply(choice: Mapping[str, Any]) -> ServerReply:
+def read_reply(choice: JsonMapping) -> ServerReply:
     """The reply that a choice of the protocol holds, as people see it."""
     text = visible_text(choice['message'], choice.get('finish_reason') or '')
     logprobs = read_logprobs(choice)
@@ -45,7 +45,7 @@ def read_reply(choice: Mapping[str, Any]) -> ServerReply:
     return ServerReply(text, sum(logprobs), len(logprobs))
 
 
-def read_logprobs(choice: Mapping[str, Any]) -> list[float]:
+def read_logprobs(choice: JsonMapping) -> list[float]:
     """The log probabilities of a choice's tokens; none unless all are known."""
     tokens = (choice.get('logprobs') or {}).get('content') or []
     values = [token.get('logprob') for token in tokens]
@@ -63,7 +63,7 @@ def shorten(content: bytes) -> str:
     return repr(' '.join(text.split())[:200])
 
 
-def has_choices(value: Any) -> bool:
+def has_choices(value: object) -> bool:
     """Whether an answer, or a chunk of one, has choices that are messages."""
     choices = value.get('choices') if isinstance(value, dict) else None
     return isinstance(choices, list) and all(
@@ -83,14 +83,14 @@ def merge_answers(answers: Sequence[Completion], choices: Sequence[Any]) -> Comp
     return merged
 
 
-def add_usage(usages: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def add_usage(usages: Sequence[JsonMapping]) -> JsonObject:
     """
     The sum of what requests used.
 
     >>> add_usage([{'total_tokens': 3}, {'total_tokens': 4, 'details': {'cached': 1}}])
     {'total_tokens': 7, 'details': {'cached': 1}}
     """
-    total: dict[str, Any] = {}
+    total: JsonObject = {}
     for usage in usages:
         for name, value in usage.items():
             if isinstance(value, Mapping):

@@ -41,6 +41,7 @@ from parlai_q2.generate.protocol import (
     read_reply,
     shorten,
 )
+from parlai_q2.json_values import JsonMapping
 
 PATH = '/chat/completions'
 # Not the variable of any one service: its key is for that service alone.
@@ -79,7 +80,7 @@ class ChatServer:
     """
 
     url: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: JsonMapping = field(default_factory=dict)
     key: str = field(default='', repr=False)
     timeout: float = 60.0
     retries: int = 4
@@ -154,7 +155,7 @@ class Connection:
         self._free = asyncio.Semaphore(server.concurrency)
 
     async def complete(
-        self, fields: Mapping[str, Any], number: int, authorization: str = ''
+        self, fields: Mapping[str, object], number: int, authorization: str = ''
     ) -> Completion:
         """
         Ask for replies: once for all, and as often as needed if the server gives fewer.
@@ -204,7 +205,7 @@ class Connection:
         return merge_answers(answers, choices[:number])
 
     async def stream(
-        self, fields: Mapping[str, Any], authorization: str = ''
+        self, fields: Mapping[str, object], authorization: str = ''
     ) -> AsyncGenerator[Completion]:
         """
         Ask for replies that come in pieces.
@@ -225,7 +226,7 @@ class Connection:
         async with self._send('GET', path, None, authorization) as answer:
             return self._parse(await _read(answer))
 
-    async def _ask(self, body: Mapping[str, Any], authorization: str) -> Completion:
+    async def _ask(self, body: Mapping[str, object], authorization: str) -> Completion:
         """Send one request until it succeeds or has been sent often enough."""
         for attempt in range(self.server.retries + 1):
             try:
@@ -242,7 +243,7 @@ class Connection:
             await anyio.sleep(wait)
         raise AssertionError('unreachable')
 
-    async def _try(self, body: Mapping[str, Any], authorization: str) -> Completion:
+    async def _try(self, body: Mapping[str, object], authorization: str) -> Completion:
         content = b''
         with anyio.move_on_after(self.server.timeout) as limit:
             async with self._send('POST', PATH, body, authorization) as answer:
@@ -255,7 +256,7 @@ class Connection:
 
     @asynccontextmanager
     async def _send(
-        self, method: str, path: str, body: Any, authorization: str
+        self, method: str, path: str, body: object, authorization: str
     ) -> AsyncIterator[httpx.Response]:
         """
         Send a request once.

@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile, zip_longest
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.errors import ModelError
 from parlai_q2.models.folder import blaming, read_object
@@ -117,7 +116,7 @@ def read_tokenizer(folder: Path) -> GeneratorTokenizer:
     return GeneratorTokenizer(tokens, _read_template(folder, settings), max_length)
 
 
-def _read_template(folder: Path, settings: Mapping[str, Any]) -> str | None:
+def _read_template(folder: Path, settings: Mapping[str, object]) -> str | None:
     path = folder / TEMPLATE
     if path.exists():
         with blaming(path):

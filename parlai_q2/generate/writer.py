@@ -161,7 +161,7 @@ class Writer:
         return result
 
     def _finish(
-        self, result: Any, start: Hypothesis, strategy: Strategy
+        self, result: object, start: Hypothesis, strategy: Strategy
     ) -> list[GeneratedReply]:
         if result is None:
             return self._score([start], strategy)

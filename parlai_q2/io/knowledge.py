@@ -112,19 +112,19 @@ def _retrieved(message: JsonMapping) -> tuple[Passage, ...]:
     )
 
 
-def _texts(value: Any) -> list[str]:
+def _texts(value: object) -> list[str]:
     values = value if isinstance(value, (list, tuple)) else [value] if value else []
     return [str(text) for text in values]
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """
     A field's value as one text: lists are joined by line breaks, markers are removed.
     """
     return joined(passages_in(value))
 
 
-def passages_in(value: Any) -> tuple[Passage, ...]:
+def passages_in(value: object) -> tuple[Passage, ...]:
     """The passages in a field's value, without markers; none of them is empty."""
     if value is None:
         return ()

@@ -182,7 +182,7 @@ def _column(pyarrow: Any, rows: list[JsonObject], name: str, kind: Any) -> Any:
     return pyarrow.ExtensionArray.from_storage(kind, pyarrow.array(texts, 'string'))
 
 
-def _infer_kind(value: Any) -> ParquetColumn:
+def _infer_kind(value: object) -> ParquetColumn:
     if isinstance(value, bool):
         return ParquetColumn.TRUTH
     if isinstance(value, int):
@@ -216,7 +216,7 @@ def _is_text(value: str) -> bool:
     return value.isascii() or value == without_surrogates(value)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value.decode(errors='replace') if isinstance(value, bytes) else str(value)
 
 

@@ -8,7 +8,6 @@ readers of the log leave out both and report how many there were.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from parlai_q2.io.knowledge import as_field, find_knowledge, find_passages
 from parlai_q2.json_values import JsonMapping, JsonObject
@@ -60,7 +59,7 @@ def without_commands(messages: Sequence[JsonObject]) -> list[JsonObject]:
     ]
 
 
-def read_turns(dialog: Sequence[Any]) -> Iterator[tuple[int, JsonObject | None]]:
+def read_turns(dialog: Sequence[object]) -> Iterator[tuple[int, JsonObject | None]]:
     """
     The turns of a conversation, as records to score.
 

@@ -19,7 +19,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -227,7 +226,7 @@ class StdoutWriter:
     def keep(self, size: int) -> None:
         """There is nothing to keep."""
 
-    def finish(self, summary: JsonMapping, convert: Any = None) -> None:
+    def finish(self, summary: JsonMapping, convert: object = None) -> None:
         """There is no file that needs a name, and none for the summary."""
 
     abandon = close = lambda self: None

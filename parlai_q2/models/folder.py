@@ -25,6 +25,7 @@ from typing import Any
 
 from parlai_q2.errors import ModelError, ModelNotFoundError, Q2Error, is_out_of_memory
 from parlai_q2.io.files import file_sha256
+from parlai_q2.json_values import JsonObject
 from parlai_q2.presets import ModelConfig
 
 SHIPPED = 'shipped:'
@@ -124,7 +125,7 @@ def blaming(path: Path) -> Iterator[None]:
         raise ModelError(f'Cannot load {path}: {type(e).__name__}: {reason}') from e
 
 
-def read_object(path: Path) -> dict[str, Any]:
+def read_object(path: Path) -> JsonObject:
     """Read a JSON file that contains an object; anything else is a ModelError."""
     with blaming(path):
         content = json.loads(read_text(path))
@@ -204,7 +205,7 @@ def only_listed(folder: Path) -> Iterator[Path]:
         yield Path(temporary)
 
 
-def folder_generation(folder: Path, config: Any) -> Any:
+def folder_generation(folder: Path, config: object) -> Any:
     """A folder's ``GenerationConfig``; without a file, that of its configuration."""
     from transformers.generation.configuration_utils import GenerationConfig
 

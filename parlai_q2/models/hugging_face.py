@@ -28,6 +28,8 @@ from parlai_q2.models.tokens import Tokens
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
+    from torch import Tensor
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
 CLASSES, SPANS = 'AutoModelForSequenceClassification', 'AutoModelForQuestionAnswering'
@@ -56,7 +58,11 @@ class HuggingFaceEncoder:
     """
 
     def __init__(
-        self, model: Any, inputs: Sequence[str], padding: int, batch_size: int
+        self,
+        model: 'PreTrainedModel',
+        inputs: Sequence[str],
+        padding: int,
+        batch_size: int,
     ):
         self.model, self.config = model, model.config
         self.inputs, self.padding, self.batch_size = inputs, padding, batch_size
@@ -129,7 +135,7 @@ def load_hugging_face(
     return HuggingFaceEncoder(model, sorted(inputs), padding, batch_size), tokens
 
 
-def reads_segments(model: Any) -> bool:
+def reads_segments(model: 'PreTrainedModel') -> bool:
     """
     Whether a model of transformers tells the two texts of a pair apart by ``SEGMENTS``.
     The model says so: some tokenizers of transformers 5 leave them out for any model.
@@ -144,7 +150,12 @@ class HuggingFaceWriter:
     :param batch_size: the most inputs in a call.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, batch_size: int):
+    def __init__(
+        self,
+        model: 'PreTrainedModel',
+        tokenizer: 'PreTrainedTokenizerBase',
+        batch_size: int,
+    ):
         self.model, self.tokenizer, self.batch_size = model, tokenizer, batch_size
 
     def write(
@@ -180,7 +191,7 @@ class HuggingFaceWriter:
     ) -> list[list[int]] | None:
         device, wrong = self.model.device, []
 
-        def looked_at(_: Any, scores: Any) -> Any:
+        def looked_at(_: 'Tensor', scores: 'Tensor') -> 'Tensor':
             if bool(scores.isnan().any()):
                 wrong.append(True)
             return scores.nan_to_num()

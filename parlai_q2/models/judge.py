@@ -5,9 +5,10 @@ text supports a statement, it answers with one word, whose probability is the su
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, Engine
 from parlai_q2.models.device import (
     inference,
@@ -19,6 +20,9 @@ from parlai_q2.models.device import (
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.text.sentences import cut_to_fit, windows
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 PREMISE, HYPOTHESIS = '{premise}', '{hypothesis}'
 
@@ -66,7 +70,7 @@ class WordJudge(Backend):
         self.max_tokens, self.window_words = max_tokens, window_words
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         prompt = self.prompt.encode('unicode_escape').decode()
         return {
             self.role: self.identity(),
@@ -138,7 +142,9 @@ class WordJudge(Backend):
                 values_per_prompt[row] = value
         return values_per_prompt
 
-    def _load(self) -> tuple[Any, Any, tuple[int, int | None]]:
+    def _load(
+        self,
+    ) -> tuple['PreTrainedModel', 'PreTrainedTokenizerBase', tuple[int, int | None]]:
         from parlai_q2.models.loading import load_seq2seq
 
         model, tokenizer = load_seq2seq(
@@ -154,7 +160,7 @@ class WordJudge(Backend):
             )
         return model, tokenizer, (yes, no)
 
-    def _token(self, tokenizer: Any, word: str) -> int:
+    def _token(self, tokenizer: 'PreTrainedTokenizerBase', word: str) -> int:
         ids = tokenizer(word, add_special_tokens=False)['input_ids']
         if not ids or ids[0] == tokenizer.unk_token_id:
             raise ConfigError(

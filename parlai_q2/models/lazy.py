@@ -6,12 +6,12 @@ a forked process, where the threads that ran the model are gone.
 import os
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 Loaded = TypeVar('Loaded')
 
 # What a parent process loaded: to delete it would wait for threads that are not here.
-_of_parents: list[Any] = []
+_of_parents: list[object] = []
 
 
 class Lazy(Generic[Loaded]):
@@ -37,6 +37,6 @@ class Lazy(Generic[Loaded]):
         self._lock, self._process = threading.Lock(), os.getpid()
         self._given = []
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         # Locks cannot be pickled; another process loads its own copy.
         return Lazy, (self._loader,)

@@ -8,7 +8,7 @@ import socket
 import threading
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -30,6 +30,13 @@ from parlai_q2.models.folder import (
     resolve,
 )
 from parlai_q2.packages import check_torch
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from transformers.models.auto.auto_factory import _BaseAutoModelClass
+
+    # One of transformers' classes AutoModelFor...
+    AutoClass = type[_BaseAutoModelClass]
 
 TIMEOUT = 3.0  # seconds
 HTTPS = 443
@@ -81,10 +88,12 @@ def can_connect(host: str, port: int, timeout: float = TIMEOUT) -> bool:
 # Files of tokenizers.
 WORDS = ('tokenizer.json', '*vocab*', '*.model', '*.spm', '*.txt')
 # Always passed to transformers, which otherwise prompts the user at the terminal.
-NO_CODE: dict[str, Any] = {'trust_remote_code': False}
+NO_CODE = {'trust_remote_code': False}
 
 
-def load_tokenizer(reference: str, revision: str | None = None) -> Any:
+def load_tokenizer(
+    reference: str, revision: str | None = None
+) -> 'PreTrainedTokenizerBase':
     """The tokenizer of a model; for an adapter, that of its base."""
     place = resolve(reference)
     if isinstance(place, Path):
@@ -124,11 +133,11 @@ def check_words(reference: str) -> None:
 
 def load_model(
     reference: str,
-    auto_class: Any,
+    auto_class: 'AutoClass',
     device: str = 'cpu',
     revision: str | None = None,
-    **options: Any,
-) -> Any:
+    **options: object,
+) -> 'PreTrainedModel':
     """
     Load a model in evaluation mode, in fp32, with gradients off.
 
@@ -159,7 +168,7 @@ def load_model(
 
 def load_seq2seq(
     reference: str, device: str = 'cpu', revision: str | None = None
-) -> tuple[Any, Any]:
+) -> tuple['PreTrainedModel', 'PreTrainedTokenizerBase']:
     """
     Load an encoder-decoder in fp32, and its tokenizer. A folder may have an adapter
     instead of weights, whose ``adapter.json`` names the model that it belongs to.
@@ -178,7 +187,7 @@ def stored_folder(reference: str) -> Path | None:
     return place if isinstance(place, Path) and has_model(place) else None
 
 
-def _load_stored(folder: Path, auto_class: Any) -> Any:
+def _load_stored(folder: Path, auto_class: 'AutoClass') -> 'PreTrainedModel':
     expected = SEQ2SEQ if 'Seq2Seq' in auto_class.__name__ else ENCODER
     from parlai_q2.models.converted.convert import as_transformers
 
@@ -190,7 +199,7 @@ def _load_stored(folder: Path, auto_class: Any) -> Any:
 
 
 def _from_pretrained(
-    auto_class: Any, reference: str, revision: str | None, **options: Any
+    auto_class: 'AutoClass', reference: str, revision: str | None, **options: Any
 ) -> Any:
     place = resolve(reference)
     if isinstance(place, str):

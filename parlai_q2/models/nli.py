@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.device import map_unique
 from parlai_q2.models.lazy import Lazy
@@ -93,7 +94,7 @@ def check_labels(labels: Mapping[str, int]) -> None:
 
 
 def find_labels(
-    labels: Mapping[str, int] | None, config: Any, model: str
+    labels: Mapping[str, int] | None, config: object, model: str
 ) -> dict[str, int]:
     """
     The labels of a loaded model: class names and the indices of their outputs.
@@ -125,7 +126,7 @@ def find_labels(
     return dict(labels)
 
 
-def check_classifier(config: Any, model: str) -> None:
+def check_classifier(config: object, model: str) -> None:
     """
     Raise ConfigError unless a model is a classifier: transformers would give any other
     a random head.
@@ -147,14 +148,14 @@ def check_classifier(config: Any, model: str) -> None:
     )
 
 
-def read_field(config: Any, name: str) -> Any:
+def read_field(config: object, name: str) -> Any:
     """A field of a configuration, an object or a mapping; None if it has none."""
     if isinstance(config, Mapping):
         return config.get(name)
     return getattr(config, name, None)
 
 
-def output_names(config: Any) -> list[str]:
+def output_names(config: object) -> list[str]:
     """The names of a model's outputs, in order, as its configuration has them."""
     by_id = read_field(config, 'id2label')
     if not isinstance(by_id, Mapping):
@@ -190,7 +191,7 @@ def _named_labels(names: list[str], model: str) -> dict[str, int]:
 # The share of what the model can read that leaves room for some of the premise.
 MOST_FOR_HYPOTHESIS = 0.75
 # Usual values, which signatures leave out.
-USUAL: Mapping[str, tuple[Any, ...]] = {
+USUAL: Mapping[str, tuple[object, ...]] = {
     'labels': (
         'entailment,neutral,contradiction',
         'entailment,neutral,contradiction,generic',
@@ -240,7 +241,7 @@ class SequenceNliModel(Backend):
         self.tokenizer = Lazy(self._tokens)
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         return {
             self.role: self.identity(),
             f'{self.role}_engine': self.engine,
@@ -254,7 +255,7 @@ class SequenceNliModel(Backend):
         return map_unique(pairs, self._classify_long)
 
     @property
-    def _details(self) -> dict[str, Any]:
+    def _details(self) -> JsonObject:
         labels = self.config.settings.get('labels')
         return {
             'labels': 'model' if labels is None else _listed(labels),

@@ -1,8 +1,9 @@
 """The interfaces of Q2's three models. Any object with these methods can be used."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from parlai_q2.json_values import JsonObject
 from parlai_q2.text.class_map import Finding
 from parlai_q2.turns import Span
 
@@ -41,7 +42,7 @@ class QuestionGenerator(Protocol):
     """Generates questions about a span of a text."""
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """Everything that determines the questions, for signatures."""
 
     def generate(self, pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
@@ -57,7 +58,7 @@ class QuestionAnswerer(Protocol):
     """Answers a question from a text, or says that the text has no answer."""
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """Everything that determines the answers, for signatures."""
 
     def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Span | None]:
@@ -73,7 +74,7 @@ class NliModel(Protocol):
     """Says whether a premise entails a hypothesis."""
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """Everything that determines the classes, for signatures."""
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:

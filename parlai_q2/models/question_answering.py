@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.device import map_unique
 from parlai_q2.models.tokens import Tokens
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 OVERLAP_SHARE = 3
 QUESTION_SHARE = 6  # a question may take up to a sixth of the model's tokens
 # Usual values, which signatures leave out. ``argmax`` has no maximum answer length.
-USUAL: Mapping[str, tuple[Any, ...]] = {
+USUAL: Mapping[str, tuple[object, ...]] = {
     'qa_max_tokens': (384,),
     'qa_answer_tokens': (21, None),
 }
@@ -78,7 +79,7 @@ class SpanQuestionAnswerer(Backend):
         self.max_answer_tokens, self.max_tokens = max_answer_tokens, max_tokens
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         threshold = (
             f'{self.no_answer_threshold:g}' if self.reading == SpanChoice.JOINT else ''
         )

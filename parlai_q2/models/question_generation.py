@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.converted.binary import SEQ2SEQ
 from parlai_q2.models.converted.engine import (
@@ -32,7 +33,7 @@ QUESTION_PROMPT = 'answer: {answer}  context: {context}'
 # mrm8488/t5-base-finetuned-question-generation-ap starts each question with this.
 QUESTION_PREFIX = 'question: '
 # Usual values, which signatures leave out. Greedy search does not restrict repetition.
-USUAL: Mapping[str, tuple[Any, ...]] = {
+USUAL: Mapping[str, tuple[object, ...]] = {
     'qg_no_repeat_ngram': (3, None),
     'qg_new_tokens': (40,),
     'qg_prompt_tokens': (160,),
@@ -106,7 +107,7 @@ class Seq2SeqQuestionGenerator(Backend):
         self.max_new_tokens, self.max_prompt_tokens = max_new_tokens, max_prompt_tokens
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         details = {
             'qg_no_repeat_ngram': (
                 self.no_repeat_ngram_size

@@ -6,13 +6,14 @@ transformers would take longer to import than the shipped models to load.
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from parlai_q2.errors import ModelError
 from parlai_q2.models.folder import blaming, has_file, read_object, read_text
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
+    from transformers import PreTrainedTokenizerBase
 
 FILE, SETTINGS = 'tokenizer.json', 'tokenizer_config.json'
 SPECIAL = ('bos_token', 'cls_token', 'eos_token', 'pad_token', 'unk_token')
@@ -41,7 +42,9 @@ class Tokens:
         self._truncating = lru_cache(maxsize=4)(self._build)
 
     @classmethod
-    def of_transformers(cls, tokenizer: Any, model: str) -> 'Tokens':
+    def of_transformers(
+        cls, tokenizer: 'PreTrainedTokenizerBase', model: str
+    ) -> 'Tokens':
         """
         The same tokens as a tokenizer of transformers.
 
@@ -57,7 +60,7 @@ class Tokens:
         names = {name: str(token) for name, token in special.items() if token}
         return cls(backend.to_str(), names, tokenizer.model_input_names)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return Tokens, (self._text, self.special, self.inputs)
 
     def ids(self, text: str) -> list[int]:

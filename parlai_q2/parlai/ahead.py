@@ -28,7 +28,7 @@ _WATCHED = 'parlai_q2_watched'
 class PeekableIterator:
     """A generator whose next values can be looked at before they are taken."""
 
-    def __init__(self, values: Iterator[Any]):
+    def __init__(self, values: Iterator[object]):
         self._values = values
         self._held: deque[Any] = deque()
 
@@ -74,12 +74,12 @@ def watch_teachers() -> None:
     StreamDialogData.get = get_of_all
 
 
-def in_order(teacher: Any) -> bool:
+def in_order(teacher: object) -> bool:
     """Whether a teacher sends its episodes one after another."""
     return is_stream(teacher) or not getattr(teacher, 'random', True)
 
 
-def is_stream(teacher: Any) -> bool:
+def is_stream(teacher: object) -> bool:
     return isinstance(teacher, DialogTeacher) and bool(teacher.stream)
 
 
@@ -128,6 +128,6 @@ def _of_stream(teacher: Any) -> Iterator[list[Message]]:
         yield episode
 
 
-def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+def _chain(first: object, rest: Iterator[object]) -> Iterator[Any]:
     yield first
     yield from rest

@@ -21,6 +21,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import DialogTeacher
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
+from parlai.utils.typing import TShared
 
 from parlai_q2.evaluate.find import View
 from parlai_q2.evaluate.sets import AnnotatedResponse, expand_aliases, narrow_words
@@ -84,7 +85,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
             )
         return parser
 
-    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
+    def __init__(self, opt: Opt, shared: TShared | None = None):
         self._as_published = opt.get('published_labels', False)
         # Whether the last turn shown awaits an answer and has no label.
         self._unlabelled = False
@@ -123,7 +124,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
         once = self.context_fields is not None and self.view == View.DIALOGUE
         return _distinct_contexts(turns) if once else turns
 
-    def share(self) -> dict[str, Any]:
+    def share(self) -> TShared:
         return {**super().share(), 'turns': self.turns}
 
     def act(self) -> Message:
@@ -190,7 +191,7 @@ def make_teachers(
     module: str,
     folds: Mapping[str, str] | None = None,
     mixin: type = Q2TeacherMixin,
-    **attributes: Any,
+    **attributes: object,
 ) -> tuple[Any, Any, Any]:
     """
     Make the teachers of a task, one for each view.

@@ -10,6 +10,7 @@ from typing import Any
 from parlai.core.loader import load_teacher_module
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
+from parlai.utils.typing import TShared
 
 
 def own_name(task: str) -> str:
@@ -32,7 +33,7 @@ class AnyTask:
                 teacher.add_cmdline_args(parser, Opt({**opt, 'task': own_name(task)}))
         return parser
 
-    def __new__(cls, opt: Opt, shared: dict[str, Any] | None = None) -> Any:
+    def __new__(cls, opt: Opt, shared: TShared | None = None) -> Any:
         name = own_name(opt['task'])
         return load_teacher_module(name)(Opt({**opt, 'task': name}), shared)
 

@@ -45,7 +45,7 @@ class Pair(NamedTuple):
     response: str
 
 
-def find_pair(message: Mapping[str, Any]) -> Pair | None:
+def find_pair(message: Mapping[str, object]) -> Pair | None:
     """
     The knowledge and the response that a message asks about; None without a response.
     They are in the message's fields, or both in ``text``, where the response follows
@@ -65,7 +65,7 @@ def find_pair(message: Mapping[str, Any]) -> Pair | None:
     return Pair(find_knowledge(fields) or before.strip(), response.strip())
 
 
-def need_pair(message: Mapping[str, Any]) -> Pair:
+def need_pair(message: Mapping[str, object]) -> Pair:
     """As :func:`find_pair`; an InputError when the message has no response."""
     pair = find_pair(message)
     if pair is None:

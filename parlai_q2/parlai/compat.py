@@ -79,7 +79,9 @@ def bridge_downloads() -> None:
 
     original = build_data.download
 
-    def download(url: str, path: str, fname: str, *rest: Any, **options: Any) -> None:
+    def download(
+        url: str, path: str, fname: str, *rest: object, **options: object
+    ) -> None:
         try:
             original(url, path, fname, *rest, **options)
         # What requests raises, and what ParlAI makes of it.
@@ -181,7 +183,7 @@ def bridge_hugging_face_dictionary() -> None:
     if module is None:
         return
 
-    def txt2vec(self: Any, text: str, vec_type: Any = list) -> Any:
+    def txt2vec(self: Any, text: str, vec_type: object = list) -> Any:
         return self.hf_tokenizer.encode(
             self.format_text(text),
             add_special_tokens=self.add_special_tokens,

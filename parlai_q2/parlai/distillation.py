@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
 
 from parlai.core.agents import Agent
 from parlai.core.message import Message
@@ -25,13 +24,14 @@ from parlai_q2.filtering.judge import (
     read_labels,
 )
 from parlai_q2.io.knowledge import KnowledgeSource
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.turns import joined
 
 ABSTAINED = 'the model abstained'
 GOLD = 'gold_labels'
 
-Episode = Sequence[dict[str, Any]]
+Episode = Sequence[JsonObject]
 
 
 def replies(
@@ -79,7 +79,7 @@ def _ask(episode: Episode, turn: int) -> Message:
     return message
 
 
-def reply_record(reply: Mapping[str, Any]) -> dict[str, Any]:
+def reply_record(reply: JsonMapping) -> JsonObject:
     """
     The parts of a model's message that are stored, as JSON-safe values.
 
@@ -96,8 +96,8 @@ def reply_record(reply: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def judge_replies(
-    episodes: Iterable[Sequence[Mapping[str, Any]]],
-    records: Iterable[Sequence[Mapping[str, Any]]],
+    episodes: Iterable[Sequence[Mapping[str, object]]],
+    records: Iterable[Sequence[Mapping[str, object]]],
     scorer: Scorer,
     policy: Policy,
     source: KnowledgeSource = MESSAGES,
@@ -110,9 +110,9 @@ def judge_replies(
     :param source: where knowledge comes from besides the messages.
     :return: one episode for each reply, since its history is what people said.
     """
-    waiting: deque[Mapping[str, Any]] = deque()
+    waiting: deque[JsonMapping] = deque()
 
-    def single() -> Iterator[list[dict[str, Any]]]:
+    def single() -> Iterator[list[JsonObject]]:
         for episode, of_episode in zip(episodes, records, strict=True):
             for message, record in zip(
                 references(episode, of_episode, source), of_episode, strict=True
@@ -127,10 +127,10 @@ def judge_replies(
 
 
 def references(
-    episode: Sequence[Mapping[str, Any]],
-    records: Sequence[Mapping[str, Any]],
+    episode: Sequence[Mapping[str, object]],
+    records: Sequence[Mapping[str, object]],
     source: KnowledgeSource = MESSAGES,
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     """
     The messages of an episode, each with the model's reply as its label, the human
     labels in ``gold_labels``, and all that was said before in its text.

@@ -21,6 +21,7 @@ from parlai.core.opt import Opt
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.distributed import override_print
 from parlai.utils.misc import nice_report
+from parlai.utils.typing import TShared
 
 from parlai_q2.errors import ConfigError, Q2Error, WorkerError
 from parlai_q2.parlai.task_strings import register
@@ -132,7 +133,7 @@ def share_episodes(rank: int, size: int) -> None:
     teachers.num_workers = lambda: size
     init = teachers.FixedDialogTeacher.__init__
 
-    def init_share(self: Any, opt: Opt, shared: dict[str, Any] | None = None) -> None:
+    def init_share(self: Any, opt: Opt, shared: TShared | None = None) -> None:
         init(self, opt, shared)
         # These teachers divide their episodes themselves.
         if isinstance(self, (teachers.DialogTeacher, teachers.ChunkTeacher)):

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import parlai.utils.logging as logging
 from parlai.core.params import ParlaiParser
@@ -33,7 +32,7 @@ from parlai_q2.io.write import (
     write_text,
     writing,
 )
-from parlai_q2.json_values import write_json
+from parlai_q2.json_values import JsonMapping, JsonObject, write_json
 from parlai_q2.options import Options
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.calibrated import ExtendedScorer
@@ -121,7 +120,7 @@ class Judge:
 @contextmanager
 def conversation_file(
     path: Path, opt: Options, signature: str
-) -> Iterator[Callable[[Iterable[Mapping[str, Any]]], None]]:
+) -> Iterator[Callable[[Iterable[JsonMapping]], None]]:
     """
     Write a file of conversations, with ParlAI's metadata beside it. It gets its name
     when the context ends; after an error nothing is left of it.
@@ -138,7 +137,7 @@ def conversation_file(
         lock = hold(part)
         stream = open(part, 'w', encoding='ascii')  # noqa: SIM115 (closed on exit below)
 
-    def write(conversations: Iterable[Mapping[str, Any]]) -> None:
+    def write(conversations: Iterable[Mapping[str, object]]) -> None:
         for conversation in conversations:
             line = {**conversation, 'metadata_path': str(metadata)}
             # ASCII only: ParlAI also splits lines at Unicode line separators.
@@ -186,7 +185,7 @@ def write_filtered(
     opt: Options | None = None,
     total: int | None = None,
     is_cached: Callable[[], bool] = lambda: False,
-) -> dict[str, Any]:
+) -> JsonObject:
     """
     Write judged episodes, with a progress bar.
 
@@ -232,7 +231,7 @@ def write_filtered(
     return counts
 
 
-def _write_summary(counts: Mapping[str, Any], outfile: Path) -> None:
+def _write_summary(counts: Mapping[str, object], outfile: Path) -> None:
     """Write a summary beside the kept conversations, for programs and for people."""
     for ending, text in (
         (SUMMARY, write_json(counts, indent=1) + '\n'),
@@ -243,7 +242,7 @@ def _write_summary(counts: Mapping[str, Any], outfile: Path) -> None:
             write_text(place, text)
 
 
-def _log_counts(counts: Mapping[str, Any], outfile: Path) -> None:
+def _log_counts(counts: JsonMapping, outfile: Path) -> None:
     """Log what came of it, and where it is."""
     logging.info(f'Wrote {outfile}. {sentence(counts)}')
     if not counts['kept']:

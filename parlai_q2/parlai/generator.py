@@ -18,6 +18,7 @@ import torch
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.torch_agent import Batch, History, Output, TorchAgent
+from parlai.utils.typing import TShared
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import USER, SpokenTurn
@@ -109,7 +110,7 @@ class CandidateFinder:
 class RankedBeam:
     """Ranked hypotheses, best first, with the interface of a finished ParlAI search."""
 
-    def __init__(self, hypotheses: Sequence[Any]):
+    def __init__(self, hypotheses: Sequence[object]):
         self.hypotheses = list(hypotheses)
 
     def get_rescored_finished(self, n_best: int | None = None) -> list[Any]:
@@ -125,7 +126,7 @@ def pair_with_best(beams: Sequence[RankedBeam]) -> tuple[list[Any], list[Any]]:
 class GroundedHistory(History):
     """A history that remembers the knowledge in its turns."""
 
-    def __init__(self, *args: Any, **kwargs: Any):
+    def __init__(self, *args: object, **kwargs: object):
         super().__init__(*args, **kwargs)
         self._knowledge_lines: set[str] = set()
 
@@ -164,7 +165,7 @@ class GroundedHistory(History):
 class ChatHistory(GroundedHistory):
     """A history that also knows which of its turns are the agent's replies."""
 
-    def __init__(self, *args: Any, **kwargs: Any):
+    def __init__(self, *args: object, **kwargs: object):
         super().__init__(*args, **kwargs)
         self._is_reply: list[bool] = []
         self._adding_reply = False
@@ -208,7 +209,7 @@ class CandidateAgent(CandidateFinder, TorchAgent):
     def history_class(cls) -> type[ChatHistory]:
         return ChatHistory
 
-    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
+    def __init__(self, opt: Opt, shared: TShared | None = None):
         if shared:
             self.loaded = shared['loaded']
         else:
@@ -270,14 +271,14 @@ class CandidateAgent(CandidateFinder, TorchAgent):
     def build_model(self) -> None:
         """Build no model: :meth:`load` has loaded it."""
 
-    def share(self) -> dict[str, Any]:
+    def share(self) -> TShared:
         return {**super().share(), 'loaded': self.loaded}
 
     def observe(self, observation: Message) -> Message:
         return super().observe(readable(observation))
 
     def vectorize(
-        self, obs: Message, history: History, *args: Any, **kwargs: Any
+        self, obs: Message, history: History, *args: object, **kwargs: object
     ) -> Message:
         """Add the model's input to the observation."""
         knowledge = find_knowledge(obs) or ''
@@ -294,7 +295,9 @@ class CandidateAgent(CandidateFinder, TorchAgent):
     def is_valid(self, obs: Message) -> bool:
         return super().is_valid(obs) and CONTEXT in obs
 
-    def batchify(self, obs_batch: list[Message], *args: Any, **kwargs: Any) -> Batch:
+    def batchify(
+        self, obs_batch: list[Message], *args: object, **kwargs: object
+    ) -> Batch:
         batch = super().batchify(obs_batch, *args, **kwargs)
         if batch.valid_indices is not None:
             batch[CONTEXT] = [obs_batch[i][CONTEXT] for i in batch.valid_indices]
@@ -314,7 +317,7 @@ class CandidateAgent(CandidateFinder, TorchAgent):
         return Output([row[0][0] for row in hypotheses], beam_texts=hypotheses)
 
     def _generate(
-        self, batch: Batch, beam_size: int, max_ts: Any, prefix_tokens: Any = None
+        self, batch: Batch, beam_size: int, max_ts: object, prefix_tokens: object = None
     ) -> tuple[list[Any], list[Any]]:
         """The first replies, in the form of ParlAI's finished searches."""
         beams = []

@@ -21,6 +21,7 @@ from parlai.utils import logging
 from parlai.utils.io import PathManager
 
 from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.json_values import JsonObject
 from parlai_q2.options import Options
 from parlai_q2.turns import without_surrogates
 
@@ -68,7 +69,7 @@ def saved_folder(opt: Options) -> Path | None:
     return None
 
 
-def read_options(path: str) -> dict[str, Any]:
+def read_options(path: str) -> JsonObject:
     """
     The options in an option file (``.opt``).
 
@@ -103,7 +104,7 @@ def load_options(cls: type[Opt], optfile: str) -> Opt:
 class WeightsOnly:
     """Put before a ``TorchAgent``, lets it read its checkpoint without unpickling."""
 
-    def load(self, path: str) -> dict[str, Any]:
+    def load(self, path: str) -> JsonObject:
         """
         Load the weights, and the optimizer's state where there is an optimizer.
 
@@ -113,7 +114,7 @@ class WeightsOnly:
         agent: Any = self
         try:
             with PathManager.open(path, 'rb') as stream:
-                states: dict[str, Any] = torch.load(
+                states: JsonObject = torch.load(
                     stream, map_location='cpu', weights_only=True
                 )
         except (pickle.UnpicklingError, RuntimeError, EOFError) as e:

@@ -95,7 +95,7 @@ class ScoringMutator(ManyEpisodeMutator):
         """Of an episode's examples, those that are scored: the first of each turn."""
         return [of_turn[0] for of_turn in examples if of_turn]
 
-    def will_read(self, teacher: Any, place: int) -> None:
+    def will_read(self, teacher: object, place: int) -> None:
         """Learn whose episodes it gets; see :mod:`.ahead`."""
         self._teacher = teacher, place
 

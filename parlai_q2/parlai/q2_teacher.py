@@ -32,6 +32,7 @@ from parlai.core.params import ParlaiParser
 from parlai.utils import logging
 from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
+from parlai.utils.typing import TShared
 
 from parlai_q2.claims import GENERIC_PART, Comparison, Label, Score
 from parlai_q2.cli.knowledge_options import add_knowledge_options, source_from_opt
@@ -289,7 +290,7 @@ class Q2TeacherMixin(_Base):
         )
         return parser
 
-    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
+    def __init__(self, opt: Opt, shared: TShared | None = None):
         # First, since some teachers call reset() in their __init__.
         evaluating = not DatatypeHelper.is_training(opt['datatype'])
         self._q2_turn: Message | None = None
@@ -310,7 +311,7 @@ class Q2TeacherMixin(_Base):
         )
         super().__init__(opt, shared)
 
-    def share(self) -> dict[str, Any]:
+    def share(self) -> TShared:
         return {
             **super().share(),
             'q2_queue': self._q2_queue,

@@ -78,7 +78,7 @@ class TaskEpisodes:
 
 
 def digest(
-    episodes: Iterable[Sequence[Mapping[str, Any]]], left_out: Sequence[str] = ()
+    episodes: Iterable[Sequence[Mapping[str, object]]], left_out: Sequence[str] = ()
 ) -> str:
     """
     The SHA-256 of all messages, in order, without the fields that are ``left_out`` and

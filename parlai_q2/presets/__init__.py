@@ -148,7 +148,7 @@ def with_detector(preset: Preset, detector: str) -> Preset:
 
 
 def overlay_settings(
-    below: Mapping[str, Any], above: Mapping[str, Any]
+    below: Mapping[str, object], above: Mapping[str, object]
 ) -> dict[str, Any]:
     """
     A section's settings with others above them. A ``batch_size`` above also removes

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from parlai_q2.errors import InputError
 from parlai_q2.intervals import mean_interval
 from parlai_q2.io.write import write_text
+from parlai_q2.json_values import JsonObject
 from parlai_q2.report.entries import Entry
 from parlai_q2.report.overview import distinct_signatures
 from parlai_q2.report.page import (
@@ -124,7 +125,7 @@ def _record_key(entry: Entry) -> tuple[str, ...]:
     return (entry['id'], *_text_key(entry))
 
 
-def compare_entries(before: Entry, after: Entry) -> dict[str, Any]:
+def compare_entries(before: Entry, after: Entry) -> JsonObject:
     """
     How one response changed, as the page's data.
 

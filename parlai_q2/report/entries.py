@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 from parlai_q2.claims import Claim, MistakeKind, Score, Status
 from parlai_q2.errors import InputError
-from parlai_q2.json_values import is_number
+from parlai_q2.json_values import JsonMapping, JsonObject, is_number
 from parlai_q2.lines import Judged, read_line
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.text.visible import one_line, source_line, visible
 from parlai_q2.turns import PASSAGE_END, Passage, Span, heading_of
 
-Entry = dict[str, Any]
+Entry = JsonObject
 PERSON_LABELS = ('given_label', 'q2_label')
 # Instead of a status, for the title of a passage.
 TITLE = 'title'
@@ -161,7 +161,7 @@ def _shorten(text: str, head: int, tail: int) -> list[TextPiece]:
     return [TextPiece(part) for part in (beginning, note, ending) if part]
 
 
-def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
+def read_entry(record: Mapping[str, object], place: int = 1) -> Entry:
     """
     Convert one scored record to the page's data.
 
@@ -178,7 +178,7 @@ def read_entry(record: Mapping[str, Any], place: int = 1) -> Entry:
     return make_entry(replace(judged, annotation=label), place)
 
 
-def person_label(record: Mapping[str, Any], field: str = '') -> str:
+def person_label(record: Mapping[str, object], field: str = '') -> str:
     """
     What a person called a response; empty if nobody did.
 
@@ -283,7 +283,7 @@ def _parts(values: Mapping[str, float]) -> dict[str, float | None]:
     return {one_line(name): _number(value) for name, value in sorted(values.items())}
 
 
-def _claim(claim: Claim, passages: Sequence[Passage]) -> dict[str, Any]:
+def _claim(claim: Claim, passages: Sequence[Passage]) -> JsonObject:
     return {
         'text': visible(claim.span.text),
         # Words without a question are told apart by their place.
@@ -364,15 +364,15 @@ def describe_answer(claim: Claim) -> str:
 
 
 def first_and_chosen(
-    candidates: Sequence[Mapping[str, Any]],
-) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
+    candidates: Sequence[Mapping[str, object]],
+) -> tuple[JsonMapping | None, JsonMapping | None]:
     """The generator's first candidate and the chosen one, perhaps the same; or None."""
     first = next((c for c in candidates if c.get('first')), None)
     chosen = next((c for c in candidates if c.get('chosen')), None)
     return first, chosen
 
 
-def read_turn(message: str, reply: Mapping[str, Any]) -> dict[str, Any]:
+def read_turn(message: str, reply: Mapping[str, object]) -> JsonObject:
     """
     Convert one turn of a chat to the page's data.
 

@@ -17,7 +17,6 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
@@ -49,7 +48,9 @@ Row = tuple[str, str, str]
 
 
 def write_report(
-    records: Iterable[Mapping[str, Any]], path: str | Path, title: str = DEFAULT_TITLE
+    records: Iterable[Mapping[str, object]],
+    path: str | Path,
+    title: str = DEFAULT_TITLE,
 ) -> Path:
     """
     Write scored records as a page.
@@ -114,7 +115,7 @@ def write_page(
 
 
 def render(
-    template: str, styles: Sequence[str], scripts: Sequence[str], **values: Any
+    template: str, styles: Sequence[str], scripts: Sequence[str], **values: object
 ) -> str:
     """
     Fill a page's template; all values are escaped but the data of :func:`embed`.
@@ -136,7 +137,7 @@ def render_chat(model: str) -> str:
     return render('chat.html', ['page.css', 'chat.css'], scripts, title=title)
 
 
-def embed(data: Any) -> str:
+def embed(data: object) -> str:
     """Data as JSON that is safe inside a script element."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(',', ':'))
     return text.translate(_JSON_ESCAPES)

@@ -10,13 +10,14 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import TextIOWrapper
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.files import Location, shards_in
 from parlai_q2.io.formats import Format
 from parlai_q2.io.parquet import is_parquet
 from parlai_q2.io.read import Record, read_records
+from parlai_q2.json_values import JsonObject
 from parlai_q2.lines import Judged, read_line, read_logged_turn
 from parlai_q2.report.entries import Entry, make_entry, person_label
 from parlai_q2.text.visible import one_line
@@ -36,7 +37,7 @@ class ScoredRecord(NamedTuple):
     source: str
     line: int
     place: int
-    fields: dict[str, Any]
+    fields: JsonObject
     judged: Judged
 
 

@@ -9,7 +9,7 @@ with the line that introduces it; or a cell of a table, with the name of its row
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
 from parlai_q2.presets import Section, load_preset
@@ -107,7 +107,7 @@ class AnswerReader:
     :param preset: whose question-answering model reads.
     """
 
-    def __init__(self, preset: str = 'mini', **options: Any):
+    def __init__(self, preset: str = 'mini', **options: object):
         self._model = backend(
             SpanQuestionAnswerer,
             load_preset(preset),

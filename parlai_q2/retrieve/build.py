@@ -56,7 +56,7 @@ def build(
     *,
     documents: Documents | None = None,
     seconds: float | None = None,
-    report_document: Callable[[str], Any] = lambda name: None,
+    report_document: Callable[[str], object] = lambda name: None,
     report_vectors: Progress = lambda count, total: None,
 ) -> tuple[Manifest, Changes]:
     """
@@ -126,7 +126,7 @@ class _Builder:
         self,
         documents: Documents,
         seconds: float | None,
-        report_document: Callable[[str], Any],
+        report_document: Callable[[str], object],
         report_vectors: Progress,
     ) -> tuple[Manifest, Changes]:
         old_vectors = self._usable_vectors()

@@ -15,15 +15,15 @@ makes something up.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
 
 import yaml
 
 from parlai_q2.io.knowledge import TurnKnowledge
+from parlai_q2.json_values import JsonMapping
 from parlai_q2.retrieve.answers import (
     QUOTE_WORDS,
     Answer,
@@ -93,14 +93,14 @@ def courtesy(text: str) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def load_rule() -> Mapping[str, Any]:
+def load_rule() -> JsonMapping:
     """When a passage answers a question: what ``answering.yaml`` says."""
     return _load_data('answering.yaml')
 
 
-def _load_data(name: str) -> Mapping[str, Any]:
+def _load_data(name: str) -> JsonMapping:
     text = files('parlai_q2.retrieve').joinpath(name).read_text('utf-8')
-    fields: Mapping[str, Any] = yaml.safe_load(text)
+    fields: JsonMapping = yaml.safe_load(text)
     return fields
 
 

@@ -213,11 +213,11 @@ class Store:
         option = 'freq' if field == WORDS else 'basic'
         return tantivy().Query.term_query(self._index.schema, field, value, option)
 
-    def _find(self, query: Any, k: int) -> Iterator[Any]:
+    def _find(self, query: object, k: int) -> Iterator[Any]:
         for _, address in self._rank(query, k):
             yield self._searcher.doc(address)
 
-    def _rank(self, query: Any, k: int) -> list[tuple[float, Any]]:
+    def _rank(self, query: object, k: int) -> list[tuple[float, Any]]:
         limit = max(1, min(k, self._searcher.num_docs))
         hits: list[tuple[float, Any]] = self._searcher.search(
             query, limit, count=False
@@ -234,7 +234,7 @@ def _read_json(entry: Any, field: str) -> Any:
     return json.loads(bytes(entry.get_first(field)))
 
 
-def _read_passage(entry: Any) -> Passage:
+def _read_passage(entry: object) -> Passage:
     text, title, source = _read_json(entry, BODY)
     return Passage(text, title, Source(*source) if source else None)
 

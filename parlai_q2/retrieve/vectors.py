@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from parlai_q2.io.write import write_text
 from parlai_q2.packages import import_package
 from parlai_q2.retrieve.encoder import TextEncoder
 from parlai_q2.retrieve.store import Store, searched_text
+
+if TYPE_CHECKING:
+    from usearch.index import Index
 
 KEYS, ROWS, STATE, GRAPH = 'keys.npy', 'vectors.npy', 'state.json', 'graph.usearch'
 # As many are compared with a query in some 30 ms of one core.
@@ -41,7 +44,9 @@ class Vectors:
     :param graph: usearch's index of the rows, where there is one.
     """
 
-    def __init__(self, keys: np.ndarray, rows: np.ndarray, graph: Any = None):
+    def __init__(
+        self, keys: np.ndarray, rows: np.ndarray, graph: 'Index | None' = None
+    ):
         self.keys, self.stored, self._graph = keys, rows, graph
         self._rows: np.ndarray | None = None
 
@@ -88,7 +93,8 @@ class Vectors:
         k = min(k, len(self.keys))
         if self._graph is not None:
             matches = self._graph.search(query, k)
-            rows, products = matches.keys, 1 - matches.distances
+            rows: Sequence[int] | np.ndarray = matches.keys
+            products = 1 - matches.distances
         else:
             rows, products = self._compare_all(query, k)
         keys = (int(self.keys[row]) for row in rows)
@@ -109,7 +115,7 @@ def make_vectors(
     store: Store,
     encoder: TextEncoder,
     old: Path | None = None,
-    report: Callable[[int, int], Any] = lambda count, total: None,
+    report: Callable[[int, int], object] = lambda count, total: None,
 ) -> None:
     """
     Write the vectors of all passages of a store. What a stopped run wrote is kept.
@@ -155,7 +161,9 @@ def _encode(
     return rows
 
 
-def _begin(folder: Path, keys: np.ndarray, width: int, digest: str) -> tuple[int, Any]:
+def _begin(
+    folder: Path, keys: np.ndarray, width: int, digest: str
+) -> tuple[int, np.memmap]:
     """How many vectors are there already, and all of them, to be written."""
     shape = (len(keys), width)
     with suppress(OSError, ValueError, KeyError, TypeError):
@@ -194,11 +202,11 @@ def _make_graph(folder: Path) -> None:
     graph.save(str(folder / GRAPH))
 
 
-def _new_graph(width: int) -> Any:
+def _new_graph(width: int) -> 'Index':
     user = f'Searching the vectors of more than {EXACT:,} passages'
     library = import_package('usearch.index', 'usearch', 'dense', user)
     # Of vectors of length 1 the inner product is the cosine; DPR's are longer.
-    return library.Index(
+    graph: Index = library.Index(
         ndim=width,
         metric='ip',
         dtype='f16',
@@ -206,3 +214,4 @@ def _new_graph(width: int) -> Any:
         expansion_add=EXPANSION_ADD,
         expansion_search=EXPANSION_SEARCH,
     )
+    return graph

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import chain, islice
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from parlai_q2.errors import Flaw, InputError, RecordError
 from parlai_q2.io.files import Location, read_state
@@ -42,6 +42,16 @@ TOO_DEEP = (
     'or give them as text.'
 )
 Line = JsonObject
+
+
+class ItemChunk(Protocol):
+    """What an engine works on at a time."""
+
+    @property
+    def items(self) -> Sequence[Any]: ...
+
+
+ChunkT = TypeVar('ChunkT', bound=ItemChunk)
 
 
 class Loaded(NamedTuple):
@@ -79,8 +89,8 @@ class JobEngine(Protocol):
     signature: str
 
     def run(
-        self, chunks: Iterator[Any]
-    ) -> Generator[tuple[Any, list[Any]], None, None]:
+        self, chunks: Iterator[ChunkT]
+    ) -> Generator[tuple[ChunkT, list[Any]], None, None]:
         """
         Yield each chunk with the results of its ``items``, in order. Chunks are read
         only as they are needed. Closing the generator stops the work.
@@ -88,7 +98,7 @@ class JobEngine(Protocol):
 
     def __enter__(self) -> 'JobEngine': ...
 
-    def __exit__(self, *error: Any) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
 class LocalEngine:
@@ -102,14 +112,14 @@ class LocalEngine:
         self._calls = CALLS if is_thread_safe else 1
 
     def run(
-        self, chunks: Iterator[Any]
-    ) -> Generator[tuple[Any, list[Any]], None, None]:
+        self, chunks: Iterator[ChunkT]
+    ) -> Generator[tuple[ChunkT, list[Any]], None, None]:
         """Yield each chunk with its results."""
         if self._calls == 1:
             for chunk in chunks:
                 yield chunk, self._process(chunk.items)
             return
-        under_way: deque[tuple[Any, Future[list[Any]]]] = deque()
+        under_way: deque[tuple[ChunkT, Future[list[Any]]]] = deque()
         with ThreadPoolExecutor(self._calls, 'models') as threads:
             try:
                 for chunk in chunks:
@@ -130,7 +140,7 @@ class LocalEngine:
     def __enter__(self) -> 'LocalEngine':
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         """Nothing was started."""
 
 
@@ -198,7 +208,7 @@ def measure_length(fields: JsonMapping) -> int | None:
     return copies * lengths[0] + lengths[1]
 
 
-def _count_characters(values: list[Any]) -> int | None:
+def _count_characters(values: Sequence[object]) -> int | None:
     total = 0
     for _ in range(MAX_DEPTH):
         total += sum(len(value) for value in values if isinstance(value, str))
@@ -208,9 +218,9 @@ def _count_characters(values: list[Any]) -> int | None:
     return None if any(isinstance(v, (dict, list)) for v in values) else total
 
 
-def _unnest(values: list[Any]) -> list[Any]:
+def _unnest(values: Sequence[object]) -> list[object]:
     """The values that lists and objects hold."""
-    inner: list[Any] = []
+    inner: list[object] = []
     for value in values:
         if isinstance(value, dict):
             inner.extend(value.values())

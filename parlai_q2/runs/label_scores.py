@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from parlai_q2.cache.score_cache import pair_key
 from parlai_q2.claims import Score
@@ -28,7 +28,7 @@ from parlai_q2.io.write import (
     writing,
 )
 from parlai_q2.json_values import JsonMapping, JsonObject
-from parlai_q2.runs.file_run import JobEngine, Loaded
+from parlai_q2.runs.file_run import ChunkT, JobEngine, Loaded
 from parlai_q2.runs.score_job import MakeScorer
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.shell import make_pair
@@ -38,8 +38,6 @@ from parlai_q2.turns import Example
 DIGITS = 16
 
 logger = logging.getLogger(__name__)
-
-Scored = tuple[Any, list[Score | None]]
 
 
 class Item(Protocol):
@@ -116,7 +114,7 @@ class KeptScores:
     def __enter__(self) -> 'KeptScores':
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         count = self.reused + self.added
         if kind is None and self._stay:
             self._writer.finish({**self._run, 'scores': count})
@@ -125,13 +123,15 @@ class KeptScores:
         else:
             self._writer.close()
 
-    def scores(self, chunks: Iterator[Any]) -> Generator[Scored, None, None]:
+    def scores(
+        self, chunks: Iterator[ChunkT]
+    ) -> Generator[tuple[ChunkT, list[Score | None]], None, None]:
         """
         Yield each chunk and the scores of its items, in order; None for an item that no
         process survives.
         """
         size = 0
-        missing: list[Any] = []
+        missing: list[ChunkT] = []
         with closing(self._writer.raw_lines()) as written:
             for chunk in chunks:
                 raw = list(islice(written, len(chunk.items)))

@@ -50,7 +50,7 @@ class Actor:
         """Load the job; return its signature."""
         return self._answer(self._load)
 
-    def work(self, items: Sequence[Any]) -> CallOutcome:
+    def work(self, items: Sequence[object]) -> CallOutcome:
         """The result of each item."""
         assert self._process is not None, 'load() comes first'
         return self._answer(self._process, items)

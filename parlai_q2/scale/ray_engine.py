@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parlai_q2.errors import ConfigError, WorkerError
-from parlai_q2.runs.file_run import Job
+from parlai_q2.runs.file_run import ChunkT, ItemChunk, Job
 from parlai_q2.scale.actor import Actor, CallOutcome
 from parlai_q2.scale.cluster import (
     connect,
@@ -193,13 +193,13 @@ class RayEngine:
     def __enter__(self) -> 'RayEngine':
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         """Stop the actors, and Ray where it was started here."""
         self._stack.close()
 
     def run(
-        self, chunks: Iterator[Any]
-    ) -> Generator[tuple[Any, list[Any]], None, None]:
+        self, chunks: Iterator[ChunkT]
+    ) -> Generator[tuple[ChunkT, list[Any]], None, None]:
         """Yield each chunk with its results."""
         try:
             while self._hand_out(chunks):
@@ -216,7 +216,7 @@ class RayEngine:
             self._slots.clear()
             self._waiting.clear()
 
-    def _hand_out(self, chunks: Iterator[Any]) -> bool:
+    def _hand_out(self, chunks: Iterator[ItemChunk]) -> bool:
         """Give the actors what they can take; return whether anything is under way."""
         for depth in range(1, QUEUED + 1):
             for member in self._members:
@@ -229,7 +229,7 @@ class RayEngine:
         # Even if all are busy, one chunk is ready.
         return bool(self._waiting) or self._read_chunk(chunks) or bool(self._slots)
 
-    def _read_chunk(self, chunks: Iterator[Any]) -> bool:
+    def _read_chunk(self, chunks: Iterator[ItemChunk]) -> bool:
         """Read the next chunk that has items; False if there is none or no room."""
         while len(self._slots) < AHEAD * self._count:
             chunk = next(chunks, None)
@@ -265,7 +265,7 @@ class RayEngine:
         for call in ready:
             self._take_answer(calls[call], call)
 
-    def _take_answer(self, member: Member, call: Any) -> None:
+    def _take_answer(self, member: Member, call: object) -> None:
         errors = self._ray.exceptions
         try:
             answer: CallOutcome = self._ray.get(call)

@@ -28,7 +28,7 @@ B = TypeVar('B', bound=Backend)
 _LOADED: dict[tuple[str, str], Mapping[str, Lazy[Any]]] = {}
 
 
-def backend(kind: type[B], preset: Preset, section: Section, **options: Any) -> B:
+def backend(kind: type[B], preset: Preset, section: Section, **options: object) -> B:
     """
     A model of a preset's section.
 
@@ -58,7 +58,9 @@ def backend(kind: type[B], preset: Preset, section: Section, **options: Any) -> 
     return model
 
 
-def check_types(kind: type[Backend], settings: Mapping[str, Any], where: str) -> None:
+def check_types(
+    kind: type[Backend], settings: Mapping[str, object], where: str
+) -> None:
     """Raise ConfigError unless settings have the types of the backend's defaults."""
     common_parameters = inspect.signature(Backend).parameters
     for name, parameter in {
@@ -79,12 +81,12 @@ def check_types(kind: type[Backend], settings: Mapping[str, Any], where: str) ->
             )
 
 
-def nli(preset: Preset, **options: Any) -> NliModel:
+def nli(preset: Preset, **options: object) -> NliModel:
     """The NLI model of a preset."""
     return backend(SequenceNliModel, preset, Section.NLI, **options)
 
 
-def detector(preset: Preset, **options: Any) -> NliModel:
+def detector(preset: Preset, **options: object) -> NliModel:
     """The consistency model of a preset: a judge or a classifier."""
     options['role'] = Section.DETECTOR
     if 'prompt' in preset.model(Section.DETECTOR).settings:
@@ -94,7 +96,7 @@ def detector(preset: Preset, **options: Any) -> NliModel:
     return backend(SequenceNliModel, preset, Section.DETECTOR, **options)
 
 
-def relevance(preset: Preset, **options: Any) -> 'RelevanceModel':
+def relevance(preset: Preset, **options: object) -> 'RelevanceModel':
     """The model of a preset that says whether replies answer and are supported."""
     from parlai_q2.models.relevance import RelevanceModel
 

@@ -9,10 +9,10 @@ end-to-end verdict counts as inconsistent, because neutral pairs do::
     scorer = load_scorer('q2', **Q2_OPTIONS)
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from parlai_q2.options import Options
 from parlai_q2.presets import load_preset
 from parlai_q2.scorers.registry import DEFAULT_PRESET
 
@@ -28,7 +28,7 @@ Q2_OPTIONS = {'threshold': THRESHOLD, **SETTINGS}
 SCORERS = ('q2', 'q2_f1')
 
 
-def scorer_options(opt: Mapping[str, Any]) -> dict[str, Any]:
+def scorer_options(opt: Options) -> dict[str, Any]:
     """
     The options of a teacher to change for persona data; none if the scorer is not Q2. A
     threshold that the user gave is not changed.

@@ -179,5 +179,5 @@ def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def _number(value: Any, kind: type) -> bool:
+def _number(value: object, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)

@@ -189,7 +189,7 @@ def make_pair(example: Example) -> Pair:
     return example.texts, example.response
 
 
-def checked_examples(examples: Any) -> list[Example]:
+def checked_examples(examples: object) -> list[Example]:
     """The examples as a list; InputError if they are something else."""
     if isinstance(examples, Example) or not isinstance(examples, Iterable):
         raise InputError(
@@ -265,7 +265,7 @@ def _foreign_share(scorer: 'Scorer', example: Example) -> float:
     return sum(map(len, foreign)) / len(text)
 
 
-def _check(name: str, example: Example, score: Any) -> Score:
+def _check(name: str, example: Example, score: object) -> Score:
     """A score in Python's own numbers, which JSON has: models often give numpy's."""
     if not isinstance(score, Score):
         raise ConfigError(

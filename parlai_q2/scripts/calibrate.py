@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.cli import log
 from parlai_q2.cli.parser import add_fields_option, given_files
@@ -11,6 +10,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.formats import Format
 from parlai_q2.io.write import writable, write_text, writing
+from parlai_q2.json_values import JsonObject
 from parlai_q2.options import OptionParser, Options
 from parlai_q2.scorers.roles import Role
 
@@ -56,7 +56,7 @@ def add_options(parser: OptionParser) -> None:
     add_scorer_options(parser, Role.MEASURE)
 
 
-def run(opt: Options) -> dict[str, Any]:
+def run(opt: Options) -> JsonObject:
     """Fit a calibration to the file that options name; return what was written."""
     from parlai_q2.calibrate.calibration import calibrate, describe, read_labelled
     from parlai_q2.calibrate.figures import all_figures

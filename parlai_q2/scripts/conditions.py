@@ -8,7 +8,7 @@ import itertools
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import parlai.utils.logging as logging
 from parlai.core.agents import create_agent
@@ -27,7 +27,7 @@ from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.knowledge import EpisodeKnowledge
 from parlai_q2.io.write import AGAIN, encode_line, whole_file, write_text, writing
-from parlai_q2.json_values import write_json
+from parlai_q2.json_values import JsonObject, write_json
 from parlai_q2.options import Options
 from parlai_q2.parlai.distillation import replies
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
@@ -47,7 +47,7 @@ NOTES = (
     'grounded: consistent with what the agent was given or found; true: with what the '
     'task gives; by the scorer that measures. found: the passage of the task is there.',
 )
-Episode = Sequence[dict[str, Any]]
+Episode = Sequence[JsonObject]
 
 
 class ConditionReply(NamedTuple):
@@ -225,9 +225,9 @@ def make_replies(
 
 def measure_condition(
     condition_replies: Sequence[ConditionReply], scorer: Scorer
-) -> dict[str, Any]:
+) -> JsonObject:
     """The cells of one condition."""
-    cells: dict[str, Any] = {'turns': len(condition_replies)}
+    cells: JsonObject = {'turns': len(condition_replies)}
     gold = [
         reply for reply in condition_replies if joined(reply.gold_knowledge).strip()
     ]
@@ -275,7 +275,7 @@ def has_gold_passage(
     return any(text in gold or gold in text for text, gold in pairs)
 
 
-def _line(reply: ConditionReply) -> dict[str, Any]:
+def _line(reply: ConditionReply) -> JsonObject:
     return {
         'episode': reply.episode,
         'text': reply.text,

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
 
 import parlai.utils.logging as logging
 from parlai.core.agents import create_agent
@@ -33,6 +32,7 @@ from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.judge import Fate
 from parlai_q2.io.formats import json_lines, open_text
 from parlai_q2.io.write import ResumableWriter, locate_summary
+from parlai_q2.json_values import JsonObject
 from parlai_q2.parlai.distillation import judge_replies, replies, reply_record
 from parlai_q2.parlai.filtered_files import (
     Judge,
@@ -72,7 +72,7 @@ class DistillScript(ParlaiScript):
         parser.set_defaults(model=AGENT, batchsize=DEFAULT_BATCHSIZE, explain='none')
         return parser
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> JsonObject:
         opt = self.opt
         outfile = given_file(opt, 'outfile', 'best.jsonl')
         check_places(outfile)
@@ -158,14 +158,14 @@ def make_replies(
     writer.finish(run)
 
 
-def read_replies(path: Path) -> Iterator[list[dict[str, Any]]]:
+def read_replies(path: Path) -> Iterator[list[JsonObject]]:
     """Read what :func:`make_replies` wrote."""
     with open_text(path) as stream:
         for _, line, _, *_ in json_lines(stream):
             yield line['replies']
 
 
-def describe_run(opt: Opt) -> dict[str, Any]:
+def describe_run(opt: Opt) -> JsonObject:
     """
     What two runs must have in common to give the same replies: the options, the files
     that they name, and how the replies are scored.
@@ -178,11 +178,11 @@ def describe_run(opt: Opt) -> dict[str, Any]:
         'files': {k: state for k, v in options.items() if (state := file_state(v))},
         'chosen_by': [scorer.name, recipe],
     }
-    plain_run: dict[str, Any] = json.loads(json.dumps(run, default=str))
+    plain_run: JsonObject = json.loads(json.dumps(run, default=str))
     return plain_run
 
 
-def file_state(value: Any) -> tuple[int, int] | None:
+def file_state(value: object) -> tuple[int, int] | None:
     """Size and modification time of the file that an option names, if any."""
     if not isinstance(value, str) or not value:
         return None
@@ -193,7 +193,7 @@ def file_state(value: Any) -> tuple[int, int] | None:
     return (state.st_size, state.st_mtime_ns) if stat.S_ISREG(state.st_mode) else None
 
 
-def same_run(path: Path, run: dict[str, Any]) -> bool:
+def same_run(path: Path, run: JsonObject) -> bool:
     """Whether a file of replies is complete and was made by the same run."""
     try:
         written = json.loads(locate_summary(path).read_text(encoding='utf-8'))

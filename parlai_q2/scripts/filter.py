@@ -8,7 +8,7 @@ from contextlib import closing
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
@@ -29,6 +29,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.judge import CHUNK, judge_batches, make_batches
 from parlai_q2.filtering.scored import ScoredTurns
 from parlai_q2.io.files import locate
+from parlai_q2.json_values import JsonObject
 from parlai_q2.options import Options
 from parlai_q2.parlai.filtered_files import (
     SCORES,
@@ -70,7 +71,7 @@ class FilterScript(ParlaiScript):
         add_scale_options(parser, CHUNK)
         return parser
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> JsonObject:
         opt = self.opt
         outfile = given_file(opt, 'outfile', 'kept.jsonl')
         # Errors in the options are raised before anything starts.
@@ -83,7 +84,7 @@ class FilterScript(ParlaiScript):
         return filter_tasks(opt, outfile, size)
 
 
-def filter_tasks(opt: Opt, outfile: Path, size: int) -> dict[str, Any]:
+def filter_tasks(opt: Opt, outfile: Path, size: int) -> JsonObject:
     """
     Score the labels of tasks and write what is kept of them; return the summary.
 
@@ -163,7 +164,7 @@ def check_alone(opt: Opt) -> None:
             )
 
 
-def filter_scored(opt: Opt, outfile: Path) -> dict[str, Any]:
+def filter_scored(opt: Opt, outfile: Path) -> JsonObject:
     """Write what is kept of turns that are scored already; return the summary."""
     problems = log.Problems('Left out')
     turns = ScoredTurns(locate(opt['infile']), problems.add)

@@ -4,11 +4,9 @@ the options of ParlAI's command of the same name, which it replaces in ``parlai_
 """
 
 import traceback
-from collections.abc import Mapping
-from typing import Any
 
 import parlai.utils.logging as logging
-from parlai.core.agents import create_agent
+from parlai.core.agents import Agent, create_agent
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 from parlai.core.script import ParlaiScript, register_script
@@ -17,6 +15,7 @@ from parlai.core.script import ParlaiScript, register_script
 from parlai.scripts.interactive_web import SHARED, setup_interweb_args
 
 from parlai_q2.agents.grounded_rerank.knowledge_source import read_typed
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import split_names
 from parlai_q2.packages import check_package
 from parlai_q2.report.entries import read_turn
@@ -73,11 +72,11 @@ class AgentConversation:
     knowledge field and the command ``/knowledge`` set the same knowledge.
     """
 
-    def __init__(self, agent: Any):
+    def __init__(self, agent: Agent):
         self.agent = agent
-        self.turns: list[dict[str, Any]] = []
+        self.turns: list[JsonObject] = []
         # The message and the reply of each turn.
-        self._exchanges: list[tuple[str, Mapping[str, Any]]] = []
+        self._exchanges: list[tuple[str, JsonMapping]] = []
 
     @property
     def knowledge(self) -> str | None:
@@ -87,7 +86,7 @@ class AgentConversation:
         typed_text: str | None = self.agent.knowledge.typed_text
         return typed_text
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """The agent's name, the knowledge that was typed, and all turns so far."""
         return {
             'model': self.agent.id,
@@ -95,7 +94,7 @@ class AgentConversation:
             'turns': self.turns,
         }
 
-    def interact(self, text: str, knowledge: str | None = None) -> dict[str, Any]:
+    def interact(self, text: str, knowledge: str | None = None) -> JsonObject:
         """
         Send a message and get the reply. If this fails, the agent forgets the message.
 
@@ -124,7 +123,7 @@ class AgentConversation:
         self._exchanges.append((text, reply))
         return {'turn': turn, 'number': len(self.turns), 'knowledge': self.knowledge}
 
-    def evidence(self, number: int) -> dict[str, Any]:
+    def evidence(self, number: int) -> JsonObject:
         """A turn, counted from 1, with its evidence, if the agent gives any."""
         text, reply = self._exchanges[number - 1]
         if getattr(self.agent, 'reranks', False):
@@ -133,7 +132,7 @@ class AgentConversation:
             self.turns[number - 1] = read_turn(text, reply)
         return self.turns[number - 1]
 
-    def reset(self) -> dict[str, Any]:
+    def reset(self) -> JsonObject:
         """Start a new conversation, which knows nothing of the last one."""
         self.agent.reset()
         self.turns, self._exchanges = [], []

@@ -3,10 +3,9 @@
 the papers' tables and figures.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
 
 from parlai_q2.cli import log
 from parlai_q2.cli.log import Progress
@@ -28,7 +27,8 @@ from parlai_q2.figures.style import check_matplotlib
 from parlai_q2.intervals import ROUNDS, SEED
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.write import writing
-from parlai_q2.options import split_names
+from parlai_q2.json_values import JsonObject
+from parlai_q2.options import OptionParser, Options, split_names
 from parlai_q2.report.page import PageSection, write_measured
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.persona import Q2_OPTIONS
@@ -42,7 +42,7 @@ PERSONA_SET = 'dialogue_nli'
 DEFAULT_SCORERS = 'q2,q2_f1,nli,consistency,content_overlap,overlap,precision'
 
 
-def add_options(parser: Any) -> None:
+def add_options(parser: OptionParser) -> None:
     """Add the command's options."""
     group = parser.add_argument_group('Meta-evaluation')
     group.add_argument(
@@ -118,7 +118,7 @@ def add_options(parser: Any) -> None:
     add_cache_options(parser)
 
 
-def run(opt: Mapping[str, Any]) -> dict[str, Any]:
+def run(opt: Options) -> JsonObject:
     """
     Compare the scorers that options name with the annotations of the sets.
 
@@ -192,7 +192,7 @@ def read_me(reports: Sequence[SetReport]) -> str:
     )
 
 
-def scorers_from_opt(opt: Mapping[str, Any], paper: str) -> dict[str, Scorer]:
+def scorers_from_opt(opt: Options, paper: str) -> dict[str, Scorer]:
     """
     The scorers that ``--scorers`` names, by the names that tables print.
 
@@ -214,7 +214,7 @@ def scorers_from_opt(opt: Mapping[str, Any], paper: str) -> dict[str, Scorer]:
     return scorers
 
 
-def variants_from_opt(opt: Mapping[str, Any]) -> dict[str, Scorer]:
+def variants_from_opt(opt: Options) -> dict[str, Scorer]:
     """Q2 in the settings of the ablations, if ``q2`` is among the scorers."""
     if not opt['ablations'] or 'q2' not in split_names(opt.get('scorers')):
         return {}
@@ -227,7 +227,7 @@ def variants_from_opt(opt: Mapping[str, Any]) -> dict[str, Scorer]:
     return variants
 
 
-def columns_from_opt(opt: Mapping[str, Any]) -> list[Measure]:
+def columns_from_opt(opt: Options) -> list[Measure]:
     """
     The columns that ``--score-columns`` names.
 
@@ -249,7 +249,7 @@ def columns_from_opt(opt: Mapping[str, Any]) -> list[Measure]:
     return columns
 
 
-def _check(opt: Any) -> None:
+def _check(opt: Options) -> None:
     if not split_names(opt['task']):
         raise ConfigError('--task names no set. Give one: --task q2_wow')
     if not (split_names(opt['scorers']) or split_names(opt.get('score_columns'))):

@@ -3,16 +3,15 @@
 or of world logs; or a page that compares two such files.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.cli import log
 from parlai_q2.errors import ConfigError, InputError, RecordError
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.files import Location, locate
 from parlai_q2.io.write import ANOTHER, writing
-from parlai_q2.options import split_names
+from parlai_q2.options import OptionParser, Options, split_names
 from parlai_q2.report.comparison import write_comparison
 from parlai_q2.report.entries import Entry
 from parlai_q2.report.overview import measure_group
@@ -20,7 +19,7 @@ from parlai_q2.report.page import describe_agreement, describe_rate, write_page
 from parlai_q2.report.scored_file import read_scored_file
 
 
-def add_options(parser: Any) -> None:
+def add_options(parser: OptionParser) -> None:
     """Add the command's options."""
     parser.add_argument(
         'scores',
@@ -49,7 +48,7 @@ def add_options(parser: Any) -> None:
     )
 
 
-def run(opt: Mapping[str, Any]) -> Path:
+def run(opt: Options) -> Path:
     """
     Write the page that options ask for. Bad records are logged and left out.
 

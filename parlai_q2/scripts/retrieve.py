@@ -3,7 +3,7 @@
 file, and measures how often they are those that replies rest on.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from parlai_q2.io.write import (
     write_text,
     writing,
 )
-from parlai_q2.json_values import write_json
+from parlai_q2.json_values import JsonMapping, JsonObject, write_json
+from parlai_q2.options import OptionParser, Options
 from parlai_q2.report.terminal import render_passages
 from parlai_q2.retrieve.index import Index
 from parlai_q2.retrieve.measure import (
@@ -38,7 +39,7 @@ CHUNK = 64
 DEPTH = 100
 
 
-def add_options(parser: Any) -> None:
+def add_options(parser: OptionParser) -> None:
     """Add the command's options."""
     parser.add_argument('query', nargs='*', help='what to look for')
     parser.add_argument('--knowledge-index', help='an index that parlai_q2 index wrote')
@@ -78,7 +79,7 @@ def add_options(parser: Any) -> None:
     )
 
 
-def run(opt: Mapping[str, Any]) -> Any:
+def run(opt: Options) -> Any:
     """
     Find what options ask for.
 
@@ -134,7 +135,7 @@ def _search_turns(
     index: Index, turns: Sequence[GoldTurn], outfile: Path | None
 ) -> Recall | None:
     k, how = index.how.passages, index.how
-    ranks, lines = list[int](), list[dict[str, Any]]()
+    ranks, lines = list[int](), list[JsonObject]()
     with Progress('retrieve', len(turns), 'turns') as bar:
         for start in range(0, len(turns), CHUNK):
             chunk = turns[start : start + CHUNK]
@@ -167,7 +168,7 @@ def _search_turns(
     return recall
 
 
-def describe_hits(query: str, hits: Sequence[Hit]) -> dict[str, Any]:
+def describe_hits(query: str, hits: Sequence[Hit]) -> JsonObject:
     """What was found for a query, as a line of JSON has it."""
     passages = [
         {
@@ -181,7 +182,7 @@ def describe_hits(query: str, hits: Sequence[Hit]) -> dict[str, Any]:
     return {'query': query, 'passages': passages}
 
 
-def _write(outfile: Path, lines: Sequence[Any], summary: Mapping[str, Any]) -> None:
+def _write(outfile: Path, lines: Sequence[Any], summary: JsonMapping) -> None:
     with writing(outfile, AGAIN):
         with whole_file(outfile) as unfinished:
             unfinished.write_bytes(b''.join(map(encode_line, lines)))

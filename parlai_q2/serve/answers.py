@@ -3,15 +3,15 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from starlette.responses import Response
 
 from parlai_q2.generate.protocol import STREAM_END
 from parlai_q2.io.knowledge import as_field
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.rerank.choice import Reason
 from parlai_q2.serve.grounded import NOT_SCORED, ChatAnswer
-from parlai_q2.serve.request import Fields, JsonObject, Unscored
+from parlai_q2.serve.request import Unscored
 
 SSE = 'text/event-stream; charset=utf-8'
 _WORD = re.compile(r'\s*\S+\s*')
@@ -23,16 +23,16 @@ class Json(Response):
 
     media_type = 'application/json'
 
-    def render(self, content: Any) -> bytes:
+    def render(self, content: object) -> bytes:
         return encode(content)
 
 
-def encode(content: Any) -> bytes:
+def encode(content: object) -> bytes:
     """A value as JSON; it holds no NaN."""
     return json.dumps(content, separators=(',', ':')).encode()
 
 
-def write_event(content: Any) -> bytes:
+def write_event(content: object) -> bytes:
     """A server-sent event with a value, or with the text that ends a stream."""
     return b'data: %s\n\n' % (
         STREAM_END.encode() if content == STREAM_END else encode(content)
@@ -89,7 +89,7 @@ def describe_grounding(answer: ChatAnswer) -> JsonObject:
     }
 
 
-def make_headers(grounding: Fields) -> dict[str, str]:
+def make_headers(grounding: JsonMapping) -> dict[str, str]:
     """The score and the label, for clients that drop fields they do not know."""
     label = grounding.get('label') or NOT_SCORED
     headers = {'X-Grounding-Label': label}
@@ -100,20 +100,22 @@ def make_headers(grounding: Fields) -> dict[str, str]:
     return headers
 
 
-def make_chunk(completion: Fields, *choices: Any, **fields: Any) -> JsonObject:
+def make_chunk(
+    completion: JsonMapping, *choices: object, **fields: object
+) -> JsonObject:
     """A chunk of a streamed answer."""
     dropped = ('choices', 'usage', 'object')
     base = {name: value for name, value in completion.items() if name not in dropped}
     return {**base, 'object': 'chat.completion.chunk', 'choices': [*choices], **fields}
 
 
-def make_delta(index: int, delta: Any, finish_reason: Any = None) -> JsonObject:
+def make_delta(index: int, delta: object, finish_reason: object = None) -> JsonObject:
     """A piece of a reply."""
     return {'index': index, 'delta': delta, 'finish_reason': finish_reason}
 
 
 def stream_answer(
-    completion: Fields, grounding: Fields, has_usage: bool
+    completion: JsonMapping, grounding: JsonMapping, has_usage: bool
 ) -> Iterator[bytes]:
     """A complete answer as the events of a stream."""
     for choice in completion['choices']:

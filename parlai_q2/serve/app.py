@@ -219,14 +219,14 @@ async def _stream(request: Request, events: AsyncIterator[bytes]) -> Response:
     return StreamingResponse(all_events(), media_type=SSE)
 
 
-def _list(body: Mapping[str, Any], name: str) -> list[Any]:
+def _list(body: Mapping[str, object], name: str) -> list[Any]:
     values = body.get(name)
     if not isinstance(values, list) or len(values) > MAX_REPLIES:
         refuse(400, f'"{name}" must be a list of at most {MAX_REPLIES}.')
     return values
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     text = value.get('text') if isinstance(value, dict) else value
     if not isinstance(text, str):
         refuse(400, '"documents" must be texts, or objects with "text".')

@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from parlai_q2.errors import ConfigError, InputError, ServerError
+from parlai_q2.json_values import JsonObject
 from parlai_q2.serve.answers import Json, error_body
 from parlai_q2.serve.metrics import Metrics
 from parlai_q2.serve.settings import ServeSettings
@@ -155,7 +156,7 @@ def _read_error(content: bytes) -> Any:
     return body if isinstance(body, dict) and 'error' in body else None
 
 
-async def read_json(request: Request, settings: ServeSettings) -> dict[str, Any]:
+async def read_json(request: Request, settings: ServeSettings) -> JsonObject:
     """The JSON object that a request brings, in time and not too large."""
     content = b''
 

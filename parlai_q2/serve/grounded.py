@@ -18,6 +18,7 @@ from parlai_q2.errors import ServerError
 from parlai_q2.generate.protocol import Completion, add_usage, read_logprobs
 from parlai_q2.generate.server import ChatServer, Connection
 from parlai_q2.io.knowledge import TurnKnowledge
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import Word
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.subjects import SubjectKind, find_subject_kinds
@@ -26,8 +27,6 @@ from parlai_q2.serve.batches import Batcher
 from parlai_q2.serve.metrics import Metrics, ServeStep
 from parlai_q2.serve.request import (
     ChatRequest,
-    Fields,
-    JsonObject,
     KnowledgeOrigin,
     Unscored,
     find_unscored,
@@ -129,7 +128,7 @@ class GroundedChat:
             async with self.server.connect() as self.connection:
                 yield
 
-    def count(self, grounding: Fields) -> None:
+    def count(self, grounding: JsonMapping) -> None:
         """Count an answer by what its evidence says."""
         self.metrics.labels.labels(grounding.get('label') or NOT_SCORED).inc()
         if grounding['abstained']:
@@ -147,7 +146,7 @@ class GroundedChat:
         with self.metrics.timed(ServeStep.SCORE):
             return await self._rank(pool)
 
-    async def read(self, body: Fields) -> ChatRequest:
+    async def read(self, body: JsonMapping) -> ChatRequest:
         """Read a request, and find its knowledge."""
         settings = self.settings
         request = read_request(body, settings.markers, settings.prompt)
@@ -200,7 +199,9 @@ class GroundedChat:
                 answer = await self._revise(request, answer, authorization)
         return self._choose(answer, request.choices)
 
-    async def _ask(self, fields: Fields, number: int, authorization: str) -> Completion:
+    async def _ask(
+        self, fields: JsonMapping, number: int, authorization: str
+    ) -> Completion:
         with self.metrics.timed(ServeStep.UPSTREAM):
             return await self.connection.complete(fields, number, authorization)
 
@@ -323,7 +324,7 @@ def abstention(text: str) -> JsonObject:
     return {'index': 0, 'message': message, 'finish_reason': 'stop'}
 
 
-def _candidate(choice: Fields) -> Candidate:
+def _candidate(choice: JsonMapping) -> Candidate:
     text = visible_text(choice['message']).strip()
     logprobs = read_logprobs(choice)
     total = sum(logprobs) if logprobs else None

@@ -8,19 +8,18 @@ can be scored. Knowledge comes from the first of these that has any:
 4. without markers, system and developer messages as they are.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.knowledge import stripped
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import Word
 from parlai_q2.text.messages import visible_text
 from parlai_q2.turns import Passage, joined, passages_of
 
 # JSON objects that are read, and those that are written.
-Fields = Mapping[str, Any]
-JsonObject = dict[str, Any]
 SYSTEM, TOOLS, TURNS = (
     ('system', 'developer'),
     ('tool', 'function'),
@@ -67,7 +66,7 @@ class ChatRequest:
     :param is_declined: whether documents have no answer.
     """
 
-    fields: Fields
+    fields: JsonMapping
     passages: tuple[Passage, ...]
     source: KnowledgeOrigin
     history: tuple[str, ...]
@@ -90,7 +89,7 @@ class ChatRequest:
 
 
 def read_request(
-    body: Fields, markers: tuple[str, str] | None, prompt: str
+    body: JsonMapping, markers: tuple[str, str] | None, prompt: str
 ) -> ChatRequest:
     """
     Read the body of a request.
@@ -131,7 +130,7 @@ def read_request(
 def _choose_source(
     in_fields: tuple[Passage, ...],
     in_messages: tuple[Passage, ...],
-    messages: Sequence[Fields],
+    messages: Sequence[JsonMapping],
     markers: tuple[str, str] | None,
 ) -> tuple[tuple[Passage, ...], KnowledgeOrigin]:
     if in_fields:
@@ -146,7 +145,7 @@ def _choose_source(
 
 
 def _read_messages(
-    messages: Sequence[Fields], markers: tuple[str, str] | None
+    messages: Sequence[JsonMapping], markers: tuple[str, str] | None
 ) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
     """The knowledge in messages, and the turns without it."""
     passages, history = list[str](), list[str]()
@@ -179,7 +178,7 @@ def _split_marked(text: str, begin: str, end: str) -> tuple[list[str], str]:
     return marked, (rest + text).strip()
 
 
-def _passages(value: Any, name: str) -> tuple[Passage, ...]:
+def _passages(value: object, name: str) -> tuple[Passage, ...]:
     """The passages of a field of the body, whose objects may be of other servers."""
     if value is None:
         return ()
@@ -192,7 +191,7 @@ def _passages(value: Any, name: str) -> tuple[Passage, ...]:
         ) from None
 
 
-def _as_passage(value: Any) -> Any:
+def _as_passage(value: object) -> Any:
     if not isinstance(value, dict):
         return value
     data = value.get('data')
@@ -203,7 +202,7 @@ def _as_passage(value: Any) -> Any:
     return {'text': text, 'title': title if isinstance(title, str) else ''}
 
 
-def _find_unscored(body: Fields) -> Unscored | None:
+def _find_unscored(body: JsonMapping) -> Unscored | None:
     format = body.get('response_format')
     if isinstance(format, dict) and format.get('type', 'text') != 'text':
         return Unscored.FORMAT
@@ -213,7 +212,7 @@ def _find_unscored(body: Fields) -> Unscored | None:
     return Unscored.MEDIA if modalities not in (None, [], ['text']) else None
 
 
-def _has_media(message: Fields) -> bool:
+def _has_media(message: JsonMapping) -> bool:
     content = message.get('content')
     parts = content if isinstance(content, list) else []
     kinds = ('text', 'input_text', 'output_text', 'refusal', 'thinking')
@@ -222,7 +221,7 @@ def _has_media(message: Fields) -> bool:
     )
 
 
-def find_unscored(choice: Fields) -> Unscored | None:
+def find_unscored(choice: JsonMapping) -> Unscored | None:
     """Why a reply is not scored; None if it is a text."""
     message = choice['message']
     if message.get('tool_calls') or message.get('function_call'):
@@ -234,7 +233,9 @@ def find_unscored(choice: Fields) -> Unscored | None:
     return None if visible_text(message).strip() else Unscored.EMPTY
 
 
-def _tell(fields: Fields, passages: Sequence[Passage], prompt: str) -> list[JsonObject]:
+def _tell(
+    fields: JsonMapping, passages: Sequence[Passage], prompt: str
+) -> list[JsonObject]:
     """
     The messages with knowledge in the first system message: many models know only one.
     """

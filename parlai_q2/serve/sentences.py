@@ -12,6 +12,7 @@ from typing import Any
 from parlai_q2.claims import Label, Score
 from parlai_q2.generate.protocol import STREAM_END
 from parlai_q2.io.knowledge import as_field
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.rerank import Pool
 from parlai_q2.serve.answers import (
     make_chunk,
@@ -20,7 +21,7 @@ from parlai_q2.serve.answers import (
     write_event,
 )
 from parlai_q2.serve.grounded import GroundedChat
-from parlai_q2.serve.request import ChatRequest, Fields, JsonObject, Unscored
+from parlai_q2.serve.request import ChatRequest, Unscored
 from parlai_q2.text.messages import split_message
 from parlai_q2.text.sentences import sentences
 from parlai_q2.turns import Span
@@ -109,7 +110,7 @@ class _Reply:
     finish_reason: str = ''
     usage: Any = None
 
-    def is_text(self, delta: Fields) -> bool:
+    def is_text(self, delta: JsonMapping) -> bool:
         """Whether the reply is text so far; otherwise the rest is passed on."""
         names = ('tool_calls', 'function_call', 'refusal', 'audio')
         if any(delta.get(name) for name in names):

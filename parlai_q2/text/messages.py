@@ -43,7 +43,7 @@ class Reply(NamedTuple):
     thoughts: str = ''
 
 
-def split_message(message: Any) -> Reply:
+def split_message(message: object) -> Reply:
     """
     What people see of a message, and what they do not.
 
@@ -68,7 +68,7 @@ def split_message(message: Any) -> Reply:
     return Reply(_THOUGHTS.sub('', content).strip(), '\n'.join(filter(None, thoughts)))
 
 
-def _visible_parts(parts: Any) -> Iterator[str]:
+def _visible_parts(parts: object) -> Iterator[str]:
     for part in parts if isinstance(parts, Sequence) else ():
         if isinstance(part, str):
             yield part
@@ -94,7 +94,7 @@ def is_message(value: Any) -> bool:
     )
 
 
-def visible_text(message: Any, finish_reason: str | None = None) -> str:
+def visible_text(message: object, finish_reason: str | None = None) -> str:
     """
     The text of a message that people see; a reply that was cut off ends with an
     ellipsis.

@@ -7,7 +7,9 @@ R-12 is Bea Okoye.", which a detector reads as it reads any sentence.
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from parlai_q2.json_values import JsonObject
 
 # The keys whose value names a record, the best first.
 NAME_KEYS = ('name', 'title', 'id', 'product', 'item', 'category', 'code', 'label')
@@ -285,7 +287,7 @@ def _read_json(text: str) -> list[Statement]:
         return []
 
 
-def _find_naming_key(records: Sequence[Any]) -> str:
+def _find_naming_key(records: Sequence[object]) -> str:
     """The first key whose values are texts that tell records apart; empty if none."""
     rows = [record for record in records if isinstance(record, dict)]
     for key in rows[0] if len(rows) > 1 else ():
@@ -302,7 +304,7 @@ class _Leaves:
         self.text, self.place = text, 0
 
     def read(
-        self, value: Any, path: tuple[str, ...], name: Cell | None, naming: str = ''
+        self, value: object, path: tuple[str, ...], name: Cell | None, naming: str = ''
     ) -> Iterator[Statement]:
         if isinstance(value, dict):
             if named := self._find_name(value, naming):
@@ -317,7 +319,9 @@ class _Leaves:
         elif path:
             yield self._write(value, path, name)
 
-    def _write(self, value: Any, path: tuple[str, ...], name: Cell | None) -> Statement:
+    def _write(
+        self, value: object, path: tuple[str, ...], name: Cell | None
+    ) -> Statement:
         key = Cell(' '.join(path), self.place)
         items = value if isinstance(value, list) else [value]
         text = ', '.join(map(_show_json, items))
@@ -332,7 +336,7 @@ class _Leaves:
             self.place = at
         return min(self.place + (dumped[:1] == '"'), max(0, len(self.text) - 1))
 
-    def _find_name(self, value: dict[str, Any], naming: str) -> Cell | None:
+    def _find_name(self, value: JsonObject, naming: str) -> Cell | None:
         keys = {str(key).lower(): v for key, v in value.items()}
         for key in (*NAME_KEYS, naming.lower()):
             if isinstance(named := keys.get(key), str | int) and str(named).strip():
@@ -340,11 +344,11 @@ class _Leaves:
         return None
 
 
-def _dump(value: Any) -> str:
+def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _show_json(value: Any) -> str:
+def _show_json(value: object) -> str:
     if value is None:
         return 'none'
     if isinstance(value, bool):

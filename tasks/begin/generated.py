@@ -21,9 +21,9 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
-from parlai.core.agents import create_agent, create_agent_from_shared
+from parlai.core.agents import Agent, create_agent, create_agent_from_shared
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
@@ -33,6 +33,7 @@ from parlai_q2.errors import InputError, UnknownNameError
 from parlai_q2.io.knowledge import TOKEN_KNOWLEDGE
 from parlai_q2.io.read import read_valid
 from parlai_q2.io.write import writable
+from parlai_q2.json_values import JsonObject
 from parlai_q2.options import split_names
 from parlai_q2.perturb.knowledge import KnowledgeChanges
 from parlai_q2.tasks.begin.adversarial import write_examples
@@ -99,7 +100,7 @@ class ReplyAgent:
             opt.update(opt['override'])
         self.batch = max(1, int(opt.get('batchsize') or 1))
         self.agent = create_agent(opt, requireModelExists=bool(opt.get('model_file')))
-        self.clones: list[Any] = []
+        self.clones: list[Agent] = []
 
     def replies(self, turns: Sequence[Turn]) -> list[str]:
         """One reply to each, in order."""
@@ -120,9 +121,9 @@ class ReplyAgent:
         return texts
 
 
-def build_message(turn: Turn) -> dict[str, Any]:
+def build_message(turn: Turn) -> JsonObject:
     """The message of a turn, as Wizard of Wikipedia's teacher gives it."""
-    message: dict[str, Any] = {
+    message: JsonObject = {
         'id': 'begin',
         'text': '\n'.join(turn.history),
         'episode_done': True,
@@ -159,12 +160,19 @@ def is_kept(knowledge: str, reply: str) -> bool:
     return shared >= LEAST_SHARED and not FIRST_PERSON.search(reply)
 
 
+class Replier(Protocol):
+    """What replies to turns, such as :class:`ReplyAgent`."""
+
+    def replies(self, turns: Sequence[Turn]) -> list[str]:
+        """One reply to each, in order."""
+
+
 class GeneratedExamples:
     """
     Makes examples from turns.
 
     :param generator: replies to what has knowledge; one that replies without it is
-        ``generic``. Anything with ``replies``; None where no kind needs it.
+        ``generic``. None where no kind needs it.
     :param seed: decides every choice but the generator's own.
     :param arrived: whether a reply to changed knowledge must have the change.
     """
@@ -172,8 +180,8 @@ class GeneratedExamples:
     def __init__(
         self,
         turns: Sequence[Answered],
-        generator: Any | None = None,
-        generic: Any | None = None,
+        generator: Replier | None = None,
+        generic: Replier | None = None,
         seed: int = 0,
         arrived: bool = False,
     ):

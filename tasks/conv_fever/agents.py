@@ -7,14 +7,13 @@ the sentences they are based on, and the same replies perturbed in three ways. R
 has the words that a task string may have.
 """
 
-from typing import Any
-
 from parlai.core.message import Message
 from parlai.core.metrics import AverageMetric
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import FixedDialogTeacher
 from parlai.utils.data import DatatypeHelper
+from parlai.utils.typing import TShared
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, TaskDataError
@@ -70,7 +69,7 @@ class ClassificationTeacher(FixedDialogTeacher):
         )
         return parser
 
-    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
+    def __init__(self, opt: Opt, shared: TShared | None = None):
         self._with_context = bool(opt.get('show_context'))
         self._examples = shared['conv_fever'] if shared else self._open(opt)
         super().__init__(opt, shared)
@@ -106,8 +105,8 @@ class ClassificationTeacher(FixedDialogTeacher):
             )
         return examples
 
-    def share(self) -> dict[str, Any]:
-        shared: dict[str, Any] = super().share()
+    def share(self) -> TShared:
+        shared: TShared = super().share()
         shared['conv_fever'] = self._examples
         return shared
 

@@ -6,10 +6,8 @@ spaCy pipeline, counts). A fold that was built elsewhere can be placed there.
 
 import json
 from collections import Counter
-from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import parlai.utils.logging as logging
 from parlai.core.opt import Opt
@@ -18,6 +16,7 @@ from tqdm import tqdm
 from parlai_q2.errors import InputError, RecordError, TaskDataError
 from parlai_q2.io.files import locked
 from parlai_q2.io.write import ResumableWriter, locate_summary
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.perturb.entity_swap import EntityFinder
 from parlai_q2.tasks.conv_fever.corpus import (
     collect_texts,
@@ -88,7 +87,7 @@ def is_built(outfile: Path, seed: int, source: Path) -> bool:
     """Whether a fold is whole, and of this version, seed and source, if that exists."""
     try:
         record = json.loads(locate_summary(outfile).read_text(encoding='utf-8'))
-        expected: dict[str, Any] = {'version': VERSION, 'seed': seed}
+        expected: JsonObject = {'version': VERSION, 'seed': seed}
         expected['bytes'] = outfile.stat().st_size
     except (OSError, ValueError):
         return False
@@ -97,7 +96,7 @@ def is_built(outfile: Path, seed: int, source: Path) -> bool:
     return all(record.get(name) == value for name, value in expected.items())
 
 
-def build_fold(source: Path, outfile: Path, seed: int) -> dict[str, Any]:
+def build_fold(source: Path, outfile: Path, seed: int) -> JsonObject:
     """
     Build a fold, or go on with a build that was stopped.
 
@@ -167,7 +166,7 @@ def _resume(writer: ResumableWriter) -> tuple[int, Counter[str]]:
     return episode, counts
 
 
-def report(record: Mapping[str, Any]) -> None:
+def report(record: JsonMapping) -> None:
     """Log a fold's counts, and how far the training fold's are from the paper's."""
     counts = record['counts']
     listed = ', '.join(f'{n:,} {name}' for name, n in counts.items())

@@ -9,13 +9,14 @@ import json
 import mmap
 import re
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import RecordError
+from parlai_q2.json_values import JsonMapping, JsonObject
 
 NONE, RANDOM_PAIRING = 'none', 'random_pairing'
 NEGATION, ENTITY_SWAP = 'negation', 'entity_swap'
@@ -61,12 +62,12 @@ class ConvFeverExample:
         consistent = self.perturbation == NONE
         return Label.CONSISTENT if consistent else Label.INCONSISTENT
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """The example as JSON-safe values, in the order in which the file has them."""
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> 'ConvFeverExample':
+    def from_dict(cls, fields: JsonMapping) -> 'ConvFeverExample':
         """Make an example from the output of :meth:`to_dict`."""
         return cls(**{**fields, 'context': tuple(fields['context'])})
 

@@ -6,9 +6,9 @@ string may have. The Q2 scorers are set up as in the Q2 paper for this set: see
 """
 
 import copy
-from typing import Any
 
 from parlai.core.opt import Opt
+from parlai.utils.typing import TShared
 
 from parlai_q2.parlai.annotated_task import make_teachers, narrow
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
@@ -19,7 +19,7 @@ from parlai_q2.tasks.dialogue_nli import reader
 class DialogueNliQ2Mixin(Q2TeacherMixin):
     """Q2 with the paper's settings for this set."""
 
-    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
+    def __init__(self, opt: Opt, shared: TShared | None = None):
         opt = copy.deepcopy(opt)
         opt.update(scorer_options(opt))
         super().__init__(opt, shared)

@@ -9,11 +9,11 @@ Although the published files are named ``.jsonl``, each is one JSON list. A pair
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
 from parlai_q2.io.data_sets import read_list
+from parlai_q2.json_values import JsonObject
 from parlai_q2.tasks.dialogue_nli.build import build
 
 # The utterance is the response; the second sentence, the persona's if the pair has one,
@@ -96,7 +96,7 @@ def read_kind(dtype: str) -> str:
     return dtype.rpartition('_')[2]
 
 
-def _turn(pair: dict[str, Any], number: int) -> AnnotatedResponse:
+def _turn(pair: JsonObject, number: int) -> AnnotatedResponse:
     if pair['label'] not in LABELS:
         raise ValueError(f'label {pair["label"]!r} is not one of {", ".join(LABELS)}')
     label = LABELS[pair['label']]

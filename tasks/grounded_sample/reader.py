@@ -3,10 +3,10 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.errors import RecordError, UnknownNameError
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, AnnotatedSet
+from parlai_q2.json_values import JsonObject
 
 SAMPLE = Path(__file__).parent / 'sample.jsonl'
 ALL_FOLDS = 'all'
@@ -70,7 +70,7 @@ def read_sample(path: Path = SAMPLE) -> list[AnnotatedResponse]:
     return responses
 
 
-def _response(record: dict[str, Any]) -> AnnotatedResponse:
+def _response(record: JsonObject) -> AnnotatedResponse:
     return AnnotatedResponse(
         text=record['message'],
         topic=record['topic'],

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.utils import logging
 from parlai.utils.data import DatatypeHelper
+from parlai.utils.typing import TShared
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.find import View
@@ -58,7 +58,7 @@ class ClassificationTeacher(AnnotatedTaskTeacher):
             return list(dict.fromkeys(filter(None, self._labels.values())))
         return sorted({turn.label for turn in self.turns})
 
-    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
+    def __init__(self, opt: Opt, shared: TShared | None = None):
         # Set before ParlAI's constructor, which makes messages.
         self._labels = parse_labels(opt.get('pairs_labels'))
         super().__init__(opt, shared)

@@ -8,7 +8,7 @@ fields are ignored.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from parlai_q2.errors import InputError, RecordError, TaskDataError
 from parlai_q2.io.formats import READERS, Format, infer_format, open_text
@@ -84,7 +84,10 @@ def parse_labels(text: str | None) -> dict[str, str] | None:
 
 
 def _pair(
-    source: str, line: int, fields: Mapping[str, Any], labels: Mapping[str, str] | None
+    source: str,
+    line: int,
+    fields: Mapping[str, object],
+    labels: Mapping[str, str] | None,
 ) -> LabelledPair:
     ours = dict(fields)
     for name, aliases in OTHER_NAMES.items():
@@ -109,7 +112,7 @@ def _pair(
     return LabelledPair(example.knowledge_text, example.response, name)
 
 
-def _label(value: Any) -> str:
+def _label(value: object) -> str:
     if isinstance(value, bool):
         # Written as in JSON.
         return str(value).lower()

@@ -14,11 +14,10 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
 from parlai_q2.io.data_sets import PublishedFile, fetch_files, read_list
-from parlai_q2.json_values import is_number
+from parlai_q2.json_values import JsonObject, is_number
 
 NAME = 'tc_usr_data.json'
 PUBLISHED = [PublishedFile('http://shikib.com/tc_usr_data.json', NAME)]
@@ -97,7 +96,7 @@ def read_file(path: Path) -> list[AnnotatedResponse]:
     return [*chain.from_iterable(contexts)]
 
 
-def _turns(context: dict[str, Any], number: int) -> list[AnnotatedResponse]:
+def _turns(context: JsonObject, number: int) -> list[AnnotatedResponse]:
     history = [turn.strip() for turn in context['context'].split('\n') if turn.strip()]
     fact = context['fact'].strip()
     fact = '' if fact == NO_FACT else fact
@@ -134,7 +133,7 @@ def _system(model: str) -> str:
     return names[model.strip()]
 
 
-def _ratings(response: dict[str, Any], quality: str) -> list[float]:
+def _ratings(response: JsonObject, quality: str) -> list[float]:
     """The annotators' ratings of one quality, at least one."""
     ratings: list[float] = response[QUALITIES[quality]]
     if not ratings or not all(map(is_number, ratings)):

@@ -1,9 +1,8 @@
 """Reads the sheet of twins, which ships with the package."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.evaluate.sets import (
@@ -12,6 +11,7 @@ from parlai_q2.evaluate.sets import (
     AnnotatedSet,
     select_words,
 )
+from parlai_q2.json_values import JsonMapping
 
 SHEET = Path(__file__).parent / 'twins.jsonl'
 # The responses of a twin, in the order in which they are read, with their classes.
@@ -98,7 +98,7 @@ def read_sheet(path: Path = SHEET) -> list[AnnotatedResponse]:
     return responses
 
 
-def _twin(record: Mapping[str, Any]) -> list[AnnotatedResponse]:
+def _twin(record: JsonMapping) -> list[AnnotatedResponse]:
     kind, fold = record['kind'], record[FOLD]
     if kind not in KINDS.values() or fold not in FOLDS:
         raise ValueError(f'no kind {kind!r} or no fold {fold!r}')

@@ -7,10 +7,10 @@ last part of the task string, e.g.
 """
 
 import copy
-from typing import Any
 
 from parlai.core.opt import Opt
 from parlai.tasks.wizard_of_wikipedia import agents as wow
+from parlai.utils.typing import TShared
 
 from parlai_q2.parlai.q2_teacher import Q2TeacherMixin
 from parlai_q2.parlai.task_strings import without_repo
@@ -20,7 +20,7 @@ from parlai_q2.tasks.wizard_of_wikipedia.build import build
 class WowQ2Mixin(Q2TeacherMixin):
     """Adds Q2, and lets ParlAI's teachers read the task string."""
 
-    def __init__(self, opt: Opt, shared: dict[str, Any] | None = None):
+    def __init__(self, opt: Opt, shared: TShared | None = None):
         # ParlAI's teachers read the split from the third part, so "internal:" must go.
         opt = copy.deepcopy(opt)
         opt['task'] = without_repo(opt['task'])

@@ -3,14 +3,13 @@ Reads the files of Wizard of Wikipedia (Dinan et al. 2019, arXiv 1811.01241) as 
 downloads them.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.errors import RecordError
 from parlai_q2.io.data_sets import read_list
 from parlai_q2.io.knowledge import TOKEN_NOCHOSEN
+from parlai_q2.json_values import JsonMapping
 
 # The folds, named as their files are.
 TRAIN = 'train'
@@ -83,7 +82,7 @@ def read_conversations(path: Path) -> list[WizardConversation]:
     return conversations
 
 
-def _conversation(fields: Mapping[str, Any], number: int) -> WizardConversation:
+def _conversation(fields: JsonMapping, number: int) -> WizardConversation:
     return WizardConversation(
         number - 1,
         fields['chosen_topic'],
@@ -92,13 +91,13 @@ def _conversation(fields: Mapping[str, Any], number: int) -> WizardConversation:
     )
 
 
-def _turn(entry: Mapping[str, Any]) -> WizardTurn:
+def _turn(entry: JsonMapping) -> WizardTurn:
     wizard = WIZARD in entry['speaker']
     checked, title = _checked(entry) if wizard else (None, '')
     return WizardTurn(entry['text'].strip(), wizard, checked, title)
 
 
-def _checked(entry: Mapping[str, Any]) -> tuple[str | None, str]:
+def _checked(entry: JsonMapping) -> tuple[str | None, str]:
     sentences = entry.get('checked_sentence') or {}
     # A dict with one entry: {'self_Vermont_Syrup_0': 'Vermont syrup is ...'}.
     key, sentence = next(iter(sentences.items()), (TOKEN_NOCHOSEN, TOKEN_NOCHOSEN))

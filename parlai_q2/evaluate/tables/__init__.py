@@ -138,7 +138,7 @@ def _blocks() -> tuple[PaperBlock, ...]:
     return tuple(blocks)
 
 
-def _row(names: Sequence[str], values: Sequence[Any]) -> Row:
+def _row(names: Sequence[str], values: Sequence[object]) -> Row:
     return {
         name: Interval(*value) if isinstance(value, list) else value
         for name, value in zip(names, values, strict=True)
@@ -159,7 +159,7 @@ class Rows(list[dict[str, Cell]]):
         is given.
     """
 
-    def __init__(self, evaluation: Evaluation, layout: str, **values: Any):
+    def __init__(self, evaluation: Evaluation, layout: str, **values: object):
         super().__init__()
         self.evaluation, self.values = evaluation, values
         self.layout = _load('layouts')['layouts'][layout]
@@ -175,7 +175,7 @@ class Rows(list[dict[str, Cell]]):
         self,
         heads: Mapping[str, str] = {},
         missing_of: Sequence[AnnotatedResponse] = (),
-        **values: Any,
+        **values: object,
     ) -> Table | None:
         """
         The table of the rows, and of what papers have in their place; None if there are

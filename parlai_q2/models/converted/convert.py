@@ -12,7 +12,7 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,6 +50,10 @@ from parlai_q2.models.folder import (
     write_checksums,
 )
 from parlai_q2.models.tokens import FILE, SETTINGS
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig, PreTrainedModel
+    from transformers.models.auto.auto_factory import _BaseAutoModelClass
 
 # Of a Hugging Face configuration, what is read of an encoder beside the library's own.
 CONFIG_FIELDS = ('architectures', 'id2label', 'model_type', 'pad_token_id')
@@ -130,7 +134,9 @@ def read_weights(folder: Path, in_int8: bool = True) -> dict[str, np.ndarray]:
     return quantised(state) if in_int8 else state
 
 
-def as_transformers(converted: Converted, auto_class: Any) -> Any:
+def as_transformers(
+    converted: Converted, auto_class: 'type[_BaseAutoModelClass]'
+) -> 'PreTrainedModel':
     """
     Make a model of transformers in fp32: to train from it, and for devices that
     CTranslate2 cannot use.
@@ -190,7 +196,7 @@ def _count_layers(model: Model, stack: str) -> int:
 
 def _encoder_state(
     converted: Converted, architecture: str
-) -> tuple[Any, dict[str, np.ndarray]]:
+) -> tuple['PretrainedConfig', dict[str, np.ndarray]]:
     import transformers
 
     model, saved = converted.model, converted.config
@@ -232,7 +238,7 @@ def _encoder_state(
     return config_class(**settings), state
 
 
-def _t5_state(converted: Converted) -> tuple[Any, dict[str, np.ndarray]]:
+def _t5_state(converted: Converted) -> tuple['PretrainedConfig', dict[str, np.ndarray]]:
     import transformers
 
     model, saved = converted.model, converted.config
@@ -272,7 +278,7 @@ def _t5_state(converted: Converted) -> tuple[Any, dict[str, np.ndarray]]:
     return config, state
 
 
-def _to_json(content: Any, indent: int | None = None) -> bytes:
+def _to_json(content: object, indent: int | None = None) -> bytes:
     text = json.dumps(content, indent=indent, sort_keys=isinstance(content, dict))
     return f'{text}\n'.encode()
 

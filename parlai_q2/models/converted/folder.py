@@ -19,12 +19,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from parlai_q2.errors import ModelError
 from parlai_q2.io.files import file_sha256
+from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.models.converted import binary
 from parlai_q2.models.converted.binary import ENCODER, SEQ2SEQ, Model
 from parlai_q2.models.converted.weights import OUTPUT_LAYERS, Stored, convert_weights
@@ -77,7 +77,7 @@ class Converted:
     """
 
     place: Path
-    config: Mapping[str, Any]
+    config: JsonMapping
     model: Model = field(repr=False)
     sidecars: Mapping[str, bytes] = field(repr=False)
     tokenizer: Path
@@ -277,7 +277,7 @@ def _convert_tensors(
     )
 
 
-def _check_head(head: Tensors, model: Model, config: Mapping[str, Any]) -> Tensors:
+def _check_head(head: Tensors, model: Model, config: JsonMapping) -> Tensors:
     """
     An output layer in fp32.
 
@@ -299,7 +299,7 @@ def read_head(tensors: Mapping[str, np.ndarray], name: str) -> Tensors:
     return {part: stored.whole(f'{name}.{part}') for part in ('weight', 'bias')}
 
 
-def read_config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> JsonObject:
     """
     Read and check a folder's configuration.
 
@@ -320,12 +320,12 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def write_settings(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def write_settings(config: JsonMapping, folder: Path) -> JsonObject:
     """What CTranslate2's own converters write into ``config.json``."""
     tokens = read_tokens(folder)
     is_encoder = 'layer_norm_eps' in config
     norm = 'layer_norm_eps' if is_encoder else 'layer_norm_epsilon'
-    settings: dict[str, Any] = {
+    settings: JsonObject = {
         'layer_norm_epsilon': config[norm],
         'multi_query_attention': False,
         'unk_token': tokens.special['unk_token'],

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from parlai_q2.json_values import JsonMapping
 from parlai_q2.models.converted.binary import ENCODER, REVISIONS, SEQ2SEQ, Model
 
 Tensors = Mapping[str, np.ndarray]
@@ -177,7 +178,7 @@ def _norm(place: str, name: str) -> Weights:
     return {f'{place}/gamma': (f'{name}.weight',), f'{place}/beta': (f'{name}.bias',)}
 
 
-def convert_weights(tensors: Tensors, config: Mapping[str, Any]) -> Model:
+def convert_weights(tensors: Tensors, config: JsonMapping) -> Model:
     """
     Convert weights for CTranslate2.
 
@@ -205,7 +206,7 @@ def convert_weights(tensors: Tensors, config: Mapping[str, Any]) -> Model:
     return Model(ENCODER, REVISIONS[ENCODER], arrays, aliases)
 
 
-def _convert_t5(stored: Stored, config: Mapping[str, Any]) -> Model:
+def _convert_t5(stored: Stored, config: JsonMapping) -> Model:
     projection = config['feed_forward_proj']
     activation = T5_ACTIVATIONS[projection]
     arrays = _encoder_settings(config['num_heads'], activation, 0, True)

@@ -33,6 +33,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from parlai_q2.errors import Q2Error
+from parlai_q2.json_values import JsonObject
 from parlai_q2.report.chat.guards import (
     Access,
     Guarded,
@@ -52,7 +53,7 @@ _LOOK_SECONDS = 0.01
 # The most messages that wait for their replies.
 MAX_WAITING = 8
 # JSON-safe values, as the page reads them.
-State = dict[str, Any]
+State = JsonObject
 _logger = logging.getLogger(__name__)
 
 

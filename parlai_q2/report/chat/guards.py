@@ -22,6 +22,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from parlai_q2.json_values import JsonObject
 from parlai_q2.text.visible import visible
 from parlai_q2.turns import without_surrogates
 
@@ -248,7 +249,7 @@ def read_place(body: bytes) -> tuple[int, int]:
     return place  # type: ignore[return-value]
 
 
-def _object(body: bytes, fields: str) -> dict[str, Any]:
+def _object(body: bytes, fields: str) -> JsonObject:
     try:
         message = json.loads(body.decode('utf-8'))
     except (ValueError, RecursionError):
@@ -258,7 +259,7 @@ def _object(body: bytes, fields: str) -> dict[str, Any]:
     return message
 
 
-def _text(message: dict[str, Any], name: str, most: int) -> Any:
+def _text(message: JsonObject, name: str, most: int) -> Any:
     value = message.get(name)
     if value is None:
         return None

@@ -67,7 +67,7 @@ class PageServer:
     def __enter__(self) -> 'PageServer':
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self._socket.close()
 
     @property

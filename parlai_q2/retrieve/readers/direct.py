@@ -17,7 +17,6 @@ import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import pairwise, zip_longest
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.errors import DocumentError
 from parlai_q2.io.formats import READERS, open_text
@@ -175,7 +174,7 @@ def read_table(path: Path, format: str) -> Iterator[Block]:
         _logger.warning(f'{path}: {bad - MAX_NAMED} further lines were left out.')
 
 
-def _read_row(fields: Mapping[str, Any], number: int, any_row: bool) -> Block | None:
+def _read_row(fields: Mapping[str, object], number: int, any_row: bool) -> Block | None:
     """
     A row as a block; None if it has no text.
 
@@ -208,6 +207,6 @@ def _column(cells: Mapping[str, str], names: Container[str]) -> str | None:
     return next((name for name in cells if name.strip().casefold() in names), None)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """A value as a text; empty for what is none."""
     return clean(str(value)).strip() if isinstance(value, (str, int, float)) else ''

@@ -98,13 +98,13 @@ def html_to_markdown(text: str) -> Markdown:
     from markdownify import MarkdownConverter
 
     class Converter(MarkdownConverter):
-        def convert_dt(self, element: Any, text: str, parent_tags: Any) -> str:
+        def convert_dt(self, element: object, text: str, parent_tags: object) -> str:
             return f'\n\n{_TERM} {" ".join(text.split())}\n\n'
 
-        def convert_dd(self, element: Any, text: str, parent_tags: Any) -> str:
+        def convert_dd(self, element: object, text: str, parent_tags: object) -> str:
             return f'\n\n{text.strip()}\n\n'
 
-        def convert_dl(self, element: Any, text: str, parent_tags: Any) -> str:
+        def convert_dl(self, element: object, text: str, parent_tags: object) -> str:
             # A heading without a text closes the last term's.
             return f'{text}\n\n{_TERM}\n\n'
 

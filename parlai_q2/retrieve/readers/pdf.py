@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Protocol
 
 from parlai_q2.errors import DocumentError
 from parlai_q2.retrieve.readers.block import clean
@@ -74,13 +74,22 @@ def convert_pdf(path: Path) -> Markdown:
     return Markdown(text, '' if title in _NO_TITLES else title, starts)
 
 
-def read_short_columns(items: Sequence[Any], text: str) -> str:
+class TextItem(Protocol):
+    """A piece of text on a page, as pdf-inspector gives it; ``y`` from the bottom."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+    font_size: float
+
+
+def read_short_columns(items: Sequence[TextItem], text: str) -> str:
     """
     Read a page of two columns that pdf-inspector reads across, as it does where columns
     are shorter than about a third of the page.
 
-    :param items: the page's pieces of text, each with ``text``, ``x``, ``y`` (from the
-        bottom), ``width`` and ``font_size``.
+    :param items: the page's pieces of text.
     :param text: the page as pdf-inspector reads it.
     :return: Markdown; empty if the page has no two columns of prose, or the text has
         one after the other.
@@ -115,7 +124,7 @@ def read_short_columns(items: Sequence[Any], text: str) -> str:
     return '\n\n'.join([*above, *prose, *below])
 
 
-def _join_lines(column: Sequence[Any]) -> str:
+def _join_lines(column: Sequence[TextItem]) -> str:
     return ' '.join(item.text for item in column)
 
 
