@@ -18,7 +18,7 @@ from statistics import fmean, median
 from types import SimpleNamespace
 from typing import Any
 
-from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Engine
 from parlai_q2.models.device import gpus
 from parlai_q2.presets import Preset
@@ -219,7 +219,7 @@ def differences(first: Sequence[Q2Result], other: Sequence[Q2Result]) -> list[fl
     return [abs(a.value - b.value) for a, b in zip(first, other, strict=True)]
 
 
-def describe_metric(measurements: JsonMapping) -> str:
+def describe_metric(measurements: JsonObject) -> str:
     """What :func:`measure_batched` found, with the loops, as text."""
     batched, alone = measurements['batched'], measurements['one_response']
     lines = [
@@ -311,7 +311,7 @@ def measure_reranking(agent: Any, turns: Sequence[tuple[str, str]]) -> JsonObjec
     }
 
 
-def describe_reranking(scorer: str, measurements: JsonMapping) -> str:
+def describe_reranking(scorer: str, measurements: JsonObject) -> str:
     """What :func:`measure_reranking` found, as text."""
     generate, score, explain = (
         measurements[n] for n in ('generate', 'score', 'explain')

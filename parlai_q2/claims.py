@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from parlai_q2.errors import InputError
 from parlai_q2.json_values import (
-    JsonMapping,
     JsonObject,
     list_in,
     mapping,
@@ -150,9 +149,10 @@ class Evidence(NamedTuple):
         return plain(fields)
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, object]) -> 'Evidence':
+    def from_dict(cls, fields: object) -> 'Evidence':
         """Read back what :meth:`to_dict` returned."""
-        passage = mapping(fields, 'evidence').get('passage')
+        fields = mapping(fields, 'evidence')
+        passage = fields.get('passage')
         if type(passage) is not int:
             raise InputError(f"'passage' must be a whole number and is {passage!r}")
         stance = (
@@ -195,9 +195,10 @@ class Mistake(NamedTuple):
         return plain({'kind': self.kind, **_span(self.span), 'reference': reference})
 
     @classmethod
-    def from_dict(cls, fields: JsonMapping) -> 'Mistake':
+    def from_dict(cls, fields: object) -> 'Mistake':
         """Read back what :meth:`to_dict` returned."""
-        kind = word_in(mapping(fields, 'a mistake'), 'kind', MistakeKind)
+        fields = mapping(fields, 'a mistake')
+        kind = word_in(fields, 'kind', MistakeKind)
         reference = fields.get('reference')
         return cls(
             kind,
@@ -261,13 +262,14 @@ class Claim:
         return plain({**fields, **(question_fields if self.question else {})})
 
     @classmethod
-    def from_dict(cls, fields: JsonMapping) -> 'Claim':
+    def from_dict(cls, fields: object) -> 'Claim':
         """
         Read back what :meth:`to_dict` returned.
 
         :raises InputError: if it is something else; names the field.
         """
-        question = text_in(mapping(fields, 'a claim'), 'question', '')
+        fields = mapping(fields, 'a claim')
+        question = text_in(fields, 'question', '')
         mistake = fields.get('mistake')
         return cls(
             span=span_in(fields),

@@ -13,20 +13,21 @@ field as that type, or raises an InputError that names the field.
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from parlai_q2.errors import InputError
 from parlai_q2.options import W
 from parlai_q2.turns import Span
 
-# An object of JSON, such as a record of a file; to write to, and to read.
+# An object of JSON that this package makes or has checked. What the fields of a
+# JsonMapping hold is not known until they are read by one of the functions below.
 JsonObject = dict[str, Any]
-JsonMapping = Mapping[str, Any]
+JsonMapping = Mapping[str, object]
 # Probabilities in fp32 may sum to a little more than 1.
 ROUNDING = 1e-6
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Whether a value is a finite number that a float can hold."""
     # In Python, a bool is an int.
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -37,14 +38,14 @@ def is_number(value: object) -> bool:
         return False
 
 
-def mapping(value: object, what: str) -> Mapping[str, Any]:
+def mapping(value: object, what: str) -> JsonMapping:
     """A JSON object."""
     if not isinstance(value, Mapping):
         raise InputError(f'{what} must be an object, not {type(value).__name__}')
     return value
 
 
-def text_in(fields: Mapping[str, object], name: str, default: str | None = None) -> str:
+def text_in(fields: JsonMapping, name: str, default: str | None = None) -> str:
     """A text; without a default it must be there."""
     value = fields.get(name)
     if value is None and default is not None:
@@ -55,7 +56,7 @@ def text_in(fields: Mapping[str, object], name: str, default: str | None = None)
     return value
 
 
-def word_in(fields: Mapping[str, object], name: str, kind: type[W]) -> W:
+def word_in(fields: JsonMapping, name: str, kind: type[W]) -> W:
     """One of a closed set of words."""
     value = fields.get(name)
     for word in kind:
@@ -64,23 +65,23 @@ def word_in(fields: Mapping[str, object], name: str, kind: type[W]) -> W:
     raise InputError(f'{name!r} must be one of {", ".join(kind)} and is {value!r}')
 
 
-def unit_in(fields: Mapping[str, object], name: str) -> float:
+def unit_in(fields: JsonMapping, name: str) -> float:
     """A number in [0, 1]."""
-    value: Any = fields.get(name)
+    value = fields.get(name)
     if not is_number(value) or not -ROUNDING <= value <= 1 + ROUNDING:
         raise InputError(f'{name!r} must be in [0, 1] and is {value!r}')
     return float(value)
 
 
-def number_in(fields: Mapping[str, object], name: str) -> float:
+def number_in(fields: JsonMapping, name: str) -> float:
     """A finite number."""
-    value: Any = fields.get(name)
+    value = fields.get(name)
     if not is_number(value):
         raise InputError(f'{name!r} must be a number and is {value!r}')
     return float(value)
 
 
-def list_in(fields: Mapping[str, object], name: str) -> Sequence[Any]:
+def list_in(fields: JsonMapping, name: str) -> Sequence[Any]:
     """A list; empty if there is none."""
     value = fields.get(name)
     if value is not None and not isinstance(value, (list, tuple)):
@@ -88,20 +89,21 @@ def list_in(fields: Mapping[str, object], name: str) -> Sequence[Any]:
     return value or ()
 
 
-def numbers_in(fields: Mapping[str, object], name: str) -> dict[str, float]:
+def numbers_in(fields: JsonMapping, name: str) -> dict[str, float]:
     """Numbers by name; those that are null are left out."""
     value = fields.get(name)
     if value is None:
         return {}
-    numbers = {
-        str(k): v for k, v in mapping(value, repr(name)).items() if v is not None
-    }
-    if not all(map(is_number, numbers.values())):
-        raise InputError(f'{name!r} must have numbers and is {str(value)[:60]}')
+    numbers = {}
+    for key, number in mapping(value, repr(name)).items():
+        if is_number(number):
+            numbers[str(key)] = number
+        elif number is not None:
+            raise InputError(f'{name!r} must have numbers and is {str(value)[:60]}')
     return numbers
 
 
-def span_in(fields: Mapping[str, object], text: str = 'text', at: str = 'span') -> Span:
+def span_in(fields: JsonMapping, text: str = 'text', at: str = 'span') -> Span:
     """A span: its text in one field, its offsets in another."""
     offsets = fields.get(at)
     if (

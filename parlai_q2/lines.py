@@ -14,6 +14,7 @@ score in ``q2_evidence``, the ranking in ``rerank`` and the fields that begin so
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from parlai_q2.claims import Kind, Score, not_verifiable
 from parlai_q2.errors import InputError, RecordError
@@ -131,7 +132,7 @@ def has_ranking(fields: JsonMapping) -> bool:
     )
 
 
-def read_line(fields: JsonMapping) -> Judged:
+def read_line(fields: Mapping[str, Any]) -> Judged:
     """
     The response of a line with its score. A line without a kind, of another program, is
     read as a score.
@@ -154,7 +155,7 @@ def read_line(fields: JsonMapping) -> Judged:
     )
 
 
-def read_logged_turn(fields: JsonMapping) -> Judged:
+def read_logged_turn(fields: Mapping[str, Any]) -> Judged:
     """
     The reply of a turn of a world log with its score.
 
@@ -191,12 +192,12 @@ def _example(fields: JsonMapping, response: str) -> Example:
     )
 
 
-def _ranking(fields: JsonMapping, knowledge: tuple[Passage, ...]) -> Ranking:
+def _ranking(fields: Mapping[str, Any], knowledge: tuple[Passage, ...]) -> Ranking:
     passages = passages_of(fields.get('rerank_knowledge') or '') or knowledge
     return Ranking.from_dict({**fields, 'rerank_knowledge': passages})
 
 
-def _read_pool(fields: JsonMapping) -> Judged:
+def _read_pool(fields: Mapping[str, Any]) -> Judged:
     example = _example(fields, 'text')
     # The reranker stripped the knowledge, and spans are offsets into what it saw.
     passages = stripped(example.knowledge)

@@ -6,14 +6,13 @@ one of its labels is.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.knowledge import KnowledgeSource
-from parlai_q2.json_values import JsonMapping
 from parlai_q2.options import Word
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer
 from parlai_q2.turns import Example, Passage, joined
@@ -23,7 +22,7 @@ from parlai_q2.turns import Example, Passage, joined
 CHUNK = 256
 # Knowledge stands in the messages alone.
 MESSAGES = KnowledgeSource()
-Message = JsonMapping
+Message = Mapping[str, Any]
 
 
 class Fate(Word):

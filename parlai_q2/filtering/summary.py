@@ -4,7 +4,7 @@ import heapq
 from itertools import count
 
 from parlai_q2.filtering.judge import JudgedEpisode, JudgedLabel, JudgedTurn
-from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.json_values import JsonObject
 from parlai_q2.report.overview import BINS, score_bin
 from parlai_q2.signature import Signature
 
@@ -100,7 +100,7 @@ class FilterSummary:
         }
 
 
-def render(summary: JsonMapping) -> str:
+def render(summary: JsonObject) -> str:
     """Render what :meth:`FilterSummary.to_dict` returned as text."""
     lines = [sentence(summary)]
     for fate in ('kept', 'dropped'):
@@ -132,7 +132,7 @@ def render(summary: JsonMapping) -> str:
     return '\n'.join(lines).rstrip() + '\n'
 
 
-def sentence(summary: JsonMapping) -> str:
+def sentence(summary: JsonObject) -> str:
     """The summary in one sentence."""
     if not summary['turns']:
         return 'There were no turns.'
@@ -158,7 +158,7 @@ def _line(turn: JudgedTurn, label: JudgedLabel) -> JsonObject:
     }
 
 
-def _histogram(bins: list[JsonMapping]) -> list[str]:
+def _histogram(bins: list[JsonObject]) -> list[str]:
     totals = [bar['kept'] + bar['dropped'] for bar in bins]
     tallest = max(totals) or 1
     lines = []

@@ -7,14 +7,14 @@ Before native code reads a model file, its names and sizes are checked in Python
 
 import json
 import mmap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from parlai_q2.errors import ConfigError, ModelError
-from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.json_values import JsonObject
 from parlai_q2.models.converted import binary
 from parlai_q2.models.folder import read_object
 from parlai_q2.threads import cores
@@ -54,7 +54,7 @@ class ModelPlace:
     folder: Path
     device: str = 'cpu'
     compute_type: str = 'default'
-    files: JsonMapping | None = field(default=None, repr=False)
+    files: Mapping[str, bytes | memoryview] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         kind, colon, number = self.device.partition(':')

@@ -36,7 +36,7 @@ class ServerReply:
     tokens: int = 0
 
 
-def read_reply(choice: JsonMapping) -> ServerReply:
+def read_reply(choice: JsonObject) -> ServerReply:
     """The reply that a choice of the protocol holds, as people see it."""
     text = visible_text(choice['message'], choice.get('finish_reason') or '')
     logprobs = read_logprobs(choice)
@@ -45,7 +45,7 @@ def read_reply(choice: JsonMapping) -> ServerReply:
     return ServerReply(text, sum(logprobs), len(logprobs))
 
 
-def read_logprobs(choice: JsonMapping) -> list[float]:
+def read_logprobs(choice: JsonObject) -> list[float]:
     """The log probabilities of a choice's tokens; none unless all are known."""
     tokens = (choice.get('logprobs') or {}).get('content') or []
     values = [token.get('logprob') for token in tokens]

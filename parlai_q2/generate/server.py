@@ -174,9 +174,10 @@ class Connection:
 
         async def ask(count: int, place: int = 0) -> Completion:
             body = {**server.settings, **fields, 'n': count}
-            if place and isinstance(body.get('seed'), int):
+            seed = body.get('seed')
+            if place and isinstance(seed, int):
                 # The same seed would give the same reply again.
-                body['seed'] += place
+                body['seed'] = seed + place
             return await self._ask(body, authorization)
 
         if server._max_replies is None or number <= server._max_replies:

@@ -77,8 +77,9 @@ def find_passages(
         passages = passages_in(message.get(name))
         if joined(passages):
             return passages
-    if isinstance(message.get('x_turn'), Mapping):
-        passages = find_passages({**message['x_turn'], 'text': None})
+    x_turn = message.get('x_turn')
+    if isinstance(x_turn, Mapping):
+        passages = find_passages({**x_turn, 'text': None})
         if passages:
             return passages
     passages = _retrieved(message)

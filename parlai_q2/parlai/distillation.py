@@ -79,7 +79,7 @@ def _ask(episode: Episode, turn: int) -> Message:
     return message
 
 
-def reply_record(reply: JsonMapping) -> JsonObject:
+def reply_record(reply: JsonObject) -> JsonObject:
     """
     The parts of a model's message that are stored, as JSON-safe values.
 

@@ -231,7 +231,7 @@ def write_filtered(
     return counts
 
 
-def _write_summary(counts: Mapping[str, object], outfile: Path) -> None:
+def _write_summary(counts: JsonObject, outfile: Path) -> None:
     """Write a summary beside the kept conversations, for programs and for people."""
     for ending, text in (
         (SUMMARY, write_json(counts, indent=1) + '\n'),
@@ -242,7 +242,7 @@ def _write_summary(counts: Mapping[str, object], outfile: Path) -> None:
             write_text(place, text)
 
 
-def _log_counts(counts: JsonMapping, outfile: Path) -> None:
+def _log_counts(counts: JsonObject, outfile: Path) -> None:
     """Log what came of it, and where it is."""
     logging.info(f'Wrote {outfile}. {sentence(counts)}')
     if not counts['kept']:

@@ -23,7 +23,7 @@ from importlib.resources import files
 import yaml
 
 from parlai_q2.io.knowledge import TurnKnowledge
-from parlai_q2.json_values import JsonMapping
+from parlai_q2.json_values import JsonObject
 from parlai_q2.retrieve.answers import (
     QUOTE_WORDS,
     Answer,
@@ -93,14 +93,14 @@ def courtesy(text: str) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def load_rule() -> JsonMapping:
+def load_rule() -> JsonObject:
     """When a passage answers a question: what ``answering.yaml`` says."""
     return _load_data('answering.yaml')
 
 
-def _load_data(name: str) -> JsonMapping:
+def _load_data(name: str) -> JsonObject:
     text = files('parlai_q2.retrieve').joinpath(name).read_text('utf-8')
-    fields: JsonMapping = yaml.safe_load(text)
+    fields: JsonObject = yaml.safe_load(text)
     return fields
 
 

@@ -12,7 +12,7 @@ from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.files import Location
 from parlai_q2.io.parquet import ParquetColumn
 from parlai_q2.io.read import FileRecord
-from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.json_values import JsonObject
 from parlai_q2.lines import error_line, lost_line, ranking_line
 from parlai_q2.options import Word
 from parlai_q2.rerank import PoolRecord, Reranker, read_pools
@@ -115,7 +115,7 @@ class Outcome(NamedTuple):
     wrong: tuple[float, ...] = ()
 
 
-def read_outcome(line: JsonMapping) -> Outcome:
+def read_outcome(line: JsonObject) -> Outcome:
     """What is counted of a pool, from its line."""
     # As for the reranker, the generator's order is that of the file.
     order, rows = line['order'], line['rerank']

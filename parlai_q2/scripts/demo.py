@@ -16,7 +16,7 @@ from parlai_q2.claims import Score
 from parlai_q2.cli import log
 from parlai_q2.cli.host import has_parlai, how_to_install
 from parlai_q2.errors import ConfigError
-from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.json_values import JsonObject
 from parlai_q2.options import OptionParser, Options
 from parlai_q2.report import render_score, use_colour, write_report
 from parlai_q2.report.entries import explain_place
@@ -178,7 +178,7 @@ def _world(scorer: str) -> Any:
         logging.set_log_level(level)
 
 
-def _show_turn(teacher: JsonMapping, ranking: Ranking) -> None:
+def _show_turn(teacher: JsonObject, ranking: Ranking) -> None:
     first, chosen = ranking.first, ranking.chosen
     show(f'person    {one_line(teacher["text"])}')
     count = len(ranking.candidates)

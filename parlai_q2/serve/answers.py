@@ -89,7 +89,7 @@ def describe_grounding(answer: ChatAnswer) -> JsonObject:
     }
 
 
-def make_headers(grounding: JsonMapping) -> dict[str, str]:
+def make_headers(grounding: JsonObject) -> dict[str, str]:
     """The score and the label, for clients that drop fields they do not know."""
     label = grounding.get('label') or NOT_SCORED
     headers = {'X-Grounding-Label': label}
@@ -115,7 +115,7 @@ def make_delta(index: int, delta: object, finish_reason: object = None) -> JsonO
 
 
 def stream_answer(
-    completion: JsonMapping, grounding: JsonMapping, has_usage: bool
+    completion: JsonObject, grounding: JsonObject, has_usage: bool
 ) -> Iterator[bytes]:
     """A complete answer as the events of a stream."""
     for choice in completion['choices']:

@@ -146,7 +146,7 @@ class GroundedChat:
         with self.metrics.timed(ServeStep.SCORE):
             return await self._rank(pool)
 
-    async def read(self, body: JsonMapping) -> ChatRequest:
+    async def read(self, body: JsonObject) -> ChatRequest:
         """Read a request, and find its knowledge."""
         settings = self.settings
         request = read_request(body, settings.markers, settings.prompt)
@@ -324,7 +324,7 @@ def abstention(text: str) -> JsonObject:
     return {'index': 0, 'message': message, 'finish_reason': 'stop'}
 
 
-def _candidate(choice: JsonMapping) -> Candidate:
+def _candidate(choice: JsonObject) -> Candidate:
     text = visible_text(choice['message']).strip()
     logprobs = read_logprobs(choice)
     total = sum(logprobs) if logprobs else None

@@ -66,7 +66,7 @@ class ChatRequest:
     :param is_declined: whether documents have no answer.
     """
 
-    fields: JsonMapping
+    fields: JsonObject
     passages: tuple[Passage, ...]
     source: KnowledgeOrigin
     history: tuple[str, ...]
@@ -89,7 +89,7 @@ class ChatRequest:
 
 
 def read_request(
-    body: JsonMapping, markers: tuple[str, str] | None, prompt: str
+    body: JsonObject, markers: tuple[str, str] | None, prompt: str
 ) -> ChatRequest:
     """
     Read the body of a request.
@@ -202,7 +202,7 @@ def _as_passage(value: object) -> Any:
     return {'text': text, 'title': title if isinstance(title, str) else ''}
 
 
-def _find_unscored(body: JsonMapping) -> Unscored | None:
+def _find_unscored(body: JsonObject) -> Unscored | None:
     format = body.get('response_format')
     if isinstance(format, dict) and format.get('type', 'text') != 'text':
         return Unscored.FORMAT
@@ -221,7 +221,7 @@ def _has_media(message: JsonMapping) -> bool:
     )
 
 
-def find_unscored(choice: JsonMapping) -> Unscored | None:
+def find_unscored(choice: JsonObject) -> Unscored | None:
     """Why a reply is not scored; None if it is a text."""
     message = choice['message']
     if message.get('tool_calls') or message.get('function_call'):
@@ -234,7 +234,7 @@ def find_unscored(choice: JsonMapping) -> Unscored | None:
 
 
 def _tell(
-    fields: JsonMapping, passages: Sequence[Passage], prompt: str
+    fields: JsonObject, passages: Sequence[Passage], prompt: str
 ) -> list[JsonObject]:
     """
     The messages with knowledge in the first system message: many models know only one.

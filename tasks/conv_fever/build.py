@@ -16,7 +16,7 @@ from tqdm import tqdm
 from parlai_q2.errors import InputError, RecordError, TaskDataError
 from parlai_q2.io.files import locked
 from parlai_q2.io.write import ResumableWriter, locate_summary
-from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.json_values import JsonObject
 from parlai_q2.perturb.entity_swap import EntityFinder
 from parlai_q2.tasks.conv_fever.corpus import (
     collect_texts,
@@ -166,7 +166,7 @@ def _resume(writer: ResumableWriter) -> tuple[int, Counter[str]]:
     return episode, counts
 
 
-def report(record: JsonMapping) -> None:
+def report(record: JsonObject) -> None:
     """Log a fold's counts, and how far the training fold's are from the paper's."""
     counts = record['counts']
     listed = ', '.join(f'{n:,} {name}' for name, n in counts.items())

@@ -16,7 +16,7 @@ from typing import Any
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import RecordError
-from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.json_values import JsonObject
 
 NONE, RANDOM_PAIRING = 'none', 'random_pairing'
 NEGATION, ENTITY_SWAP = 'negation', 'entity_swap'
@@ -67,7 +67,7 @@ class ConvFeverExample:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, fields: JsonMapping) -> 'ConvFeverExample':
+    def from_dict(cls, fields: JsonObject) -> 'ConvFeverExample':
         """Make an example from the output of :meth:`to_dict`."""
         return cls(**{**fields, 'context': tuple(fields['context'])})
 

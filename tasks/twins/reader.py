@@ -11,7 +11,7 @@ from parlai_q2.evaluate.sets import (
     AnnotatedSet,
     select_words,
 )
-from parlai_q2.json_values import JsonMapping
+from parlai_q2.json_values import JsonObject
 
 SHEET = Path(__file__).parent / 'twins.jsonl'
 # The responses of a twin, in the order in which they are read, with their classes.
@@ -98,7 +98,7 @@ def read_sheet(path: Path = SHEET) -> list[AnnotatedResponse]:
     return responses
 
 
-def _twin(record: JsonMapping) -> list[AnnotatedResponse]:
+def _twin(record: JsonObject) -> list[AnnotatedResponse]:
     kind, fold = record['kind'], record[FOLD]
     if kind not in KINDS.values() or fold not in FOLDS:
         raise ValueError(f'no kind {kind!r} or no fold {fold!r}')

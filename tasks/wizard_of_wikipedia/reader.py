@@ -9,7 +9,7 @@ from pathlib import Path
 from parlai_q2.errors import RecordError
 from parlai_q2.io.data_sets import read_list
 from parlai_q2.io.knowledge import TOKEN_NOCHOSEN
-from parlai_q2.json_values import JsonMapping
+from parlai_q2.json_values import JsonObject
 
 # The folds, named as their files are.
 TRAIN = 'train'
@@ -82,7 +82,7 @@ def read_conversations(path: Path) -> list[WizardConversation]:
     return conversations
 
 
-def _conversation(fields: JsonMapping, number: int) -> WizardConversation:
+def _conversation(fields: JsonObject, number: int) -> WizardConversation:
     return WizardConversation(
         number - 1,
         fields['chosen_topic'],
@@ -91,13 +91,13 @@ def _conversation(fields: JsonMapping, number: int) -> WizardConversation:
     )
 
 
-def _turn(entry: JsonMapping) -> WizardTurn:
+def _turn(entry: JsonObject) -> WizardTurn:
     wizard = WIZARD in entry['speaker']
     checked, title = _checked(entry) if wizard else (None, '')
     return WizardTurn(entry['text'].strip(), wizard, checked, title)
 
 
-def _checked(entry: JsonMapping) -> tuple[str | None, str]:
+def _checked(entry: JsonObject) -> tuple[str | None, str]:
     sentences = entry.get('checked_sentence') or {}
     # A dict with one entry: {'self_Vermont_Syrup_0': 'Vermont syrup is ...'}.
     key, sentence = next(iter(sentences.items()), (TOKEN_NOCHOSEN, TOKEN_NOCHOSEN))

@@ -24,7 +24,7 @@ import numpy as np
 
 from parlai_q2.errors import ModelError
 from parlai_q2.io.files import file_sha256
-from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.json_values import JsonObject
 from parlai_q2.models.converted import binary
 from parlai_q2.models.converted.binary import ENCODER, SEQ2SEQ, Model
 from parlai_q2.models.converted.weights import OUTPUT_LAYERS, Stored, convert_weights
@@ -77,7 +77,7 @@ class Converted:
     """
 
     place: Path
-    config: JsonMapping
+    config: JsonObject
     model: Model = field(repr=False)
     sidecars: Mapping[str, bytes] = field(repr=False)
     tokenizer: Path
@@ -277,7 +277,7 @@ def _convert_tensors(
     )
 
 
-def _check_head(head: Tensors, model: Model, config: JsonMapping) -> Tensors:
+def _check_head(head: Tensors, model: Model, config: JsonObject) -> Tensors:
     """
     An output layer in fp32.
 
@@ -320,7 +320,7 @@ def read_config(folder: Path) -> JsonObject:
     return config
 
 
-def write_settings(config: JsonMapping, folder: Path) -> JsonObject:
+def write_settings(config: JsonObject, folder: Path) -> JsonObject:
     """What CTranslate2's own converters write into ``config.json``."""
     tokens = read_tokens(folder)
     is_encoder = 'layer_norm_eps' in config

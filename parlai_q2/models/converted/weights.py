@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from parlai_q2.json_values import JsonMapping
+from parlai_q2.json_values import JsonObject
 from parlai_q2.models.converted.binary import ENCODER, REVISIONS, SEQ2SEQ, Model
 
 Tensors = Mapping[str, np.ndarray]
@@ -178,7 +178,7 @@ def _norm(place: str, name: str) -> Weights:
     return {f'{place}/gamma': (f'{name}.weight',), f'{place}/beta': (f'{name}.bias',)}
 
 
-def convert_weights(tensors: Tensors, config: JsonMapping) -> Model:
+def convert_weights(tensors: Tensors, config: JsonObject) -> Model:
     """
     Convert weights for CTranslate2.
 
@@ -206,7 +206,7 @@ def convert_weights(tensors: Tensors, config: JsonMapping) -> Model:
     return Model(ENCODER, REVISIONS[ENCODER], arrays, aliases)
 
 
-def _convert_t5(stored: Stored, config: JsonMapping) -> Model:
+def _convert_t5(stored: Stored, config: JsonObject) -> Model:
     projection = config['feed_forward_proj']
     activation = T5_ACTIVATIONS[projection]
     arrays = _encoder_settings(config['num_heads'], activation, 0, True)
