@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from parlai_q2.intervals import Interval
-from parlai_q2.json_values import JsonObject
 
 Cell = str | int | float | Interval | None
 # Whose numbers a row has.
@@ -63,7 +62,7 @@ class Table:
     rows: tuple[Mapping[str, Cell], ...]
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> JsonObject:
+    def to_dict(self) -> dict[str, object]:
         """The table as JSON-safe values, at full precision."""
         return {
             'name': self.name,
