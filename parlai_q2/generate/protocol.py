@@ -18,8 +18,6 @@ STREAM_END = '[DONE]'
 # A longer event of a stream is not read to its end.
 MAX_EVENT = 2**20
 
-# What somebody said: ``role`` and ``content``, and perhaps more.
-Message = JsonMapping
 # An answer: ``choices``, ``usage`` and others.
 Completion = JsonObject
 

@@ -33,7 +33,6 @@ from parlai_q2.generate.protocol import (
     MAX_EVENT,
     STREAM_END,
     Completion,
-    Message,
     ServerReply,
     has_choices,
     merge_answers,
@@ -97,12 +96,13 @@ class ChatServer:
         self._max_replies: int | None = None
 
     def replies(
-        self, turns: Sequence[Sequence[Message]], numbers: Sequence[int]
+        self, turns: Sequence[Sequence[JsonMapping]], numbers: Sequence[int]
     ) -> list[list[ServerReply]]:
         """
         Ask for replies to several turns at once.
 
-        :param turns: B dialogues, each ending with the turn to reply to.
+        :param turns: B dialogues, each ending with the turn to reply to: messages with
+            ``role`` and ``content``.
         :param numbers: how many replies to each, at least 0.
         :return: B lists of that many replies, in the server's order.
         :raises ServerError: when the server cannot be reached, or does not answer as

@@ -29,7 +29,7 @@ from parlai_q2.io.knowledge import EpisodeKnowledge
 from parlai_q2.io.write import AGAIN, encode_line, whole_file, write_text, writing
 from parlai_q2.json_values import JsonObject, write_json
 from parlai_q2.options import Options
-from parlai_q2.parlai.distillation import replies
+from parlai_q2.parlai.distillation import Episode, replies
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.index import Settings
@@ -47,7 +47,6 @@ NOTES = (
     'grounded: consistent with what the agent was given or found; true: with what the '
     'task gives; by the scorer that measures. found: the passage of the task is there.',
 )
-Episode = Sequence[JsonObject]
 
 
 class ConditionReply(NamedTuple):

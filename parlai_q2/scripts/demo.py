@@ -33,7 +33,6 @@ RERANKED = f'{TASK}:dialogue:berlin_wall:honeybees'
 AGENT = 'q2:grounded_rerank'
 # Responses in one call of the scorer, and in one line of progress.
 BATCH = 21
-Record = JsonObject
 
 
 def add_options(parser: OptionParser) -> None:
@@ -76,7 +75,7 @@ def run(opt: Options) -> Path:
     return page
 
 
-def evaluate(scorer: Scorer) -> Iterator[Record]:
+def evaluate(scorer: Scorer) -> Iterator[JsonObject]:
     """Score the annotated responses, print each class's mean; give the records."""
     show(
         f'1. Scoring the annotated responses by {scorer.name}\n'
@@ -109,7 +108,7 @@ def evaluate(scorer: Scorer) -> Iterator[Record]:
     show('')
 
 
-def rerank(scorer: str, turns: int) -> Iterator[Record]:
+def rerank(scorer: str, turns: int) -> Iterator[JsonObject]:
     """Answer turns of two dialogues, print each choice and why; give the records."""
     show(
         f"2. Reranking the reply generator's candidates by {scorer}\n"
