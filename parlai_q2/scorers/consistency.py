@@ -11,7 +11,8 @@ that could support a sentence are read, and the reading counts that supports it 
 The detector reads amounts by their values (:mod:`parlai_q2.text.agreement`): an amount
 that agrees with the knowledge in the knowledge's own words. An amount, an address or a
 code that the knowledge does not have is not supported, nor is a number or name that
-belongs to something else (:mod:`parlai_q2.text.bindings`).
+belongs to something else (:mod:`parlai_q2.text.bindings`). The amounts of records are
+also read one by one, each beside its field (:mod:`parlai_q2.text.field_claims`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -40,6 +41,7 @@ from parlai_q2.text.agreement import (
     restate,
 )
 from parlai_q2.text.bindings import binds_otherwise
+from parlai_q2.text.field_claims import read_field_claims
 from parlai_q2.text.questions import only_declines, only_greets, only_offers
 from parlai_q2.text.selection import SentenceIndex, index_passages, pieces
 from parlai_q2.text.sentences import is_short
@@ -59,7 +61,7 @@ SETTINGS = {
     'generic': f'{SURE:g}',
     'copies': f'{COPIED.entailment:g}',
     'amounts': 'value',
-    'bindings': 'on',
+    'bindings': 'fields',
 }
 # The most support that an unsupported amount leaves.
 MAX_SUPPORT = 0.1
@@ -120,11 +122,22 @@ SENTENCES, WHOLE = SplitRule(), SplitRule(split_response=False)
 
 
 class ResponseStatement(NamedTuple):
-    """A piece of a response, and what to read of the knowledge for it."""
+    """
+    A piece of a response, and what to read of the knowledge for it.
+
+    :param claims: what it says of a record, amount by amount, each beside its field.
+    """
 
     span: Span
     premises: Sequence[Premise]
     knowledge: SentenceIndex
+    claims: Sequence[tuple[Premise, str]]
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The texts to classify: of the premises, and of the claims."""
+        pairs = [(premise.text, self.span.text) for premise in self.premises]
+        return pairs + [(premise.text, text) for premise, text in self.claims]
 
 
 @dataclass(frozen=True)
@@ -172,19 +185,33 @@ def classify(
 
 def _limit(reading: NliProbabilities, text: str, hypothesis: str) -> NliProbabilities:
     """A reading that supports no amount or address that is not in a text."""
-    is_bound_otherwise = binds_otherwise(text, hypothesis)
-    if not (
-        is_bound_otherwise
-        or find_unsupported(text, hypothesis)
-        or has_unknown_address(text, hypothesis)
-    ):
+    if not _is_refuted(text, hypothesis):
         return reading
     support = min(reading.entailment, MAX_SUPPORT)
     rest = reading.entailment - support
-    if is_bound_otherwise or conflicts(text, hypothesis):
+    if binds_otherwise(text, hypothesis) or conflicts(text, hypothesis):
         contradiction = reading.contradiction + rest + reading.generic
         return NliProbabilities(support, reading.neutral, contradiction)
     return reading._replace(entailment=support, neutral=reading.neutral + rest)
+
+
+def _is_refuted(text: str, hypothesis: str) -> bool:
+    return bool(
+        binds_otherwise(text, hypothesis)
+        or find_unsupported(text, hypothesis)
+        or has_unknown_address(text, hypothesis)
+    )
+
+
+def _read_claims(index: SentenceIndex, text: str) -> list[tuple[Premise, str]]:
+    """What a statement says of a record, and the field that each claim is of."""
+    if not index.has_records or _is_refuted(index.text, text):
+        return []
+    claims = []
+    for claim in read_field_claims(index.text, text):
+        premise = Premise(index.find(claim.sentence), claim.sentence)
+        claims.append((premise, claim.sentence if claim.is_copy else claim.text))
+    return claims
 
 
 def indices(examples: Sequence[Example]) -> list[SentenceIndex]:
@@ -220,13 +247,14 @@ def read(
             for key, span in zip(keys, spans, strict=True):
                 if key not in statements:
                     premises = pooling.premises(index, span.text)
-                    statements[key] = ResponseStatement(span, premises, index)
+                    claims = [] if reads_documents else _read_claims(index, span.text)
+                    statements[key] = ResponseStatement(span, premises, index, claims)
             keys_by_response.append(keys)
         keys_by_pooling.append(keys_by_response)
     pairs, knowledge = list[tuple[str, str]](), list[str]()
     for statement in statements.values():
-        pairs += [(premise.text, statement.span.text) for premise in statement.premises]
-        knowledge += [statement.knowledge.text] * len(statement.premises)
+        pairs += statement.pairs
+        knowledge += [statement.knowledge.text] * len(statement.pairs)
     readings = iter(classify(model, pairs, knowledge, not reads_documents))
     read_pieces = {key: _piece(s, readings) for key, s in statements.items()}
     return [
@@ -238,9 +266,18 @@ def read(
 def _piece(
     statement: ResponseStatement, readings: Iterator[NliProbabilities]
 ) -> ResponsePiece:
-    """A statement with the reading that supports it most, of those of its premises."""
-    by_premise = [(next(readings), premise) for premise in statement.premises]
-    reading, premise = max(by_premise, key=lambda pair: support(pair[0]))
+    """
+    A statement with the reading that supports it most: of those of its premises, and
+    that of its least supported claim of a record.
+    """
+    options = [(next(readings), premise) for premise in statement.premises]
+    if statement.claims:
+        claim_readings = [next(readings) for _ in statement.claims]
+        chosen = {i for premise, _ in statement.claims for i in premise.chosen}
+        together = tuple(sorted(chosen))
+        premise = Premise(together, statement.knowledge.joined(together))
+        options.append((min(claim_readings, key=support), premise))
+    reading, premise = max(options, key=lambda pair: support(pair[0]))
     span = statement.span
     # A detector that was trained on one or two sentences does not know long copies.
     if support(reading) < support(COPIED) and statement.knowledge.has_copy_of(

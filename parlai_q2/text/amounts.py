@@ -84,7 +84,10 @@ for _dimension, _sizes in _UNITS.items():
                 'per', 'celsius', 'fahrenheit', 'cent', 'sterling'
             ):  # fmt: skip
                 plural = f'{_name}s'  # square miles, but miles per hour
-            UNITS[_name] = UNITS[plural] = (_dimension, float(_size))
+            UNITS[_name] = (_dimension, float(_size))
+            # "5 ms" is no length, and "IC 1073 has" no area.
+            if len(_name) > 1 and _name != 'ha':
+                UNITS[plural] = UNITS[_name]
 
 _DIGITS = r'\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+|,\d{1,2}(?![\d,]))?'
 _UNIT = '|'.join(sorted(map(re.escape, UNITS), key=len, reverse=True))
@@ -192,6 +195,11 @@ def find_amounts(text: str) -> tuple[Amount, ...]:
         else:
             amounts.append(amount)
     return tuple(amounts)
+
+
+def find_range_ends(text: str) -> list[Amount]:
+    """The amounts of a text, in order, with the ends of a range as two amounts."""
+    return list(_scan(text))
 
 
 def _scan(text: str) -> Iterator[Amount]:

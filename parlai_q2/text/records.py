@@ -315,7 +315,12 @@ class _Leaves:
         elif isinstance(value, list) and any(isinstance(v, dict | list) for v in value):
             own_naming = _find_naming_key(value)
             for inner in value:
-                yield from self.read(inner, path[-1:], name, own_naming)
+                # "The amount of groceries" needs no "categories".
+                has_name = isinstance(inner, dict) and self._find_name(
+                    inner, own_naming
+                )
+                path_of_inner = () if has_name else path[-1:]
+                yield from self.read(inner, path_of_inner, name, own_naming)
         elif path:
             yield self._write(value, path, name)
 

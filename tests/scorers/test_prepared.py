@@ -26,8 +26,6 @@ CASES = [
 ]
 SHEET = Path(__file__).with_name('real_replies.jsonl')
 REPLIES = [json.loads(line) for line in SHEET.read_text('utf-8').splitlines()]
-# What mini calls inconsistent and base does not.
-MISSED = 'You spent $22.31 on eating out over 2 transactions, down from $94.00.'
 
 
 @pytest.mark.parametrize('knowledge, response, label', CASES)
@@ -40,14 +38,11 @@ def test_labels_of_real_replies(knowledge, response, label):
 def test_replies_that_people_reported_have_the_scores_of_the_sheet(preset):
     examples = [Example(reply['knowledge'], reply['response']) for reply in REPLIES]
     scores = load_scorer('grounded_fast', preset).score(examples)
-    missed = []
     for reply, score in zip(REPLIES, scores, strict=True):
         assert score.value == pytest.approx(reply[preset], abs=0.05), reply['response']
         is_consistent = score.label == CONSISTENT
         label = 'not consistent' if not is_consistent else CONSISTENT
-        if reply['label'] not in (score.label, label):
-            missed.append(reply['response'])
-    assert missed == ([MISSED] if preset == 'mini' else [])
+        assert reply['label'] in (score.label, label), reply['response']
 
 
 def test_claims_and_evidence_have_offsets_in_the_texts_as_given():

@@ -1,4 +1,4 @@
-"""Twelve passages that are records: right replies score above wrong ones."""
+"""Passages that are records: right replies score above wrong ones."""
 
 from pathlib import Path
 
@@ -9,13 +9,23 @@ from parlai_q2 import Example, load_scorer
 from parlai_q2.text.bindings import binds_otherwise
 from parlai_q2.text.prepare import prepare_passage
 
-SHEET = Path(__file__).with_name('record_passages.yaml')
-PASSAGES = yaml.safe_load(SHEET.read_text('utf-8'))
-REPLIES = [
-    (passage['knowledge'], pair['right'], pair['wrong'])
-    for passage in PASSAGES
-    for pair in passage['replies']
-]
+FOLDER = Path(__file__).parent
+
+
+def read_replies(passages):
+    return [
+        (passage['knowledge'], pair['right'], pair['wrong'])
+        for passage in passages
+        for pair in passage['replies']
+    ]
+
+
+PASSAGES = yaml.safe_load((FOLDER / 'record_passages.yaml').read_text('utf-8'))
+REPLIES = read_replies(PASSAGES)
+# Replies with several amounts of a record.
+AMOUNTS = read_replies(
+    yaml.safe_load((FOLDER / 'record_amounts.yaml').read_text('utf-8'))
+)
 
 
 @pytest.mark.parametrize('preset', ['mini', 'base'])
@@ -27,7 +37,17 @@ def test_right_replies_about_records_score_above_wrong_ones(preset):
     assert sum(ordered) / len(ordered) >= 0.9
 
 
-@pytest.mark.parametrize('knowledge, right, wrong', REPLIES)
+@pytest.mark.parametrize('preset', ['mini', 'base'])
+def test_each_amount_of_a_reply_must_be_that_of_its_field(preset):
+    scorer = load_scorer('grounded_fast', preset)
+    rights = scorer.score([Example(k, right) for k, right, _ in AMOUNTS])
+    wrongs = scorer.score([Example(k, wrong) for k, _, wrong in AMOUNTS])
+    assert [w for w in wrongs if w.value > 0.15] == []
+    accepted = sum(right.value > 0.5 for right in rights)
+    assert accepted / len(rights) >= 0.95
+
+
+@pytest.mark.parametrize('knowledge, right, wrong', [*REPLIES, *AMOUNTS])
 def test_no_right_reply_is_of_another_record(knowledge, right, wrong):
     text = prepare_passage(knowledge).text
     assert not binds_otherwise(text, right.lower())

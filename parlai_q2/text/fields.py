@@ -1,0 +1,201 @@
+"""
+The fields of records, read back from the sentences that :mod:`parlai_q2.text.records`
+writes: "The owner of R-12 is Bea Okoye." is the field "owner" of the record "R-12".
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
+
+from parlai_q2.text.agreement import index_amounts
+from parlai_q2.text.amounts import Amount, find_amounts
+
+# The most names and values with the same first word that are compared with a response.
+MOST_COMPARED = 20
+_SENTENCE = re.compile(
+    r'^The (?P<head>[^\n]{1,164}?) is (?P<value>[^\n]{1,200})\.$', re.MULTILINE
+)
+# "R-12" is one word, "eating-out" two.
+_WORD = re.compile(r"[\w']+(?:-(?=\d)[\w']+)*")
+# Words of replies that may set records against each other or deny a value.
+_COMPARES = re.compile(
+    r'\b(?:not|no|never|than|unlike|without|more|less|both|all|total|together|'
+    r"difference|except|other|others)\b|n't\b",
+    re.IGNORECASE,
+)
+_Item = TypeVar('_Item')
+
+
+class Field(NamedTuple):
+    """
+    A value of a record.
+
+    :param name: the record's name in lower case; empty if it has none.
+    :param key: the name of the field in lower case.
+    :param sentence: the sentence that states the value.
+    :param value: the value's amounts, and where it starts and ends.
+    """
+
+    name: str
+    key: str
+    sentence: str
+    value: str
+    start: int
+    end: int
+
+
+class RecordFields:
+    """
+    All fields of the records of a text.
+
+    :ivar by_name: the fields of each record, by its name.
+    """
+
+    def __init__(self, text: str):
+        self.by_name: dict[str, list[Field]] = defaultdict(list)
+        fields = _read_fields(text)
+        for field in fields:
+            self.by_name[field.name].append(field)
+        self._fields = fields
+        self._starts = [field.start for field in fields]
+        self._index = index_amounts(text) if fields else None
+        # By name: the values of each key, as words.
+        self._values: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
+        self._keys: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        for field in fields:
+            if field.name:
+                value = as_words(field.value)
+                self._values[field.name][field.key] = value
+                self._keys[value].add(field.key)
+        self._by_first = _group((value for value in self._keys), lambda v: v[:1])
+        words = {name: as_words(name) for name in self._values}
+        counts = Counter(word for name in words.values() for word in set(name))
+        self._names = _group(words.items(), lambda item: item[1][:1])
+        # Words that tell one name from the others.
+        self._own_words = {
+            word: name
+            for name, parts in words.items()
+            for word in parts
+            if counts[word] == 1 and len(word) > 2 and not word.isdigit()
+        }
+
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def read(text: str) -> 'RecordFields':
+        """The fields of a text, read once for several responses."""
+        return RecordFields(text)
+
+    def find_names(self, words: tuple[str, ...]) -> set[str]:
+        """The names of the records that a response names."""
+        names = {self._own_words[word] for word in words if word in self._own_words}
+        for place, word in enumerate(words):
+            for name, parts in self._names.get((word,), ()):
+                if words[place : place + len(parts)] == parts:
+                    names.add(name)
+        return names
+
+    def matches(self, claim: Amount) -> list[Field]:
+        """The fields whose value has an amount that agrees with one of a response."""
+        if self._index is None:
+            return []
+        places = [amount.start for amount in self._index.matches(claim)]
+        fields = (self._field_at(place) for place in places)
+        return [field for field in fields if field]
+
+    def has_other_value(self, name: str, response: str, words: tuple[str, ...]) -> bool:
+        """Whether a response has a value that only other records have under its key."""
+        values = self._values[name]
+        own_words = {word for value in values.values() for word in value}
+        for place, word in enumerate(words):
+            for value in self._by_first.get((word,), ()):
+                if words[place : place + len(value)] != value or own_words >= {*value}:
+                    continue
+                if self._is_rival(values, self._keys[value], words) and _is_telling(
+                    value
+                ):
+                    return True
+        for claim in find_amounts(response):
+            rivals = self.matches(claim)
+            keys = {rival.key for rival in rivals}
+            is_elsewhere = all(rival.name not in ('', name) for rival in rivals)
+            if rivals and is_elsewhere and self._is_rival(values, keys, words):
+                return True
+        return False
+
+    def has_several_names(self) -> bool:
+        """Whether there are records to take for one another."""
+        return len(self._values) > 1
+
+    def _field_at(self, place: int) -> Field | None:
+        """The field whose value has a place of the text."""
+        n = bisect_right(self._starts, place) - 1
+        field = self._fields[n] if n >= 0 else None
+        return field if field and place < field.end else None
+
+    @staticmethod
+    def _is_rival(
+        values: Mapping[str, tuple[str, ...]], keys: set[str], words: tuple[str, ...]
+    ) -> bool:
+        """Whether a record has its own value of one of some keys, which is not said."""
+        return any(key in values and not {*values[key]} <= {*words} for key in keys)
+
+
+def has_other_record(knowledge: str, response: str) -> bool:
+    """Whether what a response says of one record is in another one."""
+    records = RecordFields.read(knowledge)
+    if not records.has_several_names() or _COMPARES.search(response):
+        return False
+    words = as_words(response)
+    names = records.find_names(words)
+    return len(names) == 1 and records.has_other_value(names.pop(), response, words)
+
+
+def as_words(text: str) -> tuple[str, ...]:
+    """The words of a text in lower case, without the plural's "s"."""
+    words = _WORD.findall(text.lower())
+    return tuple(word.removesuffix('s') or word for word in words)
+
+
+def _read_fields(text: str) -> list[Field]:
+    matches = list(_SENTENCE.finditer(text))
+    names = Counter(name for m in matches for _, name in _split_head(m['head']))
+    fields = []
+    for match in matches:
+        # A name occurs in several sentences; "the number of rooms" is a key.
+        splits = _split_head(match['head'])
+        key, name = max(splits, key=lambda split: names[split[1]], default=('', ''))
+        fields.append(
+            Field(
+                name=name.lower(),
+                key=(key or match['head']).lower(),
+                sentence=match[0],
+                value=match['value'],
+                start=match.start('value'),
+                end=match.end('value'),
+            )
+        )
+    return fields
+
+
+def _split_head(head: str) -> list[tuple[str, str]]:
+    """The ways to read "owner of R-12" as a key and a name."""
+    words = head.split(' of ')
+    splits = range(1, len(words))
+    return [(' of '.join(words[:n]), ' of '.join(words[n:])) for n in splits]
+
+
+def _is_telling(value: Sequence[str]) -> bool:
+    return len(''.join(value)) > 2 and value not in (('yes',), ('none',))
+
+
+def _group(
+    items: Iterable[_Item], key: Callable[[_Item], tuple[str, ...]]
+) -> dict[tuple[str, ...], list[_Item]]:
+    groups: dict[tuple[str, ...], list[_Item]] = defaultdict(list)
+    for item in items:
+        if len(groups[key(item)]) < MOST_COMPARED:
+            groups[key(item)].append(item)
+    return dict(groups)
