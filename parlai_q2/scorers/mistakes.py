@@ -157,6 +157,11 @@ def name_mistakes(score: Score, example: Example) -> Score:
     return replace(score, claims=tuple(claims))
 
 
+def lacks_mistake(score: Score) -> bool:
+    """Whether an unsupported claim of a score does not say what is wrong."""
+    return any(_is_wrong(claim) and not claim.mistake for claim in score.claims)
+
+
 def _find_mistake(
     claim: Claim, sentence: Span, index: SentenceIndex, known_stems: frozenset[str]
 ) -> Mistake:

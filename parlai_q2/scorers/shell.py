@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from parlai_q2.claims import Claim, Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.scorers.mistakes import name_mistakes
+from parlai_q2.scorers.mistakes import lacks_mistake, name_mistakes
 from parlai_q2.text.prepare import PreparedText, has_words, prepare, prepare_passage
 from parlai_q2.text.selection import SentenceIndex, index_passages
 from parlai_q2.text.sentences import count_words, is_short
@@ -37,7 +37,7 @@ LANGUAGE = 'language'
 # The part of a score that is the share of a text that was not read.
 UNREAD = 'unread'
 # The way to prepare texts, as signatures print it.
-PREPARATION = 'prepared.1'
+PREPARATION = 'prepared.2'
 # About 50 sentences, so that a response of any length is scored within two seconds by
 # the shipped detector; replies of chatbots are far shorter.
 MAX_RESPONSE_WORDS = 800
@@ -174,6 +174,10 @@ def score_all(
     scores = _look_up(scorer, readable, reuse)
     if calibrated is not None:
         scores = {pair: calibrated(score) for pair, score in scores.items()}
+    # Older versions kept scores without mistakes, and calibration may find others.
+    for pair, score in scores.items():
+        if lacks_mistake(score):
+            scores[pair] = name_mistakes(score, texts[pair])
     nothing = not_verifiable()
     for pair, reason in unknown.items():
         problem = FOREIGN if reason == LANGUAGE else UNKNOWN

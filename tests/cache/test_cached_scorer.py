@@ -1,5 +1,7 @@
 """A scorer with a cache is the scorer inside, only that nothing is scored twice."""
 
+from dataclasses import replace
+
 import pytest
 
 from parlai_q2.cache import ScoreCache
@@ -7,6 +9,7 @@ from parlai_q2.q2.metric import Q2Models
 from parlai_q2.scorers.calibrated import ExtendedScorer
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.q2 import Q2Scorer
+from parlai_q2.scorers.shell import make_pair
 from parlai_q2.turns import Example
 from tests.cache.counting import CountingScorer, examples
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
@@ -61,3 +64,18 @@ def test_scores_of_real_scorers_come_back_equal(path, make):
     again = ExtendedScorer(make(), store=ScoreCache(path))
     assert again.score(pairs) == first == make().score(pairs)
     assert again.reuse.misses == 0
+
+
+def test_stored_scores_say_what_is_wrong_even_those_of_older_versions(path):
+    scorer = ConsistencyScorer(ToyNliModel())
+    example = Example('The race is 42 km long.', 'The race is 42 miles long.')
+    (new,) = ExtendedScorer(scorer, store=ScoreCache(path)).score([example])
+    assert str(new.claims[0].mistake) == 'number (reply: 42 miles; passage: 42 km)'
+    signature, pair = str(scorer.signature), make_pair(example)
+    (stored,) = ScoreCache(path).get(signature, [pair]).values()
+    assert stored.claims == new.claims
+    claims = tuple(replace(claim, mistake=None) for claim in new.claims)
+    ScoreCache(path).put(signature, {pair: replace(new, claims=claims)})
+    again = ExtendedScorer(scorer, store=ScoreCache(path))
+    assert again.score([example]) == [new]
+    assert again.reuse.hits == 1
