@@ -33,7 +33,7 @@ from parlai_q2.retrieve.search import (
     SHIPPED_ENCODER,
     By,
     Query,
-    SearchSettings,
+    RetrievalSettings,
     make_query,
 )
 from parlai_q2.retrieve.split import DEFAULT_OVERLAP, DEFAULT_WORDS, split
@@ -66,7 +66,7 @@ class Settings:
     overlap: int = DEFAULT_OVERLAP
     language: str = DEFAULT_LANGUAGE
     sentences: int = 0
-    search: SearchSettings = field(default_factory=SearchSettings)
+    search: RetrievalSettings = field(default_factory=RetrievalSettings)
     readers: int = VERSION
 
     def check(self) -> None:
@@ -145,7 +145,7 @@ def read_manifest(index: Path) -> Manifest | None:
                 f'{path} is not an index of this version of parlai_q2. {advise(index)}'
             )
         del fields['format']
-        search = SearchSettings(**fields['settings'].pop('search'))
+        search = RetrievalSettings(**fields['settings'].pop('search'))
         fields['settings'] = Settings(**fields['settings'], search=search)
         fields['settings'].check()
         fields['sums'] = {k: Checksum(*v) for k, v in fields['sums'].items()}
@@ -234,7 +234,7 @@ class Index:
     :param verify: whether to read all of it for its checksums; otherwise some blocks of
         each file are looked at.
     :param changes: how it is searched otherwise than it was made for: fields of
-        :class:`~parlai_q2.retrieve.search.SearchSettings`; None leaves one as it is.
+        :class:`~parlai_q2.retrieve.search.RetrievalSettings`; None leaves one as it is.
     :raises InputError: if there is none, or it is damaged.
     :raises ConfigError: if it cannot be searched so.
     """
@@ -249,7 +249,7 @@ class Index:
         check_files(self.folder, manifest, verify)
         self.manifest: Manifest = manifest
         changes = {name: x for name, x in changes.items() if x is not None}
-        self.how: SearchSettings = replace(manifest.settings.search, **changes)
+        self.how: RetrievalSettings = replace(manifest.settings.search, **changes)
         self.how.check()
         self.store = Store(self.folder / manifest.folder, manifest.settings.language)
         self._retriever: Retriever = self._open()

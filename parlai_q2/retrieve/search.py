@@ -113,7 +113,7 @@ def leans(question: str) -> bool:
 
 
 @dataclass(frozen=True)
-class SearchSettings:
+class RetrievalSettings:
     """
     How passages are found.
 
@@ -154,15 +154,15 @@ class SearchSettings:
 
 
 # Each with the most sentences of a passage (0: as many as fit).
-PRESETS: dict[str, tuple[SearchSettings, int]] = {
-    'bm25': (SearchSettings(), 0),
-    'fused': (SearchSettings(By.FUSED, encoder=SHIPPED_ENCODER), 0),
-    'knn': (SearchSettings(By.DENSE, Query.TURNS, 1, SHIPPED_ENCODER), 1),
-    'dpr': (SearchSettings(By.DENSE, Query.LAST, 1, DPR_PASSAGES, DPR_QUESTIONS), 0),
+PRESETS: dict[str, tuple[RetrievalSettings, int]] = {
+    'bm25': (RetrievalSettings(), 0),
+    'fused': (RetrievalSettings(By.FUSED, encoder=SHIPPED_ENCODER), 0),
+    'knn': (RetrievalSettings(By.DENSE, Query.TURNS, 1, SHIPPED_ENCODER), 1),
+    'dpr': (RetrievalSettings(By.DENSE, Query.LAST, 1, DPR_PASSAGES, DPR_QUESTIONS), 0),
 }
 
 
-def load_search(name: str, **changes: Any) -> tuple[SearchSettings, int]:
+def load_search(name: str, **changes: Any) -> tuple[RetrievalSettings, int]:
     """
     Load a preset.
 

@@ -12,7 +12,7 @@ import pytest
 from parlai_q2.cli.knowledge_options import index_from_opt
 from parlai_q2.errors import ConfigError, ServerError
 from parlai_q2.retrieve.grounding import Grounder
-from parlai_q2.retrieve.search import SearchSettings
+from parlai_q2.retrieve.search import RetrievalSettings
 from parlai_q2.turns import Source
 from tests.conftest import ROOT
 
@@ -96,7 +96,7 @@ def test_less_than_one_passage_is_refused_before_the_first_search(monkeypatch):
     with pytest.raises(ConfigError, match='at least 1, not 0'):
         index_from_opt({**opt, 'knowledge_answers': False})
     with pytest.raises(ConfigError, match='not 0: --knowledge-passages 5'):
-        SearchSettings(passages=0).check()
+        RetrievalSettings(passages=0).check()
 
 
 def langchain_documents(query):
