@@ -145,8 +145,8 @@ def command_page() -> str:
             text = f'{command.what}.'
             if options.keys() & set(ROLES):
                 text += ' It also has the [options of scorers](options.md#scorers).'
-            table = render(omit_scorer_options(options)).rstrip()
-            parts += [f'## {command.name}', text, table]
+                options = omit_scorer_options(options)
+            parts += [f'## {command.name}', text, render(options).rstrip()]
     return '\n\n'.join(parts) + '\n'
 
 
