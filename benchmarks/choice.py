@@ -9,11 +9,13 @@ A pool has ``knowledge`` (passages), ``kind``, ``history`` and ``candidates``, e
 0 not). A chosen reply is ``wrong`` if it is not supported, else ``best``, ``partly`` or
 ``beside`` by how it answers. ``--held-out`` reads the development fifth alone. As a
 control, the best replies are read after their own turn and after another on the same
-passages: relevance must be higher after their own.
+passages: relevance must be higher after their own. ``--time`` compares the seconds of
+a choice with those of scoring alone.
 """
 
 import argparse
 import random
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from parlai_q2.rerank import Pool, Reranker, Rule
-from parlai_q2.rerank.choice import DEFAULT_RERANK_BY
+from parlai_q2.rerank.choice import DEFAULT_RERANK_BY, RerankBy
 from parlai_q2.turns import Turn
 from parlai_q2.zoo.train.relevance_pools import (
     FRAGMENT,
@@ -38,6 +40,8 @@ OUTCOMES = ('best', 'partly', 'beside', 'wrong')
 SHORT_POOLS = Path(__file__).parent / 'short_pools.jsonl'
 DECLINE = "Sorry, I don't know."
 RESAMPLES, LOW, HIGH = 2000, 2.5, 97.5
+# Pools that are ranked once more, before time counts.
+WARM_UP = 3
 
 Labelled = dict[str, Any]
 
@@ -175,6 +179,23 @@ def report(name: str, pools: Sequence[Labelled], outcomes: Sequence[str]) -> Non
         print(f'    {kind:14} {count:4}  {shares}')
 
 
+def report_time(reranker: Reranker, pools: Sequence[Labelled]) -> None:
+    """Print the CPU time of a choice, one pool at a time, and of scoring alone."""
+    scoring = Reranker(rule=Rule(RerankBy.SCORE))
+    seconds: dict[Reranker, list[float]] = {scoring: [], reranker: []}
+    for pool in [*pools[:WARM_UP], *pools]:
+        for each, spent in seconds.items():
+            start = time.process_time()
+            choose(each, [pool])
+            spent.append(time.process_time() - start)
+    alone, whole = (np.array(spent[WARM_UP:]) for spent in seconds.values())
+    print(
+        f'  CPU of a choice: {1000 * np.median(whole):.0f} ms; of scoring alone: '
+        f'{1000 * np.median(alone):.0f} ms (medians); ratio of the sums: '
+        f'{whole.sum() / alone.sum():.2f}'
+    )
+
+
 def interval(hits: np.ndarray, groups: Sequence[str]) -> tuple[float, float]:
     """The 95 % interval of a mean over whole groups drawn with replacement."""
     names, index = np.unique(np.array(groups), return_inverse=True)
@@ -198,6 +219,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         help='add to each pool the best reply to another turn on its passages',
     )
     parser.add_argument('--rerank-by', default=DEFAULT_RERANK_BY)
+    parser.add_argument('--time', action='store_true')
     args = parser.parse_args(argv)
     reranker = Reranker(rule=Rule(args.rerank_by))
     sets: dict[str, Sequence[Labelled]] = {
@@ -213,6 +235,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         if pools:
             report(name, pools, choose(reranker, pools))
             report_control(reranker, pools)
+            if args.time:
+                report_time(reranker, pools)
 
 
 if __name__ == '__main__':

@@ -43,6 +43,8 @@ from parlai_q2.rerank.candidate import Candidate, first_distinct
 DEFAULT_INFERENCE = Search.NUCLEUS
 # The widest beam and the most tokens to sample from for --inference.
 MAX_WIDTH = 200
+# If too few candidates are distinct, a second search looks for so many times as many.
+SECOND_SEARCH = 2
 SHIPPED_MODEL = f'{SHIPPED_PREFIX}{REPLY_MODEL}'
 # What suits the shipped reply model, and the defaults for other models.
 SHIPPED_DEFAULTS = {
@@ -247,8 +249,31 @@ class Ctranslate2Agent(CandidateAgent):
     ) -> list[list[Candidate]]:
         """Find candidates, in the order of the strategies."""
         strategies = [flags.select(self.searches) for flags in searches]
-        wider = [list(map(Strategy.with_spares, selected)) for selected in strategies]
-        written = self.loaded.writer.write(contexts, wider)
+        pools = self._find_distinct(contexts, strategies)
+        incomplete = [
+            n
+            for n, (pool, selected) in enumerate(zip(pools, strategies, strict=True))
+            if len(pool) < sum(strategy.number for strategy in selected)
+            and _widen(selected, SECOND_SEARCH) != _widen(selected)
+        ]
+        wider = self._find_distinct(
+            [contexts[n] for n in incomplete],
+            [strategies[n] for n in incomplete],
+            SECOND_SEARCH,
+        )
+        for n, pool in zip(incomplete, wider, strict=True):
+            pools[n] = max(pools[n], pool, key=len)
+        return pools
+
+    def _find_distinct(
+        self,
+        contexts: Sequence[list[str]],
+        strategies: Sequence[Sequence[Strategy]],
+        times: int = 1,
+    ) -> list[list[Candidate]]:
+        """Search for so many times as many candidates, and keep the distinct ones."""
+        searches = [_widen(selected, times) for selected in strategies]
+        written = self.loaded.writer.write(contexts, searches)
         pools = self._make_candidates(written, contexts)
         return list(map(_select_distinct, strategies, pools))
 
@@ -280,6 +305,10 @@ class Ctranslate2Agent(CandidateAgent):
                 )
             candidates.append(of_context)
         return candidates
+
+
+def _widen(strategies: Sequence[Strategy], times: int = 1) -> list[Strategy]:
+    return [strategy.with_spares(times=times) for strategy in strategies]
 
 
 def _select_distinct(

@@ -39,7 +39,7 @@ K = 10
 DELAY = 5
 # Some replies differ only in case, punctuation or spaces. So a search for several looks
 # for so many times as many, and the first distinct ones are kept.
-SPARE = 1.5
+BEAM_SPARE, SAMPLE_SPARE = 2.0, 1.5
 # The most sequences that all strategies together follow at a time; memory grows with
 # them.
 MOST_CANDIDATES = 200
@@ -90,16 +90,18 @@ class Strategy:
         """Whether the search draws random numbers."""
         return self.name in SAMPLING
 
-    def with_spares(self, most: int | None = None) -> 'Strategy':
+    def with_spares(self, most: int | None = None, times: int = 1) -> 'Strategy':
         """
         The search for more replies, so that ``number`` of them are distinct.
 
         :param most: the greatest number, such as the size of the vocabulary.
+        :param times: how many times as many as usual.
         """
         if self.number == 1:
             return self
+        spare = BEAM_SPARE if self.name in BEAMS else SAMPLE_SPARE
         limits = [self.beam or MOST_CANDIDATES, most or MOST_CANDIDATES]
-        number = min(ceil(SPARE * self.number), *limits)
+        number = min(ceil(times * spare * self.number), *limits)
         return replace(self, number=max(self.number, number))
 
     def __str__(self) -> str:

@@ -5,8 +5,10 @@ from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 from parlai.scripts.eval_model import EvalModel
 
+from parlai_q2.agents.ctranslate2 import ctranslate2
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.generate.chat import USER
+from parlai_q2.generate.generator import Generator
 from parlai_q2.parlai.generator import CONTEXT
 from tests.agents.rerank_toys import AGENT as RERANKED
 from tests.agents.rerank_toys import TASK, TOY, reply_to
@@ -119,6 +121,23 @@ def test_the_oldest_turns_give_way_and_never_the_knowledge(caplog):
     assert ' '.join(context).startswith(knowledge)
     assert context.count('four') == 25
     assert 'one' not in context
+
+
+def test_a_second_search_follows_if_few_candidates_are_distinct(monkeypatch):
+    text_of = Generator.text
+    monkeypatch.setattr(
+        Generator, 'text', lambda *args: ' '.join(text_of(*args).split()[:2])
+    )
+    agent = make(**RERANKING, candidate_strategies='beam:6')
+
+    def candidates(times):
+        monkeypatch.setattr(ctranslate2, 'SECOND_SEARCH', times)
+        [reply] = reply_to(agent, GREETING, knowledge='the park is there .')
+        return {row['text'] for row in reply['rerank']}
+
+    once, twice = candidates(1), candidates(2)
+    assert len(once) < 6
+    assert len(once) < len(twice) <= 6
 
 
 def test_replies_stop_where_they_are_told_to():
