@@ -148,13 +148,25 @@ def test_a_fifth_of_the_passages_is_held_out():
     assert 150 < sum(map(is_held_out, pools)) < 250
 
 
-def test_every_labelled_pool_has_a_best_reply():
-    pools = read_rows(str(Path(relevance_pools.__file__).parent / 'reply_pools.jsonl'))
-    assert len(pools) == 1356
-    assert 240 < sum(map(is_held_out, pools)) < 300
+@pytest.mark.parametrize(
+    'name, number, with_best',
+    [('reply_pools', 2017, 2017), ('generated_pools', 182, 178)],
+)
+def test_the_labelled_pools(name, number, with_best):
+    folder = Path(relevance_pools.__file__).parent
+    pools = read_rows(str(folder / f'{name}.jsonl'))
+    assert len(pools) == number
+    assert 0.15 < sum(map(is_held_out, pools)) / number < 0.25
+    assert sum(any(map(is_best, pool['candidates'])) for pool in pools) == with_best
     for pool in pools:
         assert pool['knowledge']
         assert pool['history']
-        assert any(map(is_best, pool['candidates']))
         assert {candidate['g'] for candidate in pool['candidates']} <= {0, 1, 'n'}
         assert {candidate['a'] for candidate in pool['candidates']} <= {0, 1, 2}
+
+
+def test_people_may_say_which_generated_reply_is_best():
+    assert is_best({'g': 1, 'a': 1, 'best': True})
+    assert not is_best({'g': 1, 'a': 2, 'best': False})
+    assert is_best({'g': 1, 'a': 2})
+    assert not is_best({'g': 0, 'a': 2})

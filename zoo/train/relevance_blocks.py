@@ -33,19 +33,19 @@ from parlai_q2.zoo.train.relevance_texts import (
 # How often each rule makes a block.
 SHARES = {
     'labelled': 0.06,
-    'questions': 0.06,
+    'questions': 0.05,
     'yes_no': 0.02,
     'replies': 0.02,
     'dialogues': 0.01,
     'courtesies': 0.02,
-    'choices': 0.5,
+    'choices': 0.6,
     'question_choices': 0.18,
-    'dialogue_choices': 0.04,
-    'chat_choices': 0.2,
+    'dialogue_choices': 0.03,
+    'chat_choices': 0.08,
     'right_answers': 0.03,
     'polarity': 0.04,
-    'twins': 0.06,
-    'replay': 0.14,
+    'twins': 0.08,
+    'replay': 0.12,
 }
 # What the detector's classes (entailed, neutral, contradicted, generic) say of support,
 # and the sources of its data that are like replies.

@@ -3,7 +3,8 @@ Pools of replies to one turn, for training and measuring the model of relevance.
 
 A pool has ``kind``, ``knowledge`` (passages), ``history`` (turns, the user's last) and
 ``candidates``, each with ``text``, ``g`` (1 supported, 0 not, "n" claims nothing) and
-``a`` (2 answers, 1 partly, 0 not).
+``a`` (2 answers, 1 partly, 0 not). Where a generator wrote the candidates, often none
+is good; ``best`` says which ones people would send nevertheless.
 """
 
 import gzip
@@ -44,8 +45,8 @@ def is_held_out(pool: Row) -> bool:
 
 
 def is_best(reply: Row) -> bool:
-    """Whether a reply answers, and claims nothing without support."""
-    return bool(reply['g'] != 0 and reply['a'] == 2)
+    """Whether people would send a reply: it answers, and claims nothing unsupported."""
+    return bool(reply.get('best', reply['g'] != 0 and reply['a'] == 2))
 
 
 def sentences_of(text: str) -> list[str]:
