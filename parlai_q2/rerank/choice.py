@@ -159,11 +159,11 @@ class Weights(NamedTuple):
 
 # Fitted on development data: pools with labelled replies, pools made of questions, and
 # the wrong choices on BEGIN's (benchmarks/choice.py).
-IF_ASKED = Weights(0.7, 0.05, 1.0, chat_relevance=0.25, least_value=0.2)
-IF_NOT_ASKED = Weights(1.0, 0.1, 0.5, chat_relevance=0.025, least_value=0.01)
+IF_ASKED = Weights(0.5, 0.05, 1.5, chat_relevance=0.25, least_value=0.2)
+IF_NOT_ASKED = Weights(0.7, 0.05, 0.75, chat_relevance=0.025, least_value=0.03)
 # What replies are worth that claim nothing: the most of one that declines, and of one
 # that greets or chats.
-DECLINE_WORTH, CHAT_WORTH = 0.67, 0.67
+DECLINE_WORTH, CHAT_WORTH = 0.6, 0.6
 # How much relevance counts for the former: an exponent.
 DECLINE_RELEVANCE = 0.5
 # No part is so small that the others would not count.

@@ -74,7 +74,7 @@ class TurnReader:
     # How much the logit that a reply is the best one counts beside that of its support,
     # and from where on; what each word that neither the knowledge nor the last two
     # turns have leaves of the product.
-    BEST_EXPONENT, BEST_BIAS, UNFAMILIAR_FACTOR = 1.5, 3.0, 0.85
+    BEST_EXPONENT, BEST_BIAS, UNFAMILIAR_FACTOR = 1.5, 2.0, 0.9
     # Of a decline after a turn that asks nothing.
     NEEDLESS = 0.02
 
