@@ -37,7 +37,8 @@ TURNS = [Turn('b c d e f g', ['x']), Turn('h i', ['y'])]
 
 def test_more_candidates_give_fewer_wrong_choices():
     judge = ToyScorer()
-    bench = CandidateBench(Generator(), Reranker('precision'), judge, TURNS)
+    reranker = Reranker('precision', relevance=None)
+    bench = CandidateBench(Generator(), reranker, judge, TURNS)
     two, many = (bench.measure('beam', number) for number in (2, 7))
     assert (two['wrong'], two['first_wrong'], two['distinct']) == (2, 2, 2)
     # Six of eight words are the knowledge's, and two of four, which is not enough.

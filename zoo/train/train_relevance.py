@@ -204,12 +204,12 @@ def train(args: argparse.Namespace) -> None:
         groups, weight_decay=0.01, betas=(0.9, 0.98), fused=True
     )
     source = BlockSource(
-        [pool for path in args.pools for pool in read_rows(path)],
-        read_rows(args.questions),
-        read_rows(args.replies),
-        read_rows(args.dialogues),
-        [twin for path in args.twins for twin in read_rows(path)],
-        read_rows(args.detector)[::3],
+        pools=[pool for path in args.pools for pool in read_rows(path)],
+        questions=read_rows(args.questions),
+        replies=read_rows(args.replies),
+        dialogues=read_rows(args.dialogues),
+        twins=[twin for path in args.twins for twin in read_rows(path)],
+        detector=read_rows(args.detector)[::3],
     )
     losses: deque[float] = deque(maxlen=50)
     read, start, saved = 0, time.time(), 0.0
