@@ -185,27 +185,31 @@ def classify(
 
 def _limit(reading: NliProbabilities, text: str, hypothesis: str) -> NliProbabilities:
     """A reading that supports no amount or address that is not in a text."""
-    if not _is_refuted(text, hypothesis):
+    is_bound_otherwise = binds_otherwise(text, hypothesis)
+    if not (is_bound_otherwise or _has_unknown_values(text, hypothesis)):
         return reading
     support = min(reading.entailment, MAX_SUPPORT)
     rest = reading.entailment - support
-    if binds_otherwise(text, hypothesis) or conflicts(text, hypothesis):
+    if is_bound_otherwise or conflicts(text, hypothesis):
         contradiction = reading.contradiction + rest + reading.generic
         return NliProbabilities(support, reading.neutral, contradiction)
     return reading._replace(entailment=support, neutral=reading.neutral + rest)
 
 
-def _is_refuted(text: str, hypothesis: str) -> bool:
+def _has_unknown_values(text: str, hypothesis: str) -> bool:
+    """Whether a hypothesis has an amount, an address or a code that a text lacks."""
     return bool(
-        binds_otherwise(text, hypothesis)
-        or find_unsupported(text, hypothesis)
-        or has_unknown_address(text, hypothesis)
+        find_unsupported(text, hypothesis) or has_unknown_address(text, hypothesis)
     )
 
 
 def _read_claims(index: SentenceIndex, text: str) -> list[tuple[Premise, str]]:
     """What a statement says of a record, and the field that each claim is of."""
-    if not index.has_records or _is_refuted(index.text, text):
+    if (
+        not index.has_records
+        or binds_otherwise(index.text, text)
+        or _has_unknown_values(index.text, text)
+    ):
         return []
     claims = []
     for claim in read_field_claims(index.text, text):
