@@ -15,11 +15,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import beside, locked
-from parlai_q2.json_values import JsonObject
 
 # Increased with every change of the tables; a file of another version is not read.
 VERSION = 1
@@ -123,7 +122,7 @@ class SqliteFile:
         if connection is not None:
             connection.close()
 
-    def __getstate__(self) -> JsonObject:
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, '_connections': {}}
 
     def _open(self) -> sqlite3.Connection:

@@ -17,7 +17,7 @@ from parlai_q2.io.fields import ALIASES
 from parlai_q2.io.files import Location, explain
 from parlai_q2.io.parquet import ENDINGS
 from parlai_q2.io.world_logs import COMMANDS_SKIPPED, read_turns
-from parlai_q2.json_values import JsonObject, read_json
+from parlai_q2.json_values import read_json
 from parlai_q2.options import Word
 
 # A CSV cell may hold a long passage; Python's default limit is 128 kB.
@@ -285,7 +285,7 @@ def _read_delimited(default: str | None) -> Callable[[TextIO], Iterator[Line]]:
             first = next(lines, '')
         delimiter = delimiter or _find_delimiter(first)
         lines.take_back(keep=0)
-        dialect: JsonObject = {
+        dialect: dict[str, Any] = {
             'delimiter': delimiter,
             'skipinitialspace': f'{delimiter} ' in first,
             # Else an open quote would silently swallow the rest of the file.
@@ -315,7 +315,7 @@ def _read_delimited(default: str | None) -> Callable[[TextIO], Iterator[Line]]:
 
 
 def _read_row(
-    lines: _Lines, header: list[str], dialect: JsonObject
+    lines: _Lines, header: list[str], dialect: dict[str, Any]
 ) -> tuple[list[str], str | None]:
     """The cells of the next row, and what is wrong with it."""
     try:

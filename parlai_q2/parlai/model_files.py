@@ -104,7 +104,7 @@ def load_options(cls: type[Opt], optfile: str) -> Opt:
 class WeightsOnly:
     """Put before a ``TorchAgent``, lets it read its checkpoint without unpickling."""
 
-    def load(self, path: str) -> JsonObject:
+    def load(self, path: str) -> dict[str, Any]:
         """
         Load the weights, and the optimizer's state where there is an optimizer.
 
@@ -114,7 +114,7 @@ class WeightsOnly:
         agent: Any = self
         try:
             with PathManager.open(path, 'rb') as stream:
-                states: JsonObject = torch.load(
+                states: dict[str, Any] = torch.load(
                     stream, map_location='cpu', weights_only=True
                 )
         except (pickle.UnpicklingError, RuntimeError, EOFError) as e:
