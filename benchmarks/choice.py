@@ -188,7 +188,7 @@ def report_time(reranker: Reranker, pools: Sequence[Labelled]) -> None:
             start = time.process_time()
             choose(each, [pool])
             spent.append(time.process_time() - start)
-    alone, whole = (np.array(spent[WARM_UP:]) for spent in seconds.values())
+    alone, whole = (np.array(spent[-len(pools) :]) for spent in seconds.values())
     print(
         f'  CPU of a choice: {1000 * np.median(whole):.0f} ms; of scoring alone: '
         f'{1000 * np.median(alone):.0f} ms (medians); ratio of the sums: '
