@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import torch
+from filelock import FileLock
 from parlai.core.agents import create_agent
 from parlai.core.loader import register_teacher
 from parlai.core.message import Message
@@ -51,11 +52,22 @@ class ToyTeacher(DialogTeacher):
 @cache
 def trained_generator() -> str:
     """The model file of a transformer that repeats four digits, trained once a run."""
+    # The folder is the run's, which its workers share (tests/conftest.py).
+    folder = Path(tempfile.gettempdir()) / 'trained_generator'
+    model_file = folder / 'generator'
+    with FileLock(f'{folder}.lock'):
+        if not model_file.exists():
+            folder.mkdir()
+            train(str(model_file))
+    return str(model_file)
+
+
+def train(model_file: str) -> None:
+    """Train it for a few seconds."""
     import parlai.utils.testing as testing
 
     random.seed(0)
     torch.manual_seed(0)
-    model_file = str(Path(tempfile.mkdtemp()) / 'generator')
     testing.train_model(
         {
             'task': 'integration_tests:nocandidate',
@@ -78,7 +90,6 @@ def trained_generator() -> str:
             'validation_max_exs': 8,
         }
     )
-    return model_file
 
 
 def make_agent(**options):

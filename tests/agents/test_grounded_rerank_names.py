@@ -12,45 +12,41 @@ from tests.agents.rerank_toys import AGENT, make_agent, reply_to
 
 GAME = 'Legend of the 9 is a samurai game for the Xbox 360 developed by Genki.'
 TURN = 'Hello, do you like football?'
+OPTIONS = {'model': AGENT, 'no_cuda': True, 'explain': 'none'}
+OPTIONS |= {'rerank_by': 'score_plus_generator'}
 
 
 @pytest.fixture(scope='module')
-def reply():
-    def said(*texts, **options):
-        opt = {'model': AGENT, 'no_cuda': True, 'explain': 'none', **options}
-        agent = create_agent(ParlaiParser(True, True).parse_kwargs(**opt))
-        return reply_to(agent, *texts, knowledge=GAME)
-
-    return said
+def agent():
+    return create_agent(ParlaiParser(True, True).parse_kwargs(**OPTIONS))
 
 
 def strategies(reply):
     return [row['strategies'] for row in reply['rerank']]
 
 
-def test_a_reply_that_begins_with_the_name_is_said(reply):
-    [said] = reply(TURN, rerank_by='score_plus_generator')
-    assert said['text'].startswith('Legend of the 9 is a samurai game')
-    assert strategies(said)[0] == ['named']
-    assert strategies(said).count(['beam']) == 10
+def test_only_a_turn_that_needs_it_gets_a_reply_that_begins_with_the_name(agent):
+    texts = (TURN, 'Have you heard of Legend of the 9?')
+    together = reply_to(agent, *texts, knowledge=GAME)
+    for reply, text in zip(together, texts, strict=True):
+        [alone] = reply_to(agent, text, knowledge=GAME)
+        assert reply['text'] == alone['text']
+    named, other = together
+    assert ['named'] not in strategies(other)
+    assert named['text'].startswith('Legend of the 9 is a samurai game')
+    assert strategies(named)[0] == ['named']
+    assert strategies(named).count(['beam']) == 10
     # The generator's first is still the beam's.
-    [first] = [row for row in said['rerank'] if row['first']]
+    [first] = [row for row in named['rerank'] if row['first']]
     assert first['text'].startswith('It is')
     assert first['guards']
     assert first['guards'][-1] == 'unnamed'
 
 
-def test_in_a_batch_only_the_turns_that_need_it_are_asked_again(reply):
-    together = reply(TURN, 'Have you heard of Legend of the 9?', TURN)
-    alone = [reply(TURN)[0], reply('Have you heard of Legend of the 9?')[0]]
-    texts = [row['text'] for row in together]
-    assert texts == [alone[0]['text'], alone[1]['text'], alone[0]['text']]
-    assert [['named'] in strategies(row) for row in together] == [True, False, True]
-
-
-def test_without_the_guard_there_is_none(reply):
-    [said] = reply(TURN, guards=False)
-    assert ['named'] not in strategies(said)
+def test_without_the_guard_there_is_none():
+    opt = ParlaiParser(True, True).parse_kwargs(**OPTIONS, guards=False)
+    [reply] = reply_to(create_agent(opt), TURN, knowledge=GAME)
+    assert ['named'] not in strategies(reply)
 
 
 @pytest.mark.parametrize('family', ['parlai', 'bart'])

@@ -11,11 +11,14 @@ from parlai.core.teachers import DialogTeacher, create_task_agent_from_taskname
 import parlai_q2.parlai  # noqa: F401
 from tests.filtering.toys import SCORER, TASK, WordScorer
 
-# Commands of ParlAI, each in a fork that has not yet imported anything of ours.
+# Commands of ParlAI, each in a fork that has not yet imported anything of ours; all of
+# ParlAI's commands are imported before, once.
 PLAIN = """
 import json, os, sys
-import parlai.core.torch_agent, parlai.scripts.display_data
+import parlai.core.torch_agent, parlai.tasks.integration_tests.agents
 from parlai.__main__ import main
+from parlai.core.script import setup_script_registry
+setup_script_registry()
 assert not any(name.startswith('parlai_q2') for name in sys.modules)
 for number, words in enumerate(json.loads(sys.argv[1])):
     child = os.fork()

@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
 # Importing one fails.
 WITHOUT = 'import sys\nsys.modules["torch"] = sys.modules["transformers"] = None\n'
 SCORE = (
@@ -12,44 +10,28 @@ SCORE = (
     + """
 from parlai_q2 import Example, load_scorer
 said = ('They have five eyes.', 'They have six eyes.')
-preset, *names = sys.argv[1:]
-for name in names:
+for preset, name in (words.split() for words in sys.argv[1:]):
     scorer = load_scorer(name, preset)
     one, other = scorer.score([Example('Bees have five eyes.', text) for text in said])
-    assert one.value > other.value, (one, other)
-print('spacy' in sys.modules)
+    assert one.value > other.value, (name, one, other)
+    print(preset, name, 'spacy' in sys.modules)
 """
 )
 
 
-@pytest.mark.parametrize(
-    'preset, scorers, parses',
-    [
-        ('mini', ['consistency', 'grounded_fast'], False),
-        ('mini', ['q2', 'grounded'], True),
-        ('base', ['consistency'], False),
-    ],
-)
-def test_the_shipped_models_run_without_torch(preset, scorers, parses):
-    completed = subprocess.run(
-        [sys.executable, '-c', SCORE, preset, *scorers], capture_output=True, text=True
-    )
-    assert completed.stdout.strip() == str(parses), completed.stderr
+# What needs no parser comes first, since nothing unloads one.
+SCORERS = ('mini consistency', 'base consistency', 'mini grounded_fast')
+PARSING = ('mini q2', 'mini grounded')
 
 
-def test_the_command_scores_without_torch(tmp_path):
-    pairs, out = tmp_path / 'pairs.jsonl', tmp_path / 'scores.jsonl'
-    pairs.write_text(
-        '{"knowledge": "Bees have five eyes.", "response": "Five eyes."}\n'
-    )
-    code = WITHOUT + 'from parlai_q2.__main__ import main; main()'
-    options = ['--infile', str(pairs), '--outfile', str(out)]
-    options += ['--measure', 'consistency']
+def test_the_shipped_models_run_without_torch():
     completed = subprocess.run(
-        [sys.executable, '-c', code, 'score', *options], capture_output=True, text=True
+        [sys.executable, '-c', SCORE, *SCORERS, *PARSING],
+        capture_output=True,
+        text=True,
     )
-    assert out.exists(), completed.stderr[-2000:]
-    assert '"score"' in out.read_text()
+    expected = [f'{name} False' for name in SCORERS] + [f'{n} True' for n in PARSING]
+    assert completed.stdout.splitlines() == expected, completed.stderr
 
 
 # Each asks for a package of its own accord, so that one process can try them all.

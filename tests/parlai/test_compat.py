@@ -86,10 +86,10 @@ def test_what_checkpoints_hold_is_read_back_with_weights_only():
     assert read_back(states) == states
 
 
-def test_without_pkg_resources_the_parlai_q2_command_runs():
+def test_without_pkg_resources_the_parlai_q2_command_runs_and_imports_no_other():
     code = WITHOUT_PKG_RESOURCES + (
         'from parlai_q2.__main__ import run; run()\n'
-        'assert "pkg_resources" not in sys.modules'
+        'assert not {"pkg_resources", "parlai.scripts.vacuum"} & set(sys.modules)'
     )
     completed = python(code, 'display_data', '-t', TASK, '--num-examples', '1')
     assert completed.returncode == 0, completed.stderr[-2000:]

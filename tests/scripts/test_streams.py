@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from parlai_q2.__main__ import execute
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError
 from tests.conftest import ROOT
@@ -70,13 +71,20 @@ def test_the_standard_input_is_read_in_any_format_into_a_file(tmp_path):
     ],
 )
 def test_the_exit_status_says_whether_every_record_was_scored(
-    lines, options, status, tmp_path
+    lines, options, status, tmp_path, monkeypatch
 ):
+    monkeypatch.chdir(tmp_path)
     write_lines(tmp_path / 'in.jsonl', *lines)
     words = [*SCORE, '--infile', 'in.jsonl', '--outfile', 'out.jsonl', *options]
-    completed = run(words, '', tmp_path)
-    assert completed.returncode == status, completed.stderr
+    assert execute(words) == status
     assert (tmp_path / 'out.jsonl').exists() == bool(lines)
+
+
+def test_the_process_ends_with_that_status(tmp_path):
+    write_lines(tmp_path / 'in.jsonl', 'not json')
+    words = [*SCORE, '--infile', 'in.jsonl', '--outfile', 'out.jsonl']
+    completed = run(words, '', tmp_path)
+    assert completed.returncode == 3, completed.stderr
 
 
 @pytest.mark.parametrize(
