@@ -360,9 +360,9 @@ def _pair_runs(
     if not pairing.pairs:
         ids = pairing.other_text
         raise InputError(
-            f'{names[0]} ({len(before):,} responses) and {names[1]} ({len(after):,}) '
-            'have nothing in common: two scorings are matched by response and '
-            'knowledge, two systems by id, knowledge and history.'
+            f'{names[0]} ({count_noun(len(before), "response")}) and {names[1]} '
+            f'({len(after):,}) have nothing in common: two scorings are matched by '
+            'response and knowledge, two systems by id, knowledge and history.'
             + (f' {ids:,} ids are in both, with other knowledge.' if ids else '')
         )
     return pairing
@@ -379,7 +379,7 @@ def _log_summary(summary: str, rows: Sequence[Row], verdict: str) -> None:
 
 def _summary(names: tuple[str, str], overview: TwoRunOverview, pairing: Pairing) -> str:
     noun = 'turn' if pairing.systems else 'response'
-    count = f'{overview.count:,} {noun}{"" if overview.count == 1 else "s"} in both'
+    count = f'{count_noun(overview.count, noun)} in both'
     if pairing.only_before or pairing.only_after:
         sizes = [overview.count + n for n in (pairing.only_before, pairing.only_after)]
         count += f' (of {sizes[0]:,} and {sizes[1]:,}; all figures are of these)'

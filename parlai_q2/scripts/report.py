@@ -15,7 +15,12 @@ from parlai_q2.options import OptionParser, Options, split_names
 from parlai_q2.report.comparison import write_comparison
 from parlai_q2.report.entries import Entry
 from parlai_q2.report.overview import measure_group
-from parlai_q2.report.page import describe_agreement, describe_rate, write_page
+from parlai_q2.report.page import (
+    count_noun,
+    describe_agreement,
+    describe_rate,
+    write_page,
+)
 from parlai_q2.report.scored_file import read_scored_file
 
 
@@ -93,8 +98,8 @@ def run(opt: Options) -> Path:
             if infiles[0].name != infiles[1].name:
                 before, after = infiles[0].name, infiles[1].name
             write_comparison(runs[0], runs[1], outfile, '', (before, after))
-    counts = ' and '.join(f'{len(entries):,}' for entries in runs)
-    log.info(f'Wrote {outfile}: {counts} responses.')
+    counts = ' and '.join(count_noun(len(entries), 'response') for entries in runs)
+    log.info(f'Wrote {outfile}: {counts}.')
     return outfile
 
 

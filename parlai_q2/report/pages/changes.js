@@ -158,7 +158,7 @@ const moves = {
 
 byId('class-control').hidden = !classed;
 showTable({
-  noun: 'responses',
+  noun: 'response',
   records: changes,
   columns,
   orders: [

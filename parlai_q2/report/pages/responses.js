@@ -27,7 +27,7 @@ const binOf = (score) => Math.min(Math.floor(score * 10), 9);
 
 byId('class-control').hidden = !classed;
 showTable({
-  noun: 'responses',
+  noun: 'response',
   records: entries,
   columns,
   // Records without a gain sort as the lowest.

@@ -3,7 +3,7 @@ const PLACE = Symbol('place');
 const SOUGHT = Symbol('the text that a search looks in');
 
 // A table of records that can be filtered, sorted and searched, drawn a page at a time.
-//   noun      the name of the records, in the plural
+//   noun      the name of a record
 //   records   the records
 //   columns   {name, key, kind, cell}: a click on the heading sorts by key(record), kind is
 //             the CSS class, cell(record, pick) gives what the cell shows, and a click on a
@@ -63,7 +63,8 @@ function showTable({
   function tell(from, to) {
     const [first, last, count, all] = [from + 1, to, state.found.length, records.length]
       .map((n) => n.toLocaleString('en'));
-    byId('status').textContent = count === '0' ? `None of ${all} ${noun} match.`
+    byId('status').textContent = count === '0'
+      ? `None of ${all} ${noun}${all === '1' ? '' : 's'} match.`
       : `${first} to ${last} of ${count}${count === all ? '' : ` (of ${all} in all)`}`;
   }
 
