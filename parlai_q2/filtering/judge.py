@@ -20,6 +20,8 @@ from parlai_q2.turns import Example, Passage, joined
 # The minimum number of responses in one call of the scorer: enough to fill any model's
 # batches, and few enough that progress shows.
 CHUNK = 256
+# A call is made early once its texts have this many characters, as in ``score``.
+CHUNK_CHARACTERS = 128 * 1024
 # Knowledge stands in the messages alone.
 MESSAGES = KnowledgeSource()
 Message = Mapping[str, Any]
@@ -248,7 +250,8 @@ def judge_episodes(
 
     :param episodes: the episodes, read only as far as the next chunk needs.
     :param source: as for :func:`make_examples`.
-    :param chunk: minimum number of responses in one call of the scorer.
+    :param chunk: minimum number of responses in one call of the scorer, fewer if their
+        texts have :data:`CHUNK_CHARACTERS`.
     :return: the judged episodes, in order.
     """
 
@@ -268,16 +271,20 @@ def make_batches(
     Episodes in batches, which depend on the episodes alone, read as needed; parameters
     as for :func:`judge_episodes`.
     """
-    batch = Batch([], [])
+    batch, characters = Batch([], []), 0
     for number, episode in enumerate(episodes, start=1):
         examples = make_examples(episode, source)
         batch.episodes.append((episode, examples))
         for turn, turn_examples in enumerate(examples, start=1):
             place = f'episode {number}, turn {turn}'
             batch.items.extend(ScoringItem(example, place) for example in turn_examples)
-        if len(batch.items) >= chunk:
+            characters += sum(
+                len(example.knowledge_text) + len(example.response)
+                for example in turn_examples
+            )
+        if len(batch.items) >= chunk or characters >= CHUNK_CHARACTERS:
             yield batch
-            batch = Batch([], [])
+            batch, characters = Batch([], []), 0
     if batch.episodes:
         yield batch
 

@@ -3,6 +3,7 @@
 import pytest
 
 from parlai_q2.filtering import FilterReason, Policy, judge_episodes
+from parlai_q2.filtering.judge import CHUNK_CHARACTERS, make_batches
 from parlai_q2.io.knowledge import KnowledgeSource
 from parlai_q2.turns import Passage
 from tests.filtering.toys import FIVE, WordScorer, episode
@@ -44,6 +45,13 @@ def test_batches_judge_as_single_episodes_do():
     episodes = [FIVE, episode(('one', 'a b', 'a', 'x')), FIVE[:2]]
     alone = [judge(turns)[0] for turns in episodes]
     assert judge(*episodes) == alone == judge(*episodes, chunk=1)
+
+
+def test_long_texts_fill_a_batch_by_their_characters():
+    knowledge = 'a ' * (CHUNK_CHARACTERS // 4)
+    episodes = [episode(('one', knowledge, 'a'))] * 5 + [FIVE]
+    sizes = [len(batch.episodes) for batch in make_batches(episodes)]
+    assert sizes == [2, 2, 2]
 
 
 def test_a_passage_in_a_text_holds_until_the_next():
