@@ -159,6 +159,14 @@ def find_dead_nodes(ray: Any) -> frozenset[str]:
     return frozenset(node['NodeID'] for node in ray.nodes() if not node['Alive'])
 
 
+def is_cut_off(ray: Any) -> bool:
+    """
+    Whether the node through which this process speaks to the cluster is dead. Ray ends
+    a node with any of its agents, such as the dashboard's.
+    """
+    return ray.get_runtime_context().get_node_id() in find_dead_nodes(ray)
+
+
 def count_threads(cpus: float) -> int:
     """How many threads an actor has; what the user set counts first."""
     return read_threads(LIMIT) or max(1, int(cpus))

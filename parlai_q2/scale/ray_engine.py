@@ -23,6 +23,7 @@ from parlai_q2.scale.cluster import (
     count_actors,
     count_threads,
     find_dead_nodes,
+    is_cut_off,
     share_resources,
 )
 
@@ -55,6 +56,10 @@ NOT_LOADED = (
 ALL_DIE = (
     '{} actors died one after the other, the last with: {}\nWhat was written is kept: '
     'run the same command again to continue.'
+)
+CUT_OFF = (
+    'Ray on this machine has ended, as it does when one of its processes is killed. '
+    'What was written is kept: run the same command again to continue.'
 )
 
 
@@ -253,6 +258,8 @@ class RayEngine:
             if member.next_call is not None
         }
         ready, _ = self._ray.wait(list(calls), num_returns=1, timeout=PATIENCE_SECONDS)
+        if not ready:
+            self._check_connected()
         if not ready and all(member.loading is not None for member in self._members):
             logger.warning(
                 'No actor could be started yet. Each needs %g CPUs and %g GPUs; the '
@@ -301,6 +308,7 @@ class RayEngine:
             # It cannot fail by itself: our package, or what it needs, is not there.
             *_, cause = str(error).strip().splitlines()
             raise WorkerError(f'{NO_MODULE.format("parlai_q2")} The error: {cause}')
+        self._check_connected()
         cause = describe_death(error)
         self._deaths += 1
         calls = list(member.calls)
@@ -317,6 +325,11 @@ class RayEngine:
             # The others only waited. The oldest chunk is waited for, so it comes first.
             self._waiting.extendleft(piece for _, piece in reversed(calls[1:]))
             self._retry(calls[0][1], cause)
+
+    def _check_connected(self) -> None:
+        # No actor can then be started, and Ray would wait for ever.
+        if is_cut_off(self._ray):
+            raise WorkerError(CUT_OFF)
 
     def _retry(self, piece: ChunkPiece, cause: str) -> None:
         """Process a piece again that an actor has died of, or give it up."""

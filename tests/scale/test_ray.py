@@ -4,8 +4,10 @@ the commands write there what they write in one process, byte for byte.
 """
 
 import os
+import signal
 import time
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -188,3 +190,19 @@ def test_ray_is_started_here_if_no_address_is_given_and_only_loopback_listens(tm
     while set(children(os.getpid())) - before and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not set(children(os.getpid())) - before
+
+
+def test_a_run_ends_with_an_error_if_ray_ends_on_this_machine(tmp_path):
+    from parlai_q2.scale.ray_engine import RayEngine, Resources
+
+    before = set(children(os.getpid()))
+    with RayEngine(ToyJob(str(tmp_path)), Resources(actors=1)) as running:
+        (agent,) = (
+            process
+            for process in set(children(os.getpid())) - before
+            if b'dashboard/agent.py' in Path(f'/proc/{process}/cmdline').read_bytes()
+        )
+        os.kill(agent, signal.SIGKILL)
+        with pytest.raises(WorkerError, match='Ray on this machine has ended'):
+            for _ in running.run(chunks(['slow to come'] * 100)):
+                pass
