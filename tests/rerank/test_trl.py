@@ -1,11 +1,17 @@
-"""A tiny model learns from the reward in TRL's own online trainers."""
+"""
+A tiny model learns from the reward in TRL's own online trainers; and the examples of
+training on preference pairs run.
+"""
 
+import runpy
 import sys
 
 import pytest
 import torch
 
 from parlai_q2.rerank.reward import GroundedReward
+from tests.conftest import ROOT
+from tests.files import write_lines
 from tests.tiny import word_tokenizer
 
 if sys.version_info < (3, 11):
@@ -15,7 +21,7 @@ trl = pytest.importorskip('trl')
 WORDS = ['say', 'red', 'blue', *(f'w{n}' for n in range(9))]
 
 
-def tiny_model():
+def tiny_model(positions=16):
     from transformers import GPT2Config, GPT2LMHeadModel
 
     words = word_tokenizer(
@@ -24,9 +30,8 @@ def tiny_model():
     )  # fmt: skip
     torch.manual_seed(1)
     ends = {'bos_token_id': 1, 'eos_token_id': 1, 'pad_token_id': 0}
-    config = GPT2Config(
-        vocab_size=len(words), n_positions=16, n_embd=16, n_layer=1, n_head=2, **ends
-    )
+    sizes = {'n_embd': 16, 'n_layer': 1, 'n_head': 2, 'n_positions': positions}
+    config = GPT2Config(vocab_size=len(words), **sizes, **ends)
     return GPT2LMHeadModel(config), words
 
 
@@ -68,3 +73,17 @@ def test_a_model_learns_to_say_what_its_knowledge_says(trainer, tmp_path):
     rewards = [step['reward'] for step in logged]
     assert sum(rewards[-5:]) / 5 > sum(rewards[:5]) / 5 + 0.3
     assert any('grounded_precision/consistent' in key for key in logged[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('example', ['dpo', 'cpo'])
+def test_the_examples_train_on_preference_pairs(example, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv('TRL_EXPERIMENTAL_SILENCE', '1')
+    for part in tiny_model(positions=512):
+        part.save_pretrained('path/to/causal')
+    pair = {'prompt': 'say', 'chosen': 'red', 'rejected': 'blue', 'score_chosen': 1.0}
+    write_lines(tmp_path / 'dpo_pairs.jsonl', *[pair] * 2)
+    names = runpy.run_path(str(ROOT / f'docs/examples/{example}.py'))
+    assert names['trainer'].state.global_step == 3
+    assert (tmp_path / example / 'model' / 'model.safetensors').is_file()
