@@ -30,6 +30,11 @@ _NO_END = re.compile(
     rf"""(?:^|[\s.("'])(?:[a-hj-z]|{'|'.join(map(re.escape, _ABBREVIATIONS))})\s*\.$""",
     re.IGNORECASE,
 )
+# But a time ends a sentence before a word that surely begins one.
+_TIME = re.compile(r'\d\s?[ap]\.m\.$', re.IGNORECASE)
+_BEGINNING = re.compile(
+    r'(?:He|She|It|They|We|You|The|This|These|Those|There|His|Her|Its|Their|Our)\b'
+)
 # How those of three letters and more end.
 _ENDS = frozenset(word[-3:] for word in _ABBREVIATIONS if len(word) > 2)
 # Longer words, as in scripts without spaces, count as several and can be cut.
@@ -81,6 +86,8 @@ def _goes_on(text: str, boundary: re.Match[str]) -> bool:
         return True
     if after.islower() and _BEFORE_LOWER.search(before):
         return True
+    if _TIME.search(before) and _BEGINNING.match(text, boundary.end()):
+        return False
     end = text[max(0, start - 4) : start - 1]
     if len(end) == 3 and end.isalpha() and end.lower() not in _ENDS:
         return False

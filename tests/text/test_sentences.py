@@ -17,6 +17,10 @@ from parlai_q2.text.sentences import sentences, windows
         ('the u . s . army won .', ['the u . s . army won .']),
         ('so do i . you too', ['so do i .', 'you too']),
         ('he sees a dr.\nhe left', ['he sees a dr.', 'he left']),
+        # A time may end a sentence, or be followed by a name.
+        ('He came at 5 p.m. She left.', ['He came at 5 p.m.', 'She left.']),
+        ('at 5 p.m. Monday and 7 a.m. EST', ['at 5 p.m. Monday and 7 a.m. EST']),
+        ('at 5 p.m. on Monday', ['at 5 p.m. on Monday']),
         # A number of a tokenised text, and a stop between two.
         ('it is 7 . 8 metres', ['it is 7 . 8 metres']),
         ('in room 7. 8 men came', ['in room 7.', '8 men came']),
