@@ -10,6 +10,7 @@ from parlai_q2.text.spans import informative_spans
 from tests.properties.strategies import ANY_TEXT
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_a_normalised_text_has_no_stop_word_no_mark_and_single_spaces(text):
     normal = normalize(text)
@@ -17,12 +18,14 @@ def test_a_normalised_text_has_no_stop_word_no_mark_and_single_spaces(text):
     assert normal == ' '.join(normal.split())
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_case_and_surrounding_marks_do_not_matter(text):
     assert normalize(f'  "{text}" ! ') == normalize(text)
     assert tokens(f'The {text}.') == tokens(text)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT, ANY_TEXT)
 def test_overlap_is_in_range_and_f1_is_symmetric(a, b):
     overlap = token_overlap(a, b)
@@ -31,6 +34,7 @@ def test_overlap_is_in_range_and_f1_is_symmetric(a, b):
     assert token_overlap(b, a) == (overlap.recall, overlap.precision, overlap.f1)
 
 
+@settings(deadline=None)
 @given(ANY_TEXT)
 def test_sentences_slice_back_and_lose_no_word(text):
     spans = sentences(text)
@@ -41,6 +45,7 @@ def test_sentences_slice_back_and_lose_no_word(text):
     assert ''.join(''.join(s.text.split()) for s in spans) == ''.join(text.split())
 
 
+@settings(deadline=None)
 @given(ANY_TEXT, st.integers(1, 12))
 @example('0' * 41, 1)  # such a word counts as two
 def test_windows_lose_no_word_and_are_as_short_as_asked(text, words):
