@@ -70,10 +70,10 @@ def test_results_come_in_order_and_only_what_no_actor_survives_is_lost(
 
 def test_an_error_of_the_job_ends_the_run_with_its_message(engine):
     with pytest.raises(WorkerError, match='ZeroDivisionError: of the job'):
-        results(engine(), ['1', 'raise'])
+        results(engine(actors=1), ['1', 'raise'])
     message = '^On the Ray cluster: The model is not there. Fetch it.$'
     with pytest.raises(WorkerError, match=message):
-        engine(start='refuse')
+        engine(actors=1, start='refuse')
 
 
 def test_a_module_that_the_nodes_do_not_have_ends_the_run(
@@ -100,12 +100,12 @@ def test_actors_that_would_give_other_results_are_refused(engine):
         results(engine(start='differ', seconds=0.5), [*map(str, range(40))])
 
 
-def both(command, infile, tmp_path, address, **options):
+def both(command, infile, tmp_path, address, actors=1, **options):
     """The files that a command writes in this process, and on Ray."""
     outputs = []
     for name, engine in (
         ('local', {}),
-        ('ray', {'engine': 'ray', 'ray_address': address, 'ray_actors': 2}),
+        ('ray', {'engine': 'ray', 'ray_address': address, 'ray_actors': actors}),
     ):
         folder = tmp_path / name
         outfile = str(folder / 'out.jsonl')
@@ -121,6 +121,7 @@ def test_score_writes_the_same_with_the_shipped_detector(tmp_path, two_nodes):
     with open(infile, 'a') as stream:
         stream.write('not json\n{"knowledge": 3, "response": ""}\n')
     options = {'measure': 'consistency', 'chunk_size': 4, 'allow_errors': True}
+    options['actors'] = 2
     local, ray = both('score', infile, tmp_path, two_nodes.address, **options)
     assert local == ray
     assert len(local) == 2
@@ -142,7 +143,8 @@ def test_rerank_writes_the_same(tmp_path, two_nodes):
 def test_filter_writes_the_same(tmp_path, two_nodes, monkeypatch):
     monkeypatch.setenv('PARLAI_Q2_CACHE', str(tmp_path / 'scores.sqlite'))
     outputs = []
-    for name, engine in (('local', []), ('ray', ['--ray-address', two_nodes.address])):
+    on_ray = ['--ray-address', two_nodes.address, '--ray-actors', '1']
+    for name, engine in (('local', []), ('ray', on_ray)):
         folder = tmp_path / name
         folder.mkdir()
         # The same name in both, since the files hold it.
