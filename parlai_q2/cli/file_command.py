@@ -188,8 +188,8 @@ def add_file_options(group: OptionGroup, infile: str) -> None:
         type='bool',
         const=True,
         default=False,
-        help='exit with status 0 even if some records have an error in the output; '
-        'without it, with status 3',
+        help='exit with status 0, instead of 3, if some records have an error '
+        'in the output',
     )
 
 

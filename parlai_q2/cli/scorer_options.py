@@ -110,7 +110,10 @@ def add_scorer_options(
             help=f'the scorer that {DOES[role]}: one of {", ".join(scorer_names())}, '
             'or module:Class',
         )
-        group.add_argument(f'{name}-preset', help='its models; default: --preset')
+        group.add_argument(
+            f'{name}-preset',
+            help='the models of this scorer; default: those of --preset',
+        )
         default = None
         if role == Role.EXPLAIN:
             continue
@@ -121,7 +124,8 @@ def add_scorer_options(
             "scorer's own threshold",
         )
         group.add_argument(
-            f'{name}-calibration', help='a file that parlai_q2 calibrate wrote for it'
+            f'{name}-calibration',
+            help='the file that parlai_q2 calibrate wrote for this scorer',
         )
     add_model_options(group)
     return add_cache_options(parser)

@@ -69,8 +69,8 @@ def add_options(parser: OptionParser) -> None:
         '--upstream-key-variable',
         default=UPSTREAM_KEY_VARIABLE,
         help="the environment variable with the upstream server's key. If it "
-        "is not set, the client's key is passed on, or none if clients must "
-        'send --api-key',
+        "is not set, the server gets the client's key, or no key if clients "
+        'must send --api-key',
     )
     group.add_argument(
         '--upstream-timeout',
