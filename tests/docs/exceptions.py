@@ -17,20 +17,12 @@ EXCEPTIONS = {
     'not part of the project',
     r'python -m parlai_q2\.models\.converted\.convert .*': 'converts a model of your '
     'own; tests/models/converted converts tiny ones',
-    r'python -m benchmarks\.\S+ .*': 'takes minutes on data that is not part of the '
-    'project; tests/benchmark runs them on a few',
     r'python -m parlai_q2\.tasks\.begin\.generated .*': 'needs WordNet, a download; '
     'tests/tasks/test_begin_generated.py runs it on a small one',
     r'parlai_q2 score .* --engine ray\b.*': 'starts a cluster; tests/scale/test_ray.py '
     'runs it on one',
-    r'parlai_q2 multiprocessing_eval .*': 'starts two processes; '
-    'tests/tasks/test_distributed_eval.py compares them with one',
     r'(parlai_q2 serve|UPSTREAM=\S+ serve|uvicorn|curl .*8080) ?.*': 'serves '
     'until it is stopped, or asks it; tests/serve runs what its pages show',
-    r'parlai_q2 bench --responses .*': 'takes minutes; tests/benchmark/test_script.py '
-    'runs it on two responses',
-    r'parlai_q2 bench --parts scale .*': 'takes minutes to hours; '
-    'tests/benchmark/test_scale.py parses it and runs a small one',
     r'parlai_q2 bench --parts (candidates|filtering)\b.*': 'takes half an hour; '
     'tests/benchmark/test_candidates.py and test_filtering.py run small ones',
 }
