@@ -20,10 +20,11 @@ import copy
 import random
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from parlai.core.agents import Agent, create_agent, create_agent_from_shared
+from parlai.core.agents import create_agent
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 
@@ -35,6 +36,7 @@ from parlai_q2.io.read import read_valid
 from parlai_q2.io.write import writable
 from parlai_q2.json_values import JsonObject
 from parlai_q2.options import split_names
+from parlai_q2.parlai.distillation import replies
 from parlai_q2.perturb.knowledge import KnowledgeChanges
 from parlai_q2.tasks.begin.adversarial import write_examples
 from parlai_q2.text.overlap import token_overlap
@@ -100,25 +102,12 @@ class ReplyAgent:
             opt.update(opt['override'])
         self.batch = max(1, int(opt.get('batchsize') or 1))
         self.agent = create_agent(opt, requireModelExists=bool(opt.get('model_file')))
-        self.clones: list[Agent] = []
 
     def replies(self, turns: Sequence[Turn]) -> list[str]:
         """One reply to each, in order."""
-        texts = []
-        for start in range(0, len(turns), self.batch):
-            part = turns[start : start + self.batch]
-            while len(self.clones) < len(part):
-                self.clones.append(create_agent_from_shared(self.agent.share()))
-            observations = [
-                clone.observe(build_message(turn))
-                for clone, turn in zip(self.clones, part)
-            ]
-            acts = self.agent.batch_act(observations)
-            for clone, act in zip(self.clones, acts):
-                clone.self_observe(act)
-                clone.reset()
-            texts += [str(act.get('text') or '').strip() for act in acts]
-        return texts
+        episodes = ([build_message(turn)] for turn in turns)
+        acts = chain.from_iterable(replies(self.agent, episodes, self.batch))
+        return [str(act.get('text') or '').strip() for act in acts]
 
 
 def build_message(turn: Turn) -> JsonObject:
