@@ -150,7 +150,11 @@ def test_a_fifth_of_the_passages_is_held_out():
 
 @pytest.mark.parametrize(
     'name, number, with_best',
-    [('reply_pools', 2017, 2017), ('generated_pools', 182, 178)],
+    [
+        ('reply_pools', 2017, 2017),
+        ('fresh_pools', 571, 571),
+        ('generated_pools', 182, 178),
+    ],
 )
 def test_the_labelled_pools(name, number, with_best):
     folder = Path(relevance_pools.__file__).parent
