@@ -37,12 +37,11 @@ def test_right_replies_about_records_score_above_wrong_ones(preset):
     assert sum(ordered) / len(ordered) >= 0.9
 
 
-# The rules are the same for both: of the slower, a third of the replies.
-@pytest.mark.parametrize('preset, replies', [('mini', AMOUNTS), ('base', AMOUNTS[::3])])
-def test_each_amount_of_a_reply_must_be_that_of_its_field(preset, replies):
+@pytest.mark.parametrize('preset', ['mini', 'base'])
+def test_each_amount_of_a_reply_must_be_that_of_its_field(preset):
     scorer = load_scorer('grounded_fast', preset)
-    rights = scorer.score([Example(k, right) for k, right, _ in replies])
-    wrongs = scorer.score([Example(k, wrong) for k, _, wrong in replies])
+    rights = scorer.score([Example(k, right) for k, right, _ in AMOUNTS])
+    wrongs = scorer.score([Example(k, wrong) for k, _, wrong in AMOUNTS])
     assert [w for w in wrongs if w.value > 0.15] == []
     accepted = sum(right.value > 0.5 for right in rights)
     assert accepted / len(rights) >= 0.95
