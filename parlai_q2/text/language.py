@@ -20,7 +20,7 @@ p > 0.5, py3langid finds 70 and 3, at p > 0.9 52 and 0. Lingua takes 96 MB.
 
 import re
 import unicodedata
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -48,7 +48,7 @@ def is_foreign(text: str) -> bool:
     False
     """
     text = text[:LOOKED_AT]
-    return _other_script(text) or (not _plainly_english(text) and _other_words(text))
+    return _other_script(text) or (_other_words(text) and not _plainly_english(text))
 
 
 def _other_script(text: str) -> bool:
@@ -67,12 +67,15 @@ def _is_latin(char: str) -> bool:
 
 
 def _plainly_english(text: str) -> bool:
-    """Saves looking closer: most texts have several words that only English has."""
+    """Whether most words of a text are words that only English has."""
     words = set(text.lower().split())
     return text.isascii() and 2 * len(words & _only_english()) > len(words)
 
 
 def _other_words(text: str) -> bool:
+    # Saves looking closer: most texts have no two words that English does not have.
+    if text.isascii() and len(_not_english() & {*_WORD.findall(text.lower())}) < 2:
+        return False
     if text.isupper():
         text = text.lower()
     words = _WORD.findall(text)
@@ -81,33 +84,24 @@ def _other_words(text: str) -> bool:
     lower_words |= {word.lower() for word in words[:1]}
     every = {word.lower() for word in words}
     table = _list_languages()
-    english = 0
-    # For each language: words of it that are not English, those of them that are no
-    # particles of names, and English ones of its own.
-    theirs: Counter[str] = Counter()
-    telling: Counter[str] = Counter()
-    shared: Counter[str] = Counter()
-    for word in every:
-        languages = table.get(word, ())
-        if ENGLISH in languages:
-            english += 1
-            shared.update(languages)
-        elif word in lower_words and word not in odd:
-            theirs.update(languages)
-            if word not in _PARTICLES:
-                telling.update(languages)
+    # For each language: words of it that are not English.
+    theirs: dict[str, list[str]] = defaultdict(list)
+    for word in (lower_words & _not_english()) - odd:
+        for language in table[word]:
+            theirs[language].append(word)
+    english = [table[word] for word in every - _not_english() if word in table]
     return any(
         count >= 2
-        and count > 2 * (english - shared[language])
         and 7 * count >= len(every)
-        and (odd or telling[language])
-        for language in [*theirs, '']
-        for count in [theirs[language] + len(odd)]
+        and (odd or not _PARTICLES.issuperset(words))
+        and count > 2 * sum(language not in languages for languages in english)
+        for language, words in [*theirs.items(), ('', [])]
+        for count in [len(words) + len(odd)]
     )
 
 
 def _has_accent(word: str) -> bool:
-    return any(char.isalpha() and not char.isascii() for char in word)
+    return not word.isascii() and any(c.isalpha() and not c.isascii() for c in word)
 
 
 @cache
@@ -124,6 +118,12 @@ def _list_languages() -> Mapping[str, tuple[str, ...]]:
 def _only_english() -> frozenset[str]:
     table = _list_languages()
     return frozenset(word for word in table if table[word] == (ENGLISH,))
+
+
+@cache
+def _not_english() -> frozenset[str]:
+    table = _list_languages()
+    return frozenset(word for word in table if ENGLISH not in table[word])
 
 
 def _words() -> dict[str, list[str]]:
