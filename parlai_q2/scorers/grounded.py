@@ -38,7 +38,7 @@ from parlai_q2.scorers.consistency import (
     support,
 )
 from parlai_q2.text.agreement import known_share
-from parlai_q2.text.overlap import extractiveness
+from parlai_q2.text.overlap import coverage
 from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example
 
@@ -236,7 +236,7 @@ def fast_parts(
     return {
         'detector': fmean(readings),
         'odds': _odds(min(readings)),
-        'words': extractiveness(knowledge, stated).coverage,
+        'words': coverage(knowledge, stated),
         'numbers': known_share(knowledge, stated),
     }
 

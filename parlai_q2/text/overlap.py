@@ -109,18 +109,30 @@ def fragments(knowledge: list[str], response: list[str]) -> list[int]:
     return lengths
 
 
+def coverage(knowledge: str, response: str) -> float:
+    """
+    The coverage of a response alone: the share of its tokens that the knowledge has.
+    """
+    tokens, of_knowledge = _split_tokens(response), {*_split_tokens(knowledge)}
+    return sum(token in of_knowledge for token in tokens) / max(1, len(tokens))
+
+
 def extractiveness(knowledge: str, response: str) -> Extractiveness:
     """
     Coverage and density of a response; zeros for an empty one. Tokens are words and
     punctuation; case is ignored.
     """
-    tokens = _TOKEN.findall(composed(response).lower())
+    tokens = _split_tokens(response)
     if not tokens:
         return Extractiveness(0.0, 0.0)
-    lengths = fragments(_TOKEN.findall(composed(knowledge).lower()), tokens)
+    lengths = fragments(_split_tokens(knowledge), tokens)
     return Extractiveness(
         sum(lengths) / len(tokens), sum(n * n for n in lengths) / len(tokens)
     )
+
+
+def _split_tokens(text: str) -> list[str]:
+    return _TOKEN.findall(composed(text).lower())
 
 
 def _common(knowledge: list[str], k: int, response: list[str], r: int) -> int:

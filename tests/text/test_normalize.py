@@ -3,7 +3,13 @@
 import pytest
 
 from parlai_q2.text.normalize import normalize, passage_key
-from parlai_q2.text.overlap import extractiveness, fragments, token_f1, token_overlap
+from parlai_q2.text.overlap import (
+    coverage,
+    extractiveness,
+    fragments,
+    token_f1,
+    token_overlap,
+)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +82,7 @@ def test_one_passage_may_be_written_in_two_ways(text, other, same):
 )
 def test_fragments(knowledge, response, lengths):
     assert fragments(knowledge.split(), response.split()) == lengths
+    assert coverage(knowledge, response) == extractiveness(knowledge, response).coverage
 
 
 def test_coverage_and_density():
