@@ -274,6 +274,10 @@ class SequenceNliModel(Backend):
         parts: list[tuple[str, str]] = []
         counts: list[list[int]] = []
         for premise, hypothesis in pairs:
+            if not self._too_long(premise, hypothesis):
+                parts.append((premise, hypothesis))
+                counts.append([1])
+                continue
             window_counts = []
             for part in self._hypotheses(premise, hypothesis):
                 premises = self._premises(premise, part)
@@ -299,8 +303,6 @@ class SequenceNliModel(Backend):
 
     def _hypotheses(self, premise: str, hypothesis: str) -> list[str]:
         per_word = self._too_long(premise, hypothesis)
-        if not per_word:
-            return [hypothesis]
         parts = [hypothesis]
         if per_word * count_words(hypothesis) > self.max_tokens / 2:
             room = max(1, int(self.max_tokens / per_word / 4))

@@ -17,7 +17,7 @@ also read one by one, each beside its field (:mod:`parlai_q2.text.field_claims`)
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from parlai_q2.claims import (
@@ -172,44 +172,45 @@ def classify(
     :param lower: whether the model reads lower case; amounts are read before ("5M").
     """
     texts = [premise for premise, _ in pairs] if knowledge is None else knowledge
-    restated = [(premise, restate(premise, text)) for premise, text in pairs]
+    restated: list[tuple[str, str]] = []
+    statuses: list[Status] = []
+    for (premise, text), whole in zip(pairs, texts, strict=True):
+        restated.append((premise, restate(premise, text)))
+        statuses.append(_check_values(whole, text))
     if lower:
         restated = [(premise.lower(), text.lower()) for premise, text in restated]
-    return [
-        _limit(reading, text, hypothesis)
-        for reading, text, (_, hypothesis) in zip(
-            model.classify(restated), texts, pairs, strict=True
-        )
-    ]
+    return list(map(_limit, model.classify(restated), statuses))
 
 
-def _limit(reading: NliProbabilities, text: str, hypothesis: str) -> NliProbabilities:
-    """A reading that supports no amount or address that is not in a text."""
-    is_bound_otherwise = binds_otherwise(text, hypothesis)
-    if not (is_bound_otherwise or _has_unknown_values(text, hypothesis)):
+def _limit(reading: NliProbabilities, status: Status) -> NliProbabilities:
+    """A reading that supports no more than :func:`_check_values` allows."""
+    if status == Status.SUPPORTED:
         return reading
     support = min(reading.entailment, MAX_SUPPORT)
     rest = reading.entailment - support
-    if is_bound_otherwise or conflicts(text, hypothesis):
+    if status == Status.CONTRADICTED:
         contradiction = reading.contradiction + rest + reading.generic
         return NliProbabilities(support, reading.neutral, contradiction)
     return reading._replace(entailment=support, neutral=reading.neutral + rest)
 
 
-def _has_unknown_values(text: str, hypothesis: str) -> bool:
-    """Whether a hypothesis has an amount, an address or a code that a text lacks."""
-    return bool(
-        find_unsupported(text, hypothesis) or has_unknown_address(text, hypothesis)
-    )
+# A statement is read with several parts of its knowledge.
+@lru_cache(maxsize=64)
+def _check_values(text: str, hypothesis: str) -> Status:
+    """
+    What a text says of the amounts, addresses, codes and names of a hypothesis, as far
+    as rules can tell: supported if they see nothing wrong.
+    """
+    if binds_otherwise(text, hypothesis) or conflicts(text, hypothesis):
+        return Status.CONTRADICTED
+    if find_unsupported(text, hypothesis) or has_unknown_address(text, hypothesis):
+        return Status.UNSUPPORTED
+    return Status.SUPPORTED
 
 
 def _read_claims(index: SentenceIndex, text: str) -> list[tuple[Premise, str]]:
     """What a statement says of a record, and the field that each claim is of."""
-    if (
-        not index.has_records
-        or binds_otherwise(index.text, text)
-        or _has_unknown_values(index.text, text)
-    ):
+    if not index.has_records or _check_values(index.text, text) != Status.SUPPORTED:
         return []
     claims = []
     for claim in read_field_claims(index.text, text):
@@ -330,6 +331,8 @@ def sources(piece: ResponsePiece, index: SentenceIndex) -> list[int]:
     """The sentences that a piece comes nearest to, by index, the main one first."""
     chosen = piece.premise.chosen or index.together(piece.text, TOGETHER)
     chosen = chosen or index.best(piece.text, 1)
+    if len(chosen) < 2:
+        return list(chosen)
     matches = index.matches(piece.text)
     return sorted(chosen, key=lambda i: (-matches.get(i, 0.0), i))
 

@@ -9,9 +9,8 @@ depend on them. docs/research.md has their precision and recall.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import partial
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 from parlai_q2.claims import (
     Claim,
@@ -41,7 +40,7 @@ SAME_SHARE = 0.5
 # Sentences of the knowledge that are compared with a claim.
 NEAREST = 2
 # Numbers that are years, if they have no unit.
-YEARS = range(1000, 2101)
+YEARS = frozenset(range(1000, 2101))
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _CLAUSE_END = re.compile(
@@ -97,7 +96,8 @@ _NAME = re.compile(
 )
 
 
-class ClaimReading(NamedTuple):
+@dataclass(frozen=True)
+class ClaimReading:
     """
     What a rule reads of a claim.
 
@@ -106,7 +106,6 @@ class ClaimReading(NamedTuple):
     :param knowledge_index: the sentences of the knowledge.
     :param known_stems: of its words and function words: "before" for "after" is a
         mistake.
-    :param nearest: the sentences that match the sentence, by index, the best first.
     :param is_contradicted: whether the knowledge says otherwise.
     """
 
@@ -114,8 +113,12 @@ class ClaimReading(NamedTuple):
     mark: Span
     knowledge_index: SentenceIndex
     known_stems: frozenset[str]
-    nearest: Sequence[int]
     is_contradicted: bool
+
+    @cached_property
+    def nearest(self) -> list[int]:
+        """The sentences of the knowledge that match the sentence, the best first."""
+        return self.knowledge_index.best(self.text, NEAREST)
 
     @property
     def is_part(self) -> bool:
@@ -171,7 +174,6 @@ def _find_mistake(
         mark=Span(claim.span.text, start, end),
         knowledge_index=index,
         known_stems=known_stems,
-        nearest=index.best(sentence.text, NEAREST),
         is_contradicted=claim.status == Status.CONTRADICTED,
     )
     kind, span, reference = next(_verdicts(reading))

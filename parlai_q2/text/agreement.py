@@ -225,10 +225,13 @@ def restate(knowledge: str, response: str) -> str:
     >>> restate('It takes 90 minutes.', 'It takes about an hour and a half!')
     'It takes 90 minutes!'
     """
+    claims = find_amounts(response)
+    if not claims:
+        return response
     index = index_amounts(knowledge)
     parts: list[str] = []
     place = 0
-    for claim in find_amounts(response) if index.amounts else ():
+    for claim in claims if index.amounts else ():
         # Of several that agree, one that is written alike.
         if matches := index.matches(claim):
             match = min(matches, key=lambda amount: amount.dimension != claim.dimension)
@@ -265,8 +268,10 @@ def find_unsupported(knowledge: str, response: str) -> tuple[Amount, ...]:
     >>> [a.number for a in find_unsupported('It has 3-5 floors.', 'It has 3 or 7.')]
     [3.0, 7.0]
     """
-    index = index_amounts(knowledge)
     claims = find_amounts(response)
+    if not claims:
+        return ()
+    index = index_amounts(knowledge)
     return tuple(c for c in claims if not _may_be_supported(c, response, index))
 
 
@@ -287,8 +292,10 @@ def conflicts(knowledge: str, response: str) -> bool:
     Whether a response has an unsupported amount in a unit of what the knowledge
     measures, too. Bare numbers may count something else.
     """
-    measured = index_amounts(knowledge).dimensions - {''}
     unsupported = find_unsupported(knowledge, response)
+    if not unsupported:
+        return False
+    measured = index_amounts(knowledge).dimensions - {''}
     return any(claim.dimension in measured for claim in unsupported)
 
 
@@ -403,7 +410,8 @@ def has_unknown_address(knowledge: str, response: str) -> bool:
     >>> has_unknown_address('See a.org/help/me or R-12.', 'It is R-13.')
     True
     """
-    if not find_addresses(response) <= find_addresses(knowledge):
+    addresses = find_addresses(response)
+    if addresses and not addresses <= find_addresses(knowledge):
         return True
     codes = {passage_key(m[0]) for m in _CODE.finditer(response)}
     if not codes:

@@ -72,6 +72,8 @@ class Statement(NamedTuple):
 
 def has_records(text: str) -> bool:
     """Whether a text is mostly what :func:`read_records` writes."""
+    if '\n' not in text:
+        return False
     statements = len(_STATEMENT.findall(text))
     return statements > 1 and 2 * statements >= text.count('\n') + 1
 

@@ -10,8 +10,8 @@ their inverse document frequency in the text, as in BM25 (Robertson and Zaragoza
 import math
 import re
 from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Sequence, Set
 from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 
@@ -38,7 +38,8 @@ FUNCTION_WORDS = frozenset(
 _WORD = re.compile(r'\w+')
 
 
-def stems(text: str) -> set[str]:
+@lru_cache(maxsize=256)
+def stems(text: str) -> frozenset[str]:
     """
     The stems of a text's words, without function words.
 
@@ -46,7 +47,7 @@ def stems(text: str) -> set[str]:
     ['angar', 'flows']
     """
     words = set(_WORD.findall(composed(text).lower())) - FUNCTION_WORDS
-    return {word[:STEM] for word in words}
+    return frozenset(word[:STEM] for word in words)
 
 
 def pieces(text: str) -> list[Span]:
@@ -109,7 +110,7 @@ class SentenceIndex:
         return tuple(islice(places, 1))
 
     @cached_property
-    def stems(self) -> list[set[str]]:
+    def stems(self) -> list[frozenset[str]]:
         """The stems of each sentence."""
         return [stems(sentence.text) for sentence in self.sentences]
 
@@ -154,7 +155,7 @@ class SentenceIndex:
         :return: at most ``most`` indices, in the order of the text; empty if no
             sentence shares a word.
         """
-        uncovered = stems(statement) & self.places.keys()
+        uncovered = set(stems(statement) & self.places.keys())
         least = NEW_SHARE * math.fsum(map(self.weight, uncovered))
         chosen: list[int] = []
         while uncovered and len(chosen) < most:
@@ -211,17 +212,18 @@ class SentenceIndex:
             part.text[first:last], part.start + first, part.start + last
         )
 
-    def _matches(self, stems_to_match: set[str]) -> dict[int, float]:
-        weights: Counter[int] = Counter()
-        for stem in sorted(stems_to_match):
+    def _matches(self, stems_to_match: Set[str]) -> dict[int, float]:
+        weights: dict[int, float] = {}
+        for stem in sorted(stems_to_match & self.places.keys()):
             weight = self.weight(stem)
-            for i in self.places.get(stem, ()):
-                weights[i] += weight  # type: ignore[assignment]
-        return dict(weights)
+            for i in self.places[stem]:
+                weights[i] = weights.get(i, 0.0) + weight
+        return weights
 
 
-# Candidates for one turn, and the models that read them, share the knowledge.
-@lru_cache(maxsize=8)
+# Candidates for one turn, and the models that read them, share the knowledge. Mistakes
+# are named once all of a batch is read.
+@lru_cache(maxsize=256)
 def index_passages(*passages: str) -> SentenceIndex:
-    """The sentences of passages, kept for a few of them."""
+    """The sentences of passages, kept for as many as a batch has."""
     return SentenceIndex(*passages)

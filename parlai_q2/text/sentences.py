@@ -45,8 +45,9 @@ _WORD = re.compile(rf'\S{{1,{_LONGEST_WORD}}}')
 def count_words(text: str) -> int:
     """The number of words of a text, long ones counted as several."""
     words = text.split()
-    extra = sum((len(w) - 1) // _LONGEST_WORD for w in words if len(w) > _LONGEST_WORD)
-    return len(words) + extra
+    if max(map(len, words), default=0) <= _LONGEST_WORD:
+        return len(words)
+    return sum(1 + (len(word) - 1) // _LONGEST_WORD for word in words)
 
 
 def is_short(text: str, max_words: int) -> bool:

@@ -252,7 +252,8 @@ class ConvertedEncoder:
             )
 
     def _each(self, inputs: Sequence['Encoding'], read: Any) -> list[np.ndarray]:
-        longest = max((len(item.ids) for item in inputs), default=0)
+        lengths = [len(item) for item in inputs]
+        longest = max(lengths, default=0)
         if longest > self.most:
             raise ConfigError(
                 f'{self.place} reads at most {self.most} tokens at once, but was given '
@@ -261,7 +262,6 @@ class ConvertedEncoder:
             )
         for item in inputs:
             self._check(item)
-        lengths = [len(item.ids) for item in inputs]
         most = None if self.on_gpu else MOST_TOKENS
         batches = equal_batches(lengths, self.batch_size, self.workers, most)
         rows = [[inputs[i] for i in batch] for batch in batches]
