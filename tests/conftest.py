@@ -3,9 +3,11 @@ What every test starts from: no network, a home and a data folder of its own, an
 beside the checkout only where a test asks for it.
 """
 
+import gc
 import importlib.util
 import os
 import signal
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -31,6 +33,9 @@ if 'PYTEST_XDIST_WORKER' in os.environ:
     # cores wait for one another.
     os.environ.setdefault('OMP_NUM_THREADS', '1')
 else:
+    # Dozens of processes are started: what is compiled once is read by the others.
+    os.environ.pop('PYTHONDONTWRITEBYTECODE', None)
+    sys.dont_write_bytecode = False
     # A home of the run's own, which its workers and commands inherit: no settings or
     # caches of the user's take part, and a user may have no home that can be written.
     HOME = tempfile.TemporaryDirectory(prefix='home.', ignore_cleanup_errors=True)
@@ -66,6 +71,18 @@ def pytest_collection_modifyitems(config, items):
         needed = SHARED.joinpath(*marker.args) if marker else ROOT
         if not needed.exists():
             item.add_marker(pytest.mark.skip(reason=f'there is no {needed}'))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    # What it imports stays, and looking for garbage there takes seconds.
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope='session')
