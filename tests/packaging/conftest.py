@@ -7,9 +7,11 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[2]
 NOT_SOURCE = shutil.ignore_patterns(
@@ -88,20 +90,15 @@ def copied(source: str, target: str) -> None:
 
 
 @pytest.fixture(scope='session')
-def wheel(checkout, tmp_path_factory) -> Path:
-    """The wheel that pip builds from the source tree."""
-    folder = tmp_path_factory.mktemp('dist')
-    command = [
-        sys.executable,
-        '-m',
-        'pip',
-        'wheel',
-        '--quiet',
-        '--no-deps',
-        '--no-index',
-    ]
-    command += ['--no-build-isolation', '--wheel-dir', str(folder), str(checkout)]
-    subprocess.run(command, check=True, timeout=300)
+def wheel(request) -> Path:
+    """The wheel that pip builds from the source tree, once for all workers."""
+    folder = Path(tempfile.gettempdir()) / 'dist'
+    command = [sys.executable, '-m', 'pip', 'wheel', '--quiet', '--no-deps']
+    command += ['--no-index', '--no-build-isolation', '--wheel-dir', str(folder)]
+    with FileLock(f'{folder}.lock'):
+        if not folder.exists():
+            checkout = request.getfixturevalue('checkout')
+            subprocess.run([*command, str(checkout)], check=True, timeout=300)
     (built,) = folder.glob('*.whl')
     return built
 
