@@ -113,8 +113,12 @@ class SqliteFile:
     @property
     def read_only(self) -> bool:
         """Whether the file can be read but neither written nor renamed."""
+        if not self.path.is_file():
+            return False
         places = (self.path, self.path.parent)
-        return self.path.is_file() and not all(os.access(p, os.W_OK) for p in places)
+        is_writable = all(os.access(place, os.W_OK) for place in places)
+        # Another process may have renamed it meanwhile, as it does if it is damaged.
+        return not is_writable and self.path.is_file()
 
     def close(self) -> None:
         """Close the file for this thread; its next use opens it again."""

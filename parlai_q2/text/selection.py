@@ -222,8 +222,8 @@ class SentenceIndex:
 
 
 # Candidates for one turn, and the models that read them, share the knowledge. Mistakes
-# are named once all of a batch is read.
-@lru_cache(maxsize=256)
+# are named once all of a batch is read. An index of a long text takes a megabyte.
+@lru_cache(maxsize=64)
 def index_passages(*passages: str) -> SentenceIndex:
-    """The sentences of passages, kept for as many as a batch has."""
+    """The sentences of passages, kept for some of them."""
     return SentenceIndex(*passages)
