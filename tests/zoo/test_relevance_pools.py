@@ -153,6 +153,7 @@ def test_a_fifth_of_the_passages_is_held_out():
     [
         ('reply_pools', 2017, 2017),
         ('fresh_pools', 571, 571),
+        ('later_pools', 2428, 2428),
         ('generated_pools', 182, 178),
     ],
 )
