@@ -29,6 +29,7 @@ pytest.importorskip('no_such_package', reason='needs a package')
     [
         ('', ['--fail-on-skips'], 0, '1 skipped, 0 of them', 0),
         (CONFTEST_TEXT, [], 0, 'NOT EXPECTED needs a package', 1),
+        (CONFTEST_TEXT, ['--fail-on-skips'], 1, '2 skipped, 1 of them', 0),
         (CONFTEST_TEXT, ['--fail-on-skips'], 1, '2 skipped, 1 of them', 1),
     ],
 )

@@ -44,10 +44,10 @@ def wait(processes):
 
 def test_what_many_write_at_once_is_all_there(tmp_path):
     path = tmp_path / 'made_by_whoever_is_first' / 'scores.sqlite'
-    wait([start(WRITER, path, 1000 * n) for n in range(4)])
+    wait([start(WRITER, path, 1000 * n) for n in range(6)])
     cache = ScoreCache(path)
-    assert cache.signatures()[0].rows == 4 * 500
-    for n in range(4):
+    assert cache.signatures()[0].rows == 6 * 500
+    for n in range(6):
         mine = scores(500, 1000 * n)
         assert cache.get(SIGNATURE, mine) == mine
 

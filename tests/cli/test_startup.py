@@ -136,6 +136,7 @@ find = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *rest: None if name == 'parlai' else find(name)
 sys.modules['parlai'] = None
 """
+WITHOUT_TORCH = "sys.modules['torch'] = sys.modules['transformers'] = None\n"
 
 
 @pytest.mark.parametrize('words', [['filter', '--outfile', 'o'], ['eval_model']])
@@ -152,3 +153,17 @@ def test_what_needs_parlai_says_how_to_install_it(tmp_path, words):
     message, _, path = completed.stderr.strip().partition('pip install --no-deps -r ')
     assert 'needs ParlAI' in message
     assert 'parlai==' in Path(path).read_text()
+
+
+def test_a_shipped_detector_scores_without_parlai_and_torch(records):
+    words = ['score', '--infile', 'in.jsonl', '--outfile', 'out.jsonl']
+    words += ['--measure', 'consistency']
+    completed = subprocess.run(
+        [sys.executable, '-c', WITHOUT_PARLAI + WITHOUT_TORCH + RUN, *words],
+        cwd=records,
+        env={'PYTHONPATH': str(ROOT), 'HOME': str(records)},
+        capture_output=True,
+        text=True,
+    )
+    assert completed.returncode == 0, completed.stderr
+    assert len((records / 'out.jsonl').read_text().splitlines()) == 10

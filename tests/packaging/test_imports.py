@@ -76,6 +76,9 @@ def test_a_clone_named_parlai_internal_gives_internal_names(
 
 
 def test_the_installed_command_knows_short_names(with_wheel, tmp_path):
+    assert with_wheel.run('parlai_q2', '--version', cwd=tmp_path).startswith(
+        'parlai_q2 '
+    )
     words = ['display_data', '-t', 'q2:grounded_sample', '--num-examples', '1']
     output = with_wheel.run('parlai_q2', *words, cwd=tmp_path)
     assert 'NEW EPISODE: parlai_q2.tasks.grounded_sample.agents' in output

@@ -1,4 +1,4 @@
-"""Scoring with what ships needs neither torch nor transformers nor ParlAI."""
+"""Scoring with what ships needs neither torch nor transformers."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import sys
 WITHOUT = 'import sys\nsys.modules["torch"] = sys.modules["transformers"] = None\n'
 SCORE = (
     WITHOUT
-    + """sys.modules["parlai"] = None
+    + """
 from parlai_q2 import Example, load_scorer
 said = ('They have five eyes.', 'They have six eyes.')
 for preset, name in (words.split() for words in sys.argv[1:]):

@@ -173,8 +173,7 @@ def test_a_killed_node_and_one_that_joins_late_cost_only_time(engine, two_nodes)
     assert outputs == expected(items)
 
 
-def test_ray_is_started_here_if_no_address_is_given(tmp_path):
-    """Only loopback listens, all that was started ends, and its death is an error."""
+def test_ray_is_started_here_if_no_address_is_given_and_only_loopback_listens(tmp_path):
     from parlai_q2.scale.ray_engine import RayEngine, Resources
 
     before = set(children(os.getpid()))
@@ -186,6 +185,20 @@ def test_ray_is_started_here_if_no_address_is_given(tmp_path):
             for _, chunk_results in running.run(chunks(['1', '2', '3']))
             for r in chunk_results
         ]
+    assert all_results == expected(['1', '2', '3'])
+    assert addresses <= {'0100007F', '0000000000000000FFFF00000100007F'}
+    assert addresses
+    deadline = time.monotonic() + 10
+    while set(children(os.getpid())) - before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not set(children(os.getpid())) - before
+
+
+def test_a_run_ends_with_an_error_if_ray_ends_on_this_machine(tmp_path):
+    from parlai_q2.scale.ray_engine import RayEngine, Resources
+
+    before = set(children(os.getpid()))
+    with RayEngine(ToyJob(str(tmp_path)), Resources(actors=1)) as running:
         (agent,) = (
             process
             for process in set(children(os.getpid())) - before
@@ -195,10 +208,3 @@ def test_ray_is_started_here_if_no_address_is_given(tmp_path):
         with pytest.raises(WorkerError, match='Ray on this machine has ended'):
             for _ in running.run(chunks(['slow to come'] * 100)):
                 pass
-    assert all_results == expected(['1', '2', '3'])
-    assert addresses <= {'0100007F', '0000000000000000FFFF00000100007F'}
-    assert addresses
-    deadline = time.monotonic() + 10
-    while set(children(os.getpid())) - before and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not set(children(os.getpid())) - before

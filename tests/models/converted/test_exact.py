@@ -13,7 +13,7 @@ from parlai_q2.presets import ModelConfig, load_preset
 from parlai_q2.scripts.bench import sample
 
 LONG = 'Bees have five eyes and they live in a hive of wax. ' * 40
-PAIRS = [(record['knowledge'], record['response']) for record in sample()[:6]]
+PAIRS = [(record['knowledge'], record['response']) for record in sample()[:12]]
 # One token, and more than can be read at once.
 PAIRS += [('a', 'b'), (LONG, 'Bees live in wax.'), ('Bees', LONG), ('', '')]
 QUESTIONS = [('what is it about?', text) for pair in PAIRS[-9:] for text in pair]
@@ -53,8 +53,7 @@ def test_a_batch_equals_each_alone(monkeypatch, kind, section, method, inputs, o
     rng = random.Random(5)
     model = load(kind, section, monkeypatch, 1, batch_size=1, **options)
     alone = {item: getattr(model, method)([item])[0] for item in inputs}
-    # The other kinds and types are loaded once less.
-    for cores, batch_size in ((2, 3),) if options else ((1, 32), (2, 3)):
+    for cores, batch_size in ((1, 32), (2, 3)):
         model = load(
             kind, section, monkeypatch, cores, batch_size=batch_size, **options
         )
