@@ -274,12 +274,13 @@ class SequenceNliModel(Backend):
         parts: list[tuple[str, str]] = []
         counts: list[list[int]] = []
         for premise, hypothesis in pairs:
-            if not self._too_long(premise, hypothesis):
+            per_word = self._too_long(premise, hypothesis)
+            if not per_word:
                 parts.append((premise, hypothesis))
                 counts.append([1])
                 continue
             window_counts = []
-            for part in self._hypotheses(premise, hypothesis):
+            for part in self._hypotheses(hypothesis, per_word):
                 premises = self._premises(premise, part)
                 parts += zip(premises, repeat(part))
                 window_counts.append(len(premises))
@@ -301,8 +302,8 @@ class SequenceNliModel(Backend):
             return 0.0
         return count / max(1, count_words(premise) + count_words(hypothesis))
 
-    def _hypotheses(self, premise: str, hypothesis: str) -> list[str]:
-        per_word = self._too_long(premise, hypothesis)
+    def _hypotheses(self, hypothesis: str, per_word: float) -> list[str]:
+        """The windows of a hypothesis of a pair with so many tokens in a word."""
         parts = [hypothesis]
         if per_word * count_words(hypothesis) > self.max_tokens / 2:
             room = max(1, int(self.max_tokens / per_word / 4))

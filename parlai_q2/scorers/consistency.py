@@ -201,9 +201,12 @@ def _check_values(text: str, hypothesis: str) -> Status:
     What a text says of the amounts, addresses, codes and names of a hypothesis, as far
     as rules can tell: supported if they see nothing wrong.
     """
-    if binds_otherwise(text, hypothesis) or conflicts(text, hypothesis):
+    if binds_otherwise(text, hypothesis):
         return Status.CONTRADICTED
-    if find_unsupported(text, hypothesis) or has_unknown_address(text, hypothesis):
+    if find_unsupported(text, hypothesis):
+        is_contradicted = conflicts(text, hypothesis)
+        return Status.CONTRADICTED if is_contradicted else Status.UNSUPPORTED
+    if has_unknown_address(text, hypothesis):
         return Status.UNSUPPORTED
     return Status.SUPPORTED
 

@@ -110,9 +110,7 @@ def fragments(knowledge: list[str], response: list[str]) -> list[int]:
 
 
 def coverage(knowledge: str, response: str) -> float:
-    """
-    The coverage of a response alone: the share of its tokens that the knowledge has.
-    """
+    """The share of a response's tokens that the knowledge has, in [0, 1]."""
     tokens, of_knowledge = _split_tokens(response), {*_split_tokens(knowledge)}
     return sum(token in of_knowledge for token in tokens) / max(1, len(tokens))
 
