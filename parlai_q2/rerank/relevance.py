@@ -89,13 +89,24 @@ class TurnReader:
 
     def read_relevance(self, pairs: Sequence[Pair]) -> list[float]:
         """See :class:`RelevanceReader`."""
-        logits = self._model.predict_relevance(
-            [(turn.history, strip_chat(reply, turn.text)) for turn, reply in pairs]
-        )
         answers = self._find_answers([turn for turn, _ in pairs])
+        declines = [only_declines(reply) for _, reply in pairs]
+        logits = iter(
+            self._model.predict_relevance(
+                [
+                    (turn.history, strip_chat(reply, turn.text))
+                    for (turn, reply), is_decline in zip(pairs, declines, strict=True)
+                    if not is_decline
+                ]
+            )
+        )
         return [
-            self._relevance(reply, logit, answer)
-            for (_, reply), logit, answer in zip(pairs, logits, answers, strict=True)
+            self._decline_relevance(answer)
+            if is_decline
+            else self._relevance(reply, next(logits), answer)
+            for (_, reply), is_decline, answer in zip(
+                pairs, declines, answers, strict=True
+            )
         ]
 
     def read_right_answers(self, pairs: Sequence[Pair]) -> list[float]:
@@ -135,11 +146,12 @@ class TurnReader:
             answers[n] = (frozenset(stems(span.text) if span else ()), certainty)
         return answers
 
+    def _decline_relevance(self, answer: tuple[frozenset[str], float] | None) -> float:
+        return self.NEEDLESS if answer is None else 1 - answer[1]
+
     def _relevance(
         self, reply: str, logit: float, answer: tuple[frozenset[str], float] | None
     ) -> float:
-        if only_declines(reply):
-            return self.NEEDLESS if answer is None else 1 - answer[1]
         relevance = _sigmoid(logit)
         if answer is None or not answer[0]:
             return relevance
