@@ -222,7 +222,7 @@ class Reporter:
         if run.writer.started_over:
             log.warning(
                 f'The unfinished {run.files.outfile}.part was made from another input '
-                'or with another scorer. Starting over.'
+                'or with other settings. Starting over.'
             )
         if run.resumed:
             log.info(

@@ -3,7 +3,7 @@
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import NamedTuple
 
@@ -15,8 +15,9 @@ from parlai_q2.io.read import FileRecord
 from parlai_q2.json_values import JsonObject
 from parlai_q2.lines import error_line, lost_line, ranking_line
 from parlai_q2.options import Word
-from parlai_q2.rerank import PoolRecord, Reranker, read_pools
+from parlai_q2.rerank import PoolRecord, RerankBy, Reranker, read_pools
 from parlai_q2.runs.file_run import FileJob, Loaded
+from parlai_q2.signature import Signature
 
 # The kinds of columns in Parquet.
 COLUMNS = {
@@ -72,19 +73,38 @@ class RerankJob(FileJob):
     def load(self, device: str | None = None) -> Loaded:
         """Make the reranker."""
         reranker = self.make_reranker(device)
-        signature = str(reranker.chooser.signature)
-        process = partial(rerank_pools, reranker, self.abstain_text, signature)
-        return Loaded(signature, process, reranker.is_thread_safe)
+        signature = sign_choice(reranker, self.abstain_text)
+        process = partial(rerank_pools, reranker, self.abstain_text)
+        return Loaded(str(signature), process, reranker.is_thread_safe)
 
     def report_lost(self, item: FileRecord, problem: str) -> JsonObject:
         """The line of a pool that no process survives."""
         return lost_line(item, problem, Kind.RANKING)
 
 
+def sign_choice(reranker: Reranker, abstain_text: str) -> Signature:
+    """The signature of the scorer that chooses, with all else that decides lines."""
+    scores = reranker.chooser.signature
+    explainer, reader = reranker.explainer, None
+    if reranker.rule.by == RerankBy.COMBINED:
+        reader = reranker.relevance_reader
+    penalties = {g.name: reranker.penalties[g.name] for g in reranker.guards}
+    settings = {
+        **scores.settings,
+        **{f'rule_{name}': value for name, value in asdict(reranker.rule).items()},
+        'guards': penalties,
+        'explain': explainer and explainer.signature,
+        'relevance': reader and reader.settings,
+        'abstain_text': abstain_text,
+    }
+    return Signature(scores.scorer, settings, scores.version)
+
+
 def rerank_pools(
-    reranker: Reranker, abstain_text: str, signature: str, records: Sequence[FileRecord]
+    reranker: Reranker, abstain_text: str, records: Sequence[FileRecord]
 ) -> list[JsonObject]:
     """The line of each pool, all ranked together."""
+    signature = str(reranker.chooser.signature)
     pools = [r.pool for r in records if isinstance(r, PoolRecord) and r.pool]
     rankings = iter(reranker.explained(reranker.rank_batch(pools)))
     lines = []

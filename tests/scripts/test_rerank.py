@@ -114,3 +114,60 @@ def test_a_file_of_responses_is_for_another_command(tmp_path):
         run(tmp_path, [{'knowledge': K, 'response': 'founded in 1969'}])
     (line,) = read_lines(tmp_path / 'out' / 'ranked.jsonl')
     assert line['error'].endswith('This is a file for: parlai_q2 score')
+
+
+OTHER_SETTINGS = [
+    {'rerank_by': 'threshold'},
+    {'generator_weight': 0.5},
+    {'abstain_below': 0.99, 'abstain_text': 'WITHHELD'},
+    {'abstain_unverified': False},
+    {'guards': False},
+    {'explain': 'overlap'},
+    {'choose_threshold': 0.9},
+]
+
+
+@pytest.mark.parametrize(
+    'options', OTHER_SETTINGS, ids=lambda options: next(iter(options))
+)
+def test_lines_of_other_settings_are_not_continued(tmp_path, monkeypatch, options):
+    write_lines(tmp_path / 'pools.jsonl', *POOLS)
+    settings = {'rerank_by': 'score', 'abstain_below': 0.5}
+
+    def rerank(name, **options):
+        files = {'infile': tmp_path / 'pools.jsonl', 'outfile': tmp_path / name}
+        options = {'chunk_size': 1, **settings, **options}
+        run_command('rerank', **files, choose='precision', **options)
+        return read_lines(tmp_path / name)
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    for name in ('same.jsonl', 'other.jsonl'):
+        with monkeypatch.context() as patch:
+            patch.setattr('parlai_q2.cli.file_command.Reporter.write', stop)
+            with pytest.raises(KeyboardInterrupt):
+                rerank(name, explain='none')
+    warnings = []
+    monkeypatch.setattr('parlai_q2.cli.log.warning', warnings.append)
+    rerank('same.jsonl', explain='none')
+    assert not warnings
+    options = {'explain': 'none', **options}
+    assert rerank('other.jsonl', **options) == rerank('whole.jsonl', **options)
+    assert 'Starting over' in warnings[0]
+
+
+def test_a_complete_folder_is_made_again_with_another_rule(tmp_path):
+    write_lines(tmp_path / 'pools.jsonl', *POOLS)
+    folder = tmp_path / 'out'
+    folder.mkdir()
+
+    def rerank(**options):
+        files = {'infile': tmp_path / 'pools.jsonl', 'outfile': folder}
+        options = {'choose': 'precision', 'explain': 'none', **options}
+        return run_command('rerank', **files, **options)
+
+    assert len(rerank()['shards']) == 1
+    assert rerank()['shards'] == []
+    assert len(rerank(abstain_below=0.99, abstain_text='WITHHELD')['shards']) == 1
+    assert read_lines(folder / 'pools.jsonl')[2]['text'] == 'WITHHELD'
