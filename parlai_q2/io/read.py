@@ -218,18 +218,13 @@ def read_example(fields: JsonMapping) -> Example:
         of passages: texts, or objects with ``text`` and ``title``.
     :raises InputError: if a field is missing or has the wrong type.
     """
+    remedy = ''
+    if 'dialog' in fields:
+        remedy = 'A world log is read with --format world_logs.'
+    elif isinstance(fields.get('candidates'), list):
+        remedy = 'This is a file for: parlai_q2 rerank'
     for name in ('knowledge', 'response'):
-        if name not in fields:
-            names = ', '.join(sorted(map(str, fields))) or 'none'
-            remedy = (
-                'A world log is read with --format world_logs.'
-                if 'dialog' in fields
-                else 'This is a file for: parlai_q2 rerank'
-                if isinstance(fields.get('candidates'), list)
-                else 'Every record needs "knowledge" and "response"; give "" for a '
-                'text that is empty, and --fields for other names.'
-            )
-            raise InputError(f'has no {name!r} field (fields: {names}). {remedy}')
+        require(name, fields, remedy)
     knowledge, history = knowledge_of(fields), read_history(fields)
     response = fields['response']
     if not isinstance(response, str):
@@ -241,6 +236,22 @@ def read_example(fields: JsonMapping) -> Example:
     return Example(
         knowledge, response, history, None if identity is None else str(identity)
     )
+
+
+def require(name: str, fields: JsonMapping, remedy: str = '') -> None:
+    """
+    Check that a record has a field.
+
+    :param remedy: what to do if it has not; empty for what can always be done.
+    :raises InputError: if it has not.
+    """
+    if name not in fields:
+        names = ', '.join(sorted(map(str, fields))) or 'none'
+        remedy = remedy or (
+            f'Every record needs "{name}"; give "" for a text that is empty, '
+            'and --fields for other names.'
+        )
+        raise InputError(f'has no {name!r} field (fields: {names}). {remedy}')
 
 
 def knowledge_of(fields: JsonMapping) -> str | tuple[Passage, ...]:

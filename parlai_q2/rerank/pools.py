@@ -17,7 +17,13 @@ from parlai_q2.io.fields import NO_NAMES, POOL_FIELDS
 from parlai_q2.io.files import Location
 from parlai_q2.io.formats import Format
 from parlai_q2.io.parquet import is_parquet
-from parlai_q2.io.read import FileRecord, knowledge_of, parse_lines, read_history
+from parlai_q2.io.read import (
+    FileRecord,
+    knowledge_of,
+    parse_lines,
+    read_history,
+    require,
+)
 from parlai_q2.json_values import is_number
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Knowledge, Turn
@@ -113,8 +119,9 @@ def parse_pool(fields: Mapping[str, Any]) -> Pool:
         raise InputError(
             f'needs "candidates", a list of at least one candidate.{remedy}'
         )
+    require('knowledge', fields)
     return Pool(
-        knowledge_of(fields) if 'knowledge' in fields else '',
+        knowledge_of(fields),
         [_parse_candidate(n, value) for n, value in enumerate(candidates)],
         read_history(fields),
         None if fields.get('id') is None else str(fields['id']),

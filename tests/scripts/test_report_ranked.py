@@ -31,7 +31,7 @@ POOLS = [
         'error': 'also theirs',
     },
     {'knowledge': K, 'response': 'sun', 'score': 0.5, 'label': 'of something else'},
-    {'candidates': ['x', 'y']},
+    {'knowledge': '', 'candidates': ['x', 'y']},
     {
         'id': 'sun',
         'knowledge': K,

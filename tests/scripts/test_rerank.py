@@ -76,6 +76,7 @@ def test_rates_of_labelled_pools_for_each_way_to_choose(tmp_path):
         ({'knowledge': K}, '"candidates"'),
         ({'knowledge': K, 'candidates': []}, '"candidates"'),
         ({'knowledge': K, 'candidates': [3]}, 'candidate 0'),
+        ({'candidates': ['x'], 'knowlege': K}, "no 'knowledge' field (fields: cand"),
         ({'knowledge': 3, 'candidates': ['x']}, "'knowledge'"),
         ({'knowledge': [{}], 'candidates': ['x']}, 'Passage 0'),
         ({'knowledge': K, 'candidates': [{'text': 'x', 'label': 'good'}]}, "'good'"),
@@ -95,7 +96,7 @@ def test_a_bad_pool_names_itself_and_spoils_no_other(tmp_path, bad, message):
 
 
 def test_without_knowledge_the_given_order_stands(tmp_path):
-    _, lines = run(tmp_path, [{'candidates': ['x', 'y']}])
+    _, lines = run(tmp_path, [{'knowledge': '', 'candidates': ['x', 'y']}])
     assert (lines[0]['order'], 'no knowledge' in lines[0]['reason']) == ([0, 1], True)
 
 
