@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from parlai_q2.errors import InputError, RecordError, describe_line
 from parlai_q2.io.fields import (
@@ -202,12 +202,19 @@ def read_messages(fields: JsonMapping) -> JsonObject:
     for name, read in (('candidates', reply_text), ('history', visible_text)):
         values = fields.get(name)
         if isinstance(values, list):
-            texts[name] = [
-                read(v) if isinstance(v, str) or is_message(v) else v for v in values
-            ]
+            texts[name] = [_read_text(value, read) for value in values]
     changed = {name: text for name, text in texts.items() if text != fields[name]}
     originals = {free_name(name, fields): fields[name] for name in changed}
     return {**fields, **changed, **originals}
+
+
+def _read_text(value: Any, read: Callable[[Any], str]) -> Any:
+    """The text of a message, or a candidate with the text that people see."""
+    if isinstance(value, str) or is_message(value):
+        return read(value)
+    if isinstance(value, dict) and isinstance(value.get('text'), str):
+        return {**value, 'text': read(value['text'])}
+    return value
 
 
 def read_example(fields: JsonMapping) -> Example:

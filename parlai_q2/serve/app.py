@@ -27,7 +27,7 @@ from starlette.routing import Route
 from parlai_q2.claims import not_verifiable
 from parlai_q2.errors import InputError
 from parlai_q2.generate.server import ChatServer
-from parlai_q2.io.read import read_example
+from parlai_q2.io.read import read_example, read_messages
 from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.serve.answers import (
     SSE,
@@ -41,6 +41,7 @@ from parlai_q2.serve.grounded import GroundedChat, ReplyGrounder
 from parlai_q2.serve.metrics import CONTENT_TYPE
 from parlai_q2.serve.sentences import pass_on, stream_sentences
 from parlai_q2.serve.settings import ServeSettings
+from parlai_q2.text.messages import reply_text
 from parlai_q2.turns import passages_of
 from parlai_q2.version import __version__
 
@@ -128,7 +129,7 @@ class Endpoints:
         return Json({**answer.completion, 'grounding': grounding}, headers=headers)
 
     async def rerank(self, request: Request) -> Response:
-        """Rank replies (``documents``) by a passage (``query``)."""
+        """Replies (``documents``), those best grounded in ``query`` first."""
         body = await read_json(request, self._chat.settings)
         replies = [_as_text(reply) for reply in _list(body, 'documents')]
         if not isinstance(body.get('query'), (str, list)) or not replies:
@@ -142,6 +143,8 @@ class Endpoints:
             body.get('history') or (),
         )
         ranking = await until_disconnect(request, self._chat.rank(pool))
+        # As clients of such servers expect; the ranking also counts relevance.
+        by_score = sorted(ranking, key=lambda candidate: -(candidate.value or 0.0))
         results = [
             {
                 'index': candidate.place,
@@ -149,7 +152,7 @@ class Endpoints:
                 'document': {'text': candidate.text},
                 'label': candidate.score and str(candidate.score.label),
             }
-            for candidate in ranking.candidates[:top]
+            for candidate in by_score[:top]
         ]
         return Json({'model': str(body.get('model') or ''), 'results': results})
 
@@ -160,7 +163,8 @@ class Endpoints:
         examples = []
         for number, pair in enumerate(pairs):
             try:
-                examples.append(read_example(pair if isinstance(pair, dict) else {}))
+                fields = read_messages(pair) if isinstance(pair, dict) else {}
+                examples.append(read_example(fields))
             except InputError as error:
                 raise InputError(f'Pair {number} {error}') from None
         pools = [Pool(e.knowledge, [Candidate(e.response)]) for e in examples]
@@ -230,7 +234,7 @@ def _as_text(value: object) -> str:
     text = value.get('text') if isinstance(value, dict) else value
     if not isinstance(text, str):
         refuse(400, '"documents" must be texts, or objects with "text".')
-    return text
+    return reply_text(text)
 
 
 def _schema() -> Any:

@@ -38,11 +38,18 @@ def test_candidates_have_it_too(tmp_path):
     path = tmp_path / 'in.jsonl'
     pool = {
         'knowledge': 'k',
-        'candidates': [THOUGHT, {'content': PARTS}, {'text': 'a'}],
+        'candidates': [
+            THOUGHT,
+            {'content': PARTS},
+            {'text': 'a'},
+            {'text': THOUGHT, 'score': -3.0},
+        ],
     }
     path.write_text(json.dumps(pool) + '\n')
     [read] = read_pools(locate(path))
-    assert [c.text for c in read.pool.candidates] == ['Five.', 'Five.', 'a']
+    assert [c.text for c in read.pool.candidates] == ['Five.', 'Five.', 'a', 'Five.']
+    assert read.fields['candidates'][3] == {'text': 'Five.', 'score': -3.0}
+    assert read.fields['given_candidates'] == pool['candidates']
 
 
 def test_a_text_without_thoughts_stays_as_it_is(tmp_path):

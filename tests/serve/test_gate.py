@@ -11,8 +11,10 @@ import httpx
 import pytest
 
 from parlai_q2.report.chat.connections import Limits
+from parlai_q2.rerank import Reranker, Rule
+from parlai_q2.serve import make_app
 from tests.agents.protocol_server import Broken, choice, serving, stream_of
-from tests.serve.running import BEES, RIGHT, WRONG, proxy, said, text_of
+from tests.serve.running import BEES, RIGHT, WRONG, proxy, said, serving_app, text_of
 from tests.serve.test_chat import replying
 
 CHAT = '/v1/chat/completions'
@@ -86,6 +88,31 @@ def test_replies_are_reranked_and_scored(client):
     data = client.post('/v1/score', json={'pairs': pairs}).json()['data']
     labels = [scored['label'] for scored in data]
     assert labels == ['inconsistent', 'not_verifiable', 'consistent']
+
+
+def test_replies_are_scored_without_thoughts(client):
+    response = f'<think>{WRONG}</think>{RIGHT}'
+    pair = {'knowledge': BEES, 'response': response}
+    [scored] = client.post('/v1/score', json=pair).json()['data']
+    assert (scored['label'], scored['score']) == ('consistent', 1.0)
+    body = {'query': BEES, 'documents': [WRONG, {'text': response}]}
+    best, _ = client.post('/v1/rerank', json=body).json()['results']
+    assert best['document'] == {'text': RIGHT}
+
+
+def test_results_are_in_the_order_of_their_scores():
+    # By this rule, the first reply above the threshold is chosen.
+    reranker = Reranker('precision', Rule('threshold'), explain=None, relevance=None)
+    app = make_app('http://localhost:1/v1', reranker)
+    body = {'query': BEES, 'documents': ['Bees have six eyes.', WRONG, RIGHT]}
+    with (
+        serving_app(app, Limits(9, 9)) as base,
+        httpx.Client(base_url=base, timeout=20, trust_env=False) as client,
+    ):
+        results = client.post('/v1/rerank', json=body).json()['results']
+    assert [result['index'] for result in results] == [2, 0, 1]
+    scores = [result['relevance_score'] for result in results]
+    assert scores == sorted(scores, reverse=True)
 
 
 def test_pages_and_models(client):
