@@ -56,6 +56,14 @@ class Judged:
     ranking: Ranking | None = None
     annotations: Sequence[str | None] = ()
 
+    @property
+    def abstained(self) -> bool:
+        """Whether the response is none of the candidates, but a text instead."""
+        ranking, text = self.ranking, self.example.response.strip()
+        if ranking is None:
+            return False
+        return ranking.abstain or all(c.text.strip() != text for c in ranking)
+
 
 def score_line(fields: JsonMapping, score: Score) -> JsonObject:
     """The line of a record with its score; the file has the signature only once."""

@@ -209,6 +209,7 @@ def make_entry(judged: Judged, place: int = 1) -> Entry:
             if judged.ranking
             else []
         ),
+        'abstained': judged.abstained,
     }
 
 

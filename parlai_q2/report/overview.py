@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from parlai_q2.claims import Comparison, Label
 from parlai_q2.intervals import Interval, intervals, share_interval
+from parlai_q2.json_values import JsonMapping
 from parlai_q2.report.entries import Entry, first_and_chosen
 from parlai_q2.sweep import Sweep
 from parlai_q2.text.class_map import Finding, read_finding
@@ -158,14 +159,22 @@ class Overview:
         # Responses without a valid question.
         self.fallbacks = sum(entry['fallback'] for entry in entries)
         self.signatures = distinct_signatures(entries)
-        turns = [first_and_chosen(e['rerank']) for e in entries if e['rerank']]
-        complete = [(first, chosen) for first, chosen in turns if first and chosen]
+        turns = [e for e in entries if e['rerank']]
+        self.abstained = sum(e['abstained'] for e in turns)
+        pairs = [first_and_chosen(e['rerank']) for e in turns if not e['abstained']]
+        complete = [(first, chosen) for first, chosen in pairs if first and chosen]
         self.reranked = len(complete)
         self.changed = sum(first is not chosen for first, chosen in complete)
         # The mean scores of first and chosen candidates, over the same turns.
-        scores = [(first['score'], chosen['score']) for first, chosen in complete]
-        scores = [pair for pair in scores if None not in pair]
+        judged = [pair for pair in complete if all(map(_is_judged, pair))]
+        self.judged = len(judged)
+        scores = [(first['score'], chosen['score']) for first, chosen in judged]
         self.first_and_chosen = [fmean(side) for side in zip(*scores)]
+
+
+def _is_judged(candidate: JsonMapping) -> bool:
+    unjudged = (Label.GENERIC, Label.NOT_VERIFIABLE)
+    return candidate['score'] is not None and candidate['label'] not in unjudged
 
 
 def distinct_signatures(entries: Iterable[Entry]) -> list[str]:

@@ -290,7 +290,13 @@ def _overview_rows(overview: Overview) -> list[Row]:
     if overview.first_and_chosen:
         before, after = map(three_digits, overview.first_and_chosen)
         changed = f'{overview.changed:,} of {overview.reranked:,} changed'
-        rows.append(('Reranked', f'{before} \u2192 {after}', f'mean score; {changed}'))
+        note = f'mean score of {overview.judged:,} with a verdict; {changed}'
+        rows.append(('Reranked', f'{before} \u2192 {after}', note))
+    if overview.abstained:
+        turns = overview.reranked + overview.abstained
+        share = f'{overview.abstained / turns:.1%}'
+        note = f'{overview.abstained:,} of {turns:,} with candidates'
+        rows.append(('Abstained', share, note))
     return rows
 
 

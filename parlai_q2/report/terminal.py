@@ -295,7 +295,8 @@ def _add_candidate_block(
     if candidate is ranking.first:
         head.append((" | generator's first", ''))
     if chosen:
-        head.append((' | CHOSEN', 'bold'))
+        role = 'WITHHELD' if ranking.abstain else 'CHOSEN'
+        head.append((f' | {role}', 'bold'))
     mark = f'{">" if chosen else " "}{rank:>3}  '
     indent = ' ' * len(mark)
     lines.add(head, (mark, ''), indent)

@@ -54,7 +54,9 @@ def pair_record(
     """
     rows = fields.get('rerank')
     try:
-        pair = choose_pair(rows, margin) if rows else None
+        pair = None
+        if rows and not _is_withheld(rows, fields):
+            pair = choose_pair(rows, margin)
         if rows is None or 'knowledge' not in fields:
             raise TypeError
         passages = passages_of(knowledge_of(fields))
@@ -74,6 +76,15 @@ def pair_record(
             'has no ranked candidates with their knowledge ("rerank", "knowledge"). '
             'Rank them first: parlai_q2 rerank'
         ) from e
+
+
+def _is_withheld(rows: Sequence[Mapping[str, Any]], fields: Mapping[str, Any]) -> bool:
+    """Whether the best candidate was not returned, but a text instead."""
+    if fields.get('kind') == Kind.RANKING:
+        return bool(fields.get('abstained'))
+    # A turn of a log.
+    reply = str(fields.get('response', rows[0]['text']))
+    return reply.strip() != str(rows[0]['text']).strip()
 
 
 def ranked_turns(path: Location) -> Iterator[tuple[dict[str, Any], RecordError | None]]:

@@ -110,6 +110,24 @@ def test_a_reranked_turn_shows_before_and_after_and_all_candidates(opened):
     assert 'delayedbeam' in table
 
 
+def test_an_abstention_is_marked_and_a_decline_is_no_loss(browser, tmp_path):
+    decline = reranked(id='decline')
+    decline['rerank'][0] |= {'label': 'generic', 'score': 0.04}
+    withheld = reranked(id='withheld', response="I'm not sure about that.")
+    browser.goto(write_report([decline, withheld], tmp_path / 'page.html'))
+    assert browser.texts('.badge') == ['abstained']
+    assert 'Abstained\n50.0%' in browser.text('.overview')
+    assert 'Reranked' not in browser.text('.overview')
+    assert browser.count_choices(
+        ('evidence', 'abstained'), ('evidence', 'changed')
+    ) == {('evidence', 'abstained'): 1, ('evidence', 'changed'): 1}
+    browser.click('tr.response:nth-of-type(3) .toggle')
+    (best,) = browser.texts('.choice')
+    assert best.startswith('Withheld: best candidate 1.00')
+    browser.click('.detail summary')
+    assert '1 withheld' in browser.text('table.candidates')
+
+
 def test_the_lists_filter(opened):
     expected = {
         ('label', 'not_verifiable'): 1,

@@ -85,6 +85,16 @@ def test_figures_are_broken_down_by_a_field():
     ]
 
 
+def test_what_was_withheld_or_states_nothing_is_no_gain_and_no_loss():
+    decline = reranked()
+    decline['rerank'][0] |= {'label': G, 'score': 0.04}
+    withheld = reranked(response="I'm not sure about that.")
+    overview = Overview([read_entry(r) for r in (reranked(), decline, withheld)])
+    assert overview.first_and_chosen == [0.3333, 1.0]
+    assert (overview.judged, overview.changed, overview.reranked) == (1, 2, 2)
+    assert overview.abstained == 1
+
+
 def test_score_then_report_shows_agreement(tmp_path):
     rows = [
         {'knowledge': 'a b c.', 'response': text, 'gold': gold, 'system': system}
@@ -149,13 +159,10 @@ def test_means_and_counts_are_over_all_responses():
 
 
 def test_reranked_turns_compare_first_and_chosen():
-    unchanged = simple(
-        1,
-        rerank=[
-            {'text': 'a', 'score': 0.8, 'label': 'x', 'first': True, 'chosen': True}
-        ],
-    )
-    unscored = simple(2, rerank=[{'text': 'a', 'first': True, 'chosen': True}])
+    row = {'text': 'a', 'first': True, 'chosen': True}
+    scored_row = {**row, 'score': 0.8, 'label': 'x'}
+    unchanged = simple(1, response='a', rerank=[scored_row])
+    unscored = simple(2, response='a', rerank=[row])
     overview = make_overview(reranked(), unchanged, unscored)
     assert (overview.reranked, overview.changed) == (3, 1)
     first, chosen = overview.first_and_chosen

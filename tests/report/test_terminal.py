@@ -115,6 +115,8 @@ def test_candidates_are_shown_in_order_with_what_was_chosen_and_why():
         '      [!] When was Madonna born? response: 1985; knowledge: August 16, 1958;',
         '          contradiction 0.00',
     ]
+    withheld = render_candidates(replace(ranking, abstain=True), colour=False)
+    assert withheld.split('\n')[0].endswith('| WITHHELD')
 
 
 @pytest.mark.parametrize(

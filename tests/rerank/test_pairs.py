@@ -103,6 +103,22 @@ def test_so_does_a_log_of_the_agent(tmp_path):
     assert pair['prompt'].startswith('respond: [0] Bees have eyes. [1] Eyes?')
 
 
+def test_what_was_withheld_is_no_example_to_follow(tmp_path):
+    pool = {'knowledge': KNOWLEDGE, 'candidates': ['Six.', 'Bees have four eyes.']}
+    log = {'text': "I'm not sure.", 'rerank_knowledge': KNOWLEDGE}
+    log['rerank'] = rows('Three legs.', 'Bees have eyes.')
+    write_lines(tmp_path / 'in.jsonl', pool)
+    write_lines(tmp_path / 'log.jsonl', {'dialog': [[{'text': 'Eyes?'}, log]]})
+    files = [str(tmp_path / name) for name in ('in.jsonl', 'ranked.jsonl', 'log.jsonl')]
+    options = {'choose': 'precision', 'explain': 'none', 'abstain_below': 0.99}
+    run_command('rerank', infile=files[0], outfile=files[1], **options)
+    for infile in files[1:]:
+        counts = run_command(
+            'pairs', infile=infile, outfile=str(tmp_path / 'out.jsonl')
+        )
+        assert counts == {'turns': 1, 'pairs': 0, 'bad': 0}
+
+
 def test_a_file_that_is_not_ranked_is_an_error(tmp_path):
     log = write_lines(tmp_path / 'in.jsonl', {'knowledge': KNOWLEDGE, 'response': 'a'})
     with pytest.raises(InputError, match='Run: parlai_q2 rerank'):

@@ -88,6 +88,7 @@ def test_each_pool_is_on_the_page_with_its_candidates_in_order(ranked):
 def test_what_people_called_the_candidates_is_shown(ranked):
     first, second = list(read_scored_file(ranked))[:2]
     assert (first['class'], second['class']) == ('', 'consistent')
+    assert (first['abstained'], second['abstained']) == (False, False)
     notes = [c['note'] for c in second['rerank']]
     assert notes[0].endswith('; annotation consistent')
     assert notes[1].endswith('; annotation inconsistent')
@@ -99,6 +100,7 @@ def test_where_there_is_nothing_to_judge_by_or_nothing_is_said_no_score_counts(r
         assert (entry['score'], entry['label']) == (0.5, 'not_verifiable')
     assert [c['score'] for c in blank['rerank']] == [None, None]
     assert abstained['rerank'][0]['score'] == 0
+    assert (blank['abstained'], abstained['abstained']) == (True, True)
     assert abstained['class'] == ''
 
 

@@ -71,6 +71,7 @@ function claimOf(claim, other) {
 function sideOf(title, side, clipped) {
   const facts = [basisOf(side)].filter(Boolean);
   if (side.fallback) facts.push('fallback');
+  if (side.abstained) facts.push('abstained');
   if (signatures.length > 2 && side.signature >= 0) facts.push(signatures[side.signature]);
   return el('div', { class: 'choice' },
     el('h4', { dir: 'auto' }, `${title} `, el('b', {}, fixed(side.score)), ' ',

@@ -91,7 +91,7 @@ function verdictOf(turn, chosen) {
   const line = el('p', { class: 'verdict' });
   if (chosen.score !== null) {
     line.append(el('span', {}, 'Score ', scoreOf(chosen.score)), labelOf(chosen.label));
-    const badge = gainBadge(turn.candidates);
+    const badge = gainBadge(turn.candidates, !turn.as_chosen);
     if (badge) line.append(badge);
   }
   if (chosen.note) line.append(el('span', {}, chosen.note));
@@ -131,7 +131,8 @@ function replyOf(turn) {
   const { length } = turn.candidates;
   if (!found && length === 1) return reply;
   reply.append(folded(length === 1 ? 'The only candidate' : `All ${length} candidates`,
-    () => [beforeAndAfter(turn.candidates), candidateTable(turn.candidates)]));
+    () => [beforeAndAfter(turn.candidates, !turn.as_chosen),
+      candidateTable(turn.candidates, !turn.as_chosen)]));
   return reply;
 }
 

@@ -12,9 +12,9 @@ function detailOf(entry, pick) {
     scrolling('Knowledge', marked(entry.knowledge, entry.claims, pick))));
   box.append(section('Evidence', evidence(entry), basisLine(entry)));
   if (entry.rerank.length) {
-    box.append(section('Reranking', beforeAndAfter(entry.rerank), el('details', {},
+    box.append(section('Reranking', beforeAndAfter(entry.rerank, entry.abstained), el('details', {},
       el('summary', {}, `All ${entry.rerank.length} candidates`),
-      candidateTable(entry.rerank))));
+      candidateTable(entry.rerank, entry.abstained))));
   }
   if (entry.history.length) {
     box.append(section('Turns before', scrolling('Turns before', el('ol', {},

@@ -99,9 +99,10 @@ function choiceOf(title, candidate) {
     basisLine(candidate));
 }
 
-function beforeAndAfter(candidates) {
+function beforeAndAfter(candidates, abstained) {
   const first = candidates.find((c) => c.first);
   const chosen = candidates.find((c) => c.chosen);
+  if (abstained) return choiceOf('Withheld: best candidate', chosen);
   if (first && first === chosen) {
     return el('p', {}, "The generator's first candidate was kept.");
   }
@@ -112,11 +113,11 @@ function beforeAndAfter(candidates) {
 
 // All candidates, each with its evidence in a row below, which opens.
 let rowsMade = 0;
-function candidateTable(candidates) {
+function candidateTable(candidates, abstained) {
   const names = ['', 'Score', 'Label', 'Generator', 'From', 'Candidate'];
   const rows = candidates.flatMap((c, i) => {
     const id = `candidate-${rowsMade++}`;
-    const role = [c.first ? 'first' : '', c.chosen ? 'chosen' : ''].filter(Boolean);
+    const role = [c.first ? 'first' : '', c.chosen ? (abstained ? 'withheld' : 'chosen') : ''].filter(Boolean);
     const toggle = el('button', { type: 'button', class: 'toggle', 'aria-expanded': 'false',
       'aria-controls': id, 'aria-label': `Evidence for candidate ${i + 1}` });
     const below = el('tr', { class: 'of-candidate', id, hidden: true });

@@ -87,15 +87,17 @@ function scoreOf(score) {
   return el('span', { class: 'score' }, fixed(score), el('span', { class: 'meter' }, bar));
 }
 
-// What reranking gained: chosen score minus first score; null where one is missing.
-function gainOf(candidates) {
+// What reranking gained: chosen score minus first score; null where one is missing, where a
+// candidate states nothing that could be judged, and where another text was returned.
+function gainOf(candidates, abstained) {
   const [first, chosen] = ['first', 'chosen'].map((role) => candidates.find((c) => c[role]));
-  const told = first && chosen && first.score !== null && chosen.score !== null;
-  return told ? chosen.score - first.score : null;
+  const judged = (c) => c && c.score !== null && !['generic', 'not_verifiable'].includes(c.label);
+  return !abstained && judged(first) && judged(chosen) ? chosen.score - first.score : null;
 }
 
-function gainBadge(candidates) {
-  const gain = gainOf(candidates);
+function gainBadge(candidates, abstained) {
+  if (abstained) return el('span', { class: 'badge' }, 'abstained');
+  const gain = gainOf(candidates, abstained);
   if (gain === null || Math.abs(gain) <= 1e-9) return null;
   return el('span', { class: 'badge' },
     `reranked ${gain > 0 ? '+' : '−'}${fixed(Math.abs(gain))}`);

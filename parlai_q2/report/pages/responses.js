@@ -7,7 +7,7 @@ const columns = [
   { name: 'Score', key: (e) => e.score, kind: 'number', cell: (e) => scoreOf(e.score) },
   { name: 'Label', key: (e) => e.label, cell: (e) => labelOf(e.label) },
   { name: 'Response', kind: 'said', cell: (e, pick) => [
-    marked(e.response, e.claims, pick, CLIP), gainBadge(e.rerank)] },
+    marked(e.response, e.claims, pick, CLIP), gainBadge(e.rerank, e.abstained)] },
   ...(entries.some(questions) ? [{ name: 'Questions', key: questions, kind: 'number minor',
     cell: (e) => String(questions(e)) }] : []),
   ...(classed ? [{ name: 'Annotation', key: (e) => e.class, kind: 'minor',
@@ -21,7 +21,8 @@ const has = {
   supported: (e) => e.claims.length > 0 && statuses(e).every((s) => s === 'supported'),
   none: (e) => !e.claims.length,
   fallback: (e) => e.fallback,
-  changed: (e) => e.rerank.some((c) => c.chosen && !c.first),
+  changed: (e) => !e.abstained && e.rerank.some((c) => c.chosen && !c.first),
+  abstained: (e) => e.abstained,
 };
 const binOf = (score) => Math.min(Math.floor(score * 10), 9);
 
@@ -31,7 +32,7 @@ showTable({
   records: entries,
   columns,
   // Records without a gain sort as the lowest.
-  orders: reranked ? [{ name: 'Gain', key: (e) => gainOf(e.rerank) ?? -2 }] : [],
+  orders: reranked ? [{ name: 'Gain', key: (e) => gainOf(e.rerank, e.abstained) ?? -2 }] : [],
   start: { order: 'Record', down: false },
   filters: [
     { id: 'label', options: choicesOf(entries.map((e) => e.label)),
@@ -42,7 +43,8 @@ showTable({
       options: [['', 'any'], ['contradicted', 'a contradiction'],
         ['unsupported', 'something not in the knowledge'], ['supported', 'all supported'],
         ['none', 'no evidence'], ['fallback', 'fallback used'],
-        ...(reranked ? [['changed', 'reranking changed it']] : [])],
+        ...(reranked ? [['changed', 'reranking changed it']] : []),
+        ...(entries.some((e) => e.abstained) ? [['abstained', 'abstained']] : [])],
       fits: (e, value) => has[value](e) },
     { id: 'bin',
       options: [['', 'all'], ...Array.from({ length: 10 }, (_, i) =>
