@@ -43,9 +43,9 @@ from parlai_q2.retrieve.search import (
 )
 from parlai_q2.retrieve.store import passage_name
 from parlai_q2.retrieve.words import chat_weight, split_words
-from parlai_q2.text.questions import asks_how_or_why, is_question
+from parlai_q2.text.questions import asks_how_or_why, is_question, only_offers
 from parlai_q2.text.selection import stems
-from parlai_q2.text.sentences import count_words
+from parlai_q2.text.sentences import count_words, sentences
 from parlai_q2.turns import Passage, heading_of
 
 # So many passages are found for a question, and the nearest read.
@@ -54,6 +54,12 @@ DEPTH, MAX_READ = 50, 8
 PROSE = 0.4
 _TWO_LETTERS = re.compile(r'[^\W\d_]{2}')
 _WHY = frozenset({'why'})
+# What replies to small talk say beside that.
+_COURTEOUS = re.compile(
+    r"\b(?:(?:you are|you're) (?:very |most )?welcome|no (?:problem|worries)|any ?time"
+    r"|my pleasure|take care|(?:see|talk to) you|(?:i am|i'm)(?: doing)? (?:well|fine)"
+    r'|(?:happy|glad) (?:to|i could) (?:help|assist)|what can i do for you)\b'
+)
 # A word of at most this weight tells nothing in conversation.
 LITTLE = 0.3
 
@@ -79,8 +85,8 @@ def courtesy(text: str) -> str | None:
     >>> courtesy('Thanks a lot!'), courtesy('Thanks. How do I pay?')
     ("You're welcome!", None)
     """
-    replies, beside = _load_small_talk()
-    rest, reply = ' '.join(text.lower().replace('’', "'").split()), None
+    replies, _ = _load_small_talk()
+    rest, reply = _plain(text), None
     for pattern, answer in replies:
         rest, count = pattern.subn(' ', rest)
         if count and reply is None:
@@ -88,8 +94,35 @@ def courtesy(text: str) -> str | None:
     # "Good?" asks about something.
     if reply == replies[-1][1] and '?' in text:
         return None
-    words = set(split_words(rest)) - beside
-    return reply if all(chat_weight(word) <= LITTLE for word in words) else None
+    return reply if _tells_nothing(rest) else None
+
+
+def only_small_talk(reply: str) -> bool:
+    """
+    Whether a reply to small talk claims nothing, by its words.
+
+    >>> only_small_talk("You're welcome! Bye."), only_small_talk('Hi! It is free.')
+    (True, False)
+    """
+    return all(
+        only_offers(span.text) or _only_greets(span.text) for span in sentences(reply)
+    )
+
+
+def _only_greets(sentence: str) -> bool:
+    rest = _COURTEOUS.sub(' ', _plain(sentence))
+    for pattern, _ in _load_small_talk()[0]:
+        rest = pattern.sub(' ', rest)
+    return _tells_nothing(rest)
+
+
+def _plain(text: str) -> str:
+    return ' '.join(text.lower().replace('’', "'").split())
+
+
+def _tells_nothing(text: str) -> bool:
+    words = set(split_words(text)) - _load_small_talk()[1]
+    return all(chat_weight(word) <= LITTLE for word in words)
 
 
 @lru_cache(maxsize=1)

@@ -117,7 +117,8 @@ class Endpoints:
         if chat_request.is_streamed and not chat_request.is_declined:
             if chat_request.unscored is not None:
                 return await _stream(request, pass_on(chat, chat_request, key))
-            if chat.settings.stream_sentences and chat_request.choices == 1:
+            in_sentences = chat.settings.stream_sentences and not chat_request.courtesy
+            if in_sentences and chat_request.choices == 1:
                 return await _stream(request, stream_sentences(chat, chat_request, key))
         answer = await until_disconnect(request, chat.answer(chat_request, key))
         grounding = describe_grounding(answer)

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Protocol
 
 from parlai_q2.claims import Label, Status
@@ -21,7 +22,9 @@ from parlai_q2.io.knowledge import TurnKnowledge
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import Word
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
+from parlai_q2.rerank.choice import Reason
 from parlai_q2.rerank.subjects import SubjectKind, find_subject_kinds
+from parlai_q2.retrieve.grounding import only_small_talk
 from parlai_q2.runs.file_run import CALLS
 from parlai_q2.serve.batches import Batcher
 from parlai_q2.serve.metrics import Metrics, ServeStep
@@ -160,15 +163,35 @@ class GroundedChat:
             if turn_knowledge.declined:
                 return replace(request, source=KnowledgeOrigin.INDEX, is_declined=True)
             if turn_knowledge.courtesy:
-                return replace(request, unscored=Unscored.SMALL_TALK)
+                return replace(request, courtesy=turn_knowledge.courtesy)
             if turn_knowledge.passages:
                 passages, source = turn_knowledge.passages, KnowledgeOrigin.INDEX
                 request = request.with_knowledge(passages, source, settings.prompt)
-        if not request.passages and request.unscored is None:
-            rule = self.reranker.rule
-            if rule.abstain_below is None or not rule.abstain_unverified:
-                return replace(request, unscored=Unscored.NO_KNOWLEDGE)
-        return request
+        return request if request.unscored else self._unscored_without(request)
+
+    def _unscored_without(self, request: ChatRequest) -> ChatRequest:
+        """The request, as one that is not scored if there is nothing to score by."""
+        rule = self.reranker.rule
+        abstains = rule.abstain_below is not None and rule.abstain_unverified
+        if request.passages or abstains:
+            return request
+        return replace(request, unscored=Unscored.NO_KNOWLEDGE)
+
+    async def _search_replies(
+        self, request: ChatRequest, replies: Sequence[str]
+    ) -> ChatRequest:
+        """
+        The request with what the documents have on replies to small talk, which itself
+        asks nothing of them.
+        """
+        with self.metrics.timed(ServeStep.SEARCH):
+            searches = (self._search((reply,)) for reply in dict.fromkeys(replies))
+            results = await asyncio.gather(*searches)
+        passages = dict.fromkeys(chain.from_iterable(r.passages for r in results))
+        if passages:
+            source = KnowledgeOrigin.INDEX
+            request = replace(request, passages=tuple(passages), source=source)
+        return self._unscored_without(request)
 
     async def answer(self, request: ChatRequest, authorization: str) -> ChatAnswer:
         """
@@ -185,19 +208,34 @@ class GroundedChat:
         number = max(request.choices, self.settings.candidates if wants_several else 1)
         completion = await self._ask(request.fields, number, authorization)
         replies = completion['choices']
+        texts = [c for c in replies if find_unscored(c) is None]
         unscored = request.unscored or find_unscored(replies[0])
-        if unscored == Unscored.EMPTY and any(not find_unscored(c) for c in replies):
+        if unscored == Unscored.EMPTY and texts:
             unscored = None
+        if unscored is None and request.courtesy:
+            spoken = [visible_text(choice['message']) for choice in texts]
+            polite = [
+                c
+                for c, text in zip(texts, spoken, strict=True)
+                if only_small_talk(text)
+            ]
+            if len(polite) >= request.choices:
+                replies, unscored = polite, Unscored.SMALL_TALK
+            else:
+                request = await self._search_replies(request, spoken)
+                unscored = request.unscored
         if unscored is not None:
-            completion = {**completion, 'choices': replies[: request.choices]}
+            completion = _with_choices(completion, replies[: request.choices])
             return ChatAnswer(completion, request.source, unscored=unscored)
-        candidates = [_candidate(c) for c in replies if find_unscored(c) is None]
+        candidates = list(map(_candidate, texts))
         ranking = await self.rank(Pool(request.passages, candidates, request.history))
+        if request.courtesy and _claims_nothing(ranking.chosen):
+            ranking = replace(ranking, abstain=False, reason=Reason.COURTESY)
         answer = ChatAnswer(completion, request.source, ranking)
         if self.settings.revise and _is_unsupported(ranking):
             with self.metrics.timed(ServeStep.REVISE):
                 answer = await self._revise(request, answer, authorization)
-        return self._choose(answer, request.choices)
+        return self._choose(answer, request)
 
     async def _ask(
         self, fields: JsonMapping, number: int, authorization: str
@@ -205,19 +243,15 @@ class GroundedChat:
         with self.metrics.timed(ServeStep.UPSTREAM):
             return await self.connection.complete(fields, number, authorization)
 
-    def _choose(self, answer: ChatAnswer, choices: int) -> ChatAnswer:
+    def _choose(self, answer: ChatAnswer, request: ChatRequest) -> ChatAnswer:
         """The answer with only the replies that the client gets, best first."""
         assert answer.ranking is not None
         if answer.abstained:
-            chosen = [abstention(self.settings.abstain_text)]
+            chosen = [abstention(request.courtesy or self.settings.abstain_text)]
         else:
-            chosen = [_choice(c) for c in answer.ranking.candidates[:choices]]
-        completion = {
-            **answer.completion,
-            'choices': [
-                {**choice, 'index': place} for place, choice in enumerate(chosen)
-            ],
-        }
+            best = answer.ranking.candidates[: request.choices]
+            chosen = list(map(_choice, best))
+        completion = _with_choices(answer.completion, chosen)
         return replace(answer, completion=completion)
 
     def _decline(self, request: ChatRequest) -> ChatAnswer:
@@ -341,6 +375,15 @@ def _choice(candidate: Candidate) -> JsonObject:
     if thoughts := split_message(choice['message']).thoughts:
         message.setdefault('reasoning_content', thoughts)
     return {**choice, 'message': message}
+
+
+def _with_choices(completion: Completion, choices: Sequence[JsonObject]) -> Completion:
+    numbered = [{**choice, 'index': place} for place, choice in enumerate(choices)]
+    return {**completion, 'choices': numbered}
+
+
+def _claims_nothing(candidate: Candidate) -> bool:
+    return candidate.score is not None and candidate.score.label == Label.GENERIC
 
 
 def _find_unsupported(candidate: Candidate) -> list[str]:

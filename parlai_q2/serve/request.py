@@ -42,7 +42,7 @@ class Unscored(Word):
     """Why a reply is passed on without a score."""
 
     NO_KNOWLEDGE = 'no knowledge'
-    SMALL_TALK = 'small talk'  # which asks nothing of the documents
+    SMALL_TALK = 'small talk'  # after small talk, and claims nothing either
     FORMAT = 'response_format'
     MEDIA = 'content that is not text'
     TOOL_CALLS = 'tool calls'
@@ -64,6 +64,8 @@ class ChatRequest:
     :param has_usage: whether these end with the usage.
     :param unscored: why the reply is not scored; None if it is.
     :param is_declined: whether documents have no answer.
+    :param courtesy: a reply to the last turn if that is small talk, which asks nothing
+        of documents; else empty.
     """
 
     fields: JsonObject
@@ -75,6 +77,7 @@ class ChatRequest:
     has_usage: bool = False
     unscored: Unscored | None = None
     is_declined: bool = False
+    courtesy: str = ''
 
     def with_knowledge(
         self, passages: Sequence[Passage], source: KnowledgeOrigin, prompt: str

@@ -198,15 +198,53 @@ def test_documents_are_searched_and_the_model_is_told():
     assert system['content'] == f'Be nice.\n\nOnly: {BEES}'
 
 
-def test_small_talk_passes_even_where_the_rest_is_withheld():
-    documents = Documents(passages=(), courtesy='Hello!')
+class Library:
+    """Has a courtesy for "hi", and a passage for anything else."""
+
+    def ground(self, histories):
+        return [
+            TurnKnowledge((), searched=True, courtesy='Good day!')
+            if history[-1] == 'hi'
+            else TurnKnowledge((Passage(BEES),), searched=True)
+            for history in histories
+        ]
+
+
+GREETING, CLAIM = 'Hello! How can I help you?', 'Hello! We are open until 5 am.'
+
+
+@pytest.mark.parametrize('stream', [False, True])
+@pytest.mark.parametrize(
+    'replies, abstain_below, text, reason, label',
+    [
+        ((CLAIM, GREETING), 0.5, GREETING, 'small talk', None),
+        ((CLAIM,), 0.5, 'Good day!', 'best score is below', 'inconsistent'),
+        ((CLAIM,), None, CLAIM, 'best score', 'inconsistent'),
+        ((RIGHT, CLAIM), 0.5, RIGHT, 'best score', 'consistent'),
+    ],
+)
+def test_what_a_reply_to_small_talk_claims_is_scored(
+    replies, abstain_below, text, reason, label, stream
+):
+    settings = {'candidates': len(replies), 'stream_sentences': stream}
     with (
-        serving(replying('Hi there, friend.')) as served,
-        proxy(served.url, grounder=documents, abstain_below=0.5) as client,
+        serving(replying(*replies)) as served,
+        proxy(served.url, abstain_below, grounder=Library(), **settings) as client,
     ):
-        answer = chat(client)
-    assert text_of(answer) == 'Hi there, friend.'
-    assert answer['grounding']['reason'] == 'small talk'
+        messages = [{'role': 'user', 'content': 'hi'}]
+        body = {'messages': messages, 'stream': stream}
+        answer = client.post('/v1/chat/completions', json=body)
+    if stream:
+        events = read_events(answer.text)
+        [grounding] = [e['grounding'] for e in events if 'grounding' in e]
+        assert streamed_text(events) == text
+    else:
+        grounding = answer.json()['grounding']
+        assert text_of(answer.json()) == text
+        assert [c['index'] for c in answer.json()['choices']] == [0]
+    assert grounding['reason'].startswith(reason)
+    assert grounding.get('label') == label
+    assert grounding['abstained'] == (text == 'Good day!')
 
 
 @pytest.mark.parametrize('stream', [False, True])
