@@ -9,7 +9,7 @@ episodes after it (:mod:`~parlai_q2.parlai.ahead`).
 
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -22,7 +22,11 @@ from parlai.utils.data import DatatypeHelper
 
 from parlai_q2.claims import Score
 from parlai_q2.cli.knowledge_options import add_knowledge_options, source_from_opt
-from parlai_q2.cli.scorer_options import add_scorer_options, judge_from_opt
+from parlai_q2.cli.scorer_options import (
+    add_scorer_options,
+    judge_from_opt,
+    scorer_from_opt,
+)
 from parlai_q2.errors import ConfigError
 from parlai_q2.filtering.control import (
     BEST,
@@ -62,6 +66,8 @@ NO_LABEL = Example('', '')
 class ScoringMutator(ManyEpisodeMutator):
     """A mutator that scores labels, with the score cache."""
 
+    make_scorer: Callable[..., Scorer] = staticmethod(scorer_from_opt)
+
     @classmethod
     def add_cmdline_args(
         cls, parser: ParlaiParser, partial_opt: Opt | None = None
@@ -84,7 +90,7 @@ class ScoringMutator(ManyEpisodeMutator):
     def scorer(self) -> Scorer:
         """The scorer, created when it is first needed, in the process that needs it."""
         if self._scorer is None:
-            self._scorer = mutator_scorer(self.opt)
+            self._scorer = mutator_scorer(self.opt, self.make_scorer)
         return self._scorer
 
     def examples(self, episode: list[Message]) -> list[list[Example]]:
@@ -156,14 +162,16 @@ class ScoringMutator(ManyEpisodeMutator):
         return list(batch.values())
 
 
-def mutator_scorer(opt: Opt) -> Scorer:
+def mutator_scorer(
+    opt: Opt, make_scorer: Callable[..., Scorer] = judge_from_opt
+) -> Scorer:
     """The mutators' scorer that an ``opt`` asks for, with the score cache."""
     device: dict[str, Any] = {}
     is_open = opt.get('scorer_device') in (None, AUTO)
     if opt.get('background_index') is not None and is_open:
         # A process that ParlAI forked cannot use its parent's GPU.
         device['scorer_device'] = CPU
-    return judge_from_opt({**opt, **device}, Role.CHOOSE)
+    return make_scorer({**opt, **device}, Role.CHOOSE, cache=True)
 
 
 @register_mutator('q2_annotate')
@@ -194,6 +202,8 @@ class FilterMutator(ScoringMutator):
     stays in the history of the later ones. Of several labels, the grounded ones are
     kept.
     """
+
+    make_scorer = staticmethod(judge_from_opt)  # its policy has the threshold
 
     @classmethod
     def add_cmdline_args(

@@ -275,6 +275,10 @@ _logger = logging.getLogger(__name__)
 # If fewer turns differ, all favour the same of two equal systems in more than one case
 # of twenty, and the bootstrap cannot know.
 MIN_DIFFERENT = 6
+NO_VERDICT = (
+    'No verdict: the scores of the two systems were made in different ways. Score both '
+    'with the same scorer and settings.'
+)
 SCRIPTS = ('marks.js', 'evidence.js', *TABLE_SCRIPTS, 'changes.js')
 
 
@@ -312,7 +316,10 @@ def write_comparison(
         for change, entry in zip(changes, sides, strict=True):
             change[side] = entry
     summary = _summary(run_names, overview, pairing)
-    verdict = describe_verdict(run_names, overview) if pairing.systems else ''
+    verdict = ''
+    if pairing.systems:
+        is_same = set(old_signatures) == set(new_signatures)
+        verdict = describe_verdict(run_names, overview) if is_same else NO_VERDICT
     if not title and pairing.systems:
         title = f'Two systems on {count_noun(overview.count, "turn")}'
     elif not title:

@@ -148,14 +148,20 @@ def label_engine_from_opt(opt: Options, role: Role) -> LabelEngine:
     return LabelEngine(engine_from_opt(opt, LabelJob(make_scorer)))
 
 
+# The options that decide scores, which a scored file has.
+SCORER_OPTIONS = ('choose', 'choose_preset', 'choose_calibration', 'preset', 'detector')
+
+
 def check_alone(opt: Opt) -> None:
     """A ConfigError for what has no effect on a file that is scored already."""
+    explicit = opt.get('override') or {}
     options = {
         '-t': opt.get('task'),
         '--engine ray': opt.get('engine') == EngineName.RAY,
     }
-    for name in ('knowledge_file', 'knowledge_delimiter'):
-        options[f'--{name.replace("_", "-")}'] = opt.get(name)
+    for name in ('knowledge_file', 'knowledge_delimiter', *SCORER_OPTIONS):
+        value = explicit.get(name) if name in SCORER_OPTIONS else opt.get(name)
+        options[f'--{name.replace("_", "-")}'] = value
     for name, value in options.items():
         if value:
             raise ConfigError(

@@ -147,7 +147,15 @@ def test_scored_files_are_filtered_without_a_scorer(scored):
 
 
 @pytest.mark.parametrize(
-    'option', [('-t', TASK), ('--engine', 'ray'), ('--knowledge-file', 'k.txt')]
+    'option',
+    [
+        ('-t', TASK),
+        ('--engine', 'ray'),
+        ('--knowledge-file', 'k.txt'),
+        ('--choose', 'precision'),
+        ('--choose-preset', 'base'),
+        ('--preset', 'base'),
+    ],
 )
 def test_what_a_scored_file_does_not_need_is_refused(tmp_path, option):
     with pytest.raises(ConfigError, match='has no effect with --infile'):

@@ -21,6 +21,11 @@ def test_messages_have_score_label_and_evidence():
         json.dumps(message['q2_evidence'])
 
 
+def test_labels_are_by_the_threshold_that_was_chosen():
+    mutated = messages('q2_annotate', choose_threshold=0.4)
+    assert {message['q2_score_label'] for message in mutated} == {'consistent'}
+
+
 def test_all_folds_are_annotated_and_scored_once():
     assert all('q2_score' in m for m in messages('q2_annotate', datatype='valid'))
     messages('q2_annotate+q2_filter')

@@ -21,6 +21,11 @@ def test_in_training_the_tokens_tell_what_the_label_is_like():
         assert message['text'].startswith((LIE if lie else BEST) + ' train ')
 
 
+def test_what_is_entailed_is_by_the_threshold_that_was_chosen():
+    for message in training(choose_threshold=0.4):
+        assert '<entailed>' in message['text']
+
+
 @pytest.mark.parametrize('datatype', ['valid', 'test', 'train:evalmode'])
 def test_elsewhere_they_ask_for_the_best_and_nothing_is_scored(datatype):
     plain = messages(None, datatype=datatype)

@@ -137,6 +137,14 @@ def test_what_cannot_be_told_is_not_claimed(tmp_path):
     assert 'one is ahead in 10 of 20 turns, two in 10, and 0 are ties.' in page
 
 
+def test_scores_made_in_two_ways_are_no_verdict(tmp_path):
+    before, after = two_systems(40, 19)
+    after = [{**record, 'signature': 'precision|version:1'} for record in after]
+    page = page_of(tmp_path, before, after, names=('one', 'two'))
+    assert 'is better grounded' not in page
+    assert 'No verdict: the scores of the two systems were made in diff' in page
+
+
 # --- one pair
 
 
