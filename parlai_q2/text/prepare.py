@@ -33,6 +33,12 @@ _ORDINALS = ('first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh')
 
 _SUPERSCRIPT = re.compile(r'<sup>(\d{1,3})</sup>', re.I)
 _TAG = re.compile(rf'</?({_TAGS})\b[^<>\n]{{0,300}}>', re.I)
+# A line break inside a sentence: the next line, or one of those after it, goes on in
+# small letters to the end of the sentence. (An item of a list has no end, or a mark.)
+_GOES_ON = r'(?:a[ \t]|[a-z]{2,}\b(?!\)))[^.!?:\n]{0,200}'
+_WRAPPED = re.compile(
+    rf'(?<=[\w,)"\'-])[ \t\r]*\n[ \t]*(?={_GOES_ON}(?:\n[ \t]*{_GOES_ON}){{0,4}}[.!?])'
+)
 _FENCE = re.compile(r'^[ \t]*```.*$', re.M)
 _HEADING = re.compile(r'^[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t]*#*$', re.M)
 _BULLET = re.compile(r'^[ \t]*(?:>[ \t]*)*[-*+•·◦▪‣][ \t]+', re.M)
@@ -147,8 +153,8 @@ def prepare(text: str) -> PreparedText:
     >>> prepare('It’s **red** [1].').text
     "It's red."
     """
-    prepared = _unify_characters(PreparedText(text, text))
-    prepared = _remove_layout(_remove_tags(prepared))
+    prepared = _join_lines(_remove_tags(_unify_characters(PreparedText(text, text))))
+    prepared = _remove_layout(prepared)
     return _remove_emphasis(_remove_item_marks(prepared))
 
 
@@ -166,7 +172,7 @@ def prepare_passage(text: str) -> PreparedText:
         prepared = prepared.rewrite(*records)
     if has_records(prepared.text):
         return _remove_emphasis(prepared)
-    prepared = prepared.replace(_HEADING, lambda m: m[1])
+    prepared = _join_lines(prepared).replace(_HEADING, lambda m: m[1])
     return _remove_emphasis(_remove_item_marks(_remove_marks(prepared)))
 
 
@@ -196,6 +202,17 @@ def _remove_tags(prepared: PreparedText) -> PreparedText:
         return prepared
     prepared = prepared.replace(_SUPERSCRIPT, lambda m: m[1].translate(_SUPERSCRIPTS))
     return prepared.replace(_TAG, lambda m: '\n' if m[1].lower() in _LINE_TAGS else '')
+
+
+def _join_lines(prepared: PreparedText) -> PreparedText:
+    """Makes spaces of the line breaks inside sentences."""
+    text = prepared.text
+
+    def join(match: re.Match[str]) -> str | None:
+        line = text.rfind('\n', 0, match.start()) + 1
+        return None if text[line : match.start()].lstrip().startswith('#') else ' '
+
+    return prepared.replace(_WRAPPED, join) if '\n' in text else prepared
 
 
 def _remove_layout(prepared: PreparedText) -> PreparedText:

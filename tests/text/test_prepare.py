@@ -38,6 +38,31 @@ def test_markup_goes_and_equal_characters_become_one(text, read):
     assert ' '.join(prepare(text).text.split()) == read
 
 
+@pytest.mark.parametrize('prepare_text', [prepare, prepare_passage])
+@pytest.mark.parametrize(
+    'text, read',
+    [
+        ('It was made\nby Anna Keller. It\r\n  is old.', None),
+        ('It was made,\nas all know,\nby Anna.', None),
+        (
+            '- It was made\n- in 1950.\n- It is old.',
+            'It was made\nin 1950.\nIt is old.',
+        ),
+        ('a) It was made.\nb) by Anna.', 'It was made.\nby Anna.'),
+        ('It was made\n\nby Anna.', 'It was made\n\nby Anna.'),
+        ('It was made\nBy Anna.', 'It was made\nBy Anna.'),
+        ('# It was all made here\nby Anna.', 'It was all made here\nby Anna.'),
+    ],
+)
+def test_a_line_break_inside_a_sentence_does_not_end_it(prepare_text, text, read):
+    prepared = prepare_text(text)
+    assert prepared.text == (' '.join(text.split()) if read is None else read)
+    if read is None:
+        # Its offsets are those of the text with the line break.
+        whole = Span(prepared.text, 0, len(prepared.text))
+        assert prepared.locate(whole) == Span(text, 0, len(text))
+
+
 STATEMENTS = [
     'The owner of R-11 is Ivo Marek.',
     'The state of R-11 is open.',
