@@ -303,6 +303,7 @@ def _read_delimited(default: str | None) -> Callable[[TextIO], Iterator[Line]]:
             else:
                 header = [cell.strip() for cell in row]
                 twice = next((n for n in ALIASES if header.count(n) > 1), None)
+                header = _number_equal(header)
                 if twice:
                     problem = problem or f'names {twice!r} twice. Rename one.'
                 if problem:
@@ -312,6 +313,18 @@ def _read_delimited(default: str | None) -> Callable[[TextIO], Iterator[Line]]:
             lines.end_row()
 
     return read
+
+
+def _number_equal(names: list[str]) -> list[str]:
+    """Names of columns, each different unless it is blank: ``note``, ``note.1``."""
+    numbered: list[str] = []
+    for name in names:
+        number, unique = 0, name
+        while name and unique in numbered:
+            number += 1
+            unique = f'{name}.{number}'
+        numbered.append(unique)
+    return numbered
 
 
 def _read_row(

@@ -141,6 +141,13 @@ def test_an_open_quote_drops_only_its_line(tmp_path, name, mark, rows, bad):
     assert 'Close every quote' in str(first)
 
 
+def test_columns_of_equal_names_are_all_copied(tmp_path):
+    text = 'knowledge,response,note,note,note.1,,\nk,r,a,b,c,,\n'
+    [record] = read(tmp_path, text, 'in.csv')
+    notes = {'note': 'a', 'note.1': 'b', 'note.1.1': 'c', '': ''}
+    assert record.fields == {'knowledge': 'k', 'response': 'r', **notes}
+
+
 @pytest.mark.parametrize('end', ['\n', '\r\n', '\r'])
 def test_a_cell_of_many_lines_is_read_and_one_without_end_is_an_open_quote(
     tmp_path, end
