@@ -92,10 +92,10 @@ class Policy:
         Whether one response is kept. Its score may be None where the knowledge or the
         response is blank; elsewhere, None is a response that could not be scored.
         """
-        if not example.knowledge_text.strip():
-            return Decision(self.no_knowledge == Fate.KEEP, FilterReason.NO_KNOWLEDGE)
         if not example.response.strip():
             return Decision(False, FilterReason.NO_LABEL)
+        if not example.knowledge_text.strip():
+            return Decision(self.no_knowledge == Fate.KEEP, FilterReason.NO_KNOWLEDGE)
         if score is None:
             return Decision(False, FilterReason.NO_SCORE)
         if score.label == Label.GENERIC:

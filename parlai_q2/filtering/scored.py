@@ -4,7 +4,7 @@ history: what ``score`` and ``rerank`` wrote becomes what a task's turns become.
 """
 
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import chain, islice
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.filtering.conversation import DELIMITER
@@ -19,6 +19,8 @@ from parlai_q2.signature import Signature
 
 # What a record has besides its turn.
 NO_PART = OUR_FIELDS | {'candidates', 'history', 'response', 'id'}
+# How many records are read in search of one that says how the scores were made.
+MOST_UNSIGNED = 1000
 
 
 class ScoredTurns:
@@ -35,14 +37,19 @@ class ScoredTurns:
         # How many records there are; None if no summary says so.
         self.total = records_in(path)
         records = self._good(path)
-        first = next(records, None)
-        if first is None:
+        # What comes before the first score, such as small talk, has no signature.
+        first: list[tuple[JsonObject, Judged]] = []
+        for record in islice(records, MOST_UNSIGNED):
+            first.append(record)
+            if record[-1].score.signature:
+                break
+        if not first:
             raise InputError(
                 f'No record in {path} has a score; see the errors above. Score the '
                 'file first: parlai_q2 score'
             )
-        self._records = chain([first], records)
-        self.signature = first[-1].score.signature
+        self._records = chain(first, records)
+        self.signature = first[-1][-1].score.signature
         signature = Signature.from_text(self.signature)
         self.scorer = signature.scorer
         # That of the scorer, which decided on the labels of the file.

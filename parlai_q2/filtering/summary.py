@@ -127,7 +127,7 @@ def render(summary: JsonObject) -> str:
             fate = 'kept' if entry['kept'] else 'dropped'
             lines.append(f'  {entry["score"]:.2f} {fate:<8}{_short(entry["response"])}')
             lines.append(f'       knowledge  {_short(entry["knowledge"])}')
-    if 'signature' in summary:
+    if summary.get('signature'):
         lines += ['', f'signature: {summary["signature"]}']
     return '\n'.join(lines).rstrip() + '\n'
 

@@ -251,8 +251,9 @@ def _log_counts(counts: JsonObject, outfile: Path) -> None:
             'choose another --choose-threshold or --choose.'
         )
     logging.info(f'Summary: {outfile.with_suffix(SUMMARY_TEXT)}')
-    short = Signature.from_text(counts['signature']).short
-    logging.info(f'Signature: {short}, in full in the summary')
+    if counts['signature']:
+        short = Signature.from_text(counts['signature']).short
+        logging.info(f'Signature: {short}, in full in the summary')
 
 
 def _find_places(path: Path) -> tuple[Path, Path]:

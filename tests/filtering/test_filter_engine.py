@@ -198,6 +198,31 @@ def test_reranked_pools_are_filtered_by_what_was_chosen(tmp_path):
     assert said([conversation]) == [[('', 'Bees have five eyes.')]]
 
 
+def test_a_chat_is_signed_though_it_begins_with_small_talk(tmp_path):
+    row = {'text': 'Hi.', 'chosen': True, 'first': True}
+    row |= {'score': None, 'label': None, 'claims': []}
+    signature = 'precision|threshold:0.4|version:1.0'
+    scored_row = {**row, 'text': 'Five.', 'score': 1.0, 'label': 'consistent'}
+    replies = [
+        {'text': 'Hi.', 'rerank': [row]},
+        {'text': 'Five.', 'rerank': [scored_row], 'rerank_signature': signature},
+    ]
+    dialog = [[{'text': 'Well?', 'knowledge': 'k'}, reply] for reply in replies]
+    dialog[0][0].pop('knowledge')
+    write_lines(tmp_path / 'log.jsonl', {'dialog': dialog})
+    summary = filter_file(tmp_path / 'log.jsonl', tmp_path)
+    assert (summary['turns'], summary['signature']) == (2, signature)
+    assert summary['policy']['threshold'] == 0.4
+
+
+def test_a_file_without_signature_prints_none(tmp_path, caplog):
+    record = {'knowledge': 'k', 'response': 'k', 'score': 0.9, 'label': 'consistent'}
+    write_lines(tmp_path / 'in.jsonl', record)
+    filter_file(tmp_path / 'in.jsonl', tmp_path)
+    assert 'signature' not in caplog.text.lower()
+    assert 'signature' not in (tmp_path / 'kept.summary.txt').read_text()
+
+
 def test_a_file_without_scores_says_what_to_do(tmp_path):
     write_lines(tmp_path / 'in.jsonl', {'knowledge': 'k', 'response': 'r'})
     with pytest.raises(InputError, match='parlai_q2 score'):

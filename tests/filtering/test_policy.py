@@ -45,6 +45,12 @@ def test_what_cannot_be_judged_is_a_choice(
     assert Policy(**{name: choice}).decide(EXAMPLE, Score(1.0, 'consistent')).is_kept
 
 
+def test_an_empty_reply_is_dropped_with_and_without_knowledge():
+    for knowledge in ('In 1969.', ''):
+        decision = Policy().decide(Example(knowledge, ' '), None)
+        assert decision == (False, FilterReason.NO_LABEL)
+
+
 @pytest.mark.parametrize(
     'wrong',
     [{'threshold': 1.1}, {'threshold': -0.1}, {'generic': 'maybe'}, {'unit': 'words'}],
