@@ -172,13 +172,15 @@ class Connection:
             return {'choices': []}
         answers: list[Completion] = []
 
-        async def ask(count: int, place: int = 0) -> Completion:
+        async def ask(
+            count: int, place: int = 0, retries: int = server.retries
+        ) -> Completion:
             body = {**server.settings, **fields, 'n': count}
             seed = body.get('seed')
             if place and isinstance(seed, int):
                 # The same seed would give the same reply again.
                 body['seed'] = seed + place
-            return await self._ask(body, authorization)
+            return await self._ask(body, authorization, retries)
 
         if server._max_replies is None or number <= server._max_replies:
             try:
@@ -187,7 +189,8 @@ class Connection:
                 if number == 1 or error.status not in REFUSES_SEVERAL:
                     raise
                 # Perhaps it takes only requests for one; if not, this fails as well.
-                answers.append(await ask(1))
+                retries = 0 if error.is_busy else server.retries
+                answers.append(await ask(1, retries=retries))
                 _logger.warning(f'{server.url} returns one reply per request.')
             first_count = len(answers[0]['choices'])
             if 0 < first_count < number:
@@ -227,14 +230,16 @@ class Connection:
         async with self._send('GET', path, None, authorization) as answer:
             return self._parse(await _read(answer))
 
-    async def _ask(self, body: Mapping[str, object], authorization: str) -> Completion:
+    async def _ask(
+        self, body: Mapping[str, object], authorization: str, retries: int
+    ) -> Completion:
         """Send one request until it succeeds or has been sent often enough."""
-        for attempt in range(self.server.retries + 1):
+        for attempt in range(retries + 1):
             try:
                 async with self._free:
                     return await self._try(body, authorization)
             except ServerError as error:
-                if not error.is_busy or attempt == self.server.retries:
+                if not error.is_busy or attempt == retries:
                     tried = f' It was asked {attempt + 1} times.' if attempt else ''
                     error.args = (f'{error}{tried}',)
                     raise

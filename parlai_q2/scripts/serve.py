@@ -79,7 +79,11 @@ def add_options(parser: OptionParser) -> None:
         help='seconds for one request to the upstream server',
     )
     group.add_argument(
-        '--upstream-retries', type=int, default=2, help='how often to retry a request'
+        '--upstream-retries',
+        type=int,
+        default=2,
+        help='how often to repeat each request that fails; a server that gives one '
+        'reply per request gets one for each candidate',
     )
     group.add_argument(
         '--upstream-concurrency',

@@ -81,6 +81,16 @@ def test_a_server_that_refuses_several_at_once_is_asked_for_one_at_a_time():
     assert [r['n'] for r in served.requests] == [3, 1, 1, 1]
 
 
+def test_a_server_that_fails_is_asked_once_more_for_a_single_reply():
+    failures = [Broken(500)] * 9
+    with (
+        serving(numbered, *failures) as served,
+        pytest.raises(ServerError, match='500'),
+    ):
+        asked(client(served.url, retries=2), 4)
+    assert [request['n'] for request in served.requests] == [4, 4, 4, 1]
+
+
 def test_turns_are_asked_for_at_once_up_to_the_limit():
     with serving(numbered, *[Broken(429, wait=0.2)] * 4) as served:
         server = client(served.url, concurrency=2)
