@@ -115,6 +115,8 @@ class GroundedChat:
     ):
         self.server, self.reranker, self.settings = server, reranker, settings
         self.grounder, self.metrics = grounder, Metrics()
+        # Models, with their settings, whose replies begin with no unmarked thoughts.
+        self.plain_models: set[tuple[str, str]] = set()
         self.connection: Connection
 
     @asynccontextmanager

@@ -2,9 +2,14 @@
 Streams what the upstream server streams: as it comes, if it is not scored, or sentence
 by sentence, each after it was scored, up to the first that the knowledge does not
 support. Only one reply is asked for, so there is nothing to choose from.
+
+What cannot be taken back is sent late: thoughts with the first sentence, and, if the
+rule abstains from what cannot be verified, all sentences before the first that can. The
+first reply of a model is sent at its end: only then is it known whether the model's
+replies begin with thoughts that no tag opens.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,11 +26,12 @@ from parlai_q2.serve.answers import (
     write_event,
 )
 from parlai_q2.serve.grounded import GroundedChat
-from parlai_q2.serve.request import ChatRequest, Unscored
-from parlai_q2.text.messages import split_message
+from parlai_q2.serve.request import ChatRequest, Unscored, find_unscored
+from parlai_q2.text.messages import Reply, split_message
 from parlai_q2.text.sentences import sentences
 from parlai_q2.turns import Span
 
+THOUGHTS = 'reasoning_content'
 SCORED, STOPPED = 'each sentence was scored', 'stopped before an unsupported sentence'
 
 
@@ -52,38 +58,29 @@ async def stream_sentences(
     last: JsonObject = {}
     async with aclosing(_stream(chat, request, authorization)) as chunks:
         async for chunk in chunks:
-            first = not last
+            if not last:
+                yield _write_delta(chunk, {'role': 'assistant', 'content': ''})
             last = chunk
-            if first:
-                role = make_delta(0, {'role': 'assistant', 'content': ''})
-                yield write_event(make_chunk(chunk, role))
-            choice = chunk['choices'][0] if chunk['choices'] else {}
-            delta = choice.get('delta') or {}
-            if reply.is_text(delta):
-                async for text in reply.add(delta.get('content') or ''):
-                    yield write_event(
-                        make_chunk(chunk, make_delta(0, {'content': text}))
-                    )
-                if reply.is_stopped:
-                    break
+            reply.usage = chunk.get('usage') or reply.usage
+            for choice in chunk['choices'][:1]:
                 reply.finish_reason = choice.get('finish_reason') or reply.finish_reason
-                if chunk['choices'] or not chunk.get('usage'):
-                    continue
-                reply.usage = chunk['usage']
-            else:
-                if choice.get('finish_reason'):
-                    chunk['grounding'] = unscored_grounding(Unscored.TOOL_CALLS)
-                yield write_event(chunk)
-    if reply.is_scored:
-        async for text in reply.end():
-            yield write_event(make_chunk(last, make_delta(0, {'content': text})))
-        grounding = reply.grounding()
-        chat.count(grounding)
-        end = make_delta(0, {}, reply.finish_reason or 'stop')
-        yield write_event(make_chunk(last, end, grounding=grounding))
-        if reply.usage:
-            yield write_event(make_chunk(last, usage=reply.usage))
+                async for delta in reply.add(choice.get('delta') or {}):
+                    yield _write_delta(chunk, delta)
+            if reply.is_over:
+                break
+    async for delta in reply.end():
+        yield _write_delta(last, delta)
+    grounding = reply.grounding()
+    chat.count(grounding)
+    end = make_delta(0, {}, reply.finish_reason or 'stop')
+    yield write_event(make_chunk(last, end, grounding=grounding))
+    if reply.usage:
+        yield write_event(make_chunk(last, usage=reply.usage))
     yield write_event(STREAM_END)
+
+
+def _write_delta(chunk: JsonMapping, delta: JsonObject) -> bytes:
+    return write_event(make_chunk(chunk, make_delta(0, delta)))
 
 
 def _stream(
@@ -97,58 +94,146 @@ def _stream(
 
 @dataclass
 class _Reply:
-    """A reply that grows, and the sentences of it that were sent."""
+    """
+    A reply that grows, and what of it was sent.
+
+    :param visible: what people see of it so far.
+    :param read: up to where that was scored, and ``sent``: up to where it was sent.
+    :param before: the length of what was sent, and turned out to be thoughts.
+    :param held: other fields, such as thoughts, which go with the first sentence.
+    :param unscored: why it is not scored; None if it is.
+    :param reason: why it stopped, or may be sent without a sentence that was verified.
+    """
 
     chat: GroundedChat
     request: ChatRequest
     raw: str = ''
+    visible: str = ''
+    read: int = 0
     sent: int = 0
+    before: int = 0
+    held: list[JsonObject] = field(default_factory=list)
+    has_thoughts: bool = False
     scores: list[tuple[Span, Score]] = field(default_factory=list)
+    unscored: Unscored | None = None
     is_stopped: bool = False
-    is_scored: bool = True
     abstained: bool = False
+    reason: str = SCORED
     finish_reason: str = ''
     usage: Any = None
 
-    def is_text(self, delta: JsonMapping) -> bool:
-        """Whether the reply is text so far; otherwise the rest is passed on."""
-        names = ('tool_calls', 'function_call', 'refusal', 'audio')
-        if any(delta.get(name) for name in names):
-            self.is_scored = False
-        return self.is_scored
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing that may come will be sent: a call of a tool would be."""
+        can_call = any(self.request.fields.get(n) for n in ('tools', 'functions'))
+        return self.is_stopped and not can_call
 
-    async def add(self, piece: str) -> AsyncIterator[str]:
-        """Add a piece, and give the sentences that are complete and supported."""
+    @property
+    def _model(self) -> tuple[str, str]:
+        """What decides whether a reply begins with thoughts."""
+        fields = self.request.fields
+        return str(fields.get('model')), str(fields.get('chat_template_kwargs'))
+
+    async def add(self, delta: JsonObject) -> AsyncIterator[JsonObject]:
+        """Add a piece, and give what may be sent."""
+        content = delta.get('content')
+        piece = content if isinstance(content, str) else ''
         self.raw += piece
+        rest = {n: v for n, v in delta.items() if v and n not in ('role', 'content')}
+        unscored = find_unscored({'message': {**rest, 'content': '.'}})
+        self.unscored = self.unscored or unscored
+        if self.unscored is not None:
+            self._read_visible()
+            for held in self._release(len(self.visible)):
+                yield held
+            if rest:
+                yield rest
+            return
+        if rest:
+            self.held.append(rest)
         # Without a mark, no sentence ends.
         if piece.strip(' ') and (piece.isspace() or any(c in '.!?\n ' for c in piece)):
-            async for text in self._send(complete=False):
+            async for text in self._send(is_complete=False):
                 yield text
 
-    async def end(self) -> AsyncIterator[str]:
-        """Give the last sentence, or what stands for a reply without any."""
-        if not self.is_stopped:
-            async for text in self._send(complete=True):
-                yield text
-        if self.is_stopped and not self.sent:
-            self.abstained = True
-            yield self.chat.settings.abstain_text
+    async def end(self) -> AsyncIterator[JsonObject]:
+        """Give the last sentences, or what stands for a reply without any."""
+        if self.unscored is not None:
+            return
+        async for piece in self._send(is_complete=True):
+            yield piece
+        if not self.visible.strip():
+            self.unscored = Unscored.EMPTY
+            for piece in self._release(0):
+                yield piece
+        elif not self.is_stopped and self.sent < self.read:
+            pool = Pool(self.request.passages, [self.visible], self.request.history)
+            ranking = await self.chat.rank(pool)
+            self.is_stopped, self.reason = ranking.abstain, str(ranking.reason)
+            if not self.is_stopped:
+                for piece in self._release(self.read):
+                    yield piece
+        if self.is_stopped:
+            self.finish_reason = 'stop'
+            if not self.sent + self.before:
+                self.abstained = True
+                yield {'content': self.chat.settings.abstain_text}
 
-    async def _send(self, complete: bool) -> AsyncIterator[str]:
-        visible = split_message(self.raw.lstrip()).text
-        spans = sentences(visible[self.sent :])
-        offset = self.sent
-        for span in spans if complete else spans[:-1]:
-            pool = Pool(self.request.passages, [span.text])
-            score = (await self.chat.rank(pool)).chosen.score
-            start, end = offset + span.start, offset + span.end
+    async def _send(self, is_complete: bool) -> AsyncIterator[JsonObject]:
+        """Score the sentences that are complete, and give those that may be sent."""
+        if self.is_stopped:
+            return
+        reply = self._read_visible()
+        models = self.chat.plain_models
+        if is_complete and self.raw:
+            models.discard(self._model)
+            if not _begins_with_thoughts(self.raw, reply):
+                models.add(self._model)
+        elif self._model not in models and not reply.thoughts:
+            # What came so far may be thoughts, whose end has a tag.
+            return
+        spans, offset = sentences(self.visible[self.read :]), self.read
+        for span in spans if is_complete else spans[:-1]:
+            ranking = await self.chat.rank(Pool(self.request.passages, [span.text]))
+            score = ranking.chosen.score
+            start, self.read = offset + span.start, offset + span.end
             if score is not None:
                 if self._is_unsupported(score):
-                    self.is_stopped = True
+                    self.is_stopped, self.reason = True, STOPPED
                     return
-                self.scores.append((Span(span.text, start, end), score))
-            text, self.sent = visible[self.sent : end], end
-            yield text
+                place = Span(span.text, self.before + start, self.before + self.read)
+                self.scores.append((place, score))
+            if not self._must_wait():
+                for piece in self._release(self.read):
+                    yield piece
+
+    def _read_visible(self) -> Reply:
+        reply = split_message(self.raw.lstrip())
+        if not reply.text.startswith(self.visible[: self.sent]):
+            self.before += self.sent
+            self.read = self.sent = 0
+        self.visible = reply.text
+        return reply
+
+    def _release(self, end: int) -> Iterator[JsonObject]:
+        """What may be sent now: fields that were held, and the text up to a place."""
+        text, self.sent = self.visible[self.sent : end], end
+        thoughts = split_message(self.raw.lstrip()).thoughts
+        if thoughts and not self.has_thoughts:
+            self.has_thoughts = True
+            if not any(THOUGHTS in fields for fields in self.held):
+                self.held.append({THOUGHTS: thoughts})
+        yield from self.held
+        self.held = []
+        if text:
+            yield {'content': text}
+
+    def _must_wait(self) -> bool:
+        """Whether nothing may be sent before a sentence was verified."""
+        rule = self.chat.reranker.rule
+        if rule.abstain_below is None or not rule.abstain_unverified:
+            return False
+        return not any(score.verifiable for _, score in self.scores)
 
     def _is_unsupported(self, score: Score) -> bool:
         least = self.chat.reranker.rule.abstain_below
@@ -158,10 +243,15 @@ class _Reply:
 
     def grounding(self) -> JsonObject:
         """The field ``grounding``: what was sent, with the score of each sentence."""
+        if self.unscored is not None:
+            return unscored_grounding(self.unscored)
         judged = [score for _, score in self.scores if score.verifiable]
         label = Label.CONSISTENT if judged else Label.NOT_VERIFIABLE
+        if self.scores and all(s.label == Label.GENERIC for _, s in self.scores):
+            label = Label.GENERIC
+        scores = [] if self.abstained else self.scores
         claims: list[JsonObject] = []
-        for span, score in self.scores:
+        for span, score in scores:
             claims += [
                 shift_claim(claim.to_dict(), span.start) for claim in score.claims
             ]
@@ -169,7 +259,7 @@ class _Reply:
             'scored': bool(self.scores),
             'score': min((score.value for score in judged), default=None),
             'label': str(label) if self.scores else None,
-            'reason': STOPPED if self.is_stopped else SCORED,
+            'reason': self.reason,
             'abstained': self.abstained,
             'knowledge': str(self.request.source),
             'passages': as_field(self.request.passages),
@@ -181,9 +271,15 @@ class _Reply:
                     'score': score.value,
                     'label': str(score.label),
                 }
-                for span, score in self.scores
+                for span, score in scores
             ],
         }
+
+
+def _begins_with_thoughts(raw: str, reply: Reply) -> bool:
+    """Whether a reply begins with thoughts, without a tag before them."""
+    first = reply.thoughts.partition('\n')[0]
+    return bool(first) and raw.lstrip().startswith(first)
 
 
 def shift_claim(claim: JsonObject, offset: int) -> JsonObject:

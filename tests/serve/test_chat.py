@@ -4,11 +4,9 @@ import json
 
 import pytest
 
-from parlai_q2.claims import Claim, Evidence, Mistake, MistakeKind, Status
 from parlai_q2.generate.chat import KNOWLEDGE
 from parlai_q2.io.knowledge import TurnKnowledge
-from parlai_q2.serve.sentences import shift_claim
-from parlai_q2.turns import Passage, Span
+from parlai_q2.turns import Passage
 from tests.agents.protocol_server import choice, serving
 from tests.serve.running import BEES, RIGHT, WRONG, chat, proxy, said, text_of
 
@@ -35,7 +33,11 @@ def read_events(text):
 
 def streamed_text(events):
     deltas = [choice['delta'] for event in events for choice in event['choices']]
-    return ''.join(delta.get('content') or '' for delta in deltas)
+    return joined_field(deltas)
+
+
+def joined_field(deltas, name='content'):
+    return ''.join(delta.get(name) or '' for delta in deltas)
 
 
 def test_the_most_grounded_of_several_replies_is_the_answer():
@@ -361,39 +363,6 @@ def test_a_stream_begins_once_the_reply_is_chosen():
 
 
 @pytest.mark.parametrize(
-    'reply, text, grounding',
-    [
-        (f'{RIGHT} Bees live in hives.', f'{RIGHT} Bees live in hives.', {'score': 1}),
-        (f'{RIGHT} {WRONG} {RIGHT}', RIGHT, {'score': 1, 'label': 'consistent'}),
-        (f'{WRONG} {RIGHT}', 'No idea.', {'abstained': True, 'label': None}),
-        (f'<think>{WRONG}</think> {RIGHT}', RIGHT, {'score': 1}),
-    ],
-)
-def test_sentences_are_streamed_up_to_the_first_unsupported_one(reply, text, grounding):
-    with serving(replying(reply)) as served:
-        settings = {'stream_sentences': True, 'abstain_text': 'No idea.'}
-        with proxy(served.url, **settings) as client:
-            answer = client.post('/v1/chat/completions', json=said(BEES, stream=True))
-    events = read_events(answer.text)
-    completion = next(event['grounding'] for event in events if 'grounding' in event)
-    assert streamed_text(events) == text
-    assert {name: completion[name] for name in grounding} == grounding
-    for sentence in completion['sentences']:
-        start, end = sentence['span']
-        assert text[start:end] == sentence['text']
-
-
-def test_a_tool_call_in_a_stream_of_sentences_passes_through():
-    with serving(calling) as served, proxy(served.url, stream_sentences=True) as client:
-        answer = client.post('/v1/chat/completions', json=said(BEES, stream=True))
-    events = read_events(answer.text)
-    assert any(c['delta'].get('tool_calls') for e in events for c in e['choices'])
-    assert [e['grounding']['reason'] for e in events if 'grounding' in e] == [
-        'tool calls'
-    ]
-
-
-@pytest.mark.parametrize(
     'first, revision, text, expected',
     [
         (RIGHT, None, RIGHT, None),
@@ -430,14 +399,3 @@ def test_a_reply_that_cannot_be_revised_is_shortened():
         answer = chat(client, BEES)
     assert answer['grounding']['revision'] == 'shortened'
     assert text_of(answer) == RIGHT
-
-
-def test_claims_of_a_later_sentence_keep_their_places_in_the_passage():
-    mistake = Mistake(
-        MistakeKind.NUMBER, Span('7', 3, 4), Evidence(0, Span('5', 10, 11))
-    )
-    claim = Claim(Span('A 7.', 1, 5), 0.1, Status.UNSUPPORTED, mistake=mistake)
-    shifted = Claim.from_dict(shift_claim(claim.to_dict(), 20))
-    assert shifted.span == Span('A 7.', 21, 25)
-    assert shifted.mistake.span == Span('7', 23, 24)
-    assert shifted.mistake.reference == mistake.reference
