@@ -276,8 +276,7 @@ _logger = logging.getLogger(__name__)
 # of twenty, and the bootstrap cannot know.
 MIN_DIFFERENT = 6
 NO_VERDICT = (
-    'No verdict: the scores of the two systems were made in different ways. Score both '
-    'with the same scorer and settings.'
+    'No verdict: the two systems were not scored with the same scorer and settings.'
 )
 SCRIPTS = ('marks.js', 'evidence.js', *TABLE_SCRIPTS, 'changes.js')
 
@@ -316,10 +315,9 @@ def write_comparison(
         for change, entry in zip(changes, sides, strict=True):
             change[side] = entry
     summary = _summary(run_names, overview, pairing)
-    verdict = ''
-    if pairing.systems:
-        is_same = set(old_signatures) == set(new_signatures)
-        verdict = describe_verdict(run_names, overview) if is_same else NO_VERDICT
+    verdict = '' if not pairing.systems else NO_VERDICT
+    if verdict and set(old_signatures) == set(new_signatures):
+        verdict = describe_verdict(run_names, overview)
     if not title and pairing.systems:
         title = f'Two systems on {count_noun(overview.count, "turn")}'
     elif not title:

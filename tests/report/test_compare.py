@@ -142,7 +142,7 @@ def test_scores_made_in_two_ways_are_no_verdict(tmp_path):
     after = [{**record, 'signature': 'precision|version:1'} for record in after]
     page = page_of(tmp_path, before, after, names=('one', 'two'))
     assert 'is better grounded' not in page
-    assert 'No verdict: the scores of the two systems were made in diff' in page
+    assert 'No verdict: the two systems were not scored with the same' in page
 
 
 # --- one pair
