@@ -6,6 +6,7 @@ this machine, where a stopped run resumes, and stored when complete.
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from glob import has_magic
@@ -220,8 +221,8 @@ def plan_outputs(infile: str, outfile: str, ending: str | None = None) -> Output
 
 
 def _check_names(names: list[str], pattern: str) -> None:
-    for name in names:
-        if names.count(name) > 1:
+    for name, count in Counter(names).items():
+        if count > 1:
             raise ConfigError(
                 f'Two inputs of {pattern} would be written to {name}. Give them '
                 'different names, or process them one folder at a time.'

@@ -68,7 +68,7 @@ class Gate:
             try:
                 await self.app(scope, receive, send_noting)
             finally:
-                if is_counted and self._open:
+                if is_counted:
                     self._leave()
         except (ClientDisconnect, asyncio.CancelledError) as error:
             status = CLIENT_CLOSED
