@@ -1,12 +1,13 @@
 """
-Adds the document's own words to the candidates of turns with document search, and
-returns them if no candidate surely answers.
+Adds a ready reply to the candidates of turns with document search (the document's own
+words, or a courtesy), and returns it if no candidate surely answers.
 
 A reply may be true and still answer nothing: "How much is breakfast?" - "It is served
 from 7 to 10." The choice reads whether candidates answer
 (:mod:`parlai_q2.rerank.relevance`). If the best one is not grounded or does not answer,
 or if it is an answer to a yes-no question, the reply quotes the document. The agent
-declines a question that no document answers.
+declines a question that no document answers. A turn that asks nothing gets a courtesy
+unless the best reply fits it, and is grounded or claims nothing.
 """
 
 import re
@@ -17,18 +18,19 @@ from parlai_q2.claims import Label
 from parlai_q2.io.knowledge import TurnKnowledge
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.candidate import distinct_candidates
-from parlai_q2.rerank.choice import MIN_RELEVANCE, Reason
+from parlai_q2.rerank.choice import MIN_RELEVANCE, Reason, Rule, choose
 from parlai_q2.text.questions import is_yes_no_question
 
-# The strategies of candidates that no generator found, and the reasons to choose them.
+# The strategies of ready replies, and the reasons to choose them.
 DOCUMENT, COURTESY = 'document', 'courtesy'
-_REASONS: dict[tuple[str, ...], Reason] = {
-    (DOCUMENT,): Reason.DOCUMENT,
-    (COURTESY,): Reason.COURTESY,
-}
+_REASONS = {DOCUMENT: Reason.DOCUMENT, COURTESY: Reason.COURTESY}
+# Of replies to turns that ask nothing, 11 of 14 that fit have this relevance, and 3 of
+# 12 that do not.
+MIN_STATEMENT_RELEVANCE = 0.2
 # "I'm not sure about that. It's two years." Generators put spaces into words, too.
 _HEDGES = re.compile(
-    r"\b(not (really )?sure|do ?n ?['’]? ?t know|no idea|i (think|guess|believe))\b",
+    r"\b((not|pretty) (really )?sure|do ?n ?['’]? ?t know|no idea"
+    r'|i (think|guess|believe))\b',
     re.I,
 )
 
@@ -39,7 +41,7 @@ def add_document_replies(
     empty_candidate: Candidate,
 ) -> list[list[Candidate]]:
     """
-    Add the document's answer, or the reply to small talk, to each pool.
+    Add the document's answer, or a courtesy, to each pool.
 
     It is a candidate like any other, scored and shown with its evidence.
 
@@ -65,34 +67,56 @@ def _document_replies(
 
 
 def prefer_answers(
-    rankings: Sequence[Ranking], turn_knowledge: Sequence[TurnKnowledge]
+    rankings: Sequence[Ranking], turn_knowledge: Sequence[TurnKnowledge], rule: Rule
 ) -> list[Ranking]:
     """
-    Move the document's own words to the top of each ranking whose chosen candidate does
-    not surely answer.
+    Move the ready reply to the top of each ranking whose chosen candidate does not
+    surely answer, or is to be withheld.
 
     :param rankings: B rankings.
     :param turn_knowledge: the knowledge of each turn.
+    :param rule: how they were chosen.
     :return: B rankings. Those of turns that the documents do not answer abstain.
     """
     return [
-        _prefer_answer(ranking, knowledge)
+        _prefer_answer(ranking, knowledge, rule)
         for ranking, knowledge in zip(rankings, turn_knowledge, strict=True)
     ]
 
 
-def _prefer_answer(ranking: Ranking, knowledge: TurnKnowledge) -> Ranking:
+def _prefer_answer(ranking: Ranking, knowledge: TurnKnowledge, rule: Rule) -> Ranking:
     if knowledge.declined:
         return replace(ranking, abstain=True, reason=Reason.DECLINED)
-    candidates = ranking.candidates
-    own_words = next((c for c in candidates if c.strategies in _REASONS), None)
-    if own_words is None:
+    # The generator may have returned the same words.
+    name = DOCUMENT if knowledge.quote else COURTESY
+    ready = next((c for c in ranking if name in c.strategies), None)
+    if ready is None:
         return ranking
-    if own_words is not ranking.chosen and _answers(ranking.chosen, knowledge):
-        return replace(ranking, reason=Reason.ANSWERS)
-    rest = [candidate for candidate in candidates if candidate is not own_words]
-    reason = _REASONS[own_words.strategies]
-    return replace(ranking, candidates=(own_words, *rest), reason=reason)
+    if ready is not ranking.chosen and not ranking.abstain:
+        if not knowledge.question and _fits(ranking.chosen):
+            return ranking
+        if knowledge.question and _answers(ranking.chosen, knowledge):
+            return replace(ranking, reason=Reason.ANSWERS)
+    rest = [candidate for candidate in ranking if candidate is not ready]
+    ranking = replace(
+        ranking, candidates=(ready, *rest), reason=_REASONS[name], abstain=False
+    )
+    if name == DOCUMENT:
+        # That it answers was read when it was found.
+        as_found = replace(ready, relevance=None)
+        alone = choose([as_found], rule, ranking.passages, ranking.turn)
+        if alone.abstain:
+            return replace(ranking, abstain=True, reason=alone.reason)
+    return ranking
+
+
+def _fits(candidate: Candidate) -> bool:
+    """Whether a reply to a turn that asks nothing need not give way to a courtesy."""
+    score, relevance = candidate.score, candidate.relevance
+    if score is None or score.label == Label.INCONSISTENT or _hedges(candidate):
+        return False
+    is_relevant = relevance is not None and relevance >= MIN_STATEMENT_RELEVANCE
+    return score.label == Label.GENERIC or is_relevant
 
 
 def _answers(candidate: Candidate, knowledge: TurnKnowledge) -> bool:
@@ -105,5 +129,9 @@ def _answers(candidate: Candidate, knowledge: TurnKnowledge) -> bool:
         and relevance >= MIN_RELEVANCE
         # Whether yes or no is right is harder to tell.
         and not is_yes_no_question(knowledge.question)
-        and not _HEDGES.search(candidate.text)
+        and not _hedges(candidate)
     )
+
+
+def _hedges(candidate: Candidate) -> bool:
+    return _HEDGES.search(candidate.text) is not None

@@ -382,7 +382,7 @@ class GroundedRerankAgent(ChatCommands):
             ]
         )
         if knowledge_index is not None:
-            rankings = prefer_answers(rankings, turn_knowledge)
+            rankings = prefer_answers(rankings, turn_knowledge, self.reranker.rule)
         milliseconds = 1000 * (time.perf_counter() - start)
         turn_count = 0 if is_repeated else len(rankings)
         # Timings belong to the process, not to a task, so every worker's batches count.
@@ -428,12 +428,12 @@ def _select_searches(knowledge: TurnKnowledge, has_retriever: bool) -> Searches:
     """
     Select the searches to run for a turn.
 
-    None is needed if the reply is already known: small talk, or that nothing was found.
+    None is needed if the reply is already known: nothing was found, or only small talk.
     One reply is enough if there is no knowledge to choose by.
 
     :param has_retriever: whether the generator retrieves knowledge itself.
     """
-    if knowledge.courtesy or (knowledge.declined and not knowledge.passages):
+    if (knowledge.courtesy or knowledge.declined) and not knowledge.passages:
         return Searches.NONE
     has_knowledge = knowledge.turn.knowledge or has_retriever
     return Searches.ALL if has_knowledge else Searches.FIRST

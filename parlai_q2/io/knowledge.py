@@ -200,7 +200,7 @@ class TurnKnowledge(NamedTuple):
     :param sentences: what answers it, the surest first.
     :param answers: the answers in them.
     :param quote: the surest answer with the text around it.
-    :param courtesy: the reply, if the turn is only small talk.
+    :param courtesy: a reply that claims nothing, if the turn asks nothing.
     :param history: the turns before the reply, oldest first.
     """
 

@@ -208,6 +208,9 @@ class Grounder:
         self.retriever, self.reader, self.k, self.query = retriever, reader, k, query
         self.question_retriever = question_retriever or retriever
         self._nearness = Nearness()
+        # A reply to what neither asks something nor is small talk.
+        offer = courtesy('Can you help me?') if reader is not None else None
+        self._offer = offer or ''
 
     def search(self, text: str) -> list[Hit]:
         """Find passages for a text."""
@@ -242,7 +245,9 @@ class Grounder:
         knowledge = []
         for hits in self.retriever.search(queries, self.k):
             passages = tuple(hit.passage for hit in hits)
-            knowledge.append(TurnKnowledge(passages, searched=True))
+            knowledge.append(
+                TurnKnowledge(passages, searched=True, courtesy=self._offer)
+            )
         return knowledge
 
     def _answer(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:

@@ -164,7 +164,7 @@ class GroundedChat:
                 turn_knowledge = await self._search(request.history)
             if turn_knowledge.declined:
                 return replace(request, source=KnowledgeOrigin.INDEX, is_declined=True)
-            if turn_knowledge.courtesy:
+            if turn_knowledge.courtesy and not turn_knowledge.passages:
                 return replace(request, courtesy=turn_knowledge.courtesy)
             if turn_knowledge.passages:
                 passages, source = turn_knowledge.passages, KnowledgeOrigin.INDEX

@@ -7,6 +7,7 @@ from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank.answering import (
+    DOCUMENT,
     add_document_replies,
     prefer_answers,
 )
@@ -25,7 +26,7 @@ from parlai_q2.cli.knowledge_options import (
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import TurnKnowledge
 from parlai_q2.rerank import Candidate, Ranking
-from parlai_q2.rerank.choice import Reason
+from parlai_q2.rerank.choice import Reason, Rule
 from parlai_q2.retrieve.build import build
 from parlai_q2.turns import Passage, Source
 
@@ -126,7 +127,7 @@ def test_where_no_candidate_surely_answers_the_document_speaks(
             for candidate, one in zip(scored, pool, strict=True)
         ),
     )
-    (after,) = prefer_answers([ranked], [turn_knowledge])
+    (after,) = prefer_answers([ranked], [turn_knowledge], Rule())
     expected = (
         (reply, Reason.ANSWERS) if leads else (turn_knowledge.quote, Reason.DOCUMENT)
     )
@@ -145,9 +146,61 @@ def test_small_talk_gets_a_polite_reply_in_place_of_a_quotation(knowledge):
     (pool,) = add_document_replies(
         [[Candidate('', source='record')]], [turn_knowledge], NO_TEXT
     )
-    (after,) = prefer_answers([Ranking(tuple(pool), 'first')], [turn_knowledge])
+    withheld = Ranking(tuple(pool), 'first', abstain=True)
+    (after,) = prefer_answers([withheld], [turn_knowledge], Rule(abstain_below=0.5))
     assert (after.chosen.text, after.reason) == ("You're welcome!", Reason.COURTESY)
     assert not after.abstain
+
+
+@pytest.mark.parametrize('least, is_withheld', [(0.5, False), (0.95, True)])
+def test_a_quotation_is_withheld_only_if_its_score_is_too_low(least, is_withheld):
+    # The generator says it as well.
+    pool = ranking('Breakfast is served.', 'It costs 14 euros.', relevance=0.1)
+    other, quote = pool
+    quote = replace(quote, strategies=('beam:3', DOCUMENT))
+    withheld = replace(
+        pool, candidates=(other, quote), abstain=True, turn='How much is it?'
+    )
+    (after,) = prefer_answers(
+        [withheld], [asked('How much is it?', '14 euros')], Rule(abstain_below=least)
+    )
+    assert after.chosen is quote
+    assert after.abstain == is_withheld
+    assert after.reason == (Reason.ABSTAINED if is_withheld else Reason.DOCUMENT)
+
+
+OFFER = 'I answer questions about the documents that I was given.'
+
+
+@pytest.mark.parametrize(
+    'reply, label, relevance, leads',
+    [
+        ('A lost card costs 5 euros.', Label.CONSISTENT, 0.42, True),
+        ('A lost card costs 5 euros.', Label.CONSISTENT, 0.1, False),
+        ('A lost card costs 5 euros.', Label.INCONSISTENT, 0.9, False),
+        ('I am sorry to hear that.', Label.GENERIC, 0.1, True),
+        ("I don't know if it is a card.", Label.GENERIC, 0.9, False),
+    ],
+)
+def test_what_asks_nothing_gets_a_fitting_reply_or_an_offer(
+    knowledge, reply, label, relevance, leads
+):
+    turn_knowledge = knowledge.find({'text': 'I hate this breakfast!!'})
+    assert turn_knowledge.passages
+    assert turn_knowledge.courtesy.startswith(OFFER)
+    (pool,) = add_document_replies([[Candidate(reply)]], [turn_knowledge], NO_TEXT)
+    score = Score(0.9, label)
+    first, offer = (replace(c, score=score, relevance=relevance) for c in pool)
+    ranked = Ranking((first, offer), Reason.BEST, passages=turn_knowledge.passages)
+    (after,) = prefer_answers([ranked], [turn_knowledge], Rule())
+    assert after.chosen is (first if leads else offer)
+    assert after.reason == (Reason.BEST if leads else Reason.COURTESY)
+
+
+def test_what_the_documents_have_nothing_on_gets_an_offer(knowledge):
+    turn_knowledge = knowledge.find({'text': 'I hate this printer!!'})
+    assert not turn_knowledge.passages
+    assert turn_knowledge.courtesy.startswith(OFFER)
 
 
 def test_a_document_is_quoted_around_its_answer(knowledge):
@@ -159,7 +212,7 @@ def test_a_document_is_quoted_around_its_answer(knowledge):
 
 def test_a_question_that_nothing_answers_is_declined():
     declined = TurnKnowledge((), declined=True)
-    (after,) = prefer_answers([ranking('It costs 14 euros.')], [declined])
+    (after,) = prefer_answers([ranking('It costs 14 euros.')], [declined], Rule())
     assert after.abstain
     assert after.reason == Reason.DECLINED
 
