@@ -16,6 +16,8 @@ from parlai_q2.serve.request import Unscored
 SSE = 'text/event-stream; charset=utf-8'
 _WORD = re.compile(r'\s*\S+\s*')
 _DIGITS = 4
+# What a candidate's row says of its words, and how its score is made up.
+_LEFT_OUT = frozenset({'claims', 'parts', 'evidence', 'answer'})
 
 
 class Json(Response):
@@ -52,8 +54,8 @@ def unscored_grounding(reason: Unscored) -> JsonObject:
 def describe_grounding(answer: ChatAnswer) -> JsonObject:
     """
     The field ``grounding`` of an answer: the score, the label and the claims of the
-    chosen reply with offsets into it and into ``passages``, and the scores of all
-    candidates, best first.
+    chosen reply with offsets into it and into ``passages``, and the rows of all
+    candidates, best first, without their claims.
     """
     ranking = answer.ranking
     if answer.is_declined:
@@ -75,17 +77,17 @@ def describe_grounding(answer: ChatAnswer) -> JsonObject:
         'passages': as_field(ranking.passages),
         # Of a reply that is withheld, nobody sees the words that they are about.
         'claims': [c.to_dict() for c in chosen.claims] if chosen and is_shown else [],
-        'candidates': [
-            {
-                'text': candidate.text,
-                'score': candidate.score and round(candidate.score.value, _DIGITS),
-                'label': candidate.score and str(candidate.score.label),
-                'guards': list(candidate.guards),
-                'relevance': candidate.relevance,
-            }
-            for candidate in ranking.candidates
-        ],
+        'candidates': list(map(_shorten, ranking.rows())),
         'signature': ranking.signature,
+    }
+
+
+def _shorten(row: JsonMapping) -> JsonObject:
+    """A candidate's row without its claims, and with fewer digits."""
+    return {
+        name: round(value, _DIGITS) if isinstance(value, float) else value
+        for name, value in row.items()
+        if name not in _LEFT_OUT
     }
 
 

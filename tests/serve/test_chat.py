@@ -58,7 +58,11 @@ def test_the_most_grounded_of_several_replies_is_the_answer():
     grounding = completion['grounding']
     assert grounding['scored']
     assert grounding['knowledge'] == 'system'
-    assert [c['score'] for c in grounding['candidates']] == [1.0, 0.6667, 0.0]
+    candidates = grounding['candidates']
+    assert [c['score'] for c in candidates] == [1.0, 0.6667, 0.0]
+    numbers = {'guarded_score', 'relevance', 'right_answer', 'mean_logprob', 'place'}
+    assert numbers < candidates[0].keys()
+    assert 'claims' not in candidates[0]
     # What the client sent is what the server got.
     assert served.requests == [{**body, 'n': 3}]
 
