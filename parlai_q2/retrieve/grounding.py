@@ -43,7 +43,7 @@ from parlai_q2.retrieve.search import (
 )
 from parlai_q2.retrieve.store import passage_name
 from parlai_q2.retrieve.words import chat_weight, split_words
-from parlai_q2.text.questions import asks_how_or_why, is_question, only_offers
+from parlai_q2.text.questions import asks_how_or_why, is_question, only_greets
 from parlai_q2.text.selection import stems
 from parlai_q2.text.sentences import count_words, sentences
 from parlai_q2.turns import Passage, heading_of
@@ -105,7 +105,7 @@ def only_small_talk(reply: str) -> bool:
     (True, False)
     """
     return all(
-        only_offers(span.text) or _only_greets(span.text) for span in sentences(reply)
+        only_greets(span.text) or _only_greets(span.text) for span in sentences(reply)
     )
 
 

@@ -42,7 +42,7 @@ from parlai_q2.text.agreement import (
 )
 from parlai_q2.text.bindings import binds_otherwise
 from parlai_q2.text.field_claims import read_field_claims
-from parlai_q2.text.questions import only_declines, only_greets, only_offers
+from parlai_q2.text.questions import only_asks_listener, only_declines, only_greets
 from parlai_q2.text.selection import SentenceIndex, index_passages, pieces
 from parlai_q2.text.sentences import is_short
 from parlai_q2.turns import Example, Span
@@ -155,7 +155,7 @@ class ResponsePiece:
     @cached_property
     def is_generic(self) -> bool:
         """Whether it surely states nothing: what is likelier a claim is judged."""
-        states_nothing = (only_greets, only_offers, only_declines)
+        states_nothing = (only_greets, only_declines, only_asks_listener)
         return self.reading.generic > SURE or any(f(self.text) for f in states_nothing)
 
 

@@ -6,15 +6,36 @@ a greeting.
 
 import re
 
+from parlai_q2.text.normalize import composed
 from parlai_q2.text.overlap import rouge_words
 
 _AUXILIARIES = frozenset(
     'is are was were do does did can could may might shall should will would has have '
     'am must'.split()
 )
-_QUESTION_WORDS = _AUXILIARIES | frozenset(
-    'what which who whom whose when where why how'.split()
+_WH_WORDS = frozenset('what which who whom whose when where why how'.split())
+# "Isn't it open", but not "don't worry".
+_NEGATED_QUESTION = re.compile(
+    rf"(?:{'|'.join(sorted(_AUXILIARIES))}|ca|wo) ?n['’]?t "
+    r'(?:(?:i|you|we|he|she|it|there|th\w+)\b|.*\?)'
 )
+# What a question may begin with; "so do I" is none, nor "yes, when I was young".
+_BEFORE_QUESTION = re.compile(
+    r'(?:(?:and|but|or|(?:so|yes|yeah|no)(?=.*\?)|ok|okay|well|oh|ah|hey|hi|hello|then|also|please|sorry'
+    r'|right|great|thanks|thank you|excuse me)\b[\s,:–-]*)+',
+    re.I,
+)
+# A verb before its subject, behind words that may be misspelt: "wen can i come".
+_INVERTED = re.compile(
+    r'(?!(?:so|neither|nor|never|only)\b)'
+    r"(?:(?!(?:i|you|we|they|it|that|this|who)\b)[\w']+ ){1,3}"
+    r'(?:can|could|do|does|did|should|will|would|may|must|is|are)'
+    r' (?:i|we|you|u|they)\b',
+    re.I,
+)
+# "Price please", but not "yes please".
+_POLITE = re.compile(r"(?P<thing>[\w' -]+?),? (?:please|pls|plz)\W*", re.I)
+_NO_THINGS = frozenset('yes yeah yep no nope sure do that it one'.split())
 # Requests are answered like questions.
 _REQUEST = re.compile(
     r'\W*(please\s+)?(tell|explain|describe|give|show|list|name|summari[sz]e)\b', re.I
@@ -23,29 +44,87 @@ _HOW_OR_WHY = re.compile(
     r'\W*(why|how\s+(do|does|did|can|could|should|would|to|is|are)\b)'
 )
 # A longer reply says more than that it has no answer.
-MAX_DECLINE_WORDS = 20
-_WORD = re.compile(r"[a-z']+")
+MAX_DECLINE_LENGTH = 160
+_WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?")
 _SENTENCE_END = re.compile(r'[.!?]\s')
 
-# What a reply cannot do when it has no answer: "I do not know", "it doesn't mention".
-_NEGATION = r"(?:n\s?['’]?\s?t|not|cannot|unable\s+to|not\s+able\s+to)"
-_KNOWING = (
-    r'(?:know|sure|certain|say|said|tell|told|find|mention(?:ed)?|stated?|specif(?:y|ied)'
-    r'|cover|answer|aware|in\s+(?:the|my|this|what)\s+(?:text|notes|information|leaflet)'
-    r'|have\s+(?:(?:any|that|the|enough|more)\s+)?(?:information|info|details))'
+# Where a clause ends, and another may begin that claims something.
+_CLAUSE_END = re.compile(
+    r'\s*[.,;:!?()–—]+\s*|\s-+\s|\s+(?=(?:but|so|because|though|although)\s)'
+    r'|\s+(?=and (?:i|we|you|he|she|it|no|th\w+|my|his|her|its|our)\s)'
 )
+_NEGATION = re.compile(
+    r"\b(do|does|did|ca|could|wo|would|is|are|was|were|have|has|had) ?n ?'? ?t\b"
+)
+_CLITIC = re.compile(r" ?' ?(m|ve|s|d|re|ll)\b")
+# What a clause may begin with and claims nothing.
+_LEAD_IN = re.compile(
+    r"(?:(?:(?:i'm|i am|so|very|really) )*(?:sorry|afraid)|and|but|so|because|though"
+    r'|although|well|unfortunately|sadly|actually|honestly|to be honest|you know'
+    r"|(?:that's an? )?(?:good|great) question|i must admit|at least(?= not))"
+    r'(?: that)?(?: |$)'
+)
+# A text that a reply may be taken from.
+_TEXT = (
+    r'(?:texts?|passages?|articles?|documents?|docs|pages?|wiki|ads?'
+    r'|leaflets?|lists?|notes?|notices?|manuals?|guides?|handbook|brochure|rules|recipe'
+    r'|menu|summary|catalogue|programme|description|abstracts?|sources?|information'
+    r'|info|context|data|table|reports?|timetable|rota|agreement|memo|letter'
+    r'|(?:what|anything|things) (?:i|we))\b'
+)
+_NOT = r"(?:\w+n't|not|cannot|unable to)"
+_IS_NOT = r"(?:(?:is|are|was|were)n't|(?:'s|'re|is|are|was|were|^) ?not)"
+_ADVERBS = r'(?: (?:\w+ly|quite|so|too|very|even|yet|been?|able to|going to|want to))*'
+# A decline says what the speaker, or the text, does not know or say.
 _DECLINES = re.compile(
-    rf'{_NEGATION}\s+(?:\w+\s+){{0,2}}?{_KNOWING}\b'
-    r'|\bno\s+(?:idea|information|mention|details|word\s+on|clue|explanation)\b'
-    r'|\b(?:says?|nothing)\s+(?:nothing|about|on|in\s+here)\b',
-    re.I,
+    '|'.join(
+        (
+            # "I really don't know", "not sure", "I couldn't find any".
+            r"(?:^|\b(?:i|we))(?:'\w+| (?:am|are|do|did|have|had|\w+ly|just|rather))*"
+            rf' ?{_NOT}{_ADVERBS} (?:know|sure|certain|aware|say|tell|told|answer|find'
+            r'|guess|heard|come across|see \w+ mentioned)\b',
+            # "I have no information on it"; an information desk is something else.
+            rf'(?:^|\b(?:i|we|there)\b.*)\b(?:no|{_NOT}.* (?:any|an?|the|that|enough))'
+            r' (?:\w+ )?(?:information|info|details?|figures?|numbers|explanation'
+            r'|mention|word|answer)'
+            r'(?= (?:on|about|of|for|in|as|to|wh\w+|how|here|there|at all)\b|$)',
+            r'(?:^|\b(?:i|we)\b.*)\bno (?:idea|clue)\b',
+            r'^nothing (?:about|on that|to say|(?:i have|here) (?:says|tells))\b'
+            r"|\b(?:i|we)\b.* nothing (?:on|about)\b|^there(?:'s| is) nothing about\b",
+            # "The leaflet I have doesn't mention it", "it isn't in my notes".
+            rf'(?:^it|^they|\b{_TEXT}(?: \S+){{0,3}}?) (?:do|does|did)(?:n.t| not)'
+            r'(?: \w+ly)? (?:say|mention|state|specify|tell|explain|describe)\b',
+            rf'\b{_TEXT}.* (?:(?:says?|gives?|has|have|contains?) (?:nothing|no)'
+            r"|(?:doesn't|don't|does not|do not) (?:give|list|name|cover|compare))\b",
+            rf'{_IS_NOT} (?:in|on|part of|among)(?: \w+){{0,3}}? {_TEXT}'
+            rf"|^there(?:'s| is| are) (?:no|nothing) .* in(?: \w+){{0,2}}? {_TEXT}",
+            # "Its age isn't mentioned", "nothing is said about it".
+            rf"(?:{_IS_NOT}|\b(?:no|nothing)(?:'s|(?: \S+){{0,4}}? (?:is|are|was|were)|"
+            r" \w+'s))(?: \w+ly)? "
+            r'(?:mentioned|stated|said|specified|(?:given|described|recorded'
+            r'|explained|named|listed|known|written) (?:here|anywhere|to me))\b',
+            rf'{_IS_NOT} something (?:that )?i\b',
+        )
+    )
 )
-_OFFERS = re.compile(
-    r'(?:can|could|may|shall|should) i (?:help|assist)\b[^.!?,]{0,60}\?'
-    r'|(?:is there|do you need) (?:anything|something) (?:else|more)\b[^.!?,]{0,60}\?'
-    r'|(?:please )?(?:let me know|feel free to ask|just ask)\b[^.!?\d]{0,80}[.!]'
-    r'|(?:i hope (?:this|that) helps|how (?:can|may) i help(?: you)?)\b[^.\d]{0,40}',
-    re.I,
+# What may stand beside that: whom to ask, what the speaker knows instead.
+_BESIDE_DECLINES = re.compile(
+    '|'.join(
+        (
+            r'(?:how|whether|if|which|who|what|where|why)\b',
+            r"(?:(?:please|maybe|perhaps|just|simply|do|why not|you'd|you should|i'd"
+            r'|best|better) )*(?:ask|call|ring|check|contact|look|try)\b',
+            r'(?:\S+ ){1,3}(?:should|may|might)(?: be able to)?'
+            r'(?: know| tell you)?$',
+            r"i(?:'ve| have| can)? only (?:know|read|have|see)\b"
+            r'(?! (?:that|it|s?he|they)\b)',
+            rf"i(?:'\w+| have)?(?: seen)? ?(?:{_NOT}|never|no|nothing)\b",
+            r"(?:that's )?all i (?:know|have)$",
+            rf'.* {_NOT} (?:given|described|recorded|explained|named|listed|known)$',
+            r'(?:only|just) .* (?:mentioned|described|known)\b',
+            r'(?:only|just) (?:how|what|who|where|why|which|about)\b',
+        )
+    )
 )
 # Greetings and exclamations. No yes and no, which answer questions of fact, nor "sure".
 _GREETINGS = frozenset(
@@ -55,8 +134,46 @@ _GREETINGS = frozenset(
         'hmm hm indeed interesting lol lovely mm mmm morning nice night oh ok okay '
         'omg oops ouch perfect please pleasure phew right sorry super sweet thank '
         'thanks ugh uh uhm um welcome well wonderful wow yay again all and everyone '
-        'guys much so there to too very you your'
+        'afternoon guys much so there to too very you your'
     ).split()
+)
+
+_PERIOD = (
+    r'(?:day|morning|afternoon|evening|night|weekend|week|time|trip|stay|visit|one)'
+)
+# Offers of help, thanks and wishes.
+_COURTESIES = re.compile(
+    '|'.join(
+        (
+            r'(?:how|what) (?:can|may|could) (?:i|we) (?:help|assist|do for)(?: you)?'
+            r'(?: with)?(?: today| now)?',
+            r'(?:can|could|may|shall|should) (?:i|we) (?:help|assist)\b.{0,60}',
+            r'(?:is there|do you need) (?:anything|something) (?:else|more)\b.{0,60}',
+            r'what (?:else )?would you like to know|how are you(?: doing)?(?: today)?',
+            r'(?:let me know|feel free to ask|just ask)(?: me)?'
+            r'(?: (?:if|when|what|which|how|about|any)\b.{0,60})?',
+            r"(?:(?:i'm|i am|i'd be|we're|always) )?(?:happy|glad) to (?:help|assist)"
+            r'(?: you)?(?: with that)?',
+            r'(?:i )?hope (?:this|that|it) helps(?: you)?',
+            r'(?:i )?hope you (?:feel|get|are|have|had|enjoy|enjoyed)(?: \w+){0,4}',
+            rf'(?:have|enjoy|wish you) (?:an?|the|your) (?:\w+ ){{0,2}}{_PERIOD}',
+            r'(?:see|talk to|speak to) you(?: (?:tomorrow|soon|later|then|again))*',
+            r'(?:many )?(?:thanks|thank you)(?: (?:very|so) much| a lot| again)*'
+            r'(?: for (?:all )?(?:your|the|asking|helping)(?: \w+){0,2})?',
+            r"you're (?:very |most )?welcome|no (?:problem|worries|trouble)"
+            r'(?: at all)?',
+            r"don't mention it|my pleasure",
+            r'get well soon|take care|(?:good|best of) luck',
+            r"i'm (?:fine|good|well|great)|(?:nice|pleased) to (?:meet|see) you",
+        )
+    )
+)
+# A question about the listener, who is in no text; a fact may stand behind the rest.
+_ASKS_LISTENER = re.compile(
+    r'(?:(?:what|which|who|where|when|why|how)(?: \w+){0,2} )?'
+    r'(?:do|did|are|were|have|would|will|can|could) you\b'
+    r'(?!.*\b(?:know|knew|believe|hear|heard|aware|realis\w+|realiz\w+|that|who|which)\b)'
+    r'(?: \S+){0,9}'
 )
 
 
@@ -67,11 +184,9 @@ def is_question(text: str) -> bool:
     >>> is_question('How long is the warranty?'), is_question('Thanks, that helps!')
     (True, False)
     """
-    if '?' in text:
-        return True
-    last = re.split(r'[.!]\s', text.strip())[-1]
-    first = _WORD.search(last.lower())
-    return first is not None and first[0] in _QUESTION_WORDS
+    last = _last_sentence(text)
+    begins_as_question = _first_word(last) in _AUXILIARIES | _WH_WORDS
+    return '?' in text or (begins_as_question and not only_greets(last))
 
 
 def wants_answer(text: str) -> bool:
@@ -80,8 +195,17 @@ def wants_answer(text: str) -> bool:
 
     >>> wants_answer('Tell me about the museum.'), wants_answer('I like museums.')
     (True, False)
+    >>> wants_answer('opening hours pls'), wants_answer('Yes please!')
+    (True, False)
     """
-    return is_question(text) or _REQUEST.match(text) is not None
+    if is_question(text) or _REQUEST.match(text):
+        return True
+    last = _last_sentence(text)
+    if _INVERTED.match(last):
+        return True
+    polite = _POLITE.fullmatch(last)
+    words = rouge_words(polite['thing']) if polite else []
+    return not (_GREETINGS | _NO_THINGS).issuperset(words)
 
 
 def is_yes_no_question(text: str) -> bool:
@@ -90,9 +214,16 @@ def is_yes_no_question(text: str) -> bool:
 
     >>> is_yes_no_question('Hello. Can I return it?'), is_yes_no_question('How long?')
     (True, False)
+    >>> is_yes_no_question("And if I come at noon, isn't it closed?")
+    True
     """
-    first = _WORD.search(_last_sentence(text).lower())
-    return first is not None and first[0] in _AUXILIARIES
+    last = _last_sentence(text)
+    clauses = last.split(', ') if last.endswith('?') else [last]
+    for clause in clauses:
+        first = _first_word(clause)
+        if first in _AUXILIARIES or first in _WH_WORDS:
+            return first in _AUXILIARIES
+    return False
 
 
 def asks_how_or_why(text: str) -> bool:
@@ -106,54 +237,86 @@ def asks_how_or_why(text: str) -> bool:
     return _HOW_OR_WHY.match(_last_sentence(text).lower()) is not None
 
 
-def is_decline(text: str) -> bool:
-    """
-    Whether a reply says that it has no answer.
-
-    >>> is_decline("Sorry, I don't know."), is_decline('It has two floors.')
-    (True, False)
-    """
-    return _DECLINES.search(text) is not None
-
-
 def only_declines(text: str) -> bool:
     """
-    Whether a reply says that it has no answer, and claims nothing beside it: it is
-    short, and has no number and no "but".
+    Whether a reply says that it has no answer, and claims nothing beside it.
 
     >>> only_declines("Sorry, I don't know."), only_declines('Not sure, but in 1950.')
     (True, False)
     """
-    words = text.lower().split()
-    return (
-        is_decline(text)
-        and len(words) <= MAX_DECLINE_WORDS
-        and 'but' not in words
-        and not any(character.isdigit() for character in text)
+    if len(text) > MAX_DECLINE_LENGTH or any(map(str.isdigit, text)):
+        return False
+    clauses = [c for c in _split_clauses(text) if not _is_courtesy(c)]
+    declines = [_DECLINES.search(clause) for clause in clauses]
+    return any(declines) and all(
+        is_decline or _BESIDE_DECLINES.match(clause)
+        for clause, is_decline in zip(clauses, declines, strict=True)
     )
-
-
-def only_offers(text: str) -> bool:
-    """
-    Whether a sentence offers help and claims nothing.
-
-    >>> only_offers('Can I help you with anything else?')
-    True
-    """
-    return _OFFERS.fullmatch(text.strip()) is not None
 
 
 def only_greets(text: str) -> bool:
     """
-    Whether a text has words, and all are of greetings and exclamations.
+    Whether a text greets, thanks, wishes or offers help, and claims nothing.
 
-    >>> only_greets('Oh wow, thank you so much!')
-    True
+    >>> only_greets('Oh wow, thank you so much!'), only_greets('How can I help you?')
+    (True, True)
     """
-    words = rouge_words(text)
-    return bool(words) and _GREETINGS.issuperset(words)
+    return bool(rouge_words(text)) and all(map(_is_courtesy, _split_clauses(text)))
+
+
+def only_asks_listener(sentence: str) -> bool:
+    """
+    Whether a sentence asks the listener about themselves, and claims nothing.
+
+    >>> only_asks_listener('Have you ever been there?')
+    True
+    >>> only_asks_listener('Did you know that it opened in 1903?')
+    False
+    """
+    if not sentence.rstrip().endswith('?') or any(map(str.isdigit, sentence)):
+        return False
+    return all(
+        _is_courtesy(clause) or _ASKS_LISTENER.fullmatch(clause)
+        for clause in _split_clauses(sentence)
+    )
+
+
+def _is_courtesy(clause: str) -> bool:
+    is_greeting = _GREETINGS.issuperset(rouge_words(clause))
+    return is_greeting or _COURTESIES.fullmatch(clause) is not None
 
 
 def _last_sentence(text: str) -> str:
     sentences = [part for part in _SENTENCE_END.split(text.strip()) if part.strip()]
     return sentences[-1] if sentences else ''
+
+
+def _first_word(sentence: str) -> str:
+    """
+    The first word behind a lead-in, in lower case; "is" for any "isn't" or "can't".
+    """
+    lead_in = _BEFORE_QUESTION.match(sentence)
+    text = sentence[lead_in.end() if lead_in else 0 :].lower()
+    if _NEGATED_QUESTION.match(text):
+        return 'is'
+    word = _WORD.search(text)
+    return word[0] if word else ''
+
+
+def _split_clauses(text: str) -> list[str]:
+    """
+    The clauses of a text in lower case, without what they begin with and claims
+    nothing.
+
+    >>> _split_clauses("Sorry, I do n't know, and it's far.")
+    ["i don't know", "it's far"]
+    """
+    text = ' '.join(composed(text).lower().replace('’', "'").split())
+    text = _CLITIC.sub(r"'\1", _NEGATION.sub(r"\1n't", text))
+    clauses = []
+    for clause in _CLAUSE_END.split(text):
+        while match := _LEAD_IN.match(clause):
+            clause = clause[match.end() :]
+        if clause:
+            clauses.append(clause)
+    return clauses
