@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import combinations, islice
 
 from parlai_q2.text.amounts import CLOCK, RANGE_DASH, UNITS, Amount, find_amounts
-from parlai_q2.text.normalize import passage_key
+from parlai_q2.text.normalize import copy_key
 
 # How far values may be apart and agree: exact ones are rounded to three digits, and a
 # bound is told of a value that is not much beyond it.
@@ -40,7 +40,11 @@ _ADDRESS = re.compile(
     r'|(?<![\w.])~?(?:/[\w.+-]+){2,}/?',
     re.IGNORECASE,
 )
-_CODE = re.compile(r'(?<![\w/@.-])[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])')
+# "R-12", and "O+", where the sign counts.
+_CODE = re.compile(
+    r'(?<![\w/@.-])(?:[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])'
+    r"|[A-Z]{1,2}(?:[+#]{1,2}|-)(?![\w/@+#'-]))"
+)
 _END = '.,;:!?\'")'
 
 
@@ -146,21 +150,34 @@ def agrees(reference: Amount, claim: Amount) -> bool:
         if not _may_omit_unit(reference, claim):
             return False
         reference, claim = _without_unit(reference), _without_unit(claim)
+    if is_time and reference.high is not None and claim.high is None:
+        is_inside = reference.value <= claim.value <= reference.top
+        is_end = any(_is_end(end, claim) for end in _split_range(reference))
+        return is_end or (claim.rough and is_inside)
     if reference.bound * claim.bound < 0 or _measures_another(reference, claim):
         return False
     if (reference.high is None) != (claim.high is None):
         # About a range, or a bound at its end: "about 4 days", "up to 5 days".
         is_inside = reference.value <= claim.value <= reference.top
-        if is_time:
-            is_end = any(_is_same_time(end, claim.value) for end in _ends(reference))
-        else:
-            is_end = bool(claim.bound) and claim.value in _ends(reference)
+        is_end = bool(claim.bound) and claim.value in _ends(reference)
         return claim.high is None and ((claim.rough and is_inside) or is_end)
     if reference.high is not None and not _is_near(
         reference, reference.top, claim.top, claim
     ):
         return False
     return _is_near(reference, reference.value, claim.value, claim)
+
+
+def _split_range(amount: Amount) -> tuple[Amount, Amount]:
+    """The ends of a range."""
+    low = amount._replace(high=None, attribute=amount.low_attribute)
+    return low, amount._replace(high=None, number=amount.high or amount.number)
+
+
+def _is_end(end: Amount, claim: Amount) -> bool:
+    """Whether a time of a response is the end of a range of times."""
+    is_same_time = _is_same_time(end.value, claim.value)
+    return is_same_time and not _measures_another(end, claim)
 
 
 def _measures_another(reference: Amount, claim: Amount) -> bool:
@@ -178,7 +195,7 @@ def _is_near(
 ) -> bool:
     if reference.dimension != CLOCK and not (value and claim_value):
         return value == claim_value
-    apart = (value - claim_value) / claim_value
+    apart = (value - claim_value) / abs(claim_value)
     if claim.bound and not reference.bound:
         return 0 <= apart * claim.bound <= BOUND
     if reference.dimension == CLOCK and not (reference.attribute and claim.attribute):
@@ -316,8 +333,7 @@ def _has_both_ends(claim: Amount, index: AmountIndex) -> bool:
     """Whether the knowledge has the ends of what is written as a range, one by one."""
     if claim.high is None:
         return False
-    low = claim._replace(high=None)
-    return index.has(low) and index.has(low._replace(number=claim.high))
+    return all(map(index.has, _split_range(claim)))
 
 
 def _has_other_unit(claim: Amount, index: AmountIndex) -> bool:
@@ -413,8 +429,8 @@ def has_unknown_address(knowledge: str, response: str) -> bool:
     addresses = find_addresses(response)
     if addresses and not addresses <= find_addresses(knowledge):
         return True
-    codes = {passage_key(m[0]) for m in _CODE.finditer(response)}
+    codes = {copy_key(m[0]) for m in _CODE.finditer(response)}
     if not codes:
         return False
-    key = passage_key(knowledge)
+    key = copy_key(knowledge)
     return any(code not in key for code in codes)

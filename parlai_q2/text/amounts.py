@@ -91,6 +91,9 @@ for _dimension, _sizes in _UNITS.items():
 
 _DIGITS = r'\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+|,\d{1,2}(?![\d,]))?'
 _UNIT = '|'.join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+# "1 200 km", but not "in 2007 500 people".
+_SPACED_DIGITS = rf'\d{{1,3}}(?: \d{{3}})+(?=[ -]?(?:{_UNIT})(?![\w/]))'
+_DIGIT_SPACE = re.compile(r'(?<=\d) (?=\d{3}\b)')
 _SIGNS = '$€£¥'
 # Between the ends of a range.
 RANGE_DASH = re.compile(r'\s?[-–—−]\s?|\s(?:to|and|or)\s', re.IGNORECASE)
@@ -101,14 +104,17 @@ _AMOUNT = re.compile(
     rf'|(?P<plain_hour>\d{{1,2}}):(?P<plain_minute>\d\d)(?![:\d])'
     rf'|(?P<half>half an? |an? quarter of an? )?'
     rf'(?P<sign>(?:US|A|C)?[{_SIGNS}]\s?)?'
-    rf'(?P<number>(?:{_DIGITS})(?P<suffix>\s?(?-i:k|K|mn|bn|M|B|tn|m)(?![\w/²]))?'
-    rf'(?: (?:hundred|thousand|million|billion|trillion)\b)?'
+    rf'(?P<number>(?:{_SPACED_DIGITS}|{_DIGITS})(?P<suffix>\s?(?-i:k|K|mn|bn|M|B|tn|m)(?![\w/²]))?'
+    rf'(?: (?:hundred|thousand|million|billion|trillion|dozen)\b)?'
     rf'|(?:a |an )?(?:{WORD})\b(?:(?:[ -]| and )(?:{WORD})\b)*'
     rf'|an?(?= )|(?<=half an )|(?<=half a ))'
     rf'(?P<and>(?: and a|½| ½) ?half|½)?'
     rf'(?:[ -]?(?P<unit>{_UNIT})(?![\w/]))?(?P<late> and a half)?)(?!\w)',
     re.IGNORECASE,
 )
+# Below zero; "3 -5" is a range.
+_MINUS = re.compile(r'(?:(?:^|(?<!\d)[\s(])-|\b(?:minus|negative) )$', re.IGNORECASE)
+_BELOW_ZERO = re.compile(r' below (?:zero|freezing)\b', re.IGNORECASE)
 # Words before an amount that say it is not exact, and those that say it is a bound.
 _ROUGH = re.compile(
     r'(?:about|around|roughly|approximately|some|almost|nearly|circa|ca\.?|just over|'
@@ -157,8 +163,10 @@ class Amount(NamedTuple):
     :param rough: whether the text says that it is rounded.
     :param high: the upper number of a range, else ``number``.
     :param is_words: whether it is written in words.
-    :param attribute: the word behind it that says what it measures ("wide"), or "am" or
-        "pm" of a time.
+    :param attribute: the word behind it that says what it measures ("wide"), "am" or
+        "pm" of a time, or whose dollars they are ("us"); of a range, that of the upper
+        end.
+    :param low_attribute: of a range, that of the lower end.
     """
 
     number: float
@@ -173,6 +181,7 @@ class Amount(NamedTuple):
     high: float | None = None
     is_words: bool = False
     attribute: str = ''
+    low_attribute: str = ''
 
     @property
     def value(self) -> float:
@@ -230,7 +239,7 @@ def _read_clock(match: re.Match[str]) -> Amount:
         qualified_start=match.start(),
         start=match.start(),
         end=match.end(),
-        attribute=noon,
+        attribute=noon or ('pm' if hour >= 13 else ''),
     )
 
 
@@ -258,10 +267,17 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
         number += 0.5
     dimension, size = UNITS.get(sign[-1:] or unit, ('', 1.0))
     digits = number
-    if dimension == 'temperature' and unit.endswith(('f', 'fahrenheit')):
-        number = (number - 32) / 1.8
-    before = text[max(0, match.start() - 20) : match.start()]
-    after = text[match.end() : match.end() + 24]
+    start, end = match.span()
+    if dimension == 'temperature':
+        if minus := _MINUS.search(text[max(0, start - 12) : start]):
+            start -= len(minus[0].lstrip(' \n\t('))
+            number = _read_degrees(-digits, unit)
+        elif below_zero := _BELOW_ZERO.match(text, end):
+            end, number = below_zero.end(), _read_degrees(-digits, unit)
+        else:
+            number = _read_degrees(digits, unit)
+    before = text[max(0, start - 20) : start]
+    after = text[end : end + 24]
     above = _ABOVE.search(before) or _LEAST.search(before)
     below = _BELOW.search(before) or _MOST.search(before)
     rough = _ROUGH.search(before)
@@ -274,14 +290,20 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
         digits=digits,
         dimension=dimension,
         size=size,
-        qualified_start=match.start() - max((len(m[0]) for m in qualifiers), default=0),
-        start=match.start(),
-        end=match.end() + (len(suffixed[0]) if suffixed else 0),
+        qualified_start=start - max((len(m[0]) for m in qualifiers), default=0),
+        start=start,
+        end=end + (len(suffixed[0]) if suffixed else 0),
         bound=bool(above or or_more) - bool(below or or_less),
         rough=bool(rough),
         is_words=numeral[:1].isalpha(),
-        attribute=attribute[1].lower() if attribute else '',
+        attribute=attribute[1].lower() if attribute else sign[:-1].lower(),
     )
+
+
+def _read_degrees(number: float, unit: str) -> float:
+    """A temperature in degrees Celsius."""
+    is_fahrenheit = unit.endswith(('f', 'fahrenheit'))
+    return (number - 32) / 1.8 if is_fahrenheit else number
 
 
 def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
@@ -316,6 +338,7 @@ def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
         start=low.start,
         high=high.number,
         bound=0,
+        low_attribute=low.attribute,
     )
 
 
@@ -333,7 +356,8 @@ def _has_between(text: str, place: int) -> bool:
 def parse_number(text: str) -> float | None:
     """The number of digits or words; None where they are no number."""
     total = group = 0.0
-    for word in re.split(r'[ -]', text.replace(' and ', ' ')):
+    text = _DIGIT_SPACE.sub('', text.replace(' and ', ' '))
+    for word in re.split(r'[ -]', text):
         if word in ARTICLES:
             continue
         if word in SCALES:

@@ -19,6 +19,11 @@ STOP_WORDS = ('a', 'an', 'the', 'in', 'our')
 _PUNCTUATION = str.maketrans('', '', string.punctuation)
 _STOP_WORDS = re.compile(r'\b(?:' + '|'.join(STOP_WORDS) + r')\b')
 _REST = re.compile(r'[\W_]+')
+# Signs at a letter or before a number, but no hyphens and dashes.
+_SIGN = re.compile(
+    r'(?<=\w)[+#]+|(?<=\b[A-Z])-(?![\w-])|(?<=\b[A-Z]{2})-(?![\w-])|(?<![^\s(])[+-](?=\d)'
+)
+_SIGN_NAMES = {'+': 'plus', '-': 'minus', '#': 'sharp'}
 
 
 def composed(text: str) -> str:
@@ -56,6 +61,19 @@ def passage_key(text: str) -> str:
     True
     """
     return _REST.sub('', text.casefold()) or text
+
+
+def copy_key(text: str) -> str:
+    """
+    As :func:`passage_key`, but signs count that tell "O+" from "O-", "C" from "C#", and
+    "+4" from "-4".
+
+    >>> copy_key('Type O+.') == copy_key('Type O-.')
+    False
+    """
+    return passage_key(
+        _SIGN.sub(lambda match: _SIGN_NAMES[match[0][0]] * len(match[0]), text)
+    )
 
 
 @lru_cache(maxsize=1)

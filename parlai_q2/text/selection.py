@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 
 from parlai_q2.text.agreement import find_unsupported
-from parlai_q2.text.normalize import composed, passage_key
+from parlai_q2.text.normalize import composed, copy_key
 from parlai_q2.text.records import has_records
 from parlai_q2.text.sentences import count_words, is_short, sentences, windows
 from parlai_q2.turns import PASSAGE_END, Span
@@ -91,16 +91,16 @@ class SentenceIndex:
 
     @cached_property
     def _keys(self) -> frozenset[str]:
-        return frozenset(passage_key(sentence.text) for sentence in self.sentences)
+        return frozenset(copy_key(sentence.text) for sentence in self.sentences)
 
     def has_copy_of(self, text: str) -> bool:
         """
         Whether the passages have every sentence of a text word for word, whatever its
-        case and punctuation.
+        case and punctuation; signs count.
         """
         copied = pieces(text)
         # Without punctuation, 2.5 is 25.
-        return all(passage_key(piece.text) in self._keys for piece in copied) and not (
+        return all(copy_key(piece.text) in self._keys for piece in copied) and not (
             find_unsupported(self.text, text)
         )
 

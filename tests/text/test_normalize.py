@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.text.normalize import normalize, passage_key
+from parlai_q2.text.normalize import copy_key, normalize, passage_key
 from parlai_q2.text.overlap import (
     coverage,
     extractiveness,
@@ -65,6 +65,22 @@ def test_overlap_counts_shared_words_with_repetition(
 )
 def test_one_passage_may_be_written_in_two_ways(text, other, same):
     assert (passage_key(text) == passage_key(other)) is same
+
+
+@pytest.mark.parametrize(
+    'text, other, same',
+    [
+        ('Type O+.', 'type O+', True),
+        ('Type O+.', 'Type O-.', False),
+        ('a mark of A-', 'a mark of A', False),
+        ('It is written in C.', 'It is written in C++.', False),
+        ('by -4 %', 'by +4 %', False),
+        ('It is - so far - well-known.', 'It is, so far, well known.', True),
+        ('pages 3-5', 'pages 3–5', True),
+    ],
+)
+def test_signs_of_copies_count_and_dashes_do_not(text, other, same):
+    assert (copy_key(text) == copy_key(other)) is same
 
 
 @pytest.mark.parametrize(

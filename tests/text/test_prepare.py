@@ -150,8 +150,10 @@ def test_what_has_words(text, expected):
         ('It is R-11 or r11.', False),
         ('It is R-12.', True),
         ('In the 19th century, and/or so.', False),
+        ('Type O+, and a B.', False),
+        ('Type O-.', True),
     ],
 )
 def test_addresses_and_codes_are_known_as_a_whole(response, expected):
-    knowledge = 'https://a.org/support, info@a.org, /docs/faq; R-11'
+    knowledge = 'https://a.org/support, info@a.org, /docs/faq; R-11, type O+ and B-'
     assert has_unknown_address(knowledge, response) is expected
