@@ -132,7 +132,10 @@ def _following(lines: Sequence[Cell], place: int) -> Iterator[Cell]:
 
 
 def _read_pairs(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
-    """Lines of ``key: value``, and a line before them that names the record."""
+    """
+    Lines of ``key: value``, and a line before them that names the record. The first key
+    begins another record where it is repeated.
+    """
     name, first = _read_name(lines, place)
     pairs: list[tuple[Cell, Cell]] = []
     for line in _following(lines, place + first):
@@ -148,7 +151,24 @@ def _read_pairs(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int
         )
     if len(pairs) < 2:
         return [], 0
-    return _name_pairs(pairs, name), first + len(pairs)
+    records = _split_records(pairs)
+    if len(records) == 1:
+        return _name_pairs(pairs, name), first + len(pairs)
+    statements: list[Statement] = []
+    for record in records:
+        statements += _name_pairs(record, _find_name(record) or record[0][1])
+    return statements, first + len(pairs)
+
+
+def _split_records(
+    pairs: Sequence[tuple[Cell, Cell]],
+) -> list[Sequence[tuple[Cell, Cell]]]:
+    """Pairs cut before each repetition of the first key; not if one is left alone."""
+    first_key = pairs[0][0].text.lower()
+    starts = [n for n, (key, _) in enumerate(pairs) if key.text.lower() == first_key]
+    ends = [*starts[1:], len(pairs)]
+    records = [pairs[start:end] for start, end in zip(starts, ends, strict=True)]
+    return [pairs] if min(map(len, records)) < 2 else records
 
 
 def _is_value(text: str) -> bool:
@@ -173,12 +193,15 @@ def _read_name(lines: Sequence[Cell], place: int) -> tuple[Cell | None, int]:
     return Cell(text, lines[place].start + m.start('text')), skipped
 
 
+def _find_name(pairs: Sequence[tuple[Cell, Cell]]) -> Cell | None:
+    keys = {key.text.lower(): value for key, value in pairs}
+    return next((keys[key] for key in NAME_KEYS if key in keys), None)
+
+
 def _name_pairs(
     pairs: Sequence[tuple[Cell, Cell]], name: Cell | None
 ) -> list[Statement]:
-    keys = {key.text.lower(): value for key, value in pairs}
-    named = next((keys[key] for key in NAME_KEYS if key in keys), None)
-    name = name or named
+    name = name or _find_name(pairs)
     return [
         Statement(key, value, None if value is name else name) for key, value in pairs
     ]

@@ -54,6 +54,28 @@ def test_no_right_reply_is_of_another_record(knowledge, right, wrong):
     assert not binds_otherwise(text, '')
 
 
+@pytest.mark.parametrize(
+    'knowledge, read',
+    [
+        (
+            'Plans:\n- name: Basic\n  price: $9\n- name: Pro\n  price: $19',
+            ['The price of Basic is $9.', 'The price of Pro is $19.'],
+        ),
+        (
+            'plan: Basic\nprice: $9\nplan: Pro\nprice: $19',
+            ['The price of Basic is $9.', 'The price of Pro is $19.'],
+        ),
+        (
+            'phone: 12\nphone: 34\nname: Bea',
+            ['The phone of Bea is 12.', 'The phone of Bea is 34.'],
+        ),
+    ],
+)
+def test_a_repeated_first_key_begins_another_record(knowledge, read):
+    text = prepare_passage(knowledge).text
+    assert [line for line in text.splitlines() if ' of ' in line] == read
+
+
 def test_values_of_other_records_are_seen():
     text = prepare_passage(PASSAGES[2]['knowledge']).text
     assert binds_otherwise(text, 'Dana Petrov owns R-22.')
