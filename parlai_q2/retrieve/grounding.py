@@ -1,12 +1,13 @@
 """
 Finds the passages that the reply to a turn should rest on.
 
-The last two turns are searched for, with names of earlier ones, or a question with
-those that it leans on. What is found for a question is ordered by how near it is
-(:class:`~parlai_q2.retrieve.ranking.Nearness`), and the nearest passages are read for
-its answer, without the orders that they give. How likely one answers is a logistic of
-the reader's margin and the nearness (``answering.yaml``). Those that do are kept: a
-reply that rests on another passage would be true, and no answer.
+A turn is searched for with earlier ones that it leans on. What is found is ordered by
+how near it is (:class:`~parlai_q2.retrieve.ranking.Nearness`), and the nearest passages
+are read for an answer, without the orders that they give. How likely one answers is a
+logistic of the reader's margin and the nearness (``answering.yaml``). Those that do are
+kept: a reply that rests on another passage would be true, and no answer. If a turn is
+no question, and nothing answers it, the last two turns are searched for, with names of
+earlier ones.
 
 Small talk gets one of the replies in ``small_talk.yaml``: no document says how to reply
 to "thanks!". A generator that is shown one quotes it, and one that is shown nothing
@@ -54,6 +55,13 @@ DEPTH, MAX_READ = 50, 8
 PROSE = 0.4
 _TWO_LETTERS = re.compile(r'[^\W\d_]{2}')
 _WHY = frozenset({'why'})
+# What a sentence has, and a list of search words has not; and what says that something
+# is wanted.
+_STATES = re.compile(
+    r'\b(?:i|you|he|she|it|we|they|this|that|these|those|my|your|his|her|its|our|their'
+    r'|am|is|are|was|were|has|have|had|do|does|did|will|would|can|could)\b'
+)
+_WANTS = re.compile(r"\b(?:i|we)(?: need|'d like| would like|'m looking for| want)\b")
 # What replies to small talk say beside that.
 _COURTEOUS = re.compile(
     r"\b(?:(?:you are|you're) (?:very |most )?welcome|no (?:problem|worries)|any ?time"
@@ -123,6 +131,20 @@ def _plain(text: str) -> str:
 def _tells_nothing(text: str) -> bool:
     words = set(split_words(text)) - _load_small_talk()[1]
     return all(chat_weight(word) <= LITTLE for word in words)
+
+
+def may_ask(turn: str) -> bool:
+    """
+    Whether a turn is a question, says what is wanted, or is no sentence. That a person
+    states something does not mean that documents should be quoted on it.
+
+    >>> may_ask('opening hours please'), may_ask('I hate these opening hours!')
+    (True, False)
+    """
+    text = turn.lower()
+    if is_question(text) or _WANTS.search(text):
+        return True
+    return bool(text.strip()) and not _STATES.search(text)
 
 
 @lru_cache(maxsize=1)
@@ -221,23 +243,31 @@ class Grounder:
         Find what the reply to each conversation should rest on.
 
         :param histories: for each the turns before the reply, oldest first.
-        :return: for each the passages: of a question, only those that answer it, that
-            with the likeliest answer first, or, if none does, all that were found.
+        :return: for each the passages: only those that answer the last turn, that with
+            the likeliest answer first, or, if none does, all that were found. Only
+            questions are declined.
         """
         grounded: dict[int, TurnKnowledge] = {}
-        questions, statements = list[int](), list[int]()
+        asking, other = list[int](), list[int]()
         for place, history in enumerate(histories):
             turn = history[-1] if history else ''
             if self.reader is not None and (reply := courtesy(turn)):
                 grounded[place] = TurnKnowledge((), searched=True, courtesy=reply)
-            elif self.reader is not None and is_question(turn):
-                questions.append(place)
+            elif self.reader is not None and may_ask(turn):
+                asking.append(place)
             else:
-                statements.append(place)
-        for places, find in ((statements, self._find), (questions, self._answer)):
-            if places:
-                knowledge = find([histories[place] for place in places])
-                grounded |= dict(zip(places, knowledge, strict=True))
+                other.append(place)
+        if asking:
+            knowledge = self._answer([histories[place] for place in asking])
+            grounded |= dict(zip(asking, knowledge, strict=True))
+            other += [
+                place
+                for place in asking
+                if grounded[place].declined and not is_question(histories[place][-1])
+            ]
+        if other:
+            knowledge = self._find([histories[place] for place in other])
+            grounded |= dict(zip(other, knowledge, strict=True))
         return [grounded[place] for place in range(len(histories))]
 
     def _find(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:

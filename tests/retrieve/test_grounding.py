@@ -225,6 +225,18 @@ def test_small_talk_is_not_declined(grounders):
     assert ground(grounders, 'pumps').passages == ()
 
 
+def test_words_to_search_for_are_read_as_a_question(grounders):
+    for message in ('breakfast price please', 'I need the price of breakfast'):
+        turn_knowledge = ground(grounders, 'hotel', message)
+        assert turn_knowledge.question == message
+        assert 'breakfast' in turn_knowledge.quote.lower()
+    for message in ('I hate this breakfast!', 'swimming dolphins'):
+        turn_knowledge = ground(grounders, 'hotel', message)
+        assert not turn_knowledge.declined
+        assert not turn_knowledge.quote
+        assert turn_knowledge.courtesy
+
+
 def test_a_question_that_leans_on_the_one_before_is_read_with_it(grounders):
     first = ground(grounders, 'hotel', 'How much is breakfast?').quote
     turn_knowledge = ground(
