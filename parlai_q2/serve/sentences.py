@@ -100,7 +100,7 @@ class _Reply:
     :param visible: what people see of it so far.
     :param read: up to where that was scored, and ``sent``: up to where it was sent.
     :param before: the length of what was sent, and turned out to be thoughts.
-    :param held: other fields, such as thoughts, which go with the first sentence.
+    :param waiting: other fields, such as thoughts, which go with the first sentence.
     :param unscored: why it is not scored; None if it is.
     :param reason: why it stopped, or may be sent without a sentence that was verified.
     """
@@ -112,7 +112,7 @@ class _Reply:
     read: int = 0
     sent: int = 0
     before: int = 0
-    held: list[JsonObject] = field(default_factory=list)
+    waiting: list[JsonObject] = field(default_factory=list)
     has_thoughts: bool = False
     scores: list[tuple[Span, Score]] = field(default_factory=list)
     unscored: Unscored | None = None
@@ -144,13 +144,13 @@ class _Reply:
         self.unscored = self.unscored or unscored
         if self.unscored is not None:
             self._read_visible()
-            for held in self._release(len(self.visible)):
-                yield held
+            for ready in self._release(len(self.visible)):
+                yield ready
             if rest:
                 yield rest
             return
         if rest:
-            self.held.append(rest)
+            self.waiting.append(rest)
         # Without a mark, no sentence ends.
         if piece.strip(' ') and (piece.isspace() or any(c in '.!?\n ' for c in piece)):
             async for text in self._send(is_complete=False):
@@ -221,10 +221,10 @@ class _Reply:
         thoughts = split_message(self.raw.lstrip()).thoughts
         if thoughts and not self.has_thoughts:
             self.has_thoughts = True
-            if not any(THOUGHTS in fields for fields in self.held):
-                self.held.append({THOUGHTS: thoughts})
-        yield from self.held
-        self.held = []
+            if not any(THOUGHTS in fields for fields in self.waiting):
+                self.waiting.append({THOUGHTS: thoughts})
+        yield from self.waiting
+        self.waiting = []
         if text:
             yield {'content': text}
 
