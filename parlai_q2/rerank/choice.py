@@ -17,8 +17,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import inf, isfinite
-from typing import NamedTuple
+from math import inf, isfinite, log
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError
@@ -26,7 +25,9 @@ from parlai_q2.json_values import is_number
 from parlai_q2.options import Word
 from parlai_q2.rerank.candidate import NAMED, Candidate
 from parlai_q2.rerank.guards.words import states_nothing
+from parlai_q2.rerank.log_odds import logit, sigmoid
 from parlai_q2.rerank.ranking import Ranking
+from parlai_q2.scorers.shell import LANGUAGE
 from parlai_q2.text.questions import (
     is_yes_no_question,
     only_declines,
@@ -71,9 +72,9 @@ class Reason(Word):
 
     BEST = 'best score'
     BEST_AFTER_GUARDS = 'best score after the guards'
-    BEST_RELEVANCE = 'best score and relevance to the turn'
-    BEST_LIKELIHOOD = 'best score and likelihood'
-    BEST_COMBINED = 'best score, relevance and likelihood'
+    BEST_RELEVANCE = 'best combination of score and relevance'
+    BEST_LIKELIHOOD = 'best combination of score and likelihood'
+    BEST_COMBINED = 'best combination of score, relevance and likelihood'
     FIRST_ABOVE = 'first above the threshold'
     NONE_ABOVE = "none above the threshold: the generator's first"
     UNVERIFIABLE = "nothing to verify: the generator's first"
@@ -138,64 +139,46 @@ class Rule:
 Utility = Callable[[Candidate], float]
 
 
-class Weights(NamedTuple):
-    """
-    How much each part counts: exponents in a product.
-
-    :param value: of the score after the guards.
-    :param relevance: of the relevance to the turn.
-    :param right_answer: of how surely the reply is the right answer.
-    :param chat_relevance: of the relevance of a reply that greets or chats.
-    :param least_value: lower values count as this one. The scorer does not read the
-        turn, so that it rejects many short answers.
-    """
-
-    value: float
-    relevance: float
-    right_answer: float
-    chat_relevance: float
-    least_value: float
-
-
-# Fitted on development data: pools with labelled replies, pools made of questions, and
-# the wrong choices on BEGIN's (benchmarks/choice.py).
-IF_ASKED = Weights(0.5, 0.05, 1.5, chat_relevance=0.25, least_value=0.2)
-IF_NOT_ASKED = Weights(0.7, 0.05, 0.75, chat_relevance=0.025, least_value=0.03)
-# What replies are worth that claim nothing: the most of one that declines, and of one
-# that greets or chats.
-DECLINE_WORTH, CHAT_WORTH = 0.6, 0.6
-# How much relevance counts for the former: an exponent.
-DECLINE_RELEVANCE = 0.5
-# No part is so small that the others would not count.
-MIN_PART = 0.01
+# Fitted by benchmarks/fit_choice.py. What is added to the log odds that a reply is the
+# right answer: the weights of the logarithm of its value, and of how far its agreement
+# differs from what is typical.
+VALUE_WEIGHT, AGREEMENT_WEIGHT, TYPICAL_AGREEMENT = 0.76, 3.82, 0.1
+# Lower values count as this one. The scorer does not read the turn, so that it rejects
+# many short answers.
+LEAST_VALUE = 0.1
+# The log odds of a reply that declines, and what its relevance adds.
+DECLINE, DECLINE_RELEVANCE = -0.14, 2.54
+# Those of a reply that greets or chats, the weight of those of its relevance, and what
+# is added if the turn asks something. Set by hand, since few pools have such replies.
+CHAT, CHAT_RELEVANCE, CHAT_IF_ASKED = 3.0, 0.8, -3.4
 
 
 def combine(candidate: Candidate, turn_text: str = '') -> float:
     """
-    The worth of a candidate in [0, 1]: the product of powers of its value after the
-    guards, its relevance, and how surely it is the right answer; only its value if
-    relevance was not read.
+    The worth of a candidate, in [0, 1]: how surely a person would send it; its value
+    after the guards if relevance was not read.
 
     :param turn_text: the last turn.
 
-    >>> combine(Candidate('Five.', value=1.0, relevance=1.0, right_answer=1.0), 'Two?')
-    1.0
+    >>> fields = {'value': 0.9, 'relevance': 0.5}
+    >>> right = Candidate('Five.', right_answer=0.9, **fields)
+    >>> wrong = Candidate('Six.', right_answer=0.1, **fields)
+    >>> combine(right, 'How many?') > combine(wrong, 'How many?')
+    True
     """
-    value, relevance = _value(candidate), candidate.relevance
-    if relevance is None:
-        return value
+    if candidate.relevance is None:
+        return _value(candidate)
     if only_declines(candidate.text):
-        return float(DECLINE_WORTH * relevance**DECLINE_RELEVANCE)
-    weights = IF_ASKED if wants_reply(turn_text) else IF_NOT_ASKED
-    relevance = max(relevance, MIN_PART)
+        return sigmoid(DECLINE + DECLINE_RELEVANCE * candidate.relevance)
     if claims_nothing(candidate.text, turn_text):
-        return float(CHAT_WORTH * relevance**weights.chat_relevance)
-    right = 1.0 if candidate.right_answer is None else candidate.right_answer
-    return float(
-        max(value, weights.least_value) ** weights.value
-        * relevance**weights.relevance
-        * max(right, MIN_PART**2) ** weights.right_answer
-    )
+        asked = CHAT_IF_ASKED if wants_answer(turn_text) else 0.0
+        return sigmoid(CHAT + CHAT_RELEVANCE * logit(candidate.relevance) + asked)
+    right, agreement = candidate.right_answer, candidate.agreement
+    log_odds = 0.0 if right is None else logit(right)
+    log_odds += VALUE_WEIGHT * log(max(_value(candidate), LEAST_VALUE))
+    if agreement is not None:
+        log_odds += AGREEMENT_WEIGHT * (agreement - TYPICAL_AGREEMENT)
+    return sigmoid(log_odds)
 
 
 def wants_reply(turn_text: str) -> bool:
@@ -215,7 +198,9 @@ def claims_nothing(text: str, turn_text: str = '') -> bool:
     """
     if _SAYS_YES_OR_NO.match(text) and is_yes_no_question(turn_text):
         return False
-    return bool(text.strip()) and (only_declines(text) or states_nothing(text))
+    return bool(text.strip()) and (
+        only_declines(text) or only_greets(text) or states_nothing(text)
+    )
 
 
 def choose(
@@ -234,8 +219,9 @@ def choose(
     """
     if not passages:
         ordered, reason = tuple(candidates), str(Reason.NO_KNOWLEDGE)
-    elif not any(candidate.verifiable for candidate in candidates) and not any(
-        candidate.relevance is not None for candidate in candidates
+    elif not any(candidate.verifiable for candidate in candidates) and any(
+        candidate.relevance is None or _is_foreign(candidate)
+        for candidate in candidates
     ):
         ordered, reason = tuple(candidates), Reason.UNVERIFIABLE
     else:
@@ -347,6 +333,11 @@ def _sort(values: Sequence[float]) -> list[int]:
 
 def _value(candidate: Candidate) -> float:
     return 0.0 if candidate.value is None else candidate.value
+
+
+def _is_foreign(candidate: Candidate) -> bool:
+    """Whether its language, or that of the knowledge, is none that the models read."""
+    return candidate.score is not None and bool(candidate.score.parts.get(LANGUAGE))
 
 
 def _combined_value(candidate: Candidate, turn_text: str) -> float:

@@ -112,10 +112,10 @@ class Ranking:
             ``generator_score`` and ``mean_logprob`` (None if unknown or not finite),
             the fields of ``Score.to_dict`` but the signature (score and label are None
             for a candidate that was not scored), ``guards``, ``guarded_score``,
-            ``relevance`` and ``right_answer`` (None if not read), ``answer`` (a
-            ``Claim.to_dict`` or None), ``evidence`` (the score of the scorer that
-            explains, or None), ``chosen``, ``first`` (whether it was the generator's
-            first) and ``reason`` (of the chosen one).
+            ``relevance``, ``right_answer`` and ``agreement`` (None if not read),
+            ``answer`` (a ``Claim.to_dict`` or None), ``evidence`` (the score of the
+            scorer that explains, or None), ``chosen``, ``first`` (whether it was the
+            generator's first) and ``reason`` (of the chosen one).
         """
         first = self.first
         return [
@@ -131,6 +131,7 @@ class Ranking:
                     'guarded_score': candidate.value,
                     'relevance': candidate.relevance,
                     'right_answer': candidate.right_answer,
+                    'agreement': candidate.agreement,
                     'answer': candidate.answer.to_dict() if candidate.answer else None,
                     'evidence': (
                         candidate.evidence.to_dict() if candidate.evidence else None
@@ -215,6 +216,7 @@ def _read_row(row: Mapping[str, Any], number: int, signature: str) -> Candidate:
         guards=tuple(map(str, list_in(row, 'guards'))),
         relevance=_read_number(row, 'relevance'),
         right_answer=_read_number(row, 'right_answer'),
+        agreement=_read_number(row, 'agreement'),
         evidence=None if evidence is None else Score.from_dict(evidence),
         answer=None if answer is None else Claim.from_dict(answer),
     )

@@ -11,7 +11,7 @@ that says so is relevant.
 
 import re
 from collections.abc import Sequence
-from math import exp
+from math import log
 from typing import Any, Protocol
 
 from parlai_q2.claims import Claim, Evidence, Stance
@@ -20,6 +20,7 @@ from parlai_q2.models.relevance import AnswerLogits
 from parlai_q2.presets import Section, load_preset
 from parlai_q2.q2.compare import Question, judge
 from parlai_q2.rerank.guards.words import states_nothing
+from parlai_q2.rerank.log_odds import sigmoid
 from parlai_q2.scorers import backends
 from parlai_q2.text.questions import (
     asks_how_or_why,
@@ -71,10 +72,9 @@ class TurnReader:
     MARGIN_WEIGHT, MARGIN_BIAS, MAX_MARGIN = 0.7, -0.28, 12.0
     # How much less relevant a reply is that has no word of the knowledge's answer.
     OTHER_WORDS = 0.5
-    # How much the logit that a reply is the best one counts beside that of its support,
-    # and from where on; what each word that neither the knowledge nor the last two
-    # turns have leaves of the product.
-    BEST_EXPONENT, BEST_BIAS, UNFAMILIAR_FACTOR = 1.5, 2.0, 0.9
+    # Of the log odds that a reply is the right answer: a constant, and the weights of
+    # the log probability of its support and of the logit that it is the best one.
+    RIGHT_BIAS, SUPPORT_WEIGHT, BEST_WEIGHT = 0.46, 1.17, 0.55
     # Of a decline after a turn that asks nothing.
     NEEDLESS = 0.02
 
@@ -111,22 +111,23 @@ class TurnReader:
 
     def read_right_answers(self, pairs: Sequence[Pair]) -> list[float]:
         """See :class:`RelevanceReader`."""
-        logits = self._model.predict_answers(
+        return [
+            sigmoid(
+                self.RIGHT_BIAS
+                + self.SUPPORT_WEIGHT * log(sigmoid(logits.support))
+                + self.BEST_WEIGHT * logits.best
+            )
+            for logits in self.predict_answers(pairs)
+        ]
+
+    def predict_answers(self, pairs: Sequence[Pair]) -> list[AnswerLogits]:
+        """What the model says of B replies beside their turns and knowledge."""
+        return self._model.predict_answers(
             [
                 (turn.knowledge_text, turn.history, strip_chat(reply, turn.text))
                 for turn, reply in pairs
             ]
         )
-        return [
-            self._right_answer(turn, reply, predicted)
-            for (turn, reply), predicted in zip(pairs, logits, strict=True)
-        ]
-
-    def _right_answer(self, turn: Turn, reply: str, predicted: AnswerLogits) -> float:
-        familiar = stems(turn.knowledge_text) | stems(' '.join(turn.history[-2:]))
-        best: float = _sigmoid(predicted.best - self.BEST_BIAS) ** self.BEST_EXPONENT
-        known_words: float = self.UNFAMILIAR_FACTOR ** len(stems(reply) - familiar)
-        return _sigmoid(predicted.support) * best * known_words
 
     def _find_answers(
         self, turns: Sequence[Turn]
@@ -142,7 +143,7 @@ class TurnReader:
         answers: list[tuple[frozenset[str], float] | None] = [None] * len(turns)
         for n, (span, margin) in zip(asking, read, strict=True):
             margin = min(max(margin, -self.MAX_MARGIN), self.MAX_MARGIN)
-            certainty = _sigmoid(self.MARGIN_WEIGHT * margin + self.MARGIN_BIAS)
+            certainty = sigmoid(self.MARGIN_WEIGHT * margin + self.MARGIN_BIAS)
             answers[n] = (frozenset(stems(span.text) if span else ()), certainty)
         return answers
 
@@ -152,7 +153,7 @@ class TurnReader:
     def _relevance(
         self, reply: str, logit: float, answer: tuple[frozenset[str], float] | None
     ) -> float:
-        relevance = _sigmoid(logit)
+        relevance = sigmoid(logit)
         if answer is None or not answer[0]:
             return relevance
         words, certainty = answer
@@ -177,10 +178,6 @@ def strip_chat(reply: str, turn_text: str) -> str:
     ]
     text = ' '.join(kept) if kept and len(kept) < len(parts) else reply
     return text if asks_yes_no else _NEEDLESS_ANSWER.sub('', text)
-
-
-def _sigmoid(logit: float) -> float:
-    return 1 / (1 + exp(-logit))
 
 
 class AnswerComparer:

@@ -13,7 +13,7 @@ from typing import Any
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.knowledge import stripped
-from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.candidate import Candidate, with_agreement
 from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders, wants_reply
 from parlai_q2.rerank.guards import (
     GUARDS,
@@ -302,6 +302,7 @@ class Reranker:
             return
         places: list[tuple[int, int]] = []
         for b in read:
+            scored[b][:] = with_agreement(scored[b])
             places += [(b, n) for n in range(len(scored[b]))]
         values = reader.read_relevance(
             [(turns[b], scored[b][n].text) for b, n in places]

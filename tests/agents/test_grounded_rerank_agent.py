@@ -140,7 +140,7 @@ def test_commands_are_answered_and_leave_no_trace():
         clone.observe({'text': text, 'episode_done': False})
         answers.append(clone.act()['text'])
     assert answers[0].endswith('stick to this: 4 3 2')
-    assert answers[2].startswith('Chosen for: best score')
+    assert answers[2].startswith('Chosen for: best ')
     assert answers[3] == 'Knowledge: 4 3 2'
     assert answers[4].startswith('Type a message')
     assert clone.history.history_raw_strings == ['1 2 3 4', answers[1]]

@@ -119,7 +119,7 @@ def test_a_chat_with_commands(monkeypatch, capsys):
     assert '1 2 3 4' in output[1]
     assert 'Replies will stick to this: 4 3 2' in output[2]
     assert '[GroundedRerank]' in output[3]
-    assert 'Chosen for: best score' in output[4]
+    assert 'Chosen for: best ' in output[4]
     assert '4 3 2' in output[4]
     assert 'CHOSEN' in output[5]
     assert 'beam' in output[5]

@@ -238,6 +238,16 @@ def test_a_statement_asks_for_no_answer():
     assert not ranking.abstain
 
 
+def test_in_a_language_that_is_not_read_the_first_reply_stands():
+    foreign = [
+        replace(c, score=replace(c.score, parts={'language': 1.0}))
+        for c in candidates(0.5, 0.5, verifiable=False, relevances=[0.1, 0.9])
+    ]
+    assert order_and_reason(foreign, Rule()) == ((0, 1), Reason.UNVERIFIABLE)
+    read = candidates(0.5, 0.5, verifiable=False, relevances=[0.1, 0.9])
+    assert order_and_reason(read, Rule())[0] == (1, 0), 'such as two greetings'
+
+
 def test_it_abstains_by_the_score_and_not_by_what_the_guards_left_of_it():
     copy = replace(candidate(0, 0.9), value=0.5)
     assert not choose([copy], Rule(abstain_below=0.8), KNOWLEDGE).abstain

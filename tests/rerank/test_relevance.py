@@ -5,12 +5,18 @@ from dataclasses import replace
 import pytest
 
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, RerankBy, Reranker, Rule
+from parlai_q2.rerank.candidate import with_agreement
 from parlai_q2.rerank.choice import (
-    CHAT_WORTH,
+    AGREEMENT_WEIGHT,
+    CHAT,
+    CHAT_IF_ASKED,
+    CHAT_RELEVANCE,
+    DECLINE,
     DECLINE_RELEVANCE,
-    DECLINE_WORTH,
+    TYPICAL_AGREEMENT,
     combine,
 )
+from parlai_q2.rerank.log_odds import logit, sigmoid
 from parlai_q2.rerank.relevance import AnswerComparer, TurnReader, wants_span
 from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Turn
@@ -80,44 +86,63 @@ def test_a_batch_is_read_as_each_alone():
 
 
 @pytest.mark.parametrize(
-    'turn, text, parts, expected',
+    'turn, text, fields, expected',
     [
-        (QUESTION, 'x', (0.9, None, None), 0.9),
-        (QUESTION, 'x', (1.0, 1.0, 1.0), 1.0),
+        (QUESTION, 'x', {'value': 0.9}, 0.9),
+        (QUESTION, "I don't know.", {'relevance': 0.0}, sigmoid(DECLINE)),
         (
             QUESTION,
             "I don't know.",
-            (0.2, 0.5, None),
-            DECLINE_WORTH * 0.5**DECLINE_RELEVANCE,
+            {'relevance': 0.5, 'value': 0.9},
+            sigmoid(DECLINE + 0.5 * DECLINE_RELEVANCE),
         ),
-        ('Hi!', 'Hello!', (0.2, 1.0, None), CHAT_WORTH),
+        ('I like it.', 'Hello!', {'relevance': 0.5}, sigmoid(CHAT)),
+        (
+            'Hi!',
+            'Hello!',
+            {'relevance': 0.9},
+            sigmoid(CHAT + CHAT_RELEVANCE * logit(0.9)),
+        ),
+        (QUESTION, 'Hello!', {'relevance': 0.5}, sigmoid(CHAT + CHAT_IF_ASKED)),
+        (
+            QUESTION,
+            'x',
+            {'relevance': 0.1, 'value': 1.0, 'right_answer': 0.5, 'agreement': 0.2},
+            sigmoid(AGREEMENT_WEIGHT * (0.2 - TYPICAL_AGREEMENT)),
+        ),
     ],
 )
-def test_what_is_combined(turn, text, parts, expected):
-    candidate = Candidate(
-        text, **dict(zip(('value', 'relevance', 'right_answer'), parts, strict=True))
-    )
-    assert combine(candidate, turn) == pytest.approx(expected)
+def test_what_is_combined(turn, text, fields, expected):
+    assert combine(Candidate(text, **fields), turn) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    'turn, parts',
-    [
-        (QUESTION, ('value', 'relevance', 'right_answer')),
-        ('I like museums.', ('value', 'relevance', 'right_answer')),
-    ],
-)
-def test_every_part_counts(turn, parts):
-    best = Candidate('x', value=0.8, relevance=0.8, right_answer=0.8)
-    for part in parts:
-        worse = replace(best, **{part: 0.4})
-        assert 0 < combine(worse, turn) < combine(best, turn) < 1
+@pytest.mark.parametrize('part', ['value', 'right_answer', 'agreement'])
+def test_every_part_counts(part):
+    best = Candidate('x', value=0.8, relevance=0.8, right_answer=0.8, agreement=0.8)
+    worse = replace(best, **{part: 0.4})
+    assert 0 < combine(worse, QUESTION) < combine(best, QUESTION) < 1
 
 
-def test_after_a_statement_groundedness_counts_most():
-    grounded = Candidate('x', value=0.9, relevance=0.4, right_answer=0.6)
-    relevant = Candidate('x', value=0.4, relevance=0.9, right_answer=0.6)
-    assert combine(grounded, 'I like it.') > combine(relevant, 'I like it.')
+def test_no_part_rules_a_reply_out():
+    none = Candidate('x', value=0.0, relevance=0.0, right_answer=0.0, agreement=0.0)
+    sure = replace(none, value=1.0, relevance=1.0, right_answer=1.0, agreement=1.0)
+    assert 0 < combine(none, QUESTION) < combine(sure, QUESTION) < 1
+
+
+def test_agreement_is_of_words_with_the_other_candidates():
+    texts = ['It is red.', 'it is red', 'No.', '...']
+    red, again, no, nothing = with_agreement(list(map(Candidate, texts)))
+    assert red.agreement == again.agreement == pytest.approx(1 / 3)
+    assert no.agreement == nothing.agreement == 0
+    assert with_agreement([Candidate('It is red.')])[0].agreement is None
+    assert with_agreement([]) == []
+
+
+def test_what_many_candidates_say_is_chosen_among_equals():
+    alike = ['The museum opened.', 'So the museum opened!']
+    ranking = make_reranker().rank(MUSEUM, ['Anna Keller designed.', *alike], ['x'])
+    assert ranking.chosen.text == alike[0]
+    assert 'agreement' in ranking.rows()[0]
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def blocks():
         [POOL, PRICE], QUESTIONS, DIALOGUES, DIALOGUES, TWINS, DETECTOR
     )
     drawn = source.draw(random.Random(3))
-    return [next(drawn) for _ in range(1500)]
+    return [next(drawn) for _ in range(5000)]
 
 
 def labels(block, text):
@@ -154,7 +154,7 @@ def test_a_fifth_of_the_passages_is_held_out():
         ('reply_pools', 2017, 2017),
         ('fresh_pools', 571, 571),
         ('later_pools', 2428, 2428),
-        ('generated_pools', 182, 178),
+        ('generated_pools', 669, 646),
     ],
 )
 def test_the_labelled_pools(name, number, with_best):

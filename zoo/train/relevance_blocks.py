@@ -38,7 +38,7 @@ SHARES = {
     'replies': 0.02,
     'dialogues': 0.01,
     'courtesies': 0.02,
-    'choices': 0.6,
+    'choices': 2.0,
     'question_choices': 0.18,
     'dialogue_choices': 0.03,
     'chat_choices': 0.08,
