@@ -5,6 +5,7 @@ a greeting.
 """
 
 import re
+from functools import lru_cache
 
 from parlai_q2.text.normalize import composed
 from parlai_q2.text.overlap import rouge_words
@@ -247,7 +248,7 @@ def only_declines(text: str) -> bool:
     if len(text) > MAX_DECLINE_LENGTH or any(map(str.isdigit, text)):
         return False
     clauses = [c for c in _split_clauses(text) if not _is_courtesy(c)]
-    declines = [_DECLINES.search(clause) for clause in clauses]
+    declines = list(map(_is_decline, clauses))
     return any(declines) and all(
         is_decline or _BESIDE_DECLINES.match(clause)
         for clause, is_decline in zip(clauses, declines, strict=True)
@@ -281,6 +282,12 @@ def only_asks_listener(sentence: str) -> bool:
     )
 
 
+# The choice asks for the same replies several times.
+@lru_cache(maxsize=1024)
+def _is_decline(clause: str) -> bool:
+    return _DECLINES.search(clause) is not None
+
+
 def _is_courtesy(clause: str) -> bool:
     is_greeting = _GREETINGS.issuperset(rouge_words(clause))
     return is_greeting or _COURTESIES.fullmatch(clause) is not None
@@ -303,13 +310,15 @@ def _first_word(sentence: str) -> str:
     return word[0] if word else ''
 
 
-def _split_clauses(text: str) -> list[str]:
+# Several functions split the same text, one after the other.
+@lru_cache(maxsize=256)
+def _split_clauses(text: str) -> tuple[str, ...]:
     """
     The clauses of a text in lower case, without what they begin with and claims
     nothing.
 
     >>> _split_clauses("Sorry, I do n't know, and it's far.")
-    ["i don't know", "it's far"]
+    ("i don't know", "it's far")
     """
     text = ' '.join(composed(text).lower().replace('’', "'").split())
     text = _CLITIC.sub(r"'\1", _NEGATION.sub(r"\1n't", text))
@@ -319,4 +328,4 @@ def _split_clauses(text: str) -> list[str]:
             clause = clause[match.end() :]
         if clause:
             clauses.append(clause)
-    return clauses
+    return tuple(clauses)
