@@ -31,7 +31,7 @@ from parlai_q2.text.messages import Reply, split_message
 from parlai_q2.text.sentences import sentences
 from parlai_q2.turns import Span
 
-THOUGHTS = 'reasoning_content'
+THOUGHTS, NOTHING = 'reasoning_content', Reply('')
 SCORED, STOPPED = 'each sentence was scored', 'stopped before an unsupported sentence'
 
 
@@ -97,7 +97,7 @@ class _Reply:
     """
     A reply that grows, and what of it was sent.
 
-    :param visible: what people see of it so far.
+    :param reply: what people see of it so far, and its thoughts.
     :param read: up to where that was scored, and ``sent``: up to where it was sent.
     :param before: the length of what was sent, and turned out to be thoughts.
     :param waiting: other fields, such as thoughts, which go with the first sentence.
@@ -108,7 +108,7 @@ class _Reply:
     chat: GroundedChat
     request: ChatRequest
     raw: str = ''
-    visible: str = ''
+    reply: Reply = NOTHING
     read: int = 0
     sent: int = 0
     before: int = 0
@@ -143,7 +143,7 @@ class _Reply:
         unscored = find_unscored({'message': {**rest, 'content': '.'}})
         self.unscored = self.unscored or unscored
         if self.unscored is not None:
-            self._read_visible()
+            self._read()
             for ready in self._release(len(self.visible)):
                 yield ready
             if rest:
@@ -183,13 +183,13 @@ class _Reply:
         """Score the sentences that are complete, and give those that may be sent."""
         if self.is_stopped:
             return
-        reply = self._read_visible()
+        self._read()
         models = self.chat.plain_models
         if is_complete and self.raw:
             models.discard(self._model)
-            if not _begins_with_thoughts(self.raw, reply):
+            if not _begins_with_thoughts(self.raw, self.reply):
                 models.add(self._model)
-        elif self._model not in models and not reply.thoughts:
+        elif self._model not in models and not self.reply.thoughts:
             # What came so far may be thoughts, whose end has a tag.
             return
         spans, offset = sentences(self.visible[self.read :]), self.read
@@ -207,18 +207,22 @@ class _Reply:
                 for piece in self._release(self.read):
                     yield piece
 
-    def _read_visible(self) -> Reply:
-        reply = split_message(self.raw.lstrip())
-        if not reply.text.startswith(self.visible[: self.sent]):
+    @property
+    def visible(self) -> str:
+        """What people see of it so far."""
+        return self.reply.text
+
+    def _read(self) -> None:
+        """Read what came so far."""
+        sent, self.reply = self.visible[: self.sent], split_message(self.raw.lstrip())
+        if not self.visible.startswith(sent):
             self.before += self.sent
             self.read = self.sent = 0
-        self.visible = reply.text
-        return reply
 
     def _release(self, end: int) -> Iterator[JsonObject]:
         """What may be sent now: fields that were held, and the text up to a place."""
         text, self.sent = self.visible[self.sent : end], end
-        thoughts = split_message(self.raw.lstrip()).thoughts
+        thoughts = self.reply.thoughts
         if thoughts and not self.has_thoughts:
             self.has_thoughts = True
             if not any(THOUGHTS in fields for fields in self.waiting):
