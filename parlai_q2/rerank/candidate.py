@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import Any
 
 from parlai_q2.claims import Claim, Score
@@ -133,15 +134,16 @@ def with_agreement(candidates: Sequence[Candidate]) -> list[Candidate]:
     if len(candidates) < 2:
         return list(candidates)
     words = [frozenset(tokens(candidate.text)) for candidate in candidates]
-    shared = [
-        sum(len(own & other) / max(len(own | other), 1) for other in words)
-        - bool(own)  # Itself.
-        for own in words
-    ]
-    return [
-        replace(candidate, agreement=total / (len(candidates) - 1))
-        for candidate, total in zip(candidates, shared, strict=True)
-    ]
+    rated = []
+    for n, candidate in enumerate(candidates):
+        shares = [_share(words[n], other) for other in words[:n] + words[n + 1 :]]
+        rated.append(replace(candidate, agreement=fmean(shares)))
+    return rated
+
+
+def _share(words: frozenset[str], others: frozenset[str]) -> float:
+    """The share of words that both have among those that either has; 0 for none."""
+    return len(words & others) / max(len(words | others), 1)
 
 
 def first_distinct(candidates: Iterable[Candidate], number: int) -> list[Candidate]:

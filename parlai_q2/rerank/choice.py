@@ -171,8 +171,8 @@ def combine(candidate: Candidate, turn_text: str = '') -> float:
     if only_declines(candidate.text):
         return sigmoid(DECLINE + DECLINE_RELEVANCE * candidate.relevance)
     if claims_nothing(candidate.text, turn_text):
-        asked = CHAT_IF_ASKED if wants_answer(turn_text) else 0.0
-        return sigmoid(CHAT + CHAT_RELEVANCE * logit(candidate.relevance) + asked)
+        log_odds = CHAT + CHAT_RELEVANCE * logit(candidate.relevance)
+        return sigmoid(log_odds + wants_answer(turn_text) * CHAT_IF_ASKED)
     right, agreement = candidate.right_answer, candidate.agreement
     log_odds = 0.0 if right is None else logit(right)
     log_odds += VALUE_WEIGHT * log(max(_value(candidate), LEAST_VALUE))
