@@ -16,7 +16,6 @@ others.
 """
 
 import argparse
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import log
@@ -26,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.choice import OUTCOMES, balanced, outcome, qa_pools
+from parlai_q2.calibrate.fit import assign_folds, fit
 from parlai_q2.evaluate.pools import group_pools
 from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.rerank.candidate import with_agreement
@@ -136,7 +136,7 @@ def _outcome(reply: Mapping[str, Any]) -> str:
     return 'best' if reply['g'] != 0 and reply.get('best') else outcome(reply)
 
 
-class Choosers:
+class ChoiceFitter:
     """
     Fits weights on pools.
 
@@ -181,8 +181,10 @@ def print_constants(pools: Sequence[LabelledPool], weights: np.ndarray) -> None:
     judged = [pool for pool in pools if 'fine' not in pool.outcomes]
     features = np.concatenate([pool.features for pool in judged])
     sent = np.array([o == 'best' for pool in judged for o in pool.outcomes])
-    slope, intercept = _fit_logistic(features @ weights, sent)
-    weights, bias = SHARPNESS * slope * weights, SHARPNESS * intercept
+    # Each class counts as much as the other.
+    counts = np.where(sent, 1 / sent.mean(), 1 / (1 - sent.mean()))
+    line = fit((features @ weights)[:, None], sent, counts, ridge=0.0)
+    weights, bias = SHARPNESS * line.weights * weights, SHARPNESS * line.intercept
     claims = features[:, CLAIMS:].sum(1) == 0
     agreement = features[claims, FEATURES.index('agreement')].mean()
     right_bias = bias + weights[FEATURES.index('agreement')] * agreement
@@ -191,21 +193,6 @@ def print_constants(pools: Sequence[LabelledPool], weights: np.ndarray) -> None:
     for name, weight in list(zip(FEATURES, weights, strict=True))[:CHAT]:
         constant = bias if name == 'decline' else 0.0
         print(name.upper(), round(weight + constant, 2))
-
-
-def _fit_logistic(utilities: np.ndarray, sent: np.ndarray) -> tuple[float, float]:
-    """Slope and intercept of the log odds, as if every second reply were sent."""
-    from scipy.optimize import minimize
-
-    signs = np.where(sent, 1, -1)
-    counts = np.where(sent, 1 / sent.mean(), 1 / (1 - sent.mean()))
-
-    def loss(line: np.ndarray) -> float:
-        log_odds = line[0] * utilities + line[1]
-        return float((counts * np.logaddexp(0, -signs * log_odds)).mean())
-
-    slope, intercept = minimize(loss, [1.0, 0.0]).x
-    return float(slope), float(intercept)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -231,15 +218,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         pools += read
         names += [path] * len(read)
         weights += [float(weight) / len(read)] * len(read)
-    choosers = Choosers(pools, weights)
-    print_constants(pools, choosers.fit(range(len(pools))))
-    folds = [
-        int(hashlib.sha1(pool.passage.encode()).hexdigest(), 16) // 5 % FOLDS
-        for pool in pools
-    ]
+    fitter = ChoiceFitter(pools, weights)
+    print_constants(pools, fitter.fit(range(len(pools))))
+    folds = assign_folds(np.array([pool.passage for pool in pools]), FOLDS)
     chosen: list[str] = [''] * len(pools)
     for fold in range(FOLDS):
-        fitted = choosers.fit([n for n, f in enumerate(folds) if f != fold])
+        fitted = fitter.fit([n for n, f in enumerate(folds) if f != fold])
         for n, pool in enumerate(pools):
             if folds[n] == fold:
                 chosen[n] = pool.outcomes[int((pool.features @ fitted).argmax())]

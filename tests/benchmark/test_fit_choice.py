@@ -49,7 +49,7 @@ def make_pools(count, feature):
 @pytest.mark.parametrize('feature', range(fit_choice.CLAIMS))
 def test_the_feature_that_tells_the_best_reply_gets_the_weight(feature, capsys):
     pools = make_pools(60, feature)
-    weights = fit_choice.Choosers(pools, [1.0] * 60).fit(range(60))
+    weights = fit_choice.ChoiceFitter(pools, [1.0] * 60).fit(range(60))
     others = np.delete(weights, feature)
     assert weights[feature] > 4 * abs(others).max()
     fit_choice.print_constants(pools, weights)
@@ -58,7 +58,7 @@ def test_the_feature_that_tells_the_best_reply_gets_the_weight(feature, capsys):
 
 def test_pools_without_weight_do_not_count():
     pools = make_pools(60, 0) + make_pools(60, 1)
-    weights = fit_choice.Choosers(pools, [1.0] * 60 + [0.0] * 60).fit(range(120))
+    weights = fit_choice.ChoiceFitter(pools, [1.0] * 60 + [0.0] * 60).fit(range(120))
     assert weights[0] > 4 * abs(weights[1])
 
 
