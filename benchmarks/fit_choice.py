@@ -29,7 +29,7 @@ from parlai_q2.calibrate.fit import assign_folds, fit
 from parlai_q2.evaluate.pools import group_pools
 from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.rerank.candidate import with_agreement
-from parlai_q2.rerank.choice import LEAST_VALUE, claims_nothing
+from parlai_q2.rerank.choice import LEAST_VALUE, claims_nothing, rate_relevance
 from parlai_q2.rerank.log_odds import logit, sigmoid
 from parlai_q2.rerank.relevance import TurnReader
 from parlai_q2.tasks.begin.reader import read_file
@@ -42,14 +42,15 @@ FEATURES = (
     'support',
     'best',
     'agreement',
+    'relevance',
     'decline',
     'decline_relevance',
     'chat',
     'chat_relevance',
 )
-# The first features are of replies that claim something, the last ones of chat, whose
-# constants are set by hand.
-CLAIMS, CHAT = 4, 6
+# The first features are of replies that claim something, the last ones of chat. The
+# weights of chat and relevance are set by hand in the choice.
+CLAIMS, CHAT = 5, 7
 GAINS = {'best': 1.0, 'partly': 0.3, 'beside': 0.0, 'wrong': -1.5, 'fine': 0.0}
 FOLDS = 5
 # The weight of the weights' squares, for features with a standard deviation of 1.
@@ -84,6 +85,7 @@ def read_features(
                 log(sigmoid(predicted.support)),
                 predicted.best,
                 candidate.agreement or 0.0,
+                rate_relevance(candidate, turn.text),
             )
     return rows
 

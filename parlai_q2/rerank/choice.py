@@ -146,6 +146,10 @@ VALUE_WEIGHT, AGREEMENT_WEIGHT, TYPICAL_AGREEMENT = 0.76, 3.82, 0.1
 # Lower values count as this one. The scorer does not read the turn, so that it rejects
 # many short answers.
 LEAST_VALUE = 0.1
+# After a turn that asks something: the weight of the logarithm of the relevance, its
+# least value, and the typical logarithm, at which nothing is added. Set by hand: in the
+# pools of the fit, a true reply beside the point is rarer than in documents.
+RELEVANCE_WEIGHT, LEAST_RELEVANCE, TYPICAL_LOG_RELEVANCE = 0.3, 0.05, -0.5
 # The log odds of a reply that declines, and what its relevance adds.
 DECLINE, DECLINE_RELEVANCE = -0.14, 2.54
 # Those of a reply that greets or chats, the weight of those of its relevance, and what
@@ -178,7 +182,18 @@ def combine(candidate: Candidate, turn_text: str = '') -> float:
     log_odds += VALUE_WEIGHT * log(max(_value(candidate), LEAST_VALUE))
     if agreement is not None:
         log_odds += AGREEMENT_WEIGHT * (agreement - TYPICAL_AGREEMENT)
+    log_odds += RELEVANCE_WEIGHT * rate_relevance(candidate, turn_text)
     return sigmoid(log_odds)
+
+
+def rate_relevance(candidate: Candidate, turn_text: str) -> float:
+    """
+    How far the logarithm of a candidate's relevance differs from the typical one; 0
+    after a turn that asks nothing.
+    """
+    if candidate.relevance is None or not wants_answer(turn_text):
+        return 0.0
+    return log(max(candidate.relevance, LEAST_RELEVANCE)) - TYPICAL_LOG_RELEVANCE
 
 
 def wants_reply(turn_text: str) -> bool:

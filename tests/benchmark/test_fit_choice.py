@@ -26,9 +26,9 @@ def test_each_kind_of_reply_has_features_of_its_own():
     kinds = pool.features.astype(bool)
     assert pool.outcomes == ['best', 'wrong', 'beside', 'beside']
     assert kinds[:2, : fit_choice.CLAIMS].all()
-    assert not kinds[:2, 4:].any()
-    assert kinds[2].nonzero()[0].tolist() == [4, 5]
-    assert kinds[3].nonzero()[0].tolist() == [6, 7]
+    assert not kinds[:2, fit_choice.CLAIMS :].any()
+    assert kinds[2].nonzero()[0].tolist() == [5, 6]
+    assert kinds[3].nonzero()[0].tolist() == [7, 8]
     right, wrong = pool.features[:2]
     assert right[1] > wrong[1], 'the knowledge supports it'
 

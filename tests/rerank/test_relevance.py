@@ -1,6 +1,7 @@
 """Relevance: which candidates are read for it, and what it changes."""
 
 from dataclasses import replace
+from math import log
 
 import pytest
 
@@ -13,7 +14,9 @@ from parlai_q2.rerank.choice import (
     CHAT_RELEVANCE,
     DECLINE,
     DECLINE_RELEVANCE,
+    RELEVANCE_WEIGHT,
     TYPICAL_AGREEMENT,
+    TYPICAL_LOG_RELEVANCE,
     combine,
 )
 from parlai_q2.rerank.log_odds import logit, sigmoid
@@ -105,10 +108,16 @@ def test_a_batch_is_read_as_each_alone():
         ),
         (QUESTION, 'Hello!', {'relevance': 0.5}, sigmoid(CHAT + CHAT_IF_ASKED)),
         (
-            QUESTION,
+            'I like it.',
             'x',
             {'relevance': 0.1, 'value': 1.0, 'right_answer': 0.5, 'agreement': 0.2},
             sigmoid(AGREEMENT_WEIGHT * (0.2 - TYPICAL_AGREEMENT)),
+        ),
+        (
+            QUESTION,
+            'x',
+            {'relevance': 0.1, 'value': 1.0, 'right_answer': 0.5},
+            sigmoid(RELEVANCE_WEIGHT * (log(0.1) - TYPICAL_LOG_RELEVANCE)),
         ),
     ],
 )
@@ -116,7 +125,7 @@ def test_what_is_combined(turn, text, fields, expected):
     assert combine(Candidate(text, **fields), turn) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize('part', ['value', 'right_answer', 'agreement'])
+@pytest.mark.parametrize('part', ['value', 'relevance', 'right_answer', 'agreement'])
 def test_every_part_counts(part):
     best = Candidate('x', value=0.8, relevance=0.8, right_answer=0.8, agreement=0.8)
     worse = replace(best, **{part: 0.4})
