@@ -30,23 +30,6 @@ from parlai_q2.zoo.train.relevance_texts import (
     word_answer,
 )
 
-# How often each rule makes a block.
-SHARES = {
-    'labelled': 0.06,
-    'questions': 0.05,
-    'yes_no': 0.02,
-    'replies': 0.02,
-    'dialogues': 0.01,
-    'courtesies': 0.02,
-    'choices': 2.0,
-    'question_choices': 0.18,
-    'dialogue_choices': 0.03,
-    'chat_choices': 0.08,
-    'right_answers': 0.03,
-    'polarity': 0.04,
-    'twins': 0.08,
-    'replay': 0.12,
-}
 # What the detector's classes (entailed, neutral, contradicted, generic) say of support,
 # and the sources of its data that are like replies.
 SUPPORTED = {0: 1.0, 3: 1.0}
@@ -91,12 +74,11 @@ class BlockSource:
         self.twins = [t for t in twins if len(t['p']) < LONGEST_PASSAGE]
         self.pools = [p for p in pools if not is_held_out(p)]
         self.by_passage = _grouped(self.pools, lambda p: p['knowledge'][0])
-        rows = [
-            r
-            for r in questions
-            if r['a'] and '?' in r['q'] and len(r['c']) < LONGEST_PASSAGE
+        short = [
+            r for r in questions if '?' in r['q'] and len(r['c']) < LONGEST_PASSAGE
         ]
-        groups = _grouped(rows, lambda r: r['c'])
+        self.unanswerable = [r for r in short if not r['a']]
+        groups = _grouped([r for r in short if r['a']], lambda r: r['c'])
         self.several = [g for g in groups.values() if len(g) > 1]
         self.long = [g for g in groups.values() if len(sentences_of(g[0]['c'])) > 1]
         self.replies = [r for r in replies if r['h']]
@@ -104,33 +86,29 @@ class BlockSource:
         self.chat = [d for d in dialogues if d['f1'] < MOST_CHAT_F1]
         same = _grouped(self.dialogues, lambda d: d['k']).values()
         self.same_knowledge = [g for g in same if len(g) > 1]
-        self.unanswerable = [
-            r
-            for r in questions
-            if not r['a'] and '?' in r['q'] and len(r['c']) < LONGEST_PASSAGE
-        ]
         self._left: list[Pool] = []
 
     def draw(self, draw: random.Random) -> Iterator[TrainingBlock]:
-        rules = {
-            'labelled': self._labelled,
-            'questions': self._questions,
-            'yes_no': self._yes_no,
-            'replies': lambda d: _own_and_other(d.sample(self.replies, 3), d),
-            'dialogues': lambda d: _own_and_other(d.sample(self.dialogues, 2), d),
-            'courtesies': self._courtesies,
-            'choices': self._choices,
-            'question_choices': self._question_choices,
-            'dialogue_choices': self._dialogue_choices,
-            'chat_choices': self._chat_choices,
-            'right_answers': self._right_answers,
-            'polarity': self._polarity,
-            'twins': self._twins,
-            'replay': self._replay,
+        # How often each rule makes a block.
+        rules: dict[Callable[[random.Random], TrainingBlock], float] = {
+            self._labelled: 0.06,
+            self._questions: 0.05,
+            self._yes_no: 0.02,
+            lambda d: _own_and_other(d.sample(self.replies, 3)): 0.02,
+            lambda d: _own_and_other(d.sample(self.dialogues, 2)): 0.01,
+            self._courtesies: 0.02,
+            self._choices: 2.0,
+            self._question_choices: 0.18,
+            self._dialogue_choices: 0.03,
+            self._chat_choices: 0.08,
+            self._right_answers: 0.03,
+            self._polarity: 0.04,
+            self._twins: 0.08,
+            self._replay: 0.12,
         }
         while True:
-            (name,) = draw.choices(list(SHARES), list(SHARES.values()))
-            block = rules[name](draw)
+            (rule,) = draw.choices(list(rules), list(rules.values()))
+            block = rule(draw)
             if block.pairs:
                 yield blurred(block, draw)
 
@@ -263,7 +241,7 @@ class BlockSource:
             row = draw.choice(self.unanswerable)
             block = TrainingBlock([[row['q']]], knowledge=[row['c']])
             block.add(draw.choice(DECLINES), best={0: True})
-            own = draw.sample(self._beside(row['c'], row['q'], ''), 1)
+            own = draw.sample(sentences_of(row['c']) or [row['c']], 1)
             fragments = find_fragments(row['c'], '')
             if fragments:
                 own.append(word_answer(draw.choice(fragments), (), draw))
@@ -300,11 +278,6 @@ class BlockSource:
         if draw.random() < 0.15 and fragments:
             block = ask_again(row, draw.choice(fragments), draw)
         return block
-
-    def _beside(self, passage: str, question: str, answer: str) -> list[str]:
-        """Sentences of a passage, or the passage, without an answer."""
-        own = sentences_of(passage)
-        return [s for s in own if not answer or answer not in s] or [passage]
 
     def _dialogue_choices(self, draw: random.Random) -> TrainingBlock:
         """A person's reply beside those to other turns with the same knowledge."""
@@ -421,7 +394,7 @@ def _rates_knowledge(reply: Row, pool: Pool) -> bool:
     return reply['g'] == 'n' and only_declines(reply['text'])
 
 
-def _own_and_other(rows: Sequence[Row], draw: random.Random) -> TrainingBlock:
+def _own_and_other(rows: Sequence[Row]) -> TrainingBlock:
     """Turns of dialogues, each with its reply and those to the others."""
     block = TrainingBlock([list(row['h']) for row in rows])
     for n, row in enumerate(rows):

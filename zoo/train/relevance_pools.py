@@ -7,15 +7,13 @@ A pool has ``kind``, ``knowledge`` (passages), ``history`` (turns, the user's la
 is good; ``best`` says which ones people would send nevertheless.
 """
 
-import gzip
 import hashlib
-import json
-import lzma
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from parlai_q2.zoo.train.rows import read_rows as read_rows
 
 # A name or a number: the fragments of a passage that answer some question.
 FRAGMENT = re.compile(
@@ -30,13 +28,6 @@ _AUXILIARY = re.compile(
     r'(is|are|was|were|has been|have been|had been|can|could|will|may|must) '
     r'([^;:()]{6,110})[.!]$'
 )
-
-
-def read_rows(path: str) -> list[dict[str, Any]]:
-    """The rows of a file of JSON lines, which may be packed by gzip or xz."""
-    packed: dict[str, Callable[..., Any]] = {'.gz': gzip.open, '.xz': lzma.open}
-    with packed.get(Path(path).suffix, open)(path, 'rt', encoding='utf-8') as lines:
-        return [json.loads(line) for line in lines if line.strip()]
 
 
 def is_held_out(pool: Row) -> bool:

@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import json
 import lzma
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +47,6 @@ def passage_key(passage: str) -> str:
 def is_held_out(passage: str) -> bool:
     """Whether the rows of a passage are for validation, never for training."""
     return int(passage_key(passage), 16) % HELD_OUT == 0
-
-
-def pad_rows(rows: Sequence[Sequence[int]], value: int) -> list[list[int]]:
-    """Lists of token ids, padded on the right to the longest."""
-    longest = max(map(len, rows))
-    return [[*row, *[value] * (longest - len(row))] for row in rows]
 
 
 def _opener(path: str | Path) -> Callable[..., Any]:

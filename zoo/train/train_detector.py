@@ -20,10 +20,11 @@ from typing import Any
 
 import torch
 from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForSequenceClassification
 
 from parlai_q2.models.loading import load_model, load_tokenizer
-from parlai_q2.zoo.train.rows import Row, pad_rows, read_rows
+from parlai_q2.zoo.train.rows import Row, read_rows
 from parlai_q2.zoo.train.training import (
     LengthGroupedTrainer,
     add_adapter,
@@ -94,8 +95,8 @@ class Collator:
         tensors = {}
         for name, value in values.items():
             if name in texts[0]:
-                rows = [text[name] for text in texts]
-                tensors[name] = torch.tensor(pad_rows(rows, value))
+                rows = [torch.tensor(text[name]) for text in texts]
+                tensors[name] = pad_sequence(rows, True, value)
         tensors['labels'] = torch.tensor([text['label'] for text in texts])
         tensors['twins'] = torch.tensor(twins, dtype=torch.long).reshape(-1, 2)
         if any('teacher' in text for text in texts):

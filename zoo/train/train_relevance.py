@@ -14,9 +14,14 @@ import argparse
 import random
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import torch
+from torch.nn import functional as F
+from transformers import AutoModelForSequenceClassification as Classifier
+from transformers import AutoTokenizer
 
 from parlai_q2.models.relevance import OUTPUTS, add_knowledge, join_turns
 from parlai_q2.zoo.train.block import TrainingBlock
@@ -30,11 +35,12 @@ STEP, SORTED = 64, 60
 # The embeddings and the lowest layers stay as they are, which saves time.
 FROZEN_LAYERS = 4
 SMOOTHING = 0.03
-# Of the softmax over a turn's replies, and over a reply's turns.
 PAIR_WEIGHT = 0.5
-REPLY_WEIGHT, TURN_WEIGHT = 0.3, 0.4
-# Of the choice among a turn's replies, and among a reply's turns, for each of them.
-CHOICE_WEIGHT, CHOICE_TURN_WEIGHT = 0.6, 0.4
+# Of the softmax over a turn's replies and over a reply's turns, which are labelled by
+# how they answer, or by whether they are best.
+RELEVANCE_WEIGHTS, CHOICE_WEIGHTS = (0.3, 0.4), (0.6, 0.4)
+# Where all have more, they are as good as the best.
+LEAST_BEHIND = 0.6
 
 
 def steps_of(
@@ -71,75 +77,64 @@ def texts_of(block: TrainingBlock) -> list[tuple[str, str]]:
 
 def loss_of(blocks: Sequence[TrainingBlock], logits: Any) -> Any:
     """
-    Cross-entropy of both outputs, and of relevance among the replies to a turn and
-    among the turns of a reply.
+    The mean loss of a pair, of what its block has labels for.
 
     :param logits: [pairs of all blocks, 2].
     """
-    import torch
-    from torch.nn import functional as F
-
     total = logits.new_zeros(())
-    count = 0
     for block, rows in zip(blocks, logits.split([len(b.pairs) for b in blocks])):
-        pairs = block.pairs
-        count += len(pairs)
+        relevance = rows[:, 0]
+        total = total + ranking_loss(block, block.best, relevance, CHOICE_WEIGHTS)
         if block.knowledge:
-            places = [n for n, pair in enumerate(pairs) if pair in block.support]
+            places = [n for n, pair in enumerate(block.pairs) if pair in block.support]
             if places:
                 total = total + support_loss(block, rows[places, 1])
-            total = total + choice_loss(block, rows[:, 0])
-            continue
-        known = [n for n, pair in enumerate(pairs) if pair in block.relevance]
-        target = torch.tensor([block.relevance[pairs[n]] for n in known])
-        relevance = rows[known, 0]
-        total = total + F.binary_cross_entropy_with_logits(
-            relevance, SMOOTHING + (1 - 2 * SMOOTHING) * target, reduction='sum'
-        )
-        for side, weight in ((0, REPLY_WEIGHT), (1, TURN_WEIGHT)):
-            groups: dict[int, list[int]] = {}
-            for n, place in enumerate(known):
-                groups.setdefault(pairs[place][side], []).append(n)
-            for group in groups.values():
-                own = target[group]
-                if own.max() - own.min() > 0.4 and own.max() == 1:
-                    best = (own == 1).float()
-                    chosen = torch.log_softmax(relevance[group], 0)
-                    chosen = -(chosen * best / best.sum()).sum()
-                    total = total + weight * len(group) * chosen
-    return total / count
+        else:
+            labels = torch.tensor([block.relevance[pair] for pair in block.pairs])
+            total = total + smoothed_loss(relevance, labels)
+            weights = RELEVANCE_WEIGHTS
+            total = total + ranking_loss(block, block.relevance, relevance, weights)
+    return total / len(logits)
 
 
-def choice_loss(block: TrainingBlock, logits: Any) -> Any:
-    """Cross-entropy of a turn's best replies, and of a reply's right turn."""
-    import torch
+def smoothed_loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Binary cross-entropy with smoothed labels, summed."""
+    target = SMOOTHING + (1 - 2 * SMOOTHING) * labels
+    return F.binary_cross_entropy_with_logits(logits, target, reduction='sum')
 
+
+def ranking_loss(
+    block: TrainingBlock,
+    labels: Mapping[tuple[int, int], float],
+    logits: torch.Tensor,
+    weights: Sequence[float],
+) -> torch.Tensor:
+    """
+    Cross-entropy of the best of a turn's replies, and of a reply's turns.
+
+    :param labels: by context and reply; the best have 1.
+    :param weights: of the two.
+    """
     total = logits.new_zeros(())
-    for side, weight in ((0, CHOICE_WEIGHT), (1, CHOICE_TURN_WEIGHT)):
+    for side, weight in enumerate(weights):
         groups: dict[int, list[int]] = {}
         for n, pair in enumerate(block.pairs):
-            if pair in block.best:
+            if pair in labels:
                 groups.setdefault(pair[side], []).append(n)
         for group in groups.values():
-            best = torch.tensor([float(block.best[block.pairs[n]]) for n in group])
-            if 0 < best.sum() < len(group):
-                chosen = torch.log_softmax(logits[group], 0)
-                chosen = -(chosen * best / best.sum()).sum()
-                total = total + weight * len(group) * chosen
+            values = torch.tensor([float(labels[block.pairs[n]]) for n in group])
+            best = (values == 1).float()
+            if best.any() and values.min() < LEAST_BEHIND:
+                share = torch.log_softmax(logits[group], 0) * best / best.sum()
+                total = total - weight * len(group) * share.sum()
     return total
 
 
-def support_loss(block: TrainingBlock, support: Any) -> Any:
+def support_loss(block: TrainingBlock, support: torch.Tensor) -> torch.Tensor:
     """Cross-entropy of support, and of the right replies among those to a turn."""
-    import torch
-    from torch.nn import functional as F
-
-    target = torch.tensor(
-        [block.support[pair] for pair in block.pairs if pair in block.support]
-    )
-    loss = F.binary_cross_entropy_with_logits(
-        support, SMOOTHING + (1 - 2 * SMOOTHING) * target, reduction='sum'
-    )
+    labels = [block.support[pair] for pair in block.pairs if pair in block.support]
+    target = torch.tensor(labels)
+    loss = smoothed_loss(support, target)
     right, wrong = support[target == 1], support[target == 0]
     if len(right) and len(wrong):
         margins = F.softplus(wrong[None] - right[:, None])
@@ -149,8 +144,6 @@ def support_loss(block: TrainingBlock, support: Any) -> Any:
 
 def load_model(folder: str) -> Any:
     """The classifier with the outputs of a model of relevance."""
-    from transformers import AutoModelForSequenceClassification as Classifier
-
     model = Classifier.from_pretrained(
         folder,
         num_labels=len(OUTPUTS),
@@ -167,9 +160,6 @@ def load_model(folder: str) -> Any:
 
 def _keep_outputs(model: Any, folder: str) -> None:
     """Outputs that a model with fewer of them has stay as they are."""
-    import torch
-    from transformers import AutoModelForSequenceClassification as Classifier
-
     old = Classifier.from_pretrained(folder)
     if tuple(old.config.id2label.values()) == OUTPUTS[: old.config.num_labels]:
         with torch.no_grad():
@@ -178,24 +168,17 @@ def _keep_outputs(model: Any, folder: str) -> None:
 
 
 def train(args: argparse.Namespace) -> None:
-    import torch
-    from transformers import AutoTokenizer
-
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.threads)
+    # Computing in bf16 is twice as fast; the weights that are updated stay in fp32.
+    kind = getattr(torch, args.type)
     tokenizer = AutoTokenizer.from_pretrained(args.init)
     tokenizer.truncation_side = 'left'  # The last turn matters most.
-    # Computing in bf16 is twice as fast; the weights that are updated stay in fp32.
-    whole = load_model(args.init)
-    model = load_model(args.init).to(getattr(torch, args.type)).train()
-    model.load_state_dict(whole.state_dict())
-    for each in (whole, model):
-        for part in (each.bert.embeddings, *each.bert.encoder.layer[:FROZEN_LAYERS]):
-            part.requires_grad_(False)
-    both = zip(whole.parameters(), model.parameters(), strict=True)
-    pairs = [(w, m) for w, m in both if w.requires_grad]
-    weights = [w for w, _ in pairs]
-    head = len(list(whole.classifier.parameters()))
+    model = load_model(args.init).train()
+    for part in (model.bert.embeddings, *model.bert.encoder.layer[:FROZEN_LAYERS]):
+        part.requires_grad_(False)
+    weights = [w for w in model.parameters() if w.requires_grad]
+    head = len(list(model.classifier.parameters()))
     groups = [
         {'params': weights[:-head], 'peak': args.rate},
         {'params': weights[-head:], 'peak': HEAD_FACTOR * args.rate},
@@ -215,10 +198,10 @@ def train(args: argparse.Namespace) -> None:
     read, start, saved = 0, time.time(), 0.0
     steps = steps_of(source.draw(random.Random(args.seed)), args.seed)
     for step, blocks in enumerate(steps):
-        loss = loss_of(blocks, model(**encode(tokenizer, blocks)).logits.float())
+        with torch.autocast('cpu', kind, enabled=kind != torch.float32):
+            logits = model(**encode(tokenizer, blocks)).logits
+        loss = loss_of(blocks, logits.float())
         loss.backward()
-        for w, m in pairs:
-            w.grad, m.grad = m.grad.float(), None
         spent = (time.time() - start) / 60
         fraction = spent / args.minutes
         rate = min(1, (step + 1) / WARM_UP) * max(LEAST_RATE, 1 - fraction)
@@ -226,9 +209,7 @@ def train(args: argparse.Namespace) -> None:
             group['lr'] = group['peak'] * rate
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimizer.step()
-        with torch.no_grad():
-            for w, m in pairs:
-                m.copy_(w)
+        optimizer.zero_grad()
         losses.append(loss.item())
         read += sum(len(b.pairs) for b in blocks)
         if step % 20 == 0:
@@ -237,7 +218,7 @@ def train(args: argparse.Namespace) -> None:
         if spent - saved >= args.every or fraction >= 1:
             saved = spent
             folder = Path(args.out) / f'at_{spent:03.0f}'
-            whole.save_pretrained(folder)
+            model.save_pretrained(folder)
             tokenizer.save_pretrained(folder)
         if fraction >= 1:
             return

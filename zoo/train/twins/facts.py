@@ -269,14 +269,6 @@ DAYS = tuple(
 )
 
 
-class Service(NamedTuple):
-    """A rule, and a right and a wrong answer under it."""
-
-    knowledge: str
-    right: str
-    wrong: str
-
-
 def hour(n: int) -> str:
     """An hour of the day as it is said, 0 < n < 24."""
     return f'{n} am' if n < 12 else 'noon' if n == 12 else f'{n - 12} pm'
@@ -312,8 +304,9 @@ def draw_values(rng: random.Random) -> dict[str, Any]:
     }
 
 
-def draw_service(rng: random.Random) -> Service:
-    """One rule with its answers."""
+def service_twin(rng: random.Random) -> tuple[str, Twin]:
+    """A house rule, and a right and a wrong answer under it."""
     rule, values = rng.choice(forms(SERVICE_FILE)), draw_values(rng)
     chosen = (rule.head, rng.choice(rule.right), rng.choice(rule.wrong))
-    return Service(*(text.format(**values) for text in chosen))
+    knowledge, right, wrong = (text.format(**values) for text in chosen)
+    return knowledge, Twin('service', right, wrong)

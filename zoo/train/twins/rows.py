@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parlai_q2.zoo.train.rows import read_rows, write_rows
-from parlai_q2.zoo.train.twins.facts import draw_service, fact_twin
+from parlai_q2.zoo.train.twins.facts import fact_twin, service_twin
 from parlai_q2.zoo.train.twins.phrases import addition_twin, phrase_twin
 from parlai_q2.zoo.train.twins.quantities import quantity_twins
 from parlai_q2.zoo.train.twins.turned import turned_twins
@@ -273,8 +273,7 @@ def twin_rows(
     twins += join_twins(twins, rng)
     fact_pairs = [fact_twin(rng) for _ in range(FACTS)]
     twins += fact_pairs + list(join_twins(fact_pairs, rng))
-    services = (draw_service(rng) for _ in range(SERVICE))
-    twins += [(s.knowledge, Twin('service', s.right, s.wrong)) for s in services]
+    twins += [service_twin(rng) for _ in range(SERVICE)]
     human_pairs = list(find_human_twins(pairs, rng))
     twins += rng.sample(human_pairs, min(PEOPLE, len(human_pairs)))
     chatter = [
