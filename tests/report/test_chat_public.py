@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 import tracemalloc
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -19,13 +19,8 @@ from tests.report.chats import Scripted, ask
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def patience():
-    return 30.0
-
-
-@pytest.fixture
-def public(patience):
+@contextmanager
+def serving_others(patience):
     """A server that other machines can reach, which is also called ``chat.example``."""
     limits = Limits(patience=patience)
     with PageServer('0.0.0.0', 0, ['Chat.example'], limits) as server:
@@ -36,6 +31,33 @@ def public(patience):
         server.stop()
         thread.join(timeout=10)
         assert not thread.is_alive()
+
+
+@pytest.fixture(scope='module')
+def patient():
+    with serving_others(30.0) as server:
+        yield server
+
+
+@pytest.fixture
+def public(patient):
+    """The patient server with a new conversation, and nobody connected to it."""
+    patient.host.conversation = Scripted()
+    wait_until_left(patient)
+    return patient
+
+
+@pytest.fixture
+def impatient():
+    with serving_others(1.0) as server:
+        yield server
+
+
+def wait_until_left(server):
+    deadline = time.monotonic() + 10
+    while server.limits.open.total():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(
@@ -82,15 +104,14 @@ def token_of(server):
     return f'Authorization: Bearer {server.access.token}\r\n'.encode()
 
 
-@pytest.mark.parametrize('patience', [1.0])
 @pytest.mark.parametrize('complete', [True, False])
-def test_a_request_that_drips_is_ended_and_stops_nobody(public, complete):
+def test_a_request_that_drips_is_ended_and_stops_nobody(impatient, complete):
     began, answer = time.monotonic(), b''
     sent = b'POST /interact HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400\r\n'
-    sent += b'Content-Type: application/json\r\n' + token_of(public)
+    sent += b'Content-Type: application/json\r\n' + token_of(impatient)
     if complete:
         sent += b'\r\n'
-    with socket.create_connection(public.server_address[:2]) as slow:
+    with socket.create_connection(impatient.server_address[:2]) as slow:
         slow.sendall(sent)
         slow.settimeout(0.1)
         while time.monotonic() - began < 10:
@@ -99,26 +120,25 @@ def test_a_request_that_drips_is_ended_and_stops_nobody(public, complete):
                 answer = slow.recv(1000)
                 break
             except TimeoutError:
-                assert ask(public, 'GET', '/')[0] == 200
+                assert ask(impatient, 'GET', '/')[0] == 200
             except OSError:
                 break
     assert time.monotonic() - began < 8
     assert (b'408' in answer) == complete
 
 
-@pytest.mark.parametrize('patience', [1.0])
-def test_a_client_that_never_takes_its_answer_is_let_go(public):
-    public.host.conversation.state = lambda: {'turns': ['a' * 40_000_000]}
-    with socket.create_connection(public.server_address[:2]) as deaf:
-        head = b'GET /conversation HTTP/1.1\r\nHost: localhost\r\n' + token_of(public)
-        deaf.sendall(head + b'\r\n')
+def test_a_client_that_never_takes_its_answer_is_let_go(impatient):
+    impatient.host.conversation.state = lambda: {'turns': ['a' * 40_000_000]}
+    with socket.create_connection(impatient.server_address[:2]) as deaf:
+        head = b'GET /conversation HTTP/1.1\r\nHost: localhost\r\n'
+        deaf.sendall(head + token_of(impatient) + b'\r\n')
         began = time.monotonic()
         time.sleep(0.2)
-        assert public.limits.open.total() >= 1
-        while public.limits.open.total() and time.monotonic() - began < 10:
-            assert ask(public, 'GET', '/')[0] == 200
+        assert impatient.limits.open.total() >= 1
+        while impatient.limits.open.total() and time.monotonic() - began < 10:
+            assert ask(impatient, 'GET', '/')[0] == 200
             time.sleep(0.1)
-        assert public.limits.open.total() == 0
+        assert impatient.limits.open.total() == 0
 
 
 @pytest.mark.parametrize('sent', [b'', b'GET / HTTP/1.1\r\nHost: localhost\r\n'])
@@ -158,10 +178,7 @@ def test_connections_that_wait_for_answers_make_no_room(public):
         ended.set()
         for connection in connections:
             connection.close()
-    deadline = time.monotonic() + 10
-    while public.limits.open.total() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert public.limits.open.total() == 0
+    wait_until_left(public)
     assert ask(public, 'GET', '/')[0] == 200
 
 
