@@ -12,10 +12,11 @@ import parlai_q2.parlai  # noqa: F401
 from tests.filtering.toys import SCORER, TASK, WordScorer
 
 # Commands of ParlAI, each in a fork that has not yet imported anything of ours; all of
-# ParlAI's commands are imported before, once.
+# ParlAI's commands, and what they import when one is named, are imported before, once.
 PLAIN = """
 import json, os, sys
 import parlai.core.torch_agent, parlai.tasks.integration_tests.agents
+import projects.safety_bench.run_unit_tests
 from parlai.__main__ import main
 from parlai.core.script import setup_script_registry
 setup_script_registry()

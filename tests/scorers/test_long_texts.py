@@ -11,6 +11,7 @@ from parlai_q2.report.entries import explain_place
 from parlai_q2.report.terminal import render_score
 from parlai_q2.rerank import Reranker
 from parlai_q2.scorers import shell
+from parlai_q2.scorers.consistency import ClassifierScorer
 from parlai_q2.scorers.shell import UNREAD
 
 KNOWLEDGE = 'The Eiffel Tower is in Paris. It was built in 1889.'
@@ -61,15 +62,23 @@ def test_nothing_is_cut_where_words_are_dense(monkeypatch):
 
 FALSE_SENTENCES = [f'The tower was sold to Portugal by {n} aliens.' for n in range(3)]
 VERY_LONG = ' '.join(
-    [*(KNOWLEDGE.replace('1889', str(n)) for n in range(2000)), *FALSE_SENTENCES]
+    [*(KNOWLEDGE.replace('1889', str(n)) for n in range(500)), *FALSE_SENTENCES]
 )
 
 
+@pytest.fixture
+def reads_little(monkeypatch):
+    """A response that is read in part need not be a thousand words long."""
+    monkeypatch.setattr(ClassifierScorer, 'max_response_words', 200)
+
+
 @pytest.mark.parametrize('name', ['consistency', 'grounded_fast'])
-def test_of_a_very_long_response_what_the_knowledge_lacks_is_read(name, caplog):
+def test_of_a_very_long_response_what_the_knowledge_lacks_is_read(
+    name, caplog, reads_little
+):
     shell._warned.clear()
     scorer = load_scorer(name)
-    knowledge = [' '.join([KNOWLEDGE, *map(str, range(2000))])]
+    knowledge = [' '.join([KNOWLEDGE, *map(str, range(500))])]
     score, short = scorer.score(
         [Example(knowledge, VERY_LONG), Example(knowledge, FALSE)]
     )
@@ -83,8 +92,8 @@ def test_of_a_very_long_response_what_the_knowledge_lacks_is_read(name, caplog):
         assert VERY_LONG[claim.span.start : claim.span.end] == claim.span.text
 
 
-def test_people_are_told_what_was_not_read():
-    response = ' '.join(f'Word {n} is short.' for n in range(100, 500))
+def test_people_are_told_what_was_not_read(reads_little):
+    response = ' '.join(f'Word {n} is short.' for n in range(100, 200))
     (score,) = load_scorer('consistency').score([Example(KNOWLEDGE, response)])
     assert '50% of a text not read' in render_score(
         score, response, KNOWLEDGE, False, 120
