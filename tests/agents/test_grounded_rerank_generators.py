@@ -77,96 +77,58 @@ def check_commands(chat):
     assert chat.act()['text'].endswith('stick to this: 4 3 2')
 
 
-@pytest.mark.parametrize(
-    'name, options',
-    [
-        ('seq2seq', RECURRENT),
-        ('hred', RECURRENT),
-        ('image_seq2seq', SMALL),
-        ('transformer/generator', {**SMALL, 'variant': 'xlm'}),
-    ],
-)
-def test_generators_of_parlai(name, options):
-    agent = make_agent(
-        generator=name,
-        dict_tokenizer='space',
-        dict_file=f'{trained_generator()}.dict',
-        label_truncate=8,
-        candidate_strategies=SEVERAL,
-        rerank_by='score',
-        **options,
-    )
-    assert agent.opt['generator'] == name
-    check(agent)
-
-
-def test_bart():
-    opt = ParlaiParser(True, True).parse_kwargs(
-        model=AGENT,
-        generator='bart',
-        choose=TOY,
-        candidate_strategies=SEVERAL,
-        rerank_by='score',
-        dict_tokenizer='space',
-        dict_file=f'{trained_generator()}.dict',
-        label_truncate=8,
-        n_encoder_layers=1,
-        n_decoder_layers=1,
-        fp16=False,
-        no_cuda=True,
-        **SMALL,
-    )
-    # Keeps ParlAI from downloading the weights of the real one.
-    opt['converting'] = True
-    check(create_agent(opt))
-
-
-def test_our_own_encoder_decoder(tmp_path):
-    agent = make_agent(
-        generator=HF,
-        candidate_strategies=SEVERAL,
-        rerank_by='score',
-        hf_model=tiny_t5(tmp_path),
-        label_truncate=12,
-        beam_min_length=1,
-    )
-    check(agent)
-
-
-def test_gpt2(tmp_path):
+def write_gpt2(folder):
+    """Write a random GPT-2 of single bytes."""
     symbols = [*bytes_to_unicode().values(), '<|endoftext|>']
     vocabulary = {symbol: n for n, symbol in enumerate(symbols)}
-    (tmp_path / 'vocab.json').write_text(json.dumps(vocabulary), encoding='utf-8')
-    (tmp_path / 'merges.txt').write_text('#version: 0.2\n', encoding='utf-8')
-    (tmp_path / 'tokenizer_config.json').write_text('{"model_max_length": 64}')
+    (folder / 'vocab.json').write_text(json.dumps(vocabulary), encoding='utf-8')
+    (folder / 'merges.txt').write_text('#version: 0.2\n', encoding='utf-8')
+    (folder / 'tokenizer_config.json').write_text('{"model_max_length": 64}')
     config = GPT2Config(
         vocab_size=len(symbols), n_embd=16, n_layer=1, n_head=1, n_positions=128
     )
-    GPT2Model(config).save_pretrained(tmp_path)
-    agent = make_agent(
-        generator='hugging_face/gpt2',
-        model_name=str(tmp_path),
-        text_truncate=32,
-        label_truncate=12,
-        candidate_strategies=SEVERAL,
-        rerank_by='score',
-    )
-    check(agent)
+    GPT2Model(config).save_pretrained(folder)
+    return str(folder)
 
 
-def test_t5_is_searched_by_parlai_so_that_it_gives_a_list(tmp_path):
+ONE_LAYER = {**SMALL, 'n_encoder_layers': 1, 'n_decoder_layers': 1, 'fp16': False}
+# By their names: the options on the command line, and what is set where there are none:
+# to keep ParlAI from downloading weights, or since only hub names are allowed there.
+GENERATORS = {
+    'seq2seq': lambda folder: (RECURRENT, {}),
+    'hred': lambda folder: (RECURRENT, {}),
+    'image_seq2seq': lambda folder: (SMALL, {}),
+    'transformer/generator': lambda folder: ({**SMALL, 'variant': 'xlm'}, {}),
+    'bart': lambda folder: (ONE_LAYER, {'converting': True}),
+    'hugging_face/gpt2': lambda folder: (
+        {'model_name': write_gpt2(folder), 'text_truncate': 32, 'label_truncate': 12},
+        {},
+    ),
+    # Searched by ParlAI, so that it gives a list.
+    'hugging_face/t5': lambda folder: ({}, {'t5_model_arch': tiny_t5(folder)}),
+    # Our own.
+    HF: lambda folder: (
+        {'hf_model': tiny_t5(folder), 'label_truncate': 12, 'beam_min_length': 1},
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize('name', GENERATORS)
+def test_generators_of_parlai_and_our_own(name, tmp_path):
+    options, set_later = GENERATORS[name](tmp_path)
+    defaults = {'label_truncate': 8}
+    if not name.startswith('hugging_face') and name != HF:
+        dictionary = f'{trained_generator()}.dict'
+        defaults |= {'dict_tokenizer': 'space', 'dict_file': dictionary}
     opt = ParlaiParser(True, True).parse_kwargs(
-        model=AGENT,
-        generator='hugging_face/t5',
-        choose=TOY,
-        candidate_strategies=SEVERAL,
-        rerank_by='score',
-        label_truncate=8,
-        no_cuda=True,
-    )
-    # On the command line only hub names are allowed.
-    opt['t5_model_arch'] = tiny_t5(tmp_path)
-    check(create_agent(opt))
+        model=AGENT, generator=name, choose=TOY, explain='none', no_cuda=True,
+        guards=False, candidate_strategies=SEVERAL, rerank_by='score',
+        **{**defaults, **options},
+    )  # fmt: skip
+    agent = create_agent({**opt, **set_later})
+    assert agent.opt['generator'] == name
+    check(agent)
 
 
 RETRIEVING = {
