@@ -44,9 +44,9 @@ from parlai_q2.retrieve.search import (
 )
 from parlai_q2.retrieve.store import passage_name
 from parlai_q2.retrieve.words import chat_weight, split_words
-from parlai_q2.text.questions import asks_how_or_why, is_question, only_greets
+from parlai_q2.text.questions import asks_how_or_why, is_question
 from parlai_q2.text.selection import stems
-from parlai_q2.text.sentences import count_words, sentences
+from parlai_q2.text.sentences import count_words
 from parlai_q2.turns import Passage, heading_of
 
 # So many passages are found for a question, and the nearest read.
@@ -62,12 +62,6 @@ _STATES = re.compile(
     r'|am|is|are|was|were|has|have|had|do|does|did|will|would|can|could)\b'
 )
 _WANTS = re.compile(r"\b(?:i|we)(?: need|'d like| would like|'m looking for| want)\b")
-# What replies to small talk say beside that.
-_COURTEOUS = re.compile(
-    r"\b(?:(?:you are|you're) (?:very |most )?welcome|no (?:problem|worries)|any ?time"
-    r"|my pleasure|take care|(?:see|talk to) you|(?:i am|i'm)(?: doing)? (?:well|fine)"
-    r'|(?:happy|glad) (?:to|i could) (?:help|assist)|what can i do for you)\b'
-)
 # A word of at most this weight tells nothing in conversation.
 LITTLE = 0.3
 
@@ -93,8 +87,8 @@ def courtesy(text: str) -> str | None:
     >>> courtesy('Thanks a lot!'), courtesy('Thanks. How do I pay?')
     ("You're welcome!", None)
     """
-    replies, _ = _load_small_talk()
-    rest, reply = _plain(text), None
+    replies, beside = _load_small_talk()
+    rest, reply = ' '.join(text.lower().replace('’', "'").split()), None
     for pattern, answer in replies:
         rest, count = pattern.subn(' ', rest)
         if count and reply is None:
@@ -102,35 +96,8 @@ def courtesy(text: str) -> str | None:
     # "Good?" asks about something.
     if reply == replies[-1][1] and '?' in text:
         return None
-    return reply if _tells_nothing(rest) else None
-
-
-def only_small_talk(reply: str) -> bool:
-    """
-    Whether a reply to small talk claims nothing, by its words.
-
-    >>> only_small_talk("You're welcome! Bye."), only_small_talk('Hi! It is free.')
-    (True, False)
-    """
-    return all(
-        only_greets(span.text) or _only_greets(span.text) for span in sentences(reply)
-    )
-
-
-def _only_greets(sentence: str) -> bool:
-    rest = _COURTEOUS.sub(' ', _plain(sentence))
-    for pattern, _ in _load_small_talk()[0]:
-        rest = pattern.sub(' ', rest)
-    return _tells_nothing(rest)
-
-
-def _plain(text: str) -> str:
-    return ' '.join(text.lower().replace('’', "'").split())
-
-
-def _tells_nothing(text: str) -> bool:
-    words = set(split_words(text)) - _load_small_talk()[1]
-    return all(chat_weight(word) <= LITTLE for word in words)
+    words = set(split_words(rest)) - beside
+    return reply if all(chat_weight(word) <= LITTLE for word in words) else None
 
 
 def may_ask(turn: str) -> bool:

@@ -24,7 +24,6 @@ from parlai_q2.options import Word
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.choice import Reason
 from parlai_q2.rerank.subjects import SubjectKind, find_subject_kinds
-from parlai_q2.retrieve.grounding import only_small_talk
 from parlai_q2.runs.file_run import CALLS
 from parlai_q2.serve.batches import Batcher
 from parlai_q2.serve.metrics import Metrics, ServeStep
@@ -37,6 +36,7 @@ from parlai_q2.serve.request import (
 )
 from parlai_q2.serve.settings import ServeSettings
 from parlai_q2.text.messages import split_message, visible_text
+from parlai_q2.text.questions import only_greets
 from parlai_q2.text.sentences import sentences
 
 UPSTREAM = ('upstream',)
@@ -217,9 +217,7 @@ class GroundedChat:
         if unscored is None and request.courtesy:
             spoken = [visible_text(choice['message']) for choice in texts]
             polite = [
-                c
-                for c, text in zip(texts, spoken, strict=True)
-                if only_small_talk(text)
+                c for c, text in zip(texts, spoken, strict=True) if only_greets(text)
             ]
             if len(polite) >= request.choices:
                 replies, unscored = polite, Unscored.SMALL_TALK
