@@ -101,20 +101,15 @@ class Answer(NamedTuple):
 
 
 class AnswerReader:
-    """
-    Reads passages for the answers to questions.
+    """Reads passages for the answers to questions, with the shipped model."""
 
-    :param preset: whose question-answering model reads.
-    """
-
-    def __init__(self, preset: str = 'mini', **options: object):
+    def __init__(self) -> None:
         self._model = backend(
             SpanQuestionAnswerer,
-            load_preset(preset),
+            load_preset('mini'),
             Section.QUESTION_ANSWERING,
             reading=SpanChoice.JOINT,
             no_answer_threshold=ANY,
-            **options,
         )
 
     def read(self, pairs: Sequence[tuple[str, Passage]]) -> list[Answer]:

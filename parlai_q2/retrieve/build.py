@@ -9,7 +9,6 @@ has not changed is not read again, and a run that was stopped goes on where it w
 import json
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -44,7 +43,6 @@ from parlai_q2.retrieve.vectors import STATE, Vectors, make_vectors
 
 BUILDING, SETTINGS = 'building', 'settings.json'
 BUILDING_VECTORS = 'vectors-building'
-REMOVAL_TRIES, SECONDS_BETWEEN_TRIES = 20, 0.1
 REMEDY = 'Free some disk space, or choose another --outdir.'
 Progress = Callable[[int, int], Any]
 
@@ -55,7 +53,6 @@ def build(
     settings: Settings | None = None,
     *,
     documents: Documents | None = None,
-    seconds: float | None = None,
     report_document: Callable[[str], object] = lambda name: None,
     report_vectors: Progress = lambda count, total: None,
 ) -> tuple[Manifest, Changes]:
@@ -65,7 +62,6 @@ def build(
 
     :param index: its folder.
     :param documents: the documents, if they were looked for before.
-    :param seconds: how long one document may take to read.
     :param report_document: called with each document's name when it is done.
     :param report_vectors: called with how many passages have their vectors, and of how
         many.
@@ -85,7 +81,7 @@ def build(
         index.mkdir(parents=True, exist_ok=True)
         with _hold(index):
             builder = _Builder(index, settings, encoder)
-            return builder.build(documents, seconds, report_document, report_vectors)
+            return builder.build(documents, report_document, report_vectors)
 
 
 def _check_folder(index: Path) -> None:
@@ -125,7 +121,6 @@ class _Builder:
     def build(
         self,
         documents: Documents,
-        seconds: float | None,
         report_document: Callable[[str], object],
         report_vectors: Progress,
     ) -> tuple[Manifest, Changes]:
@@ -133,13 +128,13 @@ class _Builder:
         self._begin()
         store = Store(self.building, self.settings.language)
         next_key = _next_key(store, old_vectors)
-        updater = Updater(store, self.settings, next_key, seconds, report_document)
+        updater = Updater(store, self.settings, next_key, report_document)
         changes = updater.run(documents)
         write_left_out(self.index, documents, changes)
         store.finish()
         stored = store.documents()
         if not any(document.count for document in stored.values()):
-            _remove_folder(self.building)
+            shutil.rmtree(self.building, ignore_errors=True)
             why = f': {changes.refused[0]}' if changes.refused else '.'
             raise InputError(f'None of the documents could be read{why}')
         # Not whether this run changed anything: one before it, that was stopped, may
@@ -147,7 +142,7 @@ class _Builder:
         content = content_digest(self.settings, stored.values())
         has_same_vectors = (old_vectors is not None) == (self.encoder is not None)
         if self.old is not None and self.old.content == content and has_same_vectors:
-            _remove_folder(self.building)
+            shutil.rmtree(self.building, ignore_errors=True)
             _drop_others(self.index, self.old)
             return self.old, changes
         if self.encoder is not None:
@@ -176,8 +171,8 @@ class _Builder:
                 return
         # Vectors of passages that were split otherwise are of no use, either.
         for rest in (self.building, self.index / BUILDING_VECTORS):
-            _remove_folder(rest)
-        self.building.mkdir()
+            shutil.rmtree(rest, ignore_errors=True)
+        self.building.mkdir(exist_ok=True)
         if old is not None and old.settings.same_passages(self.settings):
             for path in (self.index / old.folder).iterdir():
                 if not path.name.endswith('.lock'):
@@ -238,22 +233,6 @@ def _link(path: Path, copy: Path) -> None:
         os.link(path, copy)
     except OSError:
         shutil.copyfile(path, copy)
-
-
-def _remove_folder(folder: Path) -> None:
-    """
-    Delete a folder if it is there, in several tries.
-
-    A thread of the search library may write a lock into it until it notices that the
-    index was closed.
-    """
-    for _ in range(REMOVAL_TRIES - 1):
-        shutil.rmtree(folder, ignore_errors=True)
-        if not folder.exists():
-            return
-        time.sleep(SECONDS_BETWEEN_TRIES)
-    with suppress(FileNotFoundError):
-        shutil.rmtree(folder)
 
 
 def _drop_others(index: Path, manifest: Manifest) -> None:

@@ -136,14 +136,12 @@ class Updater:
     Brings a store up to date.
 
     :param next_key: the number of the next passage.
-    :param seconds: how long one document may take to read; None: as long as by default.
     :param report: called with each document's name when it is done.
     """
 
     store: Store
     settings: Settings
     next_key: int
-    seconds: float | None = None
     report: Callable[[str], Any] = lambda name: None
 
     def run(self, documents: Documents) -> Changes:
@@ -153,8 +151,7 @@ class Updater:
             self.store.remove(name)
             changes.removed.append(name)
         committed = time.monotonic()
-        limits = {} if self.seconds is None else {'seconds': self.seconds}
-        with ReadingProcess(**limits) as process:
+        with ReadingProcess() as process:
             for name, path in documents.files.items():
                 try:
                     self._update(name, path, stored.get(name), process, changes)

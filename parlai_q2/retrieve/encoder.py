@@ -25,7 +25,7 @@ from parlai_q2.models.converted.engine import (
     effective_type,
 )
 from parlai_q2.models.converted.folder import read_model
-from parlai_q2.models.device import inference, length_batches, padded
+from parlai_q2.models.device import CPU, inference, length_batches, padded
 from parlai_q2.models.folder import identified, resolve
 from parlai_q2.models.loading import load_model, load_tokenizer, stored_folder
 from parlai_q2.models.tokens import Tokens, read_tokens
@@ -57,24 +57,23 @@ class TextEncoder:
     :raises ModelError: if its files cannot be read, or it is no encoder of texts.
     """
 
-    def __init__(self, reference: str, device: str = 'cpu'):
+    def __init__(self, reference: str):
         self.reference = reference
         self.identity = identified(ModelConfig(reference))
-        self.batch_size = BATCH_SIZE
         self.pooling, self.unit = Pooling.MEAN, True
         folder = stored_folder(reference)
         converted = folder and read_model(folder, ENCODER)
         self._converted: ConvertedEncoder | None = None
         if converted:
-            kind = effective_type(ComputeType.AUTO, device)
-            self._converted = ConvertedEncoder(converted, device, kind, BATCH_SIZE)
+            kind = effective_type(ComputeType.AUTO, CPU)
+            self._converted = ConvertedEncoder(converted, CPU, kind, BATCH_SIZE)
             self._tokens = read_tokens(converted.tokenizer)
             self._max_length = self._converted.most
             self.engine = f'ctranslate2-{kind}'
             return
         self.engine = 'transformers-float32'
         self.pooling, self.unit = _read_pooling(reference)
-        self._model = load_model(reference, self._class(), device)
+        self._model = load_model(reference, self._class(), CPU)
         tokenizer = load_tokenizer(reference)
         self._tokens = Tokens.of_transformers(tokenizer, reference)
         self._padding = tokenizer.pad_token_id or 0
@@ -133,14 +132,10 @@ class TextEncoder:
 
     def _read(self, inputs: Sequence[Any]) -> list[np.ndarray]:
         rows: list[Any] = [None] * len(inputs)
-        device = self._model.device
-        for batch in length_batches(
-            [len(text.ids) for text in inputs], self.batch_size
-        ):
-            ids = padded([inputs[i].ids for i in batch], self._padding).to(device)
-            masks = [inputs[i].attention_mask for i in batch]
-            mask = padded(masks, 0).to(device)  # [B, L]
-            with inference(device):
+        for batch in length_batches([len(text.ids) for text in inputs], BATCH_SIZE):
+            ids = padded([inputs[i].ids for i in batch], self._padding)
+            mask = padded([inputs[i].attention_mask for i in batch], 0)  # [B, L]
+            with inference(CPU):
                 output = self._model(input_ids=ids, attention_mask=mask)
                 if self.pooling == Pooling.POOLED:
                     vectors = output.pooler_output
@@ -149,15 +144,15 @@ class TextEncoder:
                 else:
                     hidden = output.last_hidden_state.float()  # [B, L, M]
                     vectors = (hidden * mask[..., None]).sum(1) / mask.sum(1)[:, None]
-            for i, row in zip(batch, vectors.float().cpu().numpy(), strict=True):
+            for i, row in zip(batch, vectors.float().numpy(), strict=True):
                 rows[i] = row
         return rows
 
 
 @lru_cache(maxsize=4)
-def load_encoder(reference: str, device: str = 'cpu') -> TextEncoder:
+def load_encoder(reference: str) -> TextEncoder:
     """An encoder, loaded once."""
-    return TextEncoder(reference, device)
+    return TextEncoder(reference)
 
 
 def _read_pooling(reference: str) -> tuple[Pooling, bool]:

@@ -45,14 +45,10 @@ LITERAL_BONUS, COMMON = 0.15, 0.3
 
 
 class Bm25:
-    """
-    Finds passages by their words.
+    """Finds passages by their words."""
 
-    :param weighted: whether words of conversation count less.
-    """
-
-    def __init__(self, store: Store, weighted: bool = True):
-        self.store, self.weighted = store, weighted
+    def __init__(self, store: Store):
+        self.store = store
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """As :meth:`~parlai_q2.retrieve.retriever.Retriever.search`."""
@@ -63,7 +59,7 @@ class Bm25:
         """What each word of a query counts."""
         words = dict.fromkeys(split_words(query, self.store.language))
         weights = dict.fromkeys(words, 1.0)
-        if self.weighted and self.store.language == 'english':
+        if self.store.language == 'english':
             # The "why" of "/why" is no word of conversation.
             literal_words = set(split_words(' '.join(find_literals(query))))
             weights |= {w: chat_weight(w) for w in words if w not in literal_words}
@@ -217,8 +213,7 @@ class Nearness:
     index needs no vectors for it.
     """
 
-    def __init__(self, encoder: str = SHIPPED_ENCODER):
-        self.encoder = encoder
+    def __init__(self) -> None:
         self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
         self._queries: dict[str, np.ndarray] = {}
 
@@ -243,7 +238,7 @@ class Nearness:
         vectors = np.stack(self._encode(texts))  # [N, M]
         if question not in self._queries:
             # Asked of passages, and then of their headings.
-            (query,) = load_encoder(self.encoder).queries([question])
+            (query,) = load_encoder(SHIPPED_ENCODER).queries([question])
             self._queries = {question: query}
         products: list[float] = (vectors @ self._queries[question]).tolist()
         return products
@@ -251,7 +246,7 @@ class Nearness:
     def _encode(self, texts: Sequence[str]) -> list[np.ndarray]:
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
-            vectors = load_encoder(self.encoder).passages(new)
+            vectors = load_encoder(SHIPPED_ENCODER).passages(new)
             self._vectors.update(zip(new, vectors, strict=True))
         encoded = [self._vectors[text] for text in texts]
         for text in texts:

@@ -237,25 +237,6 @@ def test_a_run_that_is_stopped_late_is_made_good_by_the_next(
     Index('index', verify=True)
 
 
-def test_a_lock_written_during_the_removal_of_a_folder_does_not_end_the_build(
-    folder, monkeypatch
-):
-    """The search library's threads do that for a moment after an index is closed."""
-    built()
-    rmdir, remaining = os.rmdir, [1, 1]
-
-    def remove(path, *args, **kwargs):
-        if str(path).endswith('building') and remaining:
-            remaining.pop()
-            raise OSError(39, 'Directory not empty')
-        rmdir(path, *args, **kwargs)
-
-    monkeypatch.setattr(os, 'rmdir', remove)
-    built()
-    assert not remaining
-    assert not Path('index/building').exists()
-
-
 def test_what_was_killed_in_a_commit_does_not_stand_in_the_way_of_the_next(tmp_path):
     before, after, remaining = (tmp_path / name for name in ('before', 'after', 'left'))
     before.mkdir()
