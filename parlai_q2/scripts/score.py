@@ -2,8 +2,6 @@
 
 import shutil
 import sys
-from collections.abc import Mapping
-from pathlib import Path
 
 from tqdm import tqdm
 
@@ -13,21 +11,17 @@ from parlai_q2.cli.file_command import (
     add_out_format,
     add_scale_options,
     make_later,
-    process_files,
     run_command_on_files,
 )
 from parlai_q2.cli.parser import add_fields_option
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
-from parlai_q2.errors import UnscoredError
-from parlai_q2.io.fields import NO_NAMES, read_fields
+from parlai_q2.io.fields import read_fields
 from parlai_q2.io.formats import Format
 from parlai_q2.io.read import read_example
 from parlai_q2.json_values import JsonObject
 from parlai_q2.options import OptionParser, Options
-from parlai_q2.runs.file_run import CHUNK_RECORDS, JobEngine, Line, LocalEngine
-from parlai_q2.runs.outputs import plan_outputs
+from parlai_q2.runs.file_run import CHUNK_RECORDS, Line
 from parlai_q2.runs.score_job import ScoreJob
-from parlai_q2.scorers.base import Scorer
 
 
 def add_options(parser: OptionParser) -> None:
@@ -62,53 +56,6 @@ def run(opt: Options) -> JsonObject:
     job = ScoreJob(make_later(scorer_from_opt, opt), read_fields(opt['fields']))
     show = show_scores if opt['show'] else None
     return run_command_on_files(opt, job, opt['measure'], show)
-
-
-def score_file(
-    infile: str | Path,
-    outfile: str | Path,
-    scorer: Scorer,
-    format: str | None = None,
-    show: bool = False,
-    engine: JobEngine | None = None,
-    chunk_size: int = CHUNK_RECORDS,
-    names: Mapping[str, str] = NO_NAMES,
-) -> JsonObject:
-    """
-    Score a file, resuming a run that was stopped.
-
-    :param infile: a file that :func:`~parlai_q2.io.read.read_records` can read.
-    :param outfile: receives one JSON line for each record, in order: the record's
-        fields, then ``kind``, ``score``, ``label``, ``fallback``, ``claims`` and
-        ``parts``, or ``error``.
-    :param scorer: the scorer; with an engine, one like the engine's.
-    :param format: the input's format, or None to infer it from the file's ending.
-    :param show: whether to print each response with its evidence, too.
-    :param engine: what runs a :class:`~parlai_q2.runs.score_job.ScoreJob`; by default
-        this process, with the scorer.
-    :param chunk_size: records in one call of the scorer.
-    :param names: as for :func:`~parlai_q2.io.read.read_records`.
-    :return: the summary that is written beside the output; ``bad`` counts the records
-        that could not be scored.
-    :raises InputError: when the input cannot be read, has no good record or changes
-        during the run, or another run is writing this output.
-    """
-    job = ScoreJob(lambda device: scorer, names)
-    outputs = plan_outputs(str(infile), str(outfile))
-    outputs.check()
-    summary = process_files(
-        outputs,
-        engine or LocalEngine(job),
-        job,
-        scorer.name,
-        format=format,
-        size=chunk_size,
-        show=show_scores if show else None,
-        allow_errors=True,
-    )
-    if summary.get('records') and summary['bad'] == summary['records']:
-        raise UnscoredError(f'None of the records in {infile} could be scored.')
-    return summary
 
 
 def show_scores(lines: list[Line]) -> None:

@@ -13,9 +13,9 @@ import traceback
 import pytest
 
 from parlai_q2.scripts.filter import FilterScript
-from parlai_q2.scripts.score import score_file
 from tests.filtering import toys as filter_toys
 from tests.runs.toys import K, ToyScorer, write_records
+from tests.scoring import score_file
 
 KILLED = -9
 # What changes files: the process is killed before one of these calls.

@@ -7,9 +7,9 @@ from parlai_q2.filtering.judge import Policy, judge_batches, make_batches
 from parlai_q2.runs.file_run import LocalEngine
 from parlai_q2.runs.label_scores import KeptScores, LabelJob
 from parlai_q2.runs.score_job import ScoreJob
-from parlai_q2.scripts.score import score_file
 from tests.files import read_lines
 from tests.runs.toys import K, ToyScorer, maker, write_records
+from tests.scoring import score_file
 
 
 class Losing(LocalEngine):

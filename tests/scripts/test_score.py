@@ -10,8 +10,8 @@ from parlai_q2.errors import InputError, UnscoredError
 from parlai_q2.runs.file_run import LocalEngine
 from parlai_q2.runs.score_job import ScoreJob
 from parlai_q2.scorers import load_scorer
-from parlai_q2.scripts.score import score_file
 from tests.files import read_lines, write_lines
+from tests.scoring import score_file
 
 K = 'Sephora is a French chain founded in 1969.'
 RECORDS = [
@@ -60,7 +60,8 @@ def test_evidence_fits_the_terminal_and_each_response_stands_apart(
     record = {'knowledge': 'Bees dance. ' * 20, 'response': 'They dance. ' * 20}
     infile.write_text(f'{json.dumps(record)}\n' * 2)
     monkeypatch.setenv('COLUMNS', '50')
-    score_file(infile, out, load_scorer('precision'), show=True)
+    options = ['--infile', str(infile), '--outfile', str(out), '--show']
+    run_command('score', *options, measure='precision')
     first_text, other, _ = capsys.readouterr().out.split('\n\n')
     assert first_text == other
     assert first_text.startswith('score')
@@ -132,8 +133,9 @@ def test_an_input_that_changes_meanwhile_ends_the_run(tmp_path, monkeypatch, cha
 def test_where_nothing_can_be_scored_the_command_fails(tmp_path, content):
     infile, out = tmp_path / 'in.jsonl', tmp_path / 'out.jsonl'
     infile.write_text(f'{content}\n{content}\n')
-    with pytest.raises(InputError, match='None of the records'):
-        score_file(infile, out, load_scorer('precision'))
+    options = {'infile': str(infile), 'outfile': str(out), 'measure': 'precision'}
+    with pytest.raises(UnscoredError, match='None of the 2 records'):
+        run_command('score', **options)
     assert len(read_lines(out)) == 2
 
 
