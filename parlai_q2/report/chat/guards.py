@@ -12,7 +12,6 @@ header, never in a cookie, which other programs of this machine would be sent as
 import ipaddress
 import json
 import secrets
-import time
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, NoReturn
@@ -30,8 +29,6 @@ from parlai_q2.turns import without_surrogates
 MAX_TEXT = 8_000
 MAX_KNOWLEDGE = 20_000
 MAX_REQUEST = 500_000
-# Requests of one machine: so many at once, and then so many in a second.
-BURST, PER_SECOND = 240, 10.0
 # What needs no token: the page, which holds nothing of the conversation.
 OPEN_PATHS = ('/',)
 
@@ -108,34 +105,6 @@ class Access:
             )
 
 
-class Rates:
-    """How many requests each machine may still make: a bucket that fills up again."""
-
-    def __init__(self, burst: int = BURST, per_second: float = PER_SECOND):
-        self.burst, self.per_second = burst, per_second
-        # Each machine's requests left, and when that was counted.
-        self._remaining: dict[str, tuple[float, float]] = {}
-
-    def count(self, address: str) -> None:
-        """Count a request, or refuse it."""
-        now = time.monotonic()
-        remaining = self._refill(address, now)
-        if remaining < 1:
-            raise RequestError(
-                HTTPStatus.TOO_MANY_REQUESTS,
-                'Too many requests from this machine. Wait a few seconds.',
-            )
-        self._remaining[address] = remaining - 1, now
-        if len(self._remaining) > 1000:
-            full = [a for a in self._remaining if self._refill(a, now) >= self.burst]
-            for other in full:
-                del self._remaining[other]
-
-    def _refill(self, address: str, now: float) -> float:
-        remaining, then = self._remaining.get(address, (float(self.burst), now))
-        return min(float(self.burst), remaining + (now - then) * self.per_second)
-
-
 class Guarded:
     """
     Lets an application hear only what passes, and adds the headers of every answer.
@@ -143,8 +112,8 @@ class Guarded:
     :param app: what answers the requests that pass.
     """
 
-    def __init__(self, app: ASGIApp, access: Access, rates: Rates | None = None):
-        self.app, self.access, self.rates = app, access, rates or Rates()
+    def __init__(self, app: ASGIApp, access: Access):
+        self.app, self.access = app, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -167,7 +136,6 @@ class Guarded:
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
         self.access.check(scope['path'], headers)
-        self.rates.count(str((scope.get('client') or ('',))[0]))
         if scope['method'] == 'POST':
             _check_body(headers)
 
