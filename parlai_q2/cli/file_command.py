@@ -213,7 +213,7 @@ class Reporter:
         self._read = 0
         # The size of the standard input is not known and counts as 0.
         total = sum(read_state(pair.infile)['size'] for pair in outputs.files)
-        self.progress = log.Progress(name, total or None, job.unit, 0, 0)
+        self.progress = log.InputProgress(name, total or None, job.unit)
         self.summaries: list[JsonObject] = []
         self.complaints: list[str] = []
 
@@ -229,7 +229,7 @@ class Reporter:
                 f'Continuing after the {run.resumed} {self._job.unit} already '
                 f'{self._job.participle}.'
             )
-            self.progress.skip(run.resumed, run.resumed_end)
+            self.progress.read(run.resumed, self._read + run.resumed_end)
 
     def write(self, lines: list[Line], end: int) -> None:
         """Log the errors in lines, and how far the run is."""
@@ -238,7 +238,7 @@ class Reporter:
                 self._problems.add(line['error'])
         if self._show:
             self._show(lines)
-        self.progress.update(len(lines), self._read + end)
+        self.progress.read(len(lines), self._read + end)
 
     def finish(self, run: FileRun) -> None:
         """Log what came of a file."""

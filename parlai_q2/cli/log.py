@@ -5,12 +5,11 @@ printed in the same form. Progress is a bar on a terminal, and elsewhere (a log,
 cluster job) a line from time to time.
 """
 
+import io
 import logging
 import sys
 import time
 from collections.abc import Callable
-from datetime import timedelta
-from types import TracebackType
 
 from tqdm import tqdm
 
@@ -22,9 +21,8 @@ debug, info, warning, error = logger.debug, logger.info, logger.warning, logger.
 MAX_LOGGED = 20
 # Seconds between two lines.
 EVERY = 10.0
-# tqdm's own speed would include the time it takes to load models, so the description
-# shows ours instead.
-BAR = '{percentage:3.0f}%|{bar:20}| {desc}'
+LINE = '{desc}: {n_fmt}/{total_fmt}{unit} [{elapsed}<{remaining}, {rate_fmt}{postfix}]'
+BAR = f'{{percentage:3.0f}}%|{{bar:20}}| {LINE}'
 
 
 class Problems:
@@ -107,101 +105,56 @@ def show_log(level: int = logging.INFO) -> None:
         logger.addHandler(CommandHandler())
 
 
-class Progress:
+class Progress(tqdm):
     """
-    A context manager that counts what is done. A run that was long enough for a line
-    of the log has another one at its end, unless that is an error.
+    A bar on a terminal; elsewhere a line of the log now and then and, if there was one,
+    at the end.
 
     :param total: how much there is to do; None if unknown.
     :param start: how much of it an earlier run has done.
-    :param place: how far in the input that run came, where ``total`` is the input's
-        size in bytes, as the number of its records is known only at its end.
     """
 
-    def __init__(
-        self,
-        name: str,
-        total: int | None,
-        unit: str,
-        start: int = 0,
-        place: int | None = None,
-    ):
-        self._name, self._total, self._unit = name, total, unit
-        self._done, self._place = start, start if place is None else place
-        self._by_place = place is not None
-        self._began = self._logged_at = time.monotonic()
-        self._logged: int | None = None
-        # Speed is measured from the first result (time, units, place), so that it does
-        # not include starting and loading models.
-        self._since: tuple[float, int, int] | None = None
-        self._bar: tqdm | None = None
-        if sys.stderr.isatty() and logger.isEnabledFor(logging.INFO):
-            self._bar = tqdm(total=total, bar_format=BAR if total else '{desc}')
-            self._draw(self._bar)
+    def __init__(self, name: str, total: int | None, unit: str, start: int = 0):
+        self._is_bar = sys.stderr.isatty() and logger.isEnabledFor(logging.INFO)
+        options = {} if self._is_bar else {'mininterval': EVERY, 'delay': EVERY}
+        # The lines of the log are not tqdm's to write.
+        file = sys.stderr if self._is_bar else io.StringIO()
+        super().__init__(
+            desc=name,
+            total=total,
+            unit=f' {unit}',
+            initial=start,
+            file=file,
+            bar_format=BAR if self._is_bar and total else LINE,
+            **options,
+        )
 
-    def __enter__(self) -> 'Progress':
-        return self
+    def display(self, msg: str | None = None, pos: int | None = None) -> None:
+        """Show how far it is."""
+        if self._is_bar:
+            super().display(msg, pos)
+        else:
+            info(str(self))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._bar.close()
-        elif kind is None and self._logged not in (None, self._done):
-            self._log()
-
-    def skip(self, count: int, place: int) -> None:
+    def skip(self, count: int) -> None:
         """Note what an earlier run has done; it does not count for the speed."""
-        self._done += count
-        self._place += place
-        if self._bar is not None:
-            self._draw(self._bar)
-
-    def update(self, count: int, place: int | None = None) -> None:
-        """
-        Report the units done since the last call, and how far the input is done by now
-        where that is what is measured.
-        """
-        self._done += count
-        if self._total and not self._by_place:
-            # An episode is finished even if it has more turns than were wanted.
-            self._total = max(self._total, self._done)
-        self._place = self._done if place is None else place
-        if self._since is None:
-            self._since = time.monotonic(), self._done, self._place
-        if self._bar is not None:
-            self._draw(self._bar)
-        elif time.monotonic() - self._logged_at >= EVERY:
-            self._log()
-
-    def _draw(self, bar: tqdm) -> None:
-        bar.n = min(self._place, self._total or self._place)
-        bar.set_description_str(f'{self._name}: {self._state()}')
-
-    def _log(self) -> None:
-        self._logged_at, self._logged = time.monotonic(), self._done
-        share = ''
-        if self._by_place and self._total:
-            share = f'{min(1.0, self._place / self._total):.1%}, '
-        info(f'{self._name}: {share}{self._state()}')
-
-    def _state(self) -> str:
-        """What is done, how fast, and how long the rest will take."""
-        now, speed, remaining = time.monotonic(), '', ''
-        if self._since is not None and self._place > self._since[2]:
-            seconds = max(now - self._since[0], 1e-9)
-            speed = f', {(self._done - self._since[1]) / seconds:,.1f} a second'
-            if self._total:
-                rest = max(0, self._total - self._place)
-                pace = seconds / (self._place - self._since[2])
-                remaining = f', {_duration(pace * rest)} left'
-        total = f' of {self._total:,}' if self._total and not self._by_place else ''
-        amount = f'{self._done:,}{total} {self._unit}{speed}'
-        return f'{amount}, {_duration(now - self._began)} elapsed{remaining}'
+        self.n += count
+        self.initial += count
 
 
-def _duration(seconds: float) -> str:
-    return str(timedelta(seconds=round(seconds)))
+class InputProgress(Progress):
+    """
+    The progress in an input that is measured in bytes, as the number of its records is
+    known only at its end.
+    """
+
+    def __init__(self, name: str, total: int | None, unit: str):
+        super().__init__(name, total, 'B')
+        self.unit, self.unit_scale = 'B', True
+        self._records, self._noun = 0, unit
+
+    def read(self, count: int, place: int) -> None:
+        """Report further records, and how far the input has been read by now."""
+        self._records += count
+        self.set_postfix_str(f'{self._records:,} {self._noun}', refresh=False)
+        self.update(place - self.n)

@@ -213,7 +213,7 @@ def write_filtered(
                 drop(conversations(episode, keep=False))
                 summary.add(episode)
                 if is_cached():
-                    bar.skip(len(episode), len(episode))
+                    bar.skip(len(episode))
                 else:
                     bar.update(len(episode))
         reuse = judge.reuse
