@@ -5,10 +5,10 @@ resumes and another threshold needs no new scores.
 """
 
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
 
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
@@ -44,7 +44,6 @@ from parlai_q2.runs.file_run import JobEngine, LocalEngine
 from parlai_q2.runs.label_scores import KeptScores, LabelJob
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer
 from parlai_q2.scorers.roles import Role
-from parlai_q2.signature import Signature
 
 
 @register_script('filter', aliases=['q2_filter'])
@@ -90,18 +89,17 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> JsonObject:
 
     :param size: the least number of labels in one call of the scorer.
     """
-    # First what fails soonest, with a name that does not exist.
-    source, labelling = source_from_opt(opt), label_engine_from_opt(opt, Role.CHOOSE)
-    tasks = tasks_from_opt(opt)
-    problems = log.Problems('Not scored')
     # With Ray there is no score cache, so the scores stay in their file.
     stay = opt.get('engine') == EngineName.RAY
+    # First what fails soonest, with a name that does not exist.
+    source = source_from_opt(opt)
+    scorer = judge_from_opt(opt, Role.CHOOSE, cache=not stay)
+    tasks = tasks_from_opt(opt)
+    problems = log.Problems('Not scored')
     path = outfile.with_suffix(SCORES)
-    with labelling.engine as engine:
-        policy = policy_from_opt(opt, labelling.threshold, Role.CHOOSE)
-        judge = Judge(opt['choose'], engine.signature)
-        if labelling.scorer is not None:
-            judge = Judge.from_scorer(labelling.scorer)
+    policy = policy_from_opt(opt, scorer.threshold, Role.CHOOSE)
+    with label_engine(opt, scorer) as engine:
+        judge = replace(Judge.from_scorer(scorer), signature=engine.signature)
         batches = make_batches(chain.from_iterable(tasks), source, size)
         with (
             KeptScores(path, engine, stay, problems.add) as kept_scores,
@@ -118,34 +116,12 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> JsonObject:
             )
 
 
-class LabelEngine(NamedTuple):
-    """
-    An engine for a :class:`~parlai_q2.runs.label_scores.LabelJob`.
-
-    :param scorer: that of this process; None if others do the work.
-    """
-
-    engine: JobEngine
-    scorer: Scorer | None = None
-
-    @property
-    def threshold(self) -> float:
-        """The scorer's, by its signature."""
-        settings = Signature.from_text(self.engine.signature).settings
-        threshold = settings.get('threshold')
-        return DEFAULT_THRESHOLD if threshold is None else float(threshold)
-
-
-def label_engine_from_opt(opt: Options, role: Role) -> LabelEngine:
-    """
-    The engine that an ``opt`` asks for, with the scorer of a role; in this process with
-    the score cache.
-    """
+def label_engine(opt: Options, scorer: Scorer) -> JobEngine:
+    """The engine that an ``opt`` asks for; in this process, with the scorer itself."""
     if opt.get('engine', EngineName.LOCAL) == EngineName.LOCAL:
-        scorer = judge_from_opt(opt, role)
-        return LabelEngine(LocalEngine(LabelJob(lambda device: scorer)), scorer)
-    make_scorer = make_later(partial(judge_from_opt, role=role, cache=False), opt)
-    return LabelEngine(engine_from_opt(opt, LabelJob(make_scorer)))
+        return LocalEngine(LabelJob(lambda device: scorer))
+    make_scorer = partial(judge_from_opt, role=Role.CHOOSE, cache=False)
+    return engine_from_opt(opt, LabelJob(make_later(make_scorer, opt)))
 
 
 # The options that decide scores, which a scored file has.
