@@ -5,8 +5,8 @@ from parlai.utils.conversations import Conversations
 
 from parlai_q2.claims import Score
 from parlai_q2.errors import InputError
-from parlai_q2.filtering import Policy, judge_episodes
 from parlai_q2.filtering.conversation import conversations
+from parlai_q2.filtering.judge import Policy, judge_episodes
 from parlai_q2.parlai.filtered_files import conversation_file
 from tests.filtering.toys import FIVE, WordScorer, episode
 

@@ -5,7 +5,7 @@ from unittest.mock import patch
 import pytest
 
 from parlai_q2.__main__ import run
-from parlai_q2.filtering import Policy
+from parlai_q2.filtering.judge import Policy
 from parlai_q2.parlai.distillation import (
     ABSTAINED,
     judge_replies,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from parlai_q2.filtering import Policy, judge_episodes
+from parlai_q2.filtering.judge import Policy, judge_episodes
 from parlai_q2.filtering.summary import FilterSummary, render
 from tests.filtering.toys import FIVE, WordScorer, episode
 
