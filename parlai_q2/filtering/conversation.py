@@ -27,32 +27,28 @@ def conversations(episode: JudgedEpisode, keep: bool = True) -> list[JsonObject]
     :return: conversations in order, each as an object of ParlAI's format; the first
         text of each begins with all that was said before it.
     """
-    messages = [turn.message for turn in episode]
-    is_chosen = [turn.decision.is_kept is keep for turn in episode]
-    places = [place for place, chosen in enumerate(is_chosen) if chosen]
-    if keep:
-        parts = split_at_gaps(messages, is_chosen)
-    else:
-        parts = []
-        for place in places:
-            alone = [n == place for n in range(len(episode))]
-            parts += split_at_gaps(messages, alone)
-    turns = (episode[place] for place in places)
-    logs = []
-    for part in parts:
-        turns_of_part = [(message, next(turns)) for message in part]
-        pairs = [
-            [_teacher_act(message, turn), _label_act(turn)]
-            for message, turn in turns_of_part
-        ]
-        for act in pairs[-1]:
+    logs: list[JsonObject] = []
+    pairs: list[list[JsonObject]] | None = None
+    before: list[str] = []
+    for turn in episode:
+        if turn.decision.is_kept is keep:
+            message = turn.message
+            if pairs is None:
+                pairs, message = [], with_history(message, before)
+                logs.append({'dialog': pairs, 'context': []})
+            pairs.append([_teacher_act(message, turn), _label_act(turn)])
+        if turn.decision.is_kept is not keep or not keep:
+            pairs = None
+        before += history_lines(turn.message)
+    for log in logs:
+        for act in log['dialog'][-1]:
             act['episode_done'] = True
-        logs.append({'dialog': pairs, 'context': []})
     return logs
 
 
 def _teacher_act(message: JsonMapping, turn: JudgedTurn) -> JsonObject:
-    fields = {k: v for k, v in message.items() if k not in LEFT_OUT and _is_json(v)}
+    left_out = (*LEFT_OUT, 'episode_done')
+    fields = {k: v for k, v in message.items() if k not in left_out and _is_json(v)}
     return {
         **fields,
         'id': str(message.get('id') or 'teacher'),
