@@ -210,3 +210,20 @@ def read_list(
             problem = f'({kind} {number}) is not a {kind} of {data_set}: {e!r}'
             raise RecordError(str(path), number, problem) from e
     return rows
+
+
+def read_json_lines(path: Path, data_set: str, make: Callable[[Any], T]) -> list[T]:
+    """
+    Read a file of JSON lines that ships; parameters as for :func:`read_list`.
+
+    :raises RecordError: for a line that is not of the data set; names it.
+    """
+    rows = []
+    with path.open(encoding='utf-8') as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                rows.append(make(json.loads(line)))
+            except (KeyError, TypeError, ValueError) as e:
+                problem = f'not a record of {data_set}: {e!r}'
+                raise RecordError(str(path), number, problem) from e
+    return rows

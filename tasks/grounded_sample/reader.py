@@ -1,11 +1,11 @@
 """Reads the sample, which ships with the package."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from parlai_q2.errors import RecordError, UnknownNameError
+from parlai_q2.errors import UnknownNameError
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse, AnnotatedSet
+from parlai_q2.io.data_sets import read_json_lines
 from parlai_q2.json_values import JsonObject
 
 SAMPLE = Path(__file__).parent / 'sample.jsonl'
@@ -58,16 +58,7 @@ def read_sample(path: Path = SAMPLE) -> list[AnnotatedResponse]:
 
     :raises RecordError: for a line that is not such a record; it names the line.
     """
-    responses = []
-    with path.open(encoding='utf-8') as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                responses.append(_response(json.loads(line)))
-            except (KeyError, TypeError, ValueError) as e:
-                raise RecordError(
-                    str(path), number, f'not a record of the sample: {e!r}'
-                ) from e
-    return responses
+    return read_json_lines(path, 'the sample', _response)
 
 
 def _response(record: JsonObject) -> AnnotatedResponse:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from parlai_q2.errors import InputError, RecordError, TaskDataError
-from parlai_q2.io.formats import READERS, Format, infer_format, open_text
-from parlai_q2.io.read import read_example
+from parlai_q2.io.read import read_example, read_lines
 from parlai_q2.options import split_pairs
 
 # Other files' names for our fields.
@@ -21,7 +20,6 @@ OTHER_NAMES = {
     'response': ('claim', 'hypothesis'),
     'label': ('gold_label',),
 }
-FORMATS = (Format.JSONL, Format.CSV, Format.TSV)
 
 
 class LabelledPair(NamedTuple):
@@ -51,19 +49,13 @@ def read_pairs(
             f'There is no file {path}. --pairs-file is a path in which {{fold}} stands '
             'for train, valid or test.'
         )
-    format = infer_format(path)
-    if format not in FORMATS:
-        raise TaskDataError(
-            f'{path.name} is not in one of the formats {", ".join(FORMATS)}.'
-        )
     pairs = []
-    with open_text(path) as stream:
-        for line, fields, problem, *_ in READERS[format](stream):
-            if problem is not None:
-                raise RecordError(path.name, line, problem)
-            pair = _pair(path.name, line, fields, labels)
-            if pair.label:
-                pairs.append(pair)
+    for line, _ in read_lines(path):
+        if line.problem is not None:
+            raise RecordError(path.name, line.number, line.problem)
+        pair = _pair(path.name, line.number, line.value, labels)
+        if pair.label:
+            pairs.append(pair)
     if not pairs:
         raise TaskDataError(f'{path} has no pairs.')
     return pairs

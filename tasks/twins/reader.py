@@ -1,16 +1,17 @@
 """Reads the sheet of twins, which ships with the package."""
 
-import json
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
-from parlai_q2.errors import ConfigError, RecordError
+from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.sets import (
     BINARY,
     AnnotatedResponse,
     AnnotatedSet,
     select_words,
 )
+from parlai_q2.io.data_sets import read_json_lines
 from parlai_q2.json_values import JsonObject
 
 SHEET = Path(__file__).parent / 'twins.jsonl'
@@ -86,16 +87,7 @@ def read_sheet(path: Path = SHEET) -> list[AnnotatedResponse]:
 
     :raises RecordError: for a line that is not such a record; it names the line.
     """
-    responses: list[AnnotatedResponse] = []
-    with path.open(encoding='utf-8') as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                responses += _twin(json.loads(line))
-            except (KeyError, TypeError, ValueError) as e:
-                raise RecordError(
-                    str(path), number, f'not a record of twins: {e!r}'
-                ) from e
-    return responses
+    return [*chain.from_iterable(read_json_lines(path, 'twins', _twin))]
 
 
 def _twin(record: JsonObject) -> list[AnnotatedResponse]:
