@@ -30,61 +30,38 @@ def compute_metrics(rankings: list[Ranking]) -> dict[str, list[AverageMetric | N
 
     :return: B values for each name, None for turns without a value.
     """
-    chosen = [_average(r, _value(r.chosen)) for r in rankings]
-    first = [_average(r, _value(r.first)) for r in rankings]
-    return {
-        'rerank/chosen': chosen,
-        'rerank/first': first,
-        'rerank/gain': [_average(r, _gain(r)) for r in rankings],
-        'rerank/oracle': [_average(r, _best(r)) for r in rankings],
-        'rerank/distinct': [
-            AverageMetric(len(distinct_candidates(r.candidates))) for r in rankings
-        ],
-        'rerank/empty': [
-            AverageMetric(int(not r.chosen.text.strip())) for r in rankings
-        ],
-        'rerank/abstained': [AverageMetric(int(r.abstain)) for r in rankings],
-        'rerank/relevance': [_relevance(r) for r in rankings],
-        'rerank/answers': [_answers(r) for r in rankings],
-        'rerank/unverifiable': [AverageMetric(int(not r.verifiable)) for r in rankings],
-        **{f'rerank/{guard}': _guard_metrics(rankings, guard) for guard in GUARD_NAMES},
+    metrics: dict[str, list[AverageMetric | None]] = {}
+    for ranking in rankings:
+        for name, value in _measure(ranking).items():
+            metric = None if value is None else AverageMetric(value)
+            metrics.setdefault(f'rerank/{name}', []).append(metric)
+    return metrics
+
+
+def _measure(ranking: Ranking) -> dict[str, float | None]:
+    chosen, first = _value(ranking.chosen), _value(ranking.first)
+    scores = [c.score.value for c in ranking.candidates if c.score is not None]
+    values: dict[str, float | None] = {
+        'chosen': chosen,
+        'first': first,
+        'gain': None if chosen is None or first is None else chosen - first,
+        'oracle': max(scores, default=None),
     }
-
-
-def _average(ranking: Ranking, value: float | None) -> AverageMetric | None:
-    if not ranking.verifiable or value is None:
-        return None
-    return AverageMetric(value)
-
-
-def _relevance(ranking: Ranking) -> AverageMetric | None:
-    relevance = ranking.chosen.relevance
-    return None if relevance is None else AverageMetric(relevance)
-
-
-def _answers(ranking: Ranking) -> AverageMetric | None:
-    relevance = ranking.chosen.relevance
-    return None if relevance is None else AverageMetric(int(relevance >= MIN_RELEVANCE))
-
-
-def _guard_metrics(rankings: list[Ranking], guard: str) -> list[AverageMetric | None]:
-    return [
-        None
-        if ranking.chosen.score is None
-        else AverageMetric(int(guard in ranking.chosen.guards))
-        for ranking in rankings
-    ]
+    if not ranking.verifiable:
+        values = dict.fromkeys(values)
+    relevance, guards = ranking.chosen.relevance, ranking.chosen.guards
+    is_scored = ranking.chosen.score is not None
+    return {
+        **values,
+        'distinct': len(distinct_candidates(ranking.candidates)),
+        'empty': int(not ranking.chosen.text.strip()),
+        'abstained': int(ranking.abstain),
+        'relevance': relevance,
+        'answers': None if relevance is None else int(relevance >= MIN_RELEVANCE),
+        'unverifiable': int(not ranking.verifiable),
+        **{name: int(name in guards) if is_scored else None for name in GUARD_NAMES},
+    }
 
 
 def _value(candidate: Candidate) -> float | None:
     return None if candidate.score is None else candidate.score.value
-
-
-def _gain(ranking: Ranking) -> float | None:
-    chosen, first = _value(ranking.chosen), _value(ranking.first)
-    return None if chosen is None or first is None else chosen - first
-
-
-def _best(ranking: Ranking) -> float | None:
-    scores = [candidate.score for candidate in ranking.candidates]
-    return max((score.value for score in scores if score is not None), default=None)
