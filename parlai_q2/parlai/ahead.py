@@ -12,6 +12,7 @@ import weakref
 from collections import deque
 from collections.abc import Iterator
 from functools import wraps
+from itertools import chain
 from typing import Any
 
 from parlai.core.message import Message
@@ -118,16 +119,10 @@ def _of_stream(teacher: Any) -> Iterator[list[Message]]:
     if not isinstance(data.data, PeekableIterator):
         buffered = _READ[id(data.data)] = PeekableIterator(data.data)
         data.data = buffered
-    current = data.cur_episode
-    for entries in _chain(current, data.data.ahead()):
+    for entries in chain([data.cur_episode], data.data.ahead()):
         if not isinstance(entries, list):
             return  # the end of the data
         episode = [Message(data.build_table(entry)) for entry in entries]
         for message in episode:
             message['episode_done'] = message is episode[-1]
         yield episode
-
-
-def _chain(first: object, rest: Iterator[object]) -> Iterator[Any]:
-    yield first
-    yield from rest
