@@ -96,10 +96,11 @@ def add_out_format(group: OptionGroup) -> None:
     )
 
 
-def check_scale(opt: Options) -> int:
+def check_scale(opt: Options, has_cache: bool = False) -> int:
     """
     The number of records in a chunk.
 
+    :param has_cache: whether what actors score is kept in the score cache.
     :raises ConfigError: if it is below 1, or an option of Ray's is given without
         ``--engine ray``.
     """
@@ -110,7 +111,7 @@ def check_scale(opt: Options) -> int:
                 raise ConfigError(
                     f'--{name.replace("_", "-")} has no effect without --engine ray.'
                 )
-    elif opt.get('cache') or opt.get('cache_file'):
+    elif not has_cache and (opt.get('cache') or opt.get('cache_file')):
         raise ConfigError(
             'With --engine ray there is no score cache: its file is for the processes '
             'of one machine. Leave --cache and --cache-file out.'

@@ -136,11 +136,6 @@ class Progress(tqdm):
         else:
             info(str(self))
 
-    def skip(self, count: int) -> None:
-        """Note what an earlier run has done; it does not count for the speed."""
-        self.n += count
-        self.initial += count
-
 
 class InputProgress(Progress):
     """

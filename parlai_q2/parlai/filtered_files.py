@@ -41,8 +41,6 @@ from parlai_q2.scorers.shell import Reuse
 from parlai_q2.signature import Signature
 
 # The endings of the files beside the kept conversations.
-# The scores that a stopped run has made so far; distillation keeps replies instead.
-SCORES = '.scores.jsonl'
 DROPPED, SUMMARY, SUMMARY_TEXT = '.dropped.jsonl', '.summary.json', '.summary.txt'
 
 
@@ -172,7 +170,6 @@ def check_places(outfile: Path) -> None:
     """An InputError unless all files of :func:`write_filtered` can be written."""
     _find_places(outfile)
     _find_places(outfile.with_suffix(DROPPED))
-    writable(outfile.with_suffix(SCORES))
     for ending in (SUMMARY, SUMMARY_TEXT):
         writable(outfile.with_suffix(ending))
 
@@ -184,7 +181,6 @@ def write_filtered(
     policy: Policy,
     opt: Options | None = None,
     total: int | None = None,
-    is_cached: Callable[[], bool] = lambda: False,
 ) -> JsonObject:
     """
     Write judged episodes, with a progress bar.
@@ -194,8 +190,6 @@ def write_filtered(
         ``<name>.summary.json`` and ``<name>.summary.txt`` the summary.
     :param opt: the options of the run, for the files' metadata.
     :param total: number of turns, for the estimated time left; None if unknown.
-    :param is_cached: whether the last episode's scores were known before, which says
-        nothing of the speed.
     :return: the summary.
     :raises InputError: when a file cannot be written.
     """
@@ -212,10 +206,7 @@ def write_filtered(
                 keep(conversations(episode))
                 drop(conversations(episode, keep=False))
                 summary.add(episode)
-                if is_cached():
-                    bar.skip(len(episode))
-                else:
-                    bar.update(len(episode))
+                bar.update(len(episode))
         reuse = judge.reuse
         counts = summary.to_dict(
             signature=signature,

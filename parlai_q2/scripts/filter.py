@@ -1,7 +1,7 @@
 """
 ``parlai_q2 filter``: keeps the turns of a task whose labels are grounded in their
-knowledge, or those of a scored file. It saves scores during the run, so a stopped run
-resumes and another threshold needs no new scores.
+knowledge, or those of a scored file. The scores are kept in the score cache, so a
+stopped run resumes and another threshold needs no new scores.
 """
 
 from contextlib import closing
@@ -30,9 +30,7 @@ from parlai_q2.filtering.judge import CHUNK, judge_batches, make_batches
 from parlai_q2.filtering.scored import ScoredTurns
 from parlai_q2.io.files import locate
 from parlai_q2.json_values import JsonObject
-from parlai_q2.options import Options
 from parlai_q2.parlai.filtered_files import (
-    SCORES,
     Judge,
     add_filter_options,
     check_places,
@@ -41,8 +39,8 @@ from parlai_q2.parlai.filtered_files import (
 )
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.runs.file_run import JobEngine, LocalEngine
-from parlai_q2.runs.label_scores import KeptScores, LabelJob
-from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer
+from parlai_q2.runs.label_scores import LabelJob, score_chunks
+from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.scorers.roles import Role
 
 
@@ -75,7 +73,7 @@ class FilterScript(ParlaiScript):
         outfile = given_file(opt, 'outfile', 'kept.jsonl')
         # Errors in the options are raised before anything starts.
         policy_from_opt(opt, DEFAULT_THRESHOLD, Role.CHOOSE)
-        size = check_scale(opt)
+        size = check_scale(opt, has_cache=True)
         check_places(outfile)
         if opt.get('infile'):
             check_alone(opt)
@@ -89,22 +87,24 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> JsonObject:
 
     :param size: the least number of labels in one call of the scorer.
     """
-    # With Ray there is no score cache, so the scores stay in their file.
-    stay = opt.get('engine') == EngineName.RAY
     # First what fails soonest, with a name that does not exist.
-    source = source_from_opt(opt)
-    scorer = judge_from_opt(opt, Role.CHOOSE, cache=not stay)
+    source, scorer = source_from_opt(opt), judge_from_opt(opt, Role.CHOOSE)
     tasks = tasks_from_opt(opt)
     problems = log.Problems('Not scored')
-    path = outfile.with_suffix(SCORES)
     policy = policy_from_opt(opt, scorer.threshold, Role.CHOOSE)
-    with label_engine(opt, scorer) as engine:
-        judge = replace(Judge.from_scorer(scorer), signature=engine.signature)
+    judge, reuse = Judge.from_scorer(scorer), None
+    if opt.get('engine', EngineName.LOCAL) == EngineName.LOCAL:
+        engine: JobEngine = LocalEngine(LabelJob(lambda device: scorer))
+    else:
+        # The score cache is this machine's, not that of the actors.
+        reuse = judge.reuse
+        make_scorer = partial(judge_from_opt, role=Role.CHOOSE)
+        job = LabelJob(make_later(make_scorer, {**opt, 'cache': False}))
+        engine = engine_from_opt(opt, job)
+    with engine:
+        judge = replace(judge, signature=engine.signature)
         batches = make_batches(chain.from_iterable(tasks), source, size)
-        with (
-            KeptScores(path, engine, stay, problems.add) as kept_scores,
-            closing(kept_scores.scores(batches)) as scored,
-        ):
+        with closing(score_chunks(batches, engine, reuse, problems.add)) as scored:
             return write_filtered(
                 judge_batches(scored, policy, source),
                 outfile,
@@ -112,16 +112,7 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> JsonObject:
                 policy,
                 opt=opt,
                 total=sum(map(len, tasks)),
-                is_cached=lambda: not kept_scores.added,
             )
-
-
-def label_engine(opt: Options, scorer: Scorer) -> JobEngine:
-    """The engine that an ``opt`` asks for; in this process, with the scorer itself."""
-    if opt.get('engine', EngineName.LOCAL) == EngineName.LOCAL:
-        return LocalEngine(LabelJob(lambda device: scorer))
-    make_scorer = partial(judge_from_opt, role=Role.CHOOSE, cache=False)
-    return engine_from_opt(opt, LabelJob(make_later(make_scorer, opt)))
 
 
 # The options that decide scores, which a scored file has.

@@ -39,12 +39,6 @@ def test_a_short_run_says_nothing(log_lines, monkeypatch):
     assert log_lines == []
 
 
-def test_what_an_earlier_run_did_does_not_count_for_the_speed(log_lines):
-    with Progress('filter', 1000, 'turns') as bar:
-        bar.skip(900)
-        assert bar.format_dict['initial'] == bar.n == 900
-
-
 def test_an_input_is_measured_in_bytes_and_its_records_are_counted(log_lines):
     with InputProgress('toy', 1000, 'records') as progress:
         progress.read(910, 900)

@@ -6,28 +6,28 @@ from importlib.util import find_spec
 import pytest
 
 from parlai_q2.__main__ import run
+from parlai_q2.cache import ScoreCache
 from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.filtering.judge import Policy, judge_batches, make_batches
 from parlai_q2.runs.file_run import LocalEngine
-from parlai_q2.runs.label_scores import KeptScores, LabelJob
+from parlai_q2.runs.label_scores import LabelJob, score_chunks
+from parlai_q2.scorers.shell import Reuse
 from tests.files import read_lines, write_lines
 from tests.filtering.toys import SCORER, TASK, WordScorer, episode, said
 
 EPISODES = [
-    episode((f'{n}', 'a b c', 'a b'), (f'{n} so', 'a b c', f'x {n}')) for n in range(9)
+    episode((f'{n}', 'a b c', f'a b{" c" * n}'), (f'{n} so', 'a b c', f'x {n}'))
+    for n in range(9)
 ]
-OUTPUTS = ('kept.jsonl', 'kept.dropped.jsonl', 'kept.summary.txt')
 
 
-def kept_scores(path, scorer, stay=True):
-    return KeptScores(path, LocalEngine(LabelJob(lambda device: scorer)), stay)
-
-
-def judged(kept_scores, episodes=EPISODES, chunk=4):
-    with kept_scores:
-        scored = kept_scores.scores(make_batches(episodes, chunk=chunk))
-        return list(judge_batches(scored, Policy()))
+def judged(scorer, path, episodes=EPISODES):
+    """The judged episodes, and how many scores were there and were made."""
+    reuse = Reuse(ScoreCache(path))
+    engine = LocalEngine(LabelJob(lambda device: scorer))
+    scored = score_chunks(make_batches(episodes, chunk=4), engine, reuse)
+    return list(judge_batches(scored, Policy())), (reuse.hits, reuse.misses)
 
 
 class Failing(WordScorer):
@@ -40,42 +40,29 @@ class Failing(WordScorer):
 
 
 def test_what_a_stopped_run_scored_is_not_scored_again(tmp_path):
-    whole = judged(kept_scores(tmp_path / 'whole.jsonl', WordScorer()))
-    path = tmp_path / 'kept.jsonl'
+    whole, counts = judged(WordScorer(), tmp_path / 'whole.sqlite')
+    assert counts == (0, 18)
+    path = tmp_path / 'scores.sqlite'
     with pytest.raises(KeyboardInterrupt):
-        judged(kept_scores(path, Failing()))
-    part = tmp_path / 'kept.jsonl.part'
-    # The signature is said once for all, beside the file.
-    assert b'signature' not in part.read_bytes()
-    assert part.read_bytes().count(b'\n') == 8
-    # As if a power cut had left only a part of the second call.
-    part.write_bytes(b''.join(part.read_bytes().splitlines(True)[:6]))
-    scorer, again = WordScorer(), None
-    again = kept_scores(path, scorer)
-    assert judged(again) == whole
-    assert (again.reused, again.added) == (4, 14)
-    assert path.read_bytes() == (tmp_path / 'whole.jsonl').read_bytes()
-    # Complete, it serves another run without any scoring.
+        judged(Failing(), path)
+    assert judged(WordScorer(), path) == (whole, (8, 10))
     third = WordScorer()
-    assert judged(kept_scores(path, third)) == whole
-    assert third.calls == []
-    assert path.read_bytes() == (tmp_path / 'whole.jsonl').read_bytes()
+    assert judged(third, path) == (whole, (18, 0))
+    assert not any(third.calls)
 
 
 def test_other_data_and_another_scorer_are_scored_anew(tmp_path):
-    path = tmp_path / 'kept.jsonl'
-    judged(kept_scores(path, WordScorer()))
-    scorer = WordScorer()
+    path = tmp_path / 'scores.sqlite'
+    judged(WordScorer(), path)
     other = [*EPISODES[:4], episode(('new', 'a b c', 'a')), *EPISODES[5:]]
-    again = kept_scores(path, scorer)
-    assert judged(again, other) == judged(kept_scores(tmp_path / 'b', scorer), other)
-    assert again.reused == 8
-    stricter = kept_scores(path, WordScorer(threshold=0.9))
-    judged(stricter)
-    assert stricter.reused == 0
+    again, (_, misses) = judged(WordScorer(), path, other)
+    assert again == judged(WordScorer(), tmp_path / 'b.sqlite', other)[0]
+    assert misses == 1
+    _, (hits, _) = judged(WordScorer(threshold=0.9), path)
+    assert hits == 0
 
 
-def test_the_scores_stay_where_there_is_no_cache(tmp_path, monkeypatch):
+def test_what_actors_score_is_kept(tmp_path, monkeypatch):
     from parlai_q2.scripts import filter as script
 
     def local(opt, job):
@@ -83,18 +70,17 @@ def test_the_scores_stay_where_there_is_no_cache(tmp_path, monkeypatch):
 
     # What Ray's engine does is tested elsewhere; here, what the command does with it.
     monkeypatch.setattr(script, 'engine_from_opt', local)
+    monkeypatch.setattr(WordScorer, 'has_models', True)
     words = ['filter', '-t', TASK, '--choose', SCORER, '--engine', 'ray']
     words += ['--outfile', str(tmp_path / 'kept.jsonl')]
+    words += ['--cache-file', str(tmp_path / 'scores.sqlite')]
     WordScorer.made.clear()
-    scores = run(words)
-    assert (scores['kept'], scores['cache']) == (30, None)
-    assert len(read_lines(tmp_path / 'kept.scores.jsonl')) == 36
+    summary = run(words)
+    assert (summary['kept'], summary['cache']) == (30, {'hits': 0, 'misses': 36})
     assert sum(len(scorer.scored) for scorer in WordScorer.made) == 36
     WordScorer.made.clear()
     assert run([*words, '--choose-threshold', '1.0'])['kept'] == 0
     assert sum(len(scorer.scored) for scorer in WordScorer.made) == 0
-    with pytest.raises(ConfigError, match='With --engine ray there is no score cache'):
-        run([*words, '--cache', 'true'])
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ process says of an error.
 
 from parlai_q2.filtering.judge import Policy, judge_batches, make_batches
 from parlai_q2.runs.file_run import LocalEngine
-from parlai_q2.runs.label_scores import KeptScores, LabelJob
+from parlai_q2.runs.label_scores import LabelJob, score_chunks
 from parlai_q2.runs.score_job import ScoreJob
 from tests.files import read_lines
 from tests.runs.toys import K, ToyScorer, maker, write_records
@@ -54,11 +54,9 @@ def test_a_lost_label_is_dropped(tmp_path):
     ]
     problems = []
     engine = Losing(LabelJob(maker(tmp_path)))
-    with KeptScores(
-        tmp_path / 'kept.jsonl', engine, True, problems.append
-    ) as kept_scores:
-        batches = make_batches(([turn] for turn in turns), chunk=8)
-        judged = list(judge_batches(kept_scores.scores(batches), Policy()))
+    batches = make_batches(([turn] for turn in turns), chunk=8)
+    scored = score_chunks(batches, engine, None, problems.append)
+    judged = list(judge_batches(scored, Policy()))
     lost = [n for n, (turn,) in enumerate(judged) if turn.labels[0].score is None]
     assert lost == [9]
     assert 'episode 10, turn 1 could not be scored: a process died' in problems[0]
