@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.knowledge import KnowledgeSource
+from parlai_q2.io.read import CHUNK_CHARACTERS
 from parlai_q2.options import Word
-from parlai_q2.runs.file_run import CHUNK_CHARACTERS
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer
 from parlai_q2.turns import Example, Passage, joined
 
@@ -250,7 +250,7 @@ def judge_episodes(
     :param episodes: the episodes, read only as far as the next chunk needs.
     :param source: as for :func:`make_examples`.
     :param chunk: minimum number of responses in one call of the scorer, fewer if their
-        texts have :data:`~parlai_q2.runs.file_run.CHUNK_CHARACTERS`.
+        texts have :data:`~parlai_q2.io.read.CHUNK_CHARACTERS`.
     :return: the judged episodes, in order.
     """
 

@@ -38,6 +38,9 @@ from parlai_q2.text.messages import is_message, reply_text, visible_text
 from parlai_q2.turns import Example, Passage, passages_of
 
 T = TypeVar('T')
+# What a scorer gets in one call is closed early once its texts have this many
+# characters. A killed run loses it, so a file with long texts must not need minutes.
+CHUNK_CHARACTERS = 128 * 1024
 NO_CONVERSATION = (
     'has no "dialog" list, as ParlAI writes it, and is no record of "knowledge", '
     '"history" and "response".'

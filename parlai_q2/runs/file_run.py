@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 from parlai_q2.errors import Flaw, InputError, RecordError
 from parlai_q2.io.files import Location, read_state
 from parlai_q2.io.parquet import ParquetColumn, is_parquet, write_parquet
-from parlai_q2.io.read import FileRecord
+from parlai_q2.io.read import CHUNK_CHARACTERS, FileRecord
 from parlai_q2.io.write import ResumableWriter, StdoutWriter, encode_line
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.runs.outputs import FilePair, identify
@@ -27,9 +27,6 @@ from parlai_q2.runs.outputs import FilePair, identify
 # Records in one call of a scorer: enough to fill a model's batches, few enough that a
 # run which is killed often still gets further.
 CHUNK_RECORDS = 256
-# A chunk is closed early once its texts have this many characters. A killed run loses
-# one chunk, so a file with long texts must not need minutes for one.
-CHUNK_CHARACTERS = 128 * 1024
 # How many chunks are worked on at once: the models read one, while Python prepares the
 # other. Chunks with fewer records are worked on one at a time.
 CALLS, LEAST_AHEAD = 2, 64

@@ -4,7 +4,7 @@ import pytest
 
 from parlai_q2.filtering.judge import FilterReason, Policy, judge_episodes, make_batches
 from parlai_q2.io.knowledge import KnowledgeSource
-from parlai_q2.runs.file_run import CHUNK_CHARACTERS
+from parlai_q2.io.read import CHUNK_CHARACTERS
 from parlai_q2.turns import Passage
 from tests.filtering.toys import FIVE, WordScorer, episode
 
