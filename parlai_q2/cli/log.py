@@ -116,6 +116,7 @@ class Progress(tqdm):
 
     def __init__(self, name: str, total: int | None, unit: str, start: int = 0):
         self._is_bar = sys.stderr.isatty() and logger.isEnabledFor(logging.INFO)
+        self._logged: tuple[float, str | None] | None = None
         options = {} if self._is_bar else {'mininterval': EVERY, 'delay': EVERY}
         # The lines of the log are not tqdm's to write.
         file = sys.stderr if self._is_bar else io.StringIO()
@@ -133,7 +134,8 @@ class Progress(tqdm):
         """Show how far it is."""
         if self._is_bar:
             super().display(msg, pos)
-        else:
+        elif self._logged != (self.n, self.postfix):
+            self._logged = self.n, self.postfix
             info(str(self))
 
 

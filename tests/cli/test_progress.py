@@ -29,6 +29,7 @@ def test_a_pipe_gets_whole_lines(log_lines, capsys):
             bar.update(50)
     assert log_lines[0].startswith('grounded: 1050/1200 pools [')
     assert log_lines[-1].startswith('grounded: 1200/1200 pools [')
+    assert len(log_lines) == 4
     assert capsys.readouterr() == ('', '')
 
 
