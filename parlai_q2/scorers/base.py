@@ -35,7 +35,8 @@ def knows(tokenizer: Callable[[], Any] | None, text: str) -> bool:
     scripts, emoji, control and zero-width characters.
     """
     text = text.strip()[:LOOKED_AT]
-    if tokenizer is None or _PLAIN.fullmatch(text):
+    is_plain = text.isascii() and (text.isprintable() or _PLAIN.fullmatch(text))
+    if tokenizer is None or is_plain:
         return True
     if not any(char.isprintable() and not char.isspace() for char in text):
         return False

@@ -149,7 +149,7 @@ def name_mistakes(score: Score, example: Example) -> Score:
         return score
     index = index_passages(*example.texts)
     words = _WORD.findall(index.text.lower())
-    known_stems = frozenset(word[:STEM] for word in words)
+    known_stems = frozenset({word[:STEM] for word in words})
     spans = sentences(example.response)
     claims = list(score.claims)
     for place, claim in enumerate(claims):

@@ -58,6 +58,8 @@ MIN_FOREIGN_WORDS = 4
 # Examples per call of a scorer with a cache, and per write to it: about as many as a
 # killed run can lose, and enough to fill many batches of a model.
 CHUNK = 256
+# What JSON has of numbers.
+PLAIN = (float, int, bool)
 
 _logger = logging.getLogger(__name__)
 _warned: set[tuple[str, str]] = set()
@@ -282,12 +284,15 @@ def _check(name: str, example: Example, score: object) -> Score:
             f'The scorer {name} gave {score.value} for the response '
             f'{example.response[:60]!r}. A score must be a finite number.'
         )
+    numbers = (score.value, *score.parts.values())
+    if all(type(number) in PLAIN for number in numbers):
+        return score
     parts = {part: _plain(value) for part, value in score.parts.items()}
     return replace(score, value=_plain(score.value), parts=parts)
 
 
 def _plain(value: Any) -> Any:
-    return value if type(value) in (float, int, bool) else float(value)
+    return value if type(value) in PLAIN else float(value)
 
 
 def warn_once(name: str, problem: str, texts: tuple[str, str]) -> None:

@@ -33,6 +33,7 @@ MOST_COMPARED = 100
 _SAME_ATTRIBUTE = {'tall': 'high'}
 # "A ten-year-old" is any person of that age.
 _AGE = re.compile(r'a (?:\w+[ -])?\w+[ -]years?[ -]old')
+_DIGIT = re.compile(r'\d')
 _FACT = re.compile(r'(?<![\w.,])[\w/-]*\d[\w/-]*')
 _ADDRESS = re.compile(
     r'(?:https?://|www\.)[^\s<>"\')\]]+'
@@ -45,6 +46,8 @@ _CODE = re.compile(
     r'(?<![\w/@.-])(?:[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])'
     r"|[A-Z]{1,2}(?:[+#]{1,2}|-)(?![\w/@+#'-]))"
 )
+# Every code has one of these.
+_IN_CODES = re.compile(r'[\d+#-]')
 _END = '.,;:!?\'")'
 
 
@@ -399,6 +402,8 @@ def known_share(knowledge: str, text: str) -> float:
 
 def _find_codes(text: str, amounts: Sequence[Amount]) -> set[str]:
     """The words with digits that are no amounts: "A380", "19th"."""
+    if not _DIGIT.search(text):
+        return set()
     inside: set[int] = set()
     for amount in amounts:
         inside.update(range(amount.start, amount.end))
@@ -429,6 +434,8 @@ def has_unknown_address(knowledge: str, response: str) -> bool:
     addresses = find_addresses(response)
     if addresses and not addresses <= find_addresses(knowledge):
         return True
+    if not _IN_CODES.search(response):
+        return False
     codes = {copy_key(m[0]) for m in _CODE.finditer(response)}
     if not codes:
         return False

@@ -6,9 +6,19 @@ days" is neither 3 days nor 5, and 42 miles are not 42 kilometres.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
+
+
+def _one_of(names: Iterable[str]) -> str:
+    """An expression for one of some names, the first that matches, by first letters."""
+    rests: dict[str, list[str]] = {}
+    for name in names:
+        rests.setdefault(name[0], []).append(re.escape(name[1:]))
+    groups = (f'{re.escape(first)}(?:{"|".join(r)})' for first, r in rests.items())
+    return '|'.join(groups)
+
 
 ARTICLES = ('a', 'an')
 SMALL = {
@@ -33,7 +43,7 @@ SUFFIXES = {
 }  # fmt: skip
 # The hours of a clock.
 HOUR = '|'.join((*list(SMALL)[1:13], r'1?\d'))
-WORD = '|'.join((*SMALL, *TENS, *SCALES, 'dozen'))
+WORD = _one_of((*SMALL, *TENS, *SCALES, 'dozen'))
 # The names of units by dimension, and their size; exact by definition, but for months
 # and years (Gregorian means) and the US gallon and pint.
 _UNITS: dict[str, dict[str, float]] = {
@@ -90,7 +100,7 @@ for _dimension, _sizes in _UNITS.items():
                 UNITS[plural] = UNITS[_name]
 
 _DIGITS = r'\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+|,\d{1,2}(?![\d,]))?'
-_UNIT = '|'.join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+_UNIT = _one_of(sorted(UNITS, key=len, reverse=True))
 # "1 200 km", but not "in 2007 500 people".
 _SPACED_DIGITS = rf'\d{{1,3}}(?: \d{{3}})+(?=[ -]?(?:{_UNIT})(?![\w/]))'
 _DIGIT_SPACE = re.compile(r'(?<=\d) (?=\d{3}\b)')
@@ -99,6 +109,8 @@ _SIGNS = '$€£¥'
 RANGE_DASH = re.compile(r'\s?[-–—−]\s?|\s(?:to|and|or)\s', re.IGNORECASE)
 _AMOUNT = re.compile(
     rf'(?<![\w.,{_SIGNS}/])(?<![^\d\s(]-)(?<!^-)'
+    # What an amount may start with; other words are left at once.
+    rf'(?=\d|(?:US|A|C)?[{_SIGNS}]|an? |half|quarter|{WORD}|(?<=half an )|(?<=half a ))'
     rf'(?:(?P<hour>\d{{1,2}})(?::(?P<minute>\d\d))?(?P<noon> ?[ap]\.?m\b)'
     rf'|(?P<part>half|a quarter|quarter) (?P<side>past|to) (?P<part_hour>{HOUR})\b'
     rf'|(?P<plain_hour>\d{{1,2}}):(?P<plain_minute>\d\d)(?![:\d])'
@@ -134,6 +146,11 @@ _LEAST = re.compile(
 )
 _MOST = re.compile(
     r'(?:at most|a maximum of|no more than|up to|until|≤|<=) ?$', re.IGNORECASE
+)
+# How these end.
+_QUALIFIER_ENDS = tuple(
+    'about around roughly approximately some almost nearly circa ca ca. over under to '
+    'so ~ than above of exceeding > below < least from >= most until <='.split()
 )
 _OR_MORE = re.compile(r'\+|(?: \w+)? (?:or|and) (?:more|older|over|above|higher)\b')
 _OR_LESS = re.compile(r'(?: \w+)? (?:or|and) (?:less|fewer|younger|under|below)\b')
@@ -278,9 +295,11 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
             number = _read_degrees(digits, unit)
     before = text[max(0, start - 20) : start]
     after = text[end : end + 24]
-    above = _ABOVE.search(before) or _LEAST.search(before)
-    below = _BELOW.search(before) or _MOST.search(before)
-    rough = _ROUGH.search(before)
+    above = below = rough = None
+    if _may_qualify(before):
+        above = _ABOVE.search(before) or _LEAST.search(before)
+        below = _BELOW.search(before) or _MOST.search(before)
+        rough = _ROUGH.search(before)
     or_more, or_less = _OR_MORE.match(after), _OR_LESS.match(after)
     attribute = _ATTRIBUTE.match(after)
     qualifiers = [m for m in (above, below, rough) if m]
@@ -298,6 +317,11 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
         is_words=numeral[:1].isalpha(),
         attribute=attribute[1].lower() if attribute else sign[:-1].lower(),
     )
+
+
+def _may_qualify(before: str) -> bool:
+    """Whether a text ends as a qualifier does: most amounts have none."""
+    return not before.isascii() or before.lower().rstrip().endswith(_QUALIFIER_ENDS)
 
 
 def _read_degrees(number: float, unit: str) -> float:

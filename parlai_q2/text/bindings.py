@@ -40,6 +40,8 @@ _IS = re.compile(
     r'(?<!\w)(?P<name>\w{1,30}(?: \w{1,30})?) (?:is|was|works as|worked as) ' + _WORDS,
     re.IGNORECASE,
 )
+# What every such clause has, in lower case.
+_COPULA = re.compile(r' (?:is|was|as) (?:a|the)')
 _ARTICLES = frozenset('a an the its his her their'.split())
 _PREPOSITIONS = frozenset('as at by for from in into of on than to with'.split())
 
@@ -162,6 +164,8 @@ def _is_day(text: str, amount: Amount) -> bool:
 
 def _has_other_name(knowledge: str, response: str) -> bool:
     """Whether a name is said to be what the knowledge calls another name."""
+    if response.isascii() and not _COPULA.search(response.lower()):
+        return False
     claims = list(_IS.finditer(response))
     if not claims:
         return False
@@ -207,9 +211,12 @@ def _has_other_ending(knowledge: str, response: str) -> bool:
     Whether a sentence begins as one of the knowledge and goes on, after a preposition,
     with a word of another sentence.
     """
-    heads = _read_heads(knowledge)
+    lowered = knowledge.lower()
     for claim in _split_words(response):
-        alike = heads.get(claim[:LEAST_COPIED], ())
+        head = claim[:LEAST_COPIED]
+        if not all(word in lowered for word in head):
+            continue
+        alike = _read_heads(knowledge).get(head, ())
         # The sentence that is copied is the one with the longest beginning.
         end = max((_shared_length(claim, words) for words in alike), default=0)
         if end < LEAST_COPIED:

@@ -145,6 +145,9 @@ class RecordFields:
 
 def has_other_record(knowledge: str, response: str) -> bool:
     """Whether what a response says of one record is in another one."""
+    # The sentences of records are lines.
+    if '\n' not in knowledge:
+        return False
     records = RecordFields.read(knowledge)
     if not records.has_several_names() or _COMPARES.search(response):
         return False

@@ -28,7 +28,10 @@ from importlib.resources import files
 ENGLISH = 'English'
 # Of a long text, the beginning says in which language it is.
 LOOKED_AT = 4000
-_WORD = re.compile(r'[^\W\d_]+')
+# The fewest words of another language in a text, and the least share of all.
+LEAST_WORDS, LEAST_SHARE = 2, 1 / 7
+_WORD, _ASCII_WORD = re.compile(r'[^\W\d_]+'), re.compile('[a-z]+')
+_NOT_ASCII = re.compile(r'[^\x00-\x7f]')
 # Names of people and places have them in every language.
 _PARTICLES = frozenset(
     'af al da das de del della den der des di do dos du el la las le los san santa ter '
@@ -54,9 +57,9 @@ def is_foreign(text: str) -> bool:
 def _other_script(text: str) -> bool:
     if text.isascii():
         return False
-    letters = [char for char in text if char.isalpha()]
-    other_letters = sum(not char.isascii() and not _is_latin(char) for char in letters)
-    return 2 * other_letters > len(letters)
+    others = _NOT_ASCII.findall(text)
+    other_letters = sum(char.isalpha() and not _is_latin(char) for char in others)
+    return bool(other_letters) and 2 * other_letters > sum(map(str.isalpha, text))
 
 
 @lru_cache(maxsize=4096)
@@ -73,9 +76,12 @@ def _plainly_english(text: str) -> bool:
 
 
 def _other_words(text: str) -> bool:
-    # Saves looking closer: most texts have no two words that English does not have.
-    if text.isascii() and len(_not_english() & {*_WORD.findall(text.lower())}) < 2:
-        return False
+    # Saves looking closer: few texts have that many words that English does not have.
+    if text.isascii():
+        every = {*_ASCII_WORD.findall(text.lower())}
+        count = len(every & _not_english())
+        if count < LEAST_WORDS or count < LEAST_SHARE * len(every):
+            return False
     if text.isupper():
         text = text.lower()
     words = _WORD.findall(text)
@@ -91,8 +97,8 @@ def _other_words(text: str) -> bool:
             theirs[language].append(word)
     english = [table[word] for word in every - _not_english() if word in table]
     return any(
-        count >= 2
-        and 7 * count >= len(every)
+        count >= LEAST_WORDS
+        and count >= LEAST_SHARE * len(every)
         and (odd or not _PARTICLES.issuperset(words))
         and count > 2 * sum(language not in languages for languages in english)
         for language, words in [*theirs.items(), ('', [])]

@@ -19,6 +19,8 @@ STOP_WORDS = ('a', 'an', 'the', 'in', 'our')
 _PUNCTUATION = str.maketrans('', '', string.punctuation)
 _STOP_WORDS = re.compile(r'\b(?:' + '|'.join(STOP_WORDS) + r')\b')
 _REST = re.compile(r'[\W_]+')
+# The same of ASCII.
+_NOT_IN_KEY = {n: None for n in range(128) if not chr(n).isalnum()}
 # Signs at a letter or before a number, but no hyphens and dashes.
 _SIGN = re.compile(
     r'(?<=\w)[+#]+|(?<=\b[A-Z])-(?![\w-])|(?<=\b[A-Z]{2})-(?![\w-])|(?<![^\s(])[+-](?=\d)'
@@ -60,6 +62,8 @@ def passage_key(text: str) -> str:
     >>> passage_key("Bees' wings!") == passage_key("bees ' wings !")
     True
     """
+    if text.isascii():
+        return text.lower().translate(_NOT_IN_KEY) or text
     return _REST.sub('', text.casefold()) or text
 
 
@@ -71,6 +75,8 @@ def copy_key(text: str) -> str:
     >>> copy_key('Type O+.') == copy_key('Type O-.')
     False
     """
+    if not any(sign in text for sign in _SIGN_NAMES):
+        return passage_key(text)
     return passage_key(
         _SIGN.sub(lambda match: _SIGN_NAMES[match[0][0]] * len(match[0]), text)
     )

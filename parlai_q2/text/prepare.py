@@ -14,7 +14,7 @@ from typing import NamedTuple
 from parlai_q2.text.records import has_records, read_records
 from parlai_q2.turns import Span
 
-_PLAIN = re.compile(r'[\x20-\x7e\n\t]*')
+_NOT_ASCII = re.compile(r'[^\x00-\x7f]')
 # Characters that mean the same as others; superscripts stay, as 10² is not 102.
 _SAME = {
     **dict.fromkeys('‘’‚‛ʼ′´', "'"),
@@ -61,6 +61,8 @@ _ITEM = re.compile(
     r'(?:(?<![^\n])|(?<=[.!?:;\])][ \t]))[ \t]*'
     r'\(?(?:(?P<number>\d{1,2})|(?P<letter>[a-h]))[.)][ \t]+(?=\S)'
 )
+# What any first and any second item has.
+_FIRST_MARKS = (('1.', '1)', 'a.', 'a)'), ('2.', '2)', 'b.', 'b)'))
 _ORDINAL = re.compile(
     rf'(?:(?<![^\n])|(?<=[.!?:;][ \t\n]))(?P<word>{"|".join(_ORDINALS)})(?:ly)?,[ \t]+',
     re.I,
@@ -177,14 +179,14 @@ def prepare_passage(text: str) -> PreparedText:
 
 
 def _unify_characters(prepared: PreparedText) -> PreparedText:
-    if _PLAIN.fullmatch(prepared.text):
+    if prepared.text.isascii():
         return prepared
-    edits = [
-        (n, n + 1, new)
-        for n, char in enumerate(prepared.text)
-        if not char.isascii() and (new := _plain_character(char)) != char
-    ]
-    return prepared.edit(edits)
+    return prepared.replace(_NOT_ASCII, _change_character)
+
+
+def _change_character(match: re.Match[str]) -> str | None:
+    plain = _plain_character(match[0])
+    return None if plain == match[0] else plain
 
 
 @lru_cache(maxsize=4096)
@@ -230,7 +232,8 @@ def _remove_layout(prepared: PreparedText) -> PreparedText:
 def _remove_marks(prepared: PreparedText) -> PreparedText:
     """Removes bullets, citations and the addresses of links."""
     text = prepared.text
-    prepared = prepared.replace(_BULLET, lambda m: '')
+    if '\n' in text or _BULLET.match(text):
+        prepared = prepared.replace(_BULLET, lambda m: '')
     if '[' in text or '【' in text:
         prepared = prepared.replace(_CITATION, lambda m: '')
         prepared = prepared.replace(_LINK, lambda m: m[1])
@@ -245,16 +248,28 @@ def _strip_heading(match: re.Match[str]) -> str:
 
 def _remove_item_marks(prepared: PreparedText) -> PreparedText:
     """Removes "1." and "b)" of lists, and "First," where "Second," follows."""
+    if not _may_enumerate(prepared.text):
+        return prepared
     items = list(_ITEM.finditer(prepared.text))
     numbers = [
         (int(m['number']) if m['number'] else ord(m['letter']) - 96) for m in items
     ]
     marks = _in_sequence(items, numbers)
     ordinals = list(_ORDINAL.finditer(prepared.text))
-    order = [1 + _ORDINALS.index(m['word'].lower()) for m in ordinals]
+    order = [1 + _ORDINALS.index(m['word'].casefold()) for m in ordinals]
     marks += _in_sequence(ordinals, order)
     marks.sort(key=lambda m: m.start())
     return prepared.edit([(m.start(), m.end(), '') for m in marks])
+
+
+def _may_enumerate(text: str) -> bool:
+    """Whether a text has the marks of a first and a second item."""
+    if not text.isascii():
+        return True
+    lowered = text.lower()
+    return ('first' in lowered and 'second' in lowered) or all(
+        any(mark in text for mark in marks) for marks in _FIRST_MARKS
+    )
 
 
 def _in_sequence(

@@ -108,6 +108,8 @@ _DECLINES = re.compile(
         )
     )
 )
+# What every decline has.
+_DENIAL = re.compile(r'no|n.t|unable to')
 # What may stand beside that: whom to ask, what the speaker knows instead.
 _BESIDE_DECLINES = re.compile(
     '|'.join(
@@ -247,6 +249,8 @@ def only_declines(text: str) -> bool:
     """
     if len(text) > MAX_DECLINE_LENGTH or any(map(str.isdigit, text)):
         return False
+    if not any(map(_is_decline, _split_clauses(text))):
+        return False
     clauses = [c for c in _split_clauses(text) if not _is_courtesy(c)]
     declines = list(map(_is_decline, clauses))
     return any(declines) and all(
@@ -262,7 +266,7 @@ def only_greets(text: str) -> bool:
     >>> only_greets('Oh wow, thank you so much!'), only_greets('How can I help you?')
     (True, True)
     """
-    return bool(rouge_words(text)) and all(map(_is_courtesy, _split_clauses(text)))
+    return all(map(_is_courtesy, _split_clauses(text))) and bool(rouge_words(text))
 
 
 def only_asks_listener(sentence: str) -> bool:
@@ -285,7 +289,7 @@ def only_asks_listener(sentence: str) -> bool:
 # The choice asks for the same replies several times.
 @lru_cache(maxsize=1024)
 def _is_decline(clause: str) -> bool:
-    return _DECLINES.search(clause) is not None
+    return bool(_DENIAL.search(clause) and _DECLINES.search(clause))
 
 
 def _is_courtesy(clause: str) -> bool:

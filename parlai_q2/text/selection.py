@@ -47,7 +47,7 @@ def stems(text: str) -> frozenset[str]:
     ['angar', 'flows']
     """
     words = set(_WORD.findall(composed(text).lower())) - FUNCTION_WORDS
-    return frozenset(word[:STEM] for word in words)
+    return frozenset({word[:STEM] for word in words})
 
 
 def pieces(text: str) -> list[Span]:
@@ -98,6 +98,9 @@ class SentenceIndex:
         Whether the passages have every sentence of a text word for word, whatever its
         case and punctuation; signs count.
         """
+        # The first sentence must be one of them. Most are ruled out here.
+        if not copy_key(text).startswith(tuple(self._keys)):
+            return False
         copied = pieces(text)
         # Without punctuation, 2.5 is 25.
         return all(copy_key(piece.text) in self._keys for piece in copied) and not (
@@ -125,8 +128,8 @@ class SentenceIndex:
 
     def weight(self, stem: str) -> float:
         """The inverse document frequency of a stem; 0 if no sentence has it."""
-        count, total = len(self.places.get(stem, ())), len(self.sentences)
-        return math.log(1 + (total - count + 0.5) / (count + 0.5)) if count else 0.0
+        count = len(self.places.get(stem, ()))
+        return _inverse_frequency(count, len(self.sentences)) if count else 0.0
 
     def best(self, statement: str, most: int) -> list[int]:
         """
@@ -219,6 +222,12 @@ class SentenceIndex:
             for i in self.places[stem]:
                 weights[i] = weights.get(i, 0.0) + weight
         return weights
+
+
+@lru_cache(maxsize=4096)
+def _inverse_frequency(count: int, total: int) -> float:
+    """The weight of what ``count`` of all sentences have."""
+    return math.log(1 + (total - count + 0.5) / (count + 0.5))
 
 
 # Candidates for one turn, and the models that read them, share the knowledge. Mistakes

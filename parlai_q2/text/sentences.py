@@ -4,6 +4,7 @@ Splits a text into sentences or windows of sentences, with offsets, by rules alo
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 from parlai_q2.turns import Span
 
@@ -61,18 +62,15 @@ def sentences(text: str) -> list[Span]:
     The sentences of a text in order, without surrounding white space; none for a blank
     text.
     """
-    spans, start = [], 0
-    for boundary in [*_BOUNDARY.finditer(text), None]:
-        if boundary and _goes_on(text, boundary):
-            continue
-        stop = boundary.end() if boundary else len(text)
-        # Closing quotes belong to the sentence they close.
-        piece = text[start:stop]
-        stripped = piece.strip()
+    boundaries = _BOUNDARY.finditer(text)
+    # Closing quotes belong to the sentence they close.
+    stops = [match.end() for match in boundaries if not _goes_on(text, match)]
+    spans = []
+    for start, stop in pairwise([0, *stops, len(text)]):
+        stripped = text[start:stop].strip()
         if stripped:
-            first = start + piece.index(stripped)
+            first = text.index(stripped, start)
             spans.append(Span(stripped, first, first + len(stripped)))
-        start = stop
     return spans
 
 
@@ -87,10 +85,10 @@ def _goes_on(text: str, boundary: re.Match[str]) -> bool:
         return True
     if after.islower() and _BEFORE_LOWER.search(before):
         return True
-    if _TIME.search(before) and _BEGINNING.match(text, boundary.end()):
-        return False
-    end = text[max(0, start - 4) : start - 1]
+    end = before[:-1].rstrip()[-3:]
     if len(end) == 3 and end.isalpha() and end.lower() not in _ENDS:
+        return False
+    if _TIME.search(before) and _BEGINNING.match(text, boundary.end()):
         return False
     # "7 . 8" is a number in tokenised text.
     number = after.isdigit() and re.search(r'\d\s+\.$', before)

@@ -23,6 +23,8 @@ BEES = 'Bees make honey. Bees live in hives.'
         ('a) Bees make honey.\nb) Bees live in hives.', BEES),
         ('- Bees make honey.\n- Bees live in hives.', BEES),
         ('First, Bees make honey. Second, Bees live in hives.', BEES),
+        ('Firſt, Bees make honey. ſecond, Bees live in hives.', BEES),
+        ('١. Bees make honey. ٢. Bees live in hives.', BEES),
         ('Bees make honey [1]. Bees live in hives. [2]', BEES),
         ('## Answer\n\nBees make honey. Bees live in hives.', BEES),
         ('Here it is:\n\n* **Bees make honey.**\n* **Bees live in hives.**', BEES),
