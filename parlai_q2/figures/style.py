@@ -111,11 +111,9 @@ def data_address(path: Path) -> str:
     return f'data:image/svg+xml;base64,{b64encode(path.read_bytes()).decode("ascii")}'
 
 
-def panels(
-    figure: 'Figure', count: int, most: int = MOST_PANELS, **options: Any
-) -> list['Axes']:
-    """So many panels, at most ``most`` in a row, rows equally long."""
-    rows = -(-count // most)
+def panels(figure: 'Figure', count: int, **options: Any) -> list['Axes']:
+    """So many panels, at most :data:`MOST_PANELS` in a row, rows equally long."""
+    rows = rows_of_panels(count)
     columns = -(-count // rows)
     all_axes = list(figure.subplots(rows, columns, squeeze=False, **options).flat)
     for axes in all_axes[count:]:
@@ -123,6 +121,6 @@ def panels(
     return all_axes[:count]
 
 
-def rows_of_panels(count: int, most: int = MOST_PANELS) -> int:
+def rows_of_panels(count: int) -> int:
     """In how many rows :func:`panels` puts so many."""
-    return -(-count // most)
+    return -(-count // MOST_PANELS)

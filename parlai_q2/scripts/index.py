@@ -108,14 +108,12 @@ def run(opt: Options) -> Manifest:
     with ExitStack() as bars:
         read = bars.enter_context(Progress('index', len(documents.files), 'documents'))
         encode: Progress | None = None
-        encoded = 0
 
         def report_vectors(count: int, total: int) -> None:
-            nonlocal encode, encoded
+            nonlocal encode
             if encode is None:
                 encode = bars.enter_context(Progress('encode', total, 'passages'))
-            encode.update(count - encoded)
-            encoded = count
+            encode.update(count - encode.n)
 
         manifest, changes = build(
             opt['paths'],
