@@ -7,7 +7,7 @@ scores is, so that a run that was stopped goes on where it was.
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, Protocol
+from typing import Generic, Protocol
 
 from parlai_q2.claims import Score
 from parlai_q2.runs.file_run import ChunkT, JobEngine, Loaded
@@ -49,7 +49,8 @@ class LabelJob:
         return f'{item.place} could not be scored: {problem}'
 
 
-class MissingScores(NamedTuple, Generic[ChunkT]):
+@dataclass(frozen=True)
+class MissingScores(Generic[ChunkT]):
     """The items of a chunk whose scores are missing, and the scores of the others."""
 
     items: list[Item]
@@ -84,16 +85,16 @@ def score_chunks(
             yield MissingScores(missing, chunk, stored)
 
     with closing(engine.run(look_up())) as results:
-        for (items, chunk, stored), outcomes in results:
-            scores: dict[Pair, Score] = {}
-            for item, outcome in zip(items, outcomes, strict=True):
+        for missing, outcomes in results:
+            chunk, scores = missing.chunk, dict[Pair, Score]()
+            for item, outcome in zip(missing.items, outcomes, strict=True):
                 if isinstance(outcome, str):
                     report_problem(outcome)
                 else:
                     scores[make_pair(item.example)] = outcome
             if reuse:
                 reuse.store.put(engine.signature, scores)
-                reuse.hits += len(chunk.items) - len(items)
-                reuse.misses += len(items)
-            scores |= stored
+                reuse.hits += len(chunk.items) - len(missing.items)
+                reuse.misses += len(missing.items)
+            scores |= missing.stored
             yield chunk, [scores.get(make_pair(item.example)) for item in chunk.items]
