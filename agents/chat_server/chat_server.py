@@ -168,8 +168,8 @@ class ChatServerAgent(CandidateAgent):
         """
         The replies in the server's order.
 
-        :raises ServerError: when the server fails, or gives no log probabilities where
-            they were asked for.
+        :raises ServerError: when the server fails, or gives no reply's log
+            probabilities where they were asked for.
         """
         rest = self.opt['server_samples'] - 1
         numbers = [
@@ -177,9 +177,12 @@ class ChatServerAgent(CandidateAgent):
             for flags in searches
         ]
         pools = self.server.replies(contexts, numbers)
-        replies = chain.from_iterable(pools)
-        if self.opt['server_logprobs'] and any(
-            reply.logprob is None for reply in replies if reply.text
+        replies = [reply for reply in chain.from_iterable(pools) if reply.text]
+        # A server may leave out those of a single reply.
+        if (
+            self.opt['server_logprobs']
+            and replies
+            and all(reply.logprob is None for reply in replies)
         ):
             raise ServerError(
                 f'{self.server.url} gives no log probabilities. Leave out '
@@ -190,10 +193,5 @@ class ChatServerAgent(CandidateAgent):
 
 def _candidate(reply: ServerReply) -> Candidate:
     score = reply.logprob or 0.0
-    return Candidate(
-        reply.text,
-        STRATEGY,
-        score,
-        score / max(reply.tokens, 1),
-        source=(reply.text, score),
-    )
+    mean = None if reply.logprob is None else score / max(reply.tokens, 1)
+    return Candidate(reply.text, STRATEGY, score, mean, source=(reply.text, score))
