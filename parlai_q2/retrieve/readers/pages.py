@@ -41,6 +41,17 @@ _TERM = '######'
 # The most bytes that the XML of a Word file may unpack to.
 MAX_XML = 200_000_000
 CORE = 'docProps/core.xml'
+# What reading raises if a file is no Word document.
+NOT_WORD = (
+    zipfile.BadZipFile,
+    ExpatError,
+    AttributeError,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
 _CORE_TITLE = re.compile(r'<dc:title>([^<]*)</dc:title>')
 _STYLE_MAP = '\n'.join(
     ["p[style-name='Title'] => h1:fresh"]
@@ -144,10 +155,7 @@ def convert_word(path: Path) -> Markdown:
             page = mammoth.convert_to_html(
                 stream, style_map=_STYLE_MAP, convert_image=_describe_image
             ).value
-    except (
-        *(zipfile.BadZipFile, NotImplementedError, RuntimeError, ExpatError),
-        *(KeyError, ValueError, EOFError, AttributeError),
-    ) as e:
+    except NOT_WORD as e:
         raise DocumentError(path, f'it is not a Word document ({e})') from e
     title = _CORE_TITLE.search(core)
     return Markdown(
