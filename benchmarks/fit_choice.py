@@ -27,15 +27,16 @@ import numpy as np
 from benchmarks.choice import OUTCOMES, balanced, outcome, qa_pools
 from parlai_q2.calibrate.fit import assign_folds, fit
 from parlai_q2.evaluate.pools import group_pools
+from parlai_q2.log_odds import logit, sigmoid
 from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.rerank.candidate import with_agreement
 from parlai_q2.rerank.choice import LEAST_VALUE, claims_nothing, rate_relevance
-from parlai_q2.rerank.log_odds import logit, sigmoid
 from parlai_q2.rerank.relevance import TurnReader
 from parlai_q2.tasks.begin.reader import read_file
 from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Turn
-from parlai_q2.zoo.train.relevance_pools import is_held_out, read_rows
+from parlai_q2.zoo.train.relevance_pools import is_held_out
+from parlai_q2.zoo.train.rows import read_rows
 
 FEATURES = (
     'value',

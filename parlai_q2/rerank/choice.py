@@ -22,10 +22,10 @@ from math import inf, isfinite, log
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import is_number
+from parlai_q2.log_odds import logit, sigmoid
 from parlai_q2.options import Word
 from parlai_q2.rerank.candidate import NAMED, Candidate
 from parlai_q2.rerank.guards.words import states_nothing
-from parlai_q2.rerank.log_odds import logit, sigmoid
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.scorers.shell import LANGUAGE
 from parlai_q2.text.questions import (

@@ -15,12 +15,12 @@ from math import log
 from typing import Any, Protocol
 
 from parlai_q2.claims import Claim, Evidence, Stance
+from parlai_q2.log_odds import sigmoid
 from parlai_q2.models.question_answering import SpanChoice, SpanQuestionAnswerer
 from parlai_q2.models.relevance import AnswerLogits
 from parlai_q2.presets import Section, load_preset
 from parlai_q2.q2.compare import Question, judge
 from parlai_q2.rerank.guards.words import states_nothing
-from parlai_q2.rerank.log_odds import sigmoid
 from parlai_q2.scorers import backends
 from parlai_q2.text.questions import (
     asks_how_or_why,
@@ -62,7 +62,7 @@ class RelevanceReader(Protocol):
 class TurnReader:
     """
     Reads replies with the models of a preset. Its numbers were fitted with those of the
-    choice (:data:`~parlai_q2.rerank.choice.IF_ASKED`).
+    choice (:data:`~parlai_q2.rerank.choice.VALUE_WEIGHT`).
 
     :param preset: whose models read: that of the section ``relevance``, and the one
         that answers questions.

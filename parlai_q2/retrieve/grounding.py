@@ -14,7 +14,6 @@ to "thanks!". A generator that is shown one quotes it, and one that is shown not
 makes something up.
 """
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ import yaml
 
 from parlai_q2.io.knowledge import TurnKnowledge
 from parlai_q2.json_values import JsonObject
+from parlai_q2.log_odds import logit
 from parlai_q2.retrieve.answers import (
     QUOTE_WORDS,
     Answer,
@@ -304,7 +304,7 @@ class Grounder:
         """
         rule, is_how_or_why = load_rule(), asks_how_or_why(question)
         ranked = sorted(readings, key=lambda reading: -reading.logit)
-        least = math.log(rule['least_chance'] / (1 - rule['least_chance']))
+        least = logit(rule['least_chance'])
         called = [r for r in ranked if is_how_or_why and is_named(question, r.passage)]
         if not called and (not ranked or ranked[0].logit < least):
             nearest = tuple(reading.passage for reading in readings[: self.k])

@@ -21,6 +21,7 @@ from typing import Any
 
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Score
 from parlai_q2.errors import ConfigError
+from parlai_q2.log_odds import logit, sigmoid
 from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
 from parlai_q2.scorers.base import Scorer, label_of
@@ -75,7 +76,7 @@ class Coefficients:
         :param features: at least the features with a weight, each in [0, 1].
         """
         z = self.intercept + sum(w * features[f] for f, w in self.weights.items())
-        return 1 / (1 + math.exp(-z)) if z > 0 else math.exp(z) / (1 + math.exp(z))
+        return sigmoid(z)
 
 
 def read_coefficients(name: str, path: str | None = None) -> Coefficients:
@@ -243,7 +244,5 @@ def fast_parts(
 
 def _odds(probability: float) -> float:
     """Log odds from :data:`LEAST_ODDS` to even, as a value from 0 to 1."""
-    if probability <= 0:
-        return 0.0
-    odds = math.log(probability / (1 - probability)) if probability < 0.5 else 0.0
+    odds = min(logit(probability), 0.0)
     return 1 - max(odds, LEAST_ODDS) / LEAST_ODDS

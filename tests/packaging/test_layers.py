@@ -15,7 +15,7 @@ FLOORS = (
     ('version', 'errors', 'threads'),
     ('options',),
     ('steps', 'turns', 'signature', 'packages', 'intervals', 'presets'),
-    ('json_values', 'sweep', 'tables'),
+    ('json_values', 'log_odds', 'sweep', 'tables'),
     ('claims',),
     ('text',),
     ('io',),

@@ -5,6 +5,7 @@ from math import log
 
 import pytest
 
+from parlai_q2.log_odds import logit, sigmoid
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, RerankBy, Reranker, Rule
 from parlai_q2.rerank.candidate import with_agreement
 from parlai_q2.rerank.choice import (
@@ -19,7 +20,6 @@ from parlai_q2.rerank.choice import (
     TYPICAL_LOG_RELEVANCE,
     combine,
 )
-from parlai_q2.rerank.log_odds import logit, sigmoid
 from parlai_q2.rerank.relevance import AnswerComparer, TurnReader, wants_span
 from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Turn
