@@ -31,10 +31,10 @@ from parlai_q2.zoo.train.relevance_pools import (
     is_best,
     is_held_out,
     pair_on_passages,
-    read_rows,
     sentences_of,
     with_other_turns,
 )
+from parlai_q2.zoo.train.rows import read_rows
 
 OUTCOMES = ('best', 'partly', 'beside', 'wrong')
 SHORT_POOLS = Path(__file__).parent / 'short_pools.jsonl'

@@ -11,11 +11,11 @@ from parlai_q2.zoo.train.relevance_blocks import BlockSource
 from parlai_q2.zoo.train.relevance_pools import (
     is_best,
     is_held_out,
-    read_rows,
     with_other_turns,
     yes_no_question,
 )
 from parlai_q2.zoo.train.relevance_texts import misspell
+from parlai_q2.zoo.train.rows import read_rows
 
 PASSAGE = 'The museum opened in 1903. It was designed by Anna Keller.'
 QUESTIONS = [

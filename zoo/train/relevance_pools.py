@@ -13,8 +13,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parlai_q2.zoo.train.rows import read_rows as read_rows
-
 # A name or a number: the fragments of a passage that answer some question.
 FRAGMENT = re.compile(
     r"\b[A-Z][\w'-]+(?: [A-Z][\w'-]+)+|\b\d[\d,.]*\d(?: \w+)?|\b\d+ \w+"

@@ -26,7 +26,7 @@ from transformers import AutoTokenizer
 from parlai_q2.models.relevance import OUTPUTS, add_knowledge, join_turns
 from parlai_q2.zoo.train.block import TrainingBlock
 from parlai_q2.zoo.train.relevance_blocks import BlockSource
-from parlai_q2.zoo.train.relevance_pools import read_rows
+from parlai_q2.zoo.train.rows import read_rows
 
 MAX_TOKENS = 192
 HEAD_FACTOR, WARM_UP, LEAST_RATE = 10, 30, 0.02
