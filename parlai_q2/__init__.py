@@ -52,47 +52,18 @@ _CHECKOUT = Path(__file__).resolve().parent.parent
 if (_CHECKOUT / 'setup.py').is_file():
     __path__.append(str(_CHECKOUT))
 
-# Maps each public name to its module. Modules are imported on first use, to keep
+# The public names of each module, which is imported on first use, to keep
 # "import parlai_q2" fast.
 _PUBLIC = {
-    'Candidate': 'rerank',
-    'Claim': 'claims',
-    'Comparison': 'claims',
-    'ConfigError': 'errors',
-    'DocumentError': 'errors',
-    'Evidence': 'claims',
-    'Example': 'turns',
-    'InputError': 'errors',
-    'Label': 'claims',
-    'Mistake': 'claims',
-    'MistakeKind': 'claims',
-    'MissingPackageError': 'errors',
-    'ModelError': 'errors',
-    'ModelNotFoundError': 'errors',
-    'Passage': 'turns',
-    'Pool': 'rerank',
-    'Q2Error': 'errors',
-    'Ranking': 'rerank',
-    'Reason': 'rerank',
-    'RecordError': 'errors',
-    'Reranker': 'rerank',
-    'Rule': 'rerank',
-    'Score': 'claims',
-    'Scorer': 'scorers',
-    'ServerError': 'errors',
-    'Signature': 'signature',
-    'Source': 'turns',
-    'Span': 'turns',
-    'Stance': 'claims',
-    'Status': 'claims',
-    'TaskDataError': 'errors',
-    'Turn': 'turns',
-    'UnknownNameError': 'errors',
-    'WorkerError': 'errors',
-    'load_preset': 'presets',
-    'load_scorer': 'scorers',
-    'release_models': 'scorers',
-    'scorer_names': 'scorers',
+    'claims': 'Claim Comparison Evidence Label Mistake MistakeKind Score Stance Status',
+    'errors': 'ConfigError DocumentError InputError MissingPackageError ModelError '
+    'ModelNotFoundError Q2Error RecordError ServerError TaskDataError '
+    'UnknownNameError WorkerError',
+    'presets': 'load_preset',
+    'rerank': 'Candidate Pool Ranking Reason Reranker Rule',
+    'scorers': 'Scorer load_scorer release_models scorer_names',
+    'signature': 'Signature',
+    'turns': 'Example Passage Source Span Turn',
 }
 
 __all__ = [
@@ -139,8 +110,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(import_module(f'parlai_q2.{_PUBLIC[name]}'), name)
+    for module, names in _PUBLIC.items():
+        if name in names.split():
+            return getattr(import_module(f'parlai_q2.{module}'), name)
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 
