@@ -44,10 +44,7 @@ _logger = logging.getLogger(__name__)
 
 
 def default_cache_path() -> Path:
-    """
-    ``$PARLAI_Q2_CACHE``, else ``scores.sqlite`` in
-    :func:`~parlai_q2.io.files.cache_folder`.
-    """
+    """``$PARLAI_Q2_CACHE``, else ``scores.sqlite`` in the cache folder."""
     path = os.environ.get(VARIABLE)
     return Path(path).expanduser() if path else cache_folder() / 'scores.sqlite'
 
@@ -55,7 +52,7 @@ def default_cache_path() -> Path:
 class StoredSignature(NamedTuple):
     """
     What a cache holds for one full signature: how many scores, the total length of
-    their values, and when one of them was last used, in seconds since 1970.
+    their values, and when one was last used, in seconds since 1970.
     """
 
     text: str
@@ -151,11 +148,7 @@ class ScoreCache:
         self.file.do(write, None)
 
     def signatures(self) -> list[StoredSignature]:
-        """
-        What the file holds for each signature, the one with most scores first.
-
-        :raises ConfigError: if the file cannot be used.
-        """
+        """What the file holds for each signature, the one with most scores first."""
         query = (
             'SELECT text, count(*), sum(length(value)), max(used) FROM scores '
             'JOIN signatures ON signatures.id = signature GROUP BY signature '
@@ -169,12 +162,8 @@ class ScoreCache:
         self, signature: str | None = None, unused_for: float | None = None
     ) -> int:
         """
-        Delete scores.
-
-        :param signature: delete only scores with this full signature.
-        :param unused_for: delete only scores that were not used for this many seconds.
-        :return: how many scores were deleted.
-        :raises ConfigError: if the file cannot be used.
+        Delete scores, perhaps only those with this full signature, or that were not
+        used for so many seconds; return how many.
         """
         until = None if unused_for is None else int(time.time() - unused_for)
 
@@ -226,10 +215,7 @@ def pair_key(pair: Pair) -> bytes:
 
 
 def encode(score: Score, signature: str, key: bytes) -> tuple[bytes, int]:
-    """
-    A score as JSON, which does not repeat the signature it is stored under, and its
-    checksum.
-    """
+    """A score as JSON without the signature it is stored under, and its checksum."""
     fields = score.to_dict()
     if fields['signature'] == signature:
         del fields['signature']
@@ -246,10 +232,7 @@ def compute_checksum(value: bytes, signature: str, key: bytes) -> int:
 
 
 def decode(value: object, checksum: object, signature: str, key: bytes) -> Score | None:
-    """
-    Read back what :func:`encode` returned; None if the value is damaged, belongs to
-    another pair or signature, or is not a score.
-    """
+    """Read back what :func:`encode` returned; None if it is damaged or is none."""
     if (
         not isinstance(value, bytes)
         or compute_checksum(value, signature, key) != checksum

@@ -11,11 +11,10 @@ once, and scoring goes on without it.
 import logging
 import os
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import beside, locked
@@ -61,15 +60,12 @@ _logger = logging.getLogger(__name__)
 
 
 class SqliteFile:
-    """Each process and thread opens the file on first use."""
+    """A file that is opened for each use, by any process and thread."""
 
     def __init__(self, path: Path):
         self.path = path
         # Becomes False when the file turns out to be unusable.
         self.usable = True
-        # By process and thread: a forked child may neither use nor close what its
-        # parent opened.
-        self._connections: dict[tuple[int, int], sqlite3.Connection] = {}
 
     def do(
         self,
@@ -78,22 +74,17 @@ class SqliteFile:
         needed: bool = False,
     ) -> T:
         """
-        Act on the file, on a new one if it is damaged.
-
-        :param otherwise: returned after a warning if the file cannot be used.
-        :param needed: raise a ConfigError instead of a warning.
-        :raises ConfigError: if the file is none of ours.
+        Act on the file, on a new one if it is damaged. If it cannot be used, warn and
+        return ``otherwise``; or if it is needed, raise a ConfigError.
         """
-        here, damage = _here(), None
+        damage = None
         while self.usable or needed:
             try:
                 if damage:
                     self._begin_anew(damage)
-                if here not in self._connections:
-                    self._connections[here] = self._open()
-                return action(self._connections[here])
+                with closing(self._open()) as connection:
+                    return action(connection)
             except (sqlite3.Error, UnicodeDecodeError, OSError) as e:
-                self.close()
                 if not damage and is_damage(e) and not self.read_only:
                     damage = e
                     continue
@@ -120,15 +111,6 @@ class SqliteFile:
         # Another process may have renamed it meanwhile, as it does if it is damaged.
         return not is_writable and self.path.is_file()
 
-    def close(self) -> None:
-        """Close the file for this thread; its next use opens it again."""
-        connection = self._connections.pop(_here(), None)
-        if connection is not None:
-            connection.close()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, '_connections': {}}
-
     def _open(self) -> sqlite3.Connection:
         if self.read_only:
             return connect(self.path, read_only=True)
@@ -138,8 +120,7 @@ class SqliteFile:
 
     def _begin_anew(self, error: Exception) -> None:
         """
-        Rename a damaged or outdated file to ``<name>.damaged``, ``<name>.damaged.2``
-        and so on, unless another process has already done so.
+        Rename a damaged or outdated file, unless another process has already done so.
         """
         with locked(self.path, BUSY_TIMEOUT):
             if is_sound(self.path):
@@ -163,10 +144,6 @@ def connect(path: Path, read_only: bool = False) -> sqlite3.Connection:
     """
     Open a cache, creating it and its tables if needed. Hold the file's lock, because
     two processes cannot create it at once.
-
-    :raises sqlite3.DatabaseError: if it is damaged or outdated, or cannot be opened;
-        damage in a text shows as a UnicodeDecodeError.
-    :raises ConfigError: if it is an intact file of another program or a newer version.
     """
     check_ours(path)
     # Without "immutable", SQLite would create files beside it.
@@ -176,7 +153,6 @@ def connect(path: Path, read_only: bool = False) -> sqlite3.Connection:
         uri=True,
         timeout=BUSY_TIMEOUT,
         isolation_level=None,
-        check_same_thread=False,
     )
     # By itself, sqlite3 raises one of its own errors for text that is damaged.
     connection.text_factory = bytes.decode
@@ -236,10 +212,7 @@ def _check_tables(connection: sqlite3.Connection, tables: set[str], path: Path) 
 
 
 def check_ours(path: Path) -> None:
-    """
-    A ConfigError for a file that has content, but neither the first bytes of an SQLite
-    file nor our application id.
-    """
+    """A ConfigError for a file with content that is neither SQLite nor ours."""
     head = b''
     if path.exists():
         with open(path, 'rb') as stream:
@@ -292,7 +265,3 @@ def is_sound(path: Path) -> bool:
             )
     except (sqlite3.Error, UnicodeDecodeError) as e:
         return not is_damage(e)
-
-
-def _here() -> tuple[int, int]:
-    return os.getpid(), threading.get_ident()

@@ -64,10 +64,8 @@ def test_clearing_by_age_goes_by_last_use(cache, clock):
 
 def test_clearing_all_gives_the_disk_its_room_back(cache):
     cache.put(SIGNATURE, scores(1000))
-    cache.file.close()
     full = cache.file_bytes()
     assert cache.clear() == 1000
-    cache.file.close()
     assert cache.file_bytes() < full / 10
     assert cache.signatures() == []
     names = 'SELECT count(*) FROM signatures'
@@ -86,7 +84,6 @@ def test_over_its_limit_it_loses_what_was_longest_unused(cache, clock):
     # What was evicted is the oldest: from some pair on, all are there.
     rest = [pair in remaining for pair in list(scores(4000))[10:]]
     assert rest == sorted(rest)
-    cache.file.close()
     assert cache.file_bytes() <= MIN_MAX_BYTES
 
 
