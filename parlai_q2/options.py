@@ -29,12 +29,18 @@ class OptionParser(OptionGroup, Protocol):
     def set_defaults(self, **defaults: object) -> Any: ...
 
 
+def add_switch(group: OptionGroup, name: str, help: str) -> None:
+    """Add an option that is off, and on if it is given alone or with ``yes``."""
+    group.add_argument(
+        name, nargs='?', type='bool', const=True, default=False, help=help
+    )
+
+
 class DefaultsAction(argparse._StoreAction):
     """
-    Stores an option, and sets the defaults that go with its value. They take effect
-    when ParlAI reads the command line again, once it knows the agent's options.
-
-    :param find_defaults: gives the defaults of other options for the option's value.
+    Stores an option, and sets the defaults that ``find_defaults`` gives for its value.
+    They take effect when ParlAI reads the command line again, once it knows the agent's
+    options.
     """
 
     def __init__(
@@ -72,12 +78,7 @@ class Word(str, Enum):
 
     @classmethod
     def named(cls: type[W], kind: str, name: Any) -> W:
-        """
-        The word of a name.
-
-        :param kind: what it is a name of, for the message.
-        :raises UnknownNameError: if there is none; suggests the nearest.
-        """
+        """The word of a name of this kind; else an error suggests the nearest."""
         match = next((word for word in cls if word == name), None)
         if match is None:
             raise UnknownNameError(kind, name, cls)
@@ -125,12 +126,8 @@ def split_pairs(
     text: str | None, option: str, form: str, example: str
 ) -> dict[str, Any]:
     """
-    Parse comma-separated pairs such as ``first=second``.
-
-    :param option: the option's name, for messages, like the form of a pair
-        (``label=class``) and an example.
-    :return: maps the first name of each pair to the second, which may be empty.
-    :raises ConfigError: if a part is not a pair.
+    Parse comma-separated pairs such as ``first=second``, whose second may be empty. An
+    error names the option, the form of a pair and an example.
     """
     pairs = {}
     for part in split_names(text):

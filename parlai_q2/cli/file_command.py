@@ -16,7 +16,7 @@ from parlai_q2.errors import ConfigError, UnscoredError
 from parlai_q2.io.files import read_state
 from parlai_q2.io.formats import Format
 from parlai_q2.json_values import JsonMapping, JsonObject
-from parlai_q2.options import OptionGroup, OptionParser, Options, Word
+from parlai_q2.options import OptionGroup, OptionParser, Options, Word, add_switch
 from parlai_q2.runs.file_run import (
     CHUNK_RECORDS,
     Chunk,
@@ -98,11 +98,8 @@ def add_out_format(group: OptionGroup) -> None:
 
 def check_scale(opt: Options, has_cache: bool = False) -> int:
     """
-    The number of records in a chunk.
-
-    :param has_cache: whether what actors score is kept in the score cache.
-    :raises ConfigError: if it is below 1, or an option of Ray's is given without
-        ``--engine ray``.
+    The number of records in a chunk, if the options for scale are valid. ``has_cache``:
+    what actors score is kept in the score cache.
     """
     if opt.get('engine', EngineName.LOCAL) != EngineName.RAY:
         defaults = {'ray_cpus': 1.0, 'ray_gpus': 0.0}
@@ -123,11 +120,7 @@ def check_scale(opt: Options, has_cache: bool = False) -> int:
 
 
 def engine_from_opt(opt: Options, job: Job) -> JobEngine:
-    """
-    The engine that an ``opt`` asks for, with a job.
-
-    :raises MissingPackageError: for Ray, if it is not installed.
-    """
+    """The engine that an ``opt`` asks for, with a job."""
     if opt.get('engine', EngineName.LOCAL) == EngineName.LOCAL:
         return LocalEngine(job)
 
@@ -169,9 +162,7 @@ def _make_for_device(
 
 def add_file_options(group: OptionGroup, infile: str) -> None:
     """
-    Add ``--infile``, ``--outfile`` and ``--allow-errors``.
-
-    :param infile: what the input holds, for the help.
+    Add ``--infile`` (what it holds is told), ``--outfile`` and ``--allow-errors``.
     """
     group.add_argument(
         '--infile',
@@ -183,80 +174,148 @@ def add_file_options(group: OptionGroup, infile: str) -> None:
         help='file to write, JSON lines or Parquet by its ending; a folder for many '
         'files; or - for the standard output',
     )
-    group.add_argument(
+    add_switch(
+        group,
         '--allow-errors',
-        nargs='?',
-        type='bool',
-        const=True,
-        default=False,
-        help='exit with status 0, instead of 3, if some records have an error '
-        'in the output',
+        'exit with status 0, instead of 3, if some records have an error in the output',
     )
 
 
-class Reporter:
+class FilesRun:
     """
-    Logs how a run proceeds, with a progress bar, and collects what went wrong.
+    Takes files through an engine, resuming those that a stopped run began, and logs how
+    that proceeds, with a progress bar.
 
-    :ivar complaints: what is wrong with the files that were processed.
+    :param name: the scorer's.
+    :param format: of the inputs; None to take it from each file's ending.
+    :param size: the most records in one call of the engine.
+    :param show: is given the lines as they are written.
     """
 
     def __init__(
         self,
         outputs: Outputs,
+        engine: JobEngine,
         job: FileJob,
         name: str,
-        show: Callable[[list[Line]], None] | None,
+        *,
+        format: str | None = None,
+        size: int = CHUNK_RECORDS,
+        show: Callable[[list[Line]], None] | None = None,
     ):
-        self._outputs, self._job, self._show = outputs, job, show
+        self._outputs, self._engine, self._job = outputs, engine, job
+        self._name, self._format, self._size = name, format, size
+        self._show = show
         self._problems = log.Problems(f'Not {job.participle}')
         # Bytes of the files before the current one, all read.
         self._read = 0
+        self._summaries: list[JsonObject] = []
+        self._complaints: list[str] = []
+        # The files that were opened and are not complete, oldest first.
+        self._runs: deque[FileRun] = deque()
+
+    def process(self, allow_errors: bool = False) -> JsonObject:
+        """
+        Process the files.
+
+        :return: the summary; of many files, those of each under ``shards``.
+        :raises UnscoredError: if records have errors, unless they are allowed; all that
+            could be written is.
+        :raises InputError: when an input cannot be read, has no record or changes
+            during the run, or another run is writing an output.
+        """
+        outputs, signature = self._outputs, self._engine.signature
+        if skipped := outputs.skip_finished(signature, self._format, self._job.names):
+            log.info(f'{skipped} files are complete already.')
+        summary_file = outputs.summary
         # The size of the standard input is not known and counts as 0.
         total = sum(read_state(pair.infile)['size'] for pair in outputs.files)
-        self.progress = log.InputProgress(name, total or None, job.unit)
-        self.summaries: list[JsonObject] = []
-        self.complaints: list[str] = []
+        self._progress = log.InputProgress(self._name, total or None, self._job.unit)
+        with self._progress:
+            self._run()
+        if outputs.is_folder:
+            outputs.write_manifest(signature)
+            empty = _describe_empty(outputs, self._job.unit)
+            log.info(f'Wrote {outputs.target}, with its manifest.{empty}')
+            if not any(entry['records'] for entry in outputs.entries.values()):
+                raise UnscoredError(
+                    f'There are no {self._job.unit} in any of the files.'
+                )
+        report_signature(signature, summary_file)
+        if self._complaints:
+            message = '\n'.join(self._complaints)
+            if not allow_errors:
+                raise UnscoredError(message)
+            log.warning(message)
+        if outputs.is_folder:
+            return {'signature': signature, 'shards': self._summaries}
+        return self._summaries[0]
 
-    def begin(self, run: FileRun) -> None:
-        """Log what became of what a stopped run left."""
-        if run.writer.started_over:
-            log.warning(
-                f'The unfinished {run.files.outfile}.part was made from another input '
-                'or with other settings. Starting over.'
-            )
-        if run.resumed:
-            log.info(
-                f'Continuing after the {run.resumed} {self._job.unit} already '
-                f'{self._job.participle}.'
-            )
-            self.progress.read(run.resumed, self._read + run.resumed_end)
+    def _run(self) -> None:
+        """Process the files as one stream, so that the engine does not run dry."""
+        try:
+            with closing(self._engine.run(self._read_chunks())) as results:
+                for chunk, lines in results:
+                    # Results come in the order of the chunks, so this one is of the
+                    # oldest file that is not complete.
+                    self._finish_complete()
+                    self._write(chunk, lines)
+                    self._finish_complete()
+            self._finish_complete()
+        except BaseException:
+            for run in self._runs:
+                run.writer.close()
+            raise
 
-    def write(self, lines: list[Line], end: int) -> None:
-        """Log the errors in lines, and how far the run is."""
+    def _read_chunks(self) -> Iterator[Chunk]:
+        for pair in self._outputs.files:
+            run = FileRun(
+                pair, self._job, self._engine.signature, self._format, self._size
+            )
+            self._runs.append(run)
+            if run.writer.started_over:
+                log.warning(
+                    f'The unfinished {pair.outfile}.part was made from another input '
+                    'or with other settings. Starting over.'
+                )
+            if run.resumed:
+                log.info(
+                    f'Continuing after the {run.resumed} {self._job.unit} already '
+                    f'{self._job.participle}.'
+                )
+                self._progress.read(run.resumed, self._read + run.resumed_end)
+            yield from run.chunks()
+
+    def _write(self, chunk: Chunk, lines: list[Line]) -> None:
+        self._runs[0].write(chunk, lines)
         for line in lines:
             if line['kind'] == 'error':
                 self._problems.add(line['error'])
         if self._show:
             self._show(lines)
-        self.progress.read(len(lines), self._read + end)
+        self._progress.read(len(lines), self._read + chunk.end)
 
-    def finish(self, run: FileRun) -> None:
+    def _finish_complete(self) -> None:
+        while self._runs and self._runs[0].is_complete:
+            self._runs[0].finish(may_be_empty=self._outputs.is_folder)
+            self._report(self._runs.popleft())
+
+    def _report(self, run: FileRun) -> None:
         """Log what came of a file."""
         self._read += run.state['size']
-        self.summaries.append(run.summary)
+        self._summaries.append(run.summary)
         infile, outfile = run.files
         log.info(f'Wrote {outfile or "the standard output"}. {run.tally.describe()}')
         self._outputs.complete(run.files, run.summary)
         count, good = run.tally.records, run.tally.good
         unit, participle = self._job.unit, self._job.participle
         if count and not good:
-            self.complaints.append(
+            self._complaints.append(
                 f'None of the {count} {unit} in {infile} could be {participle}. '
                 f'{outfile or "The output"} names the error of each.'
             )
         elif good < count:
-            self.complaints.append(
+            self._complaints.append(
                 f'{count - good} of the {count} {unit} in {infile} were not '
                 f'{participle}. {outfile or "The output"} has the others, and the '
                 'errors of these.'
@@ -270,13 +329,7 @@ def run_command_on_files(
     show: Callable[[list[Line]], None] | None = None,
 ) -> JsonObject:
     """
-    Process the files that ``--infile`` and ``--outfile`` name.
-
-    :param name: the scorer's.
-    :param show: is given the lines as they are written.
-    :return: the summary; of many files, those of each under ``shards``.
-    :raises UnscoredError: if records have errors, unless ``--allow-errors`` is given;
-        all that could be written is.
+    Process the files that ``--infile`` and ``--outfile`` name; see :class:`FilesRun`.
     """
     for option in ('infile', 'outfile'):
         given_file(opt, option)
@@ -288,104 +341,10 @@ def run_command_on_files(
     outputs = plan_outputs(str(opt['infile']), str(opt['outfile']), opt['out_format'])
     outputs.check()
     with engine_from_opt(opt, job) as engine:
-        return process_files(
-            outputs,
-            engine,
-            job,
-            name,
-            format=opt.get('format'),
-            size=size,
-            show=show,
-            allow_errors=bool(opt.get('allow_errors')),
+        run = FilesRun(
+            outputs, engine, job, name, format=opt.get('format'), size=size, show=show
         )
-
-
-def process_files(
-    outputs: Outputs,
-    engine: JobEngine,
-    job: FileJob,
-    name: str,
-    *,
-    format: str | None = None,
-    size: int = CHUNK_RECORDS,
-    show: Callable[[list[Line]], None] | None = None,
-    allow_errors: bool = False,
-) -> JsonObject:
-    """
-    Process files, with a progress bar, resuming those that a stopped run began;
-    parameters as for :func:`run_command_on_files`.
-
-    :param format: of the inputs; None to take it from each file's ending.
-    :param size: the most records in one call of the engine.
-    :raises InputError: when an input cannot be read, has no record or changes during
-        the run, or another run is writing an output.
-    """
-    skipped = outputs.skip_finished(engine.signature, format, job.names)
-    if skipped:
-        log.info(f'{skipped} files are complete already.')
-    summary_file = outputs.summary
-    reporter = Reporter(outputs, job, name, show)
-    with reporter.progress:
-        _run_files(outputs, engine, job, reporter, format=format, size=size)
-    if outputs.is_folder:
-        outputs.write_manifest(engine.signature)
-        empty = _describe_empty(outputs, job.unit)
-        log.info(f'Wrote {outputs.target}, with its manifest.{empty}')
-        if not any(entry['records'] for entry in outputs.entries.values()):
-            raise UnscoredError(f'There are no {job.unit} in any of the files.')
-    report_signature(engine.signature, summary_file)
-    if reporter.complaints:
-        message = '\n'.join(reporter.complaints)
-        if not allow_errors:
-            raise UnscoredError(message)
-        log.warning(message)
-    if outputs.is_folder:
-        return {'signature': engine.signature, 'shards': reporter.summaries}
-    return reporter.summaries[0]
-
-
-def _run_files(
-    outputs: Outputs,
-    engine: JobEngine,
-    job: FileJob,
-    reporter: Reporter,
-    *,
-    format: str | None,
-    size: int,
-) -> None:
-    """
-    Process files. They are one stream to the engine, which does not run dry between two
-    of them.
-    """
-    # The files that were opened and are not complete, oldest first.
-    runs: deque[FileRun] = deque()
-
-    def read_chunks() -> Iterator[Chunk]:
-        for pair in outputs.files:
-            run = FileRun(pair, job, engine.signature, format, size)
-            runs.append(run)
-            reporter.begin(run)
-            yield from run.chunks()
-
-    def finish_complete() -> None:
-        while runs and runs[0].is_complete:
-            runs[0].finish(may_be_empty=outputs.is_folder)
-            reporter.finish(runs.popleft())
-
-    try:
-        with closing(engine.run(read_chunks())) as results:
-            for chunk, lines in results:
-                # Results come in the order of the chunks, so this one is of the oldest
-                # file that is not complete.
-                finish_complete()
-                runs[0].write(chunk, lines)
-                reporter.write(lines, chunk.end)
-                finish_complete()
-        finish_complete()
-    except BaseException:
-        for run in runs:
-            run.writer.close()
-        raise
+        return run.process(bool(opt.get('allow_errors')))
 
 
 def _describe_empty(outputs: Outputs, unit: str) -> str:

@@ -8,14 +8,15 @@ chunks of records into lines. An engine runs it.
 """
 
 import json
-from abc import abstractmethod
-from collections import deque
+from abc import ABC, abstractmethod
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import chain, islice
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
+from parlai_q2.claims import Kind
 from parlai_q2.errors import Flaw, InputError, RecordError
 from parlai_q2.io.files import Location, read_state
 from parlai_q2.io.parquet import ParquetColumn, is_parquet, write_parquet
@@ -53,12 +54,9 @@ ChunkT = TypeVar('ChunkT', bound=ItemChunk)
 
 class Loaded(NamedTuple):
     """
-    A loaded job.
-
-    :param signature: how its results are made; equal wherever the job is loaded.
-    :param process: the results of some items, in order. One call with many items gives
-        what many calls with one would.
-    :param is_thread_safe: whether several threads may call it at once.
+    A loaded job: its signature, equal wherever it is loaded; what gives the results of
+    some items, in order, the same for many as one by one; and whether threads may call
+    that at once.
     """
 
     signature: str
@@ -70,11 +68,7 @@ class Job(Protocol):
     """What can be sent to another process (by pickle) and loaded there."""
 
     def load(self, device: str | None = None) -> Loaded:
-        """
-        Load what the work needs.
-
-        :param device: a torch device's name; None for the job's own.
-        """
+        """Load what the work needs, on a torch device or the job's own."""
 
     def report_lost(self, item: Any, problem: str) -> Any:
         """The result of an item that no process survives."""
@@ -111,7 +105,6 @@ class LocalEngine:
     def run(
         self, chunks: Iterator[ChunkT]
     ) -> Generator[tuple[ChunkT, list[Any]], None, None]:
-        """Yield each chunk with its results."""
         if self._calls == 1:
             for chunk in chunks:
                 yield chunk, self._process(chunk.items)
@@ -138,15 +131,13 @@ class LocalEngine:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Nothing was started."""
+        pass
 
 
 class Chunk(NamedTuple):
     """
-    Consecutive records of a file, which a scorer sees in one call.
-
-    :param items: the records.
-    :param end: how many bytes of the file had been read by the end of the chunk.
+    Consecutive records of a file, which a scorer sees in one call, and how many bytes
+    of the file had been read by their end.
     """
 
     items: Sequence[FileRecord]
@@ -164,13 +155,9 @@ def cut_chunks(
     characters: int = CHUNK_CHARACTERS,
 ) -> Iterator[Chunk]:
     """
-    Cut records into chunks, reading them only as needed.
-
-    Where a chunk ends depends on the file alone, so the scorer sees the same records
-    together however often a run is stopped and wherever a chunk is processed.
-
-    :param size: the maximum number of records in a chunk, at least 1.
-    :param characters: close a chunk once its texts are this long, at least 1.
+    Cut records into chunks of at most so many, or fewer with so many characters. Where
+    one ends depends on the file alone: the scorer sees the same records together
+    however often a run is stopped and wherever a chunk is processed.
     """
     items: list[FileRecord] = []
     total = 0
@@ -230,21 +217,45 @@ def _is_unreadable(record: FileRecord) -> bool:
     return record.error is not None and record.error.flaw is Flaw.TOO_DEEP
 
 
-class Tally(Protocol):
-    """Counts what became of records, by their lines, in the order of the file."""
+class Tally(ABC):
+    """
+    Counts what became of records, by their lines, in the order of the file, so that
+    sums are the same to the last bit however a run was stopped or distributed.
 
-    records: int
+    :ivar good: how many records have no error.
+    :ivar nulled: how many had NaN or Infinity in a field, where null was written.
+    """
 
-    @property
-    def good(self) -> int:
-        """How many records have no error."""
+    def __init__(self) -> None:
+        self.records = self.good = 0
+        self.nulled: Counter[str] = Counter()
 
     def add(self, lines: Iterable[Line], nulled: Iterable[str] = ()) -> None:
         """Add the lines of records, and the fields of theirs that had NaN."""
+        # All are read before any is counted: a resumed run may find a damaged line.
+        outcomes = [
+            None if line['kind'] == Kind.ERROR else self.read(line) for line in lines
+        ]
+        self.nulled.update(nulled)
+        for outcome in outcomes:
+            self.records += 1
+            if outcome is not None:
+                self.good += 1
+                self.count(outcome)
 
+    @abstractmethod
+    def read(self, line: Line) -> Any:
+        """What is counted of a record without an error."""
+
+    @abstractmethod
+    def count(self, outcome: Any) -> None:
+        """Count what :meth:`read` returned."""
+
+    @abstractmethod
     def summary(self) -> JsonObject:
         """The counts by name."""
 
+    @abstractmethod
     def describe(self) -> str:
         """The counts as text for people."""
 
@@ -258,6 +269,7 @@ class FileJob(Job):
     :cvar signature_field: the field of the first good line that has the signature, if
         not every line has it.
     :cvar columns: those of each Parquet file, with their kinds.
+    :cvar tally: what counts the lines of a file.
     :ivar names: the names that fields have in the file, by those they are read by.
     """
 
@@ -265,15 +277,12 @@ class FileJob(Job):
     participle: ClassVar[str]
     signature_field: ClassVar[str | None] = None
     columns: ClassVar[Mapping[str, ParquetColumn]] = {}
+    tally: ClassVar[type[Tally]]
     names: Mapping[str, str]
 
     @abstractmethod
     def read(self, path: Location, format: str | None) -> Iterator[FileRecord]:
-        """The records of a file."""
-
-    @abstractmethod
-    def make_tally(self) -> Tally:
-        """Make what counts the lines."""
+        """The records of a file; without a format, its ending tells it."""
 
 
 class FileRun:
@@ -303,7 +312,7 @@ class FileRun:
         self.writer: ResumableWriter | StdoutWriter = StdoutWriter()
         if files.outfile is not None:
             self.writer = ResumableWriter(files.outfile, self.identity, *files.inputs)
-        self.tally = job.make_tally()
+        self.tally = job.tally()
         self.summary: JsonObject = {}
         self.resumed_end = 0
         # Chunks that were read, but not written yet.
@@ -322,9 +331,8 @@ class FileRun:
 
     def _skip_written(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         """
-        Count the chunks that an earlier run has written; return the others. If some
-        lines of a chunk are missing, the whole chunk is processed again, so that a
-        scorer sees the same records together as in a run that was never stopped.
+        Count the chunks that an earlier run has written whole; return the others, so
+        that a scorer sees the same records together as in a run that was never stopped.
         """
         written = self.writer.raw_lines()
         size = 0
@@ -374,10 +382,8 @@ class FileRun:
 
     def finish(self, may_be_empty: bool) -> None:
         """
-        Give the output its name, and write the summary beside it.
-
-        :raises InputError: if the input has changed meanwhile, or has no records and
-            may not be empty.
+        Give the output its name, and write the summary beside it, if the input is as it
+        was.
         """
         check_unchanged(self.files.infile, self.state)
         if not self.tally.records and not may_be_empty:

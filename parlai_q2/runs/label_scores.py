@@ -28,15 +28,11 @@ class Item(Protocol):
 
 @dataclass(frozen=True)
 class LabelJob:
-    """
-    Scores examples; see :class:`~parlai_q2.runs.file_run.Job`. The result of an item
-    that no process survives is a text that says so.
-    """
+    """Scores examples; the result of one that no process survives is a text."""
 
     make_scorer: MakeScorer
 
     def load(self, device: str | None = None) -> Loaded:
-        """Make the scorer."""
         scorer = self.make_scorer(device)
 
         def process(items: Sequence[Item]) -> list[Score]:
@@ -45,7 +41,6 @@ class LabelJob:
         return Loaded(str(scorer.signature), process)
 
     def report_lost(self, item: Item, problem: str) -> str:
-        """What became of an example that no process survives."""
         return f'{item.place} could not be scored: {problem}'
 
 
@@ -65,12 +60,9 @@ def score_chunks(
     report_problem: Callable[[str], None] = lambda problem: None,
 ) -> Generator[tuple[ChunkT, list[Score | None]], None, None]:
     """
-    Yield each chunk and the scores of its items, in order; None for an item that no
-    process survives.
-
-    :param engine: runs a :class:`LabelJob`.
-    :param reuse: where scores are looked up and kept, unless the scorer itself does so.
-    :param report_problem: called for each example that could not be scored.
+    Yield each chunk with the scores of its items, None for one that no process
+    survives. The engine runs a :class:`LabelJob`; scores are looked up and kept in
+    ``reuse``, unless the scorer itself does so.
     """
 
     def look_up() -> Iterator[MissingScores[ChunkT]]:

@@ -34,11 +34,7 @@ STDOUT = ('-', '/dev/stdout')
 
 
 class FilePair(NamedTuple):
-    """
-    A file to read, and the one to write: JSON lines, or by its name Parquet.
-
-    :param outfile: None for the standard output.
-    """
+    """A file to read, and the one to write, or None for the standard output."""
 
     infile: Location
     outfile: Path | None
@@ -78,12 +74,7 @@ class Outputs:
         return locate_summary(pair.outfile) if pair.outfile else None
 
     def check(self) -> None:
-        """
-        Check inputs and outputs before any work is done.
-
-        :raises InputError: if an input is not there or no regular file, or an output
-            cannot be written.
-        """
+        """Check inputs and outputs before any work is done."""
         for pair in self.files:
             check_regular(pair.infile)
             if pair.outfile is None:
@@ -126,7 +117,6 @@ class Outputs:
         self._store(locate_summary(pair.outfile))
 
     def write_manifest(self, signature: str) -> None:
-        """Write the manifest of an output that is a folder."""
         if self.summary is None or not self.is_folder:
             return
         entries = [self.entries[name] for name in sorted(self.entries)]
@@ -170,14 +160,8 @@ class Outputs:
 
 def plan_outputs(infile: str, outfile: str, ending: str | None = None) -> Outputs:
     """
-    The files that two options describe.
-
-    :param infile: a file, a URL, or a pattern of either, such as ``in/*.jsonl``; ``-``
-        for the standard input.
-    :param outfile: a file or a URL; for a pattern, a folder; ``-`` for the standard
-        output.
-    :param ending: of the files in a folder: ``jsonl`` or ``parquet``.
-    :raises ConfigError: if many inputs would go to one file, or two to one name.
+    The files that two options describe: a file, a URL, a pattern of either, or ``-``;
+    and a file, a URL, for a pattern a folder of files with this ending, or ``-``.
     """
     is_pattern = has_magic(infile) and not Path(infile).exists()
     if outfile in STDOUT:

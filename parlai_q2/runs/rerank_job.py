@@ -1,8 +1,7 @@
 """Reranks pools: what a process does with the pools that it is sent."""
 
 from array import array
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from parlai_q2.json_values import JsonObject
 from parlai_q2.lines import error_line, lost_line, ranking_line
 from parlai_q2.options import Word
 from parlai_q2.rerank import PoolRecord, RerankBy, Reranker, read_pools
-from parlai_q2.runs.file_run import FileJob, Loaded
+from parlai_q2.runs.file_run import FileJob, Loaded, Tally
 from parlai_q2.signature import Signature
 
 # The kinds of columns in Parquet.
@@ -41,44 +40,124 @@ class ChoicePolicy(Word):
     ORACLE = 'oracle'  # the best possible
 
 
+class Outcome(NamedTuple):
+    """
+    What is counted of a pool.
+
+    :param changed: whether the choice is another than the generator's first.
+    :param nothing_grounded: whether there is knowledge, and no candidate is consistent
+        with it.
+    :param wrong: where every candidate has a label, how often each
+        :class:`ChoicePolicy` gives an inconsistent response, in [0, 1]; else empty.
+    """
+
+    changed: bool
+    nothing_grounded: bool
+    wrong: tuple[float, ...] = ()
+
+
+class RerankTally(Tally):
+    """Counts pools, and where people labelled their candidates, wrong choices."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.changed = self.nothing_grounded = 0
+        # Eight bytes for each labelled pool.
+        self._wrong = {policy: array('d') for policy in ChoicePolicy}
+
+    def read(self, line: JsonObject) -> Outcome:
+        # As for the reranker, the generator's order is that of the file.
+        order, rows = line['order'], line['rerank']
+        labels = [
+            candidate.get('label') if isinstance(candidate, dict) else None
+            for candidate in line['candidates']
+        ]
+        chosen = next(n for n, row in zip(order, rows) if row['chosen'])
+        first = next(n for n, row in zip(order, rows) if row['first'])
+        nothing_grounded = bool(line['rerank_knowledge']) and not line['grounded']
+        if not all(labels):
+            return Outcome(chosen != first, nothing_grounded)
+        wrong = [float(label == Label.INCONSISTENT) for label in labels]
+        wrong_choice = 0.0 if line['abstained'] else wrong[chosen]
+        rates = (wrong_choice, wrong[0], sum(wrong) / len(wrong), min(wrong))
+        return Outcome(chosen != first, nothing_grounded, rates)
+
+    def count(self, outcome: Outcome) -> None:
+        self.changed += outcome.changed
+        self.nothing_grounded += outcome.nothing_grounded
+        for policy, value in zip(ChoicePolicy, outcome.wrong):
+            self._wrong[policy].append(value)
+
+    def rates(self) -> dict[str, Interval]:
+        """
+        How often each policy gives an inconsistent response, if pools are labelled.
+        """
+        return {
+            str(policy): mean_interval(values)
+            for policy, values in self._wrong.items()
+            if values
+        }
+
+    def summary(self) -> JsonObject:
+        counts: JsonObject = {
+            'pools': self.records,
+            'bad': self.records - self.good,
+            'changed': self.changed,
+            'nothing_grounded': self.nothing_grounded,
+        }
+        if self.nulled:
+            counts['nulled'] = dict(self.nulled)
+        if rates := self.rates():
+            counts['labelled'] = len(self._wrong[ChoicePolicy.CHOSEN])
+            counts['hallucination_rate'] = {
+                policy: rate._asdict() for policy, rate in rates.items()
+            }
+        return counts
+
+    def describe(self) -> str:
+        text = (
+            f'{self.good} reranked, {self.changed} of them with a different first '
+            f'choice; {self.records - self.good} not reranked.'
+        )
+        if self.nothing_grounded:
+            text += (
+                f' Nothing grounded in {self.nothing_grounded} of them: no candidate '
+                'is consistent with its knowledge ("grounded": false).'
+            )
+        if self.nulled:
+            text += (
+                f' Null was written for NaN or Infinity in: {", ".join(self.nulled)}.'
+            )
+        return text
+
+
 # Makes a reranker for a torch device (None for its default).
 MakeReranker = Callable[[str | None], Reranker]
 
 
 @dataclass(frozen=True)
 class RerankJob(FileJob):
-    """
-    Reranks pools; see :class:`~parlai_q2.runs.file_run.FileJob`.
-
-    :param make_reranker: must be picklable for Ray.
-    :param abstain_text: the reply instead of one that is not grounded.
-    """
+    """Reranks pools. ``make_reranker`` must be picklable for Ray."""
 
     unit = 'pools'
     participle = 'reranked'
     columns = COLUMNS
+    tally = RerankTally
 
     make_reranker: MakeReranker
     abstain_text: str
     names: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, path: Location, format: str | None) -> Iterator[PoolRecord]:
-        """The pools of a file; its ending tells the format."""
         return read_pools(path, self.names)
 
-    def make_tally(self) -> 'RerankTally':
-        """Make what counts the lines."""
-        return RerankTally()
-
     def load(self, device: str | None = None) -> Loaded:
-        """Make the reranker."""
         reranker = self.make_reranker(device)
         signature = sign_choice(reranker, self.abstain_text)
         process = partial(rerank_pools, reranker, self.abstain_text)
         return Loaded(str(signature), process, reranker.is_thread_safe)
 
     def report_lost(self, item: FileRecord, problem: str) -> JsonObject:
-        """The line of a pool that no process survives."""
         return lost_line(item, problem, Kind.RANKING)
 
 
@@ -117,110 +196,3 @@ def rerank_pools(
             line = ranking_line(record.fields, ranking, text, signature)
         lines.append(line)
     return lines
-
-
-class Outcome(NamedTuple):
-    """
-    What is counted of a pool.
-
-    :param changed: whether the choice is another than the generator's first.
-    :param nothing_grounded: whether there is knowledge, and no candidate is consistent
-        with it.
-    :param wrong: where every candidate has a label, how often each
-        :class:`ChoicePolicy` gives an inconsistent response, in [0, 1]; else empty.
-    """
-
-    changed: bool
-    nothing_grounded: bool
-    wrong: tuple[float, ...] = ()
-
-
-def read_outcome(line: JsonObject) -> Outcome:
-    """What is counted of a pool, from its line."""
-    # As for the reranker, the generator's order is that of the file.
-    order, rows = line['order'], line['rerank']
-    labels = [
-        candidate.get('label') if isinstance(candidate, dict) else None
-        for candidate in line['candidates']
-    ]
-    chosen = next(n for n, row in zip(order, rows) if row['chosen'])
-    first = next(n for n, row in zip(order, rows) if row['first'])
-    nothing_grounded = bool(line['rerank_knowledge']) and not line['grounded']
-    if not all(labels):
-        return Outcome(chosen != first, nothing_grounded)
-    wrong = [float(label == Label.INCONSISTENT) for label in labels]
-    wrong_choice = 0.0 if line['abstained'] else wrong[chosen]
-    rates = (wrong_choice, wrong[0], sum(wrong) / len(wrong), min(wrong))
-    return Outcome(chosen != first, nothing_grounded, rates)
-
-
-class RerankTally:
-    """Counts pools, and where people labelled their candidates, wrong choices."""
-
-    def __init__(self) -> None:
-        self.records = self.good = self.changed = self.nothing_grounded = 0
-        self.nulled: Counter[str] = Counter()
-        # Eight bytes for each labelled pool.
-        self._wrong = {policy: array('d') for policy in ChoicePolicy}
-
-    def add(self, lines: Iterable[JsonObject], nulled: Iterable[str] = ()) -> None:
-        """Add the lines of pools, and the fields of theirs that had NaN."""
-        # All are read before any is counted: a resumed run may find a damaged line.
-        outcomes = [
-            None if line['kind'] == Kind.ERROR else read_outcome(line) for line in lines
-        ]
-        self.nulled.update(nulled)
-        for outcome in outcomes:
-            self.records += 1
-            if outcome is None:
-                continue
-            self.good += 1
-            self.changed += outcome.changed
-            self.nothing_grounded += outcome.nothing_grounded
-            for policy, value in zip(ChoicePolicy, outcome.wrong):
-                self._wrong[policy].append(value)
-
-    def rates(self) -> dict[str, Interval]:
-        """
-        How often each policy gives an inconsistent response, by the labels of pools,
-        with its 95 % interval over pools; empty where none is labelled.
-        """
-        return {
-            str(policy): mean_interval(values)
-            for policy, values in self._wrong.items()
-            if values
-        }
-
-    def summary(self) -> JsonObject:
-        """The counts and rates."""
-        counts: JsonObject = {
-            'pools': self.records,
-            'bad': self.records - self.good,
-            'changed': self.changed,
-            'nothing_grounded': self.nothing_grounded,
-        }
-        if self.nulled:
-            counts['nulled'] = dict(self.nulled)
-        if rates := self.rates():
-            counts['labelled'] = len(self._wrong[ChoicePolicy.CHOSEN])
-            counts['hallucination_rate'] = {
-                policy: rate._asdict() for policy, rate in rates.items()
-            }
-        return counts
-
-    def describe(self) -> str:
-        """The counts, as text for people."""
-        text = (
-            f'{self.good} reranked, {self.changed} of them with a different first '
-            f'choice; {self.records - self.good} not reranked.'
-        )
-        if self.nothing_grounded:
-            text += (
-                f' Nothing grounded in {self.nothing_grounded} of them: no candidate '
-                'is consistent with its knowledge ("grounded": false).'
-            )
-        if self.nulled:
-            text += (
-                f' Null was written for NaN or Infinity in: {", ".join(self.nulled)}.'
-            )
-        return text

@@ -1,6 +1,6 @@
 """Scores records: what a process does with the records that it is sent."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -11,7 +11,7 @@ from parlai_q2.io.parquet import ParquetColumn
 from parlai_q2.io.read import FileRecord, Record, read_records
 from parlai_q2.json_values import JsonObject
 from parlai_q2.lines import error_line, lost_line, score_line
-from parlai_q2.runs.file_run import FileJob, Loaded
+from parlai_q2.runs.file_run import FileJob, Loaded, Tally
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.shell import LANGUAGE
 
@@ -30,63 +30,11 @@ COLUMNS = {
 MakeScorer = Callable[[str | None], Scorer]
 
 
-@dataclass(frozen=True)
-class ScoreJob(FileJob):
-    """
-    Scores records; see :class:`~parlai_q2.runs.file_run.FileJob`.
-
-    :param make_scorer: must be picklable for Ray.
-    """
-
-    unit = 'records'
-    participle = 'scored'
-    signature_field = 'signature'
-    columns = COLUMNS
-
-    make_scorer: MakeScorer
-    names: Mapping[str, str] = field(default_factory=dict)
-
-    def read(self, path: Location, format: str | None) -> Iterator[Record]:
-        """The records of a file."""
-        return read_records(path, format, self.names)
-
-    def make_tally(self) -> 'ScoreTally':
-        """Make what counts the lines."""
-        return ScoreTally()
-
-    def load(self, device: str | None = None) -> Loaded:
-        """Make the scorer."""
-        scorer = self.make_scorer(device)
-        process = partial(score_records, scorer)
-        return Loaded(str(scorer.signature), process, scorer.is_thread_safe)
-
-    def report_lost(self, item: FileRecord, problem: str) -> JsonObject:
-        """The line of a record that no process survives."""
-        return lost_line(item, problem, Kind.SCORE)
-
-
-def score_records(scorer: Scorer, records: Sequence[FileRecord]) -> list[JsonObject]:
-    """The line of each record, all scored in one call."""
-    examples = [r.example for r in records if isinstance(r, Record) and r.example]
-    scores = iter(scorer.score(examples))
-    return [
-        score_line(record.fields, next(scores))
-        if record.error is None
-        else error_line(record.fields, record.line, record.error, Kind.SCORE)
-        for record in records
-    ]
-
-
-class ScoreTally:
-    """
-    Counts records and adds up their scores. Scores are added in the file's order, so
-    that the sum is the same to the last bit however the run was stopped or distributed.
-    """
+class ScoreTally(Tally):
+    """Counts records and adds up their scores."""
 
     def __init__(self) -> None:
-        self.records = self.bad = 0
-        # How many records had NaN or Infinity in a field, where null was written.
-        self.nulled: dict[str, int] = {}
+        super().__init__()
         self.labels: dict[str, int] = {
             Label.CONSISTENT: 0,
             Label.INCONSISTENT: 0,
@@ -97,31 +45,16 @@ class ScoreTally:
         # Of those that are not verifiable, how many for their language.
         self.foreign = 0
 
-    def add(self, lines: Iterable[JsonObject], nulled: Iterable[str] = ()) -> None:
-        """Add the lines of records, and the fields of theirs that had NaN."""
-        # All are read before any is counted: a resumed run may find a damaged line.
-        counted = [
-            None
-            if line['kind'] == Kind.ERROR
-            else (str(line['label']), float(line['score']), _is_foreign(line))
-            for line in lines
-        ]
-        for name in nulled:
-            self.nulled[name] = self.nulled.get(name, 0) + 1
-        for entry in counted:
-            self.records += 1
-            if entry is None:
-                self.bad += 1
-                continue
-            label, score, is_foreign = entry
-            self.foreign += is_foreign
-            self.labels[label] = self.labels.get(label, 0) + 1
-            self.total += score
+    def read(self, line: JsonObject) -> tuple[str, float, bool]:
+        """The label, the score, and whether it is in another language."""
+        is_foreign = LANGUAGE in (line.get('parts') or ())
+        return str(line['label']), float(line['score']), is_foreign
 
-    @property
-    def good(self) -> int:
-        """The number of records with a score."""
-        return self.records - self.bad
+    def count(self, outcome: tuple[str, float, bool]) -> None:
+        label, score, is_foreign = outcome
+        self.foreign += is_foreign
+        self.labels[label] = self.labels.get(label, 0) + 1
+        self.total += score
 
     @property
     def verifiable(self) -> int:
@@ -131,22 +64,17 @@ class ScoreTally:
     @property
     def rate(self) -> Interval | None:
         """
-        The share of consistent records among the verifiable ones with its 95 %
-        interval; None without any.
+        The share of consistent records among the verifiable ones; None without any.
         """
         if not self.verifiable:
             return None
         return share_interval(self.labels[Label.CONSISTENT], self.verifiable)
 
     def summary(self) -> JsonObject:
-        """
-        The counts, the mean score (None if nothing was scored) and the rate of
-        consistent records among the verifiable ones.
-        """
         rare = {LANGUAGE: self.foreign, 'nulled': self.nulled}
         return {
             'records': self.records,
-            'bad': self.bad,
+            'bad': self.records - self.good,
             'mean': self.total / self.good if self.good else None,
             'rate': self.rate and self.rate._asdict(),
             'verifiable': self.verifiable,
@@ -155,13 +83,12 @@ class ScoreTally:
         }
 
     def describe(self) -> str:
-        """The counts and the mean score, as text for people."""
         counts = ', '.join(f'{n} {label}' for label, n in self.labels.items())
         text = f'{self.records} records: {counts}.{self._describe_rate()}'
         if self.good:
             text += f' Mean score {self.total / self.good:.3f}.'
-        if self.bad:
-            text += f' {self.bad} could not be scored; see their "error".'
+        if bad := self.records - self.good:
+            text += f' {bad} could not be scored; see their "error".'
         if self.foreign:
             text += f' {self.foreign} are not in English, which the models read.'
         if self.nulled:
@@ -178,5 +105,38 @@ class ScoreTally:
         return f'{text}; {left_out} left out.' if left_out else f'{text}.'
 
 
-def _is_foreign(line: JsonObject) -> bool:
-    return LANGUAGE in (line.get('parts') or ())
+@dataclass(frozen=True)
+class ScoreJob(FileJob):
+    """Scores records. ``make_scorer`` must be picklable for Ray."""
+
+    unit = 'records'
+    participle = 'scored'
+    signature_field = 'signature'
+    columns = COLUMNS
+    tally = ScoreTally
+
+    make_scorer: MakeScorer
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def read(self, path: Location, format: str | None) -> Iterator[Record]:
+        return read_records(path, format, self.names)
+
+    def load(self, device: str | None = None) -> Loaded:
+        scorer = self.make_scorer(device)
+        process = partial(score_records, scorer)
+        return Loaded(str(scorer.signature), process, scorer.is_thread_safe)
+
+    def report_lost(self, item: FileRecord, problem: str) -> JsonObject:
+        return lost_line(item, problem, Kind.SCORE)
+
+
+def score_records(scorer: Scorer, records: Sequence[FileRecord]) -> list[JsonObject]:
+    """The line of each record, all scored in one call."""
+    examples = [r.example for r in records if isinstance(r, Record) and r.example]
+    scores = iter(scorer.score(examples))
+    return [
+        score_line(record.fields, next(scores))
+        if record.error is None
+        else error_line(record.fields, record.line, record.error, Kind.SCORE)
+        for record in records
+    ]

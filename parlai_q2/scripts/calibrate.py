@@ -11,7 +11,7 @@ from parlai_q2.io.fields import read_fields
 from parlai_q2.io.formats import Format
 from parlai_q2.io.write import writable, write_text, writing
 from parlai_q2.json_values import JsonObject
-from parlai_q2.options import OptionParser, Options
+from parlai_q2.options import OptionParser, Options, add_switch
 from parlai_q2.scorers.roles import Role
 
 
@@ -39,14 +39,10 @@ def add_options(parser: OptionParser) -> None:
         'share of the inconsistent responses; or false_alarms=0.05, to '
         'call at most this share of the consistent ones inconsistent',
     )
-    group.add_argument(
+    add_switch(
+        group,
         '--refit',
-        nargs='?',
-        type='bool',
-        const=True,
-        default=False,
-        help='also fit the weights of grounded or grounded_fast; needs hundreds of '
-        'pairs',
+        'also fit the weights of grounded or grounded_fast; needs hundreds of pairs',
     )
     group.add_argument(
         '--outdir',

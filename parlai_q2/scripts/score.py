@@ -19,7 +19,7 @@ from parlai_q2.io.fields import read_fields
 from parlai_q2.io.formats import Format
 from parlai_q2.io.read import read_example
 from parlai_q2.json_values import JsonObject
-from parlai_q2.options import OptionParser, Options
+from parlai_q2.options import OptionParser, Options, add_switch
 from parlai_q2.runs.file_run import CHUNK_RECORDS, Line
 from parlai_q2.runs.score_job import ScoreJob
 
@@ -39,14 +39,7 @@ def add_options(parser: OptionParser) -> None:
         choices=tuple(Format),
         help="the format of the input; default: by the file's ending",
     )
-    group.add_argument(
-        '--show',
-        nargs='?',
-        type='bool',
-        const=True,
-        default=False,
-        help='print each response with its evidence',
-    )
+    add_switch(group, '--show', 'print each response with its evidence')
     add_scorer_options(parser)
     add_scale_options(parser, CHUNK_RECORDS)
 

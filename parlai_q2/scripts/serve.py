@@ -16,7 +16,7 @@ from parlai_q2.cli.scorer_options import (
     reranker_from_opt,
 )
 from parlai_q2.errors import ConfigError
-from parlai_q2.options import OptionParser, Options
+from parlai_q2.options import OptionParser, Options, add_switch
 from parlai_q2.packages import check_package
 from parlai_q2.scorers.roles import NONE, Role
 
@@ -43,21 +43,15 @@ def add_options(parser: OptionParser) -> None:
         default=4,
         help='how many replies to ask for and choose from',
     )
-    group.add_argument(
+    add_switch(
+        group,
         '--revise',
-        nargs='?',
-        type='bool',
-        const=True,
-        default=False,
-        help='let the server rewrite a reply with unsupported claims, or shorten it',
+        'let the server rewrite a reply with unsupported claims, or shorten it',
     )
-    group.add_argument(
+    add_switch(
+        group,
         '--stream-sentences',
-        nargs='?',
-        type='bool',
-        const=True,
-        default=False,
-        help='stream one reply sentence by sentence, up to the first unsupported one',
+        'stream one reply sentence by sentence, up to the first unsupported one',
     )
     group.add_argument(
         '--api-key',

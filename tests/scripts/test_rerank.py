@@ -146,7 +146,7 @@ def test_lines_of_other_settings_are_not_continued(tmp_path, monkeypatch, option
 
     for name in ('same.jsonl', 'other.jsonl'):
         with monkeypatch.context() as patch:
-            patch.setattr('parlai_q2.cli.file_command.Reporter.write', stop)
+            patch.setattr('parlai_q2.cli.log.InputProgress.read', stop)
             with pytest.raises(KeyboardInterrupt):
                 rerank(name, explain='none')
     warnings = []
