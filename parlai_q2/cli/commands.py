@@ -24,12 +24,7 @@ HELPALL = 'helpall'
 
 @dataclass(frozen=True)
 class Command:
-    """
-    A command, whose module has its name.
-
-    :param what: what it does, in a line.
-    :param needs_parlai: whether it is a ``ParlaiScript``.
-    """
+    """A command, whose module has its name, and in a line what it does."""
 
     name: str
     what: str
@@ -90,12 +85,7 @@ def import_command(command: Command) -> Any:
 
 def run_command(name: str, *arguments: str, **values: object) -> Any:
     """
-    Run a command that does not need ParlAI, as from the command line.
-
-    :param arguments: as on the command line.
-    :param values: further options, by name, as Python values.
-    :return: what the command returns.
-    :raises Q2Error: when an argument or the input is not valid.
+    Run a command that does not need ParlAI; further options come as Python values.
     """
     command = find(name)
     if command is None or command.needs_parlai:

@@ -46,12 +46,7 @@ def parlai_commands() -> dict[str, str]:
 
 
 def check_known(name: str) -> None:
-    """
-    Check that there is a command.
-
-    :raises UnknownNameError: when there is none; suggests the nearest.
-    :raises MissingPackageError: when it may be one of ParlAI's, which is not installed.
-    """
+    """Check that there is a command; the nearest is suggested."""
     theirs = parlai_commands()
     if name in theirs:
         return
@@ -62,21 +57,17 @@ def check_known(name: str) -> None:
 
 
 def has_parlai() -> bool:
-    """Whether ParlAI is installed."""
     return find_spec('parlai') is not None
 
 
 def check_parlai(what: str) -> None:
-    """
-    Check that ParlAI and torch are installed; a MissingPackageError says what to run.
-    """
+    """Check that ParlAI and torch are there; a MissingPackageError says what to run."""
     if not has_parlai():
         raise MissingPackageError(f'{what} needs ParlAI. {how_to_install()}')
     check_torch(what)
 
 
 def how_to_install() -> str:
-    """What to run to have ParlAI."""
     return f'Run: python -m pip install --no-deps -r {REQUIREMENTS}'
 
 

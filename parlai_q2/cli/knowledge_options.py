@@ -23,15 +23,11 @@ def add_knowledge_options(group: OptionGroup) -> None:
     """Add ``--knowledge-delimiter`` and ``--knowledge-file``."""
     group.add_argument(
         '--knowledge-delimiter',
-        type=str,
-        default=None,
         help='what separates the passage from the message in a text, such as '
         '"\\n". The passage stays until the episode ends or another one comes',
     )
     group.add_argument(
         '--knowledge-file',
-        type=str,
-        default=None,
         help='a text file with the knowledge for turns that have none. If it '
         'has several passages, such as a FAQ, those that fit the turn are '
         'used',
@@ -42,23 +38,18 @@ def add_index_options(group: OptionGroup) -> None:
     """Add ``--knowledge-index`` and what goes with it."""
     group.add_argument(
         '--knowledge-index',
-        type=str,
-        default=None,
         help='an index of documents (parlai_q2 index) or your own retriever '
         '(module:Class), instead of the knowledge in messages',
     )
     group.add_argument(
         '--knowledge-passages',
         type=int,
-        default=None,
         help='how many passages to use; default: the setting of the index, or '
         f'{DEFAULT_PASSAGES} of a file',
     )
     group.add_argument(
         '--knowledge-search',
-        type=str,
         choices=tuple(By),
-        default=None,
         help='search by words, by the vectors of an encoder (dense), or by '
         'both (fused); default: the setting of the index',
     )
@@ -72,11 +63,7 @@ def add_index_options(group: OptionGroup) -> None:
 
 
 def index_from_opt(opt: Options) -> Grounder | None:
-    """
-    The index that options name, ready to be searched; None if they name none.
-
-    :raises InputError: when it cannot be opened.
-    """
+    """The index that options name, ready to be searched; None if they name none."""
     folder = opt.get('knowledge_index')
     if not folder:
         return None
@@ -132,11 +119,7 @@ def _own_retriever(name: str) -> Retriever:
 
 
 def source_from_opt(opt: Options) -> KnowledgeSource:
-    """
-    Where the options say that knowledge comes from, for those who measure.
-
-    :raises ConfigError: when the file cannot be read or is empty.
-    """
+    """Where the options say that knowledge comes from, for those who measure."""
     return KnowledgeSource(opt.get('knowledge_delimiter'), opt.get('knowledge_file'))
 
 
@@ -144,9 +127,6 @@ def searching_source(opt: Options) -> KnowledgeSource:
     """
     Where the options say that knowledge comes from, for those who reply: an index or a
     file of several passages is searched.
-
-    :raises InputError: when the index cannot be opened, or the file not be read.
-    :raises ConfigError: when the file is empty.
     """
     source = source_from_opt(opt)
     source.index = index_from_opt(opt)

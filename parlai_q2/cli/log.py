@@ -86,10 +86,7 @@ def show_result(text: str) -> None:
 
 
 def run_module(main: Callable[[], object]) -> None:
-    """
-    Run what ``python -m`` names. An expected error is one line on the standard error,
-    and the exit status 2.
-    """
+    """Run what ``python -m`` names; an expected error is one line, and the status 2."""
     try:
         main()
     except Q2Error as problem:

@@ -66,11 +66,7 @@ def with_agent(arguments: Sequence[str]) -> list[str]:
 
 
 def expand_arguments(arguments: Sequence[str]) -> list[str]:
-    """
-    Expand the short names in command-line arguments.
-
-    :raises UnknownNameError: for a short name of no agent or task.
-    """
+    """Expand the short names in command-line arguments."""
     expanded: list[str] = []
     for argument in arguments:
         option, equals, value = argument.partition('=')
@@ -94,8 +90,6 @@ def expand_opt(opt: Any) -> Any:
 def expand_agent(name: str) -> str:
     """
     The dotted name of an agent such as ``q2:grounded_rerank``; others are unchanged.
-
-    :raises UnknownNameError: when there is no such agent.
     """
     if not name.startswith(PREFIX):
         return name
@@ -107,11 +101,7 @@ def expand_agent(name: str) -> str:
 
 
 def expand_tasks(names: str) -> str:
-    """
-    The dotted names of comma-separated tasks; those without the prefix are unchanged.
-
-    :raises UnknownNameError: when there is no such task.
-    """
+    """The dotted names of comma-separated tasks; those without the prefix stay."""
     return ','.join(_expand_task(name) for name in names.split(','))
 
 
@@ -188,10 +178,7 @@ def find_options(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def suggesting_options() -> Iterator[None]:
-    """
-    Suggest the nearest option for one that a command of ParlAI does not have, instead
-    of pages of help.
-    """
+    """Suggest the nearest option instead of pages of help, for commands of ParlAI."""
     params = sys.modules[PARAMS]
     parser_class = params.ParlaiParser
     original = parser_class.error
@@ -217,12 +204,7 @@ def suggesting_options() -> Iterator[None]:
 
 @contextmanager
 def suggesting(arguments: Sequence[str]) -> Iterator[None]:
-    """
-    Suggest the nearest name where ParlAI finds none.
-
-    :param arguments: what the user typed, with names of tasks and agents among it.
-    :raises ConfigError: instead of ParlAI's error.
-    """
+    """Suggest the nearest name where ParlAI finds none of those the user typed."""
     try:
         yield
     except (ImportError, AttributeError, KeyError, RuntimeError) as error:

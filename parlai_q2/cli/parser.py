@@ -34,9 +34,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
         """
-        The options that arguments give.
-
-        :raises ConfigError: when an option is unknown or its value is not valid.
+        The options that arguments give; a ConfigError for those that are not valid.
         """
         values, unknown = self.parse_known_args([dashed(a) for a in arguments])
         options = [o for o in unknown if o.startswith('-')]
@@ -48,11 +46,7 @@ class Parser(argparse.ArgumentParser):
         return vars(values)
 
     def with_values(self, arguments: Sequence[str], **values: object) -> dict[str, Any]:
-        """
-        The options that arguments give, and others by name, as Python values.
-
-        :raises UnknownNameError: when there is no such option.
-        """
+        """The options that arguments give, and others by name, as Python values."""
         opt = self.parse(arguments)
         for name in values:
             if name not in opt:
@@ -99,8 +93,6 @@ def given_file(opt: Options, name: str, example: str = 'FILE') -> Path:
     """
     The file that an option names, e.g. ``outfile``. It is checked here because the
     parser would also refuse ``--help`` without it.
-
-    :raises ConfigError: when the option is missing.
     """
     if not opt.get(name):
         raise ConfigError(f'--{name} is missing. Give a file: --{name} {example}')

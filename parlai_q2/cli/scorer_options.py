@@ -95,11 +95,8 @@ def add_scorer_options(
     parser: OptionParser, *roles: Role, default: str | None = None
 ) -> Any:
     """
-    Add the options for the scorers of some roles, for models and for the cache to a
-    parser; return it.
-
-    :param default: the scorer of the first role, if not that of
-        :data:`~parlai_q2.scorers.roles.DEFAULTS`.
+    Add the options for the scorers of some roles, of which the first may have another
+    default, for models and for the cache to a parser; return it.
     """
     group = parser.add_argument_group('Scorers')
     for role in roles or (Role.MEASURE,):
@@ -157,12 +154,8 @@ def scorer_from_opt(
     default: str | None = None,
 ) -> Scorer:
     """
-    The scorer of a role that an ``opt`` asks for.
-
-    :param cache: whether scores are kept on disk by default, without ``--cache``.
-    :param default: the scorer, if the ``opt`` names none.
-    :return: the scorer; its models are loaded when it first scores.
-    :raises ConfigError: when an option is wrong.
+    The scorer of a role that an ``opt`` asks for; its models are loaded when it first
+    scores. ``cache``: whether scores are kept on disk without ``--cache``.
     """
     key = role.value
     name = opt.get(key) or default or DEFAULTS[role]
@@ -221,10 +214,7 @@ def model_options(opt: Options, scorer: str) -> dict[str, Any]:
 
 
 def limit_from_opt(opt: Options) -> None:
-    """
-    Limit the cores of this process to ``--threads``, if given; a ConfigError if it is
-    not at least 1.
-    """
+    """Limit the cores of this process to ``--threads``, if given."""
     count = opt.get('threads')
     if count is None:
         return
@@ -266,11 +256,7 @@ def scorer_device(opt: Options) -> str:
 
 
 def check_ranges(opt: Options) -> None:
-    """
-    Check the options that are present. They may come from a file or a program, too.
-
-    :raises ConfigError: when one is out of its range or is not a number.
-    """
+    """Check the options that are present; they may come from a program, too."""
     for option in ('abstain_below', 'candidates_until'):
         value = opt.get(option)
         if value is not None and not (is_number(value) and 0 <= value <= 1):
@@ -333,9 +319,7 @@ def add_choice_options(parser: OptionParser) -> Any:
 
 def reranker_from_opt(opt: Options) -> Reranker:
     """
-    The reranker described by an ``opt``; its models are loaded when it first scores.
-
-    :raises ConfigError: when an option is out of range or names something unknown.
+    The reranker that an ``opt`` describes; its models are loaded at its first use.
     """
     check_ranges(opt)
     by = opt.get('rerank_by', DEFAULT_RERANK_BY)

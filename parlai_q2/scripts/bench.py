@@ -129,11 +129,8 @@ def add_loops(
     batched: list[Any],
 ) -> float:
     """
-    Time the loop of the published code, and compare what the preset gives in it.
-
-    :param metric: the measurements so far; the loop's are added.
-    :return: the largest difference between a value of the batch and of one question at
-        a time by the same engine.
+    Add the times of the loop of the published code, and of that by transformers; return
+    the largest difference between a value of the batch and of the loop.
     """
     _, looped = benchmark.measure_loop(scorer, examples)
     metric['largest_difference'] = max(benchmark.differences(batched, looped))
@@ -169,12 +166,7 @@ def rerank(scorer: str, opt: Options) -> JsonObject:
 
 
 def benchmark_beside(name: str) -> ModuleType:
-    """
-    A module of the folder ``benchmarks``.
-
-    :raises Q2Error: where the package stands alone, without the project's other
-        folders.
-    """
+    """A module of the folder ``benchmarks``, which only a checkout has."""
     root = Path(parlai_q2.__file__).resolve().parent.parent
     if not (root / 'benchmarks').is_dir():
         raise Q2Error(

@@ -6,7 +6,7 @@ what the task gives, and what a search finds, as in table 2 of "Rome was built i
 
 import itertools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,10 +25,8 @@ from parlai_q2.cli.parser import given_file
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.intervals import Interval, mean_interval
-from parlai_q2.io.knowledge import EpisodeKnowledge
 from parlai_q2.io.write import AGAIN, encode_line, whole_file, write_text, writing
 from parlai_q2.json_values import JsonObject, write_json
-from parlai_q2.options import Options
 from parlai_q2.parlai.distillation import Episode, replies
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
 from parlai_q2.retrieve.build import build
@@ -51,10 +49,7 @@ NOTES = (
 
 class ConditionReply(NamedTuple):
     """
-    A reply under one condition.
-
-    :param knowledge: the knowledge it was chosen by.
-    :param gold_knowledge: the knowledge that the task gives.
+    A reply under one condition, with what it was chosen by and what the task gives.
     """
 
     episode: int
@@ -96,7 +91,8 @@ class ConditionsScript(ParlaiScript):
         opt['override'] = {'model': opt['model'], **(opt.get('override') or {})}
         conditions = parse_conditions(opt['conditions'])
         episodes = [episode for task in tasks_from_opt(opt) for episode in task]
-        gold_knowledge = knowledge_of_episodes(opt, episodes)
+        source = source_from_opt(opt)
+        gold_knowledge = [source.of_episode(episode) for episode in episodes]
         scorer = scorer_from_opt(opt, Role.MEASURE, default=MEASURE_OF_CHOSEN)
         rows, lines = [], []
         for name, index in conditions.items():
@@ -154,18 +150,6 @@ def parse_conditions(text: str) -> dict[str, str | None]:
     return conditions
 
 
-def knowledge_of_episodes(
-    opt: Options, episodes: Iterable[Episode]
-) -> list[list[tuple[Passage, ...]]]:
-    """What the task gives for each turn of each episode."""
-    source = source_from_opt(opt)
-    passages = []
-    for episode in episodes:
-        knowledge = EpisodeKnowledge(source)
-        passages.append([knowledge.find(message).passages for message in episode])
-    return passages
-
-
 def _build_index(
     name: str, gold_knowledge: Sequence[Sequence[Sequence[Passage]]], outfile: Path
 ) -> Path:
@@ -194,11 +178,7 @@ def make_replies(
     episodes: Sequence[Episode],
     gold_knowledge: Sequence[Sequence[tuple[Passage, ...]]],
 ) -> list[ConditionReply]:
-    """
-    The agent's replies to every turn.
-
-    :param index: the index that its knowledge comes from; None for the task's own.
-    """
+    """The replies to every turn by an index, or without one by what the task gives."""
     agent_opt = Opt({**opt, 'knowledge_index': index})
     agent_opt['override'] = {**opt['override'], 'knowledge_index': index}
     agent = create_agent(agent_opt)

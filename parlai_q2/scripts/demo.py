@@ -54,11 +54,7 @@ def add_options(parser: OptionParser) -> None:
 
 
 def run(opt: Options) -> Path:
-    """
-    Score and rerank the sample.
-
-    :return: the page of the evidence.
-    """
+    """Score and rerank the sample; return the page of the evidence."""
     name, turns = opt['choose'], opt['turns']
     if turns < 0:
         raise ConfigError(f'--turns is {turns}; it must be at least 0.')

@@ -125,11 +125,8 @@ def make_replies(
     opt: Opt, tasks: Sequence[TaskEpisodes], total: int, path: Path, data: str
 ) -> None:
     """
-    Let the model reply, resuming a run that was stopped.
-
-    :param total: number of turns.
-    :param path: receives one line for each episode, with one of ``replies`` a turn.
-    :param data: the digest of the tasks' data.
+    Let the model reply, a line of ``replies`` for each episode, resuming a stopped run.
+    ``data`` is the digest of the tasks.
     """
     run = {**describe_run(opt), 'data': data}
     if same_run(path, run):

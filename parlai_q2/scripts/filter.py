@@ -83,9 +83,7 @@ class FilterScript(ParlaiScript):
 
 def filter_tasks(opt: Opt, outfile: Path, size: int) -> JsonObject:
     """
-    Score the labels of tasks and write what is kept of them; return the summary.
-
-    :param size: the least number of labels in one call of the scorer.
+    Score the labels of tasks, at least ``size`` in a call, and write what is kept.
     """
     # First what fails soonest, with a name that does not exist.
     source, scorer = source_from_opt(opt), judge_from_opt(opt, Role.CHOOSE)

@@ -96,11 +96,9 @@ class AgentConversation:
 
     def interact(self, text: str, knowledge: str | None = None) -> JsonObject:
         """
-        Send a message and get the reply. If this fails, the agent forgets the message.
-
-        :param knowledge: what replies must be grounded in from now on; None leaves it
-            as it is.
-        :return: the new turn, the number of turns, and the knowledge that was typed.
+        Send a message, perhaps with what replies must be grounded in from now on;
+        return the new turn, the number of turns, and the knowledge that was typed. If
+        this fails, the agent forgets the message.
         """
         if knowledge is not None and self.knowledge is not None:
             self.agent.knowledge.typed = read_typed(knowledge)

@@ -119,11 +119,7 @@ def add_options(parser: OptionParser) -> None:
 
 
 def run(opt: Options) -> JsonObject:
-    """
-    Compare the scorers that options name with the annotations of the sets.
-
-    :return: the tables, as the JSON file holds them.
-    """
+    """Compare the scorers that options name with annotations; return the tables."""
     # All checks come before anything is scored.
     _check(opt)
     variants, columns = variants_from_opt(opt), columns_from_opt(opt)
@@ -194,12 +190,8 @@ def read_me(reports: Sequence[SetReport]) -> str:
 
 def scorers_from_opt(opt: Options, paper: str) -> dict[str, Scorer]:
     """
-    The scorers that ``--scorers`` names, by the names that tables print.
-
-    :param paper: the set to score, if it is a paper's. For Dialogue NLI, Q2 has other
-        settings, as in its paper.
-    :raises UnknownNameError: for a name that no scorer has.
-    :raises ConfigError: when one is named twice.
+    The scorers that ``--scorers`` names, by the names that tables print. For Dialogue
+    NLI, Q2 has other settings, as in its paper.
     """
     scorers: dict[str, Scorer] = {}
     for name in split_names(opt.get('scorers')):
@@ -228,12 +220,7 @@ def variants_from_opt(opt: Options) -> dict[str, Scorer]:
 
 
 def columns_from_opt(opt: Options) -> list[Measure]:
-    """
-    The columns that ``--score-columns`` names.
-
-    :raises ConfigError: when a value names no column, or a name is used twice.
-    :raises InputError: when a column cannot be read.
-    """
+    """The columns that ``--score-columns`` names."""
     used_names = set(split_names(opt.get('scorers')))
     columns = []
     for text in split_names(opt.get('score_columns')):

@@ -54,13 +54,7 @@ def add_options(parser: OptionParser) -> None:
 
 
 def run(opt: Options) -> Path:
-    """
-    Write the page that options ask for. Bad records are logged and left out.
-
-    :return: its path.
-    :raises InputError: when an input cannot be read, no record in it can be shown, or
-        two inputs have no response in common.
-    """
+    """Write the page that options ask for. Bad records are logged and left out."""
     infiles = [locate(name) for name in (opt['scores'], opt['other']) if name]
     if not infiles:
         raise InputError(
@@ -109,11 +103,7 @@ def sentence(text: str) -> str:
 
 
 def _read(infile: Location, label: str, fields: Sequence[str]) -> list[Entry]:
-    """
-    Read a file's entries, at least one, and count the records left out.
-
-    :raises UnknownNameError: when no record has one of the fields.
-    """
+    """Read a file's entries, at least one, and count the records left out."""
     entries: list[Entry] = []
     left_out = log.Problems('Left out')
     for entry in read_scored_file(infile, label, fields):

@@ -81,10 +81,8 @@ def add_options(parser: OptionParser) -> None:
 
 def run(opt: Options) -> Any:
     """
-    Find what options ask for.
-
-    :return: for words what was found; for a file how well its knowledge was found, None
-        if it has none.
+    Find what options ask for: return for words what was found, and for a file how well
+    its knowledge was found, if it has any.
     """
     if not opt['knowledge_index']:
         raise ConfigError('--knowledge-index is missing. Give a folder: INDEX')
