@@ -64,10 +64,7 @@ def main() -> None:
 
 def execute(arguments: list[str]) -> Any:
     """
-    Run one command and report expected errors as one line on the standard error.
-
-    :param arguments: the command's name and options.
-    :return: the exit status.
+    Run one command and report expected errors as one line; return the exit status.
     """
     if arguments in (['--version'], ['-V']):
         sys.stdout.write(version() + '\n')
@@ -111,17 +108,14 @@ def stopped(arguments: list[str]) -> str:
 
 
 def output() -> list[Any]:
-    """The streams that show text: standard output and standard error."""
     return [sys.stdout, sys.stderr]
 
 
 def prepare_output() -> None:
     """
-    Keep a command from failing because of something it only displays.
-
-    A closed stream is replaced by one that discards what libraries write to it. A
-    character that a stream's encoding lacks is shown as an escape. A log line that
-    cannot be written is dropped.
+    Keep a command from failing because of something it only displays: a closed stream
+    is replaced, a character that its encoding lacks is shown as an escape, and a log
+    line that cannot be written is dropped.
     """
     for name in ('stdout', 'stderr'):
         if getattr(sys, name) is None:
@@ -171,11 +165,7 @@ def version() -> str:
 
 def run(arguments: list[str] | None = None) -> Any:
     """
-    Run one command.
-
-    :param arguments: its name and options; default: those of ``sys.argv``.
-    :return: what the command's ``run`` returns.
-    :raises Q2Error: if the command, an option or its input is not valid.
+    Run one command with its options, or what ``sys.argv`` says; return what it returns.
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     name, *options = arguments or ['--help']

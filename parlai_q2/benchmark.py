@@ -150,12 +150,8 @@ def measure_batched(
     scorer: Q2Scorer, examples: Sequence[Example], rounds: int
 ) -> tuple[JsonObject, list[Q2Result]]:
     """
-    Time Q2 in batches, and one response at a time; its models are warmed up first.
-
-    :param examples: B of them, at least two.
-    :param rounds: how often all are scored.
-    :return: the measurements, with the seconds a response and those of each stage; and
-        the results.
+    Time Q2 in batches, scoring all in several rounds, and one response at a time, after
+    a warm-up; return the seconds a response and of each stage, and the results.
     """
     models, settings = scorer.models, scorer.q2_settings
     q2(examples[:2], models, settings)
@@ -250,11 +246,7 @@ def describe_metric(measurements: JsonObject) -> str:
 
 
 def watch(models: Q2Models, clock: StageClock, examples: Sequence[Example]) -> Q2Models:
-    """
-    The same models, with the time of each added to a clock, under :data:`STAGES`.
-
-    :param examples: what will be scored.
-    """
+    """The same models, with the time of each added to a clock, under :data:`STAGES`."""
     responses = {example.response for example in examples}
 
     def answer(pairs: Sequence[tuple[str, str]]) -> list[Span | None]:
@@ -276,11 +268,9 @@ def watch(models: Q2Models, clock: StageClock, examples: Sequence[Example]) -> Q
 
 def measure_reranking(agent: Any, turns: Sequence[tuple[str, str]]) -> JsonObject:
     """
-    Time a GroundedRerankAgent's search, its scorer and, after the reply, its evidence.
-
-    :param turns: (knowledge, message), each answered in an episode of its own; the
-        first is answered twice, to warm up.
-    :return: seconds a turn of each, and the median ratio of scoring to generating.
+    Time a GroundedRerankAgent's search, its scorer and, after the reply, its evidence,
+    in seconds a turn; each (knowledge, message) is an episode, and the first comes
+    twice.
     """
 
     def answer(message: JsonObject) -> Any:

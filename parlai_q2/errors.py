@@ -60,12 +60,6 @@ class Flaw(Enum):
 
 
 def describe_line(source: str, line: int) -> str:
-    """
-    The place of a record, for messages.
-
-    >>> describe_line('pairs.jsonl', 3)
-    'pairs.jsonl, line 3'
-    """
     return f'{source}, line {line}'
 
 

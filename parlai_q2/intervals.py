@@ -131,12 +131,8 @@ def resamples(
     groups: Sequence[Hashable], rounds: int, seed: int
 ) -> 'Iterator[np.ndarray]':
     """
-    How often each response is drawn in each resample.
-
-    :param groups: n group names; responses in one group are drawn together.
-    :param rounds: R, the number of resamples.
-    :param seed: the random seed.
-    :return: blocks of weights of shape (r, n), whose r add up to R.
+    How often each response is drawn in each of R resamples, where those of one group
+    are drawn together: blocks of weights of shape (r, n), whose r add up to R.
     """
     import numpy as np
 
@@ -154,10 +150,7 @@ def resamples(
 
 def percentiles(value: float, samples: 'np.ndarray') -> Interval:
     """
-    A statistic with the interval that holds the middle 95 % of its resamples.
-
-    :param value: the statistic on the whole set.
-    :param samples: the statistic in each resample; NaN is ignored.
+    A statistic with the interval that holds the middle 95 % of its resamples but NaN.
     """
     import numpy as np
 

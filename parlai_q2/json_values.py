@@ -117,12 +117,8 @@ def span_in(fields: JsonMapping, text: str = 'text', at: str = 'span') -> Span:
 
 def read_json(text: str) -> tuple[Any, tuple[str, ...]]:
     """
-    Parse JSON.
-
-    :return: the value, and the fields that had NaN or Infinity, with dots between the
-        names of nested ones.
-    :raises ValueError: when it is not JSON.
-    :raises RecursionError: when it is nested too deep.
+    Parse JSON; return the value and the fields that had NaN or Infinity, with dots
+    between the names of nested ones. RecursionError when it is nested too deep.
     """
     odd = []
 

@@ -42,12 +42,9 @@ OUR_FIELDS = frozenset(itertools.chain.from_iterable(FIELDS.values()))
 @dataclass(frozen=True)
 class Judged:
     """
-    A response with its score, as it is reported.
-
-    :param example: the response, its knowledge (as it was read) and its history.
-    :param annotation: what a person called it; empty if nobody did.
-    :param ranking: the candidates that it was chosen from, if it was.
-    :param annotations: what people called them, in the ranking's order, or None.
+    A response with its score, as it is reported: what a person called it, if anybody
+    did; the ranking that it was chosen from, if it was; and what people called the
+    candidates, in the ranking's order.
     """
 
     example: Example
@@ -76,10 +73,7 @@ def ranking_line(
     fields: JsonMapping, ranking: Ranking, text: str, signature: str
 ) -> JsonObject:
     """
-    The line of a pool with its ranking.
-
-    :param text: the reply: the chosen candidate, or another text.
-    :param signature: of the scorer that chose.
+    The line of a pool with its ranking, the reply, and the signature of what chose.
     """
     ours = {**ranking.to_dict(), 'text': text, 'rerank_signature': signature}
     return {**keep_own_fields(fields, Kind.RANKING), **ours}
@@ -143,10 +137,7 @@ def has_ranking(fields: JsonMapping) -> bool:
 def read_line(fields: Mapping[str, Any]) -> Judged:
     """
     The response of a line with its score. A line without a kind, of another program, is
-    read as a score.
-
-    :raises InputError: when it is the line of an error, or a field, which is named, has
-        another type.
+    read as a score; an InputError names a field of another type.
     """
     kind = find_kind(mapping(fields, 'a scored record'))
     if kind == Kind.ERROR:
@@ -165,10 +156,7 @@ def read_line(fields: Mapping[str, Any]) -> Judged:
 
 def read_logged_turn(fields: Mapping[str, Any]) -> Judged:
     """
-    The reply of a turn of a world log with its score.
-
-    :param fields: as :func:`~parlai_q2.io.world_logs.read_turns` gives them.
-    :raises InputError: when it has neither a score nor a ranking.
+    The reply of a turn of a world log with its score; an InputError if it has none.
     """
     example, ranking = _example(fields, 'response'), None
     if has_ranking(fields):

@@ -9,13 +9,8 @@ from parlai_q2.errors import MissingPackageError
 
 def check_package(module: str, package: str, extra: str, user: str) -> None:
     """
-    Check that an optional package is installed, without importing it.
-
-    :param module: the name to import, e.g. ``bert_score``.
-    :param package: the name to install, e.g. ``bert-score``.
-    :param extra: the extra of parlai_q2 that installs it.
-    :param user: what needs it, for the message.
-    :raises MissingPackageError: if it is not installed.
+    Check without importing it that an optional module is installed, which a package and
+    an extra of ours install; else a MissingPackageError says who needs it.
     """
     if importlib.util.find_spec(module) is None:
         raise MissingPackageError(

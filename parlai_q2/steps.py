@@ -25,10 +25,8 @@ _listener: ContextVar[Listener | None] = ContextVar('steps', default=None)
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
     """
-    Within this block, pass each step of this thread to a listener.
-
-    :param listener: called with a step and the number of candidates that
-        it is about, 0 where that is not known yet.
+    Within this block, pass each step of this thread to a listener, with the number of
+    candidates that it is about, 0 where that is not known yet.
     """
     before = _listener.set(listener)
     try:

@@ -31,10 +31,8 @@ class Sweep:
 
     def counts(self, weights: 'np.ndarray') -> tuple['np.ndarray', 'np.ndarray']:
         """
-        Positive and negative responses above each threshold.
-
-        :param weights: (R, n), how often each response counts.
-        :return: two arrays of shape (R, K).
+        Positive and negative responses above each threshold, both (R, K), for weights
+        (R, n).
         """
         import numpy as np
 

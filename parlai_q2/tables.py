@@ -76,11 +76,8 @@ class Table:
 
 def render_text(table: Table, width: int = WIDTH) -> str:
     """
-    Render a table as plain text.
-
-    :param width: columns of the terminal. A wider table is split into several, each of
-        which repeats the columns that identify a row.
-    :return: text that ends with a line break.
+    Render a table as plain text. One that is too wide is split into several, each of
+    which repeats the columns that identify a row.
     """
     # For each column, its lines: the heading, a rule and the cells, equally wide.
     repeated: list[list[str]] = []

@@ -54,8 +54,6 @@ def limit_cores(count: int) -> None:
     """
     Compute on at most so many cores, in this process and those that it starts. Models
     that are loaded already keep theirs.
-
-    :param count: at least 1.
     """
     os.environ[LIMIT] = os.environ[TOKENIZERS_LIMIT] = str(count)
     if 'torch' in sys.modules:  # which has read the variable
@@ -109,12 +107,9 @@ def _quota(folder: Path, name: str) -> float | None:
 @lru_cache(maxsize=1)
 def keep_freed_memory() -> bool:
     """
-    Let glibc keep what a model call frees for the next call. By default it returns
-    large blocks to the system each time and gets them back page by page, which takes up
-    to two fifths of the time of large calls. Nothing is changed where the user has set
-    glibc's variables, or with another C library.
-
-    :return: whether it does.
+    Let glibc keep what a model call frees for the next call, unless the user has set
+    its variables; return whether it does. By default it returns large blocks to the
+    system each time, which takes up to two fifths of the time of large calls.
     """
     if any(name in os.environ for name in MEMORY_SETTINGS) or os.name != 'posix':
         return False
@@ -131,10 +126,8 @@ def keep_freed_memory() -> bool:
 
 def read_threads(name: str) -> int | None:
     """
-    The number of threads that an environment variable sets; None if it is not set.
-
-    As in OpenMP, a value that is not a positive number counts as not set, and of a list
-    (one number per nesting level) the first number counts.
+    The number of threads that an environment variable sets; None if it sets none. As in
+    OpenMP, of a list (one number per nesting level) the first number counts.
     """
     first = os.environ.get(name, '').split(',')[0].strip()
     return int(first) if first.isdecimal() and int(first) else None

@@ -34,7 +34,6 @@ class PrecisionGroups(NamedTuple):
     high: float
 
     def token(self, precision: float) -> str:
-        """The token of a precision."""
         if precision >= self.high:
             return HIGH
         return MEDIUM if precision >= self.medium else LOW
@@ -54,7 +53,6 @@ def lexical_precision(example: Example) -> float:
 
 
 def first_person(response: str) -> bool:
-    """Whether a response uses the first person singular."""
     return bool(_FIRST_PERSON.search(response))
 
 
@@ -64,8 +62,6 @@ def control_tokens(
     """
     The tokens that describe a response: its person, precision and entailment. Without
     knowledge, it is neither precise nor entailed.
-
-    :param score: its score; None without a response.
     """
     entailed = score is not None and score.label == Label.CONSISTENT
     return [

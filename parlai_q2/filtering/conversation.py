@@ -20,12 +20,8 @@ DELIMITER = '\n'
 
 def conversations(episode: JudgedEpisode, keep: bool = True) -> list[JsonObject]:
     """
-    The conversations that are kept of an episode, or those that are dropped.
-
-    :param keep: True gives the kept turns, in conversations as long as possible; False
-        gives the dropped turns, each as a conversation of its own.
-    :return: conversations in order, each as an object of ParlAI's format; the first
-        text of each begins with all that was said before it.
+    The conversations of the kept turns of an episode, as long as possible; or of the
+    dropped ones, one each. The first text begins with all that was said before it.
     """
     logs: list[JsonObject] = []
     pairs: list[list[JsonObject]] | None = None
@@ -90,12 +86,7 @@ def _is_json(value: object) -> bool:
 def split_at_gaps(
     episode: Sequence[JsonMapping], keep: Sequence[bool]
 ) -> list[list[JsonObject]]:
-    """
-    Split an episode into episodes of the turns that are kept.
-
-    :return: copies of the kept messages, in order, in one or more episodes; empty if no
-        message is kept. ``episode_done`` is left out.
-    """
+    """Copies of the kept messages of an episode, in episodes without gaps."""
     episodes: list[list[JsonObject]] = []
     current: list[JsonObject] | None = None
     before: list[str] = []

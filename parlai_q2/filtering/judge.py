@@ -115,10 +115,8 @@ class ScoringItem(NamedTuple):
 
 class Batch(NamedTuple):
     """
-    Whole episodes that are scored in one call.
-
-    :param episodes: each with what :func:`make_examples` returned for it.
-    :param items: all their labels.
+    Whole episodes that are scored in one call, each with what :func:`make_examples`
+    returned for it; and all their labels.
     """
 
     episodes: list[tuple[Sequence[Message], list[list[Example]]]]
@@ -148,19 +146,16 @@ class JudgedTurn:
 
     @property
     def knowledge(self) -> str:
-        """The passages as one text; empty where there is none."""
         return joined(self.passages)
 
     @property
     def kept_labels(self) -> list[str]:
-        """The texts of the labels that are kept."""
         return [label.text for label in self.labels if label.decision.is_kept]
 
     @property
     def main_label(self) -> JudgedLabel | None:
         """
-        The label that represents the turn: the first that is kept, else the first; None
-        without labels.
+        The label that represents the turn: the first that is kept, else the first.
         """
         kept_labels = (label for label in self.labels if label.decision.is_kept)
         return next(itertools.chain(kept_labels, self.labels), None)
@@ -181,11 +176,8 @@ def make_examples(
     episode: Sequence[Message], source: KnowledgeSource = MESSAGES
 ) -> list[list[Example]]:
     """
-    What to score in an episode: for each turn, one example for each label.
-
-    :param source: where knowledge comes from besides the messages.
-    :raises InputError: when the labels are classes of responses, which make no claim
-        that knowledge could support.
+    For each turn of an episode, one example for each label. An InputError if labels are
+    classes of responses, which make no claim that knowledge could support.
     """
     for message in episode:
         if message.get('response') and read_labels(message) == [
@@ -211,11 +203,8 @@ def judge_episode(
     source: KnowledgeSource = MESSAGES,
 ) -> JudgedEpisode:
     """
-    Decide which turns of one episode are kept.
-
-    :param examples: what :func:`make_examples` returned for it.
-    :param scores: the scores of the examples, one after another.
-    :param source: as for :func:`make_examples`.
+    Decide which turns of one episode are kept, by the scores of the examples that
+    :func:`make_examples` gave for it, one after another.
     """
     turns = []
     passages = source.of_episode(episode)
@@ -245,13 +234,8 @@ def judge_episodes(
     chunk: int = CHUNK,
 ) -> Iterator[JudgedEpisode]:
     """
-    Decide which turns of many episodes are kept.
-
-    :param episodes: the episodes, read only as far as the next chunk needs.
-    :param source: as for :func:`make_examples`.
-    :param chunk: minimum number of responses in one call of the scorer, fewer if their
-        texts have :data:`~parlai_q2.io.read.CHUNK_CHARACTERS`.
-    :return: the judged episodes, in order.
+    Decide which turns of many episodes are kept, reading only as far as the next call
+    of the scorer needs (:func:`make_batches`).
     """
 
     def scored() -> Iterator[tuple[Batch, list[Score]]]:
@@ -267,8 +251,8 @@ def make_batches(
     chunk: int = CHUNK,
 ) -> Iterator[Batch]:
     """
-    Episodes in batches, which depend on the episodes alone, read as needed; parameters
-    as for :func:`judge_episodes`.
+    Episodes in batches with at least so many responses, or fewer with long texts. They
+    depend on the episodes alone.
     """
     batch, characters = Batch([], []), 0
     for number, episode in enumerate(episodes, start=1):
@@ -293,13 +277,7 @@ def judge_batches(
     policy: Policy,
     source: KnowledgeSource = MESSAGES,
 ) -> Iterator[JudgedEpisode]:
-    """
-    Decide which turns are kept of episodes whose labels are scored.
-
-    :param scored: batches, each with the scores of its items; None for one that could
-        not be scored.
-    :return: the judged episodes, in order.
-    """
+    """Decide which turns are kept of batches, each with the scores of its items."""
     for batch, batch_scores in scored:
         scores = iter(batch_scores)
         for episode, examples in batch.episodes:

@@ -25,11 +25,8 @@ MOST_UNSIGNED = 1000
 
 class ScoredTurns:
     """
-    The turns of a file or a folder of files.
-
-    :param path: what :func:`~parlai_q2.report.scored_file.read_scored` reads.
-    :param problem: is told of each record that has no score.
-    :raises InputError: if the file cannot be read, or no record has a score.
+    The turns of a file or folder as :func:`read_scored` reads it. ``problem`` is told
+    of each record that has no score; an InputError if none has.
     """
 
     def __init__(self, path: Location, problem: Callable[[object], None]):

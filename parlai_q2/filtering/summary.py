@@ -33,7 +33,6 @@ class FilterSummary:
         self._least: list[Ranked] = []
 
     def add(self, episode: JudgedEpisode) -> None:
-        """Count one episode."""
         kept_turns = sum(turn.decision.is_kept for turn in episode)
         self.episodes += 1
         self.episodes_whole += kept_turns == len(episode)
@@ -68,14 +67,7 @@ class FilterSummary:
         self._least = heapq.nlargest(MAX_LISTED, [*self._least, least])
 
     def to_dict(self, **entries: object) -> JsonObject:
-        """
-        The summary as JSON-safe values.
-
-        :param entries: further entries, which come first.
-        :return: counts of episodes and turns, ``kept_share`` in [0, 1] (None without
-            turns), reasons, labels, mean scores over the verifiable responses, the
-            histogram, and the most and least grounded responses.
-        """
+        """The summary as JSON-safe values, after further entries."""
         kept_count = sum(bar['kept'] for bar in self.bins)
         count = kept_count + sum(bar['dropped'] for bar in self.bins)
         return {

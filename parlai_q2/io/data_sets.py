@@ -64,14 +64,8 @@ def fetch_files(
     datapath: str, names: Sequence[str], task: str, files: Sequence[PublishedFile]
 ) -> Path:
     """
-    Download the files of a task that are missing, and check all of them.
-
-    :param datapath: ParlAI's folder of data, which has the task's.
-    :param names: the names of the files that are needed now.
-    :param files: all files of the task.
-    :return: the task's folder.
-    :raises TaskDataError: when a file cannot be downloaded or is not the published one;
-        the message names it and the remedy.
+    Download the files of a task that are missing, and check those that are needed;
+    return the task's folder. A TaskDataError names the file and the remedy.
     """
     folder = Path(datapath, task)
     required = [file for file in files if file.name in names]
@@ -157,12 +151,8 @@ def read_rows(
     path: str, columns: Sequence[str]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """
-    Read the rows of a csv file; line breaks inside quotes are kept.
-
-    :param path: a UTF-8 file.
-    :param columns: the columns that its header must have; it may have others.
-    :return: for each row, the line it ends on and its fields by column.
-    :raises RecordError: if a column is missing or a row is broken; names the line.
+    Read the rows of a UTF-8 csv file that has at least these columns: for each, the
+    line it ends on and its fields. A RecordError names the line of a broken row.
     """
     with open(path, encoding='utf-8', newline='') as lines:
         reader = csv.DictReader(lines, strict=True)
@@ -188,13 +178,8 @@ def read_list(
     path: Path, kind: str, data_set: str, make: Callable[[Any, int], T]
 ) -> list[T]:
     """
-    Read a file that is one JSON list.
-
-    :param kind: what an item is, e.g. ``pair``, for messages.
-    :param data_set: what the file is of, for messages.
-    :param make: makes something of an item and its number, from 1.
-    :raises RecordError: when the file is another, or an item has another form; the line
-        is the item's number.
+    Read a file that is one JSON list of a data set, making something of each item, a
+    ``kind``, and its number, from 1. A RecordError has that number as the line.
     """
     try:
         items = json.loads(path.read_text(encoding='utf-8'))
@@ -213,11 +198,7 @@ def read_list(
 
 
 def read_json_lines(path: Path, data_set: str, make: Callable[[Any], T]) -> list[T]:
-    """
-    Read a file of JSON lines that ships; parameters as for :func:`read_list`.
-
-    :raises RecordError: for a line that is not of the data set; names it.
-    """
+    """Read a file of JSON lines that ships; a RecordError names the line."""
     rows = []
     with path.open(encoding='utf-8') as lines:
         for number, line in enumerate(lines, 1):

@@ -93,9 +93,7 @@ def report_unread(
     expected: Collection[str] = EXAMPLE_FIELDS,
 ) -> None:
     """
-    Warn of fields in a file's first record that look as if they should be read.
-
-    :param expected: the fields that are read of such a file.
+    Warn of fields in a file's first record that look like those that are expected.
     """
     pairs = []
     for field, name in product(expected, fields):

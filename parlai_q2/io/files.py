@@ -95,12 +95,8 @@ def create_lock(path: Path) -> FileLock:
 @contextmanager
 def locked(path: Path, patience: float, needed: bool = True) -> Iterator[None]:
     """
-    Hold the lock of a file, waiting for other processes.
-
-    :param patience: the maximum seconds to wait, as the other process may hang.
-    :param needed: if False, a file system without locks is worked on without one.
-    :raises TimeoutError: if the lock is still held after that time.
-    :raises OSError: if the lock cannot be created.
+    Hold the lock of a file, waiting at most so many seconds for other processes. Unless
+    it is needed, a file system without locks is worked on without one.
     """
     lock = create_lock(path)
     try:
@@ -121,11 +117,7 @@ def locked(path: Path, patience: float, needed: bool = True) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Remote:
-    """
-    A file that fsspec reaches.
-
-    :param url: with its scheme.
-    """
+    """A file that fsspec reaches, by its URL."""
 
     url: str
 
@@ -137,40 +129,28 @@ class Remote:
 
     @property
     def name(self) -> str:
-        """The last part of its path."""
         return PurePosixPath(self.url).name
 
     @property
     def suffix(self) -> str:
-        """The ending of its name, with the dot."""
         return PurePosixPath(self.url).suffix
 
     def __truediv__(self, name: str) -> 'Remote':
-        """A file in this folder."""
         return Remote(f'{self.url.rstrip("/")}/{name}')
 
     def resolve(self) -> 'Remote':
-        """Itself: a URL has no other name."""
         return self
 
     def exists(self) -> bool:
-        """Whether it exists."""
         return bool(self._call('exists'))
 
     def is_file(self) -> bool:
-        """Whether it exists and is not a folder."""
         return bool(self._call('isfile'))
 
     def is_dir(self) -> bool:
-        """Whether it is a folder."""
         return bool(self._call('isdir'))
 
     def open(self, mode: str = 'rb') -> io.BufferedReader:
-        """
-        Open it for reading.
-
-        :raises OSError: if it cannot be read.
-        """
         system, path = self._system()
         return io.BufferedReader(system.open(path, mode))
 
@@ -181,11 +161,7 @@ class Remote:
         return {'size': info['size'], 'modified': '; '.join(states)}
 
     def upload(self, local: Path) -> None:
-        """
-        Store a local file under this URL, whole or not at all where the store can.
-
-        :raises OSError: if it cannot be written.
-        """
+        """Store a local file there, whole or not at all where the store can."""
         system, path = self._system()
         system.makedirs(system._parent(path), exist_ok=True)
         system.put_file(str(local), path)
@@ -217,9 +193,8 @@ class Remote:
 @dataclass(frozen=True)
 class Stdin:
     """
-    The standard input, as JSON lines unless another format is given. It is read once.
-
-    :param opened: distinguishes it from the input of any other run.
+    The standard input, read once, as JSON lines unless another format is given. The
+    time tells it from the input of any other run.
     """
 
     opened: int = field(default_factory=time.time_ns)
@@ -230,25 +205,20 @@ class Stdin:
         return 'the standard input'
 
     def resolve(self) -> 'Stdin':
-        """Itself."""
         return self
 
     def exists(self) -> bool:
-        """It is always there."""
         return True
 
     is_file = exists
 
     def is_dir(self) -> bool:
-        """It is no folder."""
         return False
 
     def open(self, mode: str = 'rb') -> io.BufferedReader:
-        """The stream."""
         return io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
 
     def state(self) -> JsonObject:
-        """What no other input has. Its size is not known."""
         return {'size': 0, 'modified': self.opened}
 
 
@@ -277,8 +247,6 @@ def read_state(infile: Location) -> JsonObject:
 def expand_pattern(pattern: str) -> list[Location]:
     """
     The files of a pattern (``in/*.jsonl``), sorted by name; or of a name, just that.
-
-    :raises InputError: if no file has such a name.
     """
     place = locate(pattern)
     if not globbing.has_magic(pattern) or (isinstance(place, Path) and place.exists()):
@@ -296,10 +264,7 @@ def expand_pattern(pattern: str) -> list[Location]:
 
 def shards_in(folder: Location) -> Sequence[Location]:
     """
-    The files of a sharded output that have records, as its manifest has them.
-
-    :raises InputError: if there is no manifest, no file has a record, or a file is
-        missing or another.
+    The files of a sharded output that have records, if they are as its manifest says.
     """
     assert not isinstance(folder, Stdin), 'it is no folder'
     try:
@@ -325,8 +290,7 @@ def shards_in(folder: Location) -> Sequence[Location]:
 
 def records_in(path: Location) -> int | None:
     """
-    How many records a file or a folder of files has, by the summary beside it or the
-    manifest in it; None if there is none.
+    How many records a file or folder has, by what a run left there; None if unknown.
     """
     if isinstance(path, Stdin):
         return None

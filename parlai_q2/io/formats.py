@@ -86,13 +86,8 @@ FILES = tuple(FORMAT_BY_SUFFIX)
 
 class Line(NamedTuple):
     """
-    A line of a file, as a reader understands it.
-
-    :param number: its number, from 1.
-    :param value: what it holds: a record's fields, or any JSON.
-    :param problem: what is wrong with it; None if nothing is.
-    :param nulled: the fields that had NaN or Infinity, which are null now.
-    :param flaw: what is wrong beyond this line.
+    A line of a file by its number, from 1: what it holds, what is wrong with it, the
+    fields that had NaN or Infinity and are null now, and a flaw of the whole file.
     """
 
     number: int
@@ -106,8 +101,6 @@ def open_text(path: Location) -> TextIO:
     """
     Open a file as UTF-8 text. Invalid bytes become lone surrogates, so that the readers
     can report the record that has them and still read the others.
-
-    :raises InputError: if the file cannot be read, or begins as no UTF-8.
     """
     try:
         file = path.open('rb')
@@ -126,11 +119,7 @@ def open_text(path: Location) -> TextIO:
 
 
 def infer_format(path: Location) -> Format:
-    """
-    The format of a file, from its ending.
-
-    :raises InputError: if the ending is not known.
-    """
+    """The format of a file, from its ending."""
     format = FORMAT_BY_SUFFIX.get(path.suffix.lower())
     if format is not None:
         return format
@@ -236,11 +225,8 @@ def _find_delimiter(header: str) -> str:
 
 class _Lines:
     """
-    The lines of a table, which can be taken back after the first of a row that turns
-    out to be damaged.
-
-    :ivar row: the lines that the current row has taken so far.
-    :ivar number: the number of the row's first line, from 1.
+    The lines of a table, from a first ``number``. Those of the current ``row`` can be
+    taken back, but for its first, if it turns out to be damaged.
     """
 
     def __init__(self, stream: Iterable[str]):

@@ -50,10 +50,7 @@ NOTHING_FOUND = ('__no_passages_used__', '__noretrieved-docs__')
 
 
 def find_knowledge(message: JsonMapping, delimiter: str | None = None) -> str | None:
-    """
-    The knowledge of one turn as one text: :func:`find_passages`, joined by line breaks.
-    None if there is none.
-    """
+    """The knowledge of one turn as one text (:func:`find_passages`), or None."""
     return joined(find_passages(message, delimiter)) or None
 
 
@@ -119,9 +116,7 @@ def _texts(value: object) -> list[str]:
 
 
 def as_text(value: object) -> str:
-    """
-    A field's value as one text: lists are joined by line breaks, markers are removed.
-    """
+    """A field's value as one text, without markers."""
     return joined(passages_in(value))
 
 
@@ -169,8 +164,7 @@ def stripped(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
 
 def as_field(passages: tuple[Passage, ...]) -> Any:
     """
-    Passages as the ``knowledge`` of a record: a text if there is one that has neither a
-    title nor a source.
+    Passages as the ``knowledge`` of a record: one without title and source as a text.
     """
     rows = [_as_row(passage) for passage in passages]
     if len(rows) < 2 and all(isinstance(row, str) for row in rows):
@@ -218,12 +212,10 @@ class TurnKnowledge(NamedTuple):
 
     @property
     def turn(self) -> Turn:
-        """The turn."""
         return Turn(self.passages, self.history)
 
     @property
     def text(self) -> str:
-        """The passages as one text."""
         return joined(self.passages)
 
 
@@ -232,9 +224,8 @@ NOTHING = TurnKnowledge(())
 
 class KnowledgeIndex(Protocol):
     """
-    Documents that are searched for the knowledge of a turn.
-
-    :param reader: reads texts for answers; None if nothing is declined.
+    Documents that are searched for the knowledge of a turn. Its ``reader`` finds
+    answers in texts; without one, nothing is declined.
     """
 
     reader: Any
@@ -286,9 +277,8 @@ class EpisodeKnowledge:
 
     def find(self, message: JsonMapping, earlier: Sequence[str] = ()) -> TurnKnowledge:
         """
-        The knowledge of the next message; empty if there is none.
-
-        :param earlier: the turns before it, oldest first; only a search asks.
+        The knowledge of the next message, perhaps empty; a search asks earlier turns,
+        too.
         """
         text = as_text(message.get('text'))
         if self.source.index is not None:
@@ -319,17 +309,12 @@ class EpisodeKnowledge:
         self._in_text = ()
 
     def reset(self) -> None:
-        """Forget everything."""
         self.typed = ()
         self.end_episode()
 
 
 def read_passage(path: str) -> tuple[Passage, ...]:
-    """
-    The passage in a text file (``--knowledge-file``).
-
-    :raises ConfigError: when the file cannot be read or is empty.
-    """
+    """The passage in a text file (``--knowledge-file``)."""
     try:
         text = Path(path).expanduser().read_text(encoding='utf-8').strip()
     except OSError as e:

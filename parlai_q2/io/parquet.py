@@ -70,12 +70,7 @@ def check_pyarrow(what: str) -> None:
 
 
 def read_rows(path: Location) -> Iterator[Row]:
-    """
-    The rows of a file, in order.
-
-    :raises InputError: if the file cannot be read.
-    :raises MissingPackageError: if pyarrow is not installed.
-    """
+    """The rows of a file, in order."""
     check_pyarrow(f'Reading {path}')
     from pyarrow import parquet
 
@@ -111,12 +106,8 @@ def write_parquet(
     lines: Path, path: Path, columns: Mapping[str, ParquetColumn] = MappingProxyType({})
 ) -> None:
     """
-    Make a Parquet file of JSON lines, each an object. A field that is null, or that a
-    line does not have, is an empty cell.
-
-    :param columns: the kinds of columns that every file has, whatever its lines hold,
-        so that many files have the same.
-    :raises MissingPackageError: if pyarrow is not installed.
+    Make a Parquet file of JSON lines, each an object. A null or missing field is an
+    empty cell. ``columns`` are there whatever the lines hold, so that many files agree.
     """
     check_pyarrow('Writing Parquet')
     import pyarrow

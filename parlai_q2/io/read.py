@@ -50,13 +50,9 @@ NO_CONVERSATION = (
 @dataclass(frozen=True)
 class FileRecord:
     """
-    One record of a file: all its fields, or the error.
-
-    :param line: its line number, from 1; in CSV, the line it begins on.
-    :param read: how many bytes of the file have been read so far, including what is
-        buffered; used to show progress.
-    :param nulled: the fields that had NaN or Infinity, which are null now.
-    :param source: the file's name.
+    One record of a file: its line, from 1, in CSV that on which it begins; all its
+    fields, or the error; how many bytes of the file were read up to it; the fields that
+    had NaN or Infinity, which are null now; and the file's name.
     """
 
     line: int
@@ -72,7 +68,6 @@ class FileRecord:
         return describe_line(self.source, self.line)
 
     def without_content(self, error: RecordError) -> 'FileRecord':
-        """The record with an error instead of its fields."""
         return FileRecord(self.line, {}, error, read=self.read, source=self.source)
 
 
@@ -102,13 +97,7 @@ def read_records(
 def read_valid(
     path: str | Location, names: Mapping[str, str] = NO_NAMES
 ) -> Iterator[tuple[Record, Example]]:
-    """
-    Read a file all of whose records must be good; parameters as for
-    :func:`read_records`.
-
-    :return: each record, and its example.
-    :raises RecordError: for the first bad one.
-    """
+    """Each record of a file with its example; a RecordError for the first bad one."""
     for record in read_records(path, names=names):
         if record.error is not None:
             raise record.error
@@ -124,11 +113,9 @@ def parse_lines(
     parse: Callable[[JsonObject], T],
 ) -> Iterator[tuple[JsonObject, T | None]]:
     """
-    Read the records of a file; parameters as for :func:`read_lines`.
-
-    :param parse: makes an object of a record's fields, or raises an InputError.
-    :return: for each record the values of a :class:`FileRecord` by name, and what was
-        parsed; None for a bad one.
+    Read the records of a file as :func:`read_lines` does: for each the values of a
+    :class:`FileRecord` by name, and what was parsed of its fields, None if they are
+    bad.
     """
     for line, read in read_lines(path, format, names, expected):
         error, value = None, None
@@ -157,10 +144,8 @@ def read_lines(
     expected: Collection[str] = (),
 ) -> Iterator[tuple[Line, int]]:
     """
-    Read the objects of a file of any format, each with how many bytes were read.
-
-    :param expected: the fields that are read, to warn if the file has other names.
-    :raises InputError: if the file cannot be read at all.
+    Read the objects of a file of any format, each with how many bytes were read; warn
+    if it has others than the expected fields.
     """
     format = format or infer_format(path)
     if format not in tuple(Format):
@@ -222,11 +207,7 @@ def _read_text(value: Any, read: Callable[[Any], str]) -> Any:
 
 def read_example(fields: JsonMapping) -> Example:
     """
-    Make an example from a record's fields.
-
-    :param fields: must have ``response``, a text, and ``knowledge``, a text or a list
-        of passages: texts, or objects with ``text`` and ``title``.
-    :raises InputError: if a field is missing or has the wrong type.
+    Make an example of a record's fields; an InputError names a wrong or missing one.
     """
     remedy = ''
     if 'dialog' in fields:
@@ -249,12 +230,7 @@ def read_example(fields: JsonMapping) -> Example:
 
 
 def require(name: str, fields: JsonMapping, remedy: str = '') -> None:
-    """
-    Check that a record has a field.
-
-    :param remedy: what to do if it has not; empty for what can always be done.
-    :raises InputError: if it has not.
-    """
+    """Check that a record has a field; else an InputError tells the remedy."""
     if name not in fields:
         names = ', '.join(sorted(map(str, fields))) or 'none'
         remedy = remedy or (
@@ -265,11 +241,7 @@ def require(name: str, fields: JsonMapping, remedy: str = '') -> None:
 
 
 def knowledge_of(fields: JsonMapping) -> str | tuple[Passage, ...]:
-    """
-    The knowledge of a record: a text, or passages if it is a list.
-
-    :raises InputError: if it is neither, or something in the list is no passage.
-    """
+    """The knowledge of a record: a text, or passages if it is a list."""
     knowledge = fields['knowledge']
     if isinstance(knowledge, str):
         return knowledge
@@ -295,12 +267,8 @@ def read_conversations(
     path: Path, names: Mapping[str, str] = NO_NAMES
 ) -> Iterator[list[JsonObject] | RecordError]:
     """
-    The messages of each conversation of a file, in order: of JSON lines in ParlAI's
-    format, or of records as :func:`~parlai_q2.io.read.read_records` reads them. A bad
-    line gives an error in its place.
-
-    :param names: as for :func:`~parlai_q2.io.read.read_records`.
-    :raises InputError: if the file cannot be read at all.
+    The messages of each conversation of a file: of JSON lines in ParlAI's format, or of
+    records as :func:`read_records` reads them. A bad line gives an error in its place.
     """
     with open_text(path) as stream:
         tabular = path.suffix.lower() in ('.csv', '.tsv')

@@ -40,9 +40,8 @@ def read_text(message: JsonMapping) -> str:
 
 def logged_message(question: JsonMapping, reply: JsonMapping) -> JsonObject:
     """
-    A copy of the first message of a turn; if it has no knowledge, with that of the
-    model's reply. In a chat, or if a delimiter or a file gave the knowledge, only the
-    reply has the knowledge that it was judged by.
+    A copy of the first message of a turn. If it has no knowledge, as in a chat or where
+    a file gave it, with what the model's reply was judged by.
     """
     if reply.get(RERANK_KNOWLEDGE) and not find_knowledge(question):
         return {**question, 'knowledge': reply[RERANK_KNOWLEDGE]}
@@ -61,11 +60,8 @@ def without_commands(messages: Sequence[JsonObject]) -> list[JsonObject]:
 
 def read_turns(dialog: Sequence[object]) -> Iterator[tuple[int, JsonObject | None]]:
     """
-    The turns of a conversation, as records to score.
-
-    :param dialog: the ``dialog`` of a line of a log. Items that are not a pair of
-        messages are skipped.
-    :return: the index of each turn, from 0, and its fields; None for a command.
+    The turns of a line's ``dialog`` as records, each with its index; None for a
+    command. Items that are not a pair of messages are skipped.
     """
     history: list[str] = []
     for place, parley in enumerate(dialog):

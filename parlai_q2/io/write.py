@@ -50,13 +50,9 @@ DELETED = (
 
 def writable(outfile: Path, *infiles: Path) -> Path:
     """
-    Check that an output file can be written, before any work is done; create its
-    folder.
-
-    :param infiles: the input files, which must not be overwritten.
-    :return: the file to write. For a link this is its target, so that the link stays.
-    :raises InputError: if the output, or a file written next to it, is a folder, a
-        device or an input, or if its folder cannot be written to.
+    Check, before any work is done, that an output file can be written and overwrites no
+    input; create its folder. Return the file to write: the target of a link, so that
+    the link stays.
     """
     with writing(outfile, ANOTHER):
         place = Path(os.path.realpath(outfile))
@@ -134,9 +130,6 @@ class ResumableWriter:
     def write_lines(self, lines: bytes) -> None:
         """
         Append whole lines and flush them, so that they survive a kill of this process.
-
-        :raises InputError: if they cannot be written, e.g. because the disk is full;
-            what was written before is kept.
         """
         with writing(self.part, CONTINUE):
             self._stream.write(lines)
@@ -161,11 +154,8 @@ class ResumableWriter:
         self, summary: JsonMapping, convert: Callable[[Path, Path], None] | None = None
     ) -> None:
         """
-        Give the file its final name, and write the summary next to it.
-
-        :param convert: makes the final file of the lines, if it is to have another
-            format: takes their path and that to write to.
-        :raises InputError: if they cannot be written; the part file is kept.
+        Give the file its final name, perhaps converted from the lines to another
+        format, and write the summary beside it. If that fails, the part file is kept.
         """
         if not self.part.exists():
             self.close()
@@ -214,13 +204,11 @@ class StdoutWriter:
     started_over = False
 
     def write_lines(self, lines: bytes) -> None:
-        """Write whole lines and flush them."""
         sys.stdout.flush()
         sys.stdout.buffer.write(lines)
         sys.stdout.buffer.flush()
 
     def raw_lines(self) -> Generator[bytes, None, None]:
-        """There are no lines of an earlier run."""
         yield from ()
 
     def keep(self, size: int) -> None:
@@ -233,7 +221,6 @@ class StdoutWriter:
 
 
 def encode_line(record: JsonMapping) -> bytes:
-    """A record as a line of JSON."""
     line = write_json(record, ensure_ascii=False) + '\n'
     # UTF-8 cannot encode a lone surrogate from a JSON escape; keep it as an escape.
     return line.encode('utf-8', errors='backslashreplace')
@@ -286,10 +273,7 @@ def drop_cut_line(path: Path) -> int:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """
-    Write a file atomically: a temporary path, which is renamed to ``path``, whose
-    folder is created, at the end, or deleted if writing fails.
-    """
+    """Write a file atomically: give a temporary path, which is renamed in the end."""
     path = Path(os.path.realpath(path))  # write to a link's target; keep the link
     if path.exists() and not path.is_file():
         code = errno.EISDIR if path.is_dir() else errno.EEXIST

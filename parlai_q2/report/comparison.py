@@ -47,9 +47,8 @@ _NOT_OF_A_SIDE = ('id', 'class', 'history', 'rerank')
 class Pairing(NamedTuple):
     """
     The responses in both of two runs, in the order of the second; how many are only in
-    the first, and only in the second; how many ids are in both of these groups, as
-    the same record with another response or other knowledge; and whether the runs are
-    of two systems.
+    the first, and only in the second; how many ids are in both of these groups; and
+    whether the runs are of two systems.
     """
 
     pairs: list[tuple[Entry, Entry]]
@@ -127,14 +126,9 @@ def _record_key(entry: Entry) -> tuple[str, ...]:
 
 def compare_entries(before: Entry, after: Entry) -> JsonObject:
     """
-    How one response changed, as the page's data.
-
-    :return: ``id``, ``class`` and ``history``; ``before`` and ``after``; ``difference``
-        of the scores in [-1, 1]; ``flip``, whether the labels differ; ``other``,
-        whether the responses do; ``rows`` of
-        :func:`compare_claims`; ``why``, how many claims differ by fate, and
-        ``whole`` where only one of the runs compared the whole response; ``changed``,
-        whether the score or the label differs.
+    How one response changed, as the page's data. ``rows`` are of
+    :func:`compare_claims`; ``why`` has how many claims differ by fate, and ``whole``
+    where only one of the runs compared the whole response.
     """
     difference = round(after['score'] - before['score'], 4)
     is_flip = before['label'] != after['label']
@@ -168,11 +162,9 @@ def compare_claims(
 ) -> list[tuple[int, int, str]]:
     """
     The claims of two runs side by side, those that differ first; where something was
-    asked, those with questions.
-
-    :return: for each claim, its indices in both lists (-1 if missing) and one of
-        :data:`FATES`. The same question about the same words of the response is one
-        row; without questions, words that overlap are, those that are equal first.
+    asked, those with questions: their indices in both lists (-1 if missing) and one of
+    :data:`FATES`. The same question about the same words is one row; without questions,
+    words that overlap are, those that are equal first.
     """
     places_before, places_after = _claim_places(before), _claim_places(after)
     rows: list[tuple[int, int, str]] = []
@@ -218,11 +210,7 @@ def _fate(before: Entry, after: Entry) -> str:
 
 
 class TwoRunOverview:
-    """
-    The numbers of two runs over all pairs.
-
-    :param changes: of :func:`compare_entries`, at least one.
-    """
+    """The numbers of two runs over all pairs, at least one."""
 
     def __init__(self, changes: Sequence[Entry]):
         pairs = [(change['before'], change['after']) for change in changes]
@@ -246,16 +234,12 @@ class TwoRunOverview:
 
 
 def means(pairs: Sequence[tuple[Entry, Entry]]) -> tuple[float, float]:
-    """The mean scores before and after."""
     before, after = zip(*pairs, strict=True)
     return fmean(e['score'] for e in before), fmean(e['score'] for e in after)
 
 
 def different_settings(before: str, after: str) -> list[tuple[str, str, str]]:
-    """
-    The settings in which two signatures differ, with both values; a value is empty if
-    its signature lacks the setting.
-    """
+    """The settings in which two signatures differ, with both values or empty texts."""
     old, new = _settings(before), _settings(after)
     rows = [(name, old.get(name, ''), new.get(name, '')) for name in {**old, **new}]
     return [row for row in rows if row[1] != row[2]]
@@ -289,13 +273,8 @@ def write_comparison(
     names: tuple[str, str] = ('before', 'after'),
 ) -> Path:
     """
-    Write a page that compares two runs.
-
-    :param path: the page's file, which is replaced completely or not at all.
-    :param title: the page's title; empty for what was compared.
-    :param names: the names of the runs.
-    :return: the page's path.
-    :raises InputError: when the runs have nothing in common.
+    Write a page that compares two runs with these names, completely or not at all; an
+    InputError when they have nothing in common.
     """
     pairing = _pair_runs(before, after, names)
     run_names = one_line(names[0]), one_line(names[1])
@@ -374,7 +353,6 @@ def _pair_runs(
 
 
 def _log_summary(summary: str, rows: Sequence[Row], verdict: str) -> None:
-    """Log what the page says first."""
     means, difference = rows[:2]
     _logger.info(f'{summary}.')
     _logger.info(f'Mean {means[1]}, difference {difference[1]} ({difference[2]}).')
@@ -444,6 +422,5 @@ def _overview_rows(overview: TwoRunOverview, pairing: Pairing) -> list[Row]:
 
 
 def signed(value: float) -> str:
-    """A difference to three digits, with its sign as it is typeset."""
     text = f'{value:+.3f}'
     return '0.000' if text in ('+0.000', '-0.000') else text.replace('-', '\u2212')

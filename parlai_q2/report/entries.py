@@ -45,9 +45,8 @@ class Mark(NamedTuple):
 @dataclass(frozen=True)
 class TextPiece:
     """
-    A stretch of text to which the same claims apply, by their indices.
-
-    :param status: one of :data:`MARKED`, :data:`TITLE`, or None.
+    A stretch of text to which the same claims apply, by their indices; its status is
+    one of :data:`MARKED`, :data:`TITLE`, or None.
     """
 
     text: str
@@ -56,11 +55,7 @@ class TextPiece:
 
 
 def response_pieces(response: str, score: Score | None) -> list[TextPiece]:
-    """
-    Cut the response at the words that its score's claims mark.
-
-    :return: pieces whose texts together give the response; empty for an empty response.
-    """
+    """Cut the response at the words that its score's claims mark."""
     marks = score.marks if score else ()
     claims = list(score.claims) if score else []
     return cut(response, [Mark(c.span, c.status, claims.index(c)) for c in marks])
@@ -70,10 +65,8 @@ def knowledge_pieces(
     passages: Sequence[Passage], score: Score | None
 ) -> list[TextPiece]:
     """
-    Cut the knowledge at the words that speak of the response's claims.
-
-    :return: pieces whose texts together give the knowledge; before a passage stands its
-        heading or title, if it has one.
+    Cut the knowledge at the words that speak of the response's claims; before a passage
+    stands its heading or title, if it has one.
     """
     marks = score.marks if score else ()
     claims = list(score.claims) if score else []
@@ -104,11 +97,8 @@ def passage_title(number: int | None, passages: Sequence[Passage]) -> str:
 
 def cut(text: str, marks: Iterable[Mark]) -> list[TextPiece]:
     """
-    Cut a text at the ends of its marks.
-
-    :param marks: offsets beyond the text are clipped; a span that lies outside the text
-        marks nothing, and neither does another status than :data:`MARKED`.
-    :return: pieces in order, none of them empty.
+    Cut a text at the ends of its marks. Offsets beyond the text are clipped; an empty
+    span marks nothing, and neither does another status than :data:`MARKED`.
     """
     inside = []
     for (_, start, end), status, claim in marks:
@@ -129,13 +119,8 @@ def cut(text: str, marks: Iterable[Mark]) -> list[TextPiece]:
 
 def clip(pieces: Sequence[TextPiece], limit: int, context: int = 60) -> list[TextPiece]:
     """
-    Shorten long stretches without a verdict, so that the marked ones stay in view.
-
-    :param pieces: what :func:`cut` returned.
-    :param limit: texts of at most this many characters are left whole.
-    :param context: characters kept on each side of a mark. A text without marks keeps
-        its first ``limit`` characters.
-    :return: pieces; each omission is a piece that says how many characters it had.
+    Shorten a text of more than so many characters, but for its marks and some context
+    on each side of them; each omission becomes a piece that says how much it had.
     """
     if sum(len(piece.text) for piece in pieces) <= limit:
         return list(pieces)
@@ -163,15 +148,8 @@ def _shorten(text: str, head: int, tail: int) -> list[TextPiece]:
 
 def read_entry(record: Mapping[str, object], place: int = 1) -> Entry:
     """
-    Convert one scored record to the page's data.
-
-    :param record: a line that ``parlai_q2 score`` or ``rerank`` wrote, or ``response``,
-        ``score`` and ``label``. ``knowledge`` (a text or a list of passages),
-        ``history``, ``id``, ``fallback``, ``claims``, ``parts``, ``signature``,
-        ``q2_label`` (a human label) and ``rerank`` (the candidates it was chosen from)
-        may be missing.
-    :param place: its place among the records, from 1; replaces a missing id.
-    :raises InputError: when a field, which is named, cannot be shown.
+    Convert one scored record to the page's data. Its ``id`` may be missing and then is
+    its place; an InputError names a field that cannot be shown.
     """
     judged = read_line(record)
     label = person_label(record) or judged.annotation
@@ -180,11 +158,9 @@ def read_entry(record: Mapping[str, object], place: int = 1) -> Entry:
 
 def person_label(record: Mapping[str, object], field: str = '') -> str:
     """
-    What a person called a response; empty if nobody did.
-
-    :param field: the record's field that says it. Empty for ``label``, which the score
-        command writes as ``given_label`` since its own label has that name, or for
-        ``q2_label``, which tasks have.
+    What a person called a response, by the named field; empty if nobody did. By default
+    that is ``label``, which the score command writes as ``given_label``, or
+    ``q2_label``, which tasks have.
     """
     values = (record.get(name) for name in ([field] if field else PERSON_LABELS))
     return next((str(value) for value in values if value not in (None, '')), '')
@@ -192,9 +168,7 @@ def person_label(record: Mapping[str, object], field: str = '') -> str:
 
 def make_entry(judged: Judged, place: int = 1) -> Entry:
     """
-    The page's data of one response.
-
-    :return: JSON-safe values without NaN; control characters are shown as escapes.
+    The page's data of one response: JSON-safe, with control characters as escapes.
     """
     example, score = judged.example, judged.score
     return {
@@ -347,12 +321,7 @@ def describe_mistake(claim: Claim) -> str:
 
 
 def describe_answer(claim: Claim) -> str:
-    """
-    How the knowledge and a reply answer the question of the turn, in one line.
-
-    :param claim: the question with both answers
-        (:attr:`~parlai_q2.rerank.Candidate.answer`).
-    """
+    """How the knowledge and a reply answer the question of the turn, in one line."""
     expected = claim.evidence[0].span.text if claim.evidence else ''
     texts = [one_line(text) for text in (claim.question, expected, claim.span.text)]
     question, expected, reply = texts
@@ -375,12 +344,8 @@ def first_and_chosen(
 
 def read_turn(message: str, reply: Mapping[str, object]) -> JsonObject:
     """
-    Convert one turn of a chat to the page's data.
-
-    :param reply: the model's message, perhaps with the reranking agent's evidence.
-    :return: JSON-safe values without NaN; control characters are shown as escapes.
-        ``as_chosen`` is false where an agent abstained, and says something else.
-    :raises InputError: when the evidence cannot be shown.
+    Convert one turn of a chat, perhaps with evidence, to the page's data: JSON-safe,
+    with control characters as escapes. ``as_chosen`` is false where an agent abstained.
     """
     text = str(reply.get('text') or '')
     ranking = Ranking.from_dict(reply) if reply.get('rerank') else None

@@ -32,14 +32,10 @@ WITHOUT = '(none)'
 @dataclass(frozen=True)
 class Agreement:
     """
-    How far the scorer agrees with people on N responses.
-
-    :param count: N: responses that both a person and the scorer call consistent or
-        inconsistent.
-    :param left_out: how many more a person labelled.
-    :param accuracy: the share of equal labels. Its interval, as that of ``auc``, comes
-        from a bootstrap that draws passages of knowledge.
-    :param auc: the area under the ROC curve; None if people gave one class alone.
+    How far the scorer agrees with people on the responses that both call consistent or
+    inconsistent; of those that a person labelled, the others are left out. Intervals
+    come from a bootstrap that draws passages of knowledge. AUC is None if people gave
+    one class alone.
     """
 
     count: int
@@ -51,13 +47,9 @@ class Agreement:
 @dataclass(frozen=True)
 class Group:
     """
-    The figures of some responses.
-
-    :param name: the value of the field that they have in common.
-    :param count: how many there are, and ``verifiable`` how many have a verdict.
-    :param score: their mean score.
-    :param rate: the share of consistent responses among the verifiable ones; None
-        without any.
+    The figures of some responses with a value of a field in common: how many there are,
+    and have a verdict; their mean score; and the share of consistent ones among the
+    verifiable.
     """
 
     name: str
@@ -69,7 +61,6 @@ class Group:
 
 
 def measure_group(name: str, entries: Sequence[Entry]) -> Group:
-    """The figures of at least one entry of a page."""
     labels = [entry['label'] for entry in entries]
     verifiable = sum(label in VERDICTS for label in labels)
     rate = None
@@ -132,11 +123,7 @@ _ORDER = (Label.CONSISTENT, Label.GENERIC, Label.NOT_VERIFIABLE, Label.INCONSIST
 
 
 class Overview:
-    """
-    The numbers of a report over all its responses.
-
-    :param entries: from :func:`parlai_q2.report.entries.read_entry`, at least one.
-    """
+    """The numbers of a report over all its responses, at least one."""
 
     def __init__(self, entries: Sequence[Entry]):
         self.count = len(entries)

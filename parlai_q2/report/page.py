@@ -77,12 +77,9 @@ def write_page(
     fields: Sequence[str] = (),
 ) -> Path:
     """
-    Like :func:`write_report`, for entries that have already been read.
-
-    :param title: the page's title; empty for what was judged and by which scorer.
-    :param source: where the responses come from, which the page says.
-    :param fields: the figures are broken down by each of these; entries have their
-        values in ``fields``.
+    Like :func:`write_report`, for entries that have already been read. An empty title
+    becomes what was judged, and by which scorer; the figures are also broken down by
+    fields.
     """
     if not entries:
         raise InputError(
@@ -118,11 +115,8 @@ def render(
     template: str, styles: Sequence[str], scripts: Sequence[str], **values: object
 ) -> str:
     """
-    Fill a page's template; all values are escaped but the data of :func:`embed`.
-
-    :param template: a file of ``report/pages``, as are the others.
-    :param styles: become one style.
-    :param scripts: each after those that it builds on; they become one script.
+    Fill a page's template; its styles become one, and its scripts too. All values are
+    escaped but the data of :func:`embed`.
     """
     style, script = ('\n'.join(map(resource, files)) for files in (styles, scripts))
     hashes = {'style_hash': _hash(style), 'script_hash': _hash(script)}
@@ -150,7 +144,6 @@ def resource(name: str) -> str:
 
 
 def three_digits(value: float) -> str:
-    """A number to three digits."""
     return f'{value:.3f}'
 
 
@@ -211,7 +204,6 @@ def _summary(overview: Overview) -> str:
 
 
 def describe_agreement(agreement: Agreement) -> str:
-    """Accuracy and AUC with their intervals, as text."""
     left_out = f', {agreement.left_out:,} left out' if agreement.left_out else ''
     return (
         f'accuracy {agreement.accuracy}, AUC {agreement.auc or "not defined"}, of '
@@ -220,7 +212,6 @@ def describe_agreement(agreement: Agreement) -> str:
 
 
 def describe_rate(group: Group) -> str:
-    """The rate of consistent responses with its interval, as text."""
     if group.rate is None:
         return 'none of the responses is verifiable'
     left_out = group.count - group.verifiable
@@ -303,10 +294,8 @@ def _overview_rows(overview: Overview) -> list[Row]:
 @dataclass(frozen=True)
 class PageSection:
     """
-    A part of a page.
-
-    :param figures: SVG files; each is shown with what its name says after ``prefix``.
-    :param signatures: how the numbers can be reproduced, by name.
+    A part of a page: tables; SVG files, each shown with what its name says after
+    ``prefix``; and signatures by name, which say how the numbers can be reproduced.
     """
 
     title: str
@@ -342,12 +331,7 @@ def caption(path: Path, prefix: str) -> str:
 def write_measured(
     sections: Sequence[PageSection], path: Path, title: str, lead: str = ''
 ) -> Path:
-    """
-    Write the page, completely or not at all.
-
-    :param lead: a sentence below the title.
-    :raises InputError: when it cannot be written.
-    """
+    """Write the page, with a sentence below its title, completely or not at all."""
     page = render(
         'measured.html',
         ['page.css', 'measured.css'],

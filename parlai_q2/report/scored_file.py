@@ -25,13 +25,8 @@ from parlai_q2.text.visible import one_line
 
 class ScoredRecord(NamedTuple):
     """
-    A scored record.
-
-    :param source: its file's name.
-    :param line: its line there.
-    :param place: its place among the records of its file, from 1.
-    :param fields: all that the record has.
-    :param judged: its response and score, with the signature.
+    A scored record: its file's name, its line there, its place among the records, all
+    its fields, and its response and score with the signature.
     """
 
     source: str
@@ -45,12 +40,9 @@ def read_scored_file(
     path: Location, label: str = '', fields: Sequence[str] = ()
 ) -> Iterator[Entry | RecordError]:
     """
-    Read the entries of a file, in order. A bad record gives an error in its place;
-    errors as for :func:`read_scored`.
-
-    :param label: the field with a person's label, as for
-        :func:`~parlai_q2.report.entries.person_label`.
-    :param fields: further fields, whose values entries have in ``fields``.
+    Read the entries of a file, in order, with the values of further fields in
+    ``fields``, and with a person's label in the named one. A bad record gives an error
+    in its place.
     """
     for record in read_scored(path):
         if isinstance(record, RecordError):
@@ -76,11 +68,8 @@ def read_scored_file(
 
 def read_scored(path: Location) -> Iterator[ScoredRecord | RecordError]:
     """
-    Read the scored records of a file, in order. A bad one gives an error in its place.
-
-    :param path: JSON lines or Parquet of scored records or of reranked pools, or
-        conversations; or a folder of such files, with the manifest that a run wrote.
-    :raises InputError: when the file cannot be read or has no record.
+    Read the scored records or conversations of a file, or of a folder with the manifest
+    that a run wrote. A bad one gives an error in its place.
     """
     if path.is_dir():
         for shard in shards_in(path):

@@ -71,8 +71,8 @@ Run = tuple[str, str]
 
 def use_colour(stream: TextIO) -> bool:
     """
-    Whether to write colour to a stream: to a terminal that is not ``dumb``, unless the
-    environment variable NO_COLOR (no-color.org) is set and not empty.
+    Whether to write colour to a stream: to a terminal that is not ``dumb``, unless
+    NO_COLOR (no-color.org) is set and not empty.
     """
     if os.environ.get('NO_COLOR') or os.environ.get('TERM') == 'dumb':
         return False
@@ -80,12 +80,7 @@ def use_colour(stream: TextIO) -> bool:
 
 
 class Lines:
-    """
-    Collects lines that are filled with styled text.
-
-    :param colour: whether they have escape codes.
-    :param width: columns of a line; at least 24 are used.
-    """
+    """Collects lines of so many columns, at least 24, with or without escape codes."""
 
     def __init__(self, colour: bool, width: int):
         self.width = max(width, _NARROWEST)
@@ -100,12 +95,9 @@ class Lines:
 
     def add(self, runs: Sequence[Run], first: Run = ('', ''), rest: str = '') -> None:
         """
-        Add a text, in as many lines as it takes. They break at white space, and inside
-        a word only if the word is longer than a line.
-
-        :param runs: any white space in them, including line breaks, counts as a space.
-        :param first: stands before the first line.
-        :param rest: stands before each further line.
+        Add a text after what stands before its first and its further lines, with any
+        white space in it as one space. A word is broken only if it is longer than a
+        line.
         """
         text = Text()
         for style, same in groupby(runs, key=itemgetter(1)):
@@ -121,7 +113,6 @@ class Lines:
             self._console.print(Text.assemble(head, line), soft_wrap=True)
 
     def text(self) -> str:
-        """The lines, joined by newlines."""
         lines = self._shown.getvalue().split('\n')[:-1]
         return '\n'.join(line.rstrip() for line in lines)
 
@@ -166,10 +157,8 @@ def render_score(
 
 def render_candidates(ranking: Ranking | None, colour: bool, width: int = 80) -> str:
     """
-    Render the candidates of a ranking, and why the first was chosen.
-
-    :param colour: as in :func:`render_score`, like ``width``.
-    :return: lines joined by newlines; a sentence if there are no candidates.
+    Render the candidates of a ranking, and why the first was chosen; parameters as for
+    :func:`render_score`.
     """
     if ranking is None:
         return 'no candidates'
@@ -183,10 +172,8 @@ def render_passages(
     passages: Sequence[Passage], scores: Sequence[float] = (), width: int = 0
 ) -> str:
     """
-    Render the passages of a search with their sources, one below the other.
-
-    :param scores: of each passage, where there are some.
-    :param width: columns; 0: those of the terminal.
+    Render the passages of a search with their sources and scores, if there are some, by
+    default in the width of the terminal.
     """
     width = max(_NARROWEST, width or shutil.get_terminal_size().columns)
     indent = ' ' * 3

@@ -18,11 +18,8 @@ THREAD_VARIABLES = ('OMP_NUM_THREADS', 'MKL_NUM_THREADS', 'RAYON_NUM_THREADS')
 
 class CallOutcome(NamedTuple):
     """
-    The outcome of a call: a value, or what went wrong.
-
-    :param problem: a message; empty if nothing did.
-    :param trace: the traceback; empty if the message says everything.
-    :param module: the name of a module that was not there; empty for other problems.
+    The value of a call, or what went wrong: a message, the traceback unless that says
+    everything, and the name of a module that was not there.
     """
 
     value: Any

@@ -47,14 +47,9 @@ def connect(
     folder: str | None = None,
 ) -> Iterator[Any]:
     """
-    Connect to a cluster, or start one on this machine, and leave it as it was.
-
-    :param address: the cluster's: ``auto``, ``host:port``; None to start one.
-    :param cpus: how many a started one has; default: all that this process may use.
-    :param gpus: the same, of GPUs.
-    :param folder: for the sockets and logs of a started one; default: Ray's.
-    :return: the module ``ray``.
-    :raises ConfigError: if there is no cluster at the address.
+    Connect to a cluster (``auto``, ``host:port``), or start one on this machine with so
+    many CPUs and GPUs, all of them by default; give the module ``ray``, and leave the
+    cluster as it was.
     """
     for name, value in {**QUIET, **({} if address else LOOPBACK)}.items():
         os.environ.setdefault(name, value)
@@ -95,8 +90,8 @@ def connect(
 @contextmanager
 def _on_loopback(ray: Any) -> Iterator[None]:
     """
-    Let what is started listen on the loopback address alone, also where the program had
-    imported Ray before, which then has read another answer of :data:`LOOPBACK`.
+    Let what is started listen on the loopback address alone, also where Ray was
+    imported before :data:`LOOPBACK` was set.
     """
     constants = ray._private.ray_constants
     read, constants.ENABLE_RAY_CLUSTER = constants.ENABLE_RAY_CLUSTER, False
@@ -127,11 +122,7 @@ def log_folder(ray: Any) -> str:
 
 
 def count_actors(ray: Any, cpus: float, gpus: float) -> int:
-    """
-    How many actors of so many CPUs and GPUs the cluster can hold now.
-
-    :raises ConfigError: if it cannot hold one.
-    """
+    """How many actors of so many CPUs and GPUs the cluster can hold now."""
     resources = ray.cluster_resources()
     fits = [
         int(resources.get(name, 0) / needed)
@@ -160,10 +151,7 @@ def find_dead_nodes(ray: Any) -> frozenset[str]:
 
 
 def is_cut_off(ray: Any) -> bool:
-    """
-    Whether the node through which this process speaks to the cluster is dead. Ray ends
-    a node with any of its agents, such as the dashboard's.
-    """
+    """Whether the node through which this process speaks to the cluster is dead."""
     return ray.get_runtime_context().get_node_id() in find_dead_nodes(ray)
 
 

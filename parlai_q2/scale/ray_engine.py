@@ -103,10 +103,8 @@ class Slot:
 @dataclass(eq=False)
 class ChunkPiece:
     """
-    Consecutive items of a chunk, which an actor gets in one call.
-
-    :param start: the index of its first item in the chunk.
-    :param deaths: how many actors have died of it.
+    Consecutive items of a chunk from an index on, which an actor gets in one call, and
+    how many actors have died of them.
     """
 
     slot: Slot
@@ -115,7 +113,6 @@ class ChunkPiece:
     deaths: int = 0
 
     def finish(self, results: list[Any]) -> None:
-        """Put the results in their place."""
         self.slot.results[self.start : self.start + len(results)] = results
         self.slot.missing -= len(results)
 
@@ -137,10 +134,8 @@ class ChunkPiece:
 @dataclass(eq=False)
 class Member:
     """
-    An actor, and its calls under way, oldest first.
-
-    :param loading: the call that loads it; None once it is loaded.
-    :param dead_nodes: the nodes that were dead when it was started.
+    An actor; the call that loads it, until it is loaded; the nodes that were dead when
+    it was started; and its calls under way, oldest first.
     """
 
     handle: Any
@@ -199,13 +194,11 @@ class RayEngine:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Stop the actors, and Ray where it was started here."""
         self._stack.close()
 
     def run(
         self, chunks: Iterator[ChunkT]
     ) -> Generator[tuple[ChunkT, list[Any]], None, None]:
-        """Yield each chunk with its results."""
         try:
             while self._hand_out(chunks):
                 while self._slots and not self._slots[0].missing:

@@ -76,10 +76,8 @@ class ServedConversation(Protocol):
 class ChatHost:
     """
     Stands between the requests and a conversation. All but the constructor belongs to
-    the event loop.
-
-    :param worker: has one thread, which carries out whatever browsers ask in the order
-        of their asking, also what was asked by one that left.
+    the event loop. The worker has one thread, which carries out whatever browsers ask
+    in the order of their asking, also what was asked by one that left.
     """
 
     def __init__(self, conversation: ServedConversation, worker: Executor):
@@ -111,10 +109,8 @@ class ChatHost:
         self, text: str, knowledge: str | None, listener: Listener
     ) -> 'asyncio.Task[State]':
         """
-        Send a message and get the reply.
-
-        :param listener: hears the steps of the reply, in the worker's thread.
-        :raises RequestError: when too many messages wait already.
+        Send a message and get the reply, unless too many wait already. The listener
+        hears the steps of the reply, in the worker's thread.
         """
         if len(self._messages) >= MAX_WAITING:
             raise RequestError(
@@ -138,7 +134,6 @@ class ChatHost:
         return asyncio.ensure_future(self._wait(result))
 
     async def evidence(self, number: int, conversation: int) -> State:
-        """The evidence of a turn of this conversation."""
 
         def explain() -> State:
             turns = self.conversation.state()['turns']
@@ -150,7 +145,6 @@ class ChatHost:
         return await self._wait(self._submit(explain))
 
     async def reset(self) -> State:
-        """Start a new conversation."""
 
         def start() -> State:
             self._number += 1
@@ -165,7 +159,6 @@ class ChatHost:
         return result
 
     async def _wait(self, result: 'asyncio.Future[State]') -> State:
-        """Wait for a result, or for the chat's end."""
         end = asyncio.ensure_future(self._ended.wait())
         either: set[asyncio.Future[Any]] = {result, end}
         # Unlike await, this does not cancel the work if the browser leaves.
@@ -183,10 +176,8 @@ class ChatHost:
 
 def make_app(host: ChatHost, page: str, access: Access, patience: float) -> ASGIApp:
     """
-    The application of one chat.
-
-    :param page: what :func:`parlai_q2.report.page.render_chat` returned.
-    :param patience: seconds until a request's body has arrived.
+    The application of one chat with its page; a request's body must arrive in so many
+    seconds.
     """
 
     async def read_body(request: Request) -> bytes:

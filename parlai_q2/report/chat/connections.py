@@ -29,16 +29,10 @@ BUSY = (
 @dataclass
 class Limits:
     """
-    What all connections of a server share.
-
-    :param in_all: the most open connections.
-    :param from_one: the most of one machine; this machine is not limited where only it
-        can connect.
-    :param patience: seconds until a request's body has arrived, and then until its
-        answer has been taken.
-    :param headers: seconds until the headers have arrived, if that is less.
-    :ivar open: how many connections each machine has.
-    :ivar arriving: connections whose requests have not arrived, the oldest first.
+    What all connections of a server share: the most open ones, and of one machine; the
+    seconds until a request's body has arrived, and then until its answer has been
+    taken; and those until the headers have arrived, if less. ``arriving`` has the
+    connections whose requests have not arrived, the oldest first.
     """
 
     in_all: int = 64
@@ -62,11 +56,7 @@ class Limits:
 
 
 class BoundedConnection(H11Protocol):
-    """
-    One connection.
-
-    :param limits: those of its server.
-    """
+    """One connection, within the limits of its server."""
 
     def __init__(self, limits: Limits, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -105,14 +95,12 @@ class BoundedConnection(H11Protocol):
             self._expect_no_more()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let go of the connection."""
         self._was_taken()
         self._forget()
         if self.transport is not None:  # else it was one too many
             super().connection_lost(exc)
 
     def end(self) -> None:
-        """End the connection at once."""
         self._forget()
         self.transport.abort()
 
@@ -131,7 +119,6 @@ class BoundedConnection(H11Protocol):
             self._taking = self.loop.call_later(wait, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """The client has taken what was waiting."""
         self._was_taken()
         super().resume_writing()
 
@@ -181,10 +168,8 @@ def make_config(
     app: Any, limits: Limits, last_seconds: float, **options: Any
 ) -> uvicorn.Config:
     """
-    How uvicorn serves an app without logs and with bounded connections.
-
-    :param last_seconds: how long requests may take to end after the server is stopped.
-    :param options: further ones of :class:`uvicorn.Config`.
+    How uvicorn serves an app without logs and with bounded connections, and with how
+    many seconds for requests to end after the server is stopped.
     """
     return uvicorn.Config(
         app,

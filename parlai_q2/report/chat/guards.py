@@ -53,12 +53,9 @@ class RequestError(Exception):
 @dataclass(frozen=True)
 class Access:
     """
-    Who may take part.
-
-    :param names: the names that the chat answers to, in lower case.
-    :param private: whether only this machine can reach it.
-    :param url: where it is, for a refusal; without the token.
-    :param token: what each request but the page's must carry.
+    Who may take part: the names that the chat answers to, in lower case; whether only
+    this machine can reach it; its address, for a refusal; and the token that each
+    request but the page's must carry.
     """
 
     names: frozenset[str]
@@ -108,15 +105,12 @@ class Access:
 class Guarded:
     """
     Lets an application hear only what passes, and adds the headers of every answer.
-
-    :param app: what answers the requests that pass.
     """
 
     def __init__(self, app: ASGIApp, access: Access):
         self.app, self.access = app, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         if scope['type'] != 'http':
             return
 
@@ -141,7 +135,6 @@ class Guarded:
 
 
 def answer_refusal(refused: RequestError) -> JSONResponse:
-    """The answer to a request that is refused."""
     return JSONResponse({'error': str(refused)}, int(refused.status))
 
 
@@ -195,11 +188,8 @@ def _is_address(name: str | None) -> bool:
 
 def read_message(body: bytes) -> tuple[str, str | None]:
     """
-    The text of a message, and the knowledge that came with it, or None; both stripped.
-    Lone surrogates, which no model can read, are replaced.
-
-    :raises RequestError: if the body is anything else, the text is blank, or either is
-        too long.
+    The text of a message, and the knowledge that came with it, or None; both stripped,
+    and with lone surrogates, which no model can read, replaced.
     """
     message = _object(body, 'text and, optionally, knowledge')
     text = _text(message, 'text', MAX_TEXT)

@@ -27,14 +27,9 @@ EXIT_CODE = 128 + signal.SIGINT
 
 class PageServer:
     """
-    Binds its port when created, and answers while :meth:`serve` runs.
-
-    :param port: 0 takes any free one.
-    :param allowed: names that it answers to, besides its addresses and the machine's
-        own name.
-    :param limits: of its connections; None for the default, which does not limit how
-        many are this machine's where only this machine can connect.
-    :raises ConfigError: when it cannot listen there.
+    Binds its port (0: any free one) when created, and answers while :meth:`serve` runs,
+    to its addresses, the machine's own name and those that are allowed. By default,
+    this machine's connections are not limited where only it can connect.
     """
 
     def __init__(
@@ -82,13 +77,9 @@ class PageServer:
 
     def serve(self, make_conversation: Callable[[], ServedConversation]) -> None:
         """
-        Serve until :meth:`stop` or Ctrl-C.
-
-        Ctrl-C ends the process soon, even while a model's native code runs, which
-        Python itself cannot interrupt.
-
-        :param make_conversation: makes the conversation in the thread that uses it, as
-            a model may be bound to the thread that loaded it.
+        Serve until :meth:`stop` or Ctrl-C, which ends the process soon, even while a
+        model's native code runs. The conversation is made in the thread that uses it,
+        as a model may be bound to the thread that loaded it.
         """
         worker = ThreadPoolExecutor(1, 'chat')
         try:
