@@ -1,31 +1,28 @@
 """
-Makes an index of documents, or brings one up to date.
+Makes an index of documents, or brings one up to date: reads new and changed documents,
+and drops deleted ones.
 
 What is new is written beside what is there, and the manifest that names it comes last:
 whoever opens the index sees the old one or the new one, never a half. A document that
 has not changed is not read again, and a run that was stopped goes on where it was.
+
+Symbolic links inside a folder lead nowhere outside of it: a link whose target is
+elsewhere is left out. What is hidden (``.git``) is left out, too.
 """
 
+import glob
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
-from parlai_q2.errors import InputError
-from parlai_q2.io.files import locked
-from parlai_q2.io.write import writing
-from parlai_q2.retrieve.documents import (
-    LEFT_OUT,
-    Changes,
-    Documents,
-    Updater,
-    find_documents,
-    write_left_out,
-)
+from parlai_q2.errors import DocumentError, InputError
+from parlai_q2.io.files import file_sha256, locked
+from parlai_q2.io.write import write_text, writing
 from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
 from parlai_q2.retrieve.index import (
     Checksum,
@@ -37,14 +34,117 @@ from parlai_q2.retrieve.index import (
     read_manifest,
     write_manifest,
 )
-from parlai_q2.retrieve.readers import check_packages
+from parlai_q2.retrieve.readers import (
+    CONVERTED,
+    DIRECT,
+    ENDINGS,
+    ReadingProcess,
+    check_packages,
+)
+from parlai_q2.retrieve.split import split
 from parlai_q2.retrieve.store import Document, Store
 from parlai_q2.retrieve.vectors import STATE, Vectors, make_vectors
 
 BUILDING, SETTINGS = 'building', 'settings.json'
 BUILDING_VECTORS = 'vectors-building'
 REMEDY = 'Free some disk space, or choose another --outdir.'
-Progress = Callable[[int, int], Any]
+# Seconds between commits: so much work is lost when a run is stopped.
+COMMIT_SECONDS = 30.0
+# Larger documents are refused, except those that are read line by line.
+LARGEST = 200_000_000
+LINE_BY_LINE = ('.csv', '.tsv', '.jsonl', '.ndjson')
+# In the index's folder: each file that is not in the index, with the reason, as JSON.
+LEFT_OUT = 'left_out.jsonl'
+
+
+@dataclass
+class Documents:
+    """
+    Documents in order, and the files beside them that are left out.
+
+    :param files: each document by the name that passages carry: its path as given.
+    :param of_other_kinds: files of kinds that are not read.
+    :param links: links that lead out of their folder.
+    """
+
+    files: dict[str, Path] = field(default_factory=dict)
+    of_other_kinds: list[Path] = field(default_factory=list)
+    links: list[Path] = field(default_factory=list)
+
+    def add(self, path: Path) -> None:
+        """Add a file under its name, or to those that are left out."""
+        if not path.is_file():
+            return
+        if path.suffix.lower() in ENDINGS:
+            name = os.path.normpath(path).replace(os.sep, '/')
+            self.files[name.encode('utf-8', 'replace').decode('utf-8')] = path
+        else:
+            self.of_other_kinds.append(path)
+
+    def add_folder(self, folder: Path) -> None:
+        """Add what is in a folder and the folders in it."""
+        root = os.path.realpath(folder)
+        for parent, folders, files in os.walk(folder):
+            folders[:] = sorted(name for name in folders if not name.startswith('.'))
+            # os.walk does not follow links to folders, and nor do we.
+            for name in [*sorted(files), *folders]:
+                path = Path(parent, name)
+                if name.startswith('.'):
+                    continue
+                if os.path.commonpath([root, os.path.realpath(path)]) != root:
+                    self.links.append(path)
+                else:
+                    self.add(path)
+
+
+def find_documents(paths: Sequence[str]) -> Documents:
+    """
+    Find the documents that paths name: files, folders with all that is in them, and
+    patterns (``**/*.md``).
+
+    :raises InputError: if a path does not exist, or there is no document at all.
+    """
+    documents = Documents()
+    for name in paths:
+        path = Path(name).expanduser()
+        matches = [path] if path.exists() else []
+        if not matches and glob.has_magic(str(path)):
+            matches = sorted(map(Path, glob.glob(str(path), recursive=True)))
+        if not matches:
+            raise InputError(
+                f'There is no {name}. Give a file, a folder, or a pattern in quotes '
+                'that matches some.'
+            )
+        for match in matches:
+            # A pattern with ** matches what is in the folders, too.
+            if match.is_dir() and (match == path or '**' not in name):
+                documents.add_folder(match)
+            else:
+                documents.add(match)
+    if not documents.files:
+        raise InputError(
+            f'There is no document in {", ".join(map(str, paths))}. These endings are '
+            f'read: {", ".join(sorted(ENDINGS))}.'
+        )
+    return documents
+
+
+@dataclass
+class Changes:
+    """
+    What a run did: documents by what became of them.
+
+    :param refused: each document that could not be read, with the reason.
+    """
+
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    unchanged: int = 0
+    refused: list[DocumentError] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.changed or self.removed)
 
 
 def build(
@@ -54,7 +154,7 @@ def build(
     *,
     documents: Documents | None = None,
     report_document: Callable[[str], object] = lambda name: None,
-    report_vectors: Progress = lambda count, total: None,
+    report_vectors: Callable[[int, int], object] = lambda count, total: None,
 ) -> tuple[Manifest, Changes]:
     """
     Make an index of the documents under paths, or bring one up to date: what is not
@@ -79,9 +179,15 @@ def build(
     with writing(index, REMEDY):
         _check_folder(index)
         index.mkdir(parents=True, exist_ok=True)
-        with _hold(index):
-            builder = _Builder(index, settings, encoder)
-            return builder.build(documents, report_document, report_vectors)
+        try:
+            with locked(index / 'index', 0.1, needed=False):
+                builder = _Builder(index, settings, encoder)
+                return builder.build(documents, report_document, report_vectors)
+        except TimeoutError:
+            raise InputError(
+                f'Another run is writing {index}. Wait for it, or choose another '
+                '--outdir.'
+            ) from None
 
 
 def _check_folder(index: Path) -> None:
@@ -96,15 +202,111 @@ def _check_folder(index: Path) -> None:
         raise InputError(f'{index} has other files. Choose another --outdir.')
 
 
-@contextmanager
-def _hold(index: Path) -> Iterator[None]:
+def _update(
+    store: Store,
+    settings: Settings,
+    documents: Documents,
+    next_key: int,
+    report: Callable[[str], object],
+) -> Changes:
+    """Bring a store up to date; ``next_key`` is the number of the next passage."""
+    stored, changes = store.documents(), Changes()
+    for name in stored.keys() - documents.files.keys():
+        store.remove(name)
+        changes.removed.append(name)
+    committed = time.monotonic()
+    with ReadingProcess() as process:
+        for name, path in documents.files.items():
+            old = stored.get(name)
+            try:
+                document = _examine(name, path, old, next_key)
+                if document is None:
+                    changes.unchanged += 1
+                else:
+                    next_key += _add(store, settings, document, path, process, old)
+                    (changes.added if old is None else changes.changed).append(name)
+            except InputError as e:
+                changes.refused.append(_document_error(name, e))
+                if old is not None:
+                    store.remove(name)
+                    changes.removed.append(name)
+            report(name)
+            if time.monotonic() - committed > COMMIT_SECONDS:
+                store.commit()
+                committed = time.monotonic()
+    return changes
+
+
+def _add(
+    store: Store,
+    settings: Settings,
+    document: Document,
+    path: Path,
+    process: ReadingProcess,
+    old: Document | None,
+) -> int:
+    """Read a document into a store; gives the number of its passages."""
+    ending = path.suffix.lower()
+    blocks = (process.read if ending in CONVERTED else DIRECT[ending])(path)
+    passages = split(
+        document.name, blocks, settings.words, settings.overlap, settings.sentences
+    )
+    # Read as a whole before anything is changed, unless it may be huge.
+    if ending not in LINE_BY_LINE:
+        passages = iter(list(passages))
+    if old is not None:
+        store.remove(document.name)
+    count = store.add(document, passages)
+    if not count:
+        raise DocumentError(document.name, 'it has no text')
+    return count
+
+
+def _examine(
+    name: str, path: Path, stored: Document | None, first: int
+) -> Document | None:
+    """The document as it is now; None if it has not changed."""
     try:
-        with locked(index / 'index', 0.1, needed=False):
-            yield
-    except TimeoutError:
-        raise InputError(
-            f'Another run is writing {index}. Wait for it, or choose another --outdir.'
-        ) from None
+        state = path.stat()
+        version = state.st_size, state.st_mtime_ns
+        if stored and (stored.size, stored.changed) == version:
+            return None
+        if state.st_size > LARGEST and path.suffix.lower() not in LINE_BY_LINE:
+            raise DocumentError(
+                name, f'it has {state.st_size:,} bytes; at most {LARGEST:,} are read'
+            )
+        sha256 = file_sha256(path)
+    except OSError as e:
+        raise DocumentError(name, f'it cannot be read: {e.strerror}') from e
+    if stored and stored.sha256 == sha256:
+        return None
+    return Document(name, sha256, *version, first)
+
+
+def _document_error(name: str, error: InputError) -> DocumentError:
+    if isinstance(error, DocumentError):
+        return error
+    problem = str(error).rstrip('.')
+    if problem.startswith(f'{name} '):
+        problem = f'it{problem.removeprefix(name)}'
+    return DocumentError(name, problem)
+
+
+def _write_left_out(folder: Path, documents: Documents, changes: Changes) -> None:
+    """Write the list :data:`LEFT_OUT`; remove it if there is nothing to list."""
+    reasons = {error.path: error.problem for error in changes.refused}
+    reasons |= {str(link): 'it leads out of its folder' for link in documents.links}
+    reasons |= {
+        str(path): 'files of its kind are not read' for path in documents.of_other_kinds
+    }
+    lines = [
+        json.dumps({'file': name, 'reason': reason}, ensure_ascii=True) + '\n'
+        for name, reason in sorted(reasons.items())
+    ]
+    if lines:
+        write_text(folder / LEFT_OUT, ''.join(lines))
+    else:
+        (folder / LEFT_OUT).unlink(missing_ok=True)
 
 
 class _Builder:
@@ -122,15 +324,14 @@ class _Builder:
         self,
         documents: Documents,
         report_document: Callable[[str], object],
-        report_vectors: Progress,
+        report_vectors: Callable[[int, int], object],
     ) -> tuple[Manifest, Changes]:
         old_vectors = self._usable_vectors()
         self._begin()
         store = Store(self.building, self.settings.language)
         next_key = _next_key(store, old_vectors)
-        updater = Updater(store, self.settings, next_key, report_document)
-        changes = updater.run(documents)
-        write_left_out(self.index, documents, changes)
+        changes = _update(store, self.settings, documents, next_key, report_document)
+        _write_left_out(self.index, documents, changes)
         store.finish()
         stored = store.documents()
         if not any(document.count for document in stored.values()):

@@ -12,8 +12,7 @@ from parlai_q2.cli.log import Progress
 from parlai_q2.cli.parser import given_file
 from parlai_q2.errors import ConfigError
 from parlai_q2.options import OptionParser, Options
-from parlai_q2.retrieve.build import build
-from parlai_q2.retrieve.documents import LEFT_OUT, find_documents
+from parlai_q2.retrieve.build import LEFT_OUT, build, find_documents
 from parlai_q2.retrieve.index import Index, Manifest, Settings
 from parlai_q2.retrieve.readers import ENDINGS
 from parlai_q2.retrieve.search import PRESETS, load_search

@@ -12,7 +12,6 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.retrieve import build as building
-from parlai_q2.retrieve import documents as updating
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.index import Index, Settings
 from parlai_q2.retrieve.store import Document, Store
@@ -46,7 +45,7 @@ def found(query, k=3):
 def test_only_what_changed_is_read(folder, monkeypatch):
     built()
     read = []
-    monkeypatch.setitem(updating.DIRECT, '.txt', spied(updating.DIRECT['.txt'], read))
+    monkeypatch.setitem(building.DIRECT, '.txt', spied(building.DIRECT['.txt'], read))
     put('a.txt', 'Pumps are green.')
     put('c.txt', 'Valves hiss.')
     os.remove('docs/sub/b.md')
@@ -158,7 +157,7 @@ def test_a_broken_table_leaves_none_of_its_rows(folder):
 
 def test_a_large_document_is_refused_by_its_size(folder, monkeypatch):
     put('sub/b.md', 'x' * 16)
-    monkeypatch.setattr(updating, 'LARGEST', 15)
+    monkeypatch.setattr(building, 'LARGEST', 15)
     (problem,) = built().refused
     assert 'has 16 bytes; at most 15 are read' in str(problem)
 
@@ -167,9 +166,8 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from parlai_q2.retrieve import build as building
-from parlai_q2.retrieve import documents as updating
 from parlai_q2.retrieve.ranking import Bm25
-updating.COMMIT_SECONDS = 0
+building.COMMIT_SECONDS = 0
 seen = []
 def done(name):
     seen.append(name)
