@@ -150,19 +150,24 @@ def agrees(reference: Amount, claim: Amount) -> bool:
         reference = reference._replace(dimension=CLOCK)
         claim = claim._replace(dimension=CLOCK)
     if reference.dimension != claim.dimension:
-        if not _may_omit_unit(reference, claim):
+        dimensions = {reference.dimension, claim.dimension}
+        # Pounds are money or a weight.
+        if '' not in dimensions and dimensions != {'mass', 'sterling'}:
             return False
         reference, claim = _without_unit(reference), _without_unit(claim)
     if is_time and reference.high is not None and claim.high is None:
         is_inside = reference.value <= claim.value <= reference.top
-        is_end = any(_is_end(end, claim) for end in _split_range(reference))
+        is_end = any(
+            _is_same_time(end.value, claim.value) and not _measures_another(end, claim)
+            for end in _split_range(reference)
+        )
         return is_end or (claim.rough and is_inside)
     if reference.bound * claim.bound < 0 or _measures_another(reference, claim):
         return False
     if (reference.high is None) != (claim.high is None):
         # About a range, or a bound at its end: "about 4 days", "up to 5 days".
         is_inside = reference.value <= claim.value <= reference.top
-        is_end = bool(claim.bound) and claim.value in _ends(reference)
+        is_end = bool(claim.bound) and claim.value in (reference.value, reference.top)
         return claim.high is None and ((claim.rough and is_inside) or is_end)
     if reference.high is not None and not _is_near(
         reference, reference.top, claim.top, claim
@@ -175,12 +180,6 @@ def _split_range(amount: Amount) -> tuple[Amount, Amount]:
     """The ends of a range."""
     low = amount._replace(high=None, attribute=amount.low_attribute)
     return low, amount._replace(high=None, number=amount.high or amount.number)
-
-
-def _is_end(end: Amount, claim: Amount) -> bool:
-    """Whether a time of a response is the end of a range of times."""
-    is_same_time = _is_same_time(end.value, claim.value)
-    return is_same_time and not _measures_another(end, claim)
 
 
 def _measures_another(reference: Amount, claim: Amount) -> bool:
@@ -215,22 +214,12 @@ def _is_same_time(hour: float, other: float) -> bool:
     return math.isclose(hour % 12, other % 12, abs_tol=1e-9)
 
 
-def _ends(amount: Amount) -> tuple[float, float]:
-    return amount.value, amount.top
-
-
 def _hours(amount: Amount) -> set[float]:
     """The hours that a time of day may be written as."""
     if amount.dimension != CLOCK:
         return set()
-    halves = {end % 12 for end in _ends(amount)}
+    halves = {amount.value % 12, amount.top % 12}
     return halves | {hour + 12 for hour in halves}
-
-
-def _may_omit_unit(reference: Amount, claim: Amount) -> bool:
-    dimensions = {reference.dimension, claim.dimension}
-    # Pounds are money or a weight.
-    return '' in dimensions or dimensions == {'mass', 'sterling'}
 
 
 def _without_unit(amount: Amount) -> Amount:
@@ -302,7 +291,8 @@ def _may_be_supported(claim: Amount, response: str, index: AmountIndex) -> bool:
         return False
     return (
         _is_loose(claim, response, index)
-        or _has_both_ends(claim, index)
+        # What is written as a range may be two amounts of the knowledge.
+        or (claim.high is not None and all(map(index.has, _split_range(claim))))
         or _is_derived(claim, index.amounts)
     )
 
@@ -330,13 +320,6 @@ def _is_loose(claim: Amount, response: str, index: AmountIndex) -> bool:
         if claim.digits <= most:
             return True
     return _AGE.match(response, max(0, claim.start - 2)) is not None
-
-
-def _has_both_ends(claim: Amount, index: AmountIndex) -> bool:
-    """Whether the knowledge has the ends of what is written as a range, one by one."""
-    if claim.high is None:
-        return False
-    return all(map(index.has, _split_range(claim)))
 
 
 def _has_other_unit(claim: Amount, index: AmountIndex) -> bool:

@@ -215,7 +215,7 @@ class Amount(NamedTuple):
 def find_amounts(text: str) -> tuple[Amount, ...]:
     """The amounts of a text, in order: those with a unit, bare numbers, and ranges."""
     amounts: list[Amount] = []
-    for amount in _scan(text):
+    for amount in scan_amounts(text):
         if amounts and (joined := _join_range(text, amounts[-1], amount)):
             amounts[-1] = joined
         else:
@@ -223,12 +223,8 @@ def find_amounts(text: str) -> tuple[Amount, ...]:
     return tuple(amounts)
 
 
-def find_range_ends(text: str) -> list[Amount]:
+def scan_amounts(text: str) -> Iterator[Amount]:
     """The amounts of a text, in order, with the ends of a range as two amounts."""
-    return list(_scan(text))
-
-
-def _scan(text: str) -> Iterator[Amount]:
     place = 0
     while match := _AMOUNT.search(text, place):
         place = max(match.end(), match.start() + 1)

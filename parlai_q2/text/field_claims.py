@@ -17,17 +17,19 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from parlai_q2.text.agreement import index_amounts
-from parlai_q2.text.amounts import Amount, find_amounts, find_range_ends
-from parlai_q2.text.field_words import (
+from parlai_q2.text.amounts import Amount, find_amounts, scan_amounts
+from parlai_q2.text.fields import (
     LIMIT,
     NEUTRAL,
     SPAN,
     TIME,
+    Field,
     FieldWords,
+    RecordFields,
+    as_words,
     read_near,
     read_words,
 )
-from parlai_q2.text.fields import Field, RecordFields, as_words
 from parlai_q2.text.records import has_records
 
 # More amounts are a list, which the detector reads as it is.
@@ -153,6 +155,9 @@ def _cut(knowledge: str, response: str) -> tuple[_Piece, ...]:
         if end_of_range is not None:
             hints |= {LIMIT: end_of_range, SPAN: end_of_range}
         before, after = response[start : amount.start], response[amount.end : end]
+        # "From 3,900" is no bound if a field has 3,900.
+        exact = amount._replace(bound=0)
+        fields = records.matches(exact) or records.matches(amount)
         piece = _Piece(
             text=response[start:end].strip(' ,;:('),
             amount=amount,
@@ -160,11 +165,7 @@ def _cut(knowledge: str, response: str) -> tuple[_Piece, ...]:
             near=read_near(before, after),
             hints=hints,
             is_shared=SPAN in hints or _is_part(response, amounts, n),
-            fields=tuple(
-                field
-                for field in _match_fields(records, amount)
-                if not names or field.name in names
-            ),
+            fields=tuple(f for f in fields if not names or f.name in names),
         )
         pieces.append(piece)
         start, last_lead = end, lead
@@ -173,11 +174,11 @@ def _cut(knowledge: str, response: str) -> tuple[_Piece, ...]:
 
 def _find_amounts(knowledge: str, response: str) -> Iterator[tuple[Amount, int | None]]:
     """
-    The amounts of a response; ranges that the knowledge has not as two amounts, with 0
-    for the lower end and 1 for the upper one.
+    The amounts of a response. A range that the knowledge has not is two: the ends, 0
+    and 1.
     """
     index = index_amounts(knowledge)
-    all_ends = find_range_ends(response)
+    all_ends = list(scan_amounts(response))
     for amount in find_amounts(response):
         ends = [e for e in all_ends if amount.start <= e.start < amount.end]
         if amount.high is None or index.has(amount) or len(ends) != 2:
@@ -187,20 +188,15 @@ def _find_amounts(knowledge: str, response: str) -> Iterator[tuple[Amount, int |
             yield ends[1], 1
 
 
-def _match_fields(records: RecordFields, amount: Amount) -> list[Field]:
-    """The fields with an amount: "from 3,900" is no bound if a field has 3,900."""
-    return records.matches(amount._replace(bound=0)) or records.matches(amount)
-
-
 def _is_of_name(records: RecordFields, response: str, amount: Amount) -> bool:
     """Whether a number is a part of a record's name: "phase 2", "loan 5520"."""
     before = as_words(response[: amount.start])[-1:]
     number = as_words(response[amount.start : amount.end])
-    if len(number) != 1:
-        return False
-    named = (*before, *number)
-    pairs = (pair for name in records.by_name for pair in pairwise(as_words(name)))
-    return any(pair == named for pair in pairs)
+    return len(number) == 1 and any(
+        pair == (*before, *number)
+        for name in records.by_name
+        for pair in pairwise(as_words(name))
+    )
 
 
 def _is_part(
@@ -229,11 +225,7 @@ def _find_cut(response: str, amount: Amount, following: Amount) -> int:
 
 
 def _read_hints(lead: str, last_lead: str) -> dict[int, int]:
-    """
-    The roles that the words right before an amount hint at.
-
-    :param lead: the response up to the amount, and ``last_lead`` up to the last one.
-    """
+    """The roles hinted at by the words before an amount, and before the last one."""
     if _FROM.search(lead):
         return {TIME: 0, SPAN: 0}
     if _FROM.search(last_lead) and _TO.search(lead):
@@ -297,9 +289,7 @@ def _dimensions(field: Field) -> frozenset[str]:
 
 
 def _has_other_role(records: RecordFields, piece: _Piece, field: Field) -> bool:
-    """
-    Whether a piece names the role of another field of the kind, or the opposite role.
-    """
+    """Whether a piece names another field's role, or the opposite one."""
     key = read_words(field.key)
     rivals = [read_words(rival.key) for rival in _rivals(records, piece, field)]
     for axis, pole in (piece.hints | piece.words.roles).items():

@@ -1,6 +1,9 @@
 """
 The fields of records, read back from the sentences that :mod:`parlai_q2.text.records`
 writes: "The owner of R-12 is Bea Okoye." is the field "owner" of the record "R-12".
+
+Which field words name is told by their stems, and by the role that sets one field of a
+kind apart from another, as "last month" and "this month" do.
 """
 
 import re
@@ -12,6 +15,8 @@ from typing import NamedTuple, TypeVar
 
 from parlai_q2.text.agreement import index_amounts
 from parlai_q2.text.amounts import Amount, find_amounts
+from parlai_q2.text.normalize import composed
+from parlai_q2.text.selection import FUNCTION_WORDS, STEM
 
 # The most names and values with the same first word that are compared with a response.
 MOST_COMPARED = 20
@@ -20,12 +25,55 @@ _SENTENCE = re.compile(
 )
 # "R-12" is one word, "eating-out" two.
 _WORD = re.compile(r"[\w']+(?:-(?=\d)[\w']+)*")
+_PLAIN_WORD = re.compile(r"[\w']+")
 # Words of replies that may set records against each other or deny a value.
 _COMPARES = re.compile(
     r'\b(?:not|no|never|than|unlike|without|more|less|both|all|total|together|'
     r"difference|except|other|others)\b|n't\b",
     re.IGNORECASE,
 )
+# Roles by axis: the words of one pole, and those of the other.
+_ROLES = (
+    (
+        'previous previously prior before earlier old former formerly yesterday '
+        'original originally ago last past',
+        'current currently now new today present this',
+    ),
+    ('min minimum least low lowest', 'max maximum most high highest'),
+    (
+        'start begin beginning open depart departure leave',
+        'end finish close arrive arrival until till',
+    ),
+)
+TIME, LIMIT, SPAN = range(len(_ROLES))
+_ROLE_OF = {
+    word: (axis, pole)
+    for axis, poles in enumerate(_ROLES)
+    for pole, words in enumerate(poles)
+    for word in words.split()
+}
+# "This" and "last" name a role only before a period of time.
+_PERIOD = re.compile(
+    r'\b(?:the |a )?(?:(?P<role>this|last|current|previous|prior|past)[ -])?'
+    r'(?P<period>period|day|week|month|quarter|season|year|time|night)s?'
+    r'(?P<later>[ -](?:before|earlier|ago))?\b'
+)
+# Forms that the stem does not join.
+_FORMS = {
+    'won': 'win', 'lost': 'loss', 'lose': 'loss', 'losse': 'loss', 'sold': 'sale',
+    'sell': 'sale', 'began': 'begin', 'left': 'leave',
+}  # fmt: skip
+# Words that say that an amount is reached or changes, and no more.
+_CHANGES = (
+    'after against became become between came change changed come compared cost '
+    'decrease decreased drop dropped fall fallen fell get go gone grew grow grown '
+    'include including increase increased instead lower lowered need needed pay paid '
+    'raise raised range reach reached reduce reduced rise rose run since than total '
+    'versus went whereas while'
+)
+_COPULA = re.compile(r"([\w']+) (?:is|was|are|were|at|of|(?:came|comes|amounts) to) $")
+_LAST_WORD = re.compile(r"(?<!of )(?<!of the )(?<!all )\b([\w']+) $")
+_FIRST_WORD = re.compile(r" ([\w']+)")
 _Item = TypeVar('_Item')
 
 
@@ -52,6 +100,7 @@ class RecordFields:
     All fields of the records of a text.
 
     :ivar by_name: the fields of each record, by its name.
+    :ivar values: the values of each key of a named record, as words, by its name.
     """
 
     def __init__(self, text: str):
@@ -62,16 +111,15 @@ class RecordFields:
         self._fields = fields
         self._starts = [field.start for field in fields]
         self._index = index_amounts(text) if fields else None
-        # By name: the values of each key, as words.
-        self._values: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
+        self.values: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
         self._keys: dict[tuple[str, ...], set[str]] = defaultdict(set)
         for field in fields:
             if field.name:
                 value = as_words(field.value)
-                self._values[field.name][field.key] = value
+                self.values[field.name][field.key] = value
                 self._keys[value].add(field.key)
-        self._by_first = _group((value for value in self._keys), lambda v: v[:1])
-        words = {name: as_words(name) for name in self._values}
+        self._by_first = _group(self._keys, lambda value: value[:1])
+        words = {name: as_words(name) for name in self.values}
         counts = Counter(word for name in words.values() for word in set(name))
         self._names = _group(words.items(), lambda item: item[1][:1])
         # Words that tell one name from the others.
@@ -107,7 +155,7 @@ class RecordFields:
 
     def has_other_value(self, name: str, response: str, words: tuple[str, ...]) -> bool:
         """Whether a response has a value that only other records have under its key."""
-        values = self._values[name]
+        values = self.values[name]
         own_words = {word for value in values.values() for word in value}
         for place, word in enumerate(words):
             for value in self._by_first.get((word,), ()):
@@ -124,10 +172,6 @@ class RecordFields:
             if rivals and is_elsewhere and self._is_rival(values, keys, words):
                 return True
         return False
-
-    def has_several_names(self) -> bool:
-        """Whether there are records to take for one another."""
-        return len(self._values) > 1
 
     def _field_at(self, place: int) -> Field | None:
         """The field whose value has a place of the text."""
@@ -149,7 +193,8 @@ def has_other_record(knowledge: str, response: str) -> bool:
     if '\n' not in knowledge:
         return False
     records = RecordFields.read(knowledge)
-    if not records.has_several_names() or _COMPARES.search(response):
+    # Else there are none to take for one another.
+    if len(records.values) < 2 or _COMPARES.search(response):
         return False
     words = as_words(response)
     names = records.find_names(words)
@@ -202,3 +247,63 @@ def _group(
         if len(groups[key(item)]) < MOST_COMPARED:
             groups[key(item)].append(item)
     return dict(groups)
+
+
+class FieldWords(NamedTuple):
+    """
+    What a text says of a field.
+
+    :param stems: the stems of its words but for function words and those of roles.
+    :param roles: by axis, the pole; an axis of both poles tells nothing.
+    :param periods: of what length the times are: "month" of "last month".
+    """
+
+    stems: frozenset[str]
+    roles: dict[int, int]
+    periods: frozenset[str]
+
+
+@lru_cache(maxsize=1024)
+def read_words(text: str) -> FieldWords:
+    """
+    What a text, a key or a piece of a response, says of a field.
+
+    >>> read_words('You spent it last month').roles == read_words('sales before').roles
+    True
+    """
+    lowered = composed(text).lower()
+    poles: dict[int, set[int]] = {}
+    periods = set[str]()
+    rest: list[str] = []
+    place = 0
+    for match in _PERIOD.finditer(lowered):
+        if word := 'ago' if match['later'] else match['role']:
+            axis, pole = _ROLE_OF[word]
+            poles.setdefault(axis, set()).add(pole)
+            periods.add(match['period'])
+            rest.append(lowered[place : match.start()])
+            place = match.end()
+    rest.append(lowered[place:])
+    stems = set[str]()
+    for word in _PLAIN_WORD.findall(' '.join(rest)):
+        if word in FUNCTION_WORDS or word in ('last', 'past'):
+            continue
+        singular = word.removesuffix('s')
+        singular = _FORMS.get(singular, singular)
+        if singular in _ROLE_OF:
+            axis, pole = _ROLE_OF[singular]
+            poles.setdefault(axis, set()).add(pole)
+        else:
+            stems.add(singular[:STEM])
+    roles = {axis: min(pole) for axis, pole in poles.items() if len(pole) == 1}
+    return FieldWords(frozenset(stems), roles, frozenset(periods))
+
+
+def read_near(before: str, after: str) -> frozenset[str]:
+    """The stems of the words next to an amount: "the fee is 5", "5 stops"."""
+    last = _COPULA.search(before.lower()) or _LAST_WORD.search(before.lower())
+    first = _FIRST_WORD.match(after.lower())
+    return read_words(' '.join(match[1] for match in (last, first) if match)).stems
+
+
+NEUTRAL = read_words(_CHANGES).stems | {'up', 'down'}

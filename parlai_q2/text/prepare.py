@@ -107,12 +107,13 @@ class PreparedText(NamedTuple):
 
         :param new: the text that replaces a match; None keeps it.
         """
-        edits = [
-            (m, text)
-            for m in pattern.finditer(self.text)
-            if (text := new(m)) is not None
-        ]
-        return self.edit([(m.start(), m.end(), text) for m, text in edits])
+        return self.edit(
+            [
+                (m.start(), m.end(), text)
+                for m in pattern.finditer(self.text)
+                if (text := new(m)) is not None
+            ]
+        )
 
     def edit(self, edits: Sequence[tuple[int, int, str]]) -> 'PreparedText':
         """
@@ -181,22 +182,19 @@ def prepare_passage(text: str) -> PreparedText:
 def _unify_characters(prepared: PreparedText) -> PreparedText:
     if prepared.text.isascii():
         return prepared
-    return prepared.replace(_NOT_ASCII, _change_character)
-
-
-def _change_character(match: re.Match[str]) -> str | None:
-    plain = _plain_character(match[0])
-    return None if plain == match[0] else plain
+    return prepared.replace(_NOT_ASCII, lambda m: _plain_character(m[0]))
 
 
 @lru_cache(maxsize=4096)
-def _plain_character(char: str) -> str:
+def _plain_character(char: str) -> str | None:
+    """What means the same as a character; None if it stays."""
     if char in _SAME:
         return _SAME[char]
     name = unicodedata.name(char, '')
     if 'LIGATURE' in name or 'FULLWIDTH' in name or 'MATHEMATICAL' in name:
-        return unicodedata.normalize('NFKC', char)
-    return ' ' if unicodedata.category(char) == 'Zs' else char
+        plain = unicodedata.normalize('NFKC', char)
+        return None if plain == char else plain
+    return ' ' if unicodedata.category(char) == 'Zs' else None
 
 
 def _remove_tags(prepared: PreparedText) -> PreparedText:

@@ -7,6 +7,7 @@ R-12 is Bea Okoye.", which a detector reads as it reads any sentence.
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from parlai_q2.json_values import JsonObject
@@ -127,10 +128,6 @@ def _read_lines(lines: Sequence[Cell]) -> Iterator[Statement | Cell]:
             place += 1
 
 
-def _following(lines: Sequence[Cell], place: int) -> Iterator[Cell]:
-    return (lines[n] for n in range(place, len(lines)))
-
-
 def _read_pairs(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
     """
     Lines of ``key: value``, and a line before them that names the record. The first key
@@ -138,7 +135,7 @@ def _read_pairs(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int
     """
     name, first = _read_name(lines, place)
     pairs: list[tuple[Cell, Cell]] = []
-    for line in _following(lines, place + first):
+    for line in islice(lines, place + first, None):
         m = _PAIR.match(line.text)
         if m is None or not _is_value(m['value']) or len(m['key'].split()) > 5:
             break
@@ -230,7 +227,7 @@ def _read_rows(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]
             continue
         statements: list[Statement] = []
         rows = 1
-        for line in _following(lines, place + 1):
+        for line in islice(lines, place + 1, None):
             cells = _cells(line, mark)
             if len(cells) != len(header) or not all(map(_is_cell, cells)):
                 break
@@ -283,7 +280,7 @@ def _read_list(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]
     heading = lines[place].text
     is_marked = heading.lstrip().startswith('#') or heading.endswith(':')
     rows = []
-    for line in _following(lines, place + first):
+    for line in islice(lines, place + first, None):
         text = line.text.strip().lstrip('-*+• ')
         words = text.split()
         if (
