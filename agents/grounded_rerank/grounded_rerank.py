@@ -9,7 +9,7 @@ the best first.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -184,7 +184,8 @@ class GroundedRerankAgent(ChatCommands):
         rankings, self._rankings = self._rankings, None
         if output is None or not rankings:
             return output
-        if self.logs_replies():
+        # In a file, replies have all their evidence.
+        if any(self.opt.get(option) for option in LOG_OPTIONS):
             rankings = self.reranker.explained(rankings)
         signature = str(self.reranker.chooser.signature)
         output.rerank = [r.rows() for r in rankings]
@@ -194,7 +195,7 @@ class GroundedRerankAgent(ChatCommands):
         # A reply that quotes a document has no hypothesis of the generator.
         if output.beam_texts:
             output.beam_texts = [
-                _replace_texts(beam, ranking)
+                [(c.text, score) for c, (_, score) in zip(ranking.candidates, beam)]
                 for beam, ranking in zip(output.beam_texts, rankings, strict=True)
             ]
         abstain_text = self.opt.get('abstain_text', DEFAULT_ABSTAIN_TEXT)
@@ -203,10 +204,6 @@ class GroundedRerankAgent(ChatCommands):
             for r in rankings
         ]
         return output
-
-    def logs_replies(self) -> bool:
-        """Whether replies are written to a file with all their evidence."""
-        return any(self.opt.get(option) for option in LOG_OPTIONS)
 
     def explained(self, reply: Mapping[str, object]) -> Mapping[str, Any]:
         """
@@ -264,11 +261,9 @@ class GroundedRerankAgent(ChatCommands):
             rankings = self._add_named_candidates(batch, rankings, search_options)
         self._record_metrics(rankings)
         self._rankings = rankings
-        beams = []
-        for ranking in rankings:
-            hypotheses = [candidate.source for candidate in ranking.candidates]
-            beams.append(RankedBeam(hypotheses))
-        return pair_with_best(beams)
+        return pair_with_best(
+            [RankedBeam([c.source for c in ranking.candidates]) for ranking in rankings]
+        )
 
     def _rank_until(
         self,
@@ -409,19 +404,9 @@ class GroundedRerankAgent(ChatCommands):
         metrics = compute_metrics(rankings)
         for name, values in metrics.items():
             self.record_local_metric(name, values)
-        validation_metric = validated_by(self.opt, metrics)
-        if validation_metric is not None:
+        if (validation_metric := validated_by(self.opt, metrics)) is not None:
             # This placeholder yields to a task's values, if a task has any.
             self.global_metrics.add(validation_metric, of_nothing())
-
-
-def _replace_texts(
-    beam: Sequence[tuple[str, object]], ranking: Ranking
-) -> list[tuple[str, Any]]:
-    return [
-        (candidate.text, score)
-        for candidate, (_, score) in zip(ranking.candidates, beam)
-    ]
 
 
 def _select_searches(knowledge: TurnKnowledge, has_retriever: bool) -> Searches:

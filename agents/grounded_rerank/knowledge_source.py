@@ -5,7 +5,7 @@ itself, as in RAG and FiD.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from parlai.core.message import Message
@@ -92,11 +92,6 @@ def read_typed(text: str) -> tuple[Passage, ...]:
     return tuple(passages)
 
 
-def has_retriever(model: object) -> bool:
-    """Whether a model retrieves documents itself, as ParlAI's RAG and FiD do."""
-    return hasattr(model, 'retriever')
-
-
 def read_retrieved_documents(model: Any, count: int) -> list[tuple[Passage, ...]]:
     """
     Read the documents that a model retrieved last, for each of ``count`` examples.
@@ -106,13 +101,14 @@ def read_retrieved_documents(model: Any, count: int) -> list[tuple[Passage, ...]
     """
     # As in ParlAI, the attribute is missing before the first retrieval.
     documents_per_example = getattr(model.retriever, 'top_docs', [()] * count)
-    return [_read_documents(documents) for documents in documents_per_example]
-
-
-def _read_documents(documents: Sequence[str]) -> tuple[Passage, ...]:
-    passages = []
-    for document in documents:
-        title, _, text = document.partition(' | ')
-        if text.strip():
-            passages.append(Passage(text.strip(), title.strip()))
-    return tuple(passages)
+    passages_per_example = []
+    for documents in documents_per_example:
+        parts = (document.partition(' | ') for document in documents)
+        passages_per_example.append(
+            tuple(
+                Passage(text.strip(), title.strip())
+                for title, _, text in parts
+                if text.strip()
+            )
+        )
+    return passages_per_example

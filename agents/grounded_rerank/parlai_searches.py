@@ -12,10 +12,7 @@ from parlai.core.dict import DictionaryAgent
 from parlai.core.torch_agent import Batch
 from parlai.core.torch_generator_agent import TorchGeneratorAgent, TreeSearch
 
-from parlai_q2.agents.grounded_rerank.knowledge_source import (
-    has_retriever,
-    read_retrieved_documents,
-)
+from parlai_q2.agents.grounded_rerank.knowledge_source import read_retrieved_documents
 from parlai_q2.agents.grounded_rerank.side_by_side import (
     SearchPlan,
     SearchSeeds,
@@ -65,7 +62,7 @@ class ParlaiSearches(CandidateFinder, _Generator):
 
     @property
     def has_retriever(self) -> bool:
-        return has_retriever(self._model)
+        return hasattr(self._model, 'retriever')
 
     def retrieved_knowledge(self, count: int) -> list[tuple[Passage, ...]]:
         return read_retrieved_documents(self._model, count)
@@ -94,25 +91,18 @@ class ParlaiSearches(CandidateFinder, _Generator):
         size = len(self.dict)
         plan = [(strategy.with_spares(size), rows) for strategy, rows in strategies]
         seed = self.opt.get('candidate_seed') or 0
-        generate = self._search_loop
-        if (
-            self._uses_parlai_loop
-            and not search_options
-            and is_small_enough(batch, plan)
-        ):
+        can_share_steps = self._uses_parlai_loop and not search_options
+        if can_share_steps and is_small_enough(batch, plan):
             results = search_side_by_side(
                 self, batch, plan, seed, max_ts=max_ts, prefix_tokens=prefix_tokens
             )
         else:
-            results = search_one_by_one(
-                self,
-                lambda batch, width: generate(
-                    batch, width, max_ts, prefix_tokens=prefix_tokens, **search_options
-                ),
-                batch,
-                plan,
-                seed,
-            )
+            loop, options = self._search_loop, {'prefix_tokens': prefix_tokens}
+
+            def generate(batch: Batch, width: int) -> Any:
+                return loop(batch, width, max_ts, **options, **search_options)
+
+            results = search_one_by_one(self, generate, batch, plan, seed)
         pools: list[list[Candidate]] = [[] for _ in range(batch.batchsize)]
         for (strategy, examples), finished_searches in zip(
             strategies, results, strict=True
@@ -154,12 +144,9 @@ class ParlaiSearches(CandidateFinder, _Generator):
     @property
     def _search_loop(self) -> Callable[..., Any]:
         """The generator's search loop, or ParlAI's if that one is unusable."""
+        search_loop: Callable[..., Any] = super()._generate
         if self.generator_class._generate.__module__ in NOT_PARLAI_SEARCH:
-            search_loop: Callable[..., Any] = TorchGeneratorAgent._generate.__get__(
-                self
-            )
-            return search_loop
-        search_loop = super()._generate
+            search_loop = TorchGeneratorAgent._generate.__get__(self)
         return search_loop
 
     @property
@@ -219,34 +206,26 @@ def search_one_by_one(
             ):
                 _, searches = generate(copy, strategy.width)
             # One for each example, or one for each of its documents (RAG-Sequence).
-            per_example, remainder = divmod(len(searches), batch.batchsize)
-            if not per_example or remainder:
+            count, remainder = divmod(len(searches), batch.batchsize)
+            if not count or remainder:
                 raise ConfigError(
                     f'{type(agent).__name__} cannot be reranked: for {batch.batchsize} '
                     f'examples its _generate returned {len(searches)} searches to take '
                     'candidates from.'
                 )
-            results.append(
-                [
-                    list(searches[example * per_example :][:per_example])
-                    for example in examples
-                ]
-            )
+            results.append([list(searches[n * count :][:count]) for n in examples])
     return results
 
 
 def _plan_searches(
     strategies: Sequence[Strategy], searches: Sequence[Searches]
 ) -> SearchPlan:
-    examples_by_strategy: dict[Strategy, list[int]] = {}
-    for example, flags in enumerate(searches):
-        for strategy in flags.select(strategies):
-            examples_by_strategy.setdefault(strategy, []).append(example)
-    return [
-        (strategy, examples_by_strategy[strategy])
-        for strategy in strategies
-        if strategy in examples_by_strategy
-    ]
+    selected = [flags.select(strategies) for flags in searches]
+    plan: SearchPlan = []
+    for strategy in strategies:
+        if rows := [n for n, chosen in enumerate(selected) if strategy in chosen]:
+            plan.append((strategy, rows))
+    return plan
 
 
 def collect(

@@ -64,12 +64,12 @@ class Gate:
         try:
             self._check(scope)
             if is_counted:
-                self._enter()
+                self._count(1)
             try:
                 await self.app(scope, receive, send_noting)
             finally:
                 if is_counted:
-                    self._leave()
+                    self._count(-1)
         except (ClientDisconnect, asyncio.CancelledError) as error:
             status = CLIENT_CLOSED
             if isinstance(error, asyncio.CancelledError):
@@ -103,15 +103,11 @@ class Gate:
         if length.isdecimal() and int(length[:15]) > self.settings.max_body:
             refuse_size(self.settings.max_body)
 
-    def _enter(self) -> None:
-        if self._open >= self.settings.max_queue:
+    def _count(self, change: int) -> None:
+        if change > 0 and self._open >= self.settings.max_queue:
             problem = f'{self._open} requests are being answered. Try again later.'
             refuse(429, problem, {'Retry-After': RETRY_AFTER})
-        self._open += 1
-        self.metrics.in_progress.set(self._open)
-
-    def _leave(self) -> None:
-        self._open -= 1
+        self._open += change
         self.metrics.in_progress.set(self._open)
 
 

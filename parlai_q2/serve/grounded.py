@@ -91,11 +91,6 @@ class ChatAnswer:
     revision: Revision | None = None
     is_declined: bool = False
 
-    @property
-    def abstained(self) -> bool:
-        """Whether a reply was withheld."""
-        return self.is_declined or (self.ranking is not None and self.ranking.abstain)
-
 
 class GroundedChat:
     """
@@ -161,14 +156,15 @@ class GroundedChat:
             and request.source != KnowledgeOrigin.FIELD
         ):
             with self.metrics.timed(ServeStep.SEARCH):
-                turn_knowledge = await self._search(request.history)
-            if turn_knowledge.declined:
-                return replace(request, source=KnowledgeOrigin.INDEX, is_declined=True)
-            if turn_knowledge.courtesy and not turn_knowledge.passages:
-                return replace(request, courtesy=turn_knowledge.courtesy)
-            if turn_knowledge.passages:
-                passages, source = turn_knowledge.passages, KnowledgeOrigin.INDEX
-                request = request.with_knowledge(passages, source, settings.prompt)
+                found = await self._search(request.history)
+            source = KnowledgeOrigin.INDEX
+            if found.declined:
+                return replace(request, source=source, is_declined=True)
+            if found.passages:
+                prompt = settings.prompt
+                request = request.with_knowledge(found.passages, source, prompt)
+            elif found.courtesy:
+                return replace(request, courtesy=found.courtesy)
         return request if request.unscored else self._unscored_without(request)
 
     def _unscored_without(self, request: ChatRequest) -> ChatRequest:
@@ -215,13 +211,11 @@ class GroundedChat:
         if unscored == Unscored.EMPTY and texts:
             unscored = None
         if unscored is None and request.courtesy:
-            spoken = [visible_text(choice['message']) for choice in texts]
-            polite = [
-                c for c, text in zip(texts, spoken, strict=True) if only_greets(text)
-            ]
+            polite = [c for c in texts if only_greets(visible_text(c['message']))]
             if len(polite) >= request.choices:
                 replies, unscored = polite, Unscored.SMALL_TALK
             else:
+                spoken = [visible_text(choice['message']) for choice in texts]
                 request = await self._search_replies(request, spoken)
                 unscored = request.unscored
         if unscored is not None:
@@ -229,7 +223,8 @@ class GroundedChat:
             return ChatAnswer(completion, request.source, unscored=unscored)
         candidates = list(map(_candidate, texts))
         ranking = await self.rank(Pool(request.passages, candidates, request.history))
-        if request.courtesy and _claims_nothing(ranking.chosen):
+        score = ranking.chosen.score
+        if request.courtesy and score is not None and score.label == Label.GENERIC:
             ranking = replace(ranking, abstain=False, reason=Reason.COURTESY)
         answer = ChatAnswer(completion, request.source, ranking)
         if self.settings.revise and _is_unsupported(ranking):
@@ -246,11 +241,9 @@ class GroundedChat:
     def _choose(self, answer: ChatAnswer, request: ChatRequest) -> ChatAnswer:
         """The answer with only the replies that the client gets, best first."""
         assert answer.ranking is not None
-        if answer.abstained:
+        chosen = list(map(_choice, answer.ranking.candidates[: request.choices]))
+        if answer.ranking.abstain:
             chosen = [abstention(request.courtesy or self.settings.abstain_text)]
-        else:
-            best = answer.ranking.candidates[: request.choices]
-            chosen = list(map(_choice, best))
         completion = _with_choices(answer.completion, chosen)
         return replace(answer, completion=completion)
 
@@ -261,9 +254,7 @@ class GroundedChat:
             'created': int(time.time()),
             'model': str(request.fields.get('model', '')),
             'choices': [abstention(self.settings.abstain_text)],
-            'usage': dict.fromkeys(
-                ('prompt_tokens', 'completion_tokens', 'total_tokens'), 0
-            ),
+            'usage': {'prompt_tokens': 0, 'completion_tokens': 0, 'total_tokens': 0},
         }
         return ChatAnswer(completion, request.source, is_declined=True)
 
@@ -380,10 +371,6 @@ def _choice(candidate: Candidate) -> JsonObject:
 def _with_choices(completion: Completion, choices: Sequence[JsonObject]) -> Completion:
     numbered = [{**choice, 'index': place} for place, choice in enumerate(choices)]
     return {**completion, 'choices': numbered}
-
-
-def _claims_nothing(candidate: Candidate) -> bool:
-    return candidate.score is not None and candidate.score.label == Label.GENERIC
 
 
 def _find_unsupported(candidate: Candidate) -> list[str]:

@@ -31,25 +31,16 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        namespace: dict[str, Any] = {
-            'namespace': 'parlai_q2',
-            'registry': self.registry,
-        }
+        ours: dict[str, Any] = {'namespace': 'parlai_q2', 'registry': self.registry}
         self.requests = Counter(
-            'requests', 'Answered requests', ('path', 'status'), **namespace
+            'requests', 'Answered requests', ('path', 'status'), **ours
         )
         self.seconds = Histogram(
-            'step_seconds',
-            'Seconds of a step',
-            ('step',),
-            buckets=_BUCKETS,
-            **namespace,
+            'step_seconds', 'Seconds of a step', ('step',), buckets=_BUCKETS, **ours
         )
-        self.labels = Counter(
-            'labels', 'Labels of chosen replies', ('label',), **namespace
-        )
-        self.abstentions = Counter('abstentions', 'Replies withheld', **namespace)
-        self.in_progress = Gauge('in_progress', 'Requests being answered', **namespace)
+        self.labels = Counter('labels', 'Labels of chosen replies', ('label',), **ours)
+        self.abstentions = Counter('abstentions', 'Replies withheld', **ours)
+        self.in_progress = Gauge('in_progress', 'Requests being answered', **ours)
 
     def timed(self, step: ServeStep) -> AbstractContextManager[object]:
         """Time a step: a context manager."""

@@ -8,7 +8,7 @@ can be scored. Knowledge comes from the first of these that has any:
 4. without markers, system and developer messages as they are.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,12 +19,9 @@ from parlai_q2.options import Word
 from parlai_q2.text.messages import visible_text
 from parlai_q2.turns import Passage, joined, passages_of
 
-# JSON objects that are read, and those that are written.
-SYSTEM, TOOLS, TURNS = (
-    ('system', 'developer'),
-    ('tool', 'function'),
-    ('user', 'assistant'),
-)
+# The roles of messages.
+SYSTEM, TOOLS = ('system', 'developer'), ('tool', 'function')
+TURNS = ('user', 'assistant')
 MAX_CHOICES = 128
 
 
@@ -209,10 +206,9 @@ def _find_unscored(body: JsonObject) -> Unscored | None:
     format = body.get('response_format')
     if isinstance(format, dict) and format.get('type', 'text') != 'text':
         return Unscored.FORMAT
-    if any(_has_media(message) for message in body['messages']):
-        return Unscored.MEDIA
-    modalities = body.get('modalities')
-    return Unscored.MEDIA if modalities not in (None, [], ['text']) else None
+    has_media = any(map(_has_media, body['messages']))
+    is_other = has_media or body.get('modalities') not in (None, [], ['text'])
+    return Unscored.MEDIA if is_other else None
 
 
 def _has_media(message: JsonMapping) -> bool:
@@ -242,13 +238,11 @@ def _tell(
     """
     The messages with knowledge in the first system message: many models know only one.
     """
-    text = prompt.replace('{knowledge}', joined(_titled(passages)))
+    titled = [
+        p._replace(text=f'{p.title}: {p.text}') if p.title else p for p in passages
+    ]
+    text = prompt.replace('{knowledge}', joined(titled))
     first, *rest = fields['messages']
     if first.get('role') in SYSTEM:
         return [{**first, 'content': f'{visible_text(first)}\n\n{text}'.strip()}, *rest]
     return [{'role': 'system', 'content': text}, first, *rest]
-
-
-def _titled(passages: Sequence[Passage]) -> Iterator[Passage]:
-    for title, group in ((passage.title, passage) for passage in passages):
-        yield group._replace(text=f'{title}: {group.text}') if title else group
