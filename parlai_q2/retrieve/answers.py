@@ -21,7 +21,6 @@ from parlai_q2.turns import Passage, Span, heading_of
 # However much the model prefers that there is none.
 ANY = 1e6
 NO_SPAN = Span('', 0, 0)
-
 # An entry of a FAQ, or two or three sentences.
 QUOTE_WORDS = 45
 # What is longer (a listing) is not said.
@@ -118,7 +117,8 @@ class AnswerReader:
 
         :param pairs: B questions with passages, which are read with their headings.
         """
-        headings = [_heading_line(passage) for _, passage in pairs]
+        headings = [heading_of(passage) for _, passage in pairs]
+        headings = [f'{heading}\n' if heading else '' for heading in headings]
         texts = [
             (question, heading + passage.text)
             for (question, passage), heading in zip(pairs, headings, strict=True)
@@ -127,20 +127,12 @@ class AnswerReader:
         for (span, margin), heading, (_, passage) in zip(
             self._model.with_margins(texts), headings, pairs, strict=True
         ):
-            span = _cut_heading(span or NO_SPAN, len(heading), passage.text)
-            answers.append(Answer(span, margin))
+            # As a span of the passage, without its heading's line.
+            start, end = (
+                max(0, place - len(heading)) for place in (span or NO_SPAN)[1:]
+            )
+            answers.append(Answer(Span(passage.text[start:end], start, end), margin))
         return answers
-
-
-def _heading_line(passage: Passage) -> str:
-    heading = heading_of(passage)
-    return f'{heading}\n' if heading else ''
-
-
-def _cut_heading(span: Span, length: int, text: str) -> Span:
-    """A span of a heading's line and a text as one of the text."""
-    start, end = max(0, span.start - length), max(0, span.end - length)
-    return Span(text[start:end], start, end)
 
 
 def quote_answer(text: str, answer: Span, words: int = QUOTE_WORDS) -> str:

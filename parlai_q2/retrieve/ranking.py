@@ -215,7 +215,6 @@ class Nearness:
 
     def __init__(self) -> None:
         self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
-        self._queries: dict[str, np.ndarray] = {}
 
     def measure(self, question: str, hits: Sequence[Hit]) -> list[float]:
         """
@@ -236,11 +235,8 @@ class Nearness:
         if not texts:
             return []
         vectors = np.stack(self._encode(texts))  # [N, M]
-        if question not in self._queries:
-            # Asked of passages, and then of their headings.
-            (query,) = load_encoder(SHIPPED_ENCODER).queries([question])
-            self._queries = {question: query}
-        products: list[float] = (vectors @ self._queries[question]).tolist()
+        (query,) = load_encoder(SHIPPED_ENCODER).queries([question])
+        products: list[float] = (vectors @ query).tolist()
         return products
 
     def _encode(self, texts: Sequence[str]) -> list[np.ndarray]:

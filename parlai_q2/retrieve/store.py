@@ -206,9 +206,6 @@ class Store:
         """How many passages have a word."""
         return int(self._searcher.doc_freq(WORDS, word))
 
-    def __len__(self) -> int:
-        return sum(document.count for document in self.documents().values())
-
     def _term(self, field: str, value: str | int) -> Any:
         option = 'freq' if field == WORDS else 'basic'
         return tantivy().Query.term_query(self._index.schema, field, value, option)

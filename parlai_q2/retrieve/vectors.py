@@ -129,10 +129,11 @@ def make_vectors(
     digest = _digest(store, encoder)
     width = encoder.passages(['-']).shape[1]
     finished, rows = _begin(folder, keys, width, digest)
-    old_vectors = Vectors.open(old) if old is not None else None
+    nothing = Vectors(keys[:0], rows[:0])
+    old_vectors = Vectors.open(old) if old is not None else nothing
     for start in range(finished, len(keys), CHUNK):
         part = keys[start : start + CHUNK]
-        rows[start : start + len(part)] = _encode(part, store, encoder, old_vectors)
+        _fill(rows[start : start + len(part)], part, store, encoder, old_vectors)
         rows.flush()
         finished = start + len(part)
         _write_state(folder, digest, finished)
@@ -142,23 +143,16 @@ def make_vectors(
         _make_graph(folder)
 
 
-def _encode(
-    keys: np.ndarray, store: Store, encoder: TextEncoder, old_vectors: Vectors | None
-) -> np.ndarray:
-    places = (
-        old_vectors.find_rows(keys)
-        if old_vectors is not None
-        else np.full(len(keys), -1)
-    )
+def _fill(
+    rows: np.ndarray, keys: np.ndarray, store: Store, encoder: TextEncoder, old: Vectors
+) -> None:
+    """Write the vectors of some passages, of which those that had one keep it."""
+    places = old.find_rows(keys)
     is_new = places < 0
-    passages = store.passages(keys[is_new].tolist())
-    vectors = encoder.passages([searched_text(passage) for passage in passages])
-    if old_vectors is None or is_new.all():
-        return vectors
-    rows = np.array(old_vectors.stored[np.maximum(places, 0)])
-    if passages:
-        rows[is_new] = vectors
-    return rows
+    rows[~is_new] = old.stored[places[~is_new]]
+    if is_new.any():
+        passages = store.passages(keys[is_new].tolist())
+        rows[is_new] = encoder.passages([searched_text(p) for p in passages])
 
 
 def _begin(

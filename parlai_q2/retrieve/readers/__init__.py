@@ -22,7 +22,7 @@ from typing import Any
 from parlai_q2.errors import DocumentError, Q2Error
 from parlai_q2.packages import check_package
 from parlai_q2.retrieve.readers.block import Block
-from parlai_q2.retrieve.readers.direct import read_table, read_text
+from parlai_q2.retrieve.readers.direct import read_table, read_text, read_utf8
 
 # Raised when what is made of a file, or searched of it, changes: indexes are then made
 # again.
@@ -190,11 +190,12 @@ def _convert(path: Path) -> Iterator[Block]:
     from parlai_q2.retrieve.readers import pages, pdf
 
     ending = path.suffix.lower()
-    load = pages.load_markdown
-    if ending in _HTML:
-        load = pages.convert_html
-    elif ending == '.docx':
-        load = pages.convert_word
+    if ending == '.docx':
+        markdown = pages.convert_word(path)
     elif ending == '.pdf':
-        load = pdf.convert_pdf
-    return pages.read_blocks(load(path))
+        markdown = pdf.convert_pdf(path)
+    elif ending in _HTML:
+        markdown = pages.html_to_markdown(read_utf8(path))
+    else:
+        markdown = pages.Markdown(read_utf8(path), is_source=True)
+    return pages.read_blocks(markdown)

@@ -28,7 +28,6 @@ from parlai_q2.retrieve.readers.block import (
     join_cells,
     open_heading,
 )
-from parlai_q2.retrieve.readers.direct import read_utf8
 
 _NOT_SHOWN = (
     'script, style, template, noscript, svg, math, object, iframe, nav, select, '
@@ -85,20 +84,6 @@ class Markdown:
     is_source: bool = False
 
 
-def load_markdown(path: Path) -> Markdown:
-    """Read a file that is Markdown already."""
-    return Markdown(read_utf8(path), is_source=True)
-
-
-def convert_html(path: Path) -> Markdown:
-    """
-    Convert a page.
-
-    :raises DocumentError: if it is not UTF-8 text.
-    """
-    return html_to_markdown(read_utf8(path))
-
-
 def html_to_markdown(text: str) -> Markdown:
     """Convert HTML. Tables without header cells get blank ones."""
     from markdownify import MarkdownConverter
@@ -121,11 +106,6 @@ def html_to_markdown(text: str) -> Markdown:
     converter = Converter(heading_style='atx', escape_misc=True, bullets='-')
     markdown = converter.convert_soup(soup).replace('\xa0', ' ')
     return Markdown(markdown, ' '.join(title.split()))
-
-
-def html_to_text(text: str) -> str:
-    """The text that a piece of HTML shows."""
-    return ' '.join(_parse_visible(text).get_text(' ').split())
 
 
 def _parse_visible(text: str) -> Any:
@@ -256,7 +236,7 @@ def _visible_text(token: Token) -> str:
     if token.type in _CODE:
         return '' if _DIRECTIVE.match(token.info) else token.content
     if token.type == 'html_block':
-        return html_to_text(token.content)
+        return ' '.join(_parse_visible(token.content).get_text(' ').split())
     if token.type != 'inline' or _is_badges(token):
         return ''
     parts = []
