@@ -14,6 +14,7 @@ from parlai_q2.generate.server import ChatServer
 from parlai_q2.report.chat.connections import BoundedConnection, Limits, listen
 from parlai_q2.rerank import Reranker, Rule
 from parlai_q2.serve import ServeSettings, make_app
+from tests.agents.protocol_server import Broken, Served, serving
 
 BEES = 'Bees have five eyes. Bees live in hives.'
 RIGHT, WRONG = 'Bees have five eyes.', 'Wasps build nests of grey paper.'
@@ -64,6 +65,15 @@ def serving_app(app: Any, limits: Limits) -> Iterator[str]:
     finally:
         # It ends within a fifth of a second, which no test waits for.
         server.should_exit = True
+
+
+@contextmanager
+def proxied(
+    model: Any, *broken: Broken, **settings: Any
+) -> Iterator[tuple[Served, httpx.Client]]:
+    """A server with a model, and a running proxy before it."""
+    with serving(model, *broken) as served, proxy(served.url, **settings) as client:
+        yield served, client
 
 
 def said(*contents: Any, **fields: Any) -> dict[str, Any]:

@@ -7,8 +7,8 @@ import pytest
 from parlai_q2.generate.chat import KNOWLEDGE
 from parlai_q2.io.knowledge import TurnKnowledge
 from parlai_q2.turns import Passage
-from tests.agents.protocol_server import choice, serving
-from tests.serve.running import BEES, RIGHT, WRONG, chat, proxy, said, text_of
+from tests.agents.protocol_server import choice
+from tests.serve.running import BEES, RIGHT, WRONG, chat, proxied, said, text_of
 
 THOUGHT = f'<think>{WRONG}</think>\n{RIGHT}'
 CALL = {'id': '1', 'type': 'function', 'function': {'name': 'f', 'arguments': '{}'}}
@@ -41,9 +41,9 @@ def joined_field(deltas, name='content'):
 
 
 def test_the_most_grounded_of_several_replies_is_the_answer():
-    with (
-        serving(replying(WRONG, RIGHT, 'Bees live in trees.')) as served,
-        proxy(served.url, candidates=3) as client,
+    with proxied(replying(WRONG, RIGHT, 'Bees live in trees.'), candidates=3) as (
+        served,
+        client,
     ):
         body = said(BEES, user='me', temperature=0.5)
         answer = client.post('/v1/chat/completions', json=body)
@@ -69,10 +69,7 @@ def test_the_most_grounded_of_several_replies_is_the_answer():
 
 def test_a_server_that_gives_one_reply_is_asked_for_several_with_other_seeds():
     replies = iter([WRONG, RIGHT, WRONG])
-    with (
-        serving(lambda _: [next(replies)]) as served,
-        proxy(served.url, candidates=3) as client,
-    ):
+    with proxied(lambda _: [next(replies)], candidates=3) as (served, client):
         answer = chat(client, BEES, seed=7)
     assert text_of(answer) == RIGHT
     assert answer['usage']['total_tokens'] == 15
@@ -80,9 +77,9 @@ def test_a_server_that_gives_one_reply_is_asked_for_several_with_other_seeds():
 
 
 def test_as_many_replies_as_the_client_asks_for_come_best_first():
-    with (
-        serving(replying(WRONG, RIGHT, 'Bees live in trees.')) as served,
-        proxy(served.url, candidates=3) as client,
+    with proxied(replying(WRONG, RIGHT, 'Bees live in trees.'), candidates=3) as (
+        _,
+        client,
     ):
         answer = chat(client, BEES, n=2)
     texts = [c['message']['content'] for c in answer['choices']]
@@ -91,7 +88,7 @@ def test_as_many_replies_as_the_client_asks_for_come_best_first():
 
 
 def test_without_sampling_one_reply_is_enough():
-    with serving(replying(WRONG)) as served, proxy(served.url) as client:
+    with proxied(replying(WRONG)) as (served, client):
         chat(client, BEES, temperature=0)
     assert [request['n'] for request in served.requests] == [1]
 
@@ -154,10 +151,7 @@ QUESTION = [{'role': 'user', 'content': 'How many eyes?'}]
     ],
 )
 def test_where_knowledge_comes_from(fields, settings, source):
-    with (
-        serving(replying(WRONG, RIGHT)) as served,
-        proxy(served.url, candidates=2, **settings) as client,
-    ):
+    with proxied(replying(WRONG, RIGHT), candidates=2, **settings) as (served, client):
         body = {'messages': QUESTION, **fields}
         answer = client.post('/v1/chat/completions', json=body).json()
     grounding = answer['grounding']
@@ -194,10 +188,9 @@ class Documents:
 
 def test_documents_are_searched_and_the_model_is_told():
     documents = Documents(passages=(Passage(BEES),))
-    with serving(replying(WRONG, RIGHT)) as served:
-        prompt = f'Only: {KNOWLEDGE}'
-        with proxy(served.url, grounder=documents, prompt=prompt) as client:
-            answer = chat(client, 'Be nice.')
+    settings = {'grounder': documents, 'prompt': f'Only: {KNOWLEDGE}'}
+    with proxied(replying(WRONG, RIGHT), **settings) as (served, client):
+        answer = chat(client, 'Be nice.')
     assert text_of(answer) == RIGHT
     assert answer['grounding']['knowledge'] == 'index'
     system, _ = served.requests[0]['messages']
@@ -233,10 +226,9 @@ def test_what_a_reply_to_small_talk_claims_is_scored(
     replies, abstain_below, text, reason, label, stream
 ):
     settings = {'candidates': len(replies), 'stream_sentences': stream}
-    with (
-        serving(replying(*replies)) as served,
-        proxy(served.url, abstain_below, grounder=Library(), **settings) as client,
-    ):
+    with proxied(
+        replying(*replies), abstain_below=abstain_below, grounder=Library(), **settings
+    ) as (_, client):
         messages = [{'role': 'user', 'content': 'hi'}]
         body = {'messages': messages, 'stream': stream}
         answer = client.post('/v1/chat/completions', json=body)
@@ -256,9 +248,9 @@ def test_what_a_reply_to_small_talk_claims_is_scored(
 @pytest.mark.parametrize('stream', [False, True])
 def test_what_no_document_answers_is_declined_without_asking(stream):
     documents = Documents(passages=(), declined=True)
-    with (
-        serving(replying(RIGHT)) as served,
-        proxy(served.url, grounder=documents, abstain_text='No idea.') as client,
+    with proxied(replying(RIGHT), grounder=documents, abstain_text='No idea.') as (
+        served,
+        client,
     ):
         body = said(stream=stream)
         answer = client.post('/v1/chat/completions', json=body)
@@ -270,12 +262,12 @@ def test_what_no_document_answers_is_declined_without_asking(stream):
 
 @pytest.mark.parametrize('stream', [False, True])
 def test_a_reply_that_is_not_grounded_is_withheld(stream):
-    with serving(replying(WRONG, 'It is far away, they say.')) as served:
-        settings = {'abstain_below': 0.5, 'abstain_text': 'No idea.', 'candidates': 2}
-        with proxy(served.url, **settings) as client:
-            body = said(BEES, stream=stream)
-            answer = client.post('/v1/chat/completions', json=body)
-            counted = client.get('/metrics').text
+    model = replying(WRONG, 'It is far away, they say.')
+    settings = {'abstain_below': 0.5, 'abstain_text': 'No idea.', 'candidates': 2}
+    with proxied(model, **settings) as (_, client):
+        body = said(BEES, stream=stream)
+        answer = client.post('/v1/chat/completions', json=body)
+        counted = client.get('/metrics').text
     assert answer.headers['X-Grounding-Label'] == 'inconsistent'
     assert answer.headers['X-Grounding-Abstained'] == 'true'
     if stream:
@@ -314,7 +306,7 @@ IMAGE = [{'type': 'image_url', 'image_url': {'url': 'data:image/png;base64,AA=='
 )
 @pytest.mark.parametrize('stream', [False, True])
 def test_other_replies_pass_through(model, fields, reason, stream):
-    with serving(model) as served, proxy(served.url) as client:
+    with proxied(model) as (served, client):
         body = said(BEES, **fields, stream=stream)
         answer = client.post('/v1/chat/completions', json=body)
     sent, expected = served.requests[0], model({'n': 1})[0]
@@ -336,10 +328,7 @@ def test_other_replies_pass_through(model, fields, reason, stream):
 
 
 def test_thoughts_are_neither_scored_nor_said():
-    with (
-        serving(replying(WRONG, THOUGHT)) as served,
-        proxy(served.url, candidates=2) as client,
-    ):
+    with proxied(replying(WRONG, THOUGHT), candidates=2) as (_, client):
         answer = chat(client, BEES)
     message = answer['choices'][0]['message']
     assert message['content'] == RIGHT
@@ -347,10 +336,7 @@ def test_thoughts_are_neither_scored_nor_said():
 
 
 def test_a_stream_begins_once_the_reply_is_chosen():
-    with (
-        serving(replying(WRONG, RIGHT)) as served,
-        proxy(served.url, candidates=2) as client,
-    ):
+    with proxied(replying(WRONG, RIGHT), candidates=2) as (served, client):
         body = said(BEES, stream=True, stream_options={'include_usage': True})
         answer = client.post('/v1/chat/completions', json=body)
     events = read_events(answer.text)
@@ -379,9 +365,9 @@ def test_a_stream_begins_once_the_reply_is_chosen():
 )
 def test_an_unsupported_reply_is_revised_or_shortened(first, revision, text, expected):
     replies = iter([first, revision])
-    with (
-        serving(lambda _: [next(replies)]) as served,
-        proxy(served.url, candidates=1, revise=True) as client,
+    with proxied(lambda _: [next(replies)], candidates=1, revise=True) as (
+        served,
+        client,
     ):
         answer = chat(client, BEES)
     assert text_of(answer) == text
@@ -396,10 +382,7 @@ def test_an_unsupported_reply_is_revised_or_shortened(first, revision, text, exp
 
 def test_a_reply_that_cannot_be_revised_is_shortened():
     replies = iter([[f'{RIGHT} {WRONG}'], []])
-    with (
-        serving(lambda _: next(replies)) as served,
-        proxy(served.url, candidates=1, revise=True) as client,
-    ):
+    with proxied(lambda _: next(replies), candidates=1, revise=True) as (_, client):
         answer = chat(client, BEES)
     assert answer['grounding']['revision'] == 'shortened'
     assert text_of(answer) == RIGHT

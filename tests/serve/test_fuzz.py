@@ -5,8 +5,8 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.serve import spoil
-from tests.agents.protocol_server import Broken, serving
-from tests.serve.running import RIGHT, proxy
+from tests.agents.protocol_server import Broken
+from tests.serve.running import RIGHT, proxied
 
 BROKEN = [Broken(500, b'no'), Broken(body=b'\xff\xfe'), Broken(cut=0), Broken()] * 5
 
@@ -14,10 +14,7 @@ BROKEN = [Broken(500, b'no'), Broken(body=b'\xff\xfe'), Broken(cut=0), Broken()]
 def test_each_of_many_spoilt_bodies_has_a_clear_answer(caplog):
     draw = random.Random(1)
     kind = {'Content-Type': 'application/json'}
-    with (
-        serving(lambda _: [RIGHT], *BROKEN) as served,
-        proxy(served.url, candidates=1) as client,
-    ):
+    with proxied(lambda _: [RIGHT], *BROKEN, candidates=1) as (_, client):
 
         def send(content):
             path = draw.choice(('/v1/chat/completions', '/v1/rerank', '/v1/score'))

@@ -14,7 +14,16 @@ from parlai_q2.report.chat.connections import Limits
 from parlai_q2.rerank import Reranker, Rule
 from parlai_q2.serve import make_app
 from tests.agents.protocol_server import Broken, choice, serving, stream_of
-from tests.serve.running import BEES, RIGHT, WRONG, proxy, said, serving_app, text_of
+from tests.serve.running import (
+    BEES,
+    RIGHT,
+    WRONG,
+    proxied,
+    proxy,
+    said,
+    serving_app,
+    text_of,
+)
 from tests.serve.test_chat import replying
 
 CHAT = '/v1/chat/completions'
@@ -23,10 +32,7 @@ JSON = {'Content-Type': 'application/json'}
 
 @pytest.fixture(scope='module')
 def client():
-    with (
-        serving(replying(RIGHT)) as served,
-        proxy(served.url, candidates=1, max_body=10_000) as client,
-    ):
+    with proxied(replying(RIGHT), candidates=1, max_body=10_000) as (_, client):
         yield client
 
 
@@ -127,9 +133,9 @@ def test_pages_and_models(client):
 
 
 def test_the_key_is_asked_for_and_not_passed_on():
-    with (
-        serving(replying(RIGHT)) as served,
-        proxy(served.url, candidates=1, api_key='sk-Secret-7') as client,
+    with proxied(replying(RIGHT), candidates=1, api_key='sk-Secret-7') as (
+        served,
+        client,
     ):
         for key in ('', 'Bearer', 'Bearer sk-Secret-8', 'sk-Secret-7', 'Bearer é'):
             headers = {'Authorization': key.encode()}
@@ -145,10 +151,7 @@ def test_the_key_is_asked_for_and_not_passed_on():
 def test_a_clients_key_is_passed_on_and_shown_nowhere(caplog):
     caplog.set_level(logging.DEBUG)
     error_body = b'{"error": {"message": "no such key", "code": "invalid_api_key"}}'
-    with (
-        serving(replying(RIGHT), Broken(401, error_body)) as served,
-        proxy(served.url) as client,
-    ):
+    with proxied(replying(RIGHT), Broken(401, error_body)) as (served, client):
         headers = {'Authorization': 'Bearer sk-Secret-7'}
         answer = client.post(CHAT, json=said(BEES), headers=headers)
     assert answer.status_code == 401
@@ -159,10 +162,7 @@ def test_a_clients_key_is_passed_on_and_shown_nowhere(caplog):
 
 
 def test_it_answers_only_to_its_own_names():
-    with (
-        serving(replying(RIGHT)) as served,
-        proxy(served.url, hosts=('127.0.0.1',)) as client,
-    ):
+    with proxied(replying(RIGHT), hosts=('127.0.0.1',)) as (_, client):
         assert client.get('/health').is_success
         other = {'Host': 'elsewhere.example'}
         assert client.get('/health', headers=other).status_code == 400
@@ -170,10 +170,9 @@ def test_it_answers_only_to_its_own_names():
 
 def test_requests_beyond_the_queue_are_told_to_come_again():
     body = json.dumps({'choices': [choice(RIGHT)]}).encode()
-    with (
-        serving(replying(RIGHT), *[Broken(body=body, wait=0.5)] * 2) as served,
-        proxy(served.url, max_queue=2, candidates=1) as client,
-    ):
+    with proxied(
+        replying(RIGHT), *[Broken(body=body, wait=0.5)] * 2, max_queue=2, candidates=1
+    ) as (_, client):
         with ThreadPoolExecutor(6) as pool:
             futures = [
                 pool.submit(client.post, CHAT, json=said(BEES)) for _ in '123456'
@@ -209,10 +208,7 @@ WHOLE = json.dumps({'choices': [choice(RIGHT)]}).encode()
     ],
 )
 def test_a_server_that_fails_has_a_clear_status(broken, status, message):
-    with (
-        serving(replying(RIGHT), broken) as served,
-        proxy(served.url, candidates=1, timeout=1.0) as client,
-    ):
+    with proxied(replying(RIGHT), broken, candidates=1, timeout=1.0) as (_, client):
         answer = client.post(CHAT, json=said(BEES))
         assert (answer.status_code, message in answer.text) == (status, True)
         assert answer.headers.get('Retry-After') == broken.headers.get('Retry-After')
@@ -241,10 +237,7 @@ CHUNK = '{"choices": [{"index": 0, "delta": {"content": "Zwölf Bienen. "}}]}'
     ],
 )
 def test_a_stream_that_breaks_off_says_so(broken, text, message):
-    with (
-        serving(replying(RIGHT), broken) as served,
-        proxy(served.url, timeout=1.0) as client,
-    ):
+    with proxied(replying(RIGHT), broken, timeout=1.0) as (_, client):
         answer = client.post(CHAT, json=said(stream=True))
     events = [e.removeprefix('data: ') for e in answer.text.split('\n\n') if e]
     assert json.loads(events[0])['choices'][0]['delta']['content'] == text
@@ -256,7 +249,7 @@ def test_a_stream_that_breaks_off_says_so(broken, text, message):
 
 @pytest.mark.parametrize('broken', [Broken(503, b'busy'), Broken(body=b'<html>')])
 def test_a_stream_that_does_not_begin_has_a_status(broken):
-    with serving(replying(RIGHT), broken) as served, proxy(served.url) as client:
+    with proxied(replying(RIGHT), broken) as (_, client):
         answer = client.post(CHAT, json=said(stream=True))
     assert answer.status_code in (502, 503)
 
@@ -280,7 +273,7 @@ def test_a_client_that_leaves_ends_its_request():
         time.sleep(1.0)
         return [RIGHT]
 
-    with serving(wait) as served, proxy(served.url, candidates=1) as client:
+    with proxied(wait, candidates=1) as (_, client):
         with pytest.raises(httpx.ReadTimeout):
             client.post(CHAT, json=said(BEES), timeout=0.3)
         assert begun.wait(5)
@@ -294,7 +287,7 @@ def test_a_client_that_leaves_ends_its_request():
 def test_what_users_write_is_not_logged(caplog):
     caplog.set_level(logging.DEBUG)
     bad = Broken(body=b'{"choices": [{"message": {"content": "Quark 7"}, "x": 1}]}')
-    with serving(replying('Quark 7.'), bad) as served, proxy(served.url) as client:
+    with proxied(replying('Quark 7.'), bad) as (_, client):
         for body in (said('Quark 8.'), {'messages': ['Quark 9']}, said(n='Quark')):
             client.post(CHAT, json=body)
     mine = [r for r in caplog.records if r.name.startswith('parlai_q2')]

@@ -6,8 +6,7 @@ from parlai_q2.claims import Claim, Evidence, Label, Mistake, MistakeKind, Score
 from parlai_q2.scorers.overlap import PrecisionScorer
 from parlai_q2.serve.sentences import shift_claim
 from parlai_q2.turns import Span
-from tests.agents.protocol_server import serving
-from tests.serve.running import BEES, RIGHT, WRONG, proxy, said
+from tests.serve.running import BEES, RIGHT, WRONG, proxied, said
 from tests.serve.test_chat import (
     CALL,
     THOUGHT,
@@ -28,10 +27,9 @@ from tests.serve.test_chat import (
     ],
 )
 def test_sentences_are_streamed_up_to_the_first_unsupported_one(reply, text, grounding):
-    with serving(replying(reply)) as served:
-        settings = {'stream_sentences': True, 'abstain_text': 'No idea.'}
-        with proxy(served.url, **settings) as client:
-            answer = client.post('/v1/chat/completions', json=said(BEES, stream=True))
+    settings = {'stream_sentences': True, 'abstain_text': 'No idea.'}
+    with proxied(replying(reply), **settings) as (_, client):
+        answer = client.post('/v1/chat/completions', json=said(BEES, stream=True))
     events = read_events(answer.text)
     completion = next(event['grounding'] for event in events if 'grounding' in event)
     assert streamed_text(events) == text
@@ -44,10 +42,7 @@ def test_sentences_are_streamed_up_to_the_first_unsupported_one(reply, text, gro
 def stream_by_sentences(model, *contents, abstain_below=None, times=1, **fields):
     """What a client gets of the last of some requests, and what was counted."""
     settings = {'stream_sentences': True, 'abstain_text': 'No idea.'}
-    with (
-        serving(model) as served,
-        proxy(served.url, abstain_below, **settings) as client,
-    ):
+    with proxied(model, abstain_below=abstain_below, **settings) as (_, client):
         body = said(*contents, stream=True, **fields)
         for _ in range(times):
             answer = client.post('/v1/chat/completions', json=body)
