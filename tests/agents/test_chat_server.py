@@ -41,13 +41,19 @@ def make(served, **extra_options):
     return create_agent(opt)
 
 
+@pytest.fixture
+def served():
+    """A server whose model replies by digits."""
+    with serving(digits) as served:
+        yield served
+
+
 def sent(served, n=-1):
     return [(m['role'], m['content']) for m in served.requests[n]['messages']]
 
 
-def test_alone_it_says_the_first_reply_and_asks_for_one():
-    with serving(digits) as served:
-        [reply] = reply_to(make(served), 'Hello?')
+def test_alone_it_says_the_first_reply_and_asks_for_one(served):
+    [reply] = reply_to(make(served), 'Hello?')
     assert reply['text'] == '5 6'
     assert reply['beam_texts'] == [('5 6', 0.0)]
     [request] = served.requests
@@ -57,10 +63,9 @@ def test_alone_it_says_the_first_reply_and_asks_for_one():
     assert 'logprobs' not in request
 
 
-def test_the_best_of_all_is_said_when_they_are_reranked():
-    with serving(digits) as served:
-        agent = make(served, **RERANKING, rerank_by='score')
-        [reply] = reply_to(agent, 'I like digits.')
+def test_the_best_of_all_is_said_when_they_are_reranked(served):
+    agent = make(served, **RERANKING, rerank_by='score')
+    [reply] = reply_to(agent, 'I like digits.')
     assert [r['n'] for r in served.requests] == [10]
     assert reply['text'] == '1 2'
     assert [text for text, _ in reply['beam_texts']] == ['1 2', '1 6', 'hello', '5 6']
@@ -71,21 +76,19 @@ def test_the_best_of_all_is_said_when_they_are_reranked():
     json.dumps(reply['rerank'], allow_nan=False)
 
 
-def test_without_knowledge_one_reply_is_asked_for():
-    with serving(digits) as served:
-        [reply] = reply_to(make(served, **RERANKING), 'Hello?', knowledge=None)
+def test_without_knowledge_one_reply_is_asked_for(served):
+    [reply] = reply_to(make(served, **RERANKING), 'Hello?', knowledge=None)
     assert reply['text'] == '5 6'
     assert served.requests[0]['n'] == 1
     assert 'knowledge' not in sent(served)[0][1]
 
 
-def test_the_turns_are_messages_and_the_knowledge_is_the_systems():
-    with serving(digits) as served:
-        agent = make(served)
-        for knowledge in ('1 2', '3 4'):
-            text = f'__knowledge__ {knowledge} __endknowledge__\nWhich digits?'
-            agent.observe({'text': text, 'episode_done': False})
-            agent.act()
+def test_the_turns_are_messages_and_the_knowledge_is_the_systems(served):
+    agent = make(served)
+    for knowledge in ('1 2', '3 4'):
+        text = f'__knowledge__ {knowledge} __endknowledge__\nWhich digits?'
+        agent.observe({'text': text, 'episode_done': False})
+        agent.act()
     system, *turns = sent(served)
     assert system[0] == 'system'
     assert system[1].endswith('this knowledge: 3 4')
@@ -96,13 +99,12 @@ def test_the_turns_are_messages_and_the_knowledge_is_the_systems():
     ]
 
 
-def test_a_template_with_history_makes_one_message():
+def test_a_template_with_history_makes_one_message(served):
     template = r'Known: {knowledge}\nSaid: {history}\nReply:'
-    with serving(digits) as served:
-        agent = make(served, prompt_template=template)
-        for fields in ({'text': 'a', 'knowledge': 'k'}, {'text': 'b'}):
-            agent.observe({**fields, 'episode_done': False})
-            agent.act()
+    agent = make(served, prompt_template=template)
+    for fields in ({'text': 'a', 'knowledge': 'k'}, {'text': 'b'}):
+        agent.observe({**fields, 'episode_done': False})
+        agent.act()
     assert sent(served, 0) == [('user', 'Known: k\nSaid: a\nReply:')]
     assert sent(served, 1) == [('user', 'Said: a\n5 6\nb\nReply:')]
 
@@ -134,30 +136,25 @@ def test_likelier_replies_win_where_the_generator_counts():
     # Of the last, half is known: consistent, and not surely so.
     [('5 6', [1]), ('7', [1, 3]), ('5', [1, 3])],
 )
-def test_a_server_is_asked_once_where_its_first_reply_is_sure(knowledge, requests):
+def test_a_server_is_asked_once_where_its_first_reply_is_sure(
+    served, knowledge, requests
+):
     few = {'server_samples': 4, 'candidates_until': 0.9, 'guards': False}
     few['choose_threshold'] = 0.4
-    with serving(digits) as served:
-        [reply] = reply_to(make(served, **RERANKING, **few), 'Hi?', knowledge=knowledge)
+    [reply] = reply_to(make(served, **RERANKING, **few), 'Hi?', knowledge=knowledge)
     assert [fields['n'] for fields in served.requests] == requests
     assert reply['metrics']['rerank/early'].value() == (requests == [1])
 
 
-def test_a_single_reply_cannot_be_the_first_of_more():
+def test_a_single_reply_cannot_be_the_first_of_more(served):
     options = {'server_samples': 1, 'candidates_until': 0.9}
-    with (
-        serving(digits) as served,
-        pytest.raises(ConfigError, match='there is only one'),
-    ):
+    with pytest.raises(ConfigError, match='there is only one'):
         make(served, **RERANKING, **options)
 
 
-def test_a_server_without_log_probabilities_is_no_such_generator():
+def test_a_server_without_log_probabilities_is_no_such_generator(served):
     by = {'server_logprobs': True}
-    with (
-        serving(digits) as served,
-        pytest.raises(ServerError, match='gives no log probabilities'),
-    ):
+    with pytest.raises(ServerError, match='gives no log probabilities'):
         reply_to(make(served, **RERANKING, **by), 'Hello?')
 
 
@@ -173,17 +170,18 @@ def test_a_single_reply_may_lack_log_probabilities(text, unknown):
     assert means == {'1 2': -9.0, '2 1': -5.0, **unknown}
 
 
-def test_no_file_and_no_log_of_an_evaluation_has_the_key(tmp_path, monkeypatch, capfd):
+def test_no_file_and_no_log_of_an_evaluation_has_the_key(
+    served, tmp_path, monkeypatch, capfd
+):
     monkeypatch.setenv(KEY_VARIABLE, KEY)
-    with serving(digits) as served:
-        report = EvalModel.main(
-            **options(served, **RERANKING),
-            task=TASK,
-            datatype='valid',
-            batchsize=4,
-            world_logs=str(tmp_path / 'log'),
-            report_filename=str(tmp_path / 'report'),
-        )
+    report = EvalModel.main(
+        **options(served, **RERANKING),
+        task=TASK,
+        datatype='valid',
+        batchsize=4,
+        world_logs=str(tmp_path / 'log'),
+        report_filename=str(tmp_path / 'report'),
+    )
     assert dict_report(report)['rerank/chosen'] > 0
     assert {h['Authorization'] for h in served.headers} == {f'Bearer {KEY}'}
     # Three of ten turns have no knowledge.
@@ -196,23 +194,21 @@ def test_no_file_and_no_log_of_an_evaluation_has_the_key(tmp_path, monkeypatch, 
     assert KEY not in ''.join(capfd.readouterr())
 
 
-def test_no_option_holds_the_key(monkeypatch):
+def test_no_option_holds_the_key(served, monkeypatch):
     monkeypatch.setenv('MY_KEY', KEY)
-    with serving(digits) as served:
-        agent = make(served, **RERANKING, server_key_variable='MY_KEY')
-        reply_to(agent, 'Hello?')
+    agent = make(served, **RERANKING, server_key_variable='MY_KEY')
+    reply_to(agent, 'Hello?')
     assert served.headers[0]['Authorization'] == f'Bearer {KEY}'
     for opt in (agent.opt, agent.clone().opt):
         assert opt['server_key_variable'] == 'MY_KEY'
         assert KEY not in json.dumps(opt, default=str)
 
 
-def test_it_cannot_be_trained():
-    with serving(digits) as served:
-        agent = make(served)
-        agent.observe(Message({'text': 'a', 'labels': ['b'], 'episode_done': True}))
-        with pytest.raises(ConfigError, match='cannot be trained'):
-            agent.act()
+def test_it_cannot_be_trained(served):
+    agent = make(served)
+    agent.observe(Message({'text': 'a', 'labels': ['b'], 'episode_done': True}))
+    with pytest.raises(ConfigError, match='cannot be trained'):
+        agent.act()
 
 
 @pytest.mark.parametrize(
@@ -232,18 +228,12 @@ def test_it_cannot_be_trained():
         ({'prompt_template': 'Be nice.'}, '{knowledge}'),
     ],
 )
-def test_a_wrong_option_says_what_is_right(wrong, message):
-    with (
-        serving(digits) as served,
-        pytest.raises(ConfigError, match=message.replace('{', r'\{')),
-    ):
+def test_a_wrong_option_says_what_is_right(served, wrong, message):
+    with pytest.raises(ConfigError, match=message.replace('{', r'\{')):
         make(served, **wrong)
 
 
-def test_a_key_in_place_of_its_variable_is_not_repeated():
-    with (
-        serving(digits) as served,
-        pytest.raises(ConfigError, match='environment variable') as e,
-    ):
+def test_a_key_in_place_of_its_variable_is_not_repeated(served):
+    with pytest.raises(ConfigError, match='environment variable') as e:
         make(served, server_key_variable=KEY)
     assert KEY not in str(e.value)
