@@ -130,11 +130,8 @@ def _between(
     return (n for _, n in islice(values, first, min(last, first + MOST_COMPARED)))
 
 
-# A statement is compared with several parts of its knowledge.
-@lru_cache(maxsize=64)
-def index_amounts(text: str) -> AmountIndex:
-    """The amounts of a text, indexed once for several responses."""
-    return AmountIndex(text)
+# The amounts of a text, indexed once: statements are compared with several parts of it.
+index_amounts = lru_cache(maxsize=64)(AmountIndex)
 
 
 def agrees(reference: Amount, claim: Amount) -> bool:

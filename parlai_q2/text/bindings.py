@@ -169,7 +169,7 @@ def _has_other_name(knowledge: str, response: str) -> bool:
     claims = list(_IS.finditer(response))
     if not claims:
         return False
-    names = _Names.read(knowledge)
+    names = _index_names(knowledge)
     for claim in claims:
         name, nouns = claim['name'].lower(), set(claim['words'].lower().split())
         words = names.words.get(name) or names.words.get(name.split()[-1])
@@ -191,12 +191,6 @@ class _Names:
                 self._names[word].append(name)
         self._counts = Counter(_WORD.findall(text.lower()))
 
-    @staticmethod
-    @lru_cache(maxsize=64)
-    def read(text: str) -> '_Names':
-        """The names of a text, found once for several responses."""
-        return _Names(text)
-
     def has_other(self, nouns: Iterable[str]) -> bool:
         """Whether the text says some nouns of one name and nowhere else."""
         nouns = sorted(nouns)
@@ -204,6 +198,10 @@ class _Names:
             all(self._counts[noun] == self.words[name][noun] for noun in nouns)
             for name in self._names.get(nouns[0], ())[:MOST_COMPARED]
         )
+
+
+# The names of a text, found once for several responses.
+_index_names = lru_cache(maxsize=64)(_Names)
 
 
 def _has_other_ending(knowledge: str, response: str) -> bool:

@@ -27,6 +27,7 @@ from parlai_q2.text.fields import (
     FieldWords,
     RecordFields,
     as_words,
+    index_fields,
     read_near,
     read_words,
 )
@@ -104,7 +105,7 @@ def misplaces_amount(knowledge: str, response: str) -> bool:
     """
     if not has_records(knowledge) or _DENIES.search(response):
         return False
-    return _is_misplaced(RecordFields.read(knowledge), _cut(knowledge, response))
+    return _is_misplaced(index_fields(knowledge), _cut(knowledge, response))
 
 
 def read_field_claims(knowledge: str, response: str) -> list[FieldClaim]:
@@ -119,7 +120,7 @@ def read_field_claims(knowledge: str, response: str) -> list[FieldClaim]:
     pieces = _cut(knowledge, response)
     if not pieces or not all(piece.fields for piece in pieces):
         return []
-    records = RecordFields.read(knowledge)
+    records = index_fields(knowledge)
     if _is_misplaced(records, pieces):
         return []
     claims: list[FieldClaim] = []
@@ -136,7 +137,7 @@ def read_field_claims(knowledge: str, response: str) -> list[FieldClaim]:
 @lru_cache(maxsize=64)
 def _cut(knowledge: str, response: str) -> tuple[_Piece, ...]:
     """The pieces of a response with one amount each; none if it has too many."""
-    records = RecordFields.read(knowledge)
+    records = index_fields(knowledge)
     amounts = [
         (amount, end)
         for amount, end in _find_amounts(knowledge, response)

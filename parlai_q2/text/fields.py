@@ -130,12 +130,6 @@ class RecordFields:
             if counts[word] == 1 and len(word) > 2 and not word.isdigit()
         }
 
-    @staticmethod
-    @lru_cache(maxsize=64)
-    def read(text: str) -> 'RecordFields':
-        """The fields of a text, read once for several responses."""
-        return RecordFields(text)
-
     def find_names(self, words: tuple[str, ...]) -> set[str]:
         """The names of the records that a response names."""
         names = {self._own_words[word] for word in words if word in self._own_words}
@@ -187,12 +181,16 @@ class RecordFields:
         return any(key in values and not {*values[key]} <= {*words} for key in keys)
 
 
+# The fields of a text, read once for several responses.
+index_fields = lru_cache(maxsize=64)(RecordFields)
+
+
 def has_other_record(knowledge: str, response: str) -> bool:
     """Whether what a response says of one record is in another one."""
     # The sentences of records are lines.
     if '\n' not in knowledge:
         return False
-    records = RecordFields.read(knowledge)
+    records = index_fields(knowledge)
     # Else there are none to take for one another.
     if len(records.values) < 2 or _COMPARES.search(response):
         return False

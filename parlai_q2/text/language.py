@@ -113,10 +113,13 @@ def _has_accent(word: str) -> bool:
 @cache
 def _list_languages() -> Mapping[str, tuple[str, ...]]:
     """For each word, the languages that have it."""
+    source = files('parlai_q2.text').joinpath('function_words.txt')
     languages: dict[str, tuple[str, ...]] = {}
-    for language, words in _words().items():
-        for word in words:
-            languages[word] = (*languages.get(word, ()), language)
+    for line in source.read_text(encoding='utf-8').splitlines():
+        if line and not line.startswith('#'):
+            language, _, words = line.partition(': ')
+            for word in words.split():
+                languages[word] = (*languages.get(word, ()), language)
     return languages
 
 
@@ -130,13 +133,3 @@ def _only_english() -> frozenset[str]:
 def _not_english() -> frozenset[str]:
     table = _list_languages()
     return frozenset(word for word in table if ENGLISH not in table[word])
-
-
-def _words() -> dict[str, list[str]]:
-    source = files('parlai_q2.text').joinpath('function_words.txt')
-    words_by_language = {}
-    for line in source.read_text(encoding='utf-8').splitlines():
-        if line and not line.startswith('#'):
-            language, _, words = line.partition(': ')
-            words_by_language[language] = words.split()
-    return words_by_language
