@@ -102,18 +102,26 @@ def make_headers(grounding: JsonObject) -> dict[str, str]:
     return headers
 
 
-def make_chunk(
-    completion: JsonMapping, *choices: object, **fields: object
-) -> JsonObject:
-    """A chunk of a streamed answer."""
+def write_chunk(
+    completion: JsonMapping, *choices: JsonMapping, **fields: object
+) -> bytes:
+    """The event with a chunk of a streamed answer."""
     dropped = ('choices', 'usage', 'object')
     base = {name: value for name, value in completion.items() if name not in dropped}
-    return {**base, 'object': 'chat.completion.chunk', 'choices': [*choices], **fields}
+    kind = 'chat.completion.chunk'
+    return write_event({**base, 'object': kind, 'choices': [*choices], **fields})
 
 
-def make_delta(index: int, delta: object, finish_reason: object = None) -> JsonObject:
-    """A piece of a reply."""
-    return {'index': index, 'delta': delta, 'finish_reason': finish_reason}
+def write_delta(
+    completion: JsonMapping,
+    delta: JsonMapping,
+    index: int = 0,
+    finish_reason: object = None,
+    **fields: object,
+) -> bytes:
+    """The event with a piece of a reply."""
+    choice = {'index': index, 'delta': delta, 'finish_reason': finish_reason}
+    return write_chunk(completion, choice, **fields)
 
 
 def stream_answer(
@@ -123,18 +131,16 @@ def stream_answer(
     for choice in completion['choices']:
         place, message = choice['index'], dict(choice['message'])
         first = {'role': message.pop('role', 'assistant'), 'content': ''}
-        yield write_event(make_chunk(completion, make_delta(place, first)))
+        yield write_delta(completion, first, place)
         content = message.pop('content', None) or ''
         if calls := message.get('tool_calls'):
             message['tool_calls'] = [{'index': n, **c} for n, c in enumerate(calls)]
         if rest := {name: value for name, value in message.items() if value}:
-            yield write_event(make_chunk(completion, make_delta(place, rest)))
+            yield write_delta(completion, rest, place)
         for word in _WORD.findall(content if isinstance(content, str) else ''):
-            piece = make_delta(place, {'content': word})
-            yield write_event(make_chunk(completion, piece))
-        end = make_delta(place, {}, choice.get('finish_reason') or 'stop')
-        yield write_event(make_chunk(completion, end, grounding=grounding))
+            yield write_delta(completion, {'content': word}, place)
+        reason = choice.get('finish_reason') or 'stop'
+        yield write_delta(completion, {}, place, reason, grounding=grounding)
     if has_usage:
-        usage = completion.get('usage')
-        yield write_event(make_chunk(completion, usage=usage))
+        yield write_chunk(completion, usage=completion.get('usage'))
     yield write_event(STREAM_END)

@@ -17,12 +17,12 @@ from typing import Any
 from parlai_q2.claims import Label, Score
 from parlai_q2.generate.protocol import STREAM_END
 from parlai_q2.io.knowledge import as_field
-from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.json_values import JsonObject
 from parlai_q2.rerank import Pool
 from parlai_q2.serve.answers import (
-    make_chunk,
-    make_delta,
     unscored_grounding,
+    write_chunk,
+    write_delta,
     write_event,
 )
 from parlai_q2.serve.grounded import GroundedChat
@@ -59,28 +59,24 @@ async def stream_sentences(
     async with aclosing(_stream(chat, request, authorization)) as chunks:
         async for chunk in chunks:
             if not last:
-                yield _write_delta(chunk, {'role': 'assistant', 'content': ''})
+                yield write_delta(chunk, {'role': 'assistant', 'content': ''})
             last = chunk
             reply.usage = chunk.get('usage') or reply.usage
             for choice in chunk['choices'][:1]:
                 reply.finish_reason = choice.get('finish_reason') or reply.finish_reason
                 async for delta in reply.add(choice.get('delta') or {}):
-                    yield _write_delta(chunk, delta)
+                    yield write_delta(chunk, delta)
             if reply.is_over:
                 break
     async for delta in reply.end():
-        yield _write_delta(last, delta)
+        yield write_delta(last, delta)
     grounding = reply.grounding()
     chat.count(grounding)
-    end = make_delta(0, {}, reply.finish_reason or 'stop')
-    yield write_event(make_chunk(last, end, grounding=grounding))
+    reason = reply.finish_reason or 'stop'
+    yield write_delta(last, {}, 0, reason, grounding=grounding)
     if reply.usage:
-        yield write_event(make_chunk(last, usage=reply.usage))
+        yield write_chunk(last, usage=reply.usage)
     yield write_event(STREAM_END)
-
-
-def _write_delta(chunk: JsonMapping, delta: JsonObject) -> bytes:
-    return write_event(make_chunk(chunk, make_delta(0, delta)))
 
 
 def _stream(
