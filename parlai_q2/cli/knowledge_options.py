@@ -67,12 +67,11 @@ def index_from_opt(opt: Options) -> Grounder | None:
     folder = opt.get('knowledge_index')
     if not folder:
         return None
-    reader = _reader(opt)
     if _CLASS.fullmatch(folder) and not Path(folder).exists():
-        return Grounder(_own_retriever(folder), reader, _most_passages(opt))
+        return Grounder(_own_retriever(folder), _reader(opt), _most_passages(opt))
     passages = opt.get('knowledge_passages')
     index = Index(folder, by=opt.get('knowledge_search'), passages=passages)
-    return Grounder(index, reader, index.how.passages, index.how.query)
+    return Grounder(index, _reader(opt), index.how.passages, index.how.query)
 
 
 def _reader(opt: Options) -> AnswerReader | None:

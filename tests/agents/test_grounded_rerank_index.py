@@ -29,6 +29,7 @@ from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.choice import Reason, Rule
 from parlai_q2.retrieve.build import build
 from parlai_q2.turns import Passage, Source
+from tests.agents.rerank_toys import AGENT
 
 FAQ = """# Shop
 
@@ -323,22 +324,13 @@ def test_what_is_no_text_is_to_be_indexed(tmp_path):
         source_from_opt({'knowledge_file': str(path)})
 
 
-@pytest.mark.parametrize(
-    'message, reply',
-    [
-        ('Thanks!', "You're welcome!"),
-        # None of its words is in the documents.
-        ('Wie lange?', "I'm not sure about that."),
-    ],
-)
-def test_nothing_is_generated_where_the_reply_is_known(
-    tmp_path, monkeypatch, message, reply
-):
-    (tmp_path / 'faq.md').write_text(FAQ)
-    build([str(tmp_path / 'faq.md')], tmp_path / 'index')
-    agent = 'parlai_q2.agents.grounded_rerank.grounded_rerank:GroundedRerankAgent'
-    arguments = ['-m', agent, '--knowledge-index', str(tmp_path / 'index')]
+def test_nothing_is_generated_where_the_reply_is_known(index, monkeypatch):
+    arguments = ['-m', AGENT, '--knowledge-index', str(index.retriever.folder)]
     chat = create_agent(ParlaiParser(True, True).parse_args(arguments))
     monkeypatch.setattr(chat, 'candidate_pools', None)
-    chat.observe({'text': message, 'episode_done': False})
-    assert chat.act()['text'] == reply
+    replies = []
+    # None of the words of the second is in the documents.
+    for message in ('Thanks!', 'Wie lange?'):
+        chat.observe({'text': message, 'episode_done': False})
+        replies.append(chat.act()['text'])
+    assert replies == ["You're welcome!", "I'm not sure about that."]

@@ -43,14 +43,12 @@ def test_only_a_turn_that_needs_it_gets_a_reply_that_begins_with_the_name(agent)
     assert first['guards'][-1] == 'unnamed'
 
 
-def test_without_the_guard_there_is_none():
-    opt = ParlaiParser(True, True).parse_kwargs(**OPTIONS, guards=False)
-    [reply] = reply_to(create_agent(opt), TURN, knowledge=GAME)
-    assert ['named'] not in strategies(reply)
-
-
-@pytest.mark.parametrize('family', ['parlai', 'bart'])
-def test_parlais_generators_begin_with_a_name(family, monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    'family, guards', [('parlai', True), ('bart', True), ('parlai', False)]
+)
+def test_parlais_generators_begin_with_a_name_if_there_is_the_guard(
+    family, guards, monkeypatch, tmp_path
+):
     name, text = (
         ('1 2', '4 3 2') if family == 'parlai' else ('the dog', 'what is your name ?')
     )
@@ -60,7 +58,7 @@ def test_parlais_generators_begin_with_a_name(family, monkeypatch, tmp_path):
     )
     # Whatever it replies with needs a name.
     monkeypatch.setattr(UnnamedGuard, 'detect_kind', lambda *_: True)
-    options = {'beam_min_length': 1, 'candidate_strategies': 'beam:3', 'guards': True}
+    options = {'beam_min_length': 1, 'candidate_strategies': 'beam:3', 'guards': guards}
     if family != 'parlai':
         options |= {'generator': HF, 'hf_model': checkpoint(family, tmp_path / family)}
         options |= {'label_truncate': 12}
@@ -71,7 +69,7 @@ def test_parlais_generators_begin_with_a_name(family, monkeypatch, tmp_path):
     )
     for reply in named_reply:
         rows = [row for row in reply['rerank'] if 'named' in row['strategies']]
-        assert rows
+        assert bool(rows) is guards
         assert all(row['text'].startswith(name) for row in rows)
         assert all(row['mean_logprob'] < 0 for row in rows)
     assert named_reply[0]['rerank'] == named_reply[1]['rerank']
