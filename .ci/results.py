@@ -40,13 +40,9 @@ OWN_KNOWLEDGE = '--random-knowledge false'
 @dataclass(frozen=True)
 class Run:
     """
-    One run of ``meta_eval`` on one set.
-
-    :param name: of its folder and files.
-    :param what: the set, in words.
-    :param minutes: of one core, roughly, for the order: the shortest run first. A base
-        run costs this after the other run of its set, whose scores are kept.
-    :param tuned: whether settings were chosen on it.
+    One run of ``meta_eval`` on one set: ``minutes`` of one core, for the order (a base
+    run costs this after the other run of its set, whose scores are kept); ``tuned`` if
+    settings were chosen on it.
     """
 
     name: str
@@ -115,11 +111,7 @@ def refuse(problem: str) -> NoReturn:
 
 
 class Results:
-    """
-    What the runs in a folder found.
-
-    :param root: the checkout.
-    """
+    """What the runs in the folder of a checkout found."""
 
     def __init__(self, root: Path = ROOT):
         self.root = root
@@ -131,11 +123,8 @@ class Results:
 
     def find(self, key: str) -> Any:
         """
-        A number, or one with its interval.
-
-        :param key: ``run/table/row/column``; a row that several columns identify has
-            several words.
-        :return: None where the run, or the scorer in it, is not there.
+        A number, or one with its interval, by ``run/table/row/column`` (a row that
+        several columns identify has several words); None where it is not there.
         """
         run, table, *row, column = key.split('/')
         if run not in {one.name for one in RUNS}:
@@ -179,11 +168,7 @@ class Results:
                 yield page, text
 
     def refreshed(self, page: str, text: str) -> tuple[str, list[str]]:
-        """
-        A page's text with the figures of the runs.
-
-        :return: the text, and the keys that no run has.
-        """
+        """A page's text with the figures of the runs, and the keys that no run has."""
         missing = []
         for one, quote in self.quotes():
             if one != page:
@@ -292,9 +277,7 @@ def as_text(tables: str, found: dict[str, Any]) -> str:
 
 def refresh(outputs: Path, root: Path = ROOT) -> list[str]:
     """
-    Bring what runs wrote into docs/results and the pages.
-
-    :return: the figures on pages that no run has.
+    Bring what runs wrote into docs/results and the pages; return figures of no run.
     """
     folder = root / RESULTS
     for run in RUNS:

@@ -61,12 +61,7 @@ def searches(strategy: str, number: int) -> str:
 
 
 class CandidateBench:
-    """
-    Finds, chooses and judges.
-
-    :param judge: not the scorer that chooses.
-    :param turns: B turns with knowledge and a history.
-    """
+    """Finds, chooses and judges, by a scorer that does not choose."""
 
     def __init__(
         self,
@@ -85,13 +80,9 @@ class CandidateBench:
 
     def measure(self, strategy: str, number: int) -> dict[str, Any]:
         """
-        Measure one strategy with a number of candidates.
-
-        :return: ``strategy``, ``candidates`` (the number asked for), ``distinct``,
-            ``find`` and ``choose`` (median seconds a turn), ``wrong`` and
-            ``first_wrong`` (in how many turns the judge calls the chosen reply and the
-            generator's first inconsistent), ``judged`` and ``first_judged`` (their mean
-            scores), ``turns`` (B) and ``replies`` (B pairs of chosen and first reply).
+        Measure one strategy with a number of candidates: medians of seconds a turn; in
+        how many turns the judge calls the chosen reply and the generator's first
+        inconsistent; their mean scores; and pairs of the chosen and the first reply.
         """
         searches_asked = parse_strategies(searches(strategy, number))
         find: list[float] = []
@@ -151,8 +142,8 @@ def describe_candidates(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def turns_of(records: Sequence[Mapping[str, Any]]) -> list[Turn]:
     """
-    The turns of the sample's records, each after those of its topic, with what a person
-    would have replied to them.
+    The turns of the sample's records, each after those of its topic and people's
+    replies.
     """
     turns: list[Turn] = []
     histories: dict[str, list[str]] = {}
@@ -172,11 +163,7 @@ HEIGHT = 2.4  # inches
 
 
 def draw_candidates(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
-    """
-    Write the figure ``candidates`` as PNG and SVG.
-
-    :param rows: as :class:`CandidateBench` measures them.
-    """
+    """Write the figure ``candidates`` of measured rows as PNG and SVG."""
     strategies = list(dict.fromkeys(row['strategy'] for row in rows))
     numbers = sorted({row['candidates'] for row in rows})
     with new_figure(HEIGHT) as figure:

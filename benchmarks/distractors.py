@@ -78,9 +78,8 @@ def read_labelled(
     path: Path, corpus: str, most: int, seed: int
 ) -> list[LabelledExample]:
     """
-    Read a corpus's consistent and inconsistent examples.
+    Read a corpus's consistent and inconsistent examples, at most so many; 0 for all.
 
-    :param most: at most so many, drawn at random; 0 for all.
     :raises InputError: if there are not two of each class, or too few passages.
     """
     labelled = []

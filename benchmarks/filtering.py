@@ -17,10 +17,8 @@ MUTATOR = 'q2_filter'
 
 def measure_filtering(rounds: int, preset: str) -> dict[str, Any]:
     """
-    Go over all turns of the sample in both ways, in turns, without the score cache.
-
-    :return: ``turns``, ``episodes``, the seconds of each round (``filter`` and
-        ``mutator``), and the median ``ratio`` of a mutator's time to the filter's.
+    Go over all turns of the sample in both ways, in turns, without the score cache: the
+    seconds of each round, and the median ratio of a mutator's time to the filter's.
     """
     check_parlai('Timing a mutator')
     from parlai_q2.parlai import compat

@@ -140,12 +140,7 @@ def _outcome(reply: Mapping[str, Any]) -> str:
 
 
 class ChoiceFitter:
-    """
-    Fits weights on pools.
-
-    :param pools: N pools.
-    :param weights: N weights of the pools.
-    """
+    """Fits weights on N pools, by their N weights."""
 
     def __init__(self, pools: Sequence[LabelledPool], weights: Sequence[float]):
         import torch

@@ -52,10 +52,9 @@ def read_pairs(half: str | None = None) -> list[AnswerPair]:
 
 def measure_answers(scorer: Scorer, pairs: Sequence[AnswerPair]) -> dict[str, Any]:
     """
-    How well a scorer tells right answers from wrong ones.
-
-    :return: ``auc``, ``accuracy`` of its labels, and ``by_error``: for each kind of
-        error the share of right answers above their wrong ones.
+    How well a scorer tells right answers from wrong ones: ``auc``, ``accuracy`` of its
+    labels, and for each kind of error the share of right answers above their wrong
+    ones.
     """
     rights = scorer.score([Example(pair.knowledge, pair.right) for pair in pairs])
     wrongs = scorer.score([Example(pair.knowledge, pair.wrong) for pair in pairs])

@@ -40,10 +40,8 @@ def mistake_kind(score: Score) -> MistakeKind | None:
 
 def measure(pairs: Iterable[tuple[str, MistakeKind | None]]) -> list[dict[str, Any]]:
     """
-    Precision and recall of each kind.
-
-    :param pairs: the kind of each twin, and what was named in it; twins of other kinds
-        and those in which nothing is wrong do not count.
+    Precision and recall of each kind, from the kind of each twin and what was named in
+    it. Twins of other kinds, or in which nothing is wrong, do not count.
     """
     counts: Counter[tuple[MistakeKind, MistakeKind]] = Counter()
     for kind, named in pairs:

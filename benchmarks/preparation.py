@@ -79,11 +79,7 @@ STEPS: Mapping[str, Sequence[tuple[Any, str]]] = {
 
 
 class StepClock:
-    """
-    Adds up the processor time of steps.
-
-    :ivar seconds: those of each step, without the steps inside it.
-    """
+    """Adds up the processor time of steps, each without the steps inside it."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
@@ -142,8 +138,8 @@ def time_steps(
 
 def measure(scorer: Scorer, infile: Path, rounds: int) -> dict[str, float]:
     """
-    Milliseconds of processor time a record: the median of each step and, without the
-    clocks of the steps, of all together.
+    Milliseconds of processor time a record: the median of each step, and of all
+    together without the clocks.
     """
     runs = [time_steps(scorer, infile, STEPS) for _ in range(rounds)]
     whole = [time_steps(scorer, infile, {})[REST] for _ in range(rounds)]

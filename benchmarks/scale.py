@@ -66,10 +66,8 @@ def write_records(
     path: Path, turns: Sequence[Mapping[str, str]], records: int, distinct: int
 ) -> None:
     """
-    Write a file to score: turns, again and again, made distinct by a number.
-
-    :param records: how many.
-    :param distinct: how many of them differ; they come in turn.
+    Write a file to score: turns, again and again, of which ``distinct`` differ by a
+    number.
     """
     with open(path, 'w', encoding='utf-8') as stream:
         for record in range(records):
@@ -87,9 +85,8 @@ def measure_scale(
     case: Case, infile: Path, outfile: Path, scorer: str, chunk: int
 ) -> dict[str, Any]:
     """
-    Score a file by the command.
+    Score a file of :func:`write_records` by the command.
 
-    :param infile: from :func:`write_records`, of more than a few chunks.
     :return: seconds until the first chunks were written (``start``) and of the whole
         command (``whole``); milliseconds a record of those after the first chunks
         (``each``), and of processor time (``processor``), which other programs disturb
@@ -202,10 +199,7 @@ def describe_scale(scorer: str, rows: Sequence[Mapping[str, Any]]) -> str:
 
 def run(opt: Mapping[str, Any], outfile: Path) -> list[dict[str, Any]]:
     """
-    Time the score command on files of several lengths, and draw what a record costs
-    beside the output.
-
-    :return: a row for each run.
+    Time the score command on files of several lengths, and draw what a record costs.
     """
     scorer, chunk = opt['measure'], opt['chunk_size']
     lengths = [int(length) for length in split_names(opt['records'])]
@@ -255,10 +249,7 @@ def draw(rows: Sequence[Mapping[str, Any]], outfile: Path) -> None:
 
 def draw_costs(axes: Any, costs: Mapping[str, Sequence[tuple[int, float]]]) -> None:
     """
-    Draw a line for each way to work.
-
-    :param costs: of each, by its name, pairs of a number of records and what each of
-        them cost, in milliseconds.
+    Draw a line for each way to work: pairs of a number of records and milliseconds.
     """
     for n, (name, points) in enumerate(costs.items()):
         axes.plot(*zip(*points), label=name, **line_style(n, 4))

@@ -104,8 +104,7 @@ def processor() -> str:
 
 def processor_seconds(process: int) -> float | None:
     """
-    The processor time that a process and all that it has started have taken so far;
-    None where the system has no ``/proc``.
+    The processor time of a process and all that it has started; None without /proc.
     """
     children: dict[int, list[int]] = {}
     ticks: dict[int, int] = {}
@@ -150,8 +149,8 @@ def measure_batched(
     scorer: Q2Scorer, examples: Sequence[Example], rounds: int
 ) -> tuple[JsonObject, list[Q2Result]]:
     """
-    Time Q2 in batches, scoring all in several rounds, and one response at a time, after
-    a warm-up; return the seconds a response and of each stage, and the results.
+    Time Q2 in batches, ``rounds`` times, and one response at a time: the measurements,
+    with the seconds a response and those of each stage, and the results.
     """
     models, settings = scorer.models, scorer.q2_settings
     q2(examples[:2], models, settings)
@@ -186,10 +185,7 @@ def measure_batched(
 def measure_loop(
     scorer: Q2Scorer, examples: Sequence[Example]
 ) -> tuple[float, list[Q2Result]]:
-    """
-    Time Q2 one question at a time, in the order of the published code: seconds a
-    response, and the results.
-    """
+    """Time Q2 one question at a time, as published: seconds a response, and results."""
     models, settings = scorer.models, scorer.q2_settings
     q2_one_at_a_time(examples[0], models, settings)
     seconds, results = timed(
@@ -268,9 +264,9 @@ def watch(models: Q2Models, clock: StageClock, examples: Sequence[Example]) -> Q
 
 def measure_reranking(agent: Any, turns: Sequence[tuple[str, str]]) -> JsonObject:
     """
-    Time a GroundedRerankAgent's search, its scorer and, after the reply, its evidence,
-    in seconds a turn; each (knowledge, message) is an episode, and the first comes
-    twice.
+    Time a GroundedRerankAgent's search, its scorer and, after the reply, its evidence:
+    seconds a turn of each, and the median ratio of scoring to generating. The first
+    turn is answered twice, to warm up.
     """
 
     def answer(message: JsonObject) -> Any:

@@ -47,13 +47,8 @@ def mean_interval(
     groups: Sequence[Hashable] | None = None,
 ) -> Interval:
     """
-    The mean of values with its 95 % bootstrap interval.
-
-    :param values: one value per example, at least one.
-    :param rounds: the number of resamples, each as large as the whole set.
-    :param seed: the random seed; the same seed gives the same interval.
-    :param groups: as for :func:`intervals`.
-    :raises ValueError: if there are no values.
+    The mean of at least one value with its 95 % bootstrap interval; ``groups`` as for
+    :func:`intervals`. A ValueError if there are no values.
 
     >>> print(mean_interval([0.0, 0.5, 1.0, 1.0]))
     0.625 [0.250, 1.000]
@@ -76,10 +71,8 @@ def mean_interval(
 
 def share_interval(count: int, total: int) -> Interval:
     """
-    A share with its 95 % interval (Wilson 1927), within [0, 1].
-
-    :param count: how many of ``total`` count, from 0 to ``total``.
-    :raises ValueError: if ``total`` is 0.
+    A share with its 95 % interval (Wilson 1927), within [0, 1]; a ValueError of
+    nothing.
 
     >>> print(share_interval(8, 10))
     0.800 [0.490, 0.943]
@@ -106,13 +99,10 @@ def intervals(
 
     :param statistic: maps weights of shape (R, n) to statistics of shape (R, M).
     :param size: n, the number of responses.
-    :param rounds: the number of resamples.
-    :param seed: the random seed.
     :param groups: n group names; responses in one group are drawn together. None draws
         each response on its own.
     :return: M intervals; None for a statistic that is undefined on the whole set, and
-        for each if the set is empty. Resamples in which one is undefined are left out
-        of its interval.
+        for each if the set is empty. Resamples in which it is undefined are left out.
     """
     import numpy as np
 
@@ -131,8 +121,8 @@ def resamples(
     groups: Sequence[Hashable], rounds: int, seed: int
 ) -> 'Iterator[np.ndarray]':
     """
-    How often each response is drawn in each of R resamples, where those of one group
-    are drawn together: blocks of weights of shape (r, n), whose r add up to R.
+    How often each of n responses is drawn in each resample, those of one group
+    together: blocks (r, n) whose r add up to ``rounds``.
     """
     import numpy as np
 
@@ -149,9 +139,7 @@ def resamples(
 
 
 def percentiles(value: float, samples: 'np.ndarray') -> Interval:
-    """
-    A statistic with the interval that holds the middle 95 % of its resamples but NaN.
-    """
+    """A statistic with the middle 95 % of its resamples, without NaN."""
     import numpy as np
 
     samples = samples[np.isfinite(samples)]

@@ -42,9 +42,7 @@ PLATFORMS = (
 
 
 def main() -> None:
-    """
-    Rewrite the files that the command line names; default: all.
-    """
+    """Rewrite the files that the command line names; default: all."""
     for name in sys.argv[1:] or FILES:
         path = FOLDER / name
         head, requirements = read(path.read_text(encoding='utf-8'))
@@ -57,9 +55,7 @@ def main() -> None:
 
 
 def read(text: str) -> tuple[str, list[str]]:
-    """
-    The comment that a requirement file opens with, and its requirements without hashes.
-    """
+    """The comment that a file opens with, and its requirements without hashes."""
     lines = text.splitlines(keepends=True)
     head = ''.join(line for line in lines if line.startswith('#'))
     pins = [
@@ -71,9 +67,7 @@ def read(text: str) -> tuple[str, list[str]]:
 
 
 def write(hashes: dict[str, set[str]]) -> str:
-    """
-    Requirements with their hashes, as pip reads them.
-    """
+    """Requirements with their hashes, as pip reads them."""
     text = ''
     for line, found in hashes.items():
         text += ' \\\n    '.join([line, *(f'--hash=sha256:{h}' for h in sorted(found))])
@@ -82,9 +76,7 @@ def write(hashes: dict[str, set[str]]) -> str:
 
 
 def collect(hashes: dict[str, set[str]], python: str, platforms: Sequence[str]) -> None:
-    """
-    Add the hashes for one Python on one platform.
-    """
+    """Add the hashes for one Python on one platform."""
     wanted = {}
     for line in hashes:
         requirement = Requirement(line)

@@ -34,10 +34,7 @@ MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospa
 
 def draw(record: dict) -> str:
     """
-    The picture of a scored record.
-
-    :param record: what ``parlai_q2 score`` wrote for one response, with questions.
-    :return: an SVG document.
+    An SVG of a record that ``parlai_q2 score`` wrote for one response, with questions.
     """
     score = Score.from_dict(record)
     # From left to right by their middles, so that few arrows cross.
@@ -98,9 +95,7 @@ def _left_of(text: str) -> float:
 
 
 def _box(top: float, name: str, text: str, pieces: list[TextPiece]) -> str:
-    """
-    A text in one line, its marked words in colour.
-    """
+    """A text in one line, its marked words in colour."""
     left, base = _left_of(text), top + 44
     drawn = [
         f'<rect x="{MARGIN}" y="{top}" width="{WIDTH - 2 * MARGIN}" height="62" rx="6" '
@@ -199,9 +194,7 @@ def _lines(text: str, longest: int) -> list[str]:
 
 
 def main(scores: str, name: str, picture: str) -> None:
-    """
-    Draw one record of a file of scores.
-    """
+    """Draw one record of a file of scores."""
     for line in Path(scores).read_text('utf-8').splitlines():
         record = json.loads(line)
         if record.get('id') == name:

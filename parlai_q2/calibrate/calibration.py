@@ -33,11 +33,8 @@ DIGITS = 4
 
 class LabelledPairs(NamedTuple):
     """
-    N labelled pairs.
-
-    :param examples: [N].
-    :param consistent: whether people found each consistent, [N].
-    :param generic: how many more they found generic, which are left out.
+    N labelled pairs, whether people found each consistent, and how many more they found
+    generic, which are left out.
     """
 
     examples: list[Example]
@@ -49,10 +46,8 @@ def read_labelled(
     path: Path, format: str | None = None, names: Mapping[str, str] = NO_NAMES
 ) -> LabelledPairs:
     """
-    Read labelled pairs; generic ones and those without a text are left out.
-
-    :param names: as for :func:`~parlai_q2.io.read.read_records`.
-    :raises RecordError: for a record that cannot be read, or whose label is unknown.
+    Read labelled pairs; generic ones and those without a text are left out. A
+    RecordError for a record that cannot be read, or whose label is unknown.
     """
     examples, consistent, generic = [], [], 0
     for record in read_records(path, format, names):

@@ -23,10 +23,9 @@ BEFORE, HELD_OUT = 'as it was', 'calibrated, held out'
 
 def all_figures(calibrated: Calibrated, threshold: float, folder: Path) -> list[Path]:
     """
-    Draw ROC and precision-recall curves, reliability diagrams and histograms by class.
+    Draw ROC and precision-recall curves, reliability diagrams and histograms by class,
+    as PNG and SVG; ``threshold`` is the scorer's before it was calibrated.
 
-    :param threshold: the scorer's threshold before it was calibrated.
-    :return: the files, PNG and SVG.
     :raises MissingPackageError: without matplotlib.
     :raises InputError: when they cannot be written.
     """

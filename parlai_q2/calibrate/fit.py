@@ -105,9 +105,8 @@ def make_pairs(
     features: Sequence[str] = (),
 ) -> Pairs:
     """
-    Labelled pairs, with features by name to fit weights to, if any.
-
-    :raises InputError: when one class has fewer than :data:`LEAST` pairs.
+    Labelled pairs, with features by name to fit weights to. An InputError when one
+    class has fewer than :data:`LEAST` pairs.
     """
     labels = np.asarray(consistent, dtype=bool)
     counts = (int(labels.sum()), int((~labels).sum()))
@@ -256,8 +255,8 @@ def even_points(
 ) -> np.ndarray:
     """
     Where logistic regressions on the scores (of probabilities, their log-odds) give
-    both classes the same probability, for each of R resamples. Where higher scores do
-    not speak for a response, all are called by the more frequent class: 0 or 1.
+    both classes the same probability, for each of R resamples; 0 or 1, for the more
+    frequent class, where higher scores do not speak for a response.
     """
     x = np.clip(values, EDGE, 1 - EDGE)
     x = np.log(x / (1 - x)) if probabilities else values
@@ -284,9 +283,8 @@ def held_out(
     pairs: Pairs, target: Target, probabilities: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Fit without each fold of passages, and apply what was fitted to it.
-
-    :return: the shifted values [N], and whether each is called consistent [N].
+    Fit without each fold of passages, and apply what was fitted to it: the shifted
+    values [N], and whether each is called consistent [N].
     """
     fold = assign_folds(pairs.passages, FOLDS)
     values, called = pairs.values.copy(), np.zeros(len(fold), dtype=bool)
@@ -349,9 +347,8 @@ def fit(x: np.ndarray, y: np.ndarray, weight: np.ndarray, ridge: float) -> Fit:
 
 def assign_folds(passages: np.ndarray, count: int) -> np.ndarray:
     """
-    The fold of each example, numbers below ``count`` [B]. Examples of one passage, such
-    as a response and the wrong one made from it, share one; the folds have nearly the
-    same number of passages.
+    The fold of each example [B], below ``count``. Examples of one passage share one;
+    the folds have nearly the same number of passages.
     """
     different, of_each = np.unique(passages, return_inverse=True)
     order = np.random.default_rng(FOLD_SEED).permutation(len(different))

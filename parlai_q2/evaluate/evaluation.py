@@ -54,10 +54,8 @@ def score_pairs(
 
 def without_nli(q2: Measure, name: str, scorer: Scorer) -> Measure:
     """
-    Take the scores of Q2 without NLI from those of Q2, which have them as the part
-    ``q2_f1``: both ask the same questions and get the same answers.
-
-    :param scorer: Q2 without NLI, asked only for its signature and threshold.
+    The scores of Q2 without NLI (``scorer``, asked only for its signature and
+    threshold) from the part ``q2_f1`` of Q2's: both ask the same questions.
     """
     signature = str(scorer.signature)
     by_nli = scorer.signature.settings.get('f1_fallback') == 'nli'
@@ -107,10 +105,7 @@ class Evaluation:
     _levels: dict[Any, Metrics] = field(default_factory=dict, compare=False, repr=False)
 
     def notes_on_fit(self) -> list[str]:
-        """
-        Notes on scorers that were fitted on these very responses, or whose settings
-        were chosen on them.
-        """
+        """Notes on scorers that were fitted or set up on these very responses."""
         if not self.annotated.fitted_on:
             return []
         signatures = [(m.name, Signature.from_text(m.signature)) for m in self.measures]
@@ -153,10 +148,7 @@ class Evaluation:
     def level(
         self, measure: Measure, responses: Sequence[AnnotatedResponse]
     ) -> Metrics:
-        """
-        A measure's metrics over responses of the set. They are computed once and shared
-        by all tables and figures.
-        """
+        """A measure's metrics over responses of the set, computed once."""
         # The set keeps its responses alive, so their ids cannot be reused.
         key = measure.name, tuple(id(response) for response in responses)
         if key not in self._levels:
@@ -168,11 +160,7 @@ class Evaluation:
     def mean(
         self, measure: Measure, responses: Sequence[Scored], part: str | None = None
     ) -> Interval | None:
-        """
-        A measure's mean over the responses that it has scored.
-
-        :return: None where it has scored none of them.
-        """
+        """A measure's mean over the responses that it has scored; None for none."""
         scored = [r for r in responses if r in measure]
         values = measure.values(scored, part)
         if not len(values):

@@ -73,12 +73,7 @@ MOST_MADE_UP = 50.0
 
 
 class Drawn:
-    """
-    The figures of a set, each written as soon as it is drawn.
-
-    :param evaluation: the set with its scores.
-    :param folder: where the files go; their names begin with that of the set.
-    """
+    """The figures of a set, each written as soon as it is drawn."""
 
     def __init__(self, evaluation: Evaluation, folder: Path):
         self.evaluation = evaluation
@@ -361,9 +356,8 @@ def _differences(measure: Measure, pools: Sequence[AnnotatedPool]) -> list[float
 
 def all_figures(evaluation: Evaluation, folder: Path) -> list[Path]:
     """
-    Draw each figure that the set has the data for, each written whole or not at all.
+    Draw each figure that the set has the data for, as PNG and SVG.
 
-    :return: the files, PNG and SVG.
     :raises MissingPackageError: without matplotlib.
     :raises InputError: when they cannot be written.
     """

@@ -36,10 +36,7 @@ CLASS_OF = {
 
 
 class View(Word):
-    """
-    The views of a task, by its teachers' names. All show the same annotated responses,
-    so that these names select nothing.
-    """
+    """The views of a task, by its teachers' names, which select nothing."""
 
     DEFAULT = 'default'
     ANNOTATED = 'annotated'
@@ -67,9 +64,7 @@ def read_set(
     :param task: a task with the words that select a part, e.g. ``begin:wow``, also as
         ``q2:begin:wow``; or a file (see :func:`read_file`).
     :param datapath: ParlAI's folder of data; empty for :func:`default_datapath`.
-    :param names: as for :func:`~parlai_q2.io.read.read_records`, for a file.
-    :raises UnknownNameError: for a task without an annotated set; the message names the
-        nearest.
+    :raises UnknownNameError: for a task without an annotated set.
     :raises TaskDataError: when its files are missing and cannot be fetched.
     """
     task = task.strip()
@@ -97,9 +92,7 @@ def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
     :param path: records of ``knowledge`` and ``response`` with a ``label``
         (:func:`~parlai_q2.text.class_map.read_finding`) or a ``human_score``, or both;
         and ``corpus``, ``system`` and ``dialogue`` where they are known.
-    :param names: as for :func:`~parlai_q2.io.read.read_records`.
-    :raises InputError: when the file cannot be read.
-    :raises RecordError: for a record that is not of this form.
+    :raises InputError: when the file cannot be read, or a record is not of this form.
     """
     responses = []
     for record, example in read_valid(path, names):

@@ -36,12 +36,11 @@ def class_metrics(
     weights: 'np.ndarray', truth: 'np.ndarray', called: 'np.ndarray'
 ) -> 'np.ndarray':
     """
-    Precision, recall and F1 of one class.
+    Precision, recall and F1 of one class, (3, R); 0 where there is nothing to divide
+    by.
 
     :param weights: (R, n), how often each response counts.
-    :param truth: n booleans, whether the annotators gave it to a response.
-    :param called: n booleans, whether the scorer did.
-    :return: (3, R); 0 where there is nothing to divide by.
+    :param truth: n booleans of the annotators, and ``called`` those of the scorer.
     """
     import numpy as np
 
@@ -54,13 +53,10 @@ def threshold_metrics(
     weights: 'np.ndarray', scores: 'np.ndarray', consistent: 'np.ndarray', at: float
 ) -> 'np.ndarray':
     """
-    :data:`CLASS_METRICS` of R resamples.
+    Make :data:`CLASS_METRICS`, (R, 7), of R resamples with weights (R, n). Those of a
+    class are NaN in a resample without annotated responses of that class.
 
-    :param weights: (R, n), how often each response counts.
     :param scores: n scores; one of at most ``at`` is inconsistent.
-    :param consistent: n booleans, whether the annotators found a response consistent.
-    :return: (R, 7); the metrics of a class are NaN in a resample without annotated
-        responses of that class.
     """
     import numpy as np
 
@@ -78,10 +74,7 @@ MACRO = (*CLASSES, 'macro_precision', 'macro_recall', 'macro')
 
 
 def predicted_class(score: Score, threshold: float) -> str:
-    """
-    The class that a score predicts, one of the three; a value of at most the threshold
-    predicts ``inconsistent``.
-    """
+    """The class, one of three, that a score predicts at a threshold."""
     if score.label in UNVERIFIABLE:
         return Label.GENERIC
     return label_of(score.value, threshold)
@@ -89,8 +82,8 @@ def predicted_class(score: Score, threshold: float) -> str:
 
 def nli_class(score: Score) -> str | None:
     """
-    The class that BEGIN's paper gives to the likeliest class of an NLI model: neutral
-    means generic. None for a score without class probabilities.
+    BEGIN's class of an NLI model's likeliest one: neutral means generic. None for a
+    score without class probabilities.
     """
     if not has_findings(score):
         return None
@@ -106,11 +99,8 @@ def macro_metrics(
     weights: 'np.ndarray', truth: Sequence[str], predicted: Sequence[str]
 ) -> 'np.ndarray':
     """
-    :data:`MACRO`, (R, 6), of R resamples.
-
-    :param weights: (R, n), how often each response counts.
-    :param truth: n classes, from the annotators.
-    :param predicted: n classes, from the scorer.
+    :data:`MACRO`, (R, 6), of R resamples with weights (R, n), from n true and n
+    predicted classes.
     """
     import numpy as np
 
@@ -144,11 +134,9 @@ def correlation(
     groups: Sequence[Hashable] | None = None,
 ) -> Correlation:
     """
-    Correlate n scores with n ratings on any scale.
-
-    :param groups: as for :func:`parlai_q2.intervals.intervals`.
-    :return: both coefficients, each None where it is undefined: for fewer than two
-        responses, or where all scores or all ratings are equal.
+    Correlate n scores with n ratings on any scale; ``groups`` as for
+    :func:`parlai_q2.intervals.intervals`. A coefficient is None for fewer than two
+    responses, or where all scores or all ratings are equal.
     """
     import numpy as np
     from scipy.stats import pearsonr, rankdata, spearmanr
@@ -217,9 +205,7 @@ def response_level(
 
 def _metrics(measure: Measure, scored: Sequence[AnnotatedResponse]) -> 'Statistic':
     """
-    A function that computes :data:`CLASS_METRICS` and :data:`RANKED` for resamples.
-
-    :param scored: responses of the two classes that have a score.
+    A function that computes :data:`CLASS_METRICS` and :data:`RANKED` of resamples.
     """
     import numpy as np
 
@@ -247,13 +233,14 @@ def three_way(
     by_nli: bool = False,
 ) -> Metrics | None:
     """
-    How well a scorer tells BEGIN's three classes apart (Dziri et al. 2022, Table 2).
+    How well a scorer tells BEGIN's three classes apart (Dziri et al. 2022, Table 2), by
+    the names of :data:`MACRO`.
 
-    :param by_nli: take the classes as the paper does for NLI models: the likeliest
-        class, where neutral means generic. Otherwise a response is generic if the
-        scorer calls it generic or not verifiable.
-    :return: by the names of :data:`~parlai_q2.evaluate.levels.MACRO`; None for a
-        scorer of two classes or, with ``by_nli``, without class probabilities.
+    :param by_nli: take the classes as the paper does for NLI models: the likeliest one,
+        where neutral means generic. Otherwise a response is generic if the scorer calls
+        it generic or not verifiable.
+    :return: None for a scorer of two classes or, with ``by_nli``, without
+        probabilities.
     """
     scored = [r for r in measure.select_scored(responses) if r.label in CLASSES]
     called = [measure.score(r) for r in scored]
@@ -313,11 +300,11 @@ def system_level(
     of two systems responded inconsistently. Each simulated system takes the
     inconsistent response in its share of them, chosen anew and without replacement, and
     the consistent response in the others; its score is the mean over its responses.
-    Spearman's rho compares the scores with the quality of the systems. Unlike there, a
-    seed decides all draws, and every scorer gets the same ones.
+    Spearman's rho compares the scores with the quality of the systems. Unlike there,
+    every scorer gets the same draws.
 
-    :param consistent: for each context, the score of its consistent response.
-    :param inconsistent: for each context, the score of its inconsistent response.
+    :param consistent: for each context, the score of its consistent response, and
+        ``inconsistent`` that of the other.
     :param responses: responses in each simulated system.
     :raises ValueError: when there are no contexts, or the two lengths differ.
     """
@@ -349,10 +336,8 @@ def system_level(
 
 def spearman_with_quality(scores: 'np.ndarray') -> 'np.ndarray':
     """
-    Spearman's rho between scores and descending quality, row by row.
-
-    :param scores: (R, P), the scores of P systems, best first.
-    :return: R values; NaN where all scores of a row are equal.
+    Spearman's rho, [R], of the scores (R, P) of P systems, best first, with their
+    quality; NaN where all scores of a row are equal.
     """
     import numpy as np
     from scipy.stats import rankdata

@@ -74,7 +74,7 @@ class Measure:
 
 def likeliest(score: Score) -> str | None:
     """
-    The likeliest class of a response that states something: generic is left out. None
+    The likeliest class of a response that states something (generic is left out); None
     for a score without class probabilities.
     """
     if not has_findings(score):
@@ -86,9 +86,7 @@ def likeliest(score: Score) -> str | None:
 def by_likeliest_class(measure: Measure) -> Measure | None:
     """
     A measure that calls a response consistent where entailment is the likeliest class,
-    as the papers do before they merge the others. Generic is left out.
-
-    :return: None where scores have no class probabilities.
+    as the papers do before they merge the others; None without class probabilities.
     """
     if not measure.scores or not all(map(has_findings, measure.scores.values())):
         return None
@@ -102,10 +100,7 @@ def by_likeliest_class(measure: Measure) -> Measure | None:
 
 
 def passages(responses: Sequence[Scored]) -> list[str]:
-    """
-    A key for each response's passage of knowledge. The bootstrap draws the responses of
-    one passage together.
-    """
+    """A key of each response's passage: the bootstrap draws those of one together."""
     return [passage_key(_pair(r)[0]) for r in responses]
 
 
@@ -199,9 +194,7 @@ def number_in(
     fields: Mapping[str, object], key: str, path: Path, line: int
 ) -> float | None:
     """
-    The number in a field of a record; None where there is none.
-
-    :raises RecordError: when the field holds anything else.
+    The number in a field of a record; None for none. A RecordError for anything else.
     """
     cell = fields.get(key)
     if str(cell).strip().lower() in MISSING:

@@ -43,11 +43,8 @@ def is_wrong(response: AnnotatedResponse) -> bool | None:
 @dataclass(frozen=True)
 class AnnotatedPool:
     """
-    At least two responses of which one can be chosen.
-
-    :param corpus: where they come from, or empty.
-    :param responses: in the order of the set.
-    :param wrong: for each, whether it should not be chosen.
+    At least two responses of which one can be chosen, in the order of the set, and for
+    each whether it should not be.
     """
 
     corpus: str
@@ -62,10 +59,9 @@ class AnnotatedPool:
 
 def group_pools(responses: Sequence[AnnotatedResponse]) -> list[AnnotatedPool]:
     """
-    Group responses to the same knowledge; in a set that has whole conversations, to the
-    same conversation and knowledge. Responses that nobody judged are left out.
-
-    :return: the groups of at least two, in the order of their first responses.
+    Group responses to the same knowledge, at least two each; in a set that has whole
+    conversations, to the same conversation and knowledge. Those that nobody judged are
+    left out.
     """
     by_turn: dict[tuple[str, str, str], list[AnnotatedResponse]] = {}
     for response in responses:
@@ -144,12 +140,8 @@ def choices(
     seed: int = SEED,
 ) -> Choices | None:
     """
-    How well a measure chooses.
-
-    :param n: choose among n responses of each pool; smaller pools are left out. None
-        for all responses.
-    :return: None where no pool is left. A pool with a response that the measure has not
-        scored is left out.
+    How well a measure chooses among n responses of each pool (None: all of them). Pools
+    that are smaller, or not wholly scored, are left out; None where none is left.
     """
     import numpy as np
 

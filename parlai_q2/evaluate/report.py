@@ -50,10 +50,7 @@ def all_tables(evaluation: Evaluation) -> list[Table]:
 
 
 class SetReport:
-    """
-    One set with its tables, all measures, including Q2 in its other settings, and their
-    signatures, by the names that tables print.
-    """
+    """One set with its tables, all measures and their signatures."""
 
     def __init__(self, evaluation: Evaluation):
         self.evaluation = evaluation
@@ -99,11 +96,9 @@ def to_dict(reports: Sequence[SetReport]) -> JsonObject:
 
 def scores_csv(report: SetReport) -> str:
     """
-    The set as csv, with a column of scores for each measure.
-
-    Its columns can be read back as scores made elsewhere. Responses to contexts that
-    several systems answered come last where they are not in the set; the column ``use``
-    distinguishes them.
+    The set as csv, with a column of scores for each measure, which can be read back.
+    Responses to contexts that several systems answered come last where they are not in
+    the set; the column ``use`` distinguishes them.
     """
     fields = ('knowledge', 'response', 'label', 'corpus', 'system')
     lines = [_csv_line([*fields, 'use', *(m.name for m in report.measures)])]
@@ -134,10 +129,8 @@ def _csv_line(cells: Sequence[str]) -> str:
 
 def write_report(reports: Sequence[SetReport], folder: Path) -> list[Path]:
     """
-    Write everything but the figures, each file completely or not at all.
+    Write everything but the figures into a folder, each file completely or not at all.
 
-    :param folder: where to write; created if it does not exist.
-    :return: the files.
     :raises InputError: when a file cannot be written.
     """
     texts = {

@@ -138,11 +138,8 @@ def contrasts(crossed: Sequence[Sequence[AnnotatedResponse]]) -> list[Contrast]:
 
 def sampled(annotated: AnnotatedSet, count: int, seed: int) -> AnnotatedSet:
     """
-    Sample responses, and the same number of contexts that several systems answered.
-
-    :param count: how many to draw. A negative number, or one not below the number of
-        responses, gives the whole set.
-    :return: a set with the same name, and a title that says it is a sample.
+    Sample ``count`` responses, and as many contexts that several systems answered. A
+    negative count, or one not below the number of responses, gives the whole set.
     """
     if count < 0 or count >= len(annotated.responses):
         return annotated
@@ -171,12 +168,9 @@ def density_groups(
     responses: Sequence[AnnotatedResponse],
 ) -> tuple[dict[str, list[AnnotatedResponse]], tuple[float, float]]:
     """
-    Split a set at the terciles of its density.
-
-    :param responses: the responses of all classes; may be empty.
-    :return: the responses by group, and the two densities at which the groups are cut.
-        A density equal to a cut belongs to the group below it. Responses of equal
-        density stay together, so the groups may differ in size.
+    Split responses at the terciles of their density: the groups, and the two cuts.
+    Those of equal density stay together, and one equal to a cut belongs to the group
+    below it.
     """
     import numpy as np
 
@@ -200,10 +194,8 @@ def same_dialogue(
     seed: int,
 ) -> list[Pair]:
     """
-    Pair each response with the knowledge of another turn of its dialogue.
-
-    :return: (knowledge, response) for each response whose dialogue is known and has,
-        among ``others``, another turn with different knowledge.
+    Pair each response with the knowledge of another turn of its dialogue, if that is
+    known and has one among the sources.
     """
     by_dialogue: dict[str, dict[str, set[str]]] = {}
     for source in sources:
@@ -228,12 +220,8 @@ def random_dialogue(
     seed: int,
 ) -> list[Pair]:
     """
-    Pair each response with the knowledge of another dialogue.
-
-    :param sources: where the knowledge is taken from. Where a dialogue is unknown, any
-        different knowledge counts as another dialogue's.
-    :return: (knowledge, response); responses for which there is no other knowledge are
-        left out.
+    Pair each response with the knowledge of another dialogue, or with any other where a
+    dialogue is unknown. Those for which there is none are left out.
     """
     knowledge_pool = sorted({(other.knowledge, other.dialogue) for other in sources})
     rng = random.Random(f'{RANDOM_DIALOGUE} {seed}')
@@ -263,11 +251,8 @@ def random_sample(
     annotated: AnnotatedSet, system: str, seed: int
 ) -> list[AnnotatedResponse]:
     """
-    Sample responses of one system, of either class, to contexts that were annotated for
-    all systems.
-
-    :return: at most :data:`SAMPLE` responses; none where no context was annotated for
-        several systems.
+    Sample at most :data:`SAMPLE` responses of one system to contexts that were
+    annotated for all systems.
     """
     candidates = [r for r in annotated.crossed_responses if r.system == system]
     rng = random.Random(f'{RANDOM} {system} {seed}')
@@ -315,14 +300,9 @@ def narrow_words(
 ) -> list[str]:
     """
     Combine the words of a teacher that shows only part of its task with those of a task
-    string, which may narrow that part further.
+    string, which may narrow that part further: the fixed words of those ``groups`` that
+    the task string does not mention, then its own.
 
-    :param teacher: the teacher's class, for the error message.
-    :param fixed: the teacher's own words.
-    :param words: the words of the task string.
-    :param groups: what can be selected, e.g. ``corpus``, and the words for it.
-    :return: the fixed words of those groups that the task string does not mention,
-        followed by the words of the task string.
     :raises ConfigError: when the task string has a word of a group that the teacher
         restricts to other words, since it would widen the part.
     """
@@ -349,15 +329,11 @@ def select_words(
     aliases: Mapping[str, Sequence[str]] = {},
 ) -> dict[str, list[str]]:
     """
-    Sort words by what they select.
+    Sort words, in any order and case, by what they select.
 
-    :param words: the words, in any order and case.
     :param groups: what can be selected, e.g. ``part``, and the words for it.
-    :param aliases: as for :func:`expand_aliases`.
-    :return: for each group, those of its words that were given, in the group's order;
-        empty if none was.
-    :raises UnknownNameError: for a word of no group; the message suggests the nearest
-        word.
+    :return: for each group, those of its words that were given, in the group's order.
+    :raises UnknownNameError: for a word of no group.
     """
     vocabulary = [*chain.from_iterable(groups.values())]
     expanded = expand_aliases(words, aliases)

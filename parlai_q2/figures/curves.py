@@ -25,13 +25,9 @@ Point = tuple[float, float]
 @dataclass(frozen=True)
 class Ranked:
     """
-    Scores of annotated responses.
-
-    :param name: whose they are.
-    :param values: [N], higher for consistent responses.
-    :param consistent: [N], whether people found each consistent; both classes occur.
-    :param threshold: a value of at most this is called inconsistent; None for none.
-    :param area: the number beside the name in the legend; None for none.
+    Scores of N annotated responses, higher for consistent ones; both classes occur. A
+    value of at most ``threshold`` is called inconsistent; ``area`` is the number in the
+    legend.
     """
 
     name: str
@@ -73,9 +69,8 @@ def draw_precision_recall(
     axes: 'Axes', curves: Sequence[Ranked], consistent: bool, title: str
 ) -> None:
     """
-    Draw how precisely one class is found. Marks show the thresholds.
-
-    :param consistent: whether the consistent responses are looked for, or the others.
+    Draw how precisely one class, the consistent or the other, is found. Marks show the
+    thresholds.
     """
     for n, curve in enumerate(curves):
         positive = curve.consistent if consistent else ~curve.consistent
@@ -145,12 +140,8 @@ BINS = 10
 
 class Bin(NamedTuple):
     """
-    The responses of one tenth of the values.
-
-    :param value: their mean value.
-    :param share: the share of them that people found consistent.
-    :param low: the lower end of the share's 95 % interval (Wilson 1927), and ``high``
-        the upper.
+    The responses of one tenth of the values: their mean value, and the share that
+    people found consistent with its 95 % interval (Wilson 1927).
     """
 
     size: int

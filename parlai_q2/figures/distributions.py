@@ -26,8 +26,6 @@ def draw_classes(
     """
     Draw how the scores of each class are spread, as shares of the class: outlines over
     light areas, so that both can be seen where they overlap.
-
-    :param by_class: the scores of each class, at least one score in all.
     """
     import numpy as np
 
@@ -53,10 +51,7 @@ def draw_densities(
 ) -> None:
     """
     Draw how dense the responses of each class are, as shares of the class, on an axis
-    that is stretched where most of them lie.
-
-    :param by_class: the densities of each class, at least 0.
-    :param cuts: densities that are marked.
+    that is stretched where most of them lie; ``cuts`` are marked.
     """
     import numpy as np
 
@@ -100,9 +95,6 @@ def draw_differences(axes: 'Axes', differences: Sequence[float], title: str) -> 
     """
     Draw how much more the chosen candidate scores than the first; pools in which the
     first is chosen are counted in words, since their bar would dwarf the others.
-
-    :param differences: one for each pool, at least one; at least 0 where the highest
-        score is chosen.
     """
     import numpy as np
 
@@ -154,11 +146,7 @@ def draw_points(
     points: Mapping[tuple[str, str], Interval],
     title: str,
 ) -> None:
-    """
-    Draw a point with its interval for each group and class.
-
-    :param points: by group and class, in [0, 1]; some may be missing.
-    """
+    """Draw a point with its interval, in [0, 1], for each group and class."""
     # The same order in all panels, whatever is missing.
     labels = {label for _, label in points}
     classes = [label for label in CLASS_COLOURS if label in labels]
@@ -192,11 +180,8 @@ def draw_heat(
     top: float = 1.0,
 ) -> None:
     """
-    Draw a map; each cell has its number and, smaller, its interval.
-
-    :param cells: by row and column; one that is missing or None stays white.
-    :param decimals: of the numbers.
-    :param top: the number of the darkest colour; white is 0.
+    Draw a map; each cell has its number and, smaller, its interval. One without stays
+    white, and ``top`` has the darkest colour.
     """
     import numpy as np
 

@@ -57,13 +57,7 @@ _STAMPS = {'png': 'Software', 'svg': 'Date'}
 
 
 def check_matplotlib() -> ModuleType:
-    """
-    Check that figures can be drawn.
-
-    :return: matplotlib.
-    :raises MissingPackageError: when it is not installed; the message has the command
-        that installs it.
-    """
+    """Matplotlib; a MissingPackageError with the command to install it."""
     return import_package('matplotlib', 'matplotlib', 'plots', 'A figure')
 
 
@@ -79,11 +73,7 @@ def line_style(n: int, size: float = 3) -> dict[str, Any]:
 
 @contextmanager
 def new_figure(height: float) -> Iterator['Figure']:
-    """
-    A figure to draw on and to save inside the context.
-
-    :param height: in inches; the width is :data:`WIDTH`.
-    """
+    """A figure of so many inches to draw on and to save inside the context."""
     with check_matplotlib().rc_context(_STYLE):
         # Without pyplot there is no window and no global state.
         from matplotlib.figure import Figure
@@ -93,9 +83,7 @@ def new_figure(height: float) -> Iterator['Figure']:
 
 def save(figure: 'Figure', folder: Path, name: str) -> list[Path]:
     """
-    Write a figure as PNG and as SVG, each whole or not at all.
-
-    :raises InputError: when they cannot be written.
+    Write a figure as PNG and as SVG, each whole or not at all; else an InputError.
     """
     written = []
     for ending, stamp in _STAMPS.items():

@@ -41,10 +41,7 @@ VIEWS = {
 
 
 class AnnotatedTaskTeacher(DialogTeacher):
-    """
-    Shows annotated turns in one view. Subclasses, such as those of
-    :func:`make_teachers`, set the attributes.
-    """
+    """Shows annotated turns in one view; subclasses set the attributes."""
 
     view: View = View.DIALOGUE
     # The classes of responses.
@@ -106,8 +103,8 @@ class AnnotatedTaskTeacher(DialogTeacher):
 
     def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
         """
-        Read the turns that the task string selects; those of a conversation are
-        consecutive.
+        The turns that the task string selects; those of a conversation follow each
+        other.
         """
         words = task_arguments(opt.get('task', ''))
         words = expand_aliases(words, getattr(self.reader, 'ALIASES', {}))
@@ -194,15 +191,13 @@ def make_teachers(
     **attributes: object,
 ) -> tuple[Any, Any, Any]:
     """
-    Make the teachers of a task, one for each view.
+    Make the dialogue, the annotated and the classification teacher of a task.
 
     :param reader: the task's module with ``read_part``, ``GROUPS`` and ``CLASSES``.
     :param module: the name of the module that the teachers are in.
-    :param folds: the reader's fold for each of ParlAI's; None where all folds show the
-        same turns.
+    :param folds: the reader's fold for each of ParlAI's; None where all show the same.
     :param mixin: scores a model's responses, in the two views that have some.
     :param attributes: further attributes of :class:`AnnotatedTaskTeacher`.
-    :return: the dialogue, the annotated and the classification teacher.
     """
     attributes = {
         'reader': reader,

@@ -47,9 +47,8 @@ class Pair(NamedTuple):
 
 def find_pair(message: Mapping[str, object]) -> Pair | None:
     """
-    The knowledge and the response that a message asks about; None without a response.
-    They are in the message's fields, or both in ``text``, where the response follows
-    the last line break.
+    The knowledge and the response that a message asks about, from its fields or both in
+    ``text``, the response after the last line break; None without a response.
     """
     text = str(message.get('text') or '').rstrip('\n')
     if 'response' in message:
@@ -102,11 +101,8 @@ def class_metrics(
     predicted: Sequence[str], true: Sequence[str], classes: Sequence[str]
 ) -> dict[str, list[Metric]]:
     """
-    The metrics of B answers.
-
-    :param predicted: B predicted classes; ``true`` has B true ones.
-    :param classes: all classes to report.
-    :return: for each metric, B values.
+    The metrics, B values each, of B predicted and B true classes; ``classes`` are all
+    to report.
     """
     metrics: dict[str, list[Metric]] = {}
     f1s: dict[str, list[ClassificationF1Metric]] = {}

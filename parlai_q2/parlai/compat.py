@@ -38,9 +38,7 @@ def apply() -> None:
 def bridge_pkg_resources() -> None:
     """
     Import ``parlai.core.opt`` even if setuptools (>= 81) has no ``pkg_resources``. The
-    stand-in exists only during that import, so that no other package mistakes it for
-    the whole. If the real one exists, its deprecation warning is hidden, since no user
-    of ParlAI can act on it.
+    stand-in is there only during that import; the real one's warning is hidden.
     """
     missing = importlib.util.find_spec('pkg_resources') is None
     if missing:
@@ -155,10 +153,10 @@ def bridge_checkpoints() -> None:
 
 def checkpoint_globals() -> list[Any]:
     """
-    The types in ParlAI's checkpoints besides tensors and Python's own types: numpy's
-    floating-point scalars (for a learning rate that a schedule computed), under the
-    names of numpy 1 and 2, and the namespace in which fairseq keeps its options.
-    Constructing these runs no code that a file could choose.
+    The types in ParlAI's checkpoints besides tensors and Python's own: numpy's
+    floating-point scalars (a learning rate), under the names of numpy 1 and 2, and
+    fairseq's namespace of options. Constructing these runs no code that a file could
+    choose.
     """
     import numpy as np
 
@@ -175,9 +173,8 @@ def checkpoint_globals() -> list[Any]:
 
 def bridge_hugging_face_dictionary() -> None:
     """
-    Let ParlAI's T5 read with the tokenizers of current transformers, which reject
-    ``pad_to_max_length``; it was False, the default. Call this after such an agent has
-    been imported; importing it takes seconds.
+    Let ParlAI's T5, once it is imported, read with the tokenizers of current
+    transformers, which reject ``pad_to_max_length`` (it was False, the default).
     """
     module: Any = sys.modules.get('parlai.agents.hugging_face.dict')
     if module is None:

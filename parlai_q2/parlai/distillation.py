@@ -38,12 +38,9 @@ def replies(
     agent: Agent, episodes: Iterable[Episode], batchsize: int
 ) -> Iterator[list[Message]]:
     """
-    Let a model reply to the turns of a task. The history of each turn is what people
-    said; the model's own replies are not part of it.
-
-    :param episodes: lists of messages with ``labels``.
-    :param batchsize: number of conversations at a time, at least 1.
-    :return: for each episode, in order, one reply for each turn.
+    Let a model reply to the turns of a task, ``batchsize`` conversations at a time: for
+    each episode, in order, one reply for each turn. The history of a turn is what
+    people said, not the model.
     """
     clones: list[Agent] = []
     stream = iter(episodes)
@@ -81,10 +78,9 @@ def _ask(episode: Episode, turn: int) -> Message:
 
 def reply_record(reply: JsonObject) -> JsonObject:
     """
-    The parts of a model's message that are stored, as JSON-safe values.
-
-    :return: ``text``; ``knowledge``, None if the reply was not reranked; and whether
-        the model ``abstained``: it gave that text instead of the chosen candidate.
+    The parts of a model's message that are stored, JSON-safe: ``text``; ``knowledge``,
+    None if the reply was not reranked; and whether the model ``abstained``, giving that
+    text instead of the chosen candidate.
     """
     text = str(reply.get('text') or '')
     chosen = [row['text'] for row in reply.get('rerank') or [] if row['chosen']]
@@ -103,12 +99,8 @@ def judge_replies(
     source: KnowledgeSource = MESSAGES,
 ) -> Iterator[JudgedEpisode]:
     """
-    Judge a model's replies.
-
-    :param records: for each episode, one reply for each turn, as :func:`reply_record`
-        returned it.
-    :param source: where knowledge comes from besides the messages.
-    :return: one episode for each reply, since its history is what people said.
+    Judge a model's replies, as :func:`reply_record` returned them: one episode for each
+    reply, since its history is what people said.
     """
     waiting: deque[JsonMapping] = deque()
 

@@ -38,7 +38,6 @@ def evaluate_in_processes(opt: Opt) -> Report:
     """
     Evaluate in ``--distributed-world-size`` processes; if one fails, the others end.
 
-    :return: the report over all processes.
     :raises ConfigError: when the number of processes is missing or below 1, or the data
         are for training.
     :raises WorkerError: when a process fails or is killed.
@@ -61,11 +60,7 @@ def evaluate_in_processes(opt: Opt) -> Report:
 
 
 def merge_reports(opt: Opt, shares: list[list[Report]]) -> Report:
-    """
-    One report of those of all processes.
-
-    :param shares: for each process, the report of each task.
-    """
+    """One report of those of all processes, each with one of each task."""
     tasks = opt['task'].split(',')
     merged = [aggregate_unnamed_reports(reports) for reports in zip(*shares)]
     report: Report = aggregate_named_reports(
@@ -95,12 +90,7 @@ def _evaluate_shares(opt: Opt, size: int) -> list[list[Report]]:
 
 
 def evaluate_share(opt: Opt, rank: int, size: int) -> list[Report]:
-    """
-    Evaluate a share of each task, in a process that does nothing else.
-
-    :param rank: the share's number, below ``size``.
-    :return: a report for each task.
-    """
+    """A report of a share of each task, in a process that does nothing else."""
     register()
     share_episodes(rank, size)
     device: dict[str, Any] = {'no_cuda': True, 'gpu': -1}

@@ -48,10 +48,8 @@ def add_filter_options(
     parser: ParlaiParser, default: str = Fate.KEEP, prefix: str = ''
 ) -> None:
     """
-    Add the options for what is kept, besides the threshold of the scorer that chooses.
-
-    :param default: whether to keep or drop turns that cannot be judged, by default.
-    :param prefix: put before each option's name, to avoid clashes with other options.
+    Add the options for what is kept, with a prefix, besides the threshold of the scorer
+    that chooses; ``default`` is for turns that cannot be judged.
     """
     group = parser.add_argument_group('Labels to keep')
     for name, what in (
@@ -79,11 +77,9 @@ def policy_from_opt(
     opt: Options, threshold: float, role: Role, prefix: str = ''
 ) -> Policy:
     """
-    The policy that the options of :func:`add_filter_options` ask for.
-
-    :param threshold: that of the role's scorer, unless the options give another.
-    :param role: a label is kept if its score is above this role's threshold.
-    :raises ConfigError: when the threshold is out of range.
+    The policy that the options of :func:`add_filter_options` ask for: a label is kept
+    if its score is above the role's threshold, by default the scorer's. A ConfigError
+    when it is out of range.
     """
     prefix = prefix.replace('-', '_')
     names = ('generic', 'unverifiable', 'no_knowledge')
@@ -97,11 +93,7 @@ def policy_from_opt(
 @dataclass(frozen=True)
 class Judge:
     """
-    Who judged, for the files and messages.
-
-    :param name: the scorer's.
-    :param signature: the scorer's, in full.
-    :param reuse: what it found in the score cache; None without one.
+    The scorer that judged: its name, its signature, and what it found in the cache.
     """
 
     name: str
@@ -120,12 +112,11 @@ def conversation_file(
     path: Path, opt: Options, signature: str
 ) -> Iterator[Callable[[Iterable[JsonMapping]], None]]:
     """
-    Write a file of conversations, with ParlAI's metadata beside it. It gets its name
-    when the context ends; after an error nothing is left of it.
+    Write a file of conversations, with ParlAI's metadata beside it, by the function
+    that it gives. The file gets its name when the context ends; after an error nothing
+    is left.
 
     :param path: the file, ending in ``.jsonl``. For a link, the target is written.
-    :param opt: the options of the run, for the metadata.
-    :return: a function that writes conversations.
     :raises InputError: when the name has another ending, the file cannot be written, or
         another run is writing it.
     """
@@ -188,7 +179,6 @@ def write_filtered(
     :param outfile: receives the conversations that are kept. Beside it,
         ``<name>.dropped.jsonl`` receives those that are dropped, and
         ``<name>.summary.json`` and ``<name>.summary.txt`` the summary.
-    :param opt: the options of the run, for the files' metadata.
     :param total: number of turns, for the estimated time left; None if unknown.
     :return: the summary.
     :raises InputError: when a file cannot be written.

@@ -36,10 +36,9 @@ CONTEXT = 'generator_context'
 
 class Searches(enum.Flag):
     """
-    The searches that a generator runs for one example.
-
-    ``FIRST`` is the first strategy (one reply, if the generator is a server), and
-    ``REST`` all others. Without knowledge to choose by, the first is enough.
+    The searches that a generator runs for one example: the first strategy (one reply,
+    if it is a server) and all others. Without knowledge to choose by, the first is
+    enough.
     """
 
     NONE = 0
@@ -60,8 +59,8 @@ class CandidateFinder:
     @property
     def empty_candidate(self) -> Candidate:
         """
-        The candidate of an example for which the generator found no text. Its
-        ``source`` has the form that the generator expects of a finished search.
+        The candidate of an example without any text, with the ``source`` of a finished
+        search.
         """
         return Candidate('', source=('', 0.0))
 
@@ -143,7 +142,7 @@ class GroundedHistory(History):
     def turns(self, with_knowledge: bool) -> list[str]:
         """
         The turns, oldest first, with or without the knowledge that a task wrote into
-        their texts. The newest turn ends with ParlAI's ``temp_history``.
+        their texts. The newest ends with ParlAI's ``temp_history``.
         """
         turns: list[str] = self.history_strings[:]
         if turns and self.temp_history is not None:

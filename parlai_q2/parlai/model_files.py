@@ -33,7 +33,7 @@ NO_MODEL_FILE = 'model_file unset but model has a `load` function.'
 def expect_no_model_file(opt: Options) -> None:
     """
     Keep ParlAI from warning that ``--model-file`` is missing where an agent has its
-    model from elsewhere: one that ships, a folder, or a server.
+    model from elsewhere.
     """
     if not opt.get('model_file'):
         logging.logger.addFilter(_is_about_something_else)
@@ -45,10 +45,8 @@ def _is_about_something_else(record: LogRecord) -> bool:
 
 def saved_opt(opt: Options, option: str) -> str | None:
     """
-    The file with the options that a model was trained with, if it exists.
-
-    :param opt: ParlAI options.
-    :param option: the option that names the model: ``model_file`` or ``init_model``.
+    The file with the options that the model of an option (``model_file`` or
+    ``init_model``) was trained with; None if there is none.
     """
     if not opt.get(option):
         return None
@@ -58,8 +56,8 @@ def saved_opt(opt: Options, option: str) -> str | None:
 
 def saved_folder(opt: Options) -> Path | None:
     """
-    The folder beside the model file that ParlAI will load, if it exists. As in ParlAI,
-    ``model_file`` takes precedence over ``init_model``.
+    The folder beside the model file that ParlAI will load, if it exists; ``model_file``
+    comes before ``init_model``.
     """
     for name in ('model_file', 'init_model'):
         path = opt.get(name)
@@ -71,9 +69,7 @@ def saved_folder(opt: Options) -> Path | None:
 
 def read_options(path: str) -> JsonObject:
     """
-    The options in an option file (``.opt``).
-
-    :raises ConfigError: when the file is not a JSON object.
+    The options in an option file (``.opt``); a ConfigError if it is no JSON object.
     """
     try:
         with PathManager.open(path, 'r', encoding='utf-8') as stream:
@@ -128,10 +124,7 @@ class WeightsOnly:
 
 
 def readable(message: Message) -> Message:
-    """
-    The message, or a mended copy if it has lone surrogates, which terminals and JSON
-    can send but tokenizers reject.
-    """
+    """The message, mended if it has lone surrogates, which tokenizers reject."""
     other = {
         name: mended
         for name, value in message.items()

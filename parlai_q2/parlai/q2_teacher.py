@@ -71,8 +71,7 @@ CIRCULAR_WARNING = (
 
 def metric_name(scorer: str) -> str:
     """
-    The name under which a scorer's value is reported: its own, or ``knowledge_<name>``
-    if ParlAI has a metric of that name.
+    The name of a scorer's metric: ``knowledge_<name>`` if ParlAI has one of its name.
     """
     return f'knowledge_{scorer}' if scorer in PARLAI_METRICS else scorer
 
@@ -114,17 +113,15 @@ class _Nothing(GlobalAverageMetric):
 
 def of_nothing() -> GlobalAverageMetric:
     """
-    A metric for which no turn has a value. It is reported as 0, because train_model
-    fails at a validation without its ``--validation-metric``, but does not count in a
-    mean over tasks, nor in a sum over processes.
+    A metric for which no turn has a value: reported as 0, because train_model fails at
+    a validation without its ``--validation-metric``, but left out of means and sums.
     """
     return _Nothing(0, 0)
 
 
 def validated_by(opt: Options, names: Iterable[str]) -> str | None:
     """
-    The ``--validation-metric`` if it is one of ``names``, also as ``<task>/<name>``;
-    None if it is another.
+    The ``--validation-metric`` if it is one of ``names``, also as ``<task>/<name>``.
     """
     validation_metric = opt.get('validation_metric') or ''
     return (
@@ -138,12 +135,8 @@ def score_metrics(
     scorer: str, example: Example, score: Score, asks: bool
 ) -> dict[str, AverageMetric]:
     """
-    The metrics of one response.
-
-    :param scorer: the scorer's name on the command line.
-    :param asks: whether it asks questions.
-    :return: metrics by name. An example without knowledge or with a blank response has
-        no value to average; it only counts as unverifiable.
+    The metrics of one response, by name. An example without knowledge or with a blank
+    response has no value to average; it only counts as unverifiable.
     """
     metrics: dict[str, AverageMetric] = {
         UNVERIFIABLE: AverageMetric(int(not score.verifiable))
@@ -203,8 +196,6 @@ class ResponseQueue:
     With dynamic batching some teachers are always waiting; then the world's next call
     of ``epoch_done``, a report or a reset completes the batch.
 
-    :param scorer: the scorer; its models are loaded when it first scores.
-    :param name: the name under which its value is reported.
     :param chooser: the scorer that chose the responses; None if none did.
     """
 
@@ -225,8 +216,8 @@ class ResponseQueue:
 
     def heard(self, teacher: object) -> None:
         """
-        Record that a teacher has its response, or will get none. The last one completes
-        the batch.
+        Record that a teacher has its response, or will get none; the last completes the
+        batch.
         """
         self._speaking.discard(teacher)
         if not self._speaking:

@@ -20,8 +20,8 @@ ONCE = 'evalmode'
 
 def once(datatype: str) -> str:
     """
-    A datatype under which a teacher shows its fold once, in order: ``train:stream``
-    becomes ``train:evalmode:stream``, ``valid`` stays.
+    A datatype under which a teacher shows its fold once: ``train:evalmode`` for
+    ``train``.
     """
     fold = DatatypeHelper.fold(datatype)
     parts = [fold] + ([ONCE] if fold == 'train' else [])
@@ -31,11 +31,8 @@ def once(datatype: str) -> str:
 class TaskEpisodes:
     """
     The episodes of one task, each a list of messages as its teacher sends them, with
-    the labels in ``labels``.
-
-    :param opt: ParlAI options; ``task`` names one task.
-    :param limit: maximum number of turns; None for all. The last episode is always
-        complete, so there may be a few more turns.
+    the labels in ``labels``. With a ``limit`` of turns, the last episode is still
+    complete.
     """
 
     def __init__(self, opt: Opt, limit: int | None = None):
@@ -82,7 +79,7 @@ def digest(
 ) -> str:
     """
     The SHA-256 of all messages, in order, without the fields that are ``left_out`` and
-    without values that JSON cannot represent (images).
+    values that JSON cannot represent.
     """
     hasher = hashlib.sha256()
     for episode in episodes:

@@ -25,10 +25,7 @@ def register() -> None:
 
 def without_repo(task: str) -> str:
     """
-    A task string without the short name of its repository.
-
-    :param task: e.g. ``internal:wizard_of_wikipedia:generator``.
-    :return: e.g. ``wizard_of_wikipedia:generator``.
+    ``wizard_of_wikipedia:generator`` for ``internal:wizard_of_wikipedia:generator``.
     """
     task = task.strip()
     for prefix in REGISTERED_REPOS:
@@ -39,10 +36,8 @@ def without_repo(task: str) -> str:
 
 def task_arguments(task: str) -> list[str]:
     """
-    The words of a task string after the task and the teacher.
-
-    :param task: e.g. ``q2_wow:annotated:dodeca``, or a dotted name.
-    :return: e.g. ``['dodeca']``; flags such as ``threshold=0.3`` are left out.
+    The words after task and teacher: ``['dodeca']`` for ``q2_wow:annotated:dodeca``;
+    flags such as ``threshold=0.3`` are left out.
     """
     parts = [p for p in without_repo(task).split(':') if '=' not in p]
     return [p for p in parts[2:] if p]

@@ -73,13 +73,9 @@ def swap_entity(
     draw: random.Random,
 ) -> EntitySwap | None:
     """
-    Replace an entity that texts share with a response.
-
-    :param entities: the entities in the texts.
-    :param response: the response, which stays as it is.
-    :param index: the conversation's entities, from :func:`index_entities`.
-    :param draw: chooses the entity and its replacement.
-    :return: the changed texts; None where no entity is shared, or none can be replaced.
+    Replace an entity that texts share with a response by another of the conversation's
+    ``index`` (:func:`index_entities`); ``draw`` chooses both. None where no entity is
+    shared, or none can be replaced.
     """
     choices: dict[str, tuple[Entity, list[Entity]]] = {}
     for entity in entities:
@@ -113,8 +109,8 @@ def replacements(
 
 def may_be_same(entity: Entity, other: Entity) -> bool:
     """
-    Whether two names may mean the same thing. One may be a part of the other
-    ("Marley"), its plural or its initials; persons may share their last name.
+    Whether two names may mean the same: a part of the other, its plural or its
+    initials, or persons with one last name.
     """
     first, second = entity.name, other.name
     if (
@@ -155,8 +151,8 @@ def occurs(name: str, text: str) -> bool:
 
 def replace_entity(text: str, old: Entity, new: Entity) -> str:
     """
-    A text with every mention of an entity replaced, together with its article ("the
-    1969 album" keeps its own), and with a capital where a sentence begins.
+    A text with every mention of an entity replaced, with its article, unless neither
+    has one, and with a capital where a sentence begins.
     """
 
     def replaced(match: 're.Match[str]') -> str:

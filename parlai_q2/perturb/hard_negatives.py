@@ -56,10 +56,8 @@ def read_grounded(pairs: Sequence[tuple[str, str]]) -> list[Grounded]:
 
 class HardNegatives:
     """
-    Makes one wrong example from each grounded one.
-
-    :param grounded: the grounded responses; entities and passages are taken from them.
-    :param seed: decides every choice.
+    Makes one wrong example from each grounded one, by entities and passages of the
+    others; the seed decides every choice.
     """
 
     def __init__(self, grounded: Sequence[Grounded], seed: int = 0):
@@ -79,9 +77,8 @@ class HardNegatives:
 
     def perturb(self, example: Grounded) -> tuple[str, str, str] | None:
         """
-        Make a wrong example by the applicable change that was made least often so far.
-
-        :return: (change, knowledge, response), or None where no change applies.
+        The change that was made least often so far, with the knowledge and response
+        that it makes; None where none applies.
         """
         for name in sorted(self.changes, key=lambda c: self.counts[c]):
             pair = self.changes[name](example)

@@ -96,10 +96,8 @@ _LAST_WORD = re.compile(r"([\w'’-]+)\s+$")
 
 class Site(NamedTuple):
     """
-    An auxiliary, with its negation if it has one, that can be changed.
-
-    :param inverted: whether it stands before its subject.
-    :param question: whether its sentence ends with a question mark.
+    An auxiliary, with its negation if it has one, that can be changed; ``inverted`` if
+    it stands before its subject, ``question`` if its sentence ends with "?".
     """
 
     span: tuple[int, int]

@@ -19,10 +19,7 @@ USER = 'WordNet'
 @lru_cache(maxsize=1)
 def wordnet() -> Any:
     """
-    NLTK's WordNet.
-
-    :raises MissingPackageError: without NLTK.
-    :raises InputError: without WordNet's files; the message has the command.
+    NLTK's WordNet; a MissingPackageError without NLTK, an InputError without its files.
     """
     import_package('nltk', 'nltk', 'wordnet', USER)
     from nltk.corpus import wordnet as corpus
@@ -44,10 +41,8 @@ def base_form(word: str, part: str) -> str | None:
 
 def antonyms(word: str, part: str) -> list[str]:
     """
-    The opposites of a word in any of its senses, the most frequent sense first.
-
-    :param word: in its base form, as in a dictionary.
-    :param part: a part of speech of :data:`PARTS`; for any other there are none.
+    The opposites of a word in its base form and any of its senses, the most frequent
+    first; none for a part of speech beyond :data:`PARTS`.
     """
     if part not in PARTS:
         return []
@@ -61,10 +56,8 @@ def antonyms(word: str, part: str) -> list[str]:
 
 def siblings(word: str, part: str) -> list[str]:
     """
-    Words of the same kind: those that share a hypernym with a word's most frequent
-    sense, in WordNet's order, without the word's synonyms.
-
-    :param word: and ``part``, as for :func:`antonyms`.
+    Words that share a hypernym with a word's most frequent sense, in WordNet's order,
+    without the word's synonyms.
     """
     if part not in PARTS:
         return []

@@ -82,11 +82,8 @@ class AdversarialRecord(NamedTuple):
 
 class Adversarial:
     """
-    Makes examples from grounded responses.
-
-    :param pairs: their (knowledge, response).
-    :param seed: decides every choice.
-    :param regenerate: writes new ends of given beginnings; needed for ``prefix``.
+    Makes examples from grounded (knowledge, response); ``regenerate``, which the kind
+    ``prefix`` needs, writes new ends of beginnings.
     """
 
     def __init__(
@@ -216,10 +213,8 @@ def is_new(knowledge: str, end: str) -> bool:
 
 def writer(folder: str, seed: int) -> Regenerate:
     """
-    A local encoder-decoder that goes on from a beginning, without any knowledge, by
-    nucleus sampling with p = 0.9.
-
-    :param folder: a folder that ``save_pretrained`` wrote, or a hub name.
+    A local encoder-decoder, a folder or hub name, that goes on from a beginning,
+    without any knowledge, by nucleus sampling with p = 0.9.
     """
     import torch
 
@@ -249,11 +244,7 @@ def writer(folder: str, seed: int) -> Regenerate:
 
 
 def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
-    """
-    Write the examples of a file.
-
-    :return: how many of each kind were made.
-    """
+    """Write the examples of a file, and return how many of each kind were made."""
     parser = argparse.ArgumentParser(description='Make BEGIN-Adversarial')
     parser.add_argument('--infile', required=True, help='records as score reads them')
     parser.add_argument('--outfile', required=True, help='JSON lines file to write')
@@ -277,10 +268,7 @@ def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
 
 def write_examples(outfile: Path, records: Sequence[Any]) -> dict[str, int]:
     """
-    Write the examples of a classifier, and print how many of each kind there are.
-
-    :param records: named tuples with a ``kind``.
-    :return: the number of each kind.
+    Write named tuples with a ``kind``; print and return how many of each there are.
     """
     lines = (json.dumps(record._asdict()) + '\n' for record in records)
     write_text(outfile, ''.join(lines))

@@ -68,11 +68,8 @@ class Answered(NamedTuple):
 
 class GeneratedRecord(NamedTuple):
     """
-    An example of a classifier.
-
-    :param kind: one of :data:`KINDS`.
-    :param before: what was changed in the generator's knowledge, and ``after`` what
-        stood there then; empty where nothing was.
+    An example of a classifier; what was changed in the generator's knowledge,
+    ``before`` and ``after``, is empty where nothing was.
     """
 
     knowledge: str
@@ -85,10 +82,7 @@ class GeneratedRecord(NamedTuple):
 
 class ReplyAgent:
     """
-    A ParlAI agent that replies.
-
-    :param opt: options that name it, as on ParlAI's command line.
-    :param temperature: of nucleus sampling; None to decode as the options say.
+    A ParlAI agent that replies, by nucleus sampling at a temperature if one is given.
     """
 
     def __init__(self, opt: Opt, temperature: float | None = None):
@@ -125,10 +119,7 @@ def build_message(turn: Turn) -> JsonObject:
 
 def read_turns(path: Path) -> list[Answered]:
     """
-    Read the records of a file that have knowledge and a response.
-
-    :raises RecordError: for one that cannot be read.
-    :raises InputError: if there is none.
+    The records of a file that have knowledge and a response; an InputError for none.
     """
     turns = []
     for record, example in read_valid(path):
@@ -158,11 +149,10 @@ class Replier(Protocol):
 
 class GeneratedExamples:
     """
-    Makes examples from turns.
+    Makes examples from turns; the seed decides every choice but the generator's own.
 
-    :param generator: replies to what has knowledge; one that replies without it is
-        ``generic``. None where no kind needs it.
-    :param seed: decides every choice but the generator's own.
+    :param generator: replies to what has knowledge; ``generic`` replies without it.
+        None where no kind needs it.
     :param arrived: whether a reply to changed knowledge must have the change.
     """
 
@@ -254,11 +244,7 @@ class GeneratedExamples:
 
 
 def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
-    """
-    Write the examples of a file.
-
-    :return: how many of each kind were made.
-    """
+    """Write the examples of a file, and return how many of each kind were made."""
     parser = ParlaiParser(True, True, 'Make BEGIN-Adversarial with a generator')
     group = parser.add_argument_group('BEGIN-Adversarial')
     group.add_argument(

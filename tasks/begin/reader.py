@@ -89,12 +89,11 @@ def read_part(
     datapath: str, words: Sequence[str] = (), fold: str = 'dev'
 ) -> list[AnnotatedResponse]:
     """
-    Read the chosen responses.
+    Read the chosen responses, one corpus after the other.
 
     :param words: corpora, systems, classes and folds; of a kind that no word names, all
         are taken.
     :param fold: the fold to read when no word names one.
-    :return: the responses, one corpus after the other.
     :raises UnknownNameError: for any other word.
     """
     chosen = select_words('begin', words, GROUPS, ALIASES)
@@ -110,12 +109,7 @@ def read_part(
 
 
 def read_file(path: Path) -> list[AnnotatedResponse]:
-    """
-    Read a tsv file.
-
-    :return: its rows, each a conversation of its own.
-    :raises RecordError: when a column is missing or a row is broken.
-    """
+    """The rows of a tsv file, each a conversation; a RecordError for a broken one."""
     responses = []
     for number, row in _rows(path):
         label = row['begin_label'].strip()

@@ -51,12 +51,9 @@ TOLERANCE = 0.05
 
 def build(opt: Opt, fold: str, seed: int = SEED) -> Path:
     """
-    Make sure that a fold is built.
+    Make sure that a fold is built, with this seed, and return its file.
 
-    :param opt: ParlAI options; ``datapath`` is read.
     :param fold: one of :data:`~parlai_q2.tasks.wizard_of_wikipedia.reader.FOLDS`.
-    :param seed: decides what is drawn. A fold with another seed is built anew.
-    :return: the fold's file.
     :raises TaskDataError: when Wizard of Wikipedia cannot be fetched or is broken, or
         the folder cannot be written.
     """
@@ -98,11 +95,9 @@ def is_built(outfile: Path, seed: int, source: Path) -> bool:
 
 def build_fold(source: Path, outfile: Path, seed: int) -> JsonObject:
     """
-    Build a fold, or go on with a build that was stopped.
+    Build a fold from a file of Wizard of Wikipedia, or go on with a build that was
+    stopped, and return its record: what determines the examples, and the counts.
 
-    :param source: a file of Wizard of Wikipedia.
-    :param outfile: the JSON lines file to write; the record is written beside it.
-    :return: the record: what determines the examples, and the counts.
     :raises RecordError: when the source is broken.
     :raises InputError: when the file cannot be written.
     """

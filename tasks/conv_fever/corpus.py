@@ -67,8 +67,8 @@ def draw_other(
     texts: Sequence[Text], text: str, episode: int, draw: random.Random
 ) -> Text | None:
     """
-    Draw another text of any other conversation, as in the paper; now and then it may
-    fit by accident. None where there is none.
+    Draw another text of any other conversation, as in the paper; it may fit by
+    accident. None where there is none.
     """
     for _ in range(TRIES if texts else 0):
         drawn = texts[draw.randrange(len(texts))]
@@ -121,7 +121,6 @@ def make_examples(
     """
     All examples of a conversation; those of one reply follow each other.
 
-    :param fold_texts: those of the whole fold.
     :param entities: the entities in each of :func:`texts_to_parse`.
     :param seed: with the reply's place, decides what is drawn.
     """
@@ -159,8 +158,7 @@ def paired(
 
 def negated(example: ConvFeverExample, seed: str) -> Iterator[ConvFeverExample]:
     """
-    The example with its reply negated, and the example with its sentence negated, where
-    that is possible.
+    The example with its reply negated, and with its sentence negated, if possible.
     """
     for perturbed in (RESPONSE, KNOWLEDGE):
         draw = _random(seed, NEGATION, perturbed)
@@ -176,11 +174,9 @@ def swapped(
     seed: str,
 ) -> Iterator[ConvFeverExample]:
     """
-    The example with an entity swapped in its context, and the example with one swapped
-    in its sentence, where that text shares an entity with the reply. The replacement in
-    the context is an entity of the context, that in the sentence one of the knowledge.
-
-    :param indexes: the conversation's entities by what they may replace an entity in.
+    The example with an entity swapped in its context, and with one swapped in its
+    sentence, where that text shares an entity with the reply. The replacement in the
+    context is an entity of the context, that in the sentence one of the knowledge.
     """
     for perturbed, texts in (
         (CONTEXT, example.context),

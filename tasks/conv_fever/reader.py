@@ -76,9 +76,8 @@ class ExampleFile:
     """
     Examples of a file that the task built, by place.
 
-    :param perturbations: the perturbations to show; empty for all.
-    :param perturbed: the changed texts to show; empty for all. Consistent examples have
-        none, and are shown if ``perturbations`` names them.
+    :param perturbations: to show, and ``perturbed``, the changed texts; empty for all.
+        Consistent examples have none, and are shown if ``perturbations`` names them.
     :param context: whether the context is shown. Otherwise an example whose context was
         perturbed is left out, since from knowledge and response it looks consistent.
     :raises RecordError: when a line is not an example.

@@ -14,14 +14,7 @@ FOLDERS = ('dnli/dialogue_nli', 'dialogue_nli', '')
 
 
 def build(datapath: str, name: str) -> Path:
-    """
-    Make sure that a file of the archive is there.
-
-    :param name: the file's name.
-    :return: its path.
-    :raises TaskDataError: when the file cannot be fetched, or the archive is not the
-        published one.
-    """
+    """The path of a file of the archive; a TaskDataError when it cannot be fetched."""
     from parlai.tasks.dialogue_nli.build import build as build_dialogue_nli
 
     folder = Path(datapath, 'dialogue_nli')

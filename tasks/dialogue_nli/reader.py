@@ -52,12 +52,11 @@ def read_part(
     datapath: str, words: Sequence[str] = (), fold: str = 'dev'
 ) -> list[AnnotatedResponse]:
     """
-    Read the chosen pairs.
+    Read the chosen pairs as responses, one set after the other.
 
     :param words: sets, classes and kinds of pairs; of a kind of word that is missing,
         all are taken.
     :param fold: the set to read when no word names one.
-    :return: the pairs as responses, one set after the other.
     :raises UnknownNameError: for any other word.
     """
     chosen = select_words('dialogue_nli', words, GROUPS)
@@ -81,12 +80,8 @@ def read_part(
 
 def read_file(path: Path) -> list[AnnotatedResponse]:
     """
-    Read one file.
-
-    :return: its pairs, each a conversation of its own. A response that agrees also
-        counts as a person's reply.
-    :raises RecordError: when the file has another format; the line is the pair's
-        number.
+    The pairs of a file, each a conversation; a response that agrees also counts as a
+    person's reply. A RecordError, with the pair's number, for another format.
     """
     return read_list(path, 'pair', 'Dialogue NLI', _turn)
 

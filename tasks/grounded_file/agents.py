@@ -55,9 +55,8 @@ class GroundedFileTeacher(JsonTeacher):
 
     def setup_data(self, path: str) -> Iterator[tuple[dict[str, Any], bool]]:
         """
-        Read the turns of the file; a bad line is named and left out.
-
-        :raises InputError: when it has none, since nothing can be trained on it.
+        Read the turns; a bad line is named and left out. An InputError when there are
+        none.
         """
         turn, bad = None, 0
         self._commands = 0

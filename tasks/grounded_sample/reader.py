@@ -26,7 +26,6 @@ def read_part(
     """
     Read the chosen turns.
 
-    :param datapath: not used, as the sample ships with the package.
     :param words: classes, names of conversations, and ``all`` for both folds.
     :param fold: ``eval`` or ``train``, where no conversation is named.
     :raises UnknownNameError: for any other word.
@@ -53,11 +52,7 @@ def read_part(
 
 
 def read_sample(path: Path = SAMPLE) -> list[AnnotatedResponse]:
-    """
-    Read a file in the format of ``sample.jsonl``.
-
-    :raises RecordError: for a line that is not such a record; it names the line.
-    """
+    """Read a file in the format of ``sample.jsonl``; a RecordError names a bad line."""
     return read_json_lines(path, 'the sample', _response)
 
 

@@ -36,13 +36,11 @@ def read_pairs(
     """
     Read a file of labelled pairs.
 
-    :param path: the file; its ending determines the format.
     :param labels: the class for each label; a pair whose label has an empty class is
         left out. None takes labels as they are.
-    :return: its pairs, in order.
     :raises TaskDataError: when the file does not exist or is empty.
     :raises RecordError: for a record that is not such a pair, or whose label is not
-        among ``labels``; it names the line.
+        among ``labels``.
     """
     if not path.is_file():
         raise TaskDataError(
@@ -63,11 +61,8 @@ def read_pairs(
 
 def parse_labels(text: str | None) -> dict[str, str] | None:
     """
-    Read ``--pairs-labels``.
-
-    :param text: ``label=class`` pairs separated by commas; None takes labels as they
-        are.
-    :raises ConfigError: when a part is not such a pair.
+    Read ``label=class`` pairs, by commas; None takes labels as they are. A ConfigError
+    for another part.
     """
     if not text:
         return None

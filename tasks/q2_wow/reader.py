@@ -68,10 +68,9 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 
 def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
     """
-    Read the chosen responses.
+    Read the chosen responses: Dodeca's before MemNet's, consistent before inconsistent.
 
     :param words: parts, in any order and case; none for the 600 responses.
-    :return: the responses: Dodeca's before MemNet's, consistent before inconsistent.
     :raises UnknownNameError: for a word that does not name a part.
     """
     chosen = select_words('q2_wow', words, GROUPS)
@@ -89,14 +88,7 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
 
 
 def read_system_file(path: Path, system: str, label: str) -> list[AnnotatedResponse]:
-    """
-    Read one system's responses of one class.
-
-    :param system: one of :data:`SYSTEMS`.
-    :param label: the class of all its responses.
-    :return: its rows, each a conversation of its own.
-    :raises RecordError: when a column is missing or a row is broken.
-    """
+    """One system's responses of one class; a RecordError for a broken row."""
     return [
         _annotated(row, row['response'], system, label)
         for _, row in read_rows(str(path), (*CONTEXT, 'response'))
@@ -105,10 +97,8 @@ def read_system_file(path: Path, system: str, label: str) -> list[AnnotatedRespo
 
 def read_cross_file(path: Path) -> list[AnnotatedResponse]:
     """
-    Read the contexts for which both systems' responses were annotated.
-
-    :return: two responses for each row, Dodeca's first.
-    :raises RecordError: when a column is missing or a row is broken.
+    The contexts for which both systems' responses were annotated: two responses for
+    each row, Dodeca's first. A RecordError for a broken row.
     """
     columns = [f'{s}_{c}' for s, c in product(SYSTEMS, ('response', 'label'))]
     responses = []

@@ -97,12 +97,11 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 
 def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
     """
-    Read the chosen responses.
+    Read the chosen responses, one file after the other. Verifiable ones that nobody
+    annotated are left out, with a warning.
 
     :param words: parts, model sizes, decodings and classes; of a kind that no word
         names, all are taken. And one of :data:`RULES`, by default the paper's.
-    :return: the responses, one file after the other. Verifiable responses that nobody
-        annotated are left out, with a warning.
     :raises UnknownNameError: for any other word.
     :raises ConfigError: for two rules.
     """
@@ -133,13 +132,11 @@ def read_file(
     path: Path, part: str, rule: str = FACTUAL_RULE
 ) -> list[AnnotatedResponse]:
     """
-    Read one file, as it was published: a factual correctness outside [0, 1], of which
-    the expert file has one, counts as missing, with a warning.
+    Read one file, each row a conversation: a factual correctness outside [0, 1], of
+    which the expert file has one, counts as missing, with a warning. A verifiable
+    response without an annotation has an empty label.
 
-    :param part: the part's name, which the responses keep.
     :param rule: what makes a response consistent, one of :data:`RULES`.
-    :return: its rows, each a conversation of its own. A verifiable response without an
-        annotation has an empty label.
     :raises RecordError: when a column is missing or a row is broken.
     """
     responses, odd = [], []
@@ -188,10 +185,8 @@ def classify_response(
     rule: str = FACTUAL_RULE,
 ) -> str:
     """
-    The class of a response.
-
-    :return: ``generic`` where there is nothing to verify; otherwise ``consistent`` or
-        ``inconsistent`` by the rule; empty where nobody said what the rule asks.
+    The class of a response: ``generic`` where there is nothing to verify, otherwise by
+    the rule; empty where nobody said what the rule asks.
     """
     if verifiable is False:
         return Label.GENERIC
@@ -206,10 +201,7 @@ def classify_response(
 
 def read_history(context: str) -> tuple[str, ...]:
     """
-    The turns so far, without the speakers' names.
-
-    :param context: ``A: ...<br>B: ...<br>``.
-    :return: the turns, oldest first.
+    The turns of ``A: ...<br>B: ...<br>``, oldest first, without the speakers' names.
     """
     turns = (turn.strip() for turn in context.split(TURN_END))
     return tuple(

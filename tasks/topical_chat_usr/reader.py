@@ -66,11 +66,8 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 
 def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
     """
-    Read the chosen responses.
-
-    :param words: systems; all of them if none is named.
-    :return: the responses; those of one context follow each other.
-    :raises UnknownNameError: for any other word.
+    The responses of the systems that words name, or all; those of one context follow
+    each other. An UnknownNameError for any other word.
     """
     chosen = select_words('topical_chat_usr', words, GROUPS)
     responses = read_file(build(datapath, [NAME]) / NAME)
@@ -84,13 +81,9 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
 
 def read_file(path: Path) -> list[AnnotatedResponse]:
     """
-    Read the file.
-
-    :return: its responses, each a conversation of its own; those to one context follow
-        each other. The label is what most annotators say of a response's use of the
-        knowledge.
-    :raises RecordError: when the file has another format; the line is the context's
-        number.
+    The responses of the file, each a conversation; those to one context follow each
+    other. The label is what most annotators say of a response's use of the knowledge. A
+    RecordError, with the context's number, for another format.
     """
     contexts = read_list(path, 'context', 'USR', _turns)
     return [*chain.from_iterable(contexts)]

@@ -43,9 +43,7 @@ GROUPS = {'class': BINARY, 'kind': tuple(KINDS), 'fold': FOLDS}
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """
     The twins of one fold (``dev``, or the one that a word names) and of the kinds that
-    words choose; each kind is a corpus.
-
-    :raises ConfigError: when words name both folds.
+    words choose; each kind is a corpus. A ConfigError for both folds.
     """
     folds = [word for word in dict.fromkeys(words) if word in FOLDS]
     if len(folds) > 1:
@@ -63,7 +61,6 @@ def read_part(
     """
     Read the chosen responses, each right one before its wrong one.
 
-    :param datapath: not used, as the sheet ships with the package.
     :param words: classes, kinds and folds, in any order; of a group that no word names,
         all are taken.
     :param fold: the fold to read when no word names one.
@@ -82,11 +79,7 @@ def read_part(
 
 
 def read_sheet(path: Path = SHEET) -> list[AnnotatedResponse]:
-    """
-    Read a file in the format of ``twins.jsonl``.
-
-    :raises RecordError: for a line that is not such a record; it names the line.
-    """
+    """Read a file in the format of ``twins.jsonl``; a RecordError names a bad line."""
     return [*chain.from_iterable(read_json_lines(path, 'twins', _twin))]
 
 

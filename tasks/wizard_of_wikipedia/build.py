@@ -25,12 +25,8 @@ FILES = (*(f'{fold}.json' for fold in FOLDS), 'data.json')
 
 def build(opt: Opt, needed: Sequence[str] = FILES) -> Path:
     """
-    Make sure that the files are there.
-
-    :param opt: ParlAI options; ``datapath`` is read.
-    :param needed: the names of those to be read.
-    :return: the folder they are in.
-    :raises TaskDataError: when they cannot be fetched; says which to place where.
+    Make sure that the needed files are there, and return their folder; a TaskDataError
+    says which to place where.
     """
     folder = Path(opt['datapath']) / 'wizard_of_wikipedia'
     cut = [name for name in FILES if not is_list(folder / name)]
@@ -57,9 +53,7 @@ def build(opt: Opt, needed: Sequence[str] = FILES) -> Path:
 
 
 def is_list(path: Path) -> bool:
-    """
-    Whether a file exists and ends as a JSON list does, so that it was not cut short.
-    """
+    """Whether a file exists and ends as a JSON list, so that it was not cut short."""
     if not path.is_file():
         return False
     with open(path, 'rb') as stream:

@@ -22,12 +22,8 @@ WIZARD = 'Wizard'
 @dataclass(frozen=True)
 class WizardTurn:
     """
-    What one person said.
-
-    :param wizard: whether it was the wizard, who is shown knowledge.
-    :param checked: the sentence that the wizard's utterance is based on; None where
-        there is none.
-    :param title: the article that the sentence comes from.
+    What one person said; the wizard is shown knowledge, and his utterance may be based
+    on the sentence ``checked`` of an article.
     """
 
     text: str
@@ -39,10 +35,8 @@ class WizardTurn:
 @dataclass(frozen=True)
 class WizardConversation:
     """
-    A conversation about one topic.
-
-    :param episode: its place in the file, from 0.
-    :param passage: the first sentences of the topic's article.
+    A conversation, with its place in the file from 0, about one topic, with the first
+    sentences of its article.
     """
 
     episode: int
@@ -53,10 +47,9 @@ class WizardConversation:
     @property
     def replies(self) -> list[int]:
         """
-        The places of the wizard's turns that are based on a sentence.
-
-        They are taken from the turns that ParlAI's own teacher shows by default. It
-        leaves out the last turn of a conversation that the wizard opened.
+        The places of the wizard's turns that are based on a sentence, among those that
+        ParlAI's own teacher shows: not the last of a conversation that the wizard
+        opened.
         """
         turns = self.turns
         if turns and turns[0].wizard:
@@ -68,11 +61,8 @@ class WizardConversation:
 
 def read_conversations(path: Path) -> list[WizardConversation]:
     """
-    Read the conversations of a file.
-
-    :param path: a file such as ``train.json``: a JSON list of conversations.
-    :raises RecordError: when the file is not such a list, is empty or cut short; it
-        gives the conversation's number instead of a line.
+    The conversations of a file such as ``train.json``; a RecordError, with the
+    conversation's number, when it is no such list, empty or cut short.
     """
     conversations = read_list(
         path, 'conversation', 'Wizard of Wikipedia', _conversation

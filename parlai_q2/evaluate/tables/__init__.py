@@ -62,12 +62,7 @@ class PaperBlock:
 
 
 def find_blocks(name: str, table: str) -> list[PaperBlock]:
-    """
-    The blocks of a table.
-
-    :param name: the name of the set, empty for one that is no paper's.
-    :param table: e.g. ``table_3``.
-    """
+    """The blocks of a table (``table_3``) of a set; none for one that is no paper's."""
     return [block for block in _blocks() if block.belongs_to(name, table)]
 
 
@@ -84,12 +79,8 @@ def merge(
     rows: Sequence[Row], blocks: Sequence[PaperBlock], keys: Sequence[str]
 ) -> tuple[list[Row], list[PaperBlock]]:
     """
-    Put a paper's rows among ours.
-
-    :param rows: ours.
-    :param blocks: those of the table.
-    :param keys: the columns that identify a row.
-    :return: all rows, and the blocks that are shown.
+    Put a paper's rows among ours, whose identifying columns are ``keys``: all rows, and
+    the blocks that are shown.
     """
     merged: list[Row] = []
     shown_blocks: list[PaperBlock] = []
@@ -152,11 +143,7 @@ DYNAMIC = '*'
 
 class Rows(list[dict[str, Cell]]):
     """
-    The rows of a table.
-
-    :param layout: the table's name in ``layouts.yaml``.
-    :param values: what the layout's texts name in braces, besides what :meth:`table`
-        is given.
+    The rows of a table, whose layout in ``layouts.yaml`` may name ``values`` in braces.
     """
 
     def __init__(self, evaluation: Evaluation, layout: str, **values: object):
@@ -183,7 +170,6 @@ class Rows(list[dict[str, Cell]]):
 
         :param heads: the headings of columns that are not headed by their keys.
         :param missing_of: the responses of which the note on missing scores tells.
-        :param values: what the layout's texts name in braces.
         """
         annotated, values = self.evaluation.annotated, {**self.values, **values}
         blocks = find_blocks(annotated.paper, self.name)

@@ -28,12 +28,9 @@ Ratings = Sequence[Sequence[float]]
 
 def fleiss_kappa(ratings: Ratings) -> float | None:
     """
-    Agreement on categories beyond chance, 1 for full agreement.
-
-    :param ratings: for each response, the categories that its annotators chose; all
-        responses have the same number of annotators, at least two.
-    :return: None without responses, where their numbers of annotators differ, or where
-        only one category was ever chosen.
+    Agreement on categories beyond chance, 1 for full agreement; of each response, those
+    that its annotators chose. None without responses, where their numbers of annotators
+    differ or are below two, or where only one category was ever chosen.
     """
     sizes = {len(unit) for unit in ratings}
     if len(sizes) != 1 or min(sizes) < 2:
@@ -49,10 +46,8 @@ def fleiss_kappa(ratings: Ratings) -> float | None:
 
 def krippendorff_alpha(ratings: Ratings) -> float | None:
     """
-    Agreement beyond chance by squared differences, 1 for full agreement.
-
-    :param ratings: for each response, its ratings; a response with one is left out.
-    :return: None where no response has two ratings, or all ratings are equal.
+    Agreement beyond chance by squared differences, 1 for full agreement. None where no
+    response has two ratings, or all ratings are equal.
     """
     units = [unit for unit in ratings if len(unit) > 1]
     values = [*chain.from_iterable(units)]
@@ -115,8 +110,8 @@ Twin = tuple[AnnotatedResponse, AnnotatedResponse]
 
 def choices_table(evaluation: Evaluation) -> Table | None:
     """
-    The share of wrong choices by corpus and scorer, over all responses of each pool;
-    and among 2, 4, 8 and 16 of them, over all corpora.
+    The share of wrong choices by corpus and scorer, over all responses of each pool and
+    among 2, 4, 8 and 16 of them.
     """
     pools = group_pools(evaluation.annotated.responses)
     corpora = sorted({pool.corpus for pool in pools if pool.corpus})

@@ -33,10 +33,7 @@ PARTS = {'bertscore': 'f1'}
 
 
 def means_table(evaluation: Evaluation) -> Table | None:
-    """
-    One row for each system and class. Where several systems answered the same contexts,
-    each system also has a row for a random sample of its responses.
-    """
+    """One row for each system and class, and for a random sample of each system."""
     labelled = evaluation.annotated.of_classes(CLASSES)
     rows, drawn = Rows(evaluation, 'table_2'), 0
     groups = by_system_and_class(evaluation.annotated, evaluation.seed)
@@ -72,8 +69,7 @@ def _means(
 
 def class_table(evaluation: Evaluation) -> Table | None:
     """
-    Precision, recall and F1 at the fixed threshold; for Rome also by the likeliest
-    class, as its classifiers.
+    Precision, recall and F1 at the threshold; for Rome also by the likeliest class.
     """
     annotated = evaluation.annotated.of_classes()
     rows = Rows(evaluation, 'table_3')
@@ -96,8 +92,8 @@ def class_table(evaluation: Evaluation) -> Table | None:
 
 def likeliest_table(evaluation: Evaluation) -> Table | None:
     """
-    The likeliest class of scorers with class probabilities, before the papers merge all
-    but entailment (Santhanam et al. 2021, Table 5).
+    The likeliest class, before all but entailment are merged (Santhanam et al. 2021,
+    Table 5).
     """
     annotated = evaluation.annotated.of_classes()
     rows = Rows(evaluation, 'likeliest')
@@ -126,10 +122,7 @@ AS_NLI = ', neutral as generic'
 
 
 def three_way_table(evaluation: Evaluation) -> Table | None:
-    """
-    F1 of the three classes, and macro precision, recall and F1 (Dziri et al. 2022,
-    Table 2).
-    """
+    """F1 of the three classes, and macro metrics (Dziri et al. 2022, Table 2)."""
     if not evaluation.annotated.of_classes([Label.GENERIC]):
         return None
     annotated = evaluation.annotated.of_classes(CLASSES)
@@ -237,10 +230,7 @@ def _grouped(
 
 
 def f1_table(evaluation: Evaluation) -> Table | None:
-    """
-    F1 of both classes by corpus, and the mean F1 of three classes in the corpora that
-    have them.
-    """
+    """F1 of both classes by corpus, and the macro F1 where there are three."""
     corpora = evaluation.annotated.groups('corpus')
     rows = Rows(evaluation, 'f1_by_corpus')
     for measure in evaluation.measures if len(corpora) > 1 else ():

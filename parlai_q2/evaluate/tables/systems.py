@@ -31,10 +31,7 @@ OWN_KNOWLEDGE, Q2 = "the response's own", 'q2'
 
 
 def systems_table(evaluation: Evaluation) -> Table | None:
-    """
-    The mean rho of each scorer that has scored all contexts of two systems; over fewer,
-    other systems would be simulated.
-    """
+    """The mean rho of each scorer that has scored all contexts of two systems."""
     rows = Rows(evaluation, 'table_4')
     crossed = contrasts(evaluation.annotated.crossed)
     responses = [*chain.from_iterable(crossed)]
@@ -100,9 +97,7 @@ def _p(value: float | None) -> str | None:
 
 
 def coverage_table(evaluation: Evaluation) -> Table | None:
-    """
-    Questions, coverage and mean scores of Q2 in all its settings, by system and class.
-    """
+    """Questions, coverage and mean scores of Q2 in all its settings."""
     rows = Rows(evaluation, 'table_8')
     for measure in _settings(evaluation):
         for (system, label), responses in _classes_of_systems(evaluation).items():
@@ -119,9 +114,7 @@ def coverage_table(evaluation: Evaluation) -> Table | None:
 
 
 def ablations_table(evaluation: Evaluation) -> Table | None:
-    """
-    Mean score by system and class, accuracy and ROC-AUC of Q2 in all its settings.
-    """
+    """Mean score, accuracy and ROC-AUC of Q2 in all its settings."""
     annotated = evaluation.annotated.of_classes()
     if len({r.label for r in annotated}) < 2:
         return None
