@@ -13,8 +13,7 @@ import argparse
 import random
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
@@ -25,6 +24,7 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.scale import write_records
+from parlai_q2.benchmark import StageClock
 from parlai_q2.cli.log import run_module
 from parlai_q2.io.read import Record, read_records
 from parlai_q2.io.write import encode_line
@@ -78,28 +78,6 @@ STEPS: Mapping[str, Sequence[tuple[Any, str]]] = {
 }
 
 
-class StepClock:
-    """Adds up the processor time of steps, each without the steps inside it."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = defaultdict(float)
-        self._inside = [0.0]
-
-    def timed(self, step: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function whose time is added to a step."""
-
-        def run(*args: Any, **options: Any) -> Any:
-            began = time.process_time()
-            self._inside.append(0.0)
-            result = function(*args, **options)
-            seconds = time.process_time() - began
-            self.seconds[step] += seconds - self._inside.pop()
-            self._inside[-1] += seconds
-            return result
-
-        return run
-
-
 def read_file(infile: Path) -> list[Record]:
     """The records of a file."""
     return list(read_records(infile))
@@ -118,7 +96,7 @@ def time_steps(
     scorer: Scorer, infile: Path, steps: Mapping[str, Sequence[tuple[Any, str]]]
 ) -> dict[str, float]:
     """Process a file without inference; milliseconds a record of steps and the rest."""
-    clock = StepClock()
+    clock = StageClock(time.process_time)
     guess = random.Random(SEED).uniform
 
     def guess_classes(encoder: Any, inputs: Sequence[Any]) -> list[np.ndarray]:

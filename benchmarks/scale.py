@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -33,32 +32,17 @@ WARM_CHUNKS = 4
 LINE_END = b'\n'
 
 
-@dataclass(frozen=True)
-class Case:
+def cases(actors: int, cache: Path | None, ray: bool) -> dict[str, list[str]]:
     """
-    A way to run the command.
-
-    :param name: for people.
-    :param options: of the command, besides its files and scorer.
+    Options of the command, by names of ways to run it: one process; Ray, if it is
+    there, on so many cores; and one process with a score cache, if given.
     """
-
-    name: str
-    options: tuple[str, ...]
-
-
-def cases(actors: int, cache: Path | None, ray: bool) -> list[Case]:
-    """
-    One process; Ray, if it is there; and one process with a score cache, if given.
-
-    :param actors: of Ray, with a core each.
-    :param cache: the file of the cache.
-    """
-    ways = [Case('one process', ())]
+    ways: dict[str, list[str]] = {'one process': []}
     if ray:
-        options = ('--engine', 'ray', '--ray-actors', str(actors))
-        ways.append(Case(f'Ray, {actors} actors', options))
+        options = ['--engine', 'ray', '--ray-actors', str(actors)]
+        ways[f'Ray, {actors} actors'] = options
     if cache is not None:
-        ways.append(Case('one process, cached', ('--cache-file', str(cache))))
+        ways['one process, cached'] = ['--cache-file', str(cache)]
     return ways
 
 
@@ -82,7 +66,7 @@ def write_records(
 
 
 def measure_scale(
-    case: Case, infile: Path, outfile: Path, scorer: str, chunk: int
+    options: Sequence[str], infile: Path, outfile: Path, scorer: str, chunk: int
 ) -> dict[str, Any]:
     """
     Score a file of :func:`write_records` by the command.
@@ -95,7 +79,7 @@ def measure_scale(
     :raises Q2Error: if the command fails.
     """
     files = ['--infile', str(infile), '--outfile', str(outfile)]
-    how = ['--measure', scorer, '--chunk-size', str(chunk), *case.options]
+    how = ['--measure', scorer, '--chunk-size', str(chunk), *options]
     command = [sys.executable, '-m', 'parlai_q2', 'score', *files, *how]
     part = outfile.with_name(f'{outfile.name}.part')
     outfile.unlink(missing_ok=True)
@@ -129,7 +113,6 @@ def measure_scale(
         raise Q2Error(f'{words} failed, or was too quick:\n' + '\n'.join(last_lines))
     records = _lines(outfile)
     return {
-        'case': case.name,
         'records': records,
         'start': start - began,
         'each': 1000 * (finished - start) / (records - warm),
@@ -213,19 +196,19 @@ def run(opt: Mapping[str, Any], outfile: Path) -> list[dict[str, Any]]:
     if not ray:
         log.warning('Ray is not installed, so one process alone is measured.')
     rows: list[dict[str, Any]] = []
-    with TemporaryDirectory() as name:
-        folder = Path(name)
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         infile, cache = folder / 'in.jsonl', folder / 'scores.sqlite'
         for length in lengths:
             distinct = min(opt['distinct'] or length, length)
             write_records(infile, sample(), length, distinct)
             cached = cache if opt['distinct'] else None
             for _ in range(opt['rounds']):
-                for case in cases(opt['ray_actors'], cached, ray):
+                for name, how in cases(opt['ray_actors'], cached, ray).items():
                     cache.unlink(missing_ok=True)
                     scored = folder / 'out.jsonl'
-                    row = measure_scale(case, infile, scored, scorer, chunk)
-                    rows.append({'distinct': distinct, **row})
+                    row = measure_scale(how, infile, scored, scorer, chunk)
+                    rows.append({'distinct': distinct, 'case': name, **row})
                     log.show_result(describe_scale(scorer, rows[-1:]))
     log.show_result(describe_scale(scorer, rows))
     draw(rows, outfile)

@@ -9,6 +9,7 @@ import os
 import platform
 import resource
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -36,17 +37,27 @@ def timed(function: Callable[[], object]) -> tuple[float, Any]:
 
 
 class StageClock:
-    """Adds up the time of each stage of a job."""
+    """
+    Adds up the time of each stage of a job, without the stages inside it.
 
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
+    :param timer: seconds of whichever clock.
+    """
+
+    def __init__(self, timer: Callable[[], float] = time.perf_counter) -> None:
+        self.timer = timer
+        self.seconds: dict[str, float] = defaultdict(float)
+        self._inside = [0.0]
 
     def timed(self, stage: str, function: Callable[..., object]) -> Callable[..., Any]:
         """Wrap a function, so that its time is added to a stage."""
 
-        def run(*args: object) -> Any:
-            seconds, result = timed(lambda: function(*args))
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+        def run(*args: object, **options: object) -> Any:
+            began = self.timer()
+            self._inside.append(0.0)
+            result = function(*args, **options)
+            seconds = self.timer() - began
+            self.seconds[stage] += seconds - self._inside.pop()
+            self._inside[-1] += seconds
             return result
 
         return run

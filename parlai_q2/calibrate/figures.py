@@ -51,8 +51,8 @@ def all_figures(calibrated: Calibrated, threshold: float, folder: Path) -> list[
     with new_figure(2.9) as figure:
         for axes, curve in zip(figure.subplots(1, 2, sharey=True), curves):
             draw_reliability(axes, curve)
-        figure.supxlabel('Value, and how many pairs have it', fontsize=8)
-        figure.supylabel('Share of consistent pairs', fontsize=8)
+        figure.supxlabel('Value, and how many pairs have it')
+        figure.supylabel('Share of consistent pairs')
         written += save(figure, folder, 'reliability')
     with new_figure(2.4) as figure:
         for axes, curve in zip(figure.subplots(1, 2, sharey=True), curves):
@@ -62,7 +62,7 @@ def all_figures(calibrated: Calibrated, threshold: float, folder: Path) -> list[
             }
             draw_classes(axes, by_class, curve.name)
             axes.axvline(curve.threshold, color='black', linewidth=0.7, linestyle=':')
-        figure.supxlabel('Value; dotted: the threshold', fontsize=8)
-        figure.supylabel('Share of the class', fontsize=8)
+        figure.supxlabel('Value; dotted: the threshold')
+        figure.supylabel('Share of the class')
         written += save(figure, folder, 'histograms')
     return written

@@ -137,8 +137,8 @@ class Drawn:
         with self.drawing('reliability', height) as figure:
             for axes, measure in zip(panels(figure, len(bounded)), bounded):
                 draw_reliability(axes, self._ranked(measure, None))
-            figure.supxlabel('Value, and how many responses have it', fontsize=8)
-            figure.supylabel('Share of consistent responses', fontsize=8)
+            figure.supxlabel('Value, and how many responses have it')
+            figure.supylabel('Share of consistent responses')
 
     def _ranked(self, measure: Measure, area: str | None) -> Ranked:
         import numpy as np
@@ -166,8 +166,8 @@ class Drawn:
                     for label in CLASSES
                 }
                 draw_classes(axes, by_class, measure.name)
-            figure.supxlabel('Score', fontsize=8)
-            figure.supylabel('Share of the class', fontsize=8)
+            figure.supxlabel('Score')
+            figure.supylabel('Share of the class')
             self._classes_legend(figure)
 
     def groups(self) -> None:
@@ -204,9 +204,9 @@ class Drawn:
                 if measure.threshold is not None:
                     axes.axhline(measure.threshold, color=BLACK, lw=0.7, ls=':')
                     axes.set_ylim(-0.03, 1.03)
-            figure.supylabel('Score', fontsize=8)
+            figure.supylabel('Score')
             axis_title = AXES.get(by, by.capitalize())
-            figure.supxlabel(f'{axis_title}, and how many responses', fontsize=8)
+            figure.supxlabel(f'{axis_title}, and how many responses')
             self._classes_legend(figure)
 
     def _classes_legend(
@@ -249,10 +249,9 @@ class Drawn:
                 draw_densities(axes, drawn, cuts, title)
             figure.supxlabel(
                 'Density: 0 shares no word with the knowledge; dotted: the thirds of '
-                'the set',
-                fontsize=8,
+                'the set'
             )
-            figure.supylabel('Share of the class', fontsize=8)
+            figure.supylabel('Share of the class')
             self._classes_legend(figure)
 
     def f1(self) -> None:
@@ -270,7 +269,7 @@ class Drawn:
                     if isinstance(value := row.get(label), Interval):
                         points[str(row['corpus']), label] = value
                 draw_points(axes, corpora, points, scorer)
-            figure.supylabel('F1', fontsize=8)
+            figure.supylabel('F1')
             self._classes_legend(figure, BINARY)
 
     def choices(self) -> None:
@@ -286,10 +285,8 @@ class Drawn:
         with self.panels('choices', by_measure) as (figure, drawn):
             for axes, name in drawn:
                 draw_differences(axes, by_measure[name], name)
-            figure.supxlabel(
-                'Score of the chosen response minus that of the first', fontsize=8
-            )
-            figure.supylabel('Pools', fontsize=8)
+            figure.supxlabel('Score of the chosen response minus that of the first')
+            figure.supylabel('Pools')
 
     def generators(self) -> None:
         """Maps of what people said of generators, and of F1 by generator."""

@@ -39,6 +39,7 @@ _STYLE = {
     'font.size': 8,
     'axes.titlesize': 8,
     'axes.labelsize': 8,
+    'figure.labelsize': 8,
     'xtick.labelsize': 7,
     'ytick.labelsize': 7,
     'legend.fontsize': 7,
