@@ -7,9 +7,8 @@ of many resamples at once.
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from parlai_q2.claims import UNVERIFIABLE, Label, Score
 from parlai_q2.evaluate.measures import Measure, passages
@@ -17,6 +16,7 @@ from parlai_q2.evaluate.sets import BINARY, CLASSES, AnnotatedResponse
 from parlai_q2.intervals import ROUNDS, SEED, Interval, intervals, percentiles, ratio
 from parlai_q2.scorers.base import label_of
 from parlai_q2.sweep import Sweep
+from parlai_q2.tables import Cell
 from parlai_q2.text.class_map import Finding, has_findings
 
 if TYPE_CHECKING:
@@ -113,37 +113,25 @@ def macro_metrics(
     return np.concatenate([by_class[:, 2], by_class.mean(axis=0)]).T
 
 
-class Correlation(NamedTuple):
-    """
-    Both coefficients, each in [-1, 1], the number of responses behind them, and the
-    two-sided p of no correlation; None where it is undefined.
-    """
-
-    spearman: Interval | None
-    pearson: Interval | None
-    responses: int
-    spearman_p: float | None = None
-    pearson_p: float | None = None
-
-
 def correlation(
     scores: Sequence[float],
     ratings: Sequence[float],
     rounds: int = ROUNDS,
     seed: int = SEED,
     groups: Sequence[Hashable] | None = None,
-) -> Correlation:
+) -> dict[str, Cell]:
     """
     Correlate n scores with n ratings on any scale; ``groups`` as for
-    :func:`parlai_q2.intervals.intervals`. A coefficient is None for fewer than two
-    responses, or where all scores or all ratings are equal.
+    :func:`parlai_q2.intervals.intervals`.
+
+    :return: ``spearman`` and ``pearson``, in [-1, 1], and the two-sided p of no
+        correlation as text. A coefficient is None for fewer than two responses, or
+        where all scores or all ratings are equal; p is None for fewer than three, too.
     """
     import numpy as np
     from scipy.stats import pearsonr, rankdata, spearmanr
 
     x, y = np.asarray(scores, float), np.asarray(ratings, float)
-    if not len(x):
-        return Correlation(None, None, 0)
 
     def statistic(weights: 'np.ndarray') -> 'np.ndarray':
         coefficients = []
@@ -152,11 +140,20 @@ def correlation(
             coefficients.append([pearson(rankdata(a), rankdata(b)), pearson(a, b)])
         return np.array(coefficients)
 
-    spearman, linear = intervals(statistic, len(x), rounds, seed, groups)
-    if spearman is None or linear is None or len(x) < 3:
-        return Correlation(spearman, linear, len(x))
-    p = float(spearmanr(x, y).pvalue), float(pearsonr(x, y).pvalue)
-    return Correlation(spearman, linear, len(x), *p)
+    spearman, linear = (
+        intervals(statistic, len(x), rounds, seed, groups) if len(x) else (None, None)
+    )
+    defined = spearman is not None and linear is not None and len(x) > 2
+    return {
+        'spearman': spearman,
+        'spearman_p': _p(spearmanr(x, y).pvalue) if defined else None,
+        'pearson': linear,
+        'pearson_p': _p(pearsonr(x, y).pvalue) if defined else None,
+    }
+
+
+def _p(value: float) -> str:
+    return f'{value:.3f}' if value >= 0.001 else '< 0.001'
 
 
 def pearson(a: 'np.ndarray', b: 'np.ndarray') -> float:
@@ -271,29 +268,13 @@ RESPONSES = 350
 PROPORTIONS = (0.05, 0.1, 0.15, 0.2, 0.25)
 
 
-@dataclass(frozen=True)
-class SystemLevel:
-    """
-    How well a score ranks simulated systems.
-
-    :param spearman: mean rho over the rounds, and their middle 95 %; None where rho is
-        NaN in all rounds.
-    :param means: mean score of each simulated system, best system first.
-    :param undefined: in how many rounds rho was NaN; these are left out of the mean.
-    """
-
-    spearman: Interval | None
-    means: tuple[float, ...]
-    undefined: int
-
-
 def system_level(
     consistent: Sequence[float],
     inconsistent: Sequence[float],
     responses: int = RESPONSES,
     rounds: int = ROUNDS,
     seed: int = SEED,
-) -> SystemLevel:
+) -> tuple[Interval | None, tuple[float, ...], int]:
     """
     Simulate systems and rank them, step for step as the released ``system_level.py``
     does. Each round samples contexts with replacement, from those to which exactly one
@@ -306,6 +287,9 @@ def system_level(
     :param consistent: for each context, the score of its consistent response, and
         ``inconsistent`` that of the other.
     :param responses: responses in each simulated system.
+    :return: the mean rho over the rounds, and their middle 95 %, None where it is NaN
+        in all; the mean score of each simulated system, best first; and in how many
+        rounds rho was NaN, which are left out.
     :raises ValueError: when there are no contexts, or the two lengths differ.
     """
     import numpy as np
@@ -327,7 +311,7 @@ def system_level(
             scores[r, p] = system.mean()
     rho = spearman_with_quality(scores)
     defined = rho[np.isfinite(rho)]
-    return SystemLevel(
+    return (
         percentiles(float(defined.mean()), rho) if len(defined) else None,
         tuple(float(m) for m in scores.mean(axis=0)),
         len(rho) - len(defined),

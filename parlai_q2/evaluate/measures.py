@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from parlai_q2.claims import Comparison, Score
 from parlai_q2.errors import ConfigError, InputError, RecordError, UnknownNameError
@@ -17,6 +17,7 @@ from parlai_q2.io.fields import NO_NAMES
 from parlai_q2.io.files import file_sha256
 from parlai_q2.io.read import read_valid
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, label_of
+from parlai_q2.tables import Cell
 from parlai_q2.text.class_map import Finding, has_findings
 from parlai_q2.text.normalize import passage_key
 
@@ -108,30 +109,22 @@ def _pair(scored: Scored) -> Pair:
     return scored.pair if isinstance(scored, AnnotatedResponse) else scored
 
 
-class Questions(NamedTuple):
+def questions(measure: Measure, responses: Sequence[Scored]) -> dict[str, Cell]:
     """
-    How many responses were scored and how many questions asked about them; the share of
-    the questions that the knowledge does not answer, None without questions; and the
-    share of the responses with a question, None without responses.
+    A measure's questions about responses that it has scored: how many ``responses`` and
+    ``questions``; the share of questions that the knowledge does not answer
+    (``no_answer``), and of responses with a question (``coverage``), None of nothing.
     """
-
-    responses: int
-    questions: int
-    no_answer: float | None
-    coverage: float | None
-
-
-def questions(measure: Measure, responses: Sequence[Scored]) -> Questions:
-    """Count a measure's questions about responses that it has scored."""
     scores = [measure.score(r) for r in responses]
     claims = itertools.chain.from_iterable(score.question_claims for score in scores)
     answers = [claim.comparison != Comparison.NO_ANSWER for claim in claims]
-    return Questions(
-        len(scores),
-        len(answers),
-        answers.count(False) / len(answers) if answers else None,
-        sum(bool(s.question_claims) for s in scores) / len(scores) if scores else None,
-    )
+    asked = sum(bool(score.question_claims) for score in scores)
+    return {
+        'responses': len(scores),
+        'questions': len(answers),
+        'no_answer': answers.count(False) / len(answers) if answers else None,
+        'coverage': asked / len(scores) if scores else None,
+    }
 
 
 def read_column(text: str, names: Mapping[str, str] = NO_NAMES) -> Measure:

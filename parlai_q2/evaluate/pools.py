@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from parlai_q2.claims import Label
 from parlai_q2.evaluate.measures import Measure, passages
 from parlai_q2.evaluate.sets import CLASSES, AnnotatedResponse
-from parlai_q2.intervals import ROUNDS, SEED, Interval, intervals, ratio
+from parlai_q2.intervals import ROUNDS, SEED, intervals, ratio
+from parlai_q2.tables import Cell
 from parlai_q2.text.normalize import passage_key
 
 if TYPE_CHECKING:
@@ -108,28 +109,10 @@ def expected_wrong(
     return expected
 
 
-@dataclass(frozen=True)
-class Choices:
-    """
-    Shares of wrong choices over pools, with their intervals.
-
-    :param pools: how many pools there are, and ``mixed`` how many of them are mixed.
-    :param random: of a random choice.
-    :param oracle: of the best possible choice.
-    :param chosen: of the highest score.
-    :param change: ``chosen`` minus ``random``, on the same resamples.
-    :param avoided: of what a random choice gets wrong and the best one would not, the
-        share that the score avoids; 1 is the best possible, 0 a random choice. None
-        where there is nothing to avoid.
-    """
-
-    pools: int
-    mixed: int
-    random: Interval
-    oracle: Interval
-    chosen: Interval
-    change: Interval
-    avoided: Interval | None
+# The shares of wrong choices at random, of the best possible ones and of the highest
+# score; how much the score changes; and of what chance gets wrong and the best would
+# not, the share that the score avoids (None where there is nothing to avoid).
+SHARES = ('random', 'oracle', 'chosen', 'change', 'avoided')
 
 
 def choices(
@@ -138,10 +121,13 @@ def choices(
     n: int | None = None,
     rounds: int = ROUNDS,
     seed: int = SEED,
-) -> Choices | None:
+) -> dict[str, Cell] | None:
     """
-    How well a measure chooses among n responses of each pool (None: all of them). Pools
-    that are smaller, or not wholly scored, are left out; None where none is left.
+    How well a measure chooses among n responses of each pool (None: all of them).
+
+    :return: the number of ``pools`` and of ``mixed`` ones, and :data:`SHARES`, all on
+        the same resamples. Pools that are smaller, or not wholly scored, are left out;
+        None where none is left.
     """
     import numpy as np
 
@@ -159,20 +145,12 @@ def choices(
 
     groups = passages([pool.responses[0] for pool in complete])
     metrics = intervals(statistic, len(complete), rounds, seed, groups)
-    by_chance, best, ours, change, avoided = metrics
-    assert by_chance
-    assert best
-    assert ours
-    assert change
-    return Choices(
-        pools=len(complete),
-        mixed=sum(pool.mixed for pool in complete),
-        random=by_chance,
-        oracle=best,
-        chosen=ours,
-        change=change,
-        avoided=avoided,
-    )
+    mixed = sum(pool.mixed for pool in complete)
+    return {
+        'pools': len(complete),
+        'mixed': mixed,
+        **dict(zip(SHARES, metrics, strict=True)),
+    }
 
 
 def _wrong_shares(

@@ -17,12 +17,11 @@ NUMBERS = st.sampled_from([0.0, 0.1, 0.5, 0.7, 1.0])
 def test_correlations_agree_with_scipy(pairs):
     x, y = zip(*pairs)
     result = correlation(x, y, rounds=3)
-    assert result.responses == len(pairs)
     if len(set(x)) == 1 or len(set(y)) == 1:
-        assert (result.spearman, result.pearson) == (None, None)
+        assert (result['spearman'], result['pearson']) == (None, None)
     else:
-        assert result.spearman.mean == pytest.approx(spearmanr(x, y).statistic)
-        assert result.pearson.mean == pytest.approx(pearsonr(x, y).statistic)
+        assert result['spearman'].mean == pytest.approx(spearmanr(x, y).statistic)
+        assert result['pearson'].mean == pytest.approx(pearsonr(x, y).statistic)
 
 
 def test_responses_that_stand_and_fall_together_widen_the_interval():

@@ -129,18 +129,17 @@ def choices_table(evaluation: Evaluation) -> Table | None:
             if result is None:
                 continue
             if first:
-                counted: dict[str, Cell] = {'pools': result.pools}
-                counted['mixed'] = result.mixed
-                rows.ours(corpus, size, RANDOM, wrong=result.random, **counted)
-                rows.ours(corpus, size, ORACLE, wrong=result.oracle)
+                counted = {name: result[name] for name in ('pools', 'mixed')}
+                rows.ours(corpus, size, RANDOM, wrong=result['random'], **counted)
+                rows.ours(corpus, size, ORACLE, wrong=result['oracle'])
                 first = False
             rows.ours(
                 corpus,
                 size,
                 measure.name,
-                wrong=result.chosen,
-                change=result.change,
-                avoided=result.avoided,
+                wrong=result['chosen'],
+                change=result['change'],
+                avoided=result['avoided'],
             )
     wrong = 'inconsistent; chit-chat is not wrong.'
     if any(HALLUCINATION in r.extra for r in evaluation.annotated.responses):

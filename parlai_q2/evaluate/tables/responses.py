@@ -59,7 +59,7 @@ def _means(
             scored = []
         if measure.name == Q2:
             counts = questions(measure, scored)
-            row['questions'], row['no_answer'] = counts.questions, counts.no_answer
+            row |= {name: counts[name] for name in ('questions', 'no_answer')}
         part = PARTS.get(measure.name)
         if part and not all(part in measure.score(r).parts for r in scored):
             part = None

@@ -40,7 +40,7 @@ def systems_table(evaluation: Evaluation) -> Table | None:
         if len(measure.select_scored(responses)) < len(responses):
             absent.append(measure.name)
             continue
-        level = system_level(
+        spearman, means, undefined = system_level(
             measure.values([c.consistent for c in crossed]).tolist(),
             measure.values([c.inconsistent for c in crossed]).tolist(),
             rounds=evaluation.rounds,
@@ -50,9 +50,9 @@ def systems_table(evaluation: Evaluation) -> Table | None:
         rows.ours(
             measure.name,
             contexts=len(crossed),
-            spearman=level.spearman,
-            undefined=level.undefined,
-            **dict(zip(shares, level.means, strict=True)),
+            spearman=spearman,
+            undefined=undefined,
+            **dict(zip(shares, means, strict=True)),
         )
     note = f'Left out, for lack of scores for all these contexts: {", ".join(absent)}.'
     return rows.table(
@@ -71,29 +71,15 @@ def ratings_table(evaluation: Evaluation) -> Table | None:
         rated = [r for r in responses if rating in r.human]
         for measure in evaluation.measures:
             scored = measure.select_scored(rated)
-            result = correlation(
+            cells = correlation(
                 measure.values(scored).tolist(),
                 [r.human[rating] for r in scored],
                 evaluation.rounds,
                 evaluation.seed,
                 passages(scored),
             )
-            rows.ours(
-                rating,
-                measure.name,
-                count=result.responses,
-                spearman=result.spearman,
-                spearman_p=_p(result.spearman_p),
-                pearson=result.pearson,
-                pearson_p=_p(result.pearson_p),
-            )
+            rows.ours(rating, measure.name, count=len(scored), **cells)
     return rows.table()
-
-
-def _p(value: float | None) -> str | None:
-    if value is None:
-        return None
-    return f'{value:.3f}' if value >= 0.001 else '< 0.001'
 
 
 def coverage_table(evaluation: Evaluation) -> Table | None:
@@ -106,7 +92,7 @@ def coverage_table(evaluation: Evaluation) -> Table | None:
                 system,
                 label,
                 measure.name,
-                **questions(measure, scored)._asdict(),
+                **questions(measure, scored),
                 q2=evaluation.mean(measure, scored),
                 q2_f1=_mean_without_nli(measure, scored),
             )
@@ -171,7 +157,7 @@ def random_knowledge_table(evaluation: Evaluation) -> Table | None:
             scored = [r for r in members if r in measure]
             cells[measure.name] = evaluation.mean(measure, scored)
             if measure.name == Q2:
-                cells['no_answer'] = questions(measure, scored).no_answer
+                cells['no_answer'] = questions(measure, scored)['no_answer']
         rows.ours(kind, **cells)
     note = (
         f'Same dialogue: knowledge of another turn, for the {len(same)} of '
