@@ -322,6 +322,15 @@ def narrow_words(
     return [*kept_words, *words]
 
 
+def one_fold(words: Sequence[str], folds: Sequence[str]) -> str:
+    """The fold that words name, else the first; a ConfigError for two."""
+    named = [word for word in dict.fromkeys(words) if word in folds]
+    if len(named) > 1:
+        either = ' or '.join(folds)
+        raise ConfigError(f'An annotated set has one fold: {either}. Name one.')
+    return named[0] if named else folds[0]
+
+
 def select_words(
     task: str,
     words: Sequence[str],

@@ -104,13 +104,8 @@ class Adversarial:
             'negation': shared.negation,
             'knowledge': self.knowledge,
         }
-        self._docs = dict(
-            zip(
-                (g.response for g in self.grounded),
-                parse_all([g.response for g in self.grounded]),
-                strict=True,
-            )
-        )
+        responses = [g.response for g in self.grounded]
+        self._docs = dict(zip(responses, parse_all(responses), strict=True))
         self._verbs: dict[str, list[str]] = {}
         for doc in self._docs.values():
             for token in doc:
@@ -131,13 +126,12 @@ class Adversarial:
         if PREFIX in kinds and self.regenerate is None:
             raise ConfigError('The kind prefix needs a model: --model FOLDER')
         for example in self.grounded:
+            original = example.knowledge, example.response
             if ORIGINAL in kinds:
-                yield AdversarialRecord(
-                    example.knowledge, example.response, Label.CONSISTENT, ORIGINAL
-                )
+                yield AdversarialRecord(*original, Label.CONSISTENT, ORIGINAL)
             for kind, change in self.changes.items():
                 pair = change(example) if kind in kinds else None
-                if pair is not None and pair != (example.knowledge, example.response):
+                if pair is not None and pair != original:
                     yield AdversarialRecord(*pair, Label.INCONSISTENT, kind)
             if GENERIC in kinds:
                 reply = self.rng.choice(CHAT)
@@ -173,22 +167,21 @@ class Adversarial:
     def antonym(self, example: Grounded) -> tuple[str, str] | None:
         """Replace a word of both texts by its opposite."""
         knowledge_words = set(re.findall(r'\w+', example.knowledge.lower()))
-        words = [
-            replacement
-            for replacement in re.finditer(r'\w+', example.response)
-            if (word := replacement.group().lower()) in ANTONYMS
+        matches = [
+            match
+            for match in re.finditer(r'\w+', example.response)
+            if (word := match[0].lower()) in ANTONYMS
             and word in knowledge_words
             and ANTONYMS[word] not in knowledge_words
         ]
-        if not words:
+        if not matches:
             return None
-        replacement = self.rng.choice(words)
-        new = ANTONYMS[replacement.group().lower()]
-        new = new.capitalize() if replacement.group()[0].isupper() else new
-        start, end = replacement.span()
-        return example.knowledge, example.response[:start] + new + example.response[
-            end:
-        ]
+        match = self.rng.choice(matches)
+        new = ANTONYMS[match[0].lower()]
+        new = new.capitalize() if match[0][0].isupper() else new
+        start, end = match.span()
+        changed = example.response[:start] + new + example.response[end:]
+        return example.knowledge, changed
 
     def knowledge(self, example: Grounded) -> tuple[str, str] | None:
         """Take the knowledge of another response."""
@@ -260,10 +253,8 @@ def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
     examples = [example for _, example in read_valid(Path(options.infile))]
     pairs = [(example.knowledge_text, example.response) for example in examples]
     write = writer(options.model, options.seed) if options.model else None
-    records = list(
-        Adversarial(pairs, options.seed, write).make(split_names(options.kinds))
-    )
-    return write_examples(Path(options.outfile), records)
+    made = Adversarial(pairs, options.seed, write).make(split_names(options.kinds))
+    return write_examples(Path(options.outfile), list(made))
 
 
 def write_examples(outfile: Path, records: Sequence[Any]) -> dict[str, int]:

@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from parlai.core.agents import create_agent
 from parlai.core.opt import Opt
@@ -140,13 +140,6 @@ def is_kept(knowledge: str, reply: str) -> bool:
     return shared >= LEAST_SHARED and not FIRST_PERSON.search(reply)
 
 
-class Replier(Protocol):
-    """What replies to turns, such as :class:`ReplyAgent`."""
-
-    def replies(self, turns: Sequence[Turn]) -> list[str]:
-        """One reply to each, in order."""
-
-
 class GeneratedExamples:
     """
     Makes examples from turns; the seed decides every choice but the generator's own.
@@ -159,8 +152,8 @@ class GeneratedExamples:
     def __init__(
         self,
         turns: Sequence[Answered],
-        generator: Replier | None = None,
-        generic: Replier | None = None,
+        generator: ReplyAgent | None = None,
+        generic: ReplyAgent | None = None,
         seed: int = 0,
         arrived: bool = False,
     ):
@@ -176,27 +169,24 @@ class GeneratedExamples:
         for kind in kinds:
             if kind not in KINDS:
                 raise UnknownNameError('kind of example', kind, KINDS)
-        if HUMAN in kinds:
-            for turn in self.turns:
-                if is_kept(turn.knowledge, turn.reply):
-                    yield GeneratedRecord(
-                        turn.knowledge, turn.reply, Label.CONSISTENT, HUMAN
-                    )
-        changes = [kind for kind in CHANGES if kind in kinds]
-        if changes:
-            yield from self._perturbed(changes)
+        for turn in self.turns if HUMAN in kinds else ():
+            if is_kept(turn.knowledge, turn.reply):
+                yield GeneratedRecord(
+                    turn.knowledge, turn.reply, Label.CONSISTENT, HUMAN
+                )
+        yield from self._perturbed([kind for kind in CHANGES if kind in kinds])
         if OFF_TOPIC in kinds:
             yield from self._off_topic()
         if GENERIC in kinds:
             assert self.generic is not None
-            bare_turns = [Turn('', turn.history) for turn in self.turns]
-            for turn, reply in zip(
-                self.turns, self.generic.replies(bare_turns), strict=True
-            ):
+            replies = self.generic.replies([Turn('', t.history) for t in self.turns])
+            for turn, reply in zip(self.turns, replies, strict=True):
                 if reply:
                     yield GeneratedRecord(turn.knowledge, reply, Label.GENERIC, GENERIC)
 
     def _perturbed(self, kinds: Sequence[str]) -> Iterator[GeneratedRecord]:
+        if not kinds:
+            return
         assert self.generator is not None
         changes = KnowledgeChanges([t.knowledge for t in self.turns], self.seed)
         for kind in kinds:
@@ -205,22 +195,16 @@ class GeneratedExamples:
                 for turn in self.turns
                 if (change := changes.change(turn.knowledge, kind)) is not None
             ]
-            changed_turns = [
-                Turn(change.text, turn.history) for turn, change in perturbed_turns
-            ]
-            replies = self.generator.replies(changed_turns)
-            for (turn, change), reply in zip(perturbed_turns, replies, strict=True):
-                repeats_change = change.after.lower() in reply.lower()
-                if is_kept(turn.knowledge, reply) and (
-                    repeats_change or not self.arrived
-                ):
+            replies = self.generator.replies(
+                [Turn(change.text, turn.history) for turn, change in perturbed_turns]
+            )
+            for (turn, (_, before, after)), reply in zip(
+                perturbed_turns, replies, strict=True
+            ):
+                arrived = after.lower() in reply.lower()
+                if is_kept(turn.knowledge, reply) and (arrived or not self.arrived):
                     yield GeneratedRecord(
-                        turn.knowledge,
-                        reply,
-                        Label.INCONSISTENT,
-                        kind,
-                        before=change.before,
-                        after=change.after,
+                        turn.knowledge, reply, Label.INCONSISTENT, kind, before, after
                     )
 
     def _off_topic(self) -> Iterator[GeneratedRecord]:

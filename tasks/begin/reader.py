@@ -14,8 +14,13 @@ from itertools import chain, product
 from pathlib import Path
 
 from parlai_q2.claims import Label
-from parlai_q2.errors import ConfigError, RecordError
-from parlai_q2.evaluate.sets import AnnotatedResponse, AnnotatedSet, select_words
+from parlai_q2.errors import RecordError
+from parlai_q2.evaluate.sets import (
+    AnnotatedResponse,
+    AnnotatedSet,
+    one_fold,
+    select_words,
+)
 from parlai_q2.io.data_sets import PublishedFile, fetch_files
 
 REPOSITORY = 'https://raw.githubusercontent.com/google/BEGIN-dataset/'
@@ -74,10 +79,7 @@ GROUPS = {'corpus': [*CORPORA], 'system': SYSTEMS, 'class': CLASSES, 'fold': FOL
 
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """The dev set, or the test set if a word asks for it."""
-    folds = [word for word in dict.fromkeys(words) if word in FOLDS]
-    if len(folds) > 1:
-        raise ConfigError('An annotated set has one fold: dev or test. Name one.')
-    fold = folds[0] if folds else FOLDS[0]
+    fold = one_fold(words, FOLDS)
     selection = [word for word in words if word not in FOLDS]
     responses = read_part(datapath, selection, fold)
     return AnnotatedSet(

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.sets import (
     BINARY,
     AnnotatedResponse,
     AnnotatedSet,
+    one_fold,
     select_words,
 )
 from parlai_q2.io.data_sets import read_json_lines
@@ -45,10 +45,7 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     The twins of one fold (``dev``, or the one that a word names) and of the kinds that
     words choose; each kind is a corpus. A ConfigError for both folds.
     """
-    folds = [word for word in dict.fromkeys(words) if word in FOLDS]
-    if len(folds) > 1:
-        raise ConfigError('An annotated set has one fold: dev or test. Name one.')
-    fold = folds[0] if folds else FOLDS[0]
+    fold = one_fold(words, FOLDS)
     responses = read_part(datapath, words, fold)
     return AnnotatedSet(
         'twins', f'twins {fold}', tuple(responses), fitted_on=fold == FOLDS[0]
