@@ -10,6 +10,7 @@ found. Text stays text: it can be selected, searched and read aloud.
 
 import json
 import sys
+import textwrap
 from html import escape
 from pathlib import Path
 
@@ -44,26 +45,19 @@ def draw(record: dict) -> str:
     bottom = CARD_TOP + CARD_HEIGHT + 62
     height = bottom + 104
     width = (WIDTH - 2 * MARGIN - GAP * (len(claims) - 1)) / len(claims)
-    parts = [_box(20, 'Response', response, response_pieces(response, score))]
-    parts.append(
-        _box(bottom, 'Knowledge', knowledge, knowledge_pieces(passages, score))
-    )
-    for place, claim in enumerate(claims):
-        left = MARGIN + place * (width + GAP)
-        parts.append(_arrows(claim, left + width / 2, bottom, response, knowledge))
-    for place, claim in enumerate(claims):
-        parts.append(_card(claim, MARGIN + place * (width + GAP), width))
+    lefts = [MARGIN + place * (width + GAP) for place in range(len(claims))]
     sum_of = ' + '.join(f'{claim.support:.2f}' for claim in claims)
-    parts.append(
-        _text(
-            WIDTH / 2,
-            height - 12,
-            f'Q\u00b2 = ({sum_of}) / {len(claims)} = {score.value:.2f}',
-            size=18,
-            weight=650,
-            anchor='middle',
-        )
-    )
+    total = f'Q\u00b2 = ({sum_of}) / {len(claims)} = {score.value:.2f}'
+    parts = [
+        _box(20, 'Response', response, response_pieces(response, score)),
+        _box(bottom, 'Knowledge', knowledge, knowledge_pieces(passages, score)),
+        *(
+            _arrows(claim, left + width / 2, bottom, response, knowledge)
+            for claim, left in zip(claims, lefts)
+        ),
+        *(_card(claim, left, width) for claim, left in zip(claims, lefts)),
+        _text(WIDTH / 2, height - 12, total, 18, INK, 650, 'middle'),
+    ]
     title = f'Q2 of "{response}" given "{knowledge}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
@@ -129,14 +123,11 @@ def _arrows(
     claim: Claim, middle: float, bottom: float, response: str, knowledge: str
 ) -> str:
     colour = COLOURS[claim.status][0]
-    question_claims = _middle(response, *claim.span[1:])
-    drawn = [_curve(question_claims, 82, middle, CARD_TOP, colour)]
-    if claim.answer is not None:
-        answer_middle = _middle(knowledge, *claim.answer.span[1:])
-        drawn.append(
-            _curve(middle, CARD_TOP + CARD_HEIGHT, answer_middle, bottom, colour)
-        )
-    return '\n'.join(drawn)
+    drawn = _curve(_middle(response, *claim.span[1:]), 82, middle, CARD_TOP, colour)
+    if claim.answer is None:
+        return drawn
+    below, answer = CARD_TOP + CARD_HEIGHT, _middle(knowledge, *claim.answer.span[1:])
+    return f'{drawn}\n{_curve(middle, below, answer, bottom, colour)}'
 
 
 def _curve(x1: float, y1: float, x2: float, y2: float, colour: str) -> str:
@@ -156,10 +147,11 @@ def _card(claim: Claim, left: float, width: float) -> str:
         f'<rect x="{left:.1f}" y="{CARD_TOP}" width="{width:.1f}" '
         f'height="{CARD_HEIGHT}" rx="6" fill="{PAPER}" stroke="{colour}"/>'
     ]
-    y = CARD_TOP + 24
-    for line in _lines(claim.question, int((width - 24) / 8.4)):
+    whole_words = {'break_long_words': False, 'break_on_hyphens': False}
+    question = textwrap.wrap(claim.question, int((width - 24) / 8.4), **whole_words)
+    for number, line in enumerate(question):
+        y = CARD_TOP + 24 + 18 * number
         drawn.append(_text(left + 12, y, line, weight=600))
-        y += 18
     y = CARD_TOP + 74
     for name, words in (
         ('response', claim.span.text),
@@ -174,23 +166,12 @@ def _card(claim: Claim, left: float, width: float) -> str:
         f'<rect x="{left + 12:.1f}" y="{CARD_TOP + CARD_HEIGHT - 42}" '
         f'width="{width - 24:.1f}" height="28" rx="4" fill="{tint}"/>'
     )
-    base = CARD_TOP + CARD_HEIGHT - 23
-    drawn.append(
-        _text(left + 22, base, f'{sign} {claim.comparison}', 13, colour, weight=600)
-    )
-    drawn.append(
-        _text(left + width - 22, base, f'{claim.support:.2f}', 13, colour, 600, 'end')
-    )
+    base, right = CARD_TOP + CARD_HEIGHT - 23, left + width - 22
+    drawn += [
+        _text(left + 22, base, f'{sign} {claim.comparison}', 13, colour, weight=600),
+        _text(right, base, f'{claim.support:.2f}', 13, colour, 600, 'end'),
+    ]
     return '\n'.join(drawn)
-
-
-def _lines(text: str, longest: int) -> list[str]:
-    lines = ['']
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > longest:
-            lines.append('')
-        lines[-1] = f'{lines[-1]} {word}'.strip()
-    return lines
 
 
 def main(scores: str, name: str, picture: str) -> None:
