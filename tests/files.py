@@ -2,7 +2,9 @@
 
 import json
 import re
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 
 def read_lines(path):
@@ -20,3 +22,8 @@ def page_data(page):
     """What the script of a page shows; the page as a path or its text."""
     text = page.read_text('utf-8') if isinstance(page, Path) else page
     return json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])
+
+
+def load_script(path):
+    """The names that a script defines, which is in no package."""
+    return SimpleNamespace(**runpy.run_path(str(path)))

@@ -3,21 +3,12 @@ What the pages say beside their commands: links lead somewhere, tables of option
 those of the parsers, presets can be loaded, and a chat's commands are named.
 """
 
-import importlib.util
 import re
-from pathlib import Path
-from types import ModuleType
 
 from parlai_q2.cli.commands import COMMANDS, build_parser
 from parlai_q2.presets import load_preset
 from tests.docs.code_in_docs import ROOT, pages, read_code
-
-
-def script(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from tests.files import load_script
 
 
 def read_page(page: str) -> str:
@@ -35,14 +26,14 @@ def test_every_link_leads_somewhere():
 
 
 def test_the_tables_of_options_are_those_of_the_parsers():
-    tables = script(ROOT / 'docs' / 'option_tables.py')
+    tables = load_script(ROOT / 'docs' / 'option_tables.py')
     remedy = 'run: python docs/option_tables.py'
     assert tables.OPTIONS_PAGE.read_text('utf-8') == tables.option_page(), remedy
     assert tables.COMMANDS_PAGE.read_text('utf-8') == tables.command_page(), remedy
 
 
 def test_every_agent_has_its_options_in_the_reference():
-    tables = script(ROOT / 'docs' / 'option_tables.py')
+    tables = load_script(ROOT / 'docs' / 'option_tables.py')
     agents = {p.parent.name for p in (ROOT / 'agents').glob('*/__init__.py')}
     assert agents == set(tables.TABLES) - {'scorers'}
     headings = re.findall(r'^## (\w+)$', tables.option_page(), re.MULTILINE)

@@ -3,13 +3,12 @@ The figures of the release: those on pages are those of the runs, and what bring
 there changes figures alone.
 """
 
-import importlib.util
 import json
-from types import ModuleType
 
 import pytest
 
 from tests.docs.code_in_docs import ROOT
+from tests.files import load_script
 
 PAGE, KEY = 'page.md', 'q2_wow/ranking/precision/roc_auc'
 TEXT = 'Of two, `precision` has an\nAUC of 0.100 [0.000, 0.200], 1,000 responses. 0.10.'
@@ -18,14 +17,7 @@ QUOTE = (
 )
 
 
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location('results', ROOT / '.ci/results.py')
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-results = script()
+results = load_script(ROOT / '.ci' / 'results.py')
 
 
 def test_the_figures_on_pages_are_those_of_the_runs():

@@ -1,6 +1,5 @@
 """What the wheel holds and asks for, and what the requirement files pin."""
 
-import ast
 import re
 import sys
 import zipfile
@@ -11,7 +10,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import ROOT
+from tests.packaging.test_layers import imported
+
 FOLDERS = {
     'agents': 'parlai_q2/agents',
     'tasks': 'parlai_q2/tasks',
@@ -78,14 +79,15 @@ def test_the_wheel_asks_for_whatever_the_sources_import(wheel):
         for line in lines
         if line.startswith('Requires-Dist: ')
     }
-    imported = {}
+    needed = {}
     for path in sources():
         if path.suffix == '.py':
-            for name in imports(ROOT / path):
-                imported[INSTALLED_AS.get(name, name)] = path
+            for name in imported(ROOT / path):
+                top = name.split('.')[0]
+                needed[INSTALLED_AS.get(top, top)] = path
     # ParlAI is the host: it is there, or is installed from a file of its own.
     provided = {*sys.stdlib_module_names, 'parlai_q2', 'setuptools', 'parlai'}
-    assert {n: p for n, p in imported.items() if n not in provided | required} == {}
+    assert {n: p for n, p in needed.items() if n not in provided | required} == {}
 
 
 @pytest.mark.parametrize(
@@ -116,14 +118,3 @@ def test_the_lock_is_closed_but_for_what_parlai_asks_for_in_vain():
             version = pinned.get(canonicalize_name(need.name))
             assert version, f'{name} needs {need}'
             assert need.specifier.contains(version, prereleases=True), f'{name}: {need}'
-
-
-def imports(path: Path) -> set[str]:
-    """The top-level names that a module imports by absolute names, wherever in it."""
-    modules = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
-        if isinstance(node, ast.Import):
-            modules |= {alias.name.split('.')[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            modules.add(node.module.split('.')[0])
-    return modules

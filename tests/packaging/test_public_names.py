@@ -1,15 +1,12 @@
 """What can be imported from ``parlai_q2`` is listed, typed and documented alike."""
 
 import ast
-import runpy
-from types import SimpleNamespace
 
 import parlai_q2
 from tests.conftest import ROOT
+from tests.files import load_script
 
-make_reference = SimpleNamespace(
-    **runpy.run_path(str(ROOT / 'docs' / 'make_reference.py'))
-)
+make_reference = load_script(ROOT / 'docs' / 'make_reference.py')
 
 PUBLIC = {name for name in parlai_q2.__all__ if not name.startswith('_')}
 

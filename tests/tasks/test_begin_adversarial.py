@@ -1,6 +1,5 @@
 """BEGIN-Adversarial from grounded responses."""
 
-import json
 from collections import Counter
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from parlai_q2.errors import ConfigError, UnknownNameError
 from parlai_q2.tasks.begin.adversarial import ANTONYMS, Adversarial, run
 from parlai_q2.tasks.pairs.reader import read_pairs
+from tests.files import write_lines
 
 PAIRS = [
     (
@@ -88,9 +88,9 @@ def test_a_new_end_follows_the_beginning_and_never_sees_the_knowledge():
 
 
 def test_a_file_is_written_that_the_task_pairs_reads(tmp_path, capsys):
-    infile, outfile = tmp_path / 'in.jsonl', tmp_path / 'adv.jsonl'
-    rows = [json.dumps({'knowledge': k, 'response': r}) + '\n' for k, r in PAIRS]
-    infile.write_text(''.join(rows))
+    outfile = tmp_path / 'adv.jsonl'
+    rows = ({'knowledge': k, 'response': r} for k, r in PAIRS)
+    infile = write_lines(tmp_path / 'in.jsonl', *rows)
     options = ['--infile', str(infile), '--outfile', str(outfile)]
     counts = run([*options, '--kinds', 'original,number'])
     assert counts == Counter(

@@ -1,13 +1,12 @@
 """The task of labelled pairs."""
 
-import json
-
 import pytest
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import DialogTeacher, create_task_agent_from_taskname
 
 from parlai_q2.errors import ConfigError, RecordError, TaskDataError
 from parlai_q2.tasks.pairs.reader import parse_labels, read_pairs
+from tests.files import write_lines
 
 TASK = 'parlai_q2.tasks.pairs.agents'
 FEVER = [
@@ -16,11 +15,6 @@ FEVER = [
     {'claim': 'It is hot.', 'evidence': '', 'label': 'NOT ENOUGH INFO', 'id': 3},
 ]
 LABELS = 'SUPPORTS=consistent,REFUTES=inconsistent,NOT ENOUGH INFO='
-
-
-def write(path, records):
-    path.write_text(''.join(json.dumps(record) + '\n' for record in records))
-    return path
 
 
 def teacher(**options):
@@ -34,7 +28,7 @@ def messages(pairs_teacher):
 
 
 def test_claims_and_evidence_are_responses_and_knowledge(tmp_path):
-    write(tmp_path / 'valid.jsonl', FEVER)
+    write_lines(tmp_path / 'valid.jsonl', *FEVER)
     pairs_teacher = teacher(
         pairs_file=str(tmp_path / '{fold}.jsonl'), pairs_labels=LABELS
     )
@@ -52,14 +46,14 @@ def test_claims_and_evidence_are_responses_and_knowledge(tmp_path):
 
 @pytest.mark.parametrize('label, name', [(0, '0'), (False, 'false'), (1.5, '1.5')])
 def test_a_label_may_be_a_number_or_a_truth_value(tmp_path, label, name):
-    path = write(tmp_path / 'all.jsonl', [{**FEVER[0], 'label': label}])
+    path = write_lines(tmp_path / 'all.jsonl', {**FEVER[0], 'label': label})
     assert [pair.label for pair in read_pairs(path)] == [name]
     (pair,) = read_pairs(path, parse_labels(f'{name}=inconsistent'))
     assert pair.label == 'inconsistent'
 
 
 def test_labels_stay_as_they_are_where_nothing_else_is_said(tmp_path):
-    path = write(tmp_path / 'all.jsonl', FEVER)
+    path = write_lines(tmp_path / 'all.jsonl', *FEVER)
     pairs_teacher = teacher(pairs_file=str(path))
     assert [m['eval_labels'] for m in messages(pairs_teacher)] == [
         [r['label']] for r in FEVER
@@ -89,7 +83,7 @@ def test_tables_are_read_too(tmp_path, ending, mark):
     ],
 )
 def test_a_bad_record_is_an_error_that_names_its_line(tmp_path, record, says):
-    path = write(tmp_path / 'pairs.jsonl', [FEVER[0], record])
+    path = write_lines(tmp_path / 'pairs.jsonl', FEVER[0], record)
     with pytest.raises(RecordError, match=says) as error:
         read_pairs(path, parse_labels(LABELS))
     assert error.value.line == 2
@@ -99,7 +93,7 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
     with pytest.raises(TaskDataError, match=r'{fold}'):
         read_pairs(tmp_path / 'valid.jsonl')
     with pytest.raises(TaskDataError, match='no pair'):
-        read_pairs(write(tmp_path / 'none.jsonl', []))
+        read_pairs(write_lines(tmp_path / 'none.jsonl'))
     with pytest.raises(ConfigError, match='--pairs-file'):
         teacher()
     with pytest.raises(ConfigError, match='label=class'):
