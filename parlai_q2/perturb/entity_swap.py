@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from parlai_q2.perturb.negation import Changed
 from parlai_q2.text.pipeline import MAX_CHARACTERS, pipeline
 
 _ARTICLE = re.compile(r'(?:the|a|an)\s+', re.IGNORECASE)
@@ -92,6 +93,23 @@ def swap_entity(
     replacement = draw.choice(fresh or candidates)
     changed = tuple(replace_entity(text, entity, replacement) for text in texts)
     return EntitySwap(changed, entity.bare_text, replacement.bare_text)
+
+
+def swap_one(
+    text: str,
+    entities: Sequence[Entity],
+    avoided: str,
+    index: Mapping[str, Sequence[Entity]],
+    draw: random.Random,
+) -> Changed | None:
+    """A text with one of its entities replaced by one that another text has not."""
+    for entity in draw.sample(entities, len(entities)):
+        candidates = replacements(entity, avoided, index.get(entity.type, ()))
+        if candidates:
+            other = draw.choice(candidates)
+            changed = replace_entity(text, entity, other)
+            return Changed(changed, entity.bare_text, other.bare_text)
+    return None
 
 
 def replacements(

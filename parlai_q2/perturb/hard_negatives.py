@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from parlai_q2.perturb.entity_swap import Entity, replace_entity, replacements
+from parlai_q2.perturb.entity_swap import Entity, swap_one
 from parlai_q2.perturb.negation import negate
 from parlai_q2.text.overlap import token_overlap
 from parlai_q2.text.pipeline import parse_all
@@ -89,16 +89,11 @@ class HardNegatives:
 
     def entity(self, example: Grounded) -> tuple[str, str] | None:
         """Replace an entity by another of its kind that the knowledge does not have."""
-        for entity in self.rng.sample(example.entities, len(example.entities)):
-            candidates = replacements(
-                entity, example.knowledge, self.by_type[entity.type]
-            )
-            if candidates:
-                other = self.rng.choice(candidates)
-                return example.knowledge, replace_entity(
-                    example.response, entity, other
-                )
-        return None
+        knowledge = example.knowledge
+        changed = swap_one(
+            example.response, example.entities, knowledge, self.by_type, self.rng
+        )
+        return (knowledge, changed.text) if changed else None
 
     def number(self, example: Grounded) -> tuple[str, str] | None:
         """Replace a number of the knowledge by another; a year by a year."""

@@ -10,12 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from parlai_q2.perturb.entity_swap import (
-    Entity,
-    index_entities,
-    replace_entity,
-    replacements,
-)
+from parlai_q2.perturb.entity_swap import Entity, index_entities, swap_one
 from parlai_q2.perturb.negation import Changed, negate
 from parlai_q2.perturb.wordnet import antonyms, base_form, siblings, wordnet
 from parlai_q2.text.pipeline import parse_all
@@ -72,14 +67,7 @@ class KnowledgeChanges:
         return self.kinds[kind](passage, draw)
 
     def _entity(self, text: str, draw: random.Random) -> Changed | None:
-        entities = self._entities[text]
-        for entity in draw.sample(entities, len(entities)):
-            candidates = replacements(entity, text, self._index.get(entity.type, ()))
-            if candidates:
-                other = draw.choice(candidates)
-                changed = replace_entity(text, entity, other)
-                return Changed(changed, entity.bare_text, other.bare_text)
-        return None
+        return swap_one(text, self._entities[text], text, self._index, draw)
 
     def _word(
         self, text: str, draw: random.Random, find_words: Callable[['Token'], list[str]]

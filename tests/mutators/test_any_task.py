@@ -16,13 +16,12 @@ def test_plain_parlai_finds_a_mutator(tmp_path):
 
     filtering = [*DISPLAY, '--mutators', 'q2_filter']
     annotating = ['--mutators', 'q2_annotate', '--verbose', '--q2-metrics', 'false']
-    one, two, ours = plain_parlai(
+    filtered, ours = plain_parlai(
         tmp_path,
-        [*filtering, '-t', on_any(TASK)],
         [*filtering, '-t', on_any(TASK, 'integration_tests')],
         [*DISPLAY, '-t', SAMPLE, *annotating],
     )
+    # Each task has a mutator of its own.
     line = 'q2_filter kept {0} of {0} turns that were read, and dropped 0'
-    assert line.format(3) in one, one[-2000:]
-    assert line.format(3) in two or line.format(2) in two, two[-2000:]
+    assert any(line.format(n) in filtered for n in (2, 3)), filtered[-2000:]
     assert ours.count('[q2_score]') == 3, ours[-2000:]
