@@ -156,10 +156,8 @@ class AnnotatedTaskTeacher(DialogTeacher):
         if self.view == View.CLASSIFICATION:
             label, classes = turn.label, self.classes
             if self._as_published:
-                label, classes = (
-                    turn.extra[self.published_field],
-                    self.published_classes,
-                )
+                label = turn.extra[self.published_field]
+                classes = self.published_classes
             fields['text'] = f'{turn.knowledge}\n{turn.response}'
             fields['labels'], fields['label_candidates'] = [label], list(classes)
         elif self.view == View.ANNOTATED:

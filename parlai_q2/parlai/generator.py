@@ -123,21 +123,36 @@ def pair_with_best(beams: Sequence[RankedBeam]) -> tuple[list[Any], list[Any]]:
 
 
 class GroundedHistory(History):
-    """A history that remembers the knowledge in its turns."""
+    """
+    A history that remembers the knowledge in its turns, and which of them are the
+    agent's replies.
+    """
 
     def __init__(self, *args: object, **kwargs: object):
         super().__init__(*args, **kwargs)
         self._knowledge_lines: set[str] = set()
+        self._is_reply: list[bool] = []
+        self._adding_reply = False
 
     def reset(self) -> None:
         super().reset()
-        self._knowledge_lines = set()
+        self._knowledge_lines, self._is_reply = set(), []
 
     def update_history(self, obs: Message, temp_history: str | None = None) -> None:
         for line in (find_knowledge(obs) or '').splitlines():
             self._knowledge_lines.add(line.strip())
         self._knowledge_lines.discard('')
         super().update_history(obs, temp_history)
+
+    def add_reply(self, text: str) -> None:
+        self._adding_reply = True
+        super().add_reply(text)
+        self._adding_reply = False
+
+    def _update_strings(self, text: str) -> None:
+        super()._update_strings(text)
+        flags = [*self._is_reply, self._adding_reply]
+        self._is_reply = flags[-len(self.history_strings) :]
 
     def turns(self, with_knowledge: bool) -> list[str]:
         """
@@ -159,29 +174,6 @@ class GroundedHistory(History):
         # A turn of nothing but knowledge is what the speaker said, so it stays.
         has_dialogue = 0 < len(dialogue) < len(lines)
         return '\n'.join(dialogue) if has_dialogue else turn
-
-
-class ChatHistory(GroundedHistory):
-    """A history that also knows which of its turns are the agent's replies."""
-
-    def __init__(self, *args: object, **kwargs: object):
-        super().__init__(*args, **kwargs)
-        self._is_reply: list[bool] = []
-        self._adding_reply = False
-
-    def reset(self) -> None:
-        super().reset()
-        self._is_reply = []
-
-    def add_reply(self, text: str) -> None:
-        self._adding_reply = True
-        super().add_reply(text)
-        self._adding_reply = False
-
-    def _update_strings(self, text: str) -> None:
-        super()._update_strings(text)
-        flags = [*self._is_reply, self._adding_reply]
-        self._is_reply = flags[-len(self.history_strings) :]
 
     def turns_with_roles(self) -> list[SpokenTurn]:
         """The turns without their knowledge, oldest first, each with its speaker."""
@@ -205,8 +197,8 @@ class CandidateAgent(CandidateFinder, TorchAgent):
     opt: Any
 
     @classmethod
-    def history_class(cls) -> type[ChatHistory]:
-        return ChatHistory
+    def history_class(cls) -> type[GroundedHistory]:
+        return GroundedHistory
 
     def __init__(self, opt: Opt, shared: TShared | None = None):
         if shared:
@@ -282,7 +274,7 @@ class CandidateAgent(CandidateFinder, TorchAgent):
         """Add the model's input to the observation."""
         knowledge = find_knowledge(obs) or ''
         if obs.get('text') or knowledge:
-            assert isinstance(history, ChatHistory)
+            assert isinstance(history, GroundedHistory)
             context = self.read(history.turns_with_roles(), knowledge)
             obs.force_set(CONTEXT, context)
             if self.opt.get('dynamic_batching'):

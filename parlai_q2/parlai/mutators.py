@@ -234,10 +234,8 @@ class FilterMutator(ScoringMutator):
         scores = iter(self.scores(examples))
         judged = judge_episode(episode, examples, scores, policy, self.source)
         for message, turn in zip(episode, judged):
-            key = hash(
-                (str(message.get('text')), turn.knowledge, *read_labels(message))
-            )
-            self._kept[key] = turn.decision.is_kept
+            shown = str(message.get('text')), turn.knowledge, *read_labels(message)
+            self._kept[hash(shown)] = turn.decision.is_kept
         staying = iter([turn for turn in judged if turn.decision.is_kept])
         parts = split_at_gaps(episode, [turn.decision.is_kept for turn in judged])
         self._empty = 0 if parts else self._empty + 1
@@ -264,10 +262,8 @@ class FilterMutator(ScoringMutator):
 def log_counts(is_kept: dict[int, bool], opt: Opt) -> None:
     """Log how many distinct turns were kept and dropped, and by which scorer."""
     if is_kept:
-        count, scorer = (
-            sum(is_kept.values()),
-            opt.get('choose') or DEFAULTS[Role.CHOOSE],
-        )
+        count = sum(is_kept.values())
+        scorer = opt.get('choose') or DEFAULTS[Role.CHOOSE]
         logging.info(
             f'q2_filter kept {count:,} of {len(is_kept):,} turns that were read, and '
             f'dropped {len(is_kept) - count:,}, by {scorer}.'
