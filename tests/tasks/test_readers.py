@@ -18,7 +18,9 @@ from parlai_q2.tasks.rome.reader import classify_response
 from parlai_q2.tasks.twins.reader import SHEET
 from tests.tasks.annotated_sets import Q2_WOW, SALT, TALK, USR, rome_csv, tsv
 
-CROSS_HEADER = Q2_WOW['cross_annotation.csv'].decode().splitlines()[0] + '\n'
+CROSS, DNLI = 'q2_wow.read_cross_file', 'dialogue_nli.read_file'
+USR_FILE = 'topical_chat_usr.read_file'
+HEADER = Q2_WOW['cross_annotation.csv'].decode().splitlines()[0] + '\n'
 SAMPLE_RECORDS, TWINS = (
     [json.loads(line) for line in path.read_text(encoding='utf-8').splitlines()]
     for path in (SAMPLE, SHEET)
@@ -131,23 +133,13 @@ def second_line(records, line):
         ('begin.read_file', tsv(COLUMNS, [('a', 'b')]), 'has 2 fields, and', 2),
         ('begin.read_file', tsv(COLUMNS, [('a',) * 6]), "is 'a'; it must be Fully", 2),
         ('begin.read_file', tsv(COLUMNS, []) + b'\xff\n', 'is not UTF-8', 1),
-        ('q2_wow.read_cross_file', '', "no column 'episode_idx'", 1),
+        (CROSS, '', "no column 'episode_idx'", 1),
+        (CROSS, HEADER.replace('topic', 'reply'), "no column 'topic'", 1),
+        (CROSS, HEADER + '0,1,2,K\n', 'more or fewer', 2),
+        (CROSS, HEADER + '0,1,2,K,"no end,c,d,e\n', 'cannot be read as csv', 2),
         (
-            'q2_wow.read_cross_file',
-            CROSS_HEADER.replace('topic', 'reply'),
-            "no column 'topic'",
-            1,
-        ),
-        ('q2_wow.read_cross_file', CROSS_HEADER + '0,1,2,K\n', 'more or fewer', 2),
-        (
-            'q2_wow.read_cross_file',
-            CROSS_HEADER + '0,1,2,K,"no end,c,d,e\n',
-            'cannot be read as csv',
-            2,
-        ),
-        (
-            'q2_wow.read_cross_file',
-            CROSS_HEADER + '0,4,1,Kites,Wind?,a,b,c,d,0,maybe\n',
+            CROSS,
+            HEADER + '0,4,1,Kites,Wind?,a,b,c,d,0,maybe\n',
             "memnet_label is 'maybe'",
             2,
         ),
@@ -155,46 +147,16 @@ def second_line(records, line):
         ('rome.read_file', changed_rome(2, 'greedy'), "'greedy' is not one of beam", 2),
         ('rome.read_file', changed_rome(7, 'maybe'), "is 'maybe', not yes or no", 2),
         ('rome.read_file', changed_rome(8, '?'), "Verifiable is '\\?', not yes", 2),
-        (
-            'dialogue_nli.read_file',
-            '[{"label": "positive"',
-            'cannot be read as JSON',
-            1,
-        ),
-        ('dialogue_nli.read_file', '{"label": "positive"}', 'must hold a list', 1),
-        (
-            'dialogue_nli.read_file',
-            '[{"label": "positive"}]',
-            r"\(pair 1\) .* KeyError\('sentence2'\)",
-            1,
-        ),
-        ('dialogue_nli.read_file', '[{"label": "maybe"}]', "'maybe' is not one of", 1),
-        ('dialogue_nli.read_file', '[1]', r'\(pair 1\) is not a pair', 1),
-        (
-            'topical_chat_usr.read_file',
-            [*USR, {'context': 'x'}],
-            r"\(context 3\) .* KeyError\('fact'\)",
-            3,
-        ),
-        (
-            'topical_chat_usr.read_file',
-            changed_usr('model', 'GPT'),
-            "model 'GPT' is not one of",
-            2,
-        ),
-        (
-            'topical_chat_usr.read_file',
-            changed_usr('Uses Knowledge', [0, 2, 1]),
-            'ratings are 0 or 1',
-            2,
-        ),
-        ('topical_chat_usr.read_file', changed_usr('Overall', []), 'not a list of', 2),
-        (
-            'topical_chat_usr.read_file',
-            changed_usr('Overall', ['5']),
-            'not a list of ratings',
-            2,
-        ),
+        (DNLI, '[{"label": "positive"', 'cannot be read as JSON', 1),
+        (DNLI, '{"label": "positive"}', 'must hold a list', 1),
+        (DNLI, '[{"label": "positive"}]', r"\(pair 1\) .* KeyError\('sentence2'\)", 1),
+        (DNLI, '[{"label": "maybe"}]', "'maybe' is not one of", 1),
+        (DNLI, '[1]', r'\(pair 1\) is not a pair', 1),
+        (USR_FILE, [*USR, {'context': 'x'}], r"\(context 3\) .* KeyError\('fact'\)", 3),
+        (USR_FILE, changed_usr('model', 'GPT'), "model 'GPT' is not one of", 2),
+        (USR_FILE, changed_usr('Uses Knowledge', [0, 2, 1]), 'ratings are 0 or 1', 2),
+        (USR_FILE, changed_usr('Overall', []), 'not a list of', 2),
+        (USR_FILE, changed_usr('Overall', ['5']), 'not a list of ratings', 2),
         ('grounded_sample.read_sample', second_line(SAMPLE_RECORDS, '[]'), 'a rec', 2),
         ('grounded_sample.read_sample', second_line(SAMPLE_RECORDS, ''), 'a record', 2),
         (

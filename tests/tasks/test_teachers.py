@@ -6,34 +6,18 @@ its records in the folder beside this file.
 import pytest
 from parlai.utils.testing import AutoTeacherTest
 
-# The fixture that places a task's files, and its teachers; DEFAULT is the task alone.
-DEFAULT = ''
+# The views of annotated sets; the first is the task alone.
+VIEWS = ('', 'AnnotatedTeacher', 'ClassificationTeacher')
+# The fixture that places a task's files, and its teachers.
 TEACHERS = {
-    'grounded_sample': (
-        None,
-        [DEFAULT, 'AnnotatedTeacher', 'InconsistentTeacher', 'ClassificationTeacher'],
+    'grounded_sample': (None, (*VIEWS, 'InconsistentTeacher')),
+    'twins': (None, VIEWS),
+    'q2_wow': ('sets', (*VIEWS, 'CrossAnnotationTeacher')),
+    **dict.fromkeys(
+        ('begin', 'rome', 'dialogue_nli', 'topical_chat_usr'), ('sets', VIEWS)
     ),
-    'twins': (None, [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher']),
-    'q2_wow': (
-        'sets',
-        [
-            DEFAULT,
-            'AnnotatedTeacher',
-            'ClassificationTeacher',
-            'CrossAnnotationTeacher',
-        ],
-    ),
-    'begin': ('sets', [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher']),
-    'rome': ('sets', [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher']),
-    'dialogue_nli': ('sets', [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher']),
-    'topical_chat_usr': (
-        'sets',
-        [DEFAULT, 'AnnotatedTeacher', 'ClassificationTeacher'],
-    ),
-    'conv_fever': ('conv_fever', [DEFAULT, 'NegationTeacher', 'EntitySwapTeacher']),
+    'conv_fever': ('conv_fever', ('', 'NegationTeacher', 'EntitySwapTeacher')),
 }
-
-
 # Tasks that show the same turns for several datatypes, and whose record these share.
 ONE_FOLD = dict.fromkeys(('train', 'valid'), 'test')
 SAME_TURNS = {
