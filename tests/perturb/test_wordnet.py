@@ -1,11 +1,13 @@
 """Opposites and siblings by WordNet, and the changes of knowledge that need them."""
 
-import subprocess
-import sys
+from functools import cache
 
+import nltk
 import pytest
+from nltk.corpus.reader import WordNetCorpusReader
+from nltk.corpus.util import LazyCorpusLoader
 
-from parlai_q2.errors import MissingPackageError
+from parlai_q2.errors import InputError, MissingPackageError
 from parlai_q2.perturb import wordnet as module
 from parlai_q2.perturb.knowledge import KnowledgeChanges
 from parlai_q2.perturb.wordnet import antonyms, siblings
@@ -38,6 +40,12 @@ def test_words_that_wordnet_relates(find, word, part, expected):
     assert find(word, part) == expected
 
 
+@cache
+def changes_by(seed):
+    """Parsing the passages takes a while."""
+    return KnowledgeChanges(PASSAGES, seed)
+
+
 @pytest.mark.parametrize(
     'passage, kind, changes',
     [
@@ -57,17 +65,25 @@ def test_words_that_wordnet_relates(find, word, part, expected):
 def test_a_passage_changes_in_one_thing(passage, kind, changes):
     kinds = set()
     for seed in range(8):
-        changed = KnowledgeChanges(PASSAGES, seed).change(passage, kind)
+        changed = changes_by(seed).change(passage, kind)
         assert changed.text == passage.replace(changed.before, changed.after, 1)
         kinds.add((changed.before, changed.after))
     assert kinds <= changes
     assert len(kinds) == min(len(changes), len(kinds))
-    again = KnowledgeChanges(PASSAGES, 3).change(passage, kind)
-    assert again == KnowledgeChanges(PASSAGES, 3).change(passage, kind)
+    # The draw is by passage, kind and seed alone.
+    assert changes_by(7).change(passage, kind) == changed
+
+
+def test_the_same_seed_makes_the_same_changes():
+    again = KnowledgeChanges(PASSAGES, 3)
+    for passage in PASSAGES:
+        for kind in again.kinds:
+            expected = changes_by(3).change(passage, kind)
+            assert again.change(passage, kind) == expected
 
 
 def test_what_does_not_apply_changes_nothing():
-    changes = KnowledgeChanges(PASSAGES)
+    changes = changes_by(0)
     assert changes.change(PASSAGES[1], 'antonym') is None
     assert changes.change(PASSAGES[1], 'pronoun') is None
     assert changes.change(PASSAGES[2], 'negation') is None
@@ -80,13 +96,10 @@ def test_without_nltk_the_extra_is_named(without_package):
         antonyms('old', 'ADJ')
 
 
-def test_without_its_files_the_command_is_named(tmp_path):
-    code = (
-        'import nltk; nltk.data.path[:] = []\n'
-        'from parlai_q2.perturb.wordnet import wordnet\n'
-        'wordnet()'
-    )
-    completed = subprocess.run(
-        [sys.executable, '-c', code], capture_output=True, text=True
-    )
-    assert 'InputError: WordNet is not there. Run: python -m nltk' in completed.stderr
+def test_without_its_files_the_command_is_named(monkeypatch):
+    module.wordnet.cache_clear()
+    monkeypatch.setattr(nltk.data, 'path', [])
+    not_loaded = LazyCorpusLoader('wordnet', WordNetCorpusReader, None)
+    monkeypatch.setattr(nltk.corpus, 'wordnet', not_loaded)
+    with pytest.raises(InputError, match=r'Run: python -m nltk\.downloader'):
+        module.wordnet()
