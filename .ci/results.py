@@ -100,7 +100,7 @@ RUNS = (
 )
 PLACE = re.compile(r'\{([^{}|]+)(?:\|(\w*%?\w*))?\}')
 # A figure, or what is said while it is not of the release's run.
-PIECE = re.compile(r'\{[^{}]+\}|\[\[.*?\]\]')
+PIECE = re.compile(r'(\{[^{}]+\}|\[\[.*?\]\])')
 NUMBER = r'(?:–|[-+−]?[\d,]*\.?\d+)'
 BRACKETS = r'(?: \[[^\]\n]*\])?'
 
@@ -173,21 +173,23 @@ class Results:
         for one, quote in self.quotes():
             if one != page:
                 continue
-            found = list(_pattern(quote).finditer(text))
+            parts = PIECE.split(quote)
+            pattern = ''.join(f'({_pattern(part)})' for part in parts)
+            found = list(re.finditer(pattern, text))
             if len(found) != 1:
                 refuse(f'{page} has this {len(found)} times, not once: {quote}')
             (match,) = found
-            values = [self.shown(*place) for place in PLACE.findall(quote)]
-            missing += [k for (k, _), v in zip(PLACE.findall(quote), values) if not v]
-            parts, end, rest = [], match.start(), iter(values)
-            for n, piece in enumerate(PIECE.findall(quote), 1):
-                new = next(rest) if piece.startswith('{') else None
-                if new is None:
-                    stale = not piece.startswith('{') and None not in values
-                    new = '' if stale else match[n]
-                parts += [text[end : match.start(n)], new]
-                end = match.end(n)
-            text = text[: match.start()] + ''.join(parts) + text[end:]
+            values = {}
+            for part in parts:
+                if place := PLACE.fullmatch(part):
+                    values[part] = self.shown(place[1], place[2] or '')
+                    missing += [] if values[part] else [place[1]]
+            new = list(match.groups())
+            for number, part in enumerate(parts):
+                if part.startswith('[[') and None not in values.values():
+                    new[number] = ''
+                new[number] = values.get(part) or new[number]
+            text = text[: match.start()] + ''.join(new) + text[match.end() :]
         return text, missing
 
     def summary(self) -> str:
@@ -213,19 +215,13 @@ writes them and this page. [How to read them](../meta_eval.md#how-to-read-it).
 |---|---|---|---|"""
 
 
-def _pattern(quote: str) -> 're.Pattern[str]':
-    """What a quote looks like on a page, with any figures and line breaks."""
-    parts, end = [], 0
-    for piece in PIECE.finditer(quote):
-        parts.append(_literal(quote[end : piece.start()]))
-        place = PLACE.fullmatch(piece[0])
-        if place:
-            interval = 'i' in (place[2] or '')
-            parts.append(f'({NUMBER}{BRACKETS if interval else ""})')
-        else:
-            parts.append(f'((?:{_literal(piece[0][2:-2])})?)')
-        end = piece.end()
-    return re.compile(''.join([*parts, _literal(quote[end:])]))
+def _pattern(part: str) -> str:
+    """What a part of a quote looks like on a page, with any figure and line breaks."""
+    if place := PLACE.fullmatch(part):
+        return NUMBER + (BRACKETS if 'i' in (place[2] or '') else '')
+    if part.startswith('[['):
+        return f'(?:{_literal(part[2:-2])})?'
+    return _literal(part)
 
 
 def _literal(text: str) -> str:

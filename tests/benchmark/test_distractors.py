@@ -1,6 +1,5 @@
 """The right passage among others, on texts that say their own number."""
 
-import json
 import random
 
 import pytest
@@ -18,6 +17,7 @@ from benchmarks.distractors import (
 )
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.scorers.consistency import ConsistencyScorer
+from tests.files import write_lines
 
 
 @pytest.fixture
@@ -36,9 +36,7 @@ def path(tmp_path):
         ]
     records.append({**records[0], 'q2_label': 'generic'})
     records.append({**records[0], 'corpus': 'tc'})
-    path = tmp_path / 'examples.jsonl'
-    path.write_text(''.join(json.dumps(record) + '\n' for record in records))
-    return path
+    return write_lines(tmp_path / 'examples.jsonl', *records)
 
 
 class Words:

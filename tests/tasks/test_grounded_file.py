@@ -7,6 +7,7 @@ import pytest
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.world_logs import COMMANDS_SKIPPED
+from tests.files import write_lines
 from tests.tasks.evaluating import SAMPLE, evaluate, make_world
 from tests.tasks.recording import NAME
 
@@ -33,8 +34,7 @@ def test_candidates_stay_where_the_label_is_one_of_them(tmp_path, candidates):
         'text': 'Hello?',
         'label_candidates': candidates,
     }
-    dialog = [[message_fields, {'id': 'model', 'text': 'Hi.'}]]
-    path.write_text(json.dumps({'dialog': dialog}))
+    write_lines(path, {'dialog': [[message_fields, {'id': 'model', 'text': 'Hi.'}]]})
     options = {'model': 'random_candidate', 'jsonfile_datapath': str(path)}
     report = evaluate(FILE, **options)
     assert report['exs'] == 1
@@ -49,16 +49,13 @@ def test_of_a_chat_the_knowledge_is_what_the_agent_judged_by(
 ):
     path = tmp_path / 'chat.jsonl'
     reply = {'id': 'model', 'text': 'Two moons.', 'rerank_knowledge': 'Two moons.'}
-    path.write_text(
-        json.dumps({'dialog': [[{'text': 'Moons?', **message_fields}, reply]]})
-    )
+    write_lines(path, {'dialog': [[{'text': 'Moons?', **message_fields}, reply]]})
     report = evaluate(FILE, jsonfile_datapath=str(path), measure='precision')
     assert report['knowledge_precision'] == score
 
 
 def turns_of(tmp_path, dialog, label_turns='secondspeaker'):
-    path = tmp_path / 'log.jsonl'
-    path.write_text(json.dumps({'dialog': dialog}))
+    path = write_lines(tmp_path / 'log.jsonl', {'dialog': dialog})
     options = {'jsonfile_datapath': str(path), 'label_turns': label_turns}
     world = make_world(task=FILE, measure='overlap', **options)
     teacher = world.get_task_agent()
@@ -118,8 +115,7 @@ def read(path, **options):
 
 
 def test_a_record_is_a_conversation_of_one_turn(tmp_path):
-    path = tmp_path / 'mine.jsonl'
-    path.write_text(json.dumps({**RECORD, 'response': 'Two.'}) + '\n')
+    path = write_lines(tmp_path / 'mine.jsonl', {**RECORD, 'response': 'Two.'})
     (turn,) = read(path)
     assert turn['text'] == 'Hi.\nMoons?'
     assert turn['eval_labels'] == ['Two.']
