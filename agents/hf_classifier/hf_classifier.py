@@ -4,12 +4,19 @@ detectors (FactCC, ALBERT with VitaminC, NLI models) and trains your own.
 
 ``--classifier`` names a preset, whose ``detector`` section says which model to use,
 what its outputs mean and how it reads a pair. The rest is TorchClassifierAgent's.
+
+The folder beside a trained model (see :mod:`parlai_q2.parlai.model_files`) is a
+complete Hugging Face model with ``classifier.yaml``, such a preset.
 """
 
 import copy
+import dataclasses
+from pathlib import Path
 from typing import Any
 
 import torch
+import yaml
+from parlai.agents.hugging_face.dict import HuggingFaceDictionaryAgent
 from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
@@ -19,27 +26,124 @@ from parlai.utils.data import DatatypeHelper
 from parlai.utils.misc import warn_once
 from parlai.utils.typing import TShared
 
-from parlai_q2.agents.hf_classifier.dictionary import HfClassifierDictionaryAgent
-from parlai_q2.agents.hf_classifier.modules import (
-    HfClassifierModel,
-    load_network,
-    longest_input,
-    save_folder,
-)
-from parlai_q2.agents.hf_classifier.options import (
-    add_options,
-    at_most,
-    classifier_config,
-    default_classes,
-    pair_input,
-)
-from parlai_q2.errors import ConfigError
+from parlai_q2.agents.hf_classifier.modules import HfClassifierModel, load_network
+from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.hugging_face import reads_segments
-from parlai_q2.parlai.classification import class_metrics, need_pair
-from parlai_q2.parlai.model_files import WeightsOnly, expect_no_model_file
-from parlai_q2.text.class_map import map_classes, parse_class_map
+from parlai_q2.models.loading import load_tokenizer
+from parlai_q2.models.nli import PairInput
+from parlai_q2.options import Options
+from parlai_q2.parlai.classification import add_class_map, class_metrics, need_pair
+from parlai_q2.parlai.model_files import (
+    SUFFIX,
+    WeightsOnly,
+    expect_no_model_file,
+    saved_folder,
+)
+from parlai_q2.presets import ModelConfig, Section, load_preset
+from parlai_q2.text.class_map import Finding, map_classes, parse_class_map
 
+DEFAULT_CLASSIFIER = 'mini'
+SECTION = str(Section.DETECTOR)
+# The file beside a trained model that describes its classifier, in preset format.
+CLASSIFIER_FILE = 'classifier.yaml'
+DEFAULT_CLASSES = ('consistent', 'inconsistent')
+# How Santhanam et al. 2021 train their detector.
+TRAINING = {
+    'optimizer': 'adam',
+    'learningrate': 2e-5,
+    'lr_scheduler': 'none',
+    'gradient_clip': 1.0,
+}
 SEGMENTS = 'segment_vec'
+
+
+def add_options(parser: ParlaiParser) -> ParlaiParser:
+    group = parser.add_argument_group('HfClassifier Agent')
+    group.add_argument(
+        '--classifier',
+        type=str,
+        default=DEFAULT_CLASSIFIER,
+        help='a preset whose detector section is the classifier: mini (ships), '
+        'factcc, albert_vitaminc, bert_conv_fever (to be trained), or a path to a '
+        'YAML file. A saved --model-file takes precedence',
+    )
+    group.add_argument(
+        '--hf-model',
+        type=str,
+        default=None,
+        help="a folder or hub name of a model to use instead of the classifier's own",
+    )
+    add_class_map(group)
+    parser.set_defaults(**TRAINING)
+    return parser
+
+
+def classifier_config(opt: Options) -> ModelConfig:
+    """The classifier of the saved model, or else of ``--classifier``."""
+    folder = saved_folder(opt)
+    if folder is not None and (folder / CLASSIFIER_FILE).exists():
+        config = load_preset(str(folder / CLASSIFIER_FILE)).model(SECTION)
+        return dataclasses.replace(config, model=str(folder))
+    name = opt.get('classifier') or DEFAULT_CLASSIFIER
+    config = load_preset(name).model(SECTION)
+    if opt.get('hf_model'):
+        return dataclasses.replace(config, model=opt['hf_model'], revision=None)
+    return config
+
+
+def pair_input(config: ModelConfig, text_truncate: int | None = None) -> PairInput:
+    """How a preset's classifier reads pairs; the smaller limit of tokens applies."""
+    names = {field.name for field in dataclasses.fields(PairInput)}
+    settings = {k: v for k, v in config.settings.items() if k in names}
+    form = PairInput(**settings)
+    if text_truncate is not None and text_truncate > 0:
+        return at_most(form, text_truncate)
+    return form
+
+
+def at_most(form: PairInput, limit: int) -> PairInput:
+    """The same form, with inputs of at most ``limit`` tokens."""
+    return dataclasses.replace(form, max_tokens=min(form.max_tokens, limit))
+
+
+def default_classes(config: ModelConfig) -> list[str]:
+    """A classifier's classes when ``--classes`` names none."""
+    generic = Finding.GENERIC in (config.settings.get('labels') or {})
+    return [*DEFAULT_CLASSES, *([str(Finding.GENERIC)] if generic else [])]
+
+
+class HfClassifierDictionaryAgent(HuggingFaceDictionaryAgent):
+    """
+    The dictionary of :class:`HfClassifierAgent`.
+
+    ParlAI asks for a null, a start, an end and an unknown token; these are the
+    tokenizer's padding, classification, separation and unknown tokens.
+    """
+
+    add_special_tokens = False
+    skip_decode_special_tokens = True
+
+    def get_tokenizer(self, opt: Opt) -> Any:
+        config = classifier_config(opt)
+        return load_tokenizer(config.model, config.revision)
+
+    def override_special_tokens(self, opt: Opt) -> None:
+        tokenizer = self.hf_tokenizer
+        if tokenizer.pad_token is None:
+            raise ModelError(
+                f'The tokenizer of {classifier_config(opt).model!r} has no pad_token. '
+                'Set tokenizer.pad_token to one of its tokens and save it again with '
+                'save_pretrained.'
+            )
+        self.null_token = tokenizer.pad_token
+        self.start_token = tokenizer.cls_token or tokenizer.bos_token or self.null_token
+        self.end_token = tokenizer.sep_token or tokenizer.eos_token or self.null_token
+        self.unk_token = tokenizer.unk_token or self.null_token
+
+    def txt2vec(self, text: str, vec_type: type = list) -> Any:
+        return vec_type(
+            self.hf_tokenizer.encode(text, add_special_tokens=False, verbose=False)
+        )
 
 
 class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
@@ -75,8 +179,10 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         super().__init__(opt, shared)
         self.id = 'HfClassifier'
         if not shared:
-            limit = longest_input(self.network, self.dict.hf_tokenizer)
-            self.pair_input = at_most(self.pair_input, limit)
+            # RoBERTa has positions that it does not use; its tokenizer knows better.
+            positions = getattr(self.network.config, 'max_position_embeddings', None)
+            limits = (positions, self.dict.hf_tokenizer.model_max_length)
+            self.pair_input = at_most(self.pair_input, int(min(filter(None, limits))))
 
     def share(self) -> TShared:
         return {**super().share(), 'classifier': (self.classifier, self.pair_input)}
@@ -113,7 +219,17 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         super().save(path)
         path = path or self.opt.get('model_file')
         if path:
-            save_folder(path, self.network, self.dict.hf_tokenizer, self.pair_input)
+            folder = Path(path + SUFFIX)
+            self.network.save_pretrained(folder)
+            self.dict.hf_tokenizer.save_pretrained(folder)
+            section = {
+                'model': str(folder.resolve()),
+                **dataclasses.asdict(self.pair_input),
+                'order': list(self.pair_input.order),
+            }
+            preset = {'name': Path(path).name, SECTION: section}
+            text = yaml.safe_dump(preset, sort_keys=False)
+            (folder / CLASSIFIER_FILE).write_text(text, encoding='utf-8')
 
     def _set_text_vec(
         self, obs: Message, history: History, truncate: int | None

@@ -1,32 +1,20 @@
 """
-A Hugging Face sequence classifier whose outputs are a task's classes; its loading and
-saving.
-
-The folder beside a trained model (see :mod:`parlai_q2.parlai.model_files`) is a
-complete Hugging Face model with ``classifier.yaml``, which says how pairs are read.
+A Hugging Face sequence classifier whose outputs are a task's classes, and its loading.
 
 Shapes: B examples, L tokens, O outputs of the model, C classes.
 """
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-from parlai_q2.agents.hf_classifier.options import CLASSIFIER_FILE, classifier_text
 from parlai_q2.models.loading import NO_CODE, load_model
-from parlai_q2.models.nli import (
-    Head,
-    PairInput,
-    check_labels,
-    find_labels,
-    output_names,
-)
+from parlai_q2.models.nli import Head, check_labels, find_labels, output_names
 from parlai_q2.options import Options
-from parlai_q2.parlai.model_files import SUFFIX, saved_folder
+from parlai_q2.parlai.model_files import saved_folder
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.class_map import ClassMap, is_unnamed
 
@@ -46,8 +34,7 @@ class HfClassifierModel(nn.Module):
 
     def __init__(self, hf: nn.Module, classes: ClassMap):
         super().__init__()
-        self.hf = hf
-        self.class_map = classes
+        self.hf, self.class_map = hf, classes
 
     def forward(
         self,
@@ -120,24 +107,6 @@ def load_network(
         None if is_unnamed(name) else name for name in output_names(model.config)
     ]
     return model.float().requires_grad_(True), outputs
-
-
-def longest_input(model: Any, tokenizer: Any) -> int:
-    """
-    The number of tokens a model can read, special tokens included.
-
-    RoBERTa has positions that it does not use; its tokenizer knows the right number.
-    """
-    positions = getattr(model.config, 'max_position_embeddings', None)
-    return int(min(filter(None, (positions, tokenizer.model_max_length))))
-
-
-def save_folder(model_file: str, model: Any, tokenizer: Any, form: PairInput) -> None:
-    folder = Path(model_file + SUFFIX)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    text = classifier_text(Path(model_file).name, folder, form)
-    (folder / CLASSIFIER_FILE).write_text(text, encoding='utf-8')
 
 
 def name_outputs(names: Sequence[str]) -> dict[str, Any]:

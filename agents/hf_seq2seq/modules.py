@@ -13,6 +13,10 @@ import torch
 from parlai.core.torch_generator_agent import TorchGeneratorModel
 from torch import nn
 
+from parlai_q2.models.loading import NO_CODE, load_seq2seq
+from parlai_q2.options import Options
+from parlai_q2.parlai.model_files import saved_folder
+
 # Hidden states [B, L, H] and mask [B, L].
 EncoderStates = tuple[torch.Tensor, torch.Tensor]
 
@@ -76,14 +80,8 @@ class HfSeq2seqModel(TorchGeneratorModel):
     """
 
     def __init__(self, hf: nn.Module, dictionary: Any):
-        null, start, end = (
-            dictionary[token]
-            for token in (
-                dictionary.null_token,
-                dictionary.start_token,
-                dictionary.end_token,
-            )
-        )
+        roles = (dictionary.null_token, dictionary.start_token, dictionary.end_token)
+        null, start, end = (dictionary[token] for token in roles)
         super().__init__(padding_idx=null, start_idx=start, end_idx=end)
         quicken_output(hf)
         self.hf = hf
@@ -172,3 +170,20 @@ def quicken_output(hf: Any) -> None:
     layer = hf.get_output_embeddings()
     if type(layer) is nn.Linear:
         layer.__class__ = FewRowsLinear
+
+
+def load_network(opt: Options) -> Any:
+    """
+    The Hugging Face model in fp32, ready for training; its weights are random where
+    ParlAI will read them from a model file.
+    """
+    folder = saved_folder(opt)
+    if folder is None:
+        model, _ = load_seq2seq(opt['hf_model'])
+    else:
+        from transformers import AutoConfig, AutoModelForSeq2SeqLM, GenerationConfig
+
+        config = AutoConfig.from_pretrained(folder, **NO_CODE)
+        model = AutoModelForSeq2SeqLM.from_config(config)
+        model.generation_config = GenerationConfig.from_pretrained(folder)
+    return model.float().requires_grad_(True)

@@ -7,8 +7,8 @@ import pytest
 import torch
 from parlai.core.params import ParlaiParser
 
+from parlai_q2.agents.hf_seq2seq.hf_seq2seq import REPLY_DECODING
 from parlai_q2.agents.hf_seq2seq.modules import FewRowsLinear, quicken_output
-from parlai_q2.agents.hf_seq2seq.options import REPLY_DECODING
 from parlai_q2.errors import ConfigError
 from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe
 

@@ -11,7 +11,7 @@ from parlai.scripts.eval_model import EvalModel
 from parlai.scripts.interactive import Interactive
 from parlai.scripts.train_model import TrainModel
 
-from parlai_q2.agents.hf_seq2seq.options import trained_with
+from parlai_q2.agents.hf_seq2seq.hf_seq2seq import trained_with
 from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe
 
 QUESTIONS = 'shipped:q2_mini/question_generation'
@@ -103,7 +103,7 @@ def test_a_person_chats_and_the_agent_remembers(trained, monkeypatch):
     monkeypatch.setattr(builtins, 'input', lambda *_: next(inputs))
     read = []
     monkeypatch.setattr(
-        'parlai_q2.agents.hf_seq2seq.dictionary.HfSeq2seqDictionaryAgent.encode_text',
+        'parlai_q2.agents.hf_seq2seq.hf_seq2seq.HfSeq2seqDictionaryAgent.encode_text',
         lambda self, text: read.append(text) or [*self.txt2vec(text), self['</s>']],
     )
     Interactive.main(model_file=trained[0], no_cuda=True, skip_generation=False)
