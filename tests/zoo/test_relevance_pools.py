@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from parlai_q2.zoo.train import relevance_pools
-from parlai_q2.zoo.train.block import blurred
+from parlai_q2.zoo.train.block import blurred, misspell
 from parlai_q2.zoo.train.relevance_blocks import BlockSource
 from parlai_q2.zoo.train.relevance_pools import (
     is_best,
@@ -14,7 +14,6 @@ from parlai_q2.zoo.train.relevance_pools import (
     with_other_turns,
     yes_no_question,
 )
-from parlai_q2.zoo.train.relevance_texts import misspell
 from parlai_q2.zoo.train.rows import read_rows
 
 PASSAGE = 'The museum opened in 1903. It was designed by Anna Keller.'

@@ -1,4 +1,7 @@
-"""A block: turns and replies that the model of relevance learns from together."""
+"""
+A block: turns and replies that the model of relevance learns from together; and texts
+of blocks, and their changes.
+"""
 
 import random
 import re
@@ -7,9 +10,46 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from parlai_q2.zoo.train.relevance_pools import Row
-from parlai_q2.zoo.train.relevance_texts import DECLINES, misspell
+from parlai_q2.text.selection import stems
+from parlai_q2.zoo.train.relevance_pools import FRAGMENT, Row
+from parlai_q2.zoo.train.twins.twin import put
 
+# Turns that share more of their words may ask the same.
+MAX_SHARED = 0.5
+DECLINES = (
+    "Sorry, I don't know.|I'm afraid I can't say.|I couldn't find that, sorry.|"
+    "That isn't mentioned anywhere I can look.|I don't have any information on that.|"
+    "Good question, but I don't know the answer.|Sorry, I have nothing about that.|"
+    "I can't tell you that.|No idea, I'm sorry.|It doesn't say.|I'm not sure about it.|"
+    "Unfortunately I don't have that information.|I don't know, sorry!|I can't find it."
+    "|That's not in the text.|Nothing in here says that.|I have no information on it.|"
+    "Sorry, that's something I wasn't told.|The page is silent on that.|No clue, sorry."
+    "|Hm, that's beyond what I know.|I wish I knew!|The document doesn't cover this.|"
+    "You'd have to ask someone else, I don't know.|There's nothing about that here.|"
+    "I'm not able to answer that.|i don ' t know , sorry .|i ' m not sure about that ."
+    "|I haven't been given any details on this.|That's unknown to me, I'm afraid."
+).split('|')
+GENERIC = (
+    "That's interesting!|I see.|Great question!|Wow, really?|Yes, I like that too.|"
+    'What do you think?|That sounds nice.|I hope that helps!|Tell me more.|Cool!|'
+    'i like it too . what about you ?|crazy , right ?|I enjoy it too.|Fun fact!'
+).split('|')
+# Turns that ask nothing, and the replies that they deserve.
+COURTESIES = {
+    'hi|hello there|Hi!|hey|Hi there!|Good morning.|Good evening|hello, anyone?': (
+        'Hello! How can I help you?|Hi there!|Hello, nice to meet you.|Hey! What can I '
+        'do for you?|Good day! What would you like to know?|hi ! how are you ?'
+    ),
+    'Thanks!|thank you|Great, thanks a lot.|ok thx|That helped, thank you!': (
+        "You're welcome!|No problem.|Glad I could help!|My pleasure.|Any time!"
+    ),
+    'bye|Goodbye!|See you.|have a good day|Good night!': (
+        'Goodbye!|Bye, take care.|See you soon!|You too, goodbye!|Have a nice day!'
+    ),
+    'How are you?|hows it going|How are you doing today?': (
+        "I'm fine, thanks! And you?|Very well, thank you.|Good, thanks for asking!"
+    ),
+}
 # No labels.
 EMPTY: Mapping[int, Any] = MappingProxyType({})
 
@@ -82,3 +122,73 @@ def ask_again(row: Row, other: str, draw: random.Random) -> TrainingBlock:
     block.add(f'{wrong}, {other}.', best={0: False}, support={0: 0.0})
     block.add(draw.choice(DECLINES), best={0: False})
     return block
+
+
+def find_fragments(passage: str, answer: str) -> list[str]:
+    """Names and amounts of a passage that an answer does not overlap."""
+    answer = answer.lower()
+    return [
+        f
+        for f in FRAGMENT.findall(passage)
+        if not answer or not (f.lower() in answer or answer in f.lower())
+    ]
+
+
+def change_number(text: str, draw: random.Random) -> str:
+    """A text with another number; empty if it has none."""
+    numbers = list(re.finditer(r'\d+', text))
+    if not numbers:
+        return ''
+    found = draw.choice(numbers)
+    value = int(found[0])
+    near = draw.choice((value + 1, value + 2, value + 10, max(0, value - 1), value * 2))
+    return put(text, found, str(near))
+
+
+def word_answer(answer: str, sentences: Sequence[str], draw: random.Random) -> str:
+    """An answer as a fragment, a short sentence or a sentence of its passage."""
+    own = [s for s in sentences if answer in s]
+    if own and draw.random() < 0.45:
+        return draw.choice(own)
+    form = draw.choice(
+        ('{}.', '{}', '{}.', "It's {}.", 'It was {}.', 'That would be {}.', '{}, yes.')
+    )
+    text = form.format(answer.rstrip('.'))
+    return text[:1].upper() + text[1:]
+
+
+def answer_kind(answer: str) -> str:
+    if any(character.isdigit() for character in answer):
+        return 'number'
+    return 'name' if answer[:1].isupper() else 'words'
+
+
+def are_alike(text: str, other: str) -> bool:
+    """Whether two texts share so many words that they may mean the same."""
+    a, b = stems(text), stems(other)
+    return len(a & b) > MAX_SHARED * min(len(a), len(b)) if a and b else False
+
+
+def misspell(text: str, draw: random.Random) -> str:
+    """A text with one or two letters dropped or swapped."""
+    for _ in range(draw.choice((1, 1, 2))):
+        if len(text) < 8:
+            return text
+        n = draw.randrange(1, len(text) - 2)
+        swapped = text[n + 1] + text[n]
+        text = text[:n] + draw.choice((swapped, swapped[:1])) + text[n + 2 :]
+    return text
+
+
+def is_beside(text: str, row: Row, other: Row) -> bool:
+    """Whether an answer's text certainly does not answer another question."""
+    answer, asked = other['a'].lower(), other['q'].lower()
+    if (
+        answer in text.lower()
+        or row['a'].lower() in answer
+        or are_alike(row['q'], asked)
+    ):
+        return False
+    same_word = row['q'].lower().split()[:2] == asked.split()[:2]
+    alike = answer_kind(row['a']) == answer_kind(other['a']) != 'words'
+    return not (alike and same_word)

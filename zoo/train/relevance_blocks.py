@@ -10,7 +10,19 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from parlai_q2.text.questions import only_declines
-from parlai_q2.zoo.train.block import TrainingBlock, ask_again, blurred
+from parlai_q2.zoo.train.block import (
+    COURTESIES,
+    DECLINES,
+    GENERIC,
+    TrainingBlock,
+    are_alike,
+    ask_again,
+    blurred,
+    change_number,
+    find_fragments,
+    is_beside,
+    word_answer,
+)
 from parlai_q2.zoo.train.relevance_pools import (
     Pool,
     Row,
@@ -18,16 +30,6 @@ from parlai_q2.zoo.train.relevance_pools import (
     is_held_out,
     sentences_of,
     yes_no_question,
-)
-from parlai_q2.zoo.train.relevance_texts import (
-    COURTESIES,
-    DECLINES,
-    GENERIC,
-    are_alike,
-    change_number,
-    find_fragments,
-    is_beside,
-    word_answer,
 )
 
 # What the detector's classes (entailed, neutral, contradicted, generic) say of support,

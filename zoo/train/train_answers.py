@@ -22,14 +22,7 @@ from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.overlap import token_f1
 from parlai_q2.zoo.train.rows import Row, read_rows
-from parlai_q2.zoo.train.training import (
-    LengthGroupedTrainer,
-    add_adapter,
-    base_parser,
-    run_training,
-    save_model,
-    training_arguments,
-)
+from parlai_q2.zoo.train.training import base_parser, save_model, train_model
 
 Sample = dict[str, Any]
 
@@ -102,13 +95,9 @@ def train(args: argparse.Namespace) -> dict[str, float]:
     """Train, write the model, and return what :func:`measure` gives for it."""
     tokenizer = load_tokenizer(args.initial)
     model = load_model(args.initial, AutoModelForQuestionAnswering)
-    trainer = LengthGroupedTrainer(
-        model=add_adapter(model, args.lora_rank),
-        args=training_arguments(args),
-        train_dataset=encode_rows(read_rows(*args.rows), tokenizer, args.max_tokens),
-        data_collator=DataCollatorWithPadding(tokenizer),
-    )
-    converted = save_model(run_training(trainer), args.initial, args.outdir)
+    samples = encode_rows(read_rows(*args.rows), tokenizer, args.max_tokens)
+    trained = train_model(args, model, samples, DataCollatorWithPadding(tokenizer))
+    converted = save_model(trained, args.initial, args.outdir)
     return measure(read_rows(*args.held_out), converted, args.max_tokens)
 
 

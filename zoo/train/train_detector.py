@@ -16,6 +16,7 @@ of support of the right response should exceed those of the wrong one by a margi
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -27,13 +28,11 @@ from parlai_q2.models.loading import load_model, load_tokenizer
 from parlai_q2.zoo.train.rows import Row, read_rows
 from parlai_q2.zoo.train.training import (
     LengthGroupedTrainer,
-    add_adapter,
     average_weights,
     base_parser,
     chunks,
-    run_training,
     save_model,
-    training_arguments,
+    train_model,
 )
 
 CLASSES = 4
@@ -78,32 +77,25 @@ def _encode_texts(
     return [dict(zip(names, values, strict=True)) for values in columns]
 
 
-class Collator:
-    """Pads the texts of B samples; a twin has two rows, one below the other."""
-
-    def __init__(self, padding: int):
-        self.padding = padding
-
-    def __call__(self, samples: Sequence[Sample]) -> dict[str, torch.Tensor]:
-        texts: list[Sample] = []
-        twins: list[tuple[int, int]] = []
-        for sample in samples:
-            if 'wrong' in sample:
-                twins.append((len(texts), len(texts) + 1))
-            texts += [sample, sample['wrong']] if 'wrong' in sample else [sample]
-        values = {'input_ids': self.padding, 'attention_mask': 0, 'token_type_ids': 0}
-        tensors = {}
-        for name, value in values.items():
-            if name in texts[0]:
-                rows = [torch.tensor(text[name]) for text in texts]
-                tensors[name] = pad_sequence(rows, True, value)
-        tensors['labels'] = torch.tensor([text['label'] for text in texts])
-        tensors['twins'] = torch.tensor(twins, dtype=torch.long).reshape(-1, 2)
-        if any('teacher' in text for text in texts):
-            none = [float('nan')] * CLASSES
-            probabilities = [text.get('teacher', none) for text in texts]
-            tensors['teacher'] = torch.tensor(probabilities)
-        return tensors
+def collate(padding: int, samples: Sequence[Sample]) -> dict[str, torch.Tensor]:
+    """Pad the texts of B samples; a twin has two rows, one below the other."""
+    texts: list[Sample] = []
+    twins: list[tuple[int, int]] = []
+    for sample in samples:
+        if 'wrong' in sample:
+            twins.append((len(texts), len(texts) + 1))
+        texts += [sample, sample['wrong']] if 'wrong' in sample else [sample]
+    values = {'input_ids': padding, 'attention_mask': 0, 'token_type_ids': 0}
+    tensors = {}
+    for name, value in values.items():
+        if name in texts[0]:
+            rows = [torch.tensor(text[name]) for text in texts]
+            tensors[name] = pad_sequence(rows, True, value)
+    tensors['labels'] = torch.tensor([text['label'] for text in texts])
+    tensors['twins'] = torch.tensor(twins, dtype=torch.long).reshape(-1, 2)
+    if 'teacher' in texts[0]:
+        tensors['teacher'] = torch.tensor([text['teacher'] for text in texts])
+    return tensors
 
 
 def log_odds(logits: torch.Tensor) -> torch.Tensor:
@@ -122,7 +114,7 @@ def detector_loss(
     The mean loss of N texts.
 
     :param logits: [N, 4].
-    :param batch: what :class:`Collator` made of them, without the model's inputs.
+    :param batch: what :func:`collate` made of them, without the model's inputs.
     :param teacher_share: weight of the teacher, in [0, 1], where a text has a label.
     """
     labels, twins = batch['labels'], batch['twins']
@@ -131,9 +123,8 @@ def detector_loss(
         logits, labels, reduction='none', label_smoothing=LABEL_SMOOTHING
     )
     if 'teacher' in batch:
-        taught = ~batch['teacher'].isnan().any(-1)
-        share = torch.where(labels == NO_LABEL, 1.0, teacher_share) * taught
-        target = batch['teacher'].nan_to_num().softmax(-1)
+        share = torch.where(labels == NO_LABEL, 1.0, teacher_share)
+        target = batch['teacher'].softmax(-1)
         divergence = functional.kl_div(
             logits.log_softmax(-1), target, reduction='none'
         ).sum(-1)
@@ -149,7 +140,9 @@ def detector_loss(
 class DetectorTrainer(LengthGroupedTrainer):
     """Trains a classifier by :func:`detector_loss`."""
 
-    teacher_share = 0.5
+    def __init__(self, *args: Any, teacher_share: float, **settings: Any):
+        super().__init__(*args, **settings)
+        self.teacher_share = teacher_share
 
     def compute_loss(
         self, model: Any, inputs: Any, return_outputs: bool = False, **_: Any
@@ -169,7 +162,7 @@ def predict_logits(
     model.to(device).eval()
     logits = [torch.zeros(0, CLASSES)]
     for part in chunks(samples, BATCH):
-        batch = Collator(padding)(part)
+        batch = collate(padding, part)
         inputs = {n: batch[n].to(device) for n in batch if n.endswith(('ids', 'mask'))}
         logits.append(model(**inputs).logits.float().cpu())
     return torch.cat(logits)
@@ -232,14 +225,9 @@ def train(args: argparse.Namespace) -> dict[str, float]:
             teacher, texts, teacher_tokenizer.pad_token_id, args.device
         )
         add_teacher(samples, logits)
-    trainer = DetectorTrainer(
-        model=add_adapter(load_classifier(args.initial), args.lora_rank),
-        args=training_arguments(args),
-        train_dataset=samples,
-        data_collator=Collator(padding),
-    )
-    trainer.teacher_share = args.teacher_share
-    model = run_training(trainer)
+    trainer = partial(DetectorTrainer, teacher_share=args.teacher_share)
+    initial = load_classifier(args.initial)
+    model = train_model(args, initial, samples, partial(collate, padding), trainer)
     if args.share < 1:
         average_weights(model, load_classifier(args.initial), args.share)
     save_model(model, args.initial, args.outdir)

@@ -24,15 +24,7 @@ from parlai_q2.models.loading import load_seq2seq
 from parlai_q2.models.prompts import reply_prompt
 from parlai_q2.models.question_generation import question_prompt
 from parlai_q2.zoo.train.rows import Row, read_rows
-from parlai_q2.zoo.train.training import (
-    LengthGroupedTrainer,
-    add_adapter,
-    base_parser,
-    chunks,
-    run_training,
-    save_model,
-    training_arguments,
-)
+from parlai_q2.zoo.train.training import base_parser, chunks, save_model, train_model
 
 MAX_OUTPUT = 64  # tokens, with the end token
 MOST_COMMON = 6000
@@ -92,13 +84,8 @@ def train(args: argparse.Namespace) -> dict[str, float]:
     model, tokenizer = load_seq2seq(args.initial)
     collate = DataCollatorForSeq2Seq(tokenizer)  # labels are padded with -100
     rows = read_rows(*args.rows)
-    trainer = LengthGroupedTrainer(
-        model=add_adapter(model, args.lora_rank),
-        args=training_arguments(args),
-        train_dataset=encode_rows(rows, args.task, tokenizer, args.max_tokens),
-        data_collator=collate,
-    )
-    trained = run_training(trainer)
+    samples = encode_rows(rows, args.task, tokenizer, args.max_tokens)
+    trained = train_model(args, model, samples, collate)
     converted = save_model(trained, args.initial, args.outdir)
     if args.task == 'replies':
         text = json.dumps(common_tokens(rows, tokenizer), ensure_ascii=False)

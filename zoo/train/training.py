@@ -1,7 +1,7 @@
 """What the training scripts share: options, the trainer, and the folder they write."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +47,7 @@ class LengthGroupedTrainer(Trainer):
         )
 
 
-def training_arguments(args: argparse.Namespace) -> TrainingArguments:
-    """Settings of the trainer from those of :func:`base_parser`."""
+def _training_arguments(args: argparse.Namespace) -> TrainingArguments:
     on_cpu = args.device == 'cpu'
     return TrainingArguments(
         output_dir=str(args.outdir / 'checkpoints'),
@@ -70,7 +69,30 @@ def training_arguments(args: argparse.Namespace) -> TrainingArguments:
     )
 
 
-def add_adapter(model: Any, rank: int) -> Any:
+def train_model(
+    args: argparse.Namespace,
+    model: Any,
+    samples: Sequence[Any],
+    collate: Callable[[Any], Any],
+    trainer_class: Callable[..., Trainer] = LengthGroupedTrainer,
+) -> Any:
+    """Train, or resume from the last checkpoint; the model, with any adapter merged."""
+    trainer = trainer_class(
+        model=_add_adapter(model, args.lora_rank),
+        args=_training_arguments(args),
+        train_dataset=samples,
+        data_collator=collate,
+    )
+    folder = Path(str(trainer.args.output_dir))
+    checkpoint = get_last_checkpoint(str(folder)) if folder.is_dir() else None
+    trainer.train(resume_from_checkpoint=checkpoint)
+    trained = trainer.model
+    if hasattr(trained, 'merge_and_unload'):
+        trained = trained.merge_and_unload()
+    return trained.cpu().eval()
+
+
+def _add_adapter(model: Any, rank: int) -> Any:
     """A model that learns low-rank terms of its linear layers; itself if rank is 0."""
     model.requires_grad_(True)
     if not rank:
@@ -86,16 +108,6 @@ def add_adapter(model: Any, rank: int) -> Any:
         modules_to_save=heads or None,
     )
     return get_peft_model(model, config)
-
-
-def run_training(trainer: Trainer) -> Any:
-    """Train, or resume from the last checkpoint; the model, with any adapter merged."""
-    folder = Path(str(trainer.args.output_dir))
-    checkpoint = get_last_checkpoint(str(folder)) if folder.is_dir() else None
-    trainer.train(resume_from_checkpoint=checkpoint)
-    model = trainer.model
-    merged = model.merge_and_unload() if hasattr(model, 'merge_and_unload') else model
-    return merged.cpu().eval()
 
 
 def average_weights(model: Any, initial: Any, share: float) -> None:

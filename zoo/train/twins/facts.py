@@ -18,13 +18,12 @@ import random
 import re
 from collections.abc import Callable
 from functools import cache
-from importlib.resources import files
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from parlai_q2.text.amounts import SMALL
 from parlai_q2.text.amounts import TENS as TENS_BY_WORD
-from parlai_q2.zoo.train.twins.twin import CONTRADICTED, Twin, forms
+from parlai_q2.zoo.train.twins.twin import CONTRADICTED, Twin, forms, read_lines
 
 POOLS_FILE = 'pools.txt'
 PERSON = 'person'
@@ -142,12 +141,10 @@ def _share_of_all(is_most: bool) -> str:
 @cache
 def load_pools() -> dict[str, tuple[Any, ...]]:
     """The words of each pool."""
-    text = (files('parlai_q2.zoo.train.twins') / POOLS_FILE).read_text(encoding='utf-8')
     words_by_pool: dict[str, tuple[Any, ...]] = {}
-    for line in text.splitlines():
-        if line.strip() and not line.startswith('#'):
-            name, words = line.split(' = ')
-            words_by_pool[name] = tuple(_word(name, w) for w in words.split(' | '))
+    for line in read_lines(POOLS_FILE):
+        name, words = line.split(' = ')
+        words_by_pool[name] = tuple(_word(name, w) for w in words.split(' | '))
     return words_by_pool
 
 
@@ -165,11 +162,9 @@ def _word(pool: str, text: str) -> Any:
 def draw_words(pool: str, count: int, rng: random.Random) -> list[Any]:
     """Different words of a pool."""
     if pool == PERSON:
-        firsts, lasts = (
-            draw_words('name', count, rng),
-            draw_words('surname', count, rng),
-        )
-        return [Noun(' '.join((a, b))) for a, b in zip(firsts, lasts, strict=True)]
+        firsts = draw_words('name', count, rng)
+        lasts = draw_words('surname', count, rng)
+        return [Noun(f'{a} {b}') for a, b in zip(firsts, lasts, strict=True)]
     if pool in CONVERTED:
         factor, plus, low, high = CONVERTED[pool]
         value = rng.randint(low, high)
@@ -199,9 +194,8 @@ class Fact(NamedTuple):
 @cache
 def load_facts(held_out: bool = False) -> tuple[Fact, ...]:
     """The facts that are taught, or those that are held out."""
-    text = (files('parlai_q2.zoo.train.twins') / FILE).read_text(encoding='utf-8')
     all_facts: list[Fact] = []
-    for line in text.splitlines():
+    for line in read_lines(FILE):
         if line.startswith('@ '):
             kind, *slots = (part.strip() for part in line[2:].split(';'))
             all_facts.append(Fact(kind, tuple(slots), {}))
@@ -254,19 +248,11 @@ def fact_twin(rng: random.Random, held_out: bool = False) -> tuple[str, Twin]:
 
 
 SERVICE_FILE = 'service.txt'
-PLACES = tuple(
-    """
-    studio library gym clinic campsite hostel theatre workshop office hall
-    """.split()
-)
-ITEMS = tuple(
-    """
-    bike tent camera stroller suitcase scooter guitar laptop umbrella
-    """.split()
-)
-DAYS = tuple(
-    ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
-)
+PLACES = (
+    'studio library gym clinic campsite hostel theatre workshop office hall'
+).split()
+ITEMS = 'bike tent camera stroller suitcase scooter guitar laptop umbrella'.split()
+DAYS = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split()
 
 
 def hour(n: int) -> str:

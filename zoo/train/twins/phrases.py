@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from parlai_q2.zoo.train.twins.twin import UNSUPPORTED, Twin, forms
+from parlai_q2.zoo.train.twins.twin import UNSUPPORTED, Twin, forms, put
 
 FILE = 'phrases.txt'
 SECOND_PHRASE = 0.5  # the share of right ones in which a second phrase is replaced
@@ -32,9 +32,7 @@ class Phrase(NamedTuple):
             return text
         gap = ' ' if match[0].endswith(' ') else ''
         replacement = match.expand(form) + gap
-        return re.sub(
-            r'  +', ' ', text[: match.start()] + replacement + text[match.end() :]
-        )
+        return re.sub(r'  +', ' ', put(text, match, replacement))
 
 
 @cache

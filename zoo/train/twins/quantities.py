@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 from parlai_q2.zoo.train.twins.facts import ONES
-from parlai_q2.zoo.train.twins.twin import Twin
+from parlai_q2.zoo.train.twins.twin import Twin, put
 
 # Units of one dimension, each with its names and its size in the first one.
 UNITS: tuple[dict[str, float], ...] = (
@@ -35,12 +35,8 @@ MONTHS = (
 )
 SMALL = [*ONES, 'twenty']
 PARTS = {
-    50: 'half',
-    25: 'a quarter',
-    75: 'three quarters',
-    33: 'a third',
-    20: 'a fifth',
-}
+    50: 'half', 25: 'a quarter', 75: 'three quarters', 33: 'a third', 20: 'a fifth',
+}  # fmt: skip
 DECADES = {
     2: 'twenties', 3: 'thirties', 4: 'forties', 5: 'fifties', 6: 'sixties',
     7: 'seventies', 8: 'eighties', 9: 'nineties',
@@ -62,7 +58,8 @@ def change_unit(text: str, rng: random.Random) -> Twin | None:
         match = re.search(rf'{_NUMBER}([ -]?)({names})(?!\w)', text, re.IGNORECASE)
         if not match:
             continue
-        value = float((match[1] + (match[2] or '')).replace(',', ''))
+        digits = match[1] + (match[2] or '')
+        value = float(digits.replace(',', ''))
         size = family[match[4].lower()]
         other_units = {
             n: s for n, s in family.items() if s != size and 1 / 100 < s / size < 100
@@ -71,18 +68,13 @@ def change_unit(text: str, rng: random.Random) -> Twin | None:
             continue
         unit = rng.choice(list(other_units))
         converted = value * size / other_units[unit]
-        digits = match[1] + (match[2] or '')
-
-        def replace(words: str, match: re.Match[str] = match) -> str:
-            return text[: match.start()] + words + text[match.end() :]
-
-        wrong = replace(f'{digits}{match[3] or " "}{unit}')
+        wrong = put(text, match, f'{digits}{match[3] or " "}{unit}')
         right = text
         if 0.3 <= converted <= 1e6 and unit != 'months':
-            right = replace(f'about {format_value(converted)} {unit}')
+            right = put(text, match, f'about {format_value(converted)} {unit}')
             if rng.random() < 0.4:
-                factor = rng.choice((0.1, 0.3, 3.0, 10.0))
-                wrong = replace(f'about {format_value(converted * factor)} {unit}')
+                other = format_value(converted * rng.choice((0.1, 0.3, 3.0, 10.0)))
+                wrong = put(text, match, f'about {other} {unit}')
         return Twin('unit', right, wrong)
     return None
 
@@ -126,11 +118,7 @@ def change_number(text: str, rng: random.Random) -> Twin | None:
     right, wrong = _restate(value, match, before, rng)
     if not right:
         return None
-
-    def replace(words: str) -> str:
-        return text[: match.start()] + words + text[match.end() :]
-
-    return Twin('number', replace(right), replace(wrong))
+    return Twin('number', put(text, match, right), put(text, match, wrong))
 
 
 def _restate(

@@ -4,6 +4,7 @@ small talk that stands beside a claim and changes nothing about it.
 """
 
 import random
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -34,21 +35,31 @@ class Forms(NamedTuple):
     wrong: tuple[str, ...]
 
 
+def read_lines(name: str) -> list[str]:
+    """The lines of a file in this folder; those after # are comments."""
+    text = (files('parlai_q2.zoo.train.twins') / name).read_text(encoding='utf-8')
+    lines = text.splitlines()
+    return [line for line in lines if line.strip() and not line.startswith('#')]
+
+
 @cache
 def forms(name: str) -> tuple[Forms, ...]:
-    """The lines of a file of forms in this folder; those after # are comments."""
-    text = (files('parlai_q2.zoo.train.twins') / name).read_text(encoding='utf-8')
+    """The lines of a file of forms in this folder."""
     lines = []
-    for line in text.splitlines():
-        if line.strip() and not line.startswith('#'):
-            head, alternatives = line.split(' => ')
-            right, wrong = map(_split_forms, alternatives.split(' ## '))
-            lines.append(Forms(head, right, wrong))
+    for line in read_lines(name):
+        head, alternatives = line.split(' => ')
+        right, wrong = map(_split_forms, alternatives.split(' ## '))
+        lines.append(Forms(head, right, wrong))
     return tuple(lines)
 
 
 def _split_forms(text: str) -> tuple[str, ...]:
     return tuple(form.strip() for form in text.split(' | '))
+
+
+def put(text: str, match: re.Match[str], words: str) -> str:
+    """A text with other words in the place of a match."""
+    return text[: match.start()] + words + text[match.end() :]
 
 
 def imitate_typing(text: str, rng: random.Random) -> str:
