@@ -11,7 +11,7 @@ replies that it learnt from.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from parlai_q2.errors import ConfigError
@@ -31,12 +31,13 @@ from parlai_q2.generate.model import (
     read_header,
 )
 from parlai_q2.generate.strategies import Decoding
-from parlai_q2.generate.tokenizer import GeneratorTokenizer, read_tokenizer
+from parlai_q2.generate.tokenizer import decode, read_tokenizer
 from parlai_q2.generate.writer import GeneratedReply, Writer
 from parlai_q2.models.converted.binary import SEQ2SEQ
 from parlai_q2.models.converted.folder import ADAPTER, SOURCE, read_model
 from parlai_q2.models.folder import blaming, has_file, shipped_folder
 from parlai_q2.models.prompts import REPLY, FittedPrompt, Prompt, Renders, fit
+from parlai_q2.models.tokens import Tokens
 from parlai_q2.options import line_ends
 
 # What an encoder-decoder without a chat template reads.
@@ -71,7 +72,7 @@ class Generator:
     """
 
     writer: Writer
-    tokenizer: GeneratorTokenizer
+    tokens: Tokens
     prompt: Prompt
     template: ChatTemplate | None = None
     room: int | None = None
@@ -94,15 +95,14 @@ class Generator:
             roles = [role for role, _ in dialogue]
             prompt = ChatPrompt(self.template, self.prompt, roles)
 
-        def count_tokens(text: str) -> int:
-            return len(self._encode(text))
-
-        fitted = fit(prompt, turns, knowledge, count_tokens, self.room)
+        fitted = fit(
+            prompt, turns, knowledge, lambda text: len(self._encode(text)), self.room
+        )
         return self._encode(fitted.text)[-self.room if self.room else 0 :], fitted
 
     def _encode(self, text: str) -> list[str]:
         # A chat template writes the special tokens itself.
-        tokens = self.tokenizer.encode(text, self.template is None)
+        tokens = self.tokens.pieces(text, self.template is None)
         for place, token in self.added_tokens.items():
             if tokens and tokens[place] == token:
                 tokens.pop(place)
@@ -117,10 +117,15 @@ class Generator:
         :param beginnings: a text for each of B contexts.
         :param number: how many candidates to find for each.
         """
-        if self.writer.model.is_decoder:
-            prefixes = [self.tokenizer.encode(text, False) for text in beginnings]
-        else:
-            prefixes = list(map(self.tokenizer.encode_beginning, beginnings))
+        prefixes = []
+        for text in beginnings:
+            prefix = self.tokens.pieces(text, False)
+            if not self.writer.model.is_decoder:
+                # What goes before a reply's tokens, such as BART's ``<s>``.
+                framed = self.tokens.pieces(text, True)
+                if prefix and prefix[0] in framed:
+                    prefix = [*framed[: framed.index(prefix[0])], *prefix]
+            prefixes.append(prefix)
         return self.writer.write_with_prefixes(contexts, prefixes, number)
 
     def text(self, tokens: Sequence[str], context: Sequence[str] = ()) -> str:
@@ -130,7 +135,7 @@ class Generator:
         :param context: the tokens that it replies to, which have the texts of tokens
             that the model does not know.
         """
-        text = self.tokenizer.decode(tokens, context)
+        text = decode(self.tokens, tokens, context)
         for stop in self.stops:
             text = text.partition(stop)[0]
         return tidy(text) if self.prompt.template == REPLY else text.strip()
@@ -176,15 +181,15 @@ def open_generator(
     tokenizer_folder = place.folder
     if has_file(place.folder, ADAPTER):
         place, tokenizer_folder = merge_reply_model(place)
-    header = read_header(place)
-    is_decoder = header.kind == DECODER
-    tokenizer = read_tokenizer(tokenizer_folder)
+    kind, positions = read_header(place)
+    is_decoder = kind == DECODER
+    tokens, own_template, max_length = read_tokenizer(tokenizer_folder)
     template = None
     if chat_template:
-        template = read_template(chat_template, tokenizer.special)
-    elif tokenizer.template is not None:
+        template = read_template(chat_template, tokens.special)
+    elif own_template is not None:
         name = f'the chat template of {place.folder}'
-        template = ChatTemplate(tokenizer.template, name, tokenizer.special)
+        template = ChatTemplate(own_template, name, tokens.special)
     elif is_decoder and prompt is None:
         raise ConfigError(
             f'The tokenizer of {place.folder} has no chat template. Give a file with '
@@ -197,7 +202,7 @@ def open_generator(
     if template is not None:
         # A template that fails should do so before the model is loaded.
         ChatPrompt(template, written, [USER]).render(['Hello.'], 'Bees have five eyes.')
-    limits = (header.positions, tokenizer.max_length, max_context)
+    limits = (positions, max_length, max_context)
     room = min((limit for limit in limits if limit and limit > 0), default=None)
     if is_decoder and room is not None and not max_context:
         # Context and reply share the positions of a decoder.
@@ -207,24 +212,27 @@ def open_generator(
                 f'--label-truncate {decoding.label_truncate} leaves no room: '
                 f'{place.folder} reads at most {room + decoding.label_truncate} tokens.'
             )
-    ends = dict.fromkeys([tokenizer.special.get('eos_token', ''), *TURN_ENDS, *stops])
-    end_tokens = [token for token in ends if token and tokenizer.knows(token)]
+    ends = dict.fromkeys([tokens.special.get('eos_token', ''), *TURN_ENDS, *stops])
+    end_tokens = [token for token in ends if token and tokens.knows(token)]
     if not end_tokens:
         raise ConfigError(
             f'The tokenizer of {place.folder} names no eos_token. Copy its '
             'tokenizer_config.json beside the model, or name one: --stop TOKEN'
         )
-    model = GenerationModel(
-        place, header, end_tokens, vocabulary_size=tokenizer.tokens.size, seed=seed
-    )
+    model = GenerationModel(place, kind, end_tokens, tokens.size, seed)
+    config = place.read_config()
     return Generator(
         writer=Writer(model, decoding),
-        tokenizer=tokenizer,
+        tokens=tokens,
         prompt=written,
         template=template,
         room=room,
         stops=tuple(stops),
-        added_tokens=_find_added_tokens(place.read_config()),
+        added_tokens={
+            place: str(config.get(f'{name}_token'))
+            for place, name in ((0, 'bos'), (-1, 'eos'))
+            if config.get(f'add_source_{name}')
+        },
     )
 
 
@@ -236,15 +244,6 @@ def open_shipped(
     return open_generator(
         place, decoding, prompt=REPLY, max_context=REPLY_TOKENS, seed=seed
     )
-
-
-def _find_added_tokens(config: Mapping[str, object]) -> dict[int, str]:
-    names = {0: 'bos', -1: 'eos'}
-    return {
-        place: str(config.get(f'{name}_token'))
-        for place, name in names.items()
-        if config.get(f'add_source_{name}')
-    }
 
 
 def merge_reply_model(place: ModelPlace) -> tuple[ModelPlace, Path]:
@@ -261,18 +260,10 @@ def merge_reply_model(place: ModelPlace) -> tuple[ModelPlace, Path]:
         common = json.loads(path.read_text(encoding='utf-8'))
         if not isinstance(common, list) or not all(type(t) is str for t in common):
             raise ValueError('it is no list of tokens')
-    vocabulary_map = write_vocabulary_map(merged.read_words(SOURCE), common)
+    # CTranslate2's format: lines with tokens of a context, a tab, and the tokens that
+    # may then be written. Nothing before the tab means any context.
+    vocabulary, frequent = merged.read_words(SOURCE), set(common)
+    rare = [f'{token}\t{token}' for token in vocabulary if token not in frequent]
+    vocabulary_map = '\n'.join(['\t' + ' '.join(common), *rare, '']).encode()
     files = {**merged.files(), VOCABULARY_MAP: vocabulary_map}
-    place = ModelPlace(place.folder, place.device, place.compute_type, files)
-    return place, merged.tokenizer
-
-
-def write_vocabulary_map(vocabulary: Sequence[str], common: Sequence[str]) -> bytes:
-    """
-    Write a vocabulary map in CTranslate2's format: lines with tokens of a context, a
-    tab, and the tokens that may then be written. Nothing before the tab means any
-    context.
-    """
-    rare = set(vocabulary) - set(common)
-    lines = [f'{token}\t{token}' for token in vocabulary if token in rare]
-    return '\n'.join(['\t' + ' '.join(common), *lines, '']).encode()
+    return replace(place, files=files), merged.tokenizer

@@ -78,26 +78,18 @@ class ModelPlace:
     def read_config(self) -> JsonObject:
         """Read the settings next to the model file; empty if there are none."""
         if self.files is not None:
-            settings: JsonObject = json.loads(
-                bytes(self.files.get('config.json', b'{}'))
-            )
+            stored = bytes(self.files.get('config.json', b'{}'))
+            settings: JsonObject = json.loads(stored)
             return settings
         path = self.folder / 'config.json'
         return read_object(path) if path.exists() else {}
 
 
-@dataclass(frozen=True)
-class Header:
-    """CTranslate2's class for a model file, and its number of learned positions."""
-
-    kind: str
-    positions: int | None = None
-
-
-def read_header(place: ModelPlace) -> Header:
+def read_header(place: ModelPlace) -> tuple[str, int | None]:
     """
     Read and check the names and sizes in a model file.
 
+    :return: CTranslate2's class for it, and the number of its learned positions.
     :raises ConfigError: if the folder has no converted model.
     :raises ModelError: if the file is damaged, or its model does not write.
     """
@@ -126,7 +118,7 @@ def read_header(place: ModelPlace) -> Header:
             'encoder-decoder or a decoder (T5, BART, GPT-2, Llama, Qwen, ...).'
         )
     positions = len(model[POSITIONS]) if POSITIONS in model else None
-    return Header(CLASSES[model.spec], positions)
+    return CLASSES[model.spec], positions
 
 
 @dataclass(frozen=True)
@@ -142,6 +134,7 @@ class GenerationModel:
     """
     An encoder-decoder or a decoder that CTranslate2 runs.
 
+    :param kind: CTranslate2's class for it.
     :param end_tokens: the tokens that end a reply.
     :param vocabulary_size: the minimum number of tokens that the model knows.
     :param seed: seeds the samples. They then need a single worker; with None, each core
@@ -151,7 +144,7 @@ class GenerationModel:
     def __init__(
         self,
         place: ModelPlace,
-        header: Header,
+        kind: str,
         end_tokens: Sequence[str],
         vocabulary_size: int,
         seed: int | None = None,
@@ -160,16 +153,16 @@ class GenerationModel:
 
         self.place, self.end_tokens = place, list(end_tokens)
         self.vocabulary_size, self.seed = vocabulary_size, seed
-        self.is_decoder = header.kind == DECODER
+        self.is_decoder = kind == DECODER
         # A call may write the tokens of all its contexts.
         self.has_map = not self.is_decoder and place.has_map
-        kind, _, number = place.device.partition(':')
-        threads = cores() if kind == 'cpu' else 1
+        device, _, number = place.device.partition(':')
+        threads = cores() if device == 'cpu' else 1
         workers = threads if seed is None else 1
         with explain_errors(place):
-            self._model = getattr(ctranslate2, header.kind)(
+            self._model = getattr(ctranslate2, kind)(
                 str(place.folder),
-                kind,
+                device,
                 device_index=int(number or 0),
                 compute_type=place.compute_type,
                 inter_threads=workers,
@@ -204,13 +197,9 @@ class GenerationModel:
         rows = [list(context) for context in contexts]
         with explain_errors(self.place):
             if self.is_decoder:
-                prefix_length = 0
-                if prefixes:
-                    prefix_length = len(prefixes[0])
-                    rows = [
-                        [*row, *prefix]
-                        for row, prefix in zip(rows, prefixes, strict=True)
-                    ]
+                prefix_length = len(prefixes[0]) if prefixes else 0
+                for row, prefix in zip(rows, prefixes or ()):
+                    row += prefix
                 results: list[Any] = self._model.generate_batch(
                     rows,
                     include_prompt_in_result=False,

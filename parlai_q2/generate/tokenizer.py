@@ -13,7 +13,6 @@ the rare word problem in neural machine translation", who let the model point at
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import takewhile, zip_longest
 from pathlib import Path
 
@@ -23,10 +22,7 @@ from parlai_q2.models.tokens import FILE, SETTINGS, Tokens, read_tokens
 
 TEMPLATE = 'chat_template.jinja'
 # Files from which transformers can make a tokenizer.json.
-VOCABULARIES = (
-    *('tokenizer.model', 'spiece.model', 'sentencepiece.bpe.model'),
-    'vocab.json',
-)
+VOCABULARIES = 'tokenizer.model spiece.model sentencepiece.bpe.model vocab.json'.split()
 # Tokenizers without a limit name some huge number.
 NO_LIMIT = 1_000_000
 # SentencePiece's mark for the beginning of a word.
@@ -35,65 +31,12 @@ WORD_START = '▁'
 MAX_NEIGHBOURS = 12
 
 
-@dataclass(frozen=True)
-class GeneratorTokenizer:
-    """
-    :param template: its chat template, if it has one.
-    :param max_length: the longest context in tokens, if it names one.
-    """
-
-    tokens: Tokens = field(repr=False)
-    template: str | None = field(default=None, repr=False)
-    max_length: int | None = None
-
-    @property
-    def special(self) -> Mapping[str, str]:
-        """The special tokens by name, such as ``eos_token``."""
-        return self.tokens.special
-
-    def encode(self, text: str, add_special_tokens: bool = True) -> list[str]:
-        return self.tokens.pieces(text, add_special_tokens)
-
-    def encode_beginning(self, text: str) -> list[str]:
-        """The tokens of a reply's beginning, such as BART's ``<s>`` and the text."""
-        framed, plain = self.encode(text), self.encode(text, False)
-        if not plain or plain[0] not in framed:
-            return plain
-        return [*framed[: framed.index(plain[0])], *plain]
-
-    def decode(self, tokens: Sequence[str], context: Sequence[str] = ()) -> str:
-        """
-        The text of tokens, without special and unknown ones.
-
-        :param context: what the model read, where the texts of unknown tokens are
-            looked for.
-        """
-        unknown = self.special.get('unk_token', '')
-        texts: list[str] = []
-        if unknown:
-            texts = restore_unknown(tokens, context, unknown, self.knows)
-        if not any(texts):
-            return self._decode(tokens, skip_special_tokens=True).strip()
-        hidden = {*self.special.values()} - {unknown}
-        visible = [token for token in tokens if token not in hidden]
-        parts = self._decode(visible, skip_special_tokens=False).split(unknown)
-        pairs = zip_longest(parts, texts, fillvalue='')
-        return ''.join(part + text for part, text in pairs).strip()
-
-    def _decode(self, tokens: Sequence[str], skip_special_tokens: bool) -> str:
-        ids = [self.tokens.token_id(token) for token in tokens]
-        return self.tokens.decode(
-            [[i for i in ids if i is not None]], skip_special_tokens
-        )[0]
-
-    def knows(self, token: str) -> bool:
-        return self.tokens.token_id(token) is not None
-
-
-def read_tokenizer(folder: Path) -> GeneratorTokenizer:
+def read_tokenizer(folder: Path) -> tuple[Tokens, str | None, int | None]:
     """
     Read the tokenizer in a folder.
 
+    :return: the tokenizer, its chat template, and the longest context in tokens; None
+        for what it does not have.
     :raises ModelError: if there is none, or it cannot be read.
     """
     path = folder / SETTINGS
@@ -113,7 +56,7 @@ def read_tokenizer(folder: Path) -> GeneratorTokenizer:
     max_length = None
     if isinstance(limit, (int, float)) and limit < NO_LIMIT:
         max_length = int(limit)
-    return GeneratorTokenizer(tokens, _read_template(folder, settings), max_length)
+    return tokens, _read_template(folder, settings), max_length
 
 
 def _read_template(folder: Path, settings: Mapping[str, object]) -> str | None:
@@ -133,6 +76,31 @@ def _read_template(folder: Path, settings: Mapping[str, object]) -> str | None:
             f'{folder / SETTINGS}: chat_template is {excerpt}, not a text.'
         )
     return template
+
+
+def decode(tokens: Tokens, words: Sequence[str], context: Sequence[str] = ()) -> str:
+    """
+    The text of a reply's tokens, without special and unknown ones.
+
+    :param context: what the model read, where the texts of unknown tokens are looked
+        for.
+    """
+
+    def join(words: Sequence[str], skip_special_tokens: bool) -> str:
+        ids = [n for word in words if (n := tokens.token_id(word)) is not None]
+        return tokens.decode([ids], skip_special_tokens)[0]
+
+    unknown = tokens.special.get('unk_token', '')
+    texts: list[str] = []
+    if unknown:
+        texts = restore_unknown(words, context, unknown, tokens.knows)
+    if not any(texts):
+        return join(words, skip_special_tokens=True).strip()
+    hidden = {*tokens.special.values()} - {unknown}
+    visible = [word for word in words if word not in hidden]
+    parts = join(visible, skip_special_tokens=False).split(unknown)
+    pairs = zip_longest(parts, texts, fillvalue='')
+    return ''.join(part + text for part, text in pairs).strip()
 
 
 def restore_unknown(
@@ -169,9 +137,8 @@ def _find_source(
     best_count, text = 0, ''
     for source in sources:
         before_source, after_source = _neighbours(context, source)
-        count = _common_prefix(before, before_source) + _common_prefix(
-            after, after_source
-        )
+        count = _common_prefix(before, before_source)
+        count += _common_prefix(after, after_source)
         if count > best_count:
             best_count, text = count, context[source]
     if best_count == 0 and len({context[source] for source in sources}) == 1:

@@ -5,6 +5,7 @@ CTranslate2 if they are converted, else by transformers.
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -18,12 +19,7 @@ from parlai_q2.models.device import (
     length_step,
     padded,
 )
-from parlai_q2.models.loading import (
-    check_available,
-    load_model,
-    load_seq2seq,
-    load_tokenizer,
-)
+from parlai_q2.models.loading import check_available, load_model, load_tokenizer
 from parlai_q2.models.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -32,7 +28,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
-CLASSES, SPANS = 'AutoModelForSequenceClassification', 'AutoModelForQuestionAnswering'
 # Which of a pair's texts a token is of.
 SEGMENTS = 'token_type_ids'
 
@@ -172,9 +167,7 @@ class HuggingFaceWriter:
                 return None
             texts = iter(tokenizer.batch_decode(rows, skip_special_tokens=True))
             for i in batch:
-                texts_per_prompt[i] = [
-                    next(texts) for _ in range(search.num_return_sequences)
-                ]
+                texts_per_prompt[i] = [*islice(texts, search.num_return_sequences)]
         return texts_per_prompt
 
     def inputs(self, prompts: Sequence[str], most: int) -> list[list[int]]:
@@ -210,11 +203,3 @@ class HuggingFaceWriter:
                 logits_processor=[looked_at],
             )
         return None if wrong else output.tolist()
-
-
-def load_writer(
-    reference: str, device: str, revision: str | None, batch_size: int
-) -> HuggingFaceWriter:
-    """Load an encoder-decoder for transformers; errors as those of ``load_seq2seq``."""
-    model, tokenizer = load_seq2seq(reference, device, revision)
-    return HuggingFaceWriter(model, tokenizer, batch_size)

@@ -158,8 +158,15 @@ def load_model(
                 f'{", ".join(options)} cannot be changed. Name a model that '
                 'save_pretrained wrote.'
             )
+        from parlai_q2.models.converted.convert import as_transformers
+
+        expected = SEQ2SEQ if 'Seq2Seq' in auto_class.__name__ else ENCODER
         with in_float32(), blaming(folder):
-            model = _load_stored(folder, auto_class)
+            converted = read_model(folder, expected)
+            model = as_transformers(converted, auto_class)
+            if model.can_generate():
+                generation = folder_generation(converted.tokenizer, model.config)
+                model.generation_config = generation
     else:
         with in_float32():
             model = _from_pretrained(auto_class, reference, revision, **options)
@@ -174,10 +181,9 @@ def load_seq2seq(
     instead of weights, whose ``adapter.json`` names the model that it belongs to.
     """
     check_device(device)
-    check_available(reference)
+    tokenizer = load_tokenizer(reference, revision)
     from transformers import AutoModelForSeq2SeqLM
 
-    tokenizer = load_tokenizer(reference, revision)
     return load_model(reference, AutoModelForSeq2SeqLM, device, revision), tokenizer
 
 
@@ -185,17 +191,6 @@ def stored_folder(reference: str) -> Path | None:
     """The folder of a model that :func:`read_model` reads; None for any other model."""
     place = resolve(reference)
     return place if isinstance(place, Path) and has_model(place) else None
-
-
-def _load_stored(folder: Path, auto_class: 'AutoClass') -> 'PreTrainedModel':
-    expected = SEQ2SEQ if 'Seq2Seq' in auto_class.__name__ else ENCODER
-    from parlai_q2.models.converted.convert import as_transformers
-
-    converted = read_model(folder, expected)
-    model = as_transformers(converted, auto_class)
-    if model.can_generate():
-        model.generation_config = folder_generation(converted.tokenizer, model.config)
-    return model
 
 
 def _from_pretrained(

@@ -18,7 +18,6 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.device import map_unique
-from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.options import Word
@@ -64,12 +63,13 @@ class PairInput:
     def encode(self, tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> Any:
         """Pairs for transformers. If one is too long, its longer text is truncated."""
         first, second = zip(*(self.ordered(*pair) for pair in pairs))
-        options = {
-            'truncation': 'longest_first',
-            'max_length': self.max_tokens,
-            'return_token_type_ids': True,
-        }
-        return tokenizer(list(first), list(second), **options)
+        return tokenizer(
+            list(first),
+            list(second),
+            truncation='longest_first',
+            max_length=self.max_tokens,
+            return_token_type_ids=True,
+        )
 
     def ordered(self, premise: str, hypothesis: str) -> tuple[str, str]:
         """A pair in the order in which it is read."""
@@ -238,30 +238,22 @@ class SequenceNliModel(Backend):
         self.labels, self.role = labels, role
         self.input = PairInput(tuple(order), max_tokens)
         self.max_tokens = max_tokens
-        self.tokenizer = Lazy(self._tokens)
 
     @property
     def settings(self) -> JsonObject:
-        return {
-            self.role: self.identity(),
-            f'{self.role}_engine': self.engine,
-            **{
-                f'{self.role}_{name}': value
-                for name, value in unusual(self._details, USUAL).items()
-            },
-        }
-
-    def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
-        return map_unique(pairs, self._classify_long)
-
-    @property
-    def _details(self) -> JsonObject:
         labels = self.config.settings.get('labels')
-        return {
-            'labels': 'model' if labels is None else _listed(labels),
+        by_output = sorted(labels, key=labels.__getitem__) if labels else ['model']
+        details = {
+            'labels': ','.join(by_output),
             'order': ','.join(self.input.order),
             'max_tokens': self.max_tokens,
         }
+        details = {'engine': self.engine, **unusual(details, USUAL)}
+        named = {f'{self.role}_{name}': value for name, value in details.items()}
+        return {self.role: self.identity(), **named}
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
+        return map_unique(pairs, self._classify_long)
 
     def _load(self) -> tuple['PairEncoder', Tokens, Mapping[str, int]]:
         model, tokens = self._encoder('AutoModelForSequenceClassification')
@@ -330,19 +322,15 @@ class SequenceNliModel(Backend):
         model, tokens, _ = self._loaded()
         first, second = zip(*(self.input.ordered(*pair) for pair in pairs))
         inputs = tokens.pairs(first, second, self.max_tokens)
-        logits = model.classes(inputs)
-        return [
-            self.by_class(row)
-            for row in probabilities(logits, self.config.model).tolist()
-        ]
+        rows = probabilities(model.classes(inputs), self.config.model)
+        return [self.by_class(row) for row in rows.tolist()]
 
     def by_class(self, probabilities: Sequence[float]) -> NliProbabilities:
         """The probabilities of a model's outputs by class; 0 for one that it lacks."""
         labels = self._loaded()[2] if self.labels is None else self.labels
+        none = dict.fromkeys(NliProbabilities._fields, 0.0)
         values = {n: probabilities[index] for n, index in labels.items()}
-        return NliProbabilities(
-            **{n: values.get(n, 0.0) for n in NliProbabilities._fields}
-        )
+        return NliProbabilities(**{**none, **values})
 
 
 def probabilities(logits: Sequence[np.ndarray], model: str) -> np.ndarray:
@@ -380,8 +368,3 @@ def speak_for(parts: Sequence[NliProbabilities]) -> NliProbabilities:
     if best.label == Finding.ENTAILMENT:
         return best
     return max(parts, key=lambda p: p.contradiction)
-
-
-def _listed(labels: Mapping[str, int]) -> str:
-    """The labels in the order of their outputs, for signatures."""
-    return ','.join(sorted(labels, key=lambda name: labels[name]))

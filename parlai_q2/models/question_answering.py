@@ -80,14 +80,11 @@ class SpanQuestionAnswerer(Backend):
 
     @property
     def settings(self) -> JsonObject:
-        threshold = (
-            f'{self.no_answer_threshold:g}' if self.reading == SpanChoice.JOINT else ''
-        )
+        is_joint = self.reading == SpanChoice.JOINT
+        threshold = f'{self.no_answer_threshold:g}' if is_joint else ''
         details = {
             'qa_max_tokens': self.max_tokens,
-            'qa_answer_tokens': (
-                self.max_answer_tokens if self.reading == SpanChoice.JOINT else None
-            ),
+            'qa_answer_tokens': self.max_answer_tokens if is_joint else None,
         }
         return {
             'qa': self.identity(),
@@ -117,9 +114,7 @@ class SpanQuestionAnswerer(Backend):
             self.max_tokens,
             self.max_tokens // OVERLAP_SHARE,
         )
-        owners: list[int] = []
-        for i, pair_windows in enumerate(windows):
-            owners += [i] * len(pair_windows)
+        owners = [i for i, of_pair in enumerate(windows) for _ in of_pair]
         flat = [*chain.from_iterable(windows)]
         best: list[SpanReading] = [SpanReading(None, float('-inf'))] * len(pairs)
         null = tokens.id('cls_token')

@@ -108,12 +108,9 @@ class Seq2SeqQuestionGenerator(Backend):
 
     @property
     def settings(self) -> JsonObject:
+        is_beam = self.decoding == QuestionDecoding.BEAM
         details = {
-            'qg_no_repeat_ngram': (
-                self.no_repeat_ngram_size
-                if self.decoding == QuestionDecoding.BEAM
-                else None
-            ),
+            'qg_no_repeat_ngram': self.no_repeat_ngram_size if is_beam else None,
             'qg_new_tokens': self.max_new_tokens,
             'qg_prompt_tokens': self.max_prompt_tokens,
         }
@@ -130,9 +127,11 @@ class Seq2SeqQuestionGenerator(Backend):
     def _load(self) -> QuestionWriter:
         name, revision = self.config.model, self.config.revision
         if not self.is_converted:
-            from parlai_q2.models.hugging_face import load_writer
+            from parlai_q2.models.hugging_face import HuggingFaceWriter
+            from parlai_q2.models.loading import load_seq2seq
 
-            return load_writer(name, self.device, revision, self.batch_size)
+            model, tokenizer = load_seq2seq(name, self.device, revision)
+            return HuggingFaceWriter(model, tokenizer, self.batch_size)
         folder = Path(resolve(name))
         converted = read_model(folder, SEQ2SEQ)
         return ConvertedSeq2Seq(

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from parlai_q2.errors import ConfigError
+from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, not_finite
 from parlai_q2.models.device import map_unique
 from parlai_q2.models.nli import output_names
 from parlai_q2.models.tokens import Tokens
-from parlai_q2.presets import ModelConfig, Section
-from parlai_q2.text.selection import SentenceIndex, index_passages
+from parlai_q2.presets import ModelConfig
+from parlai_q2.text.selection import index_passages
 
 if TYPE_CHECKING:
     from parlai_q2.models.hugging_face import PairEncoder
@@ -71,15 +72,14 @@ class RelevanceModel(Backend):
         self.max_tokens = max_tokens
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """What identifies the model in signatures."""
-        role = str(Section.RELEVANCE)
-        settings: dict[str, Any] = {
-            role: self.identity(),
-            f'{role}_engine': self.engine,
+        settings: JsonObject = {
+            'relevance': self.identity(),
+            'relevance_engine': self.engine,
         }
         if self.max_tokens != MAX_TOKENS:
-            settings[f'{role}_max_tokens'] = self.max_tokens
+            settings['relevance_max_tokens'] = self.max_tokens
         return settings
 
     def predict_relevance(
@@ -93,7 +93,8 @@ class RelevanceModel(Backend):
         :return: B logits; :data:`LEAST` for a blank reply.
         :raises ModelError: if the model cannot be loaded or computes no numbers.
         """
-        rows = self._read([(tuple(turns), '', reply) for turns, reply in inputs])
+        texts = [(tuple(turns), '', reply) for turns, reply in inputs]
+        rows = map_unique(texts, self._read)
         return [LEAST if row is None else max(row[0], LEAST) for row in rows]
 
     def predict_answers(
@@ -108,23 +109,17 @@ class RelevanceModel(Backend):
             reply.
         :raises ModelError: if the model cannot be loaded or computes no numbers.
         """
-        rows = self._read(
-            [
-                (tuple(turns), knowledge, reply if knowledge.strip() else '')
-                for knowledge, turns, reply in inputs
-            ]
-        )
+        texts = [
+            (tuple(turns), knowledge, reply if knowledge.strip() else '')
+            for knowledge, turns, reply in inputs
+        ]
+        rows = map_unique(texts, self._read)
         return [AnswerLogits(*row) if row else AnswerLogits() for row in rows]
 
     def _read(
         self, inputs: list[tuple[tuple[str, ...], str, str]]
     ) -> list[tuple[float, ...] | None]:
         """The logits of each input, in the order of the outputs; None for no reply."""
-        return map_unique(inputs, self._read_distinct)
-
-    def _read_distinct(
-        self, inputs: list[tuple[tuple[str, ...], str, str]]
-    ) -> list[tuple[float, ...] | None]:
         logits: list[tuple[float, ...] | None] = [None] * len(inputs)
         places = [n for n, (_, _, reply) in enumerate(inputs) if reply.strip()]
         if not places:
@@ -183,18 +178,15 @@ def add_knowledge(turns: Sequence[str], knowledge: str, reply: str) -> str:
     """
     index, left = index_passages(knowledge), KNOWLEDGE_CHARACTERS
     kept: list[int] = []
-    for place in _by_match(index, ' '.join([*turns[-TURNS:], reply])):
+    places = range(len(index.sentences))
+    best = index.best(' '.join([*turns[-TURNS:], reply]), len(places))
+    for place in [*best, *(n for n in places if n not in best)]:
         text = index.sentences[place].text
         if len(text) <= left or not kept:
             kept.append(place)
             left -= len(text)
     chosen = ' '.join(index.sentences[place].text for place in sorted(kept))
     return f'{join_turns(turns)} | {chosen}'
-
-
-def _by_match(index: SentenceIndex, text: str) -> list[int]:
-    best = index.best(text, len(index.sentences))
-    return [*best, *(n for n in range(len(index.sentences)) if n not in best)]
 
 
 def _is_longer(tokens: Tokens, text: str, count: int) -> bool:

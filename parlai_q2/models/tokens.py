@@ -145,6 +145,9 @@ class Tokens:
         number: int | None = self._plain.token_to_id(word)
         return number
 
+    def knows(self, word: str) -> bool:
+        return self.token_id(word) is not None
+
     def word(self, number: int) -> str:
         """The token of an id."""
         token: str = self._plain.id_to_token(number)

@@ -100,13 +100,6 @@ class Excerpts:
     def _is_long(self, index: SentenceIndex) -> bool:
         return 0 < self._longest < index.words
 
-    def of_question(self, question: str, turn: Turn) -> list[int]:
-        """The sentences to read for a question; none if all are read."""
-        index = self.index(turn)
-        if not self._is_long(index):
-            return []
-        return sorted(index.best(question, SENTENCES_PER_QUESTION))
-
     def of_response(self, example: Example) -> str:
         """What end-to-end NLI reads for a response."""
         index = self.index(example)
@@ -124,24 +117,25 @@ class Excerpts:
         Where the knowledge answers each of Q questions, each of a turn; None if it does
         not.
         """
-        selections = [self.of_question(question, turn) for question, turn in questions]
-        indices = [self.index(turn) for _, turn in questions]
+        # Of each, the sentences to read; none if all are read.
+        selections: list[tuple[SentenceIndex, list[int]]] = []
+        for question, turn in questions:
+            index, places = self.index(turn), list[int]()
+            if self._is_long(index):
+                places = sorted(index.best(question, SENTENCES_PER_QUESTION))
+            selections.append((index, places))
         spans = answerer.answer(
             [
-                (question, index.joined(sentence_places))
-                for (question, _), index, sentence_places in zip(
-                    questions, indices, selections, strict=True
-                )
+                (question, index.joined(places))
+                for (question, _), (index, places) in zip(questions, selections)
             ]
         )
         answers: list[Evidence | None] = []
-        for answer, index, sentence_places in zip(
-            spans, indices, selections, strict=True
-        ):
+        for answer, (index, places) in zip(spans, selections, strict=True):
             if answer is None:
                 answers.append(None)
                 continue
-            passage, span = index.located(sentence_places, answer.start, answer.end)
+            passage, span = index.located(places, answer.start, answer.end)
             if self._lower:
                 span = span._replace(text=span.text.lower())
             answers.append(Evidence(passage, span, Stance.NEITHER))
@@ -171,11 +165,8 @@ def q2(
     whole = [(excerpts.of_response(e).lower(), e.response.lower()) for e in examples]
     probabilities = models.nli.classify([*unequal.values(), *whole])
     compared = dict(zip(unequal, probabilities))
-    claims = iter(
-        make_claims(
-            flat_questions, answers, compared, settings.soft_nli, settings.by_value
-        )
-    )
+    soft, by_value = settings.soft_nli, settings.by_value
+    claims = iter(make_claims(flat_questions, answers, compared, soft, by_value))
     end_to_end = probabilities[len(unequal) :]
     results = []
     for example, of_response, nli in zip(examples, questions, end_to_end, strict=True):

@@ -1,25 +1,11 @@
 """The settings of the Q2 metric."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE
 from parlai_q2.errors import ConfigError
 from parlai_q2.options import Word
 from parlai_q2.text.spans import Pronouns
-
-SWITCHES = (
-    'use_nli',
-    'soft_nli',
-    'by_value',
-    'personal_filter',
-    'passive_subjects',
-    'nli_fallback',
-    'lower_answers',
-    'duplicate_spans',
-    'vague_questions',
-    'first_person',
-    'in_context',
-)
 
 # What a sentence's reading counts beside its questions, whose answers knowledge in
 # other words often lacks. Chosen on development data.
@@ -89,7 +75,7 @@ class Q2Settings:
     in_context: bool = False
 
     def __post_init__(self) -> None:
-        for name in SWITCHES:
+        for name in (f.name for f in fields(self) if isinstance(f.default, bool)):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigError(
                     f'{name} must be true or false, not {getattr(self, name)!r}.'
@@ -106,18 +92,12 @@ class Q2Settings:
         if type(fallback) not in (int, float) or not 0 <= fallback <= 1:
             raise ConfigError(f'neutral_fallback must be in [0, 1], not {fallback!r}.')
 
-    @property
-    def comparison(self) -> str:
-        """How unequal answers are compared, as one word for signatures."""
-        if not self.use_nli:
-            return 'f1'
-        return 'soft_nli' if self.soft_nli else 'nli'
-
     def describe(self) -> dict[str, object]:
         """The settings as signatures print them."""
+        by_nli = 'soft_nli' if self.soft_nli else 'nli'
         return {
             'variant': self.variant,
-            'comparison': self.comparison,
+            'comparison': by_nli if self.use_nli else 'f1',
             'by_value': 'on' if self.by_value else None,
             'personal_filter': 'on' if self.personal_filter else 'off',
             'neutral_fallback': f'{self.neutral_fallback:g}',

@@ -19,7 +19,7 @@ from parlai_q2.errors import ModelError, ModelNotFoundError
 from parlai_q2.io.files import file_sha256
 from parlai_q2.models import loading
 from parlai_q2.models.converted.folder import read_tensors
-from parlai_q2.models.converted.weights import Stored
+from parlai_q2.models.converted.weights import read_whole
 from parlai_q2.models.folder import CHECKSUMS, INT8_WEIGHTS, shipped_folder
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.presets import ModelConfig
@@ -52,10 +52,10 @@ def test_a_folder_loads_ready_to_use(folder):
     model = load(folder)
     assert not model.training
     assert not any(p.requires_grad for p in model.parameters())
-    stored = Stored(read_tensors(folder))
+    stored = read_tensors(folder)
     for name, tensor in model.state_dict().items():
         assert tensor.dtype == torch.float32
-        assert torch.allclose(tensor, torch.tensor(stored.whole(name)), atol=1e-6)
+        assert torch.allclose(tensor, torch.tensor(read_whole(stored, name)), atol=1e-6)
 
 
 def test_files_are_those_that_are_listed(folder):

@@ -64,7 +64,14 @@ def effective_type(
     ComputeType.check('compute_type', compute_type)
     if compute_type == ComputeType.AUTO:
         compute_type = ComputeType.INT8 if is_cpu(device) else on_gpu
-    if compute_type not in _supported(device):
+    import ctranslate2
+
+    kind, _, number = device.partition(':')
+    try:
+        supported = ctranslate2.get_supported_compute_types(kind, int(number or 0))
+    except (RuntimeError, ValueError) as e:
+        raise no_device(device, e) from e
+    if compute_type not in supported:
         # Once for each device and type: the result is kept.
         _logger.warning(
             'This machine cannot compute in %s on %s; it computes in float32.',
@@ -83,19 +90,6 @@ def can_use(device: str) -> bool:
     import ctranslate2
 
     return bool(int(number or 0) < ctranslate2.get_cuda_device_count())
-
-
-def _supported(device: str) -> set[str]:
-    import ctranslate2
-
-    kind, _, number = device.partition(':')
-    try:
-        types: set[str] = ctranslate2.get_supported_compute_types(
-            kind, int(number or 0)
-        )
-        return types
-    except (RuntimeError, ValueError) as e:
-        raise no_device(device, e) from e
 
 
 def no_device(device: str, cause: Exception) -> ConfigError:
@@ -195,6 +189,11 @@ def max_neighbour_sum(weight: np.ndarray) -> np.ndarray:
 
 
 MPNET = 'mpnet'
+EMBEDDINGS = (
+    'encoder/embeddings_0/weight',
+    'encoder/embeddings_1/weight',
+    'encoder/position_encodings/encodings',
+)
 # The most tokens of a call on a CPU: more are no faster, since what is computed for
 # them does not stay in a core's cache, and take more memory.
 MOST_TOKENS = 256
@@ -210,12 +209,9 @@ class ConvertedEncoder:
     def __init__(
         self, converted: Converted, device: str, compute_type: str, batch_size: int
     ):
-        self.config = converted.config
-        self.place, self.batch_size = (
-            converted.place,
-            most_at_once(batch_size, device, compute_type),
-        )
+        self.config, self.place = converted.config, converted.place
         self.head = converted.head
+        self.batch_size = most_at_once(batch_size, device, compute_type)
         self.workers = workers_for(device)
         if compute_type == ComputeType.INT8:
             converted = replace(converted, model=fit_16_bits(converted.model))
@@ -223,7 +219,11 @@ class ConvertedEncoder:
             'Encoder', converted, device, compute_type, self.workers
         )
         self.on_gpu = not device.startswith('cpu')
-        self.words, self.kinds, self.most = _count_rows(converted.model)
+        # The rows of the embeddings: of words, of the second table, and of positions.
+        self.words, self.kinds, self.most = (
+            len(converted.model[place]) if place in converted.model else 0
+            for place in EMBEDDINGS
+        )
         # MPNet's second table has positions, of which the first are those of padding
         # and what is before it.
         self.first: int | None = None
@@ -233,23 +233,29 @@ class ConvertedEncoder:
 
     def classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         """The logits of a classifier, [classes] for each input."""
-        self._check_head()
-        return self._each(inputs, self._classes)
+        return self._outputs(inputs, 'pooler_output')
 
     def spans(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         """The logits of starts and ends of answers, [L, 2] for each input."""
-        self._check_head()
-        return self._each(inputs, self._spans)
+        return self._outputs(inputs, 'last_hidden_state')
 
     def means(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         """The mean of the last hidden states, [M], of each input."""
-        return self._each(inputs, self._means)
+        # Of hidden states [B, L, M].
+        return self._each(
+            inputs, lambda batch: list(self._run(batch, 'last_hidden_state').mean(1))
+        )
 
-    def _check_head(self) -> None:
+    def _outputs(self, inputs: Sequence['Encoding'], hidden: str) -> list[np.ndarray]:
+        """What the output layer makes of hidden states, [M] or [L, M] of an input."""
         if not self.head:
             raise ModelError(
                 f'{self.place} gives vectors of texts, and neither classes nor answers.'
             )
+        return self._each(
+            inputs,
+            lambda batch: [self._output(states) for states in self._run(batch, hidden)],
+        )
 
     def _each(self, inputs: Sequence['Encoding'], read: Any) -> list[np.ndarray]:
         lengths = [len(item) for item in inputs]
@@ -261,7 +267,13 @@ class ConvertedEncoder:
                 f'{self.most} or less.'
             )
         for item in inputs:
-            self._check(item)
+            # The library looks up whatever it is given.
+            kinds = 0 if self.first is not None else max(item.type_ids, default=0)
+            if max(item.ids, default=0) >= self.words or kinds >= max(1, self.kinds):
+                raise ModelError(
+                    f'The tokenizer in {self.place} belongs to another model: it gives '
+                    f'tokens that {MODEL} has no row for.'
+                )
         most = None if self.on_gpu else MOST_TOKENS
         batches = equal_batches(lengths, self.batch_size, self.workers, most)
         rows = [[inputs[i] for i in batch] for batch in batches]
@@ -276,28 +288,8 @@ class ConvertedEncoder:
                 results[i] = output
         return results
 
-    def _check(self, item: 'Encoding') -> None:
-        # The library looks up whatever it is given.
-        kinds = 0 if self.first is not None else max(item.type_ids, default=0)
-        if max(item.ids, default=0) >= self.words or kinds >= max(1, self.kinds):
-            raise ModelError(
-                f'The tokenizer in {self.place} belongs to another model: it gives '
-                f'tokens that {MODEL} has no row for.'
-            )
-
-    def _classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
-        pooled = self._array(self._forward(inputs).pooler_output)  # [B, M]
-        return [self._output(row) for row in pooled]
-
-    def _spans(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
-        hidden = self._array(self._forward(inputs).last_hidden_state)  # [B, L, M]
-        return [self._output(rows) for rows in hidden]
-
-    def _means(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
-        hidden = self._array(self._forward(inputs).last_hidden_state)  # [B, L, M]
-        return list(hidden.mean(1))
-
-    def _forward(self, inputs: Sequence['Encoding']) -> Any:
+    def _run(self, inputs: Sequence['Encoding'], hidden: str) -> np.ndarray:
+        """The hidden states of a batch, by the name of one of the library's outputs."""
         ids = [item.ids for item in inputs]
         if self.first is None:
             kinds = [item.type_ids for item in inputs]
@@ -305,7 +297,8 @@ class ConvertedEncoder:
             places = list(range(self.first, self.first + len(ids[0])))
             kinds = [places] * len(ids)
         with blaming(self.place):
-            return self.encoder.forward_batch(ids, token_type_ids=kinds)
+            output = self.encoder.forward_batch(ids, token_type_ids=kinds)
+        return self._array(getattr(output, hidden))
 
     def _array(self, view: Any) -> np.ndarray:
         if self.on_gpu:
@@ -320,20 +313,6 @@ class ConvertedEncoder:
         products = hidden[..., None, :] * self.head['weight']
         logits: np.ndarray = products.sum(-1) + self.head['bias']
         return logits
-
-
-def _count_rows(model: Model) -> tuple[int, int, int]:
-    """
-    The rows of an encoder's embeddings: of words, of the second table, and of positions
-    (0 if there are none).
-    """
-    tables = ('embeddings_0/weight', 'embeddings_1/weight')
-    names = (*tables, 'position_encodings/encodings')
-    places = [f'encoder/{name}' for name in names]
-    words, second, positions = (
-        len(model[place]) if place in model else 0 for place in places
-    )
-    return words, second, positions
 
 
 @dataclass(frozen=True)
@@ -380,11 +359,8 @@ class ConvertedSeq2Seq:
         compute_type: str,
         batch_size: int,
     ):
-        self.tokens, self.place, self.batch_size = (
-            tokens,
-            converted.place,
-            most_at_once(batch_size, device, compute_type),
-        )
+        self.tokens, self.place = tokens, converted.place
+        self.batch_size = most_at_once(batch_size, device, compute_type)
         self.workers = workers_for(device)
         self.translator = open_model(
             'Translator', converted, device, compute_type, self.workers

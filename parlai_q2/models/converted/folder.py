@@ -27,7 +27,11 @@ from parlai_q2.io.files import file_sha256
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.converted import binary
 from parlai_q2.models.converted.binary import ENCODER, SEQ2SEQ, Model
-from parlai_q2.models.converted.weights import OUTPUT_LAYERS, Stored, convert_weights
+from parlai_q2.models.converted.weights import (
+    OUTPUT_LAYERS,
+    convert_weights,
+    read_whole,
+)
 from parlai_q2.models.folder import (
     CHECKSUMS,
     INT8_WEIGHTS,
@@ -154,9 +158,8 @@ def merge_adapter(folder: Path, base: Path) -> Tensors:
     verify_checksums(base)
     grid = float(read_object(folder / ADAPTER).get('grid', 1))
     tensors = read_tensors(base)
-    weights = Stored(dict(tensors))
+    before = dict(tensors)
     adapter = read_tensors(folder, ADAPTER_WEIGHTS)
-    terms = Stored(adapter)
     layers = {name.rpartition('.lora_')[0] for name in adapter} - {''}
     with blaming(folder / ADAPTER_WEIGHTS):
         for name, tensor in adapter.items():
@@ -167,8 +170,9 @@ def merge_adapter(folder: Path, base: Path) -> Tensors:
             tensors[name] = tensor
         for layer in sorted(layers):
             name = f'{layer}.weight'
-            term = terms.whole(f'{layer}.lora_b') @ terms.whole(f'{layer}.lora_a')
-            total = weights.whole(name) + term
+            lora_a = read_whole(adapter, f'{layer}.lora_a')
+            lora_b = read_whole(adapter, f'{layer}.lora_b')
+            total = read_whole(before, name) + lora_b @ lora_a
             if name in tensors:  # too small to be stored in int8
                 tensors[name] = total
                 continue
@@ -295,8 +299,7 @@ def _check_head(head: Tensors, model: Model, config: JsonObject) -> Tensors:
 
 def read_head(tensors: Mapping[str, np.ndarray], name: str) -> Tensors:
     """The weight and bias of an output layer, in fp32."""
-    stored = Stored(tensors)
-    return {part: stored.whole(f'{name}.{part}') for part in ('weight', 'bias')}
+    return {part: read_whole(tensors, f'{name}.{part}') for part in ('weight', 'bias')}
 
 
 def read_config(folder: Path) -> JsonObject:

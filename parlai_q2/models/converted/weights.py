@@ -38,35 +38,33 @@ OUTPUT_LAYERS = {
 }
 
 
-class Stored:
-    """Tensors in their stored form, by name; a missing one is a ValueError."""
+def read_whole(tensors: Tensors, name: str) -> np.ndarray:
+    """
+    A stored vector or matrix in fp32.
 
-    def __init__(self, tensors: Tensors):
-        self.tensors = tensors
+    :raises ValueError: if it is missing.
+    """
+    if name in tensors:
+        return np.asarray(tensors[name], np.float32)
+    quantised, scale = _find(tensors, f'{name}.q'), _find(tensors, f'{name}.s')
+    return quantised.astype(np.float32) * scale.astype(np.float32)[:, None]
 
-    def whole(self, name: str) -> np.ndarray:
-        """A vector or matrix in fp32."""
-        if name in self.tensors:
-            return np.asarray(self.tensors[name], np.float32)
-        quantised, scale = self._get(f'{name}.q'), self._get(f'{name}.s')
-        return quantised.astype(np.float32) * scale.astype(np.float32)[:, None]
 
-    def matrix(self, names: Sequence[str]) -> dict[str, np.ndarray]:
-        """Matrices one below another: ``weight`` and, if in int8, ``weight_scale``."""
-        if all(f'{name}.q' in self.tensors for name in names):
-            scale = np.concatenate([self._get(f'{name}.s') for name in names])
-            arrays = {
-                'weight': np.concatenate([self._get(f'{name}.q') for name in names]),
-                'weight_scale': np.float32(1) / scale.astype(np.float32),
-            }
-        else:
-            arrays = {'weight': np.concatenate([self.whole(name) for name in names])}
-        return arrays
+def _find(tensors: Tensors, name: str) -> np.ndarray:
+    if name not in tensors:
+        raise ValueError(f'{name} is missing')
+    return tensors[name]
 
-    def _get(self, name: str) -> np.ndarray:
-        if name not in self.tensors:
-            raise ValueError(f'{name} is missing')
-        return self.tensors[name]
+
+def _stack(tensors: Tensors, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Matrices one below another: ``weight`` and, if in int8, ``weight_scale``."""
+    if not all(f'{name}.q' in tensors for name in names):
+        return {'weight': np.concatenate([read_whole(tensors, n) for n in names])}
+    scale = np.concatenate([_find(tensors, f'{name}.s') for name in names])
+    return {
+        'weight': np.concatenate([tensors[f'{name}.q'] for name in names]),
+        'weight_scale': np.float32(1) / scale.astype(np.float32),
+    }
 
 
 def bert_weights(layers: int, base: str, has_pooler: bool) -> Weights:
@@ -186,9 +184,9 @@ def convert_weights(tensors: Tensors, config: JsonObject) -> Model:
     :param config: a configuration with one of :data:`OUTPUT_LAYERS`.
     :raises ValueError: if a weight is missing.
     """
-    stored, name = Stored(tensors), config['architectures'][0]
+    name = config['architectures'][0]
     if name.startswith('T5'):
-        return _convert_t5(stored, config)
+        return _convert_t5(tensors, config)
     arrays = _encoder_settings(config['num_attention_heads'], GELU, ADD, False)
     layers = config['num_hidden_layers']
     if name.startswith('MPNet'):
@@ -197,7 +195,7 @@ def convert_weights(tensors: Tensors, config: JsonObject) -> Model:
         base = '' if name == 'BertModel' else 'bert.'
         has_pooler = f'{base}pooler.dense.bias' in tensors
         weights = bert_weights(layers, base, has_pooler)
-    _add_weights(arrays, stored, weights)
+    _add_weights(arrays, tensors, weights)
     aliases: dict[str, str] = {}
     if name.startswith('MPNet'):
         _share_distances(arrays, aliases, 'encoder', layers, MPNET_MAX_DISTANCE)
@@ -206,7 +204,7 @@ def convert_weights(tensors: Tensors, config: JsonObject) -> Model:
     return Model(ENCODER, REVISIONS[ENCODER], arrays, aliases)
 
 
-def _convert_t5(stored: Stored, config: JsonObject) -> Model:
+def _convert_t5(tensors: Tensors, config: JsonObject) -> Model:
     projection = config['feed_forward_proj']
     activation = T5_ACTIVATIONS[projection]
     arrays = _encoder_settings(config['num_heads'], activation, 0, True)
@@ -220,18 +218,18 @@ def _convert_t5(stored: Stored, config: JsonObject) -> Model:
     arrays['decoder/num_heads'] = np.int16(config['num_heads'])
     arrays['decoder/alignment_layer'] = np.int16(-1)
     arrays['decoder/alignment_heads'] = np.int16(1)
-    _add_arrays(arrays, 'encoder/embeddings_0', stored.matrix(['shared.weight']))
+    _add_arrays(arrays, 'encoder/embeddings_0', _stack(tensors, ['shared.weight']))
     # CTranslate2 takes the scale of what an alias stands for, too.
     aliases['decoder/embeddings/weight'] = 'encoder/embeddings_0/weight'
     is_tied = config.get('tie_word_embeddings', True)
-    has_output = {'lm_head.weight', 'lm_head.weight.q'} & set(stored.tensors)
+    has_output = {'lm_head.weight', 'lm_head.weight.q'} & set(tensors)
     output = 'lm_head.weight' if has_output or not is_tied else 'shared.weight'
-    _add_arrays(arrays, 'decoder/projection', stored.matrix([output]))
+    _add_arrays(arrays, 'decoder/projection', _stack(tensors, [output]))
     if config.get('scale_decoder_outputs', is_tied):
         arrays['decoder/scale_outputs'] = np.float32(config['d_model'] ** -0.5)
     layers = {'encoder': config['num_layers'], 'decoder': config['num_decoder_layers']}
     weights = t5_weights(layers, projection.startswith('gated'))
-    _add_weights(arrays, stored, weights)
+    _add_weights(arrays, tensors, weights)
     for place in weights:
         if place.endswith('attention/linear_0/weight'):
             attention = place.removesuffix('/linear_0/weight')
@@ -255,12 +253,12 @@ def _encoder_settings(
     }
 
 
-def _add_weights(arrays: dict[str, Any], stored: Stored, weights: Weights) -> None:
+def _add_weights(arrays: dict[str, Any], tensors: Tensors, weights: Weights) -> None:
     for place, names in weights.items():
         if place.endswith('/weight'):
-            _add_arrays(arrays, place.removesuffix('/weight'), stored.matrix(names))
+            _add_arrays(arrays, place.removesuffix('/weight'), _stack(tensors, names))
         else:
-            arrays[place] = np.concatenate([stored.whole(name) for name in names])
+            arrays[place] = np.concatenate([read_whole(tensors, n) for n in names])
 
 
 def _add_arrays(arrays: dict[str, Any], place: str, values: Tensors) -> None:
