@@ -23,28 +23,21 @@ def conversations(episode: JudgedEpisode, keep: bool = True) -> list[JsonObject]
     The conversations of the kept turns of an episode, as long as possible; or of the
     dropped ones, one each. The first text begins with all that was said before it.
     """
+    flags = [turn.decision.is_kept is keep for turn in episode]
     logs: list[JsonObject] = []
-    pairs: list[list[JsonObject]] | None = None
-    before: list[str] = []
-    for turn in episode:
-        if turn.decision.is_kept is keep:
-            message = turn.message
-            if pairs is None:
-                pairs, message = [], with_history(message, before)
-                logs.append({'dialog': pairs, 'context': []})
-            pairs.append([_teacher_act(message, turn), _label_act(turn)])
-        if turn.decision.is_kept is not keep or not keep:
-            pairs = None
-        before += history_lines(turn.message)
-    for log in logs:
-        for act in log['dialog'][-1]:
+    for part in _cut([turn.message for turn in episode], flags, join=keep):
+        pairs = [
+            [_teacher_act(message, episode[place]), _label_act(episode[place])]
+            for place, message in part
+        ]
+        for act in pairs[-1]:
             act['episode_done'] = True
+        logs.append({'dialog': pairs, 'context': []})
     return logs
 
 
 def _teacher_act(message: JsonMapping, turn: JudgedTurn) -> JsonObject:
-    left_out = (*LEFT_OUT, 'episode_done')
-    fields = {k: v for k, v in message.items() if k not in left_out and _is_json(v)}
+    fields = {k: v for k, v in message.items() if k not in LEFT_OUT and _is_json(v)}
     return {
         **fields,
         'id': str(message.get('id') or 'teacher'),
@@ -87,21 +80,28 @@ def split_at_gaps(
     episode: Sequence[JsonMapping], keep: Sequence[bool]
 ) -> list[list[JsonObject]]:
     """Copies of the kept messages of an episode, in episodes without gaps."""
-    episodes: list[list[JsonObject]] = []
-    current: list[JsonObject] | None = None
+    return [[message for _, message in part] for part in _cut(episode, keep)]
+
+
+def _cut(
+    episode: Sequence[JsonMapping], keep: Sequence[bool], join: bool = True
+) -> list[list[tuple[int, JsonObject]]]:
+    """
+    Copies of the kept messages, with their places; neighbours are one part if joined.
+    """
+    parts: list[list[tuple[int, JsonObject]]] = []
     before: list[str] = []
-    for message, is_kept in zip(episode, keep, strict=True):
-        if not is_kept:
-            current = None
-        else:
+    is_open = False
+    for place, (message, is_kept) in enumerate(zip(episode, keep, strict=True)):
+        if is_kept:
             copy = {k: v for k, v in message.items() if k != 'episode_done'}
-            if current is None:
-                current = []
-                episodes.append(current)
+            if not is_open:
                 copy = with_history(copy, before)
-            current.append(copy)
+                parts.append([])
+            parts[-1].append((place, copy))
+        is_open = is_kept and join
         before += history_lines(message)
-    return episodes
+    return parts
 
 
 def with_history(message: JsonMapping, before: Sequence[str]) -> JsonObject:

@@ -125,7 +125,6 @@ def render(summary: JsonObject) -> str:
 
 
 def sentence(summary: JsonObject) -> str:
-    """The summary in one sentence."""
     if not summary['turns']:
         return 'There were no turns.'
     whole, gone = (summary['episodes_kept_whole'], summary['episodes_dropped_whole'])

@@ -44,7 +44,6 @@ META = '.meta.json'
 
 
 def beside(path: Path, ending: str) -> Path:
-    """The path with an ending added to the file's name."""
     return path.with_name(path.name + ending)
 
 
@@ -167,7 +166,6 @@ class Remote:
         system.put_file(str(local), path)
 
     def glob(self) -> list['Remote']:
-        """The files that this pattern fits, by name."""
         system, path = self._system()
         return [
             Remote(system.unstrip_protocol(name)) for name in sorted(system.glob(path))

@@ -119,7 +119,6 @@ def open_text(path: Location) -> TextIO:
 
 
 def infer_format(path: Location) -> Format:
-    """The format of a file, from its ending."""
     format = FORMAT_BY_SUFFIX.get(path.suffix.lower())
     if format is not None:
         return format
@@ -252,7 +251,6 @@ class _Lines:
         del self.row[keep:]
 
     def end_row(self) -> None:
-        """Begin the next row."""
         self.number += len(self.row)
         self.row = []
 

@@ -9,6 +9,7 @@ something else or different things, JSON, which Parquet has a type for.
 import json
 from collections.abc import Iterator, Mapping
 from enum import Enum, auto
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -60,7 +61,6 @@ class Row(NamedTuple):
 
 
 def is_parquet(path: Location) -> bool:
-    """Whether a file is Parquet, by its name."""
     return path.suffix.lower().lstrip('.') in ENDINGS
 
 
@@ -70,7 +70,6 @@ def check_pyarrow(what: str) -> None:
 
 
 def read_rows(path: Location) -> Iterator[Row]:
-    """The rows of a file, in order."""
     check_pyarrow(f'Reading {path}')
     from pyarrow import parquet
 
@@ -84,7 +83,11 @@ def read_rows(path: Location) -> Iterator[Row]:
             file = parquet.ParquetFile(stream)
             total = max(1, file.metadata.num_rows)
             ours = OURS in (file.schema_arrow.metadata or {})
-            encoded = _json_columns(file.schema_arrow)
+            encoded = [
+                field.name
+                for field in file.schema_arrow
+                if getattr(field.type, 'extension_name', '') == 'arrow.json'
+            ]
             for batch in file.iter_batches(BATCH):
                 for fields in batch.to_pylist():
                     number += 1
@@ -115,11 +118,10 @@ def write_parquet(
 
     # None as long as all values are null.
     kinds: dict[str, ParquetColumn | None] = {}
-    for fields in _read_objects(lines):
+    for fields in chain.from_iterable(_group_rows(lines)):
         for name, value in fields.items():
             if value is not None:
-                kind = _infer_kind(value)
-                kinds[name] = _merge_kinds(kinds.get(name, kind), kind)
+                kinds[name] = _merge_kinds(kinds.get(name), _infer_kind(value))
             else:
                 kinds.setdefault(name, None)
     for name, kind in columns.items():
@@ -144,11 +146,6 @@ def write_parquet(
                 for name, field in zip(kinds, schema)
             ]
             writer.write_table(pyarrow.Table.from_arrays(cells, schema=schema))
-
-
-def _read_objects(lines: Path) -> Iterator[JsonObject]:
-    with open(lines, 'rb') as stream:
-        yield from map(json.loads, stream)
 
 
 def _group_rows(lines: Path) -> Iterator[list[JsonObject]]:
@@ -178,13 +175,9 @@ def _infer_kind(value: object) -> ParquetColumn:
         return ParquetColumn.TRUTH
     if isinstance(value, int):
         size = value.bit_length()
-        return (
-            ParquetColumn.EXACT
-            if size <= 53
-            else ParquetColumn.WHOLE
-            if size <= 63
-            else ParquetColumn.JSON
-        )
+        if size > 63:
+            return ParquetColumn.JSON
+        return ParquetColumn.EXACT if size <= 53 else ParquetColumn.WHOLE
     if isinstance(value, float):
         return ParquetColumn.NUMBER
     if isinstance(value, str):
@@ -209,12 +202,3 @@ def _is_text(value: str) -> bool:
 
 def _text(value: object) -> str:
     return value.decode(errors='replace') if isinstance(value, bytes) else str(value)
-
-
-def _json_columns(schema: Any) -> list[str]:
-    """The columns that have JSON."""
-    return [
-        field.name
-        for field in schema
-        if getattr(field.type, 'extension_name', '') == 'arrow.json'
-    ]

@@ -67,9 +67,6 @@ class FileRecord:
         """Where it is, for messages: ``pairs.jsonl, line 3``."""
         return describe_line(self.source, self.line)
 
-    def without_content(self, error: RecordError) -> 'FileRecord':
-        return FileRecord(self.line, {}, error, read=self.read, source=self.source)
-
 
 @dataclass(frozen=True)
 class Record(FileRecord):

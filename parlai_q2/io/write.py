@@ -124,7 +124,6 @@ class ResumableWriter:
         write_text(self._claim, json.dumps(run, indent=1))
 
     def write(self, records: Iterable[JsonMapping]) -> None:
-        """Append records, one line each."""
         self.write_lines(b''.join(map(encode_line, records)))
 
     def write_lines(self, lines: bytes) -> None:
@@ -285,6 +284,12 @@ def whole_file(path: Path) -> Iterator[Path]:
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def write_lines(path: Path, records: Iterable[JsonMapping]) -> None:
+    """Write a file of JSON lines atomically (see :func:`whole_file`)."""
+    with whole_file(path) as unfinished:
+        unfinished.write_bytes(b''.join(map(encode_line, records)))
 
 
 def drop_unfinished(path: Path) -> None:

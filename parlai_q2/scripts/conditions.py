@@ -25,7 +25,7 @@ from parlai_q2.cli.parser import given_file
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.intervals import Interval, mean_interval
-from parlai_q2.io.write import AGAIN, encode_line, whole_file, write_text, writing
+from parlai_q2.io.write import AGAIN, whole_file, write_lines, write_text, writing
 from parlai_q2.json_values import JsonObject, write_json
 from parlai_q2.parlai.distillation import Episode, replies
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
@@ -118,8 +118,7 @@ class ConditionsScript(ParlaiScript):
         )
         with writing(outfile, AGAIN):
             write_text(outfile, write_json(table.to_dict(), indent=1) + '\n')
-            with whole_file(outfile.with_suffix('.replies.jsonl')) as unfinished:
-                unfinished.write_bytes(b''.join(map(encode_line, lines)))
+            write_lines(outfile.with_suffix('.replies.jsonl'), lines)
         logging.info(f'{outfile}:\n{render_text(table)}')
         return table
 
@@ -205,7 +204,6 @@ def make_replies(
 def measure_condition(
     condition_replies: Sequence[ConditionReply], scorer: Scorer
 ) -> JsonObject:
-    """The cells of one condition."""
     cells: JsonObject = {'turns': len(condition_replies)}
     gold = [
         reply for reply in condition_replies if joined(reply.gold_knowledge).strip()

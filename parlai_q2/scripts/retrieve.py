@@ -13,10 +13,9 @@ from parlai_q2.cli.log import Progress
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.write import (
     AGAIN,
-    encode_line,
     locate_summary,
-    whole_file,
     writable,
+    write_lines,
     write_text,
     writing,
 )
@@ -40,7 +39,6 @@ DEPTH = 100
 
 
 def add_options(parser: OptionParser) -> None:
-    """Add the command's options."""
     parser.add_argument('query', nargs='*', help='what to look for')
     parser.add_argument('--knowledge-index', help='an index that parlai_q2 index wrote')
     parser.add_argument(
@@ -182,7 +180,6 @@ def describe_hits(query: str, hits: Sequence[Hit]) -> JsonObject:
 
 def _write(outfile: Path, lines: Sequence[Any], summary: JsonMapping) -> None:
     with writing(outfile, AGAIN):
-        with whole_file(outfile) as unfinished:
-            unfinished.write_bytes(b''.join(map(encode_line, lines)))
+        write_lines(outfile, lines)
         write_text(locate_summary(outfile), write_json(summary, indent=1) + '\n')
     log.info(f'Wrote {outfile}.')
