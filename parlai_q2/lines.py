@@ -20,7 +20,7 @@ from parlai_q2.claims import Kind, Score, not_verifiable
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.fields import free_name
 from parlai_q2.io.knowledge import stripped
-from parlai_q2.io.read import FileRecord, read_history
+from parlai_q2.io.read import read_history
 from parlai_q2.json_values import JsonMapping, JsonObject, mapping, text_in
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.turns import Example, Passage, passages_of
@@ -85,13 +85,6 @@ def error_line(
     """The line of a record that could not get a line of this ``kind``."""
     ours = {'kind': str(Kind.ERROR), 'line': line, 'error': str(error)}
     return {**keep_own_fields(fields, kind), **ours}
-
-
-def lost_line(record: FileRecord, problem: str, kind: Kind) -> JsonObject:
-    """The line of a record that no process survives."""
-    problem = f'could not be done: {problem}'
-    error = RecordError(record.source, record.line, problem)
-    return error_line(record.fields, record.line, error, kind)
 
 
 def keep_own_fields(fields: JsonMapping, kind: Kind) -> JsonObject:

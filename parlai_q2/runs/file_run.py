@@ -23,6 +23,7 @@ from parlai_q2.io.parquet import ParquetColumn, is_parquet, write_parquet
 from parlai_q2.io.read import CHUNK_CHARACTERS, FileRecord
 from parlai_q2.io.write import ResumableWriter, StdoutWriter, encode_line
 from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.lines import error_line
 from parlai_q2.runs.outputs import FilePair, identify
 
 # Records in one call of a scorer: enough to fill a model's batches, few enough that a
@@ -163,9 +164,13 @@ def cut_chunks(
     total = 0
     for record in records:
         length = measure_length(record.fields)
-        if length is None or _is_unreadable(record):
+        is_unreadable = record.error is not None and record.error.flaw is Flaw.TOO_DEEP
+        if length is None or is_unreadable:
             error = RecordError(record.source, record.line, TOO_DEEP)
-            record, length = record.without_content(error), 0
+            record = FileRecord(
+                record.line, {}, error, read=record.read, source=record.source
+            )
+            length = 0
         items.append(record)
         total += length
         if len(items) >= size or total >= characters:
@@ -203,7 +208,6 @@ def _count_characters(values: Sequence[object]) -> int | None:
 
 
 def _unnest(values: Sequence[object]) -> list[object]:
-    """The values that lists and objects hold."""
     inner: list[object] = []
     for value in values:
         if isinstance(value, dict):
@@ -211,10 +215,6 @@ def _unnest(values: Sequence[object]) -> list[object]:
         elif isinstance(value, list):
             inner.extend(value)
     return inner
-
-
-def _is_unreadable(record: FileRecord) -> bool:
-    return record.error is not None and record.error.flaw is Flaw.TOO_DEEP
 
 
 class Tally(ABC):
@@ -269,6 +269,7 @@ class FileJob(Job):
     :cvar signature_field: the field of the first good line that has the signature, if
         not every line has it.
     :cvar columns: those of each Parquet file, with their kinds.
+    :cvar kind: what a line without an error holds.
     :cvar tally: what counts the lines of a file.
     :ivar names: the names that fields have in the file, by those they are read by.
     """
@@ -277,12 +278,19 @@ class FileJob(Job):
     participle: ClassVar[str]
     signature_field: ClassVar[str | None] = None
     columns: ClassVar[Mapping[str, ParquetColumn]] = {}
+    kind: ClassVar[Kind]
     tally: ClassVar[type[Tally]]
     names: Mapping[str, str]
 
     @abstractmethod
     def read(self, path: Location, format: str | None) -> Iterator[FileRecord]:
         """The records of a file; without a format, its ending tells it."""
+
+    def report_lost(self, item: FileRecord, problem: str) -> JsonObject:
+        """The line of a record that no process survives."""
+        problem = f'could not be done: {problem}'
+        error = RecordError(item.source, item.line, problem)
+        return error_line(item.fields, item.line, error, self.kind)
 
 
 class FileRun:
@@ -359,14 +367,12 @@ class FileRun:
         return True
 
     def chunks(self) -> Iterator[Chunk]:
-        """The chunks that are still to be processed."""
         for chunk in self._chunks:
             self.pending += 1
             yield chunk
         self.read_all = True
 
     def write(self, chunk: Chunk, lines: list[Line]) -> None:
-        """Append the lines of the next chunk."""
         if self.job.signature_field and not self.tally.good:
             good = (line for line in lines if 'error' not in line)
             for line in islice(good, 1):
@@ -377,7 +383,6 @@ class FileRun:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the whole file was read, and all of it written."""
         return self.read_all and not self.pending
 
     def finish(self, may_be_empty: bool) -> None:

@@ -190,7 +190,11 @@ def plan_outputs(infile: str, outfile: str, ending: str | None = None) -> Output
         folder = staging or target
         assert isinstance(folder, Path)
         names = [output_name(path.name, ending) for path in inputs]
-        _check_names(names, infile)
+        if twice := [name for name, count in Counter(names).items() if count > 1]:
+            raise ConfigError(
+                f'Two inputs of {infile} would be written to {twice[0]}. Give them '
+                'different names, or process them one folder at a time.'
+            )
         pairs = zip(inputs, names, strict=True)
         files = [FilePair(path, folder / name) for path, name in pairs]
         return Outputs(files, target, True, staging)
@@ -202,15 +206,6 @@ def plan_outputs(infile: str, outfile: str, ending: str | None = None) -> Output
     out = staging / target.name if staging else target
     assert isinstance(out, Path)
     return Outputs([FilePair(inputs[0], out)], target, False, staging)
-
-
-def _check_names(names: list[str], pattern: str) -> None:
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise ConfigError(
-                f'Two inputs of {pattern} would be written to {name}. Give them '
-                'different names, or process them one folder at a time.'
-            )
 
 
 def check_regular(infile: Location) -> None:

@@ -12,7 +12,7 @@ from parlai_q2.io.files import Location
 from parlai_q2.io.parquet import ParquetColumn
 from parlai_q2.io.read import FileRecord
 from parlai_q2.json_values import JsonObject
-from parlai_q2.lines import error_line, lost_line, ranking_line
+from parlai_q2.lines import error_line, ranking_line
 from parlai_q2.options import Word
 from parlai_q2.rerank import PoolRecord, RerankBy, Reranker, read_pools
 from parlai_q2.runs.file_run import FileJob, Loaded, Tally
@@ -141,6 +141,7 @@ class RerankJob(FileJob):
 
     unit = 'pools'
     participle = 'reranked'
+    kind = Kind.RANKING
     columns = COLUMNS
     tally = RerankTally
 
@@ -156,9 +157,6 @@ class RerankJob(FileJob):
         signature = sign_choice(reranker, self.abstain_text)
         process = partial(rerank_pools, reranker, self.abstain_text)
         return Loaded(str(signature), process, reranker.is_thread_safe)
-
-    def report_lost(self, item: FileRecord, problem: str) -> JsonObject:
-        return lost_line(item, problem, Kind.RANKING)
 
 
 def sign_choice(reranker: Reranker, abstain_text: str) -> Signature:

@@ -10,7 +10,7 @@ from parlai_q2.io.files import Location
 from parlai_q2.io.parquet import ParquetColumn
 from parlai_q2.io.read import FileRecord, Record, read_records
 from parlai_q2.json_values import JsonObject
-from parlai_q2.lines import error_line, lost_line, score_line
+from parlai_q2.lines import error_line, score_line
 from parlai_q2.runs.file_run import FileJob, Loaded, Tally
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.shell import LANGUAGE
@@ -112,6 +112,7 @@ class ScoreJob(FileJob):
     unit = 'records'
     participle = 'scored'
     signature_field = 'signature'
+    kind = Kind.SCORE
     columns = COLUMNS
     tally = ScoreTally
 
@@ -125,9 +126,6 @@ class ScoreJob(FileJob):
         scorer = self.make_scorer(device)
         process = partial(score_records, scorer)
         return Loaded(str(scorer.signature), process, scorer.is_thread_safe)
-
-    def report_lost(self, item: FileRecord, problem: str) -> JsonObject:
-        return lost_line(item, problem, Kind.SCORE)
 
 
 def score_records(scorer: Scorer, records: Sequence[FileRecord]) -> list[JsonObject]:
