@@ -10,15 +10,6 @@ import pytest
 from tests.conftest import ROOT
 
 HEAVY = ('torch', 'transformers', 'parlai', 'spacy', 'scipy')
-# Runs the command, then prints which heavy packages it has imported.
-RUN = f"""
-import sys
-from parlai_q2 import __main__ as command
-status = command.execute(sys.argv[1:])
-print('imported:', *[name for name in {HEAVY} if name in sys.modules])
-sys.exit(status)
-"""
-
 # Runs commands one after the other and prints the status, the output and the errors of
 # each; what one of them imported would be there after the last.
 RUN_ALL = f"""
@@ -33,20 +24,21 @@ for words in json.loads(sys.argv[1]):
         except SystemExit as end:
             status = end.code or 0
     found.append([status, shown.getvalue(), errors.getvalue()])
-print(json.dumps([found, [name for name in {HEAVY} if name in sys.modules]]))
+print(json.dumps([found, [name for name in {HEAVY} if sys.modules.get(name)]]))
 """
 
 
 def run_all(
-    folder: Path, commands: list[list[str]], light: bool = True
+    folder: Path, commands: list[list[str]], light: bool = True, before: str = ''
 ) -> list[tuple[int, str, str]]:
     """
     Runs commands in one process: the status, the output and the errors of each.
 
     :param light: whether none of them may import a heavy package.
+    :param before: what the process runs first.
     """
     completed = subprocess.run(
-        [sys.executable, '-c', RUN_ALL, json.dumps(commands)],
+        [sys.executable, '-c', before + RUN_ALL, json.dumps(commands)],
         cwd=folder,
         env={'PYTHONPATH': str(ROOT), 'HOME': str(folder)},
         capture_output=True,
@@ -56,21 +48,6 @@ def run_all(
     results, imported = json.loads(completed.stdout)
     assert imported == [] or not light
     return results
-
-
-def run(folder: Path, *words: str) -> tuple[int, str, str, str]:
-    """
-    Runs a command: its status, output, errors, and the heavy packages it imported.
-    """
-    completed = subprocess.run(
-        [sys.executable, '-c', RUN, *words],
-        cwd=folder,
-        env={'PYTHONPATH': str(ROOT), 'HOME': str(folder)},
-        capture_output=True,
-        text=True,
-    )
-    output, _, imported = completed.stdout.rpartition('imported:')
-    return completed.returncode, output, completed.stderr, imported.strip()
 
 
 @pytest.fixture
@@ -91,15 +68,14 @@ def test_help_imports_nothing_heavy(tmp_path):
         assert 'parlai_q2' in output, words
 
 
+SCORE = ['score', '--infile', 'in.jsonl', '--outfile', 'out.jsonl', '--measure']
+
+
 def test_ten_records_are_scored_by_precision_without_torch(records):
-    words = ['score', '--infile', 'in.jsonl', '--outfile', 'out.jsonl']
-    status, _, _, imported = run(records, *words, '--measure', 'precision')
-    assert (status, imported) == (0, '')
-    assert len((records / 'out.jsonl').read_text().splitlines()) == 10
     # A page of them, and the cache, too.
-    status, _, _, imported = run(records, 'report', 'out.jsonl')
-    assert (status, imported) == (0, '')
-    assert run(records, 'cache')[3] == ''
+    commands = [[*SCORE, 'precision'], ['report', 'out.jsonl'], ['cache']]
+    assert [status for status, _, _ in run_all(records, commands)] == [0, 0, 0]
+    assert len((records / 'out.jsonl').read_text().splitlines()) == 10
 
 
 MISTAKES = [
@@ -139,31 +115,18 @@ sys.modules['parlai'] = None
 WITHOUT_TORCH = "sys.modules['torch'] = sys.modules['transformers'] = None\n"
 
 
-@pytest.mark.parametrize('words', [['filter', '--outfile', 'o'], ['eval_model']])
-def test_what_needs_parlai_says_how_to_install_it(tmp_path, words):
-    completed = subprocess.run(
-        [sys.executable, '-c', WITHOUT_PARLAI + RUN, *words],
-        cwd=tmp_path,
-        env={'PYTHONPATH': str(ROOT), 'HOME': str(tmp_path)},
-        capture_output=True,
-        text=True,
-    )
-    assert completed.returncode == 2
-    assert completed.stderr.count('\n') == 1
-    message, _, path = completed.stderr.strip().partition('pip install --no-deps -r ')
-    assert 'needs ParlAI' in message
-    assert 'parlai==' in Path(path).read_text()
+def test_what_needs_parlai_says_how_to_install_it(tmp_path):
+    commands = [['filter', '--outfile', 'o'], ['eval_model']]
+    for status, _, errors in run_all(tmp_path, commands, before=WITHOUT_PARLAI):
+        assert status == 2
+        assert errors.count('\n') == 1
+        message, _, path = errors.strip().partition('pip install --no-deps -r ')
+        assert 'needs ParlAI' in message
+        assert 'parlai==' in Path(path).read_text()
 
 
 def test_a_shipped_detector_scores_without_parlai_and_torch(records):
-    words = ['score', '--infile', 'in.jsonl', '--outfile', 'out.jsonl']
-    words += ['--measure', 'consistency']
-    completed = subprocess.run(
-        [sys.executable, '-c', WITHOUT_PARLAI + WITHOUT_TORCH + RUN, *words],
-        cwd=records,
-        env={'PYTHONPATH': str(ROOT), 'HOME': str(records)},
-        capture_output=True,
-        text=True,
-    )
-    assert completed.returncode == 0, completed.stderr
+    commands, without = [[*SCORE, 'consistency']], WITHOUT_PARLAI + WITHOUT_TORCH
+    ((status, _, errors),) = run_all(records, commands, light=False, before=without)
+    assert status == 0, errors
     assert len((records / 'out.jsonl').read_text().splitlines()) == 10
