@@ -6,7 +6,7 @@ members are equal to their texts, comma-separated names or pairs, and line ends.
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from parlai_q2.errors import ConfigError, UnknownNameError
 
@@ -15,18 +15,9 @@ W = TypeVar('W', bound='Word')
 Options = Mapping[str, Any]
 
 
-class OptionGroup(Protocol):
-    """What options are added to: a group of argparse's, also in ParlAI."""
-
-    def add_argument(self, *names: str, **settings: object) -> Any: ...
-
-
-class OptionParser(OptionGroup, Protocol):
-    """The parser of a command, of argparse's or ParlAI's."""
-
-    def add_argument_group(self, title: str) -> Any: ...
-
-    def set_defaults(self, **defaults: object) -> Any: ...
+# The parser of a command, perhaps of ParlAI, and what options are added to.
+OptionParser = argparse.ArgumentParser
+OptionGroup = argparse._ActionsContainer
 
 
 def add_switch(group: OptionGroup, name: str, help: str) -> None:
