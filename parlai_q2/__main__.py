@@ -150,7 +150,6 @@ def discard(streams: list[Any]) -> None:
 
 
 def version() -> str:
-    """The versions to name in a bug report."""
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as version_of
 

@@ -139,7 +139,6 @@ def processor_seconds(process: int) -> float | None:
 
 
 def peak_memory_mb() -> float:
-    """The peak memory of this process, in MB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # macOS counts in bytes, others in kilobytes.
     return peak / (1e6 if platform.system() == 'Darwin' else 1e3)
@@ -309,7 +308,6 @@ def measure_reranking(agent: Any, turns: Sequence[tuple[str, str]]) -> JsonObjec
 
 
 def describe_reranking(scorer: str, measurements: JsonObject) -> str:
-    """What :func:`measure_reranking` found, as text."""
     generate, score, explain = (
         measurements[n] for n in ('generate', 'score', 'explain')
     )

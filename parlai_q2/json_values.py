@@ -39,7 +39,6 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 def mapping(value: object, what: str) -> JsonMapping:
-    """A JSON object."""
     if not isinstance(value, Mapping):
         raise InputError(f'{what} must be an object, not {type(value).__name__}')
     return value
@@ -57,7 +56,6 @@ def text_in(fields: JsonMapping, name: str, default: str | None = None) -> str:
 
 
 def word_in(fields: JsonMapping, name: str, kind: type[W]) -> W:
-    """One of a closed set of words."""
     value = fields.get(name)
     for word in kind:
         if value == word:
@@ -66,7 +64,6 @@ def word_in(fields: JsonMapping, name: str, kind: type[W]) -> W:
 
 
 def unit_in(fields: JsonMapping, name: str) -> float:
-    """A number in [0, 1]."""
     value = fields.get(name)
     if not is_number(value) or not -ROUNDING <= value <= 1 + ROUNDING:
         raise InputError(f'{name!r} must be in [0, 1] and is {value!r}')
@@ -74,7 +71,6 @@ def unit_in(fields: JsonMapping, name: str) -> float:
 
 
 def number_in(fields: JsonMapping, name: str) -> float:
-    """A finite number."""
     value = fields.get(name)
     if not is_number(value):
         raise InputError(f'{name!r} must be a number and is {value!r}')

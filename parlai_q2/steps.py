@@ -36,7 +36,6 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def report_step(step: Step, candidates: int = 0) -> None:
-    """Say that a step begins."""
     listener = _listener.get()
     if listener is not None:
         listener(step, candidates)

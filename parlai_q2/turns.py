@@ -192,13 +192,8 @@ class Turn:
         history: Sequence[str] = (),
         id: str | None = None,
     ):
-        self._set(passages_of(knowledge), _history(history), id)
-
-    def _set(
-        self, knowledge: tuple[Passage, ...], history: tuple[str, ...], id: str | None
-    ) -> None:
-        object.__setattr__(self, 'knowledge', knowledge)
-        object.__setattr__(self, 'history', history)
+        object.__setattr__(self, 'knowledge', passages_of(knowledge))
+        object.__setattr__(self, 'history', _history(history))
         object.__setattr__(self, 'id', id)
 
     @property

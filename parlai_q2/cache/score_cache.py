@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from parlai_q2.cache.sqlite_file import ANOTHER, SqliteFile, number, shrink, writing
+from parlai_q2.cache.sqlite_file import ANOTHER, SqliteFile, number, writing
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.files import beside, cache_folder
@@ -141,9 +141,7 @@ class ScoreCache:
                     'FROM signatures WHERE text = ?',
                     rows,
                 )
-                evicted = self._evict(connection)
-            if evicted:
-                shrink(connection)
+                self._evict(connection)
 
         self.file.do(write, None)
 
@@ -175,7 +173,6 @@ class ScoreCache:
                 {'text': signature, 'until': until},
             ).rowcount
             connection.execute(FORGET_UNUSED)
-            shrink(connection)
             return count
 
         return self.file.do(delete, 0, True)
@@ -185,7 +182,7 @@ class ScoreCache:
         names = (self.path, beside(self.path, '-wal'))
         return sum(path.stat().st_size for path in names if path.exists())
 
-    def _evict(self, connection: sqlite3.Connection) -> bool:
+    def _evict(self, connection: sqlite3.Connection) -> None:
         """Delete the least recently used rows of a file over its limit."""
         pages, free, size = (
             number(connection, f'PRAGMA {name}')
@@ -193,7 +190,7 @@ class ScoreCache:
         )
         used = (pages - free) * size
         if used <= self.max_bytes:
-            return False
+            return
         rows = number(connection, 'SELECT count(*) FROM scores')
         connection.execute(
             'DELETE FROM scores WHERE rowid IN '
@@ -201,7 +198,6 @@ class ScoreCache:
             (math.ceil(rows * (1 - self.max_bytes * EVICT_TO / used)),),
         )
         connection.execute(FORGET_UNUSED)
-        return True
 
 
 def pair_key(pair: Pair) -> bytes:

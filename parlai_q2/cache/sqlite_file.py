@@ -188,11 +188,6 @@ def writing(connection: sqlite3.Connection) -> Iterator[None]:
         yield
 
 
-def shrink(connection: sqlite3.Connection) -> None:
-    """Give the room of deleted rows back to the disk."""
-    connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
-
-
 def _check_tables(connection: sqlite3.Connection, tables: set[str], path: Path) -> None:
     ours = number(connection, 'PRAGMA application_id') == APPLICATION_ID
     whole = {'signatures', 'scores'} <= tables

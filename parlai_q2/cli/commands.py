@@ -72,14 +72,12 @@ def find(name: str) -> Command | None:
 
 
 def build_parser(command: Command) -> Parser:
-    """The parser of a command that does not need ParlAI."""
     parser = Parser(command.name, command.what)
     import_command(command).add_options(parser)
     return parser
 
 
 def import_command(command: Command) -> Any:
-    """The module of a command."""
     return import_module(f'parlai_q2.scripts.{command.name}')
 
 

@@ -87,7 +87,6 @@ def add_scale_options(parser: OptionParser, chunk_size: int) -> Any:
 
 
 def add_out_format(group: OptionGroup) -> None:
-    """Add ``--out-format``."""
     group.add_argument(
         '--out-format',
         choices=(str(Format.JSONL), str(Format.PARQUET)),

@@ -20,7 +20,6 @@ _CLASS = re.compile(r'[A-Za-z_][\w.]*:[A-Za-z_]\w*')
 
 
 def add_knowledge_options(group: OptionGroup) -> None:
-    """Add ``--knowledge-delimiter`` and ``--knowledge-file``."""
     group.add_argument(
         '--knowledge-delimiter',
         help='what separates the passage from the message in a text, such as '
@@ -35,7 +34,6 @@ def add_knowledge_options(group: OptionGroup) -> None:
 
 
 def add_index_options(group: OptionGroup) -> None:
-    """Add ``--knowledge-index`` and what goes with it."""
     group.add_argument(
         '--knowledge-index',
         help='an index of documents (parlai_q2 index) or your own retriever '

@@ -38,23 +38,16 @@ class Problems:
         self._logged: set[str] = set()
 
     def add(self, problem: object) -> None:
-        """Log one problem."""
         self.count += 1
-        place, problem_text = _split(problem)
-        if self.count <= MAX_LOGGED and problem_text in self._logged:
+        place, _, text = str(problem).partition(': ')
+        text = text or place
+        if self.count <= MAX_LOGGED and text in self._logged:
             error(f'{self.what}: {place}: the same')
         elif self.count <= MAX_LOGGED:
-            self._logged.add(problem_text)
+            self._logged.add(text)
             error(f'{self.what}: {problem}')
         elif self.count == MAX_LOGGED + 1:
             error('Further bad records are only counted.')
-
-
-def _split(problem: object) -> tuple[str, str]:
-    """Where a problem is, and what it is."""
-    text = str(problem)
-    place, _, what = text.partition(': ')
-    return (place, what) if what else (text, text)
 
 
 class CommandHandler(logging.Handler):
@@ -64,7 +57,6 @@ class CommandHandler(logging.Handler):
     """
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print one message."""
         parlai = sys.modules.get('parlai.utils.logging')
         if parlai is not None:
             if record.levelno >= parlai.logger.level:
@@ -128,7 +120,6 @@ class Progress(tqdm):
         )
 
     def display(self, msg: str | None = None, pos: int | None = None) -> None:
-        """Show how far it is."""
         if self._is_bar:
             super().display(msg, pos)
         elif self._logged != (self.n, self.postfix):

@@ -66,7 +66,6 @@ def with_agent(arguments: Sequence[str]) -> list[str]:
 
 
 def expand_arguments(arguments: Sequence[str]) -> list[str]:
-    """Expand the short names in command-line arguments."""
     expanded: list[str] = []
     for argument in arguments:
         option, equals, value = argument.partition('=')
@@ -107,7 +106,6 @@ def expand_tasks(names: str) -> str:
 
 @cache
 def agents() -> list[str]:
-    """The agents' short names."""
     paths = _folder('agents').glob('*/*.py')
     return sorted(path.stem for path in paths if path.stem == path.parent.name)
 
@@ -153,12 +151,10 @@ def _expand_task(name: str) -> str:
 
 
 def camel_case(name: str) -> str:
-    """A name in the form of a class's."""
     return ''.join(word[:1].upper() + word[1:] for word in name.split('_'))
 
 
 def short_names(place: str) -> list[str]:
-    """The short names of ``agents`` or ``tasks``."""
     return _prefixed(agents() if place == 'agents' else tasks())
 
 

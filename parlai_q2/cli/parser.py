@@ -54,7 +54,6 @@ class Parser(argparse.ArgumentParser):
         return {**opt, **values}
 
     def error(self, message: str) -> NoReturn:
-        """Refuse the arguments."""
         line = message[:1].upper() + message[1:]
         raise ConfigError(f'{line}. To list the options: {self.prog} --help')
 

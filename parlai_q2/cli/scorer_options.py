@@ -49,7 +49,6 @@ DEFAULT_ABSTAIN_TEXT = "I'm not sure about that."
 
 
 def add_preset_option(group: OptionGroup) -> None:
-    """Add ``--preset``, which names the models."""
     group.add_argument(
         '--preset',
         default=DEFAULT_PRESET,
@@ -59,7 +58,6 @@ def add_preset_option(group: OptionGroup) -> None:
 
 
 def add_device_option(group: OptionGroup) -> None:
-    """Add ``--scorer-device`` and ``--threads``."""
     group.add_argument(
         '--scorer-device',
         default=AUTO,
@@ -75,7 +73,6 @@ def add_device_option(group: OptionGroup) -> None:
 
 
 def add_model_options(group: OptionGroup) -> None:
-    """Add the options for scorers' models."""
     add_preset_option(group)
     group.add_argument(
         '--detector',
@@ -129,7 +126,6 @@ def add_scorer_options(
 
 
 def add_cache_options(parser: OptionParser) -> Any:
-    """Add ``--cache`` and ``--cache-file``."""
     group = parser.add_argument_group('Score cache')
     group.add_argument(
         '--cache',
@@ -191,7 +187,6 @@ def explainer_from_opt(opt: Options) -> Scorer | None:
 
 
 def preset_from_opt(opt: Options, role: Role) -> Preset:
-    """The models of a role's scorer."""
     preset = opt.get(f'{role.value}_preset') or opt.get('preset') or DEFAULT_PRESET
     preset = load_preset(preset) if isinstance(preset, str) else preset
     if not isinstance(preset, Preset):

@@ -138,7 +138,6 @@ def embed(data: object) -> str:
 
 
 def resource(name: str) -> str:
-    """The text of a file of ``report/pages``."""
     place = resources.files('parlai_q2.report').joinpath('pages', name)
     return place.read_text(encoding='utf-8')
 

@@ -117,7 +117,6 @@ class Lines:
         return '\n'.join(line.rstrip() for line in lines)
 
     def field(self, name: str, runs: Sequence[Run]) -> None:
-        """Add a field, whose lines are indented below each other."""
         self.add(runs, (f'{name:<{_FIELD}}', 'bold'), ' ' * _FIELD)
 
 
@@ -198,7 +197,6 @@ def _add_parts(lines: Lines, parts: Mapping[str, float]) -> None:
 
 
 def _is_mean_of_questions(score: Score) -> bool:
-    """Whether a score is the mean over its questions."""
     values = [claim.support for claim in score.question_claims]
     return bool(values) and abs(fmean(values) - score.value) < 1e-6
 

@@ -44,11 +44,9 @@ class Actor:
         self._process: Callable[[Sequence[Any]], list[Any]] | None = None
 
     def load(self) -> CallOutcome:
-        """Load the job; return its signature."""
         return self._answer(self._load)
 
     def work(self, items: Sequence[object]) -> CallOutcome:
-        """The result of each item."""
         assert self._process is not None, 'load() comes first'
         return self._answer(self._process, items)
 

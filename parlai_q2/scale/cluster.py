@@ -146,7 +146,6 @@ def share_resources(actors: int | None, each: float) -> int | None:
 
 
 def find_dead_nodes(ray: Any) -> frozenset[str]:
-    """The nodes of the cluster that are known to be dead."""
     return frozenset(node['NodeID'] for node in ray.nodes() if not node['Alive'])
 
 

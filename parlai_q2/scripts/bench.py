@@ -41,7 +41,6 @@ TURNS = 10  # that are reranked
 
 
 def add_options(parser: OptionParser) -> None:
-    """Add the options of the benchmark."""
     group = parser.add_argument_group('Benchmark')
     add_preset_option(group)
     group.add_argument('--responses', type=int, default=30, help='responses to score')

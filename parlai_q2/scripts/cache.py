@@ -16,7 +16,6 @@ SECONDS_A_DAY = 24 * 3600
 
 
 def add_options(parser: OptionParser) -> None:
-    """Add the command's options."""
     parser.add_argument(
         '--clear',
         help=f'delete scores: {ALL}, or the digits of a signature, as this command '

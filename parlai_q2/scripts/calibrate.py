@@ -16,7 +16,6 @@ from parlai_q2.scorers.roles import Role
 
 
 def add_options(parser: OptionParser) -> None:
-    """Add the command's options."""
     group = parser.add_argument_group('Calibration')
     group.add_argument(
         '--infile',

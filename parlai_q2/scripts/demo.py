@@ -36,7 +36,6 @@ BATCH = 21
 
 
 def add_options(parser: OptionParser) -> None:
-    """Add the command's options."""
     parser.add_argument(
         '--outfile', default='outputs/demo.html', help='the page to write'
     )
@@ -203,5 +202,4 @@ def _show_candidate(candidate: Candidate, ranking: Ranking) -> None:
 
 
 def show(text: str) -> None:
-    """Print a line at once."""
     print(text, flush=True)

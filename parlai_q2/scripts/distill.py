@@ -156,7 +156,6 @@ def make_replies(
 
 
 def read_replies(path: Path) -> Iterator[list[JsonObject]]:
-    """Read what :func:`make_replies` wrote."""
     with open_text(path) as stream:
         for _, line, _, *_ in json_lines(stream):
             yield line['replies']

@@ -23,7 +23,6 @@ MAX_ENDINGS = 5
 
 
 def add_options(parser: OptionParser) -> None:
-    """Add the command's options."""
     parser.add_argument(
         'paths',
         nargs='*',

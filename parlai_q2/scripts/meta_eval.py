@@ -43,7 +43,6 @@ DEFAULT_SCORERS = 'q2,q2_f1,nli,consistency,content_overlap,overlap,precision'
 
 
 def add_options(parser: OptionParser) -> None:
-    """Add the command's options."""
     group = parser.add_argument_group('Meta-evaluation')
     group.add_argument(
         '-t',

@@ -14,7 +14,6 @@ from parlai_q2.rerank.pairs import DEFAULT_MARGIN, pair_record, ranked_turns
 
 
 def add_options(parser: OptionParser) -> None:
-    """Add the command's options."""
     group = parser.add_argument_group('Pairs of replies')
     group.add_argument(
         '--infile',

@@ -25,7 +25,6 @@ from parlai_q2.report.scored_file import read_scored_file
 
 
 def add_options(parser: OptionParser) -> None:
-    """Add the command's options."""
     parser.add_argument(
         'scores',
         nargs='?',
@@ -98,7 +97,6 @@ def run(opt: Options) -> Path:
 
 
 def sentence(text: str) -> str:
-    """A text with a capital at its beginning and a full stop."""
     return f'{text[0].upper()}{text[1:]}.'
 
 

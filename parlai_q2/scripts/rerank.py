@@ -28,7 +28,6 @@ CHUNK_POOLS = 16
 
 
 def add_options(parser: OptionParser) -> None:
-    """Add the command's options."""
     group = parser.add_argument_group('Reranking a file')
     add_file_options(
         group,

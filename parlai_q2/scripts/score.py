@@ -25,7 +25,6 @@ from parlai_q2.runs.score_job import ScoreJob
 
 
 def add_options(parser: OptionParser) -> None:
-    """Add the command's options."""
     group = parser.add_argument_group('Scoring a file')
     add_file_options(
         group,
@@ -52,7 +51,6 @@ def run(opt: Options) -> JsonObject:
 
 
 def show_scores(lines: list[Line]) -> None:
-    """Print responses with their evidence."""
     from parlai_q2.report.terminal import render_score, use_colour
 
     colour, width = use_colour(sys.stdout), shutil.get_terminal_size().columns

@@ -27,7 +27,6 @@ MAX_CONNECTIONS = 2000
 
 
 def add_options(parser: OptionParser) -> None:
-    """Add the command's options."""
     group = parser.add_argument_group('Server')
     group.add_argument(
         '--upstream',
@@ -150,7 +149,6 @@ def run(opt: Options) -> None:
 
 
 def app_from_opt(opt: Options) -> Any:
-    """The app that options describe."""
     from parlai_q2.generate.server import ChatServer, read_key
     from parlai_q2.serve import ServeSettings, make_app
     from parlai_q2.serve.grounded import load_models

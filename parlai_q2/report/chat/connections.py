@@ -43,7 +43,6 @@ class Limits:
     arriving: 'dict[BoundedConnection, None]' = field(default_factory=dict)
 
     def has_room(self, address: str) -> bool:
-        """Whether a machine may have another connection."""
         return self.open.total() < self.in_all and self.open[address] < self.from_one
 
     def make_room(self, address: str) -> None:
