@@ -272,9 +272,7 @@ def as_text(tables: str, found: dict[str, Any]) -> str:
 
 
 def refresh(outputs: Path, root: Path = ROOT) -> list[str]:
-    """
-    Bring what runs wrote into docs/results and the pages; return figures of no run.
-    """
+    """Bring what runs wrote into docs/results and pages; return what no run has."""
     folder = root / RESULTS
     for run in RUNS:
         made = outputs / run.name / 'meta_eval.json'

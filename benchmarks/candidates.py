@@ -141,10 +141,7 @@ def describe_candidates(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def turns_of(records: Sequence[Mapping[str, Any]]) -> list[Turn]:
-    """
-    The turns of the sample's records, each after those of its topic and people's
-    replies.
-    """
+    """The turns of the records, each after those of its topic with their replies."""
     turns: list[Turn] = []
     histories: dict[str, list[str]] = {}
     for fields in records:

@@ -40,10 +40,7 @@ class LabelledExample(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """
-    An example with more knowledge, the passage of it that holds the right one, and
-    where the right one starts and ends in that passage.
-    """
+    """An example with more knowledge, and where in it the right passage is."""
 
     example: Example
     passage: int

@@ -54,9 +54,7 @@ def record(corpus: str, kind: str, number: int, pair: Pair, label: str) -> Recor
 
 
 def begin_examples(folder: Path) -> Iterator[Record]:
-    """
-    BEGIN's development sets; rows without knowledge or without a response are left out.
-    """
+    """BEGIN's development sets, without rows that lack a text."""
     for corpus in BEGIN_CORPORA:
         for n, turn in enumerate(read_file(folder / f'begin_dev_{corpus}.tsv')):
             if turn.knowledge.strip() and turn.response.strip():

@@ -49,10 +49,7 @@ def cases(actors: int, cache: Path | None, ray: bool) -> dict[str, list[str]]:
 def write_records(
     path: Path, turns: Sequence[Mapping[str, str]], records: int, distinct: int
 ) -> None:
-    """
-    Write a file to score: turns, again and again, of which ``distinct`` differ by a
-    number.
-    """
+    """Write so many records, of which ``distinct`` differ by a number."""
     with open(path, 'w', encoding='utf-8') as stream:
         for record in range(records):
             number = record % distinct
@@ -181,9 +178,7 @@ def describe_scale(scorer: str, rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def run(opt: Mapping[str, Any], outfile: Path) -> list[dict[str, Any]]:
-    """
-    Time the score command on files of several lengths, and draw what a record costs.
-    """
+    """Time the score command on files of several lengths, and draw it."""
     scorer, chunk = opt['measure'], opt['chunk_size']
     lengths = [int(length) for length in split_names(opt['records'])]
     if min(lengths) < 2 * WARM_CHUNKS * chunk:
@@ -231,9 +226,7 @@ def draw(rows: Sequence[Mapping[str, Any]], outfile: Path) -> None:
 
 
 def draw_costs(axes: Any, costs: Mapping[str, Sequence[tuple[int, float]]]) -> None:
-    """
-    Draw a line for each way to work: pairs of a number of records and milliseconds.
-    """
+    """Draw a line for each way to work: milliseconds by the number of records."""
     for n, (name, points) in enumerate(costs.items()):
         axes.plot(*zip(*points), label=name, **line_style(n, 4))
     axes.set_xscale('log')

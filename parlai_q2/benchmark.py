@@ -114,9 +114,7 @@ def processor() -> str:
 
 
 def processor_seconds(process: int) -> float | None:
-    """
-    The processor time of a process and all that it has started; None without /proc.
-    """
+    """The processor time of a process and what it started; None without ``/proc``."""
     children: dict[int, list[int]] = {}
     ticks: dict[int, int] = {}
     for path in Path('/proc').glob('[0-9]*/stat'):

@@ -120,10 +120,7 @@ def intervals(
 def resamples(
     groups: Sequence[Hashable], rounds: int, seed: int
 ) -> 'Iterator[np.ndarray]':
-    """
-    How often each of n responses is drawn in each resample, those of one group
-    together: blocks (r, n) whose r add up to ``rounds``.
-    """
+    """How often each of n responses is drawn, with its group: blocks of [r, n]."""
     import numpy as np
 
     numbers: dict[Hashable, int] = {}

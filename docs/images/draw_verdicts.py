@@ -34,9 +34,7 @@ MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospa
 
 
 def draw(record: dict) -> str:
-    """
-    An SVG of a record that ``parlai_q2 score`` wrote for one response, with questions.
-    """
+    """An SVG of a record that ``parlai_q2 score`` wrote, with questions."""
     score = Score.from_dict(record)
     # From left to right by their middles, so that few arrows cross.
     claims = sorted(score.question_claims, key=lambda claim: sum(claim.span[1:]))

@@ -104,10 +104,7 @@ def make_pairs(
     knowledge: Sequence[str],
     features: Sequence[str] = (),
 ) -> Pairs:
-    """
-    Labelled pairs, with features by name to fit weights to. An InputError when one
-    class has fewer than :data:`LEAST` pairs.
-    """
+    """Labelled pairs; an InputError for fewer than :data:`LEAST` of a class."""
     labels = np.asarray(consistent, dtype=bool)
     counts = (int(labels.sum()), int((~labels).sum()))
     if min(counts) < LEAST:
@@ -283,8 +280,7 @@ def held_out(
     pairs: Pairs, target: Target, probabilities: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    Fit without each fold of passages, and apply what was fitted to it: the shifted
-    values [N], and whether each is called consistent [N].
+    The shifted values [N] of fits without their passages, and what they are called.
     """
     fold = assign_folds(pairs.passages, FOLDS)
     values, called = pairs.values.copy(), np.zeros(len(fold), dtype=bool)

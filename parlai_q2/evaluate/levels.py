@@ -81,10 +81,7 @@ def predicted_class(score: Score, threshold: float) -> str:
 
 
 def nli_class(score: Score) -> str | None:
-    """
-    BEGIN's class of an NLI model's likeliest one: neutral means generic. None for a
-    score without class probabilities.
-    """
+    """BEGIN's class of an NLI model's likeliest; None without probabilities."""
     if not has_findings(score):
         return None
     likeliest = max(Finding, key=lambda finding: score.parts[finding])
@@ -98,10 +95,7 @@ def nli_class(score: Score) -> str | None:
 def macro_metrics(
     weights: 'np.ndarray', truth: Sequence[str], predicted: Sequence[str]
 ) -> 'np.ndarray':
-    """
-    :data:`MACRO`, (R, 6), of R resamples with weights (R, n), from n true and n
-    predicted classes.
-    """
+    """:data:`MACRO` of R resamples with weights (R, n), as (R, 6)."""
     import numpy as np
 
     true_classes, predicted_classes = np.array(truth), np.array(predicted)
@@ -201,9 +195,7 @@ def response_level(
 
 
 def _metrics(measure: Measure, scored: Sequence[AnnotatedResponse]) -> 'Statistic':
-    """
-    A function that computes :data:`CLASS_METRICS` and :data:`RANKED` of resamples.
-    """
+    """Computes :data:`CLASS_METRICS` and :data:`RANKED` of resamples."""
     import numpy as np
 
     scores = measure.values(scored)
@@ -319,10 +311,7 @@ def system_level(
 
 
 def spearman_with_quality(scores: 'np.ndarray') -> 'np.ndarray':
-    """
-    Spearman's rho, [R], of the scores (R, P) of P systems, best first, with their
-    quality; NaN where all scores of a row are equal.
-    """
+    """Spearman's rho [R] of scores (R, P), best system first; NaN of equal scores."""
     import numpy as np
     from scipy.stats import rankdata
 

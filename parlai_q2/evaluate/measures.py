@@ -62,9 +62,7 @@ class Measure:
     def values(
         self, responses: Sequence[Scored], part: str | None = None
     ) -> 'np.ndarray':
-        """
-        The values of n responses that have a score, or of one of ``Score.parts``: [n].
-        """
+        """The values of n scored responses, or of one of ``Score.parts``: [n]."""
         import numpy as np
 
         scores = [self.score(r) for r in responses]
@@ -74,10 +72,7 @@ class Measure:
 
 
 def likeliest(score: Score) -> str | None:
-    """
-    The likeliest class of a response that states something (generic is left out); None
-    for a score without class probabilities.
-    """
+    """The likeliest class but generic; None for a score without probabilities."""
     if not has_findings(score):
         return None
     stated = [finding for finding in Finding if finding != Finding.GENERIC]
@@ -186,9 +181,7 @@ MISSING = ('', 'none', 'null', 'na', 'n/a')
 def number_in(
     fields: Mapping[str, object], key: str, path: Path, line: int
 ) -> float | None:
-    """
-    The number in a field of a record; None for none. A RecordError for anything else.
-    """
+    """The number in a field of a record, if any; a RecordError for anything else."""
     cell = fields.get(key)
     if str(cell).strip().lower() in MISSING:
         return None

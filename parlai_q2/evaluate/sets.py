@@ -113,8 +113,7 @@ class AnnotatedSet:
 
     def groups(self, field_name: str) -> dict[str, list[AnnotatedResponse]]:
         """
-        The responses by ``corpus`` or ``system``, sorted by name. Responses that have
-        none are left out.
+        The responses by ``corpus`` or ``system``, if they have one, sorted by name.
         """
         groups: dict[str, list[AnnotatedResponse]] = {}
         for response in self.responses:
@@ -193,10 +192,7 @@ def same_dialogue(
     sources: Sequence[AnnotatedResponse],
     seed: int,
 ) -> list[Pair]:
-    """
-    Pair each response with the knowledge of another turn of its dialogue, if that is
-    known and has one among the sources.
-    """
+    """Pair responses with the knowledge of another turn of their dialogue, if any."""
     by_dialogue: dict[str, dict[str, set[str]]] = {}
     for source in sources:
         turns = by_dialogue.setdefault(source.dialogue, {})
@@ -250,10 +246,7 @@ def _is_other(response: AnnotatedResponse, knowledge: str, dialogue: str) -> boo
 def random_sample(
     annotated: AnnotatedSet, system: str, seed: int
 ) -> list[AnnotatedResponse]:
-    """
-    Sample at most :data:`SAMPLE` responses of one system to contexts that were
-    annotated for all systems.
-    """
+    """At most :data:`SAMPLE` responses of a system to contexts annotated for all."""
     candidates = [r for r in annotated.crossed_responses if r.system == system]
     rng = random.Random(f'{RANDOM} {system} {seed}')
     return rng.sample(candidates, min(SAMPLE, len(candidates)))

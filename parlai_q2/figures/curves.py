@@ -68,10 +68,7 @@ def roc(
 def draw_precision_recall(
     axes: 'Axes', curves: Sequence[Ranked], consistent: bool, title: str
 ) -> None:
-    """
-    Draw how precisely one class, the consistent or the other, is found. Marks show the
-    thresholds.
-    """
+    """Draw how precisely one of two classes is found; marks show the thresholds."""
     for n, curve in enumerate(curves):
         positive = curve.consistent if consistent else ~curve.consistent
         sign = 1 if consistent else -1
@@ -176,10 +173,7 @@ def calibration_error(tenths: Sequence[Bin]) -> float | None:
 
 
 def draw_reliability(axes: 'Axes', curve: Ranked) -> None:
-    """
-    Draw the share of consistent responses against the value, with its interval; below,
-    how many responses each tenth has. On the grey line, values are probabilities.
-    """
+    """Draw the share of consistent responses, and how many there are, by the value."""
     tenths = bins(curve.values, curve.consistent)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8)
     most = max(b.size for b in tenths)

@@ -23,10 +23,7 @@ BINS = 20
 def draw_classes(
     axes: 'Axes', by_class: Mapping[str, 'np.ndarray'], title: str
 ) -> None:
-    """
-    Draw how the scores of each class are spread, as shares of the class: outlines over
-    light areas, so that both can be seen where they overlap.
-    """
+    """Draw how scores are spread, as shares of their class."""
     import numpy as np
 
     low = min(float(values.min()) for values in by_class.values() if len(values))
@@ -49,10 +46,7 @@ def draw_densities(
     cuts: Sequence[float],
     title: str,
 ) -> None:
-    """
-    Draw how dense the responses of each class are, as shares of the class, on an axis
-    that is stretched where most of them lie; ``cuts`` are marked.
-    """
+    """Draw the densities of each class, on an axis stretched where most lie."""
     import numpy as np
 
     edges = np.linspace(0, math.log2(1 + DENSITY_TICKS[-1]) + 1, BINS + 1)
@@ -117,10 +111,7 @@ BETWEEN = 0.27  # the classes of one group
 
 
 def draw_box(axes: 'Axes', values: 'np.ndarray', place: float, colour: str) -> None:
-    """
-    Draw one box: it spans the quartiles, its whiskers the 5th to the 95th percentile;
-    the line is the median, the dot the mean.
-    """
+    """Draw a box: quartiles, the 5th and 95th percentile, median and (dot) mean."""
     line = {'color': colour, 'linewidth': 0.8}
     dot = {'marker': 'o', 'markersize': 2.6, 'mfc': BLACK, 'mec': BLACK}
     axes.boxplot(
@@ -179,10 +170,7 @@ def draw_heat(
     decimals: int = 2,
     top: float = 1.0,
 ) -> None:
-    """
-    Draw a map; each cell has its number and, smaller, its interval. One without stays
-    white, and ``top`` has the darkest colour.
-    """
+    """Draw a map of numbers with their intervals; ``top`` has the darkest colour."""
     import numpy as np
 
     values = np.full((len(rows), len(columns)), np.nan)

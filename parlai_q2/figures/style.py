@@ -83,9 +83,7 @@ def new_figure(height: float) -> Iterator['Figure']:
 
 
 def save(figure: 'Figure', folder: Path, name: str) -> list[Path]:
-    """
-    Write a figure as PNG and as SVG, each whole or not at all; else an InputError.
-    """
+    """Write a figure as PNG and SVG, each whole or not at all; else an InputError."""
     written = []
     for ending, stamp in _STAMPS.items():
         path = folder / f'{name}.{ending}'

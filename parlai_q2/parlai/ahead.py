@@ -85,10 +85,7 @@ def is_stream(teacher: object) -> bool:
 
 
 def upcoming(teacher: Any, place: int) -> Iterator[list[Message]]:
-    """
-    The episodes that follow the one a teacher is sending, up to the end of its data, as
-    the mutator at a place will get them.
-    """
+    """The episodes after the one that is sent, as the mutator at a place gets them."""
     episodes = _of_stream(teacher) if is_stream(teacher) else _by_number(teacher)
     for episode in episodes:
         messages: Any = [message.copy() for message in episode]

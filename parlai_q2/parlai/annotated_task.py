@@ -102,10 +102,7 @@ class AnnotatedTaskTeacher(DialogTeacher):
         super().__init__(opt, shared)
 
     def load_turns(self, opt: Opt) -> list[AnnotatedResponse]:
-        """
-        The turns that the task string selects; those of a conversation follow each
-        other.
-        """
+        """The turns that the task string selects, conversation by conversation."""
         words = task_arguments(opt.get('task', ''))
         words = expand_aliases(words, getattr(self.reader, 'ALIASES', {}))
         words = narrow_words(type(self).__name__, self.words, words, self.reader.GROUPS)

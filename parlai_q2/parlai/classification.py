@@ -100,10 +100,7 @@ class MacroF1Metric(WeightedF1Metric):
 def class_metrics(
     predicted: Sequence[str], true: Sequence[str], classes: Sequence[str]
 ) -> dict[str, list[Metric]]:
-    """
-    The metrics, B values each, of B predicted and B true classes; ``classes`` are all
-    to report.
-    """
+    """The metrics, B values each, of B predicted and B true ones of ``classes``."""
     metrics: dict[str, list[Metric]] = {}
     f1s: dict[str, list[ClassificationF1Metric]] = {}
     for name in classes:

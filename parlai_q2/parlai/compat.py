@@ -114,10 +114,7 @@ def bridge_errors() -> None:
 
 
 def bridge_plateau_scheduler() -> None:
-    """
-    Let the default ``--lr-scheduler reduceonplateau`` build its torch scheduler without
-    ``verbose``, which torch dropped.
-    """
+    """Let ``reduceonplateau`` build its scheduler without ``verbose``, now dropped."""
     import parlai.nn.lr_scheduler as lr_scheduler
     from torch.optim.lr_scheduler import ReduceLROnPlateau
 

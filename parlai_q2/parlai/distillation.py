@@ -98,10 +98,7 @@ def judge_replies(
     policy: Policy,
     source: KnowledgeSource = MESSAGES,
 ) -> Iterator[JudgedEpisode]:
-    """
-    Judge a model's replies, as :func:`reply_record` returned them: one episode for each
-    reply, since its history is what people said.
-    """
+    """Judge a model's replies, as :func:`reply_record` returned them, one by one."""
     waiting: deque[JsonMapping] = deque()
 
     def single() -> Iterator[list[JsonObject]]:
@@ -124,8 +121,7 @@ def references(
     source: KnowledgeSource = MESSAGES,
 ) -> list[JsonObject]:
     """
-    The messages of an episode, each with the model's reply as its label, the human
-    labels in ``gold_labels``, and all that was said before in its text.
+    An episode's messages, with the model's reply as label and all history as text.
     """
     before: list[str] = []
     messages = []

@@ -47,10 +47,7 @@ DROPPED, SUMMARY, SUMMARY_TEXT = '.dropped.jsonl', '.summary.json', '.summary.tx
 def add_filter_options(
     parser: ParlaiParser, default: str = Fate.KEEP, prefix: str = ''
 ) -> None:
-    """
-    Add the options for what is kept, with a prefix, besides the threshold of the scorer
-    that chooses; ``default`` is for turns that cannot be judged.
-    """
+    """Add the options for what is kept; ``default`` is for what cannot be judged."""
     group = parser.add_argument_group('Labels to keep')
     for name, what in (
         ('generic', 'labels that make no statement to check'),
@@ -92,9 +89,7 @@ def policy_from_opt(
 
 @dataclass(frozen=True)
 class Judge:
-    """
-    The scorer that judged: its name, its signature, and what it found in the cache.
-    """
+    """The scorer that judged: its name, its signature and what its cache had."""
 
     name: str
     signature: str

@@ -58,10 +58,7 @@ class CandidateFinder:
 
     @property
     def empty_candidate(self) -> Candidate:
-        """
-        The candidate of an example without any text, with the ``source`` of a finished
-        search.
-        """
+        """The candidate of an example without text, as a finished search has it."""
         return Candidate('', source=('', 0.0))
 
     @property
@@ -123,10 +120,7 @@ def pair_with_best(beams: Sequence[RankedBeam]) -> tuple[list[Any], list[Any]]:
 
 
 class GroundedHistory(History):
-    """
-    A history that remembers the knowledge in its turns, and which of them are the
-    agent's replies.
-    """
+    """A history that tells knowledge from dialogue, and replies from other turns."""
 
     def __init__(self, *args: object, **kwargs: object):
         super().__init__(*args, **kwargs)
@@ -155,10 +149,7 @@ class GroundedHistory(History):
         self._is_reply = flags[-len(self.history_strings) :]
 
     def turns(self, with_knowledge: bool) -> list[str]:
-        """
-        The turns, oldest first, with or without the knowledge that a task wrote into
-        their texts. The newest ends with ParlAI's ``temp_history``.
-        """
+        """The turns, oldest first, with or without the knowledge in their texts."""
         turns: list[str] = self.history_strings[:]
         if turns and self.temp_history is not None:
             turns[-1] += self.temp_history

@@ -31,10 +31,7 @@ NO_MODEL_FILE = 'model_file unset but model has a `load` function.'
 
 
 def expect_no_model_file(opt: Options) -> None:
-    """
-    Keep ParlAI from warning that ``--model-file`` is missing where an agent has its
-    model from elsewhere.
-    """
+    """Keep ParlAI from warning of a missing ``--model-file`` that is not needed."""
     if not opt.get('model_file'):
         logging.logger.addFilter(_is_about_something_else)
 
@@ -44,10 +41,7 @@ def _is_about_something_else(record: LogRecord) -> bool:
 
 
 def saved_opt(opt: Options, option: str) -> str | None:
-    """
-    The file with the options that the model of an option (``model_file`` or
-    ``init_model``) was trained with; None if there is none.
-    """
+    """The option file of the model that an option names, if there is one."""
     if not opt.get(option):
         return None
     path = modelzoo_path(opt.get('datapath'), opt[option]) + '.opt'
@@ -55,10 +49,7 @@ def saved_opt(opt: Options, option: str) -> str | None:
 
 
 def saved_folder(opt: Options) -> Path | None:
-    """
-    The folder beside the model file that ParlAI will load, if it exists; ``model_file``
-    comes before ``init_model``.
-    """
+    """The folder beside the model file that ParlAI will load, if it exists."""
     for name in ('model_file', 'init_model'):
         path = opt.get(name)
         if path and Path(path).exists():
@@ -68,9 +59,7 @@ def saved_folder(opt: Options) -> Path | None:
 
 
 def read_options(path: str) -> JsonObject:
-    """
-    The options in an option file (``.opt``); a ConfigError if it is no JSON object.
-    """
+    """The options in a file (``.opt``); a ConfigError if it is no JSON object."""
     try:
         with PathManager.open(path, 'r', encoding='utf-8') as stream:
             options = json.load(stream)

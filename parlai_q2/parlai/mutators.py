@@ -144,9 +144,7 @@ class ScoringMutator(ManyEpisodeMutator):
         return in_order(self._teacher[0]) or self.opt.get('cache') is not False
 
     def _ahead(self, pending: Sequence[Example]) -> list[Example]:
-        """
-        What is wanted of the next episodes and not known, to fill a call of the scorer.
-        """
+        """What is wanted and not known of the next episodes, to fill a call."""
         assert self._teacher is not None
         batch = {make_pair(example): example for example in pending}
         missing = CHUNK - len(batch)

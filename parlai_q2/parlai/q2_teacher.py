@@ -70,9 +70,7 @@ CIRCULAR_WARNING = (
 
 
 def metric_name(scorer: str) -> str:
-    """
-    The name of a scorer's metric: ``knowledge_<name>`` if ParlAI has one of its name.
-    """
+    """A scorer's metric: ``knowledge_<name>`` where ParlAI has one of its name."""
     return f'knowledge_{scorer}' if scorer in PARLAI_METRICS else scorer
 
 
@@ -120,9 +118,7 @@ def of_nothing() -> GlobalAverageMetric:
 
 
 def validated_by(opt: Options, names: Iterable[str]) -> str | None:
-    """
-    The ``--validation-metric`` if it is one of ``names``, also as ``<task>/<name>``.
-    """
+    """The ``--validation-metric`` if it is one of ``names``, perhaps of one task."""
     validation_metric = opt.get('validation_metric') or ''
     return (
         validation_metric
@@ -215,10 +211,7 @@ class ResponseQueue:
         self._speaking.add(teacher)
 
     def heard(self, teacher: object) -> None:
-        """
-        Record that a teacher has its response, or will get none; the last completes the
-        batch.
-        """
+        """Record that a teacher has its response; the last completes the batch."""
         self._speaking.discard(teacher)
         if not self._speaking:
             self.flush()

@@ -19,10 +19,7 @@ ONCE = 'evalmode'
 
 
 def once(datatype: str) -> str:
-    """
-    A datatype under which a teacher shows its fold once: ``train:evalmode`` for
-    ``train``.
-    """
+    """A datatype that shows a fold once: ``train:evalmode`` for ``train``."""
     fold = DatatypeHelper.fold(datatype)
     parts = [fold] + ([ONCE] if fold == 'train' else [])
     return ':'.join(parts + (['stream'] if 'stream' in datatype else []))
@@ -77,10 +74,7 @@ class TaskEpisodes:
 def digest(
     episodes: Iterable[Sequence[Mapping[str, object]]], left_out: Sequence[str] = ()
 ) -> str:
-    """
-    The SHA-256 of all messages, in order, without the fields that are ``left_out`` and
-    values that JSON cannot represent.
-    """
+    """The SHA-256 of all messages, without some fields and what JSON cannot hold."""
     hasher = hashlib.sha256()
     for episode in episodes:
         messages = [{k: v for k, v in m.items() if k not in left_out} for m in episode]

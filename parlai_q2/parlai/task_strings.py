@@ -24,9 +24,7 @@ def register() -> None:
 
 
 def without_repo(task: str) -> str:
-    """
-    ``wizard_of_wikipedia:generator`` for ``internal:wizard_of_wikipedia:generator``.
-    """
+    """``rome:expert`` for ``internal:rome:expert``."""
     task = task.strip()
     for prefix in REGISTERED_REPOS:
         if task.startswith(prefix):
@@ -35,9 +33,6 @@ def without_repo(task: str) -> str:
 
 
 def task_arguments(task: str) -> list[str]:
-    """
-    The words after task and teacher: ``['dodeca']`` for ``q2_wow:annotated:dodeca``;
-    flags such as ``threshold=0.3`` are left out.
-    """
+    """Words after task and teacher: ``['dodeca']`` of ``q2_wow:annotated:dodeca``."""
     parts = [p for p in without_repo(task).split(':') if '=' not in p]
     return [p for p in parts[2:] if p]

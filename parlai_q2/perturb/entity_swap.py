@@ -126,10 +126,7 @@ def replacements(
 
 
 def may_be_same(entity: Entity, other: Entity) -> bool:
-    """
-    Whether two names may mean the same: a part of the other, its plural or its
-    initials, or persons with one last name.
-    """
+    """Whether one name is part, plural or initials of the other, or of one family."""
     first, second = entity.name, other.name
     if (
         entity.type == other.type == PERSON

@@ -55,10 +55,7 @@ def read_grounded(pairs: Sequence[tuple[str, str]]) -> list[Grounded]:
 
 
 class HardNegatives:
-    """
-    Makes one wrong example from each grounded one, by entities and passages of the
-    others; the seed decides every choice.
-    """
+    """Makes one wrong example from each grounded one; the seed decides every choice."""
 
     def __init__(self, grounded: Sequence[Grounded], seed: int = 0):
         self.grounded, self.rng = grounded, random.Random(seed)
@@ -76,10 +73,7 @@ class HardNegatives:
         }
 
     def perturb(self, example: Grounded) -> tuple[str, str, str] | None:
-        """
-        The change that was made least often so far, with the knowledge and response
-        that it makes; None where none applies.
-        """
+        """The rarest change that applies, with its knowledge and response, if any."""
         for name in sorted(self.changes, key=lambda c: self.counts[c]):
             pair = self.changes[name](example)
             if pair is not None:

@@ -60,8 +60,7 @@ class KnowledgeChanges:
 
     def change(self, passage: str, kind: str) -> Changed | None:
         """
-        Change a passage in one of ``kinds``, always alike; None where it does not
-        apply.
+        Change a passage in one of ``kinds``, always alike; None if that cannot be.
         """
         draw = random.Random(f'{self.seed} {kind} {passage}')
         return self.kinds[kind](passage, draw)

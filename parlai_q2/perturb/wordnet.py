@@ -18,9 +18,7 @@ USER = 'WordNet'
 
 @lru_cache(maxsize=1)
 def wordnet() -> Any:
-    """
-    NLTK's WordNet; a MissingPackageError without NLTK, an InputError without its files.
-    """
+    """NLTK's WordNet; a MissingPackageError or InputError if it is not there."""
     import_package('nltk', 'nltk', 'wordnet', USER)
     from nltk.corpus import wordnet as corpus
 
@@ -40,10 +38,7 @@ def base_form(word: str, part: str) -> str | None:
 
 
 def antonyms(word: str, part: str) -> list[str]:
-    """
-    The opposites of a word in its base form and any of its senses, the most frequent
-    first; none for a part of speech beyond :data:`PARTS`.
-    """
+    """The opposites of a word in its base form, those of frequent senses first."""
     if part not in PARTS:
         return []
     opposites: list[str] = []
@@ -55,10 +50,7 @@ def antonyms(word: str, part: str) -> list[str]:
 
 
 def siblings(word: str, part: str) -> list[str]:
-    """
-    Words that share a hypernym with a word's most frequent sense, in WordNet's order,
-    without the word's synonyms.
-    """
+    """Words that share a hypernym with a word's first sense, without synonyms."""
     if part not in PARTS:
         return []
     senses = wordnet().synsets(word, PARTS[part])

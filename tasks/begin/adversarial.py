@@ -81,10 +81,7 @@ class AdversarialRecord(NamedTuple):
 
 
 class Adversarial:
-    """
-    Makes examples from grounded (knowledge, response); ``regenerate``, which the kind
-    ``prefix`` needs, writes new ends of beginnings.
-    """
+    """Makes examples of grounded pairs; ``regenerate`` is for the kind ``prefix``."""
 
     def __init__(
         self,
@@ -197,18 +194,13 @@ class Adversarial:
 
 
 def is_new(knowledge: str, end: str) -> bool:
-    """
-    Whether the end of a response says something, and most of it not from the knowledge.
-    """
+    """Whether the end of a response says something that is not in the knowledge."""
     new = token_overlap(knowledge, end).precision < LEAST_PRECISION
     return len(end.split()) >= LEAST_WORDS and new
 
 
 def writer(folder: str, seed: int) -> Regenerate:
-    """
-    A local encoder-decoder, a folder or hub name, that goes on from a beginning,
-    without any knowledge, by nucleus sampling with p = 0.9.
-    """
+    """A local encoder-decoder that goes on from a beginning by nucleus sampling."""
     import torch
 
     from parlai_q2.models.loading import load_seq2seq
@@ -258,9 +250,7 @@ def run(arguments: Sequence[str] | None = None) -> dict[str, int]:
 
 
 def write_examples(outfile: Path, records: Sequence[Any]) -> dict[str, int]:
-    """
-    Write named tuples with a ``kind``; print and return how many of each there are.
-    """
+    """Write named tuples with a ``kind``; print and return their numbers."""
     lines = (json.dumps(record._asdict()) + '\n' for record in records)
     write_text(outfile, ''.join(lines))
     counts = Counter(record.kind for record in records)

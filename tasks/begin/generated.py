@@ -67,10 +67,7 @@ class Answered(NamedTuple):
 
 
 class GeneratedRecord(NamedTuple):
-    """
-    An example of a classifier; what was changed in the generator's knowledge,
-    ``before`` and ``after``, is empty where nothing was.
-    """
+    """An example of a classifier, with what was changed for the generator, if any."""
 
     knowledge: str
     response: str
@@ -81,9 +78,7 @@ class GeneratedRecord(NamedTuple):
 
 
 class ReplyAgent:
-    """
-    A ParlAI agent that replies, by nucleus sampling at a temperature if one is given.
-    """
+    """A ParlAI agent that replies, perhaps by nucleus sampling at a temperature."""
 
     def __init__(self, opt: Opt, temperature: float | None = None):
         opt = copy.deepcopy(opt)
@@ -118,9 +113,7 @@ def build_message(turn: Turn) -> JsonObject:
 
 
 def read_turns(path: Path) -> list[Answered]:
-    """
-    The records of a file that have knowledge and a response; an InputError for none.
-    """
+    """The records with knowledge and a response; an InputError for none."""
     turns = []
     for record, example in read_valid(path):
         named = [str(record.fields.get(name) or '') for name in TOPICS]

@@ -66,10 +66,7 @@ def collect_texts(conversations: Iterable[WizardConversation]) -> FoldTexts:
 def draw_other(
     texts: Sequence[Text], text: str, episode: int, draw: random.Random
 ) -> Text | None:
-    """
-    Draw another text of any other conversation, as in the paper; it may fit by
-    accident. None where there is none.
-    """
+    """Draw another text of any other conversation, if there is one."""
     for _ in range(TRIES if texts else 0):
         drawn = texts[draw.randrange(len(texts))]
         if drawn.episode != episode and drawn.text != text:
@@ -157,9 +154,7 @@ def paired(
 
 
 def negated(example: ConvFeverExample, seed: str) -> Iterator[ConvFeverExample]:
-    """
-    The example with its reply negated, and with its sentence negated, if possible.
-    """
+    """The example with its reply and with its sentence negated, if possible."""
     for perturbed in (RESPONSE, KNOWLEDGE):
         draw = _random(seed, NEGATION, perturbed)
         negation = negate(getattr(example, perturbed), draw)

@@ -54,10 +54,7 @@ class GroundedFileTeacher(JsonTeacher):
         return parser
 
     def setup_data(self, path: str) -> Iterator[tuple[dict[str, Any], bool]]:
-        """
-        Read the turns; a bad line is named and left out. An InputError when there are
-        none.
-        """
+        """Read the turns; bad lines are named and left out. An InputError for none."""
         turn, bad = None, 0
         self._commands = 0
         names = read_fields(self.opt.get('fields'))

@@ -51,9 +51,7 @@ class ClassificationTeacher(AnnotatedTaskTeacher):
 
     @property
     def classes(self) -> Sequence[str]:  # type: ignore[override]
-        """
-        All classes: those that ``--pairs-labels`` names, or else those in the file.
-        """
+        """All classes that ``--pairs-labels`` or else the file has."""
         if self._labels is not None:
             return list(dict.fromkeys(filter(None, self._labels.values())))
         return sorted({turn.label for turn in self.turns})

@@ -60,10 +60,7 @@ def read_pairs(
 
 
 def parse_labels(text: str | None) -> dict[str, str] | None:
-    """
-    Read ``label=class`` pairs, by commas; None takes labels as they are. A ConfigError
-    for another part.
-    """
+    """Read ``label=class`` pairs, or None; a ConfigError for anything else."""
     if not text:
         return None
     example = 'SUPPORTS=consistent,REFUTES=inconsistent,NOT ENOUGH INFO='

@@ -88,9 +88,7 @@ GROUPS = {
 
 
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
-    """
-    The chosen responses, with the ratings of factual correctness. There is one fold.
-    """
+    """The chosen responses, with the ratings of factual correctness; one fold."""
     responses = read_part(datapath, words)
     return AnnotatedSet('rome', 'Rome was built in 1776', tuple(responses))
 
@@ -200,9 +198,7 @@ def classify_response(
 
 
 def read_history(context: str) -> tuple[str, ...]:
-    """
-    The turns of ``A: ...<br>B: ...<br>``, oldest first, without the speakers' names.
-    """
+    """The turns of ``A: ...<br>B: ...<br>``, oldest first, without the names."""
     turns = (turn.strip() for turn in context.split(TURN_END))
     return tuple(
         turn[2:].strip() if turn[:2] in ('A:', 'B:') else turn for turn in turns if turn

@@ -24,10 +24,7 @@ FILES = (*(f'{fold}.json' for fold in FOLDS), 'data.json')
 
 
 def build(opt: Opt, needed: Sequence[str] = FILES) -> Path:
-    """
-    Make sure that the needed files are there, and return their folder; a TaskDataError
-    says which to place where.
-    """
+    """The folder with the needed files; a TaskDataError says what to place where."""
     folder = Path(opt['datapath']) / 'wizard_of_wikipedia'
     cut = [name for name in FILES if not is_list(folder / name)]
     try:

@@ -78,10 +78,7 @@ def cite(name: str, table: str) -> str:
 def merge(
     rows: Sequence[Row], blocks: Sequence[PaperBlock], keys: Sequence[str]
 ) -> tuple[list[Row], list[PaperBlock]]:
-    """
-    Put a paper's rows among ours, whose identifying columns are ``keys``: all rows, and
-    the blocks that are shown.
-    """
+    """A paper's rows among ours, as ``keys`` identify them; and the blocks shown."""
     merged: list[Row] = []
     shown_blocks: list[PaperBlock] = []
 
@@ -142,9 +139,7 @@ DYNAMIC = '*'
 
 
 class Rows(list[dict[str, Cell]]):
-    """
-    The rows of a table, whose layout in ``layouts.yaml`` may name ``values`` in braces.
-    """
+    """The rows of a table; its layout may name ``values`` in braces."""
 
     def __init__(self, evaluation: Evaluation, layout: str, **values: object):
         super().__init__()

@@ -110,8 +110,7 @@ Twin = tuple[AnnotatedResponse, AnnotatedResponse]
 
 def choices_table(evaluation: Evaluation) -> Table | None:
     """
-    The share of wrong choices by corpus and scorer, over all responses of each pool and
-    among 2, 4, 8 and 16 of them.
+    The shares of wrong choices, among all responses and among 2 to 16 of each pool.
     """
     pools = group_pools(evaluation.annotated.responses)
     corpora = sorted({pool.corpus for pool in pools if pool.corpus})

@@ -68,9 +68,7 @@ def _means(
 
 
 def class_table(evaluation: Evaluation) -> Table | None:
-    """
-    Precision, recall and F1 at the threshold; for Rome also by the likeliest class.
-    """
+    """Precision, recall and F1 at the threshold; for Rome by likeliest class, too."""
     annotated = evaluation.annotated.of_classes()
     rows = Rows(evaluation, 'table_3')
     rome = evaluation.annotated.paper.startswith('rome')
@@ -92,8 +90,7 @@ def class_table(evaluation: Evaluation) -> Table | None:
 
 def likeliest_table(evaluation: Evaluation) -> Table | None:
     """
-    The likeliest class, before all but entailment are merged (Santhanam et al. 2021,
-    Table 5).
+    The likeliest class before classes are merged (Santhanam et al. 2021, Table 5).
     """
     annotated = evaluation.annotated.of_classes()
     rows = Rows(evaluation, 'likeliest')
