@@ -2,4 +2,9 @@
 ParlAI tasks, installed as ``parlai_q2.tasks``: ``NAME/reader.py`` fetches and reads the
 files and needs no ParlAI, ``NAME/agents.py`` holds the teachers. A ``build.py`` makes
 files for which ParlAI is needed.
+
+A reader of annotated responses has ``annotated_set(datapath, words)`` for the
+meta-evaluation, and ``read_part(datapath, words, fold)`` for teachers. Words choose
+responses; of a kind that no word names, all are taken, but of folds ``fold``. Any other
+word is an UnknownNameError.
 """

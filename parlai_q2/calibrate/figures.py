@@ -23,11 +23,8 @@ BEFORE, HELD_OUT = 'as it was', 'calibrated, held out'
 
 def all_figures(calibrated: Calibrated, threshold: float, folder: Path) -> list[Path]:
     """
-    Draw ROC and precision-recall curves, reliability diagrams and histograms by class,
-    as PNG and SVG; ``threshold`` is the scorer's before it was calibrated.
-
-    :raises MissingPackageError: without matplotlib.
-    :raises InputError: when they cannot be written.
+    Draw ROC and precision-recall curves, reliability diagrams and histograms by class;
+    ``threshold`` is that before. Errors as in :mod:`parlai_q2.evaluate.figures`.
     """
     truth, written = calibrated.consistent, []
     fitted = float(calibrated.written['calibration']['threshold'])

@@ -123,11 +123,9 @@ def choices(
     seed: int = SEED,
 ) -> dict[str, Cell] | None:
     """
-    How well a measure chooses among n responses of each pool (None: all of them).
-
-    :return: the number of ``pools`` and of ``mixed`` ones, and :data:`SHARES`, all on
-        the same resamples. Pools that are smaller, or not wholly scored, are left out;
-        None where none is left.
+    How well a measure chooses among n responses of each pool, or all: :data:`SHARES`,
+    on the same resamples, of the wholly scored pools that are large enough, if any, and
+    how many ``pools`` and ``mixed`` ones there are.
     """
     import numpy as np
 

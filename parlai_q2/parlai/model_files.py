@@ -91,10 +91,8 @@ class WeightsOnly:
 
     def load(self, path: str) -> dict[str, Any]:
         """
-        Load the weights, and the optimizer's state where there is an optimizer.
-
-        :return: all that the checkpoint holds.
-        :raises ModelError: when it holds anything but tensors and plain values.
+        Load weights, and the optimizer's state if there is one; return all of the
+        checkpoint. A ModelError if it holds more than tensors and plain values.
         """
         agent: Any = self
         try:

@@ -91,12 +91,7 @@ def read_part(
     datapath: str, words: Sequence[str] = (), fold: str = 'dev'
 ) -> list[AnnotatedResponse]:
     """
-    Read the chosen responses, one corpus after the other.
-
-    :param words: corpora, systems, classes and folds; of a kind that no word names, all
-        are taken.
-    :param fold: the fold to read when no word names one.
-    :raises UnknownNameError: for any other word.
+    The responses of corpora, systems, classes and folds, one corpus after the other.
     """
     chosen = select_words('begin', words, GROUPS, ALIASES)
     parts = product(chosen['fold'] or [fold], chosen['corpus'] or CORPORA)

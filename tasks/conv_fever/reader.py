@@ -34,14 +34,12 @@ class ConvFeverExample:
 
     :param perturbation: one of :data:`PERTURBATIONS`; ``none`` for a wizard's own words
         with the sentence that he checked, which are consistent.
-    :param perturbed: the text that was changed: ``response``, ``knowledge`` or
-        ``context``; empty for none.
-    :param episode: the conversation's place in Wizard of Wikipedia's file, from 0.
-    :param turn: the place of the wizard's turn in the conversation, from 0.
+    :param perturbed: the changed text: ``response``, ``knowledge``, ``context`` or
+        empty.
+    :param episode: the conversation's place in the file, and ``turn`` the turn's, from
+        0.
     :param title: the article that the knowledge comes from.
-    :param context: the turns before, oldest first.
-    :param before: the word or entity that was replaced, if one was.
-    :param after: its replacement.
+    :param before: the word or entity that ``after`` replaced, if one was.
     """
 
     perturbation: str

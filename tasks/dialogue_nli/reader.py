@@ -51,14 +51,7 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 def read_part(
     datapath: str, words: Sequence[str] = (), fold: str = 'dev'
 ) -> list[AnnotatedResponse]:
-    """
-    Read the chosen pairs as responses, one set after the other.
-
-    :param words: sets, classes and kinds of pairs; of a kind of word that is missing,
-        all are taken.
-    :param fold: the set to read when no word names one.
-    :raises UnknownNameError: for any other word.
-    """
+    """The pairs of sets, classes and kinds as responses, one set after the other."""
     chosen = select_words('dialogue_nli', words, GROUPS)
     responses = []
     for name in chosen['set'] or [fold]:

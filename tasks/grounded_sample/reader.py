@@ -23,13 +23,7 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 def read_part(
     datapath: str, words: Sequence[str], fold: str = 'eval'
 ) -> list[AnnotatedResponse]:
-    """
-    Read the chosen turns.
-
-    :param words: classes, names of conversations, and ``all`` for both folds.
-    :param fold: ``eval`` or ``train``, where no conversation is named.
-    :raises UnknownNameError: for any other word.
-    """
+    """The turns of classes or conversations by name; ``all`` is for both folds."""
     responses = read_sample()
     names = list(dict.fromkeys(response.episode for response in responses))
     for word in words:

@@ -67,12 +67,7 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 
 
 def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
-    """
-    Read the chosen responses: Dodeca's before MemNet's, consistent before inconsistent.
-
-    :param words: parts, in any order and case; none for the 600 responses.
-    :raises UnknownNameError: for a word that does not name a part.
-    """
+    """The 600 responses or a part, Dodeca's before MemNet's, consistent ones first."""
     chosen = select_words('q2_wow', words, GROUPS)
     systems, labels = chosen['system'] or SYSTEMS, chosen['class'] or CLASSES
     if chosen['part']:

@@ -95,13 +95,9 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 
 def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
     """
-    Read the chosen responses, one file after the other. Verifiable ones that nobody
+    The responses of parts, model sizes, decodings and classes, one file after the
+    other, by one of :data:`RULES`; two are a ConfigError. Verifiable ones that nobody
     annotated are left out, with a warning.
-
-    :param words: parts, model sizes, decodings and classes; of a kind that no word
-        names, all are taken. And one of :data:`RULES`, by default the paper's.
-    :raises UnknownNameError: for any other word.
-    :raises ConfigError: for two rules.
     """
     chosen = select_words('rome', words, GROUPS, ALIASES)
     if len(chosen['rule']) > 1:

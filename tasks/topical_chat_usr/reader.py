@@ -65,10 +65,7 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 
 
 def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
-    """
-    The responses of the systems that words name, or all; those of one context follow
-    each other. An UnknownNameError for any other word.
-    """
+    """The responses of systems; those of one context follow each other."""
     chosen = select_words('topical_chat_usr', words, GROUPS)
     responses = read_file(build(datapath, [NAME]) / NAME)
     if len(responses) != PUBLISHED_RESPONSES:

@@ -56,12 +56,7 @@ def read_part(
     datapath: str, words: Sequence[str] = (), fold: str = FOLDS[0]
 ) -> list[AnnotatedResponse]:
     """
-    Read the chosen responses, each right one before its wrong one.
-
-    :param words: classes, kinds and folds, in any order; of a group that no word names,
-        all are taken.
-    :param fold: the fold to read when no word names one.
-    :raises UnknownNameError: for any other word.
+    The responses of classes, kinds and folds, each right one before its wrong one.
     """
     chosen = select_words('twins', words, GROUPS)
     labels, folds = chosen['class'] or BINARY, chosen['fold'] or [fold]

@@ -160,11 +160,9 @@ class Rows(list[dict[str, Cell]]):
         **values: object,
     ) -> Table | None:
         """
-        The table of the rows, and of what papers have in their place; None if there are
-        neither.
-
-        :param heads: the headings of columns that are not headed by their keys.
-        :param missing_of: the responses of which the note on missing scores tells.
+        The table of the rows, with those of papers in their place; None of neither.
+        ``heads`` are headings but the keys, ``missing_of`` what the note on missing
+        scores is of.
         """
         annotated, values = self.evaluation.annotated, {**self.values, **values}
         blocks = find_blocks(annotated.paper, self.name)
