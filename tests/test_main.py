@@ -1,7 +1,4 @@
-"""
-The ``parlai_q2`` command itself: versions, help, what it says of an error, and how it
-ends when it is stopped or nobody reads on.
-"""
+"""The ``parlai_q2`` command itself: versions, help, errors, and how it ends."""
 
 import io
 import json

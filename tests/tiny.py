@@ -58,10 +58,7 @@ def word_tokenizer(
     **names: Any,
 ) -> PreTrainedTokenizerFast:
     """
-    A tokenizer of whole words.
-
-    :param around: puts special tokens around texts; None for none.
-    :param names: the names of special tokens; BERT's without any.
+    A tokenizer of whole words; ``names`` are of special tokens, by default BERT's.
     """
     vocabulary = {w: i for i, w in enumerate([*special, *dict.fromkeys(words)])}
     names = {**({} if 'unk_token' in names else BERT_NAMES), **names}

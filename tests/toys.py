@@ -1,9 +1,4 @@
-"""
-Deterministic stand-ins for the three models, whose results you can work out by hand.
-
-They are for tests of the metric's logic and for documentation. No preset or scorer name
-refers to them; you have to create them yourself.
-"""
+"""Deterministic stand-ins for the three models, with results worked out by hand."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,12 +9,7 @@ from parlai_q2.turns import Span
 
 
 class ToyQuestionGenerator:
-    """
-    Looks up the questions of a span.
-
-    :param questions: maps the text of a span to its questions, best first. An unknown
-        span gets the single question ``Which <span>?``.
-    """
+    """Looks up the questions of a span, best first; by default ``Which <span>?``."""
 
     def __init__(self, questions: Mapping[str, Sequence[str]] | None = None):
         self.questions = dict(questions or {})
@@ -35,12 +25,7 @@ class ToyQuestionGenerator:
 
 
 class ToyQuestionAnswerer:
-    """
-    Looks up the answers to a question, and gives the first one that occurs in the text.
-
-    :param answers: maps a question to its possible answers. An unknown question of the
-        form ``Which <span>?`` is answered by the span.
-    """
+    """Gives the first answer in the text; to ``Which <span>?``, the span."""
 
     def __init__(self, answers: Mapping[str, Sequence[str]] | None = None):
         self.answers = dict(answers or {})
@@ -65,12 +50,7 @@ class ToyQuestionAnswerer:
 
 
 class ToyNliModel:
-    """
-    Looks up the label of a pair; an unknown pair is neutral.
-
-    :param labels: maps (premise, hypothesis) to entailment, neutral, contradiction or
-        generic.
-    """
+    """Looks up the label of (premise, hypothesis); an unknown pair is neutral."""
 
     def __init__(
         self, labels: Mapping[tuple[str, str], str] | None = None, role: str = 'nli'

@@ -1,6 +1,4 @@
-"""
-A small WordNet of our own in the files of the real one, which NLTK reads like it.
-"""
+"""A small WordNet of our own in files that NLTK reads like the real ones."""
 
 from pathlib import Path
 
@@ -24,11 +22,7 @@ HEADER = '  1 WordNet 3.0 Copyright of nobody: written for tests.\n'
 
 
 def write_wordnet(folder: Path) -> Path:
-    """
-    Write ``corpora/wordnet``.
-
-    :return: the folder, for ``NLTK_DATA``.
-    """
+    """Write ``corpora/wordnet``; return the folder, for ``NLTK_DATA``."""
     place = folder / 'corpora' / 'wordnet'
     place.mkdir(parents=True)
     for part, synsets in SYNSETS.items():

@@ -29,15 +29,7 @@ FILE_NAME = re.compile(r'(?:#|//) ([\w./-]+\.\w+)$')
 
 
 class Code(NamedTuple):
-    """
-    One thing to run, or to write.
-
-    :param page: its page, from the checkout's root.
-    :param line: where in the page, from 1.
-    :param kind: ``command``, ``python`` or ``file``.
-    :param text: the command, the code, or what is in the file.
-    :param name: the file's name.
-    """
+    """One thing to run or to write, with its page and line; ``name`` is of a file."""
 
     page: str
     line: int

@@ -50,10 +50,8 @@ OUTPUTS = re.compile(r'--(?:out|outfile|report-filename|world-logs) (\S+)')
 
 def run_command(command: str, monkeypatch: Any) -> None:
     """
-    Run a command in the current folder.
+    Run a command, which may have a here-document, in the current folder.
 
-    :param command: one line, or one with a here-document.
-    :param monkeypatch: pytest's; what is changed for the command is put back.
     :raises AssertionError: when it fails, or leaves out what it should have written.
     """
     for words, choice in CHOICES.items():
@@ -145,10 +143,7 @@ _SERVE = PageServer.serve
 
 
 def served_to_a_visitor(server: PageServer, make_conversation: Any) -> None:
-    """
-    What stands for :meth:`ChatServer.serve`: it serves until a visitor, who opens the
-    page and says something, has been replied to.
-    """
+    """Serve until a visitor, who opens the page and says something, has a reply."""
     got: dict[str, Any] = {}
 
     def visit() -> None:

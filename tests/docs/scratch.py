@@ -59,13 +59,7 @@ def labelled() -> list[dict[str, Any]]:
 
 
 def prepare(folder: Path, generator: bool = True) -> Path:
-    """
-    Write the files that commands name.
-
-    :param folder: where; made.
-    :param generator: whether a generator's model file, ``model``, is among them; it is
-        trained once a run.
-    """
+    """Write the files that commands name; ``model`` is trained once a run."""
     folder.mkdir(parents=True)
     write_lines(folder / 'pairs.jsonl', *PAIRS)
     write_lines(folder / 'examples.jsonl', *PAIRS)

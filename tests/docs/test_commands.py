@@ -1,7 +1,4 @@
-"""
-Everything that the documentation tells to run is run, where and as a reader would: the
-code of a page in its order, in a folder that has the files it names.
-"""
+"""What the documentation tells to run is run, page by page, as a reader would."""
 
 import re
 

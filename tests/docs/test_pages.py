@@ -1,7 +1,4 @@
-"""
-What the pages say beside their commands: links lead somewhere, tables of options are
-those of the parsers, presets can be loaded, and a chat's commands are named.
-"""
+"""What the pages say beside their commands: links, options, presets."""
 
 import re
 

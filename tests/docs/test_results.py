@@ -1,7 +1,4 @@
-"""
-The figures of the release: those on pages are those of the runs, and what brings them
-there changes figures alone.
-"""
+"""The figures on pages are those of the runs, and what brings them there is exact."""
 
 import json
 

@@ -1,6 +1,4 @@
-"""
-The figures: what is drawn, that text stays text, and what is said without matplotlib.
-"""
+"""What figures show, that text stays text, and what needs matplotlib."""
 
 import itertools
 import re

@@ -1,6 +1,4 @@
-"""
-ROC-AUC, average precision and curves: worked out by hand, and against scikit-learn.
-"""
+"""ROC-AUC, average precision and curves, by hand and against scikit-learn."""
 
 import numpy as np
 import pytest

@@ -1,8 +1,4 @@
-"""
-The report of every annotated set, with its tables, the papers' rows among ours, and
-notes: as recorded in the folder beside this file. How the numbers are computed is
-tested elsewhere, by hand and against scikit-learn.
-"""
+"""The report of every annotated set is as recorded in the folder beside this file."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""
-Figures at the threshold and over three classes: by hand, and against scikit-learn.
-"""
+"""Figures at the threshold and of three classes, by hand and by scikit-learn."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,4 @@
-"""
-The bootstrap of simulated systems, against its parts worked out by hand and scipy.
-"""
+"""The bootstrap of simulated systems, by hand and against scipy."""
 
 import numpy as np
 import pytest

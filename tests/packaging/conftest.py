@@ -1,7 +1,4 @@
-"""
-Environments to install into: quick and offline, since they borrow the packages of the
-one that runs the tests.
-"""
+"""Environments to install into, quick and offline: they borrow from the running one."""
 
 import shutil
 import subprocess
@@ -24,9 +21,7 @@ LARGEST = 2_000_000
 
 
 class Environment:
-    """
-    A virtual environment, empty but for what the running one has besides parlai_q2.
-    """
+    """A virtual environment with what the running one has, but for parlai_q2."""
 
     def __init__(self, folder: Path):
         command = [sys.executable, '-m', 'venv', '--without-pip', str(folder)]
@@ -72,10 +67,7 @@ class Environment:
 
 @pytest.fixture(scope='session')
 def checkout(tmp_path_factory) -> Path:
-    """
-    A copy of the source tree, so that building writes nothing into this one; with
-    zeros, and fewer of them, in place of weights.
-    """
+    """A copy of the source tree, with a few zeros in place of weights."""
     folder = tmp_path_factory.mktemp('source') / 'parlai_q2'
     shutil.copytree(ROOT, folder, True, NOT_SOURCE, copy_function=copied)
     return folder

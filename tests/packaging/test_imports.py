@@ -1,7 +1,4 @@
-"""
-parlai_q2 imports alike from a wheel, an editable install and a checkout, wherever one
-stands.
-"""
+"""parlai_q2 imports alike from a wheel, an editable install and a checkout."""
 
 import json
 from pathlib import Path

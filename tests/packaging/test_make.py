@@ -30,9 +30,7 @@ TWO_AT_ONCE = '-m pytest -n 2 --dist loadfile --no-loadscope-reorder'
 
 @pytest.fixture
 def make(tmp_path):
-    """
-    Runs a target in a copy of the project's set-up, and returns what Python was told.
-    """
+    """Runs a target in a copy of the set-up, and returns what Python was told."""
     for name in ('Makefile', 'setup.py', 'pyproject.toml'):
         shutil.copy(ROOT / name, tmp_path)
     for name in ('requirements', '.ci'):

@@ -1,6 +1,4 @@
-"""
-Where a message has what is to be classified, and how the classes' F1 are averaged.
-"""
+"""Where a message has what is to be classified, and the mean of the F1."""
 
 import pytest
 

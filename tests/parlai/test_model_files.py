@@ -1,6 +1,4 @@
-"""
-Files from elsewhere are read as data: a pickled option file or checkpoint runs nothing.
-"""
+"""Files from elsewhere are read as data: what is pickled in them runs nothing."""
 
 import os
 import pickle

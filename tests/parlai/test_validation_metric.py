@@ -1,7 +1,4 @@
-"""
-``--validation-metric`` picks a checkpoint by the Q2 teacher's score, or by the
-reranking agent's.
-"""
+"""``--validation-metric`` picks a checkpoint by the teacher's or the agent's score."""
 
 import json
 import tempfile

@@ -1,7 +1,4 @@
-"""
-Small files in the formats of the Q2 paper's set, BEGIN, "Rome was built in 1776",
-Dialogue NLI and USR, of our own writing.
-"""
+"""Small files of our own writing in the formats of the published sets."""
 
 import csv
 import hashlib

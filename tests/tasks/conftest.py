@@ -16,10 +16,7 @@ def made():
 
 @pytest.fixture(scope='module')
 def wow_folder(tmp_path_factory):
-    """
-    A folder with Wizard of Wikipedia's files, in which each fold of Conv-FEVER is built
-    once.
-    """
+    """Wizard of Wikipedia's files, from which Conv-FEVER is built once."""
     folder = tmp_path_factory.mktemp('data')
     write_wow(folder)
     return folder

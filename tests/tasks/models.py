@@ -5,9 +5,7 @@ from parlai.core.message import Message
 
 
 class EchoAgent(Agent):
-    """
-    Says the label, in batches, as torch agents do; has what dynamic batching sorts by.
-    """
+    """Says the label, in batches; has what dynamic batching sorts by."""
 
     @classmethod
     def add_cmdline_args(cls, parser, partial_opt=None):

@@ -1,6 +1,4 @@
-"""
-From Wizard of Wikipedia's files to a fold of Conv-FEVER: reading and making.
-"""
+"""From Wizard of Wikipedia's files to a fold of Conv-FEVER."""
 
 import json
 import random

@@ -1,6 +1,4 @@
-"""
-``multiprocessing_eval`` on a CPU: the metrics of one process, and the counts exactly.
-"""
+"""``multiprocessing_eval`` on a CPU has the metrics of one process."""
 
 import pytest
 import torch

@@ -29,10 +29,7 @@ SAME_TURNS = {
 
 
 class Records:
-    """
-    The records of a run, of which one may serve several datatypes. What is the same in
-    all messages is recorded once.
-    """
+    """The records of a run, of which one may serve several datatypes."""
 
     def __init__(self, data_regression):
         self.data_regression = data_regression

@@ -228,11 +228,7 @@ def entry(topic: str, passage: list, text: str, checked, wizard: bool) -> dict:
 
 
 def write_wow(datapath: Path, train: list = CONVERSATIONS) -> Path:
-    """
-    Write the files as ParlAI unpacks them; a smaller part for each other fold.
-
-    :return: their folder.
-    """
+    """Write the files as ParlAI unpacks them, smaller ones for the folds but train."""
     folder = datapath / 'wizard_of_wikipedia'
     folder.mkdir(parents=True, exist_ok=True)
     (folder / '.built').write_text('by hand\n1.0')
