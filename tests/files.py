@@ -1,8 +1,10 @@
-"""Files as tests read and write them: JSON lines, and pages with data."""
+"""Files as tests read and write them, and code that they run on its own."""
 
 import json
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,3 +29,9 @@ def page_data(page):
 def load_script(path):
     """The names that a script defines, which is in no package."""
     return SimpleNamespace(**runpy.run_path(str(path)))
+
+
+def run_python(code, *words, **options):
+    """Run code in a process of its own; it has what was printed."""
+    command = [sys.executable, '-c', code, *words]
+    return subprocess.run(command, capture_output=True, text=True, **options)

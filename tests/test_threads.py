@@ -1,7 +1,6 @@
 """How threads are told to wait, and whose word stands."""
 
 import platform
-import subprocess
 import sys
 
 import pytest
@@ -10,6 +9,7 @@ from parlai_q2 import threads
 from parlai_q2.cli.scorer_options import limit_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.threads import BRIEF_SPIN, SPIN_COUNT, cores, usable_cores
+from tests.files import run_python
 
 
 @pytest.mark.parametrize(
@@ -21,10 +21,7 @@ def test_the_command_sets_it_before_torch_is_imported(given, expected):
         'm.run = lambda _: print(os.environ["GOMP_SPINCOUNT"], "torch" in sys.modules);'
         'm.main()'
     )
-    environment = {'PATH': '/usr/bin', **given}
-    completed = subprocess.run(
-        [sys.executable, '-c', code], env=environment, capture_output=True, text=True
-    )
+    completed = run_python(code, env={'PATH': '/usr/bin', **given})
     assert completed.stdout.split() == [expected, 'False'], completed.stderr
 
 
@@ -93,10 +90,7 @@ def test_limited_cores_are_those_that_are_computed_on(monkeypatch):
 @pytest.mark.skipif(platform.libc_ver()[0] != 'glibc', reason='for glibc')
 def test_freed_memory_is_kept_unless_the_user_has_said_what_to_do(given, expected):
     code = 'from parlai_q2.threads import keep_freed_memory as k; print(k())'
-    environment = {'PATH': '/usr/bin', **given}
-    completed = subprocess.run(
-        [sys.executable, '-c', code], env=environment, capture_output=True, text=True
-    )
+    completed = run_python(code, env={'PATH': '/usr/bin', **given})
     assert completed.stdout.strip() == expected, completed.stderr
 
 

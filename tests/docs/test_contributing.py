@@ -3,11 +3,11 @@
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.files import run_python
 
 SCORE = """
 from parlai_q2 import Example, load_scorer
@@ -26,11 +26,5 @@ def test_the_scorer_of_the_diff_works(tmp_path):
     shutil.copytree(ROOT / 'parlai_q2', copy, ignore=left_out)
     apply = ['git', 'apply', '--unidiff-zero', '-']
     subprocess.run(apply, cwd=tmp_path, input=diff, text=True, check=True)
-    completed = subprocess.run(
-        [sys.executable, '-c', SCORE],
-        cwd=tmp_path,
-        env={'PYTHONPATH': str(tmp_path)},
-        capture_output=True,
-        text=True,
-    )
+    completed = run_python(SCORE, cwd=tmp_path, env={'PYTHONPATH': str(tmp_path)})
     assert completed.stdout == '[1.0, 0.0, 0.5]\n', completed.stderr

@@ -1,8 +1,6 @@
 """Finding annotated sets by name: small files, and the published ones."""
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from importlib import import_module
 
@@ -16,6 +14,7 @@ from parlai_q2.evaluate.tables.responses import means_table
 from parlai_q2.evaluate.tables.systems import systems_table
 from parlai_q2.scorers import load_scorer
 from tests.evaluate.helpers import BAD, GOOD
+from tests.files import run_python
 
 
 def read(placed, task):
@@ -162,5 +161,5 @@ def test_the_command_runs_where_parlai_and_torch_are_not(tmp_path):
     )
     words = ['--task', 'grounded_sample', '--scorers', 'precision', '--rounds', '2']
     words += ['--figures', 'no', '--outdir', str(tmp_path)]
-    output = subprocess.check_output([sys.executable, '-c', code, *words], text=True)
-    assert output.endswith("['grounded_sample']\n")
+    completed = run_python(code, *words)
+    assert completed.stdout.endswith("['grounded_sample']\n"), completed.stderr

@@ -1,14 +1,13 @@
 """What the tests of the mutators share: a task's messages under mutators."""
 
 import json
-import subprocess
-import sys
 
 from parlai.core.message import Message
 from parlai.core.params import ParlaiParser
 from parlai.core.teachers import DialogTeacher, create_task_agent_from_taskname
 
 import parlai_q2.parlai  # noqa: F401
+from tests.files import run_python
 from tests.filtering.toys import SCORER, TASK, WordScorer
 
 # Commands of ParlAI, each in a fork that has not yet imported anything of ours; all of
@@ -37,12 +36,7 @@ for number, words in enumerate(json.loads(sys.argv[1])):
 def plain_parlai(folder, *commands):
     """What each command prints when ``parlai`` runs it, which does not import us."""
     words = [[*command, '--datapath', str(folder)] for command in commands]
-    completed = subprocess.run(
-        [sys.executable, '-c', PLAIN, json.dumps(words)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
+    completed = run_python(PLAIN, json.dumps(words), cwd=folder)
     assert completed.returncode == 0, completed.stderr
     return [(folder / f'{number}.log').read_text() for number in range(len(commands))]
 

@@ -1,6 +1,5 @@
 """Mutators under ParlAI's commands: names, batches, background processes."""
 
-import subprocess
 import sys
 
 import pytest
@@ -9,27 +8,24 @@ from parlai_q2.__main__ import run
 from parlai_q2.cache import ScoreCache
 from parlai_q2.models import device
 from parlai_q2.parlai import mutators
+from tests.files import run_python
 from tests.filtering.toys import SCORER, TASK
 from tests.mutators.running import make_opt
 
 # ParlAI forks its background processes. A process of tests has threads that a fork
 # would not take along, so these run where a person's would: in a process of their own.
 RUN = """
-import sys
+import faulthandler, sys
 import tests.filtering.toys
 from parlai_q2.__main__ import run
+faulthandler.enable()
 run(sys.argv[1:])
 """
 
 
 def run_apart(*words):
     """Run a command of parlai_q2's, which knows the toy task."""
-    process = subprocess.run(
-        [sys.executable, '-X', 'faulthandler', '-c', RUN, *words],
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
+    process = run_python(RUN, *words, timeout=240)
     assert process.returncode == 0, process.stdout + process.stderr
 
 

@@ -1,7 +1,6 @@
 """Scoring with what ships needs neither torch nor transformers."""
 
-import subprocess
-import sys
+from tests.files import run_python
 
 # Importing one fails.
 WITHOUT = 'import sys\nsys.modules["torch"] = sys.modules["transformers"] = None\n'
@@ -25,11 +24,7 @@ PARSING = ('mini q2', 'mini grounded')
 
 
 def test_the_shipped_models_run_without_torch():
-    completed = subprocess.run(
-        [sys.executable, '-c', SCORE, *SCORERS, *PARSING],
-        capture_output=True,
-        text=True,
-    )
+    completed = run_python(SCORE, *SCORERS, *PARSING)
     expected = [f'{name} False' for name in SCORERS] + [f'{n} True' for n in PARSING]
     assert completed.stdout.splitlines() == expected, completed.stderr
 
@@ -52,11 +47,7 @@ for code in sys.argv[1:]:
 
 
 def test_what_needs_torch_says_what_to_install():
-    completed = subprocess.run(
-        [sys.executable, '-c', WITHOUT + TRY_EACH, *NEED_TORCH],
-        capture_output=True,
-        text=True,
-    )
+    completed = run_python(WITHOUT + TRY_EACH, *NEED_TORCH)
     messages = completed.stdout.splitlines()
     assert len(messages) == len(NEED_TORCH), completed.stderr
     for line, code in zip(messages, NEED_TORCH, strict=True):

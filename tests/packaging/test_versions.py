@@ -1,14 +1,14 @@
 """What setup.py, the lock, the set-up and the docs say of versions agrees."""
 
+import json
 import re
-import subprocess
-import sys
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.conftest import ROOT
+from tests.files import run_python
 
 PRINT = """
 import json, setuptools
@@ -21,12 +21,7 @@ exec(open('setup.py').read())
 @pytest.fixture(scope='module')
 def setup():
     """What setup.py declares."""
-    import json
-
-    command = [sys.executable, '-c', f'__file__ = "setup.py"\n{PRINT}']
-    completed = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    completed = run_python(f'__file__ = "setup.py"\n{PRINT}', cwd=ROOT, check=True)
     return json.loads(completed.stdout)
 
 

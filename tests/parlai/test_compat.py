@@ -4,7 +4,6 @@ import argparse
 import io
 import json
 import os
-import subprocess
 import sys
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
@@ -16,6 +15,7 @@ from transformers import AutoTokenizer
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.parlai import compat
+from tests.files import run_python
 from tests.tiny import tiny_t5
 
 TASK = 'integration_tests:nocandidate'
@@ -47,15 +47,6 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-
-
-def python(code: str, *arguments: str) -> subprocess.CompletedProcess:
-    """Run code in a process of its own, where no bridge has been applied yet."""
-    command = [sys.executable, '-W', 'ignore', '-c', code, *arguments]
-    environment = {**os.environ, 'OMP_NUM_THREADS': '1'}
-    return subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=300
-    )
 
 
 def train(model_file: Path, *options: str) -> list[str]:
@@ -91,7 +82,9 @@ def test_without_pkg_resources_the_parlai_q2_command_runs_and_imports_no_other()
         'from parlai_q2.__main__ import run; run()\n'
         'assert not {"pkg_resources", "parlai.scripts.vacuum"} & set(sys.modules)'
     )
-    completed = python(code, 'display_data', '-t', TASK, '--num-examples', '1')
+    words = ['display_data', '-t', TASK, '--num-examples', '1']
+    one_thread = {**os.environ, 'OMP_NUM_THREADS': '1', 'PYTHONWARNINGS': 'ignore'}
+    completed = run_python(code, *words, env=one_thread, timeout=300)
     assert completed.returncode == 0, completed.stderr[-2000:]
     assert 'NEW EPISODE' in completed.stdout
 
