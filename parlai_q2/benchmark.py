@@ -262,10 +262,11 @@ def watch(models: Q2Models, clock: StageClock, examples: Sequence[Example]) -> Q
 
     generate = clock.timed(QUESTIONS, models.generator.generate)
     classify = clock.timed(NLI, models.nli.classify)
+    stand_in: Any = SimpleNamespace
     return Q2Models(
-        SimpleNamespace(settings=models.generator.settings, generate=generate),
-        SimpleNamespace(settings=models.answerer.settings, answer=answer),
-        SimpleNamespace(settings=models.nli.settings, classify=classify),
+        stand_in(settings=models.generator.settings, generate=generate),
+        stand_in(settings=models.answerer.settings, answer=answer),
+        stand_in(settings=models.nli.settings, classify=classify),
         clock.timed(SPANS, models.find_spans),
     )
 

@@ -319,7 +319,7 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
         if 'text' not in obs and not knowledge:
             return obs
         turns = history.turns(with_knowledge=self.prompt.is_plain)
-        fitted = fit(self.prompt, turns, knowledge, self._count, truncate)
+        fitted = fit(self.prompt.render, turns, knowledge, self._count, truncate)
         if fitted.knowledge_cut and self.prompt.has_knowledge:
             warn_once(
                 f'Knowledge that does not fit --text-truncate {truncate} was cut at '

@@ -8,7 +8,6 @@ Templates come with models that others made, so they run in Jinja's sandbox.
 import datetime
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,6 @@ DEFAULT_PROMPT = (
 )
 
 
-@dataclass(frozen=True)
 class ChatTemplate:
     """
     A chat template.
@@ -38,23 +36,18 @@ class ChatTemplate:
     :raises ConfigError: if it is no template.
     """
 
-    source: str = field(repr=False)
-    name: str = 'the chat template'
-    special: Mapping[str, str] = field(default_factory=dict, repr=False)
-    _compiled: Any = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
+    def __init__(self, source: str, name: str, special: Mapping[str, str]):
         from jinja2 import TemplateError
 
+        self.name, self.special = name, special
         try:
-            compiled = _environment().from_string(self.source)
+            self._compiled = _environment().from_string(source)
         except TemplateError as e:
             line = getattr(e, 'lineno', None)
             where = f' in line {line}' if line else ''
             raise ConfigError(
-                f'{self.name} is not a valid template: {_shorten(e)}{where}. {REMEDY}'
+                f'{name} is not a valid template: {_shorten(e)}{where}. {REMEDY}'
             ) from e
-        object.__setattr__(self, '_compiled', compiled)
 
     def render(self, messages: Sequence[Message]) -> str:
         """
@@ -112,27 +105,6 @@ def read_template(path: str, special: Mapping[str, str]) -> ChatTemplate:
     except (OSError, UnicodeDecodeError) as e:
         raise ConfigError(f'--chat-template {path!r} cannot be read: {e}') from e
     return ChatTemplate(source, f'--chat-template {path}', special)
-
-
-@dataclass(frozen=True)
-class ChatPrompt:
-    """
-    Writes turns and knowledge as a chat model reads them; :func:`.prompts.fit` cuts
-    them to size through it.
-
-    :param prompt: the system's message. With ``{history}``, all is one message.
-    :param roles: the speaker of each turn of the dialogue, oldest first.
-    """
-
-    template: ChatTemplate
-    prompt: Prompt
-    roles: Sequence[str]
-
-    def render(self, turns: Sequence[str], knowledge: str) -> str:
-        """:param turns: the last turns of the dialogue, or all."""
-        roles = self.roles[len(self.roles) - len(turns) :]
-        dialogue = list(zip(roles, turns, strict=True))
-        return self.template.render(build_messages(self.prompt, dialogue, knowledge))
 
 
 def build_messages(

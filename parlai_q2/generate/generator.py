@@ -18,9 +18,9 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import (
     DEFAULT_PROMPT,
     USER,
-    ChatPrompt,
     ChatTemplate,
     SpokenTurn,
+    build_messages,
     read_template,
 )
 from parlai_q2.generate.model import (
@@ -36,7 +36,7 @@ from parlai_q2.generate.writer import GeneratedReply, Writer
 from parlai_q2.models.converted.binary import SEQ2SEQ
 from parlai_q2.models.converted.folder import ADAPTER, SOURCE, read_model
 from parlai_q2.models.folder import blaming, has_file, shipped_folder
-from parlai_q2.models.prompts import REPLY, FittedPrompt, Prompt, Renders, fit
+from parlai_q2.models.prompts import REPLY, FittedPrompt, Prompt, fit
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.options import line_ends
 
@@ -90,13 +90,17 @@ class Generator:
         :return: the tokens; and the text with its length before it was cut.
         """
         turns = [text for _, text in dialogue]
-        prompt: Renders = self.prompt
-        if self.template is not None:
-            roles = [role for role, _ in dialogue]
-            prompt = ChatPrompt(self.template, self.prompt, roles)
+
+        def render(turns: Sequence[str], knowledge: str) -> str:
+            """The text of the last turns, or all."""
+            if self.template is None:
+                return self.prompt.render(turns, knowledge)
+            roles = [role for role, _ in dialogue][len(dialogue) - len(turns) :]
+            spoken = list(zip(roles, turns, strict=True))
+            return self.template.render(build_messages(self.prompt, spoken, knowledge))
 
         fitted = fit(
-            prompt, turns, knowledge, lambda text: len(self._encode(text)), self.room
+            render, turns, knowledge, lambda text: len(self._encode(text)), self.room
         )
         return self._encode(fitted.text)[-self.room if self.room else 0 :], fitted
 
@@ -201,7 +205,8 @@ def open_generator(
     written = Prompt(line_ends(prompt))
     if template is not None:
         # A template that fails should do so before the model is loaded.
-        ChatPrompt(template, written, [USER]).render(['Hello.'], 'Bees have five eyes.')
+        hello = build_messages(written, [(USER, 'Hello.')], 'Bees have five eyes.')
+        template.render(hello)
     limits = (positions, max_length, max_context)
     room = min((limit for limit in limits if limit and limit > 0), default=None)
     if is_decoder and room is not None and not max_context:
@@ -236,13 +241,11 @@ def open_generator(
     )
 
 
-def open_shipped(
-    decoding: Decoding = REPLY_DECODING, seed: int | None = None
-) -> Generator:
-    """The shipped reply model, by default with the searches that suit it."""
+def open_shipped(seed: int | None = None) -> Generator:
+    """The shipped reply model, with the searches that suit it."""
     place = ModelPlace(shipped_folder(REPLY_MODEL))
     return open_generator(
-        place, decoding, prompt=REPLY, max_context=REPLY_TOKENS, seed=seed
+        place, REPLY_DECODING, prompt=REPLY, max_context=REPLY_TOKENS, seed=seed
     )
 
 

@@ -17,7 +17,13 @@ from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 
 if TYPE_CHECKING:
-    from parlai_q2.models.hugging_face import PairEncoder
+    from parlai_q2.models.converted.engine import ConvertedEncoder
+    from parlai_q2.models.hugging_face import HuggingFaceEncoder
+
+    # Their ``config`` is a mapping or an object.
+    Encoder = ConvertedEncoder | HuggingFaceEncoder
+else:
+    Encoder = Any
 
 
 class Engine(Word):
@@ -107,7 +113,7 @@ class Backend:
     def _load(self) -> Any:
         raise NotImplementedError
 
-    def _encoder(self, auto_class: str) -> tuple['PairEncoder', Tokens]:
+    def _encoder(self, auto_class: str) -> tuple['Encoder', Tokens]:
         name = self.config.model
         if not self.is_converted:
             from parlai_q2.models.hugging_face import load_hugging_face

@@ -57,8 +57,8 @@ def is_cpu(device: str) -> bool:
     return device.partition(':')[0] == CPU
 
 
-def check_name(name: str, subject: str = 'The device is') -> None:
-    """Raise ConfigError, which begins with ``subject``, unless it names a device."""
+def check_name(name: str) -> None:
+    """Raise ConfigError unless a text names a device."""
     if re.fullmatch(r'auto|cpu|cuda(:\d+)?', name):
         return
     try:
@@ -67,18 +67,18 @@ def check_name(name: str, subject: str = 'The device is') -> None:
         torch.device(name)
     except (ImportError, RuntimeError, TypeError) as e:
         raise ConfigError(
-            f'{subject} {name!r}, which is no device. Use cpu or cuda:0.'
+            f'The device is {name!r}, which is no device. Use cpu or cuda:0.'
         ) from e
 
 
-def check_device(name: str, subject: str = 'The device is') -> None:
+def check_device(name: str) -> None:
     """As :func:`check_name`, and the device must be there to load a model for it."""
-    check_name(name, subject)
+    check_name(name)
     kind, _, number = name.partition(':')
     available = gpus() if kind == 'cuda' else []
     if kind == 'cuda' and f'cuda:{number or 0}' not in available:
         raise ConfigError(
-            f'{subject} {name!r}, which is not available. The GPUs that are seen: '
+            f'The device is {name!r}, which is not available. The GPUs that are seen: '
             f'{", ".join(available) or "none"}.'
         )
 

@@ -6,7 +6,7 @@ CTranslate2 if they are converted, else by transformers.
 from collections.abc import Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,18 +32,6 @@ if TYPE_CHECKING:
 SEGMENTS = 'token_type_ids'
 
 
-class PairEncoder(Protocol):
-    """An encoder: a model, and its configuration as a mapping or an object."""
-
-    config: Any
-
-    def classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
-        """The logits of a classifier, [classes] for each input."""
-
-    def spans(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
-        """The logits of starts and ends of answers, [L, 2] for each input."""
-
-
 class HuggingFaceEncoder:
     """
     A classifier or question answerer that transformers runs.
@@ -63,9 +51,11 @@ class HuggingFaceEncoder:
         self.inputs, self.padding, self.batch_size = inputs, padding, batch_size
 
     def classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        """The logits of a classifier, [classes] for each input."""
         return self._each(inputs)
 
     def spans(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+        """The logits of starts and ends of answers, [L, 2] for each input."""
         logits = self._each(inputs)
         return [row[: len(item.ids)] for row, item in zip(logits, inputs, strict=True)]
 
@@ -109,7 +99,7 @@ def load_hugging_face(
     device: str = 'cpu',
     revision: str | None = None,
     batch_size: int = 32,
-) -> tuple[PairEncoder, Tokens]:
+) -> tuple[HuggingFaceEncoder, Tokens]:
     """
     Load an encoder for transformers, and its tokenizer.
 
@@ -156,7 +146,7 @@ class HuggingFaceWriter:
     def write(
         self, prompts: Sequence[str], search: SearchSettings, most: int
     ) -> list[list[str]] | None:
-        """See :class:`~parlai_q2.models.question_generation.QuestionWriter`."""
+        """As :meth:`~parlai_q2.models.converted.engine.ConvertedSeq2Seq.write`."""
         tokenizer, inputs = self.tokenizer, self.inputs(prompts, most)
         step = length_step(str(self.model.device))
         texts_per_prompt: list[list[str]] = [[] for _ in inputs]

@@ -10,13 +10,13 @@ least entailed window counts.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import JsonObject
-from parlai_q2.models.backend import Backend, not_finite
+from parlai_q2.models.backend import Backend, Encoder, not_finite
 from parlai_q2.models.device import map_unique
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.tokens import Tokens
@@ -25,10 +25,6 @@ from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.signature import unusual
 from parlai_q2.text.class_map import Finding, is_unnamed, match_finding
 from parlai_q2.text.sentences import count_words, cut_to_fit, windows
-
-if TYPE_CHECKING:
-    from parlai_q2.models.hugging_face import PairEncoder
-
 
 PREMISE, HYPOTHESIS = 'premise', 'hypothesis'
 ORDER = (PREMISE, HYPOTHESIS)
@@ -255,7 +251,7 @@ class SequenceNliModel(Backend):
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         return map_unique(pairs, self._classify_long)
 
-    def _load(self) -> tuple['PairEncoder', Tokens, Mapping[str, int]]:
+    def _load(self) -> tuple[Encoder, Tokens, Mapping[str, int]]:
         model, tokens = self._encoder('AutoModelForSequenceClassification')
         labels = find_labels(self.labels, model.config, self.config.model)
         # Load everything here, since backends with other batch sizes share the result.

@@ -11,7 +11,6 @@ from bisect import bisect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from string import Formatter
-from typing import Protocol
 
 from parlai_q2.errors import ConfigError
 
@@ -95,12 +94,6 @@ class Prompt:
         return self.template.format(history=history, text=history, knowledge=knowledge)
 
 
-class Renders(Protocol):
-    """What :func:`fit` cuts to size: a :class:`Prompt`, or the messages of a chat."""
-
-    def render(self, turns: Sequence[str], knowledge: str) -> str: ...
-
-
 @dataclass(frozen=True)
 class FittedPrompt:
     """A prompt's text as cut, its length before, and whether knowledge was cut."""
@@ -111,7 +104,7 @@ class FittedPrompt:
 
 
 def fit(
-    prompt: Renders,
+    render: Callable[[Sequence[str], str], str],
     turns: Sequence[str],
     knowledge: str,
     count: Callable[[str], int],
@@ -121,23 +114,25 @@ def fit(
     Render a prompt so that it has at most ``limit`` tokens (None: any number), unless
     the template's own words have more.
 
+    :param render: makes a text of the last turns and knowledge, such as
+        :meth:`Prompt.render`.
     :param turns: the dialogue so far, oldest turn first.
     :param count: gives the number of tokens in a text.
     """
-    full = prompt.render(turns, knowledge)
+    full = render(turns, knowledge)
     length = count(full)
     if limit is None or length <= limit:
         return FittedPrompt(full, length)
     size = sum(map(len, turns))
 
     def with_history(n: int) -> str:
-        return prompt.render(last_characters(turns, n), knowledge)
+        return render(last_characters(turns, n), knowledge)
 
     if count(with_history(0)) <= limit:
         length_kept = _largest(size, lambda n: count(with_history(n)) <= limit)
         return FittedPrompt(with_history(length_kept), length)
 
-    bare = count(prompt.render([], ''))
+    bare = count(render([], ''))
     newest: list[str] = []
     if turns:
         share = (limit - bare) * NEWEST_TURN_SHARE
@@ -148,7 +143,7 @@ def fit(
         newest = last_characters(turns[-1:], length_kept)
 
     def with_knowledge(n: int) -> str:
-        return prompt.render(newest, first_characters(knowledge, n))
+        return render(newest, first_characters(knowledge, n))
 
     length_kept = _largest(len(knowledge), lambda n: count(with_knowledge(n)) <= limit)
     return FittedPrompt(

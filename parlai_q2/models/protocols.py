@@ -1,11 +1,10 @@
-"""The interfaces of Q2's three models. Any object with these methods can be used."""
+"""Natural language inference: its classes, and what its models have in common."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from parlai_q2.json_values import JsonObject
 from parlai_q2.text.class_map import Finding
-from parlai_q2.turns import Span
 
 
 class NliProbabilities(NamedTuple):
@@ -36,38 +35,6 @@ class NliProbabilities(NamedTuple):
         """
         value = self.entailment + neutral * (self.neutral + self.generic)
         return min(1.0, value)  # a model's probabilities sum only nearly to 1
-
-
-class QuestionGenerator(Protocol):
-    """Generates questions about a span of a text."""
-
-    @property
-    def settings(self) -> JsonObject:
-        """Everything that determines the questions, for signatures."""
-
-    def generate(self, pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
-        """
-        Generate questions that spans answer.
-
-        :param pairs: S pairs (text of the span, text that contains it).
-        :return: S lists of questions, best first.
-        """
-
-
-class QuestionAnswerer(Protocol):
-    """Answers a question from a text, or says that the text has no answer."""
-
-    @property
-    def settings(self) -> JsonObject:
-        """Everything that determines the answers, for signatures."""
-
-    def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Span | None]:
-        """
-        Answer questions by spans of their texts.
-
-        :param pairs: Q pairs (question, text).
-        :return: Q spans; None if the text has no answer.
-        """
 
 
 class NliModel(Protocol):

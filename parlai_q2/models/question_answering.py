@@ -14,21 +14,18 @@ A long text is read in overlapping windows; the answer with the greatest margin 
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from parlai_q2.json_values import JsonObject
-from parlai_q2.models.backend import Backend, not_finite
+from parlai_q2.models.backend import Backend, Encoder, not_finite
 from parlai_q2.models.device import map_unique
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
 from parlai_q2.turns import Span
-
-if TYPE_CHECKING:
-    from parlai_q2.models.hugging_face import PairEncoder
 
 # Neighbouring windows overlap by a third, as in BERT's SQuAD recipe (128 of 384).
 OVERLAP_SHARE = 3
@@ -94,6 +91,12 @@ class SpanQuestionAnswerer(Backend):
         }
 
     def answer(self, pairs: Sequence[tuple[str, str]]) -> list[Span | None]:
+        """
+        Answer questions by spans of their texts.
+
+        :param pairs: Q pairs (question, text).
+        :return: Q spans; None if the text has no answer.
+        """
         return [span for span, _ in self.with_margins(pairs)]
 
     def with_margins(
@@ -102,7 +105,7 @@ class SpanQuestionAnswerer(Backend):
         """Each answer, and by how many logits it beats that there is none."""
         return map_unique(pairs, self._answer)
 
-    def _load(self) -> tuple['PairEncoder', Tokens]:
+    def _load(self) -> tuple[Encoder, Tokens]:
         return self._encoder('AutoModelForQuestionAnswering')
 
     def _answer(self, pairs: list[tuple[str, str]]) -> list[tuple[Span | None, float]]:

@@ -8,7 +8,7 @@ one greedy question.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import JsonObject
@@ -26,6 +26,9 @@ from parlai_q2.models.tokens import read_tokens
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
+
+if TYPE_CHECKING:
+    from parlai_q2.models.hugging_face import HuggingFaceWriter
 
 # The prompt of Q2's question generator, with two spaces before "context" (Honovich et
 # al. 2021, released code; mrm8488/t5-base-finetuned-question-generation-ap).
@@ -49,20 +52,6 @@ class QuestionDecoding(Word):
 
     BEAM = 'beam'
     GREEDY = 'greedy'
-
-
-class QuestionWriter(Protocol):
-    """An encoder-decoder."""
-
-    def write(
-        self, prompts: Sequence[str], search: SearchSettings, most: int
-    ) -> list[list[str]] | None:
-        """
-        What the model writes for each prompt, best first; None if it computes values
-        that are not numbers.
-
-        :param most: the most tokens of a prompt, the end token included.
-        """
 
 
 class Seq2SeqQuestionGenerator(Backend):
@@ -122,9 +111,15 @@ class Seq2SeqQuestionGenerator(Backend):
         }
 
     def generate(self, pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
+        """
+        Generate questions that spans answer.
+
+        :param pairs: S pairs (text of the span, text that contains it).
+        :return: S lists of questions, best first.
+        """
         return map_unique(pairs, self._generate)
 
-    def _load(self) -> QuestionWriter:
+    def _load(self) -> 'ConvertedSeq2Seq | HuggingFaceWriter':
         name, revision = self.config.model, self.config.revision
         if not self.is_converted:
             from parlai_q2.models.hugging_face import HuggingFaceWriter

@@ -11,21 +11,18 @@ outputs:
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import JsonObject
-from parlai_q2.models.backend import Backend, not_finite
+from parlai_q2.models.backend import Backend, Encoder, not_finite
 from parlai_q2.models.device import map_unique
 from parlai_q2.models.nli import output_names
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.presets import ModelConfig
 from parlai_q2.text.selection import index_passages
-
-if TYPE_CHECKING:
-    from parlai_q2.models.hugging_face import PairEncoder
 
 # The most turns that are read, the user's last among them.
 TURNS = 3
@@ -134,7 +131,7 @@ class RelevanceModel(Backend):
             logits[n] = tuple(row)
         return logits
 
-    def _load(self) -> tuple['PairEncoder', Tokens]:
+    def _load(self) -> tuple[Encoder, Tokens]:
         model, tokens = self._encoder('AutoModelForSequenceClassification')
         names = tuple(output_names(model.config))
         if names != OUTPUTS:

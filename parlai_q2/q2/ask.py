@@ -10,7 +10,8 @@ span is checked in one call, then the second of each span whose first failed, an
 
 from collections.abc import Callable, Sequence
 
-from parlai_q2.models.protocols import QuestionAnswerer, QuestionGenerator
+from parlai_q2.models.question_answering import SpanQuestionAnswerer
+from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.q2.compare import Question
 from parlai_q2.q2.settings import Q2Settings, Variant
 from parlai_q2.text.normalize import normalize
@@ -33,8 +34,8 @@ MAX_AT_ONCE = 24
 def valid_questions(
     responses: Sequence[str],
     find_spans: SpanFinder,
-    generator: QuestionGenerator,
-    answerer: QuestionAnswerer,
+    generator: Seq2SeqQuestionGenerator,
+    answerer: SpanQuestionAnswerer,
     settings: Q2Settings,
 ) -> list[list[Question]]:
     """The valid questions of B responses, if any, in span order, then beam order."""
@@ -89,7 +90,7 @@ def _select_valid(
     responses: Sequence[str],
     row_spans: Sequence[tuple[int, Span]],
     untried: list[list[str]],
-    answerer: QuestionAnswerer,
+    answerer: SpanQuestionAnswerer,
     settings: Q2Settings,
 ) -> list[list[str]]:
     valid: list[list[str]] = [[] for _ in row_spans]

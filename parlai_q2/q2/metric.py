@@ -18,12 +18,9 @@ from itertools import chain, islice
 from statistics import fmean
 
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Claim, Evidence, Stance
-from parlai_q2.models.protocols import (
-    NliModel,
-    NliProbabilities,
-    QuestionAnswerer,
-    QuestionGenerator,
-)
+from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.models.question_answering import SpanQuestionAnswerer
+from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.q2.ask import (
     SpanFinder,
     questions_to_try,
@@ -54,8 +51,8 @@ SENTENCES_PER_QUESTION, SENTENCES_PER_CLAIM = 3, 2
 class Q2Models:
     """The models of the metric, and the function that finds spans."""
 
-    generator: QuestionGenerator
-    answerer: QuestionAnswerer
+    generator: Seq2SeqQuestionGenerator
+    answerer: SpanQuestionAnswerer
     nli: NliModel
     find_spans: SpanFinder = informative_spans
 
@@ -111,7 +108,7 @@ class Excerpts:
         return index.joined(sorted(set(chain.from_iterable(best))))
 
     def answers(
-        self, questions: Sequence[tuple[str, Turn]], answerer: QuestionAnswerer
+        self, questions: Sequence[tuple[str, Turn]], answerer: SpanQuestionAnswerer
     ) -> list[Evidence | None]:
         """
         Where the knowledge answers each of Q questions, each of a turn; None if it does

@@ -85,7 +85,7 @@ def test_a_template_without_known_fields_is_refused(template):
     ],
 )
 def test_history_is_cut_before_knowledge(turns, knowledge, limit, text, knowledge_cut):
-    fitted = fit(Prompt('reply'), turns, knowledge, words, limit)
+    fitted = fit(Prompt('reply').render, turns, knowledge, words, limit)
     assert fitted.text == text
     assert fitted.knowledge_cut is knowledge_cut
 

@@ -179,7 +179,7 @@ def test_a_malformed_configuration_is_named(model, name, scorer, changes):
 
 def test_a_deeply_nested_preset_is_named(tmp_path):
     path = tmp_path / 'deep.yaml'
-    path.write_text('name: ' + '[' * 5000 + ']' * 5000)
+    path.write_text('name: ' + '[' * 1500 + ']' * 1500)
     with pytest.raises(Q2Error, match=r'deep.yaml.*nested') as error:
         load_preset(str(path))
     one_line(error)

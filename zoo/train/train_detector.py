@@ -24,7 +24,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForSequenceClassification
 
-from parlai_q2.models.loading import load_model, load_tokenizer
+from parlai_q2.models.loading import load_model, load_tokenizer, stored_folder
 from parlai_q2.zoo.train.rows import Row, read_rows
 from parlai_q2.zoo.train.training import (
     LengthGroupedTrainer,
@@ -202,12 +202,10 @@ def measure(samples: Sequence[Sample], logits: torch.Tensor) -> dict[str, float]
     return {name: sum(values) / len(values) for name, values in shares.items()}
 
 
-def load_classifier(name: str, device: str = 'cpu') -> Any:
+def load_classifier(name: str) -> Any:
     """A model with four classes: a detector, or an encoder with a new output layer."""
-    from parlai_q2.models.loading import stored_folder
-
     new: dict[str, Any] = {} if stored_folder(name) else {'num_labels': CLASSES}
-    return load_model(name, AutoModelForSequenceClassification, device, **new)
+    return load_model(name, AutoModelForSequenceClassification, **new)
 
 
 def train(args: argparse.Namespace) -> dict[str, float]:

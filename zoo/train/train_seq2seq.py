@@ -69,14 +69,12 @@ def measure(model: Any, samples: Sequence[Sample], collate: Any) -> dict[str, fl
     return {'nats_per_token': total / tokens} if tokens else {}
 
 
-def common_tokens(
-    rows: Sequence[Row], tokenizer: Any, most: int = MOST_COMMON
-) -> list[str]:
+def common_tokens(rows: Sequence[Row], tokenizer: Any) -> list[str]:
     """The most frequent tokens of the rows' replies, sorted."""
     counts: Counter[str] = Counter()
     for row in rows:
         counts.update(tokenizer.tokenize(row['r']))
-    return sorted(token for token, _ in counts.most_common(most))
+    return sorted(token for token, _ in counts.most_common(MOST_COMMON))
 
 
 def train(args: argparse.Namespace) -> dict[str, float]:

@@ -371,7 +371,12 @@ class ConvertedSeq2Seq:
     def write(
         self, prompts: Sequence[str], search: SearchSettings, most: int
     ) -> list[list[str]] | None:
-        """See :class:`~parlai_q2.models.question_generation.QuestionWriter`."""
+        """
+        What the model writes for each prompt, best first; None if it computes values
+        that are not numbers.
+
+        :param most: the most tokens of a prompt, the end token included.
+        """
         inputs = [
             [self.tokens.word(n) for n in ids[: most - 1]]
             + ([] if self.adds_end else [self.end])
