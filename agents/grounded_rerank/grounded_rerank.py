@@ -272,11 +272,7 @@ class GroundedRerankAgent(ChatCommands):
         searches: list[Searches],
         search_options: dict[str, Any],
     ) -> list[Ranking]:
-        """
-        Run the first search and, for turns without a good enough candidate, the rest.
-
-        :param threshold: the least score, in [0, 1], that is good enough.
-        """
+        """Run the first search and, where no candidate is good enough, the rest."""
         first_searches = [flags & Searches.FIRST for flags in searches]
         first_pools = self._find_candidates(batch, first_searches, search_options)
         rankings = self._rank_pools(batch, dict(enumerate(first_pools)))
@@ -411,12 +407,8 @@ class GroundedRerankAgent(ChatCommands):
 
 def _select_searches(knowledge: TurnKnowledge, has_retriever: bool) -> Searches:
     """
-    Select the searches to run for a turn.
-
-    None is needed if the reply is already known: nothing was found, or only small talk.
-    One reply is enough if there is no knowledge to choose by.
-
-    :param has_retriever: whether the generator retrieves knowledge itself.
+    Select the searches for a turn: none if the reply is known already (nothing was
+    found, or only small talk), one if there is no knowledge to choose by.
     """
     if (knowledge.courtesy or knowledge.declined) and not knowledge.passages:
         return Searches.NONE

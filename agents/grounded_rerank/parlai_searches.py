@@ -16,11 +16,10 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import read_retrieved_doc
 from parlai_q2.agents.grounded_rerank.side_by_side import (
     SearchPlan,
     SearchSeeds,
-    decoding,
     is_small_enough,
     preserve_random_state,
     search_side_by_side,
-    seed_searches,
+    searching,
 )
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import NAMED_CANDIDATES, Search, Strategy
@@ -200,10 +199,7 @@ def search_one_by_one(
             # A generator may write into its batch (RAG does), so each search gets a
             # copy.
             copy = type(batch)(**batch)
-            with (
-                decoding(agent, strategy),
-                seed_searches(agent, batch, strategy.name, seed),
-            ):
+            with searching(agent, batch, strategy, seed):
                 _, searches = generate(copy, strategy.width)
             # One for each example, or one for each of its documents (RAG-Sequence).
             count, remainder = divmod(len(searches), batch.batchsize)

@@ -26,9 +26,11 @@ from parlai_q2.generate.strategies import Strategy
 
 
 @contextmanager
-def decoding(agent: TorchGeneratorAgent, strategy: Strategy) -> Iterator[None]:
+def searching(
+    agent: TorchGeneratorAgent, batch: Batch, strategy: Strategy, seed: int
+) -> Iterator[None]:
     """
-    Make an agent decode with a strategy while the context lasts.
+    Make an agent search with a strategy, seeded for a batch, while the context lasts.
 
     The generator's other options (block lists, n-gram blocking, length penalty,
     temperature, minimum length) stay in effect. Clones share one ``opt``, so the agent
@@ -43,10 +45,13 @@ def decoding(agent: TorchGeneratorAgent, strategy: Strategy) -> Iterator[None]:
         'beam_delay': strategy.delay,
     }
     agent.opt = Opt({**opt, **settings})
+    rows = [] if batch.text_vec is None else batch.text_vec.tolist()
+    contexts = [[token for token in row if token != agent.NULL_IDX] for row in rows]
+    agent.search_seeds = SearchSeeds(f'{seed}|{strategy.name}', contexts)
     try:
         yield
     finally:
-        agent.opt = opt
+        agent.opt, agent.search_seeds = opt, None
 
 
 class SearchSeeds:
@@ -91,20 +96,6 @@ class SearchSeeds:
 
 
 @contextmanager
-def seed_searches(
-    agent: TorchGeneratorAgent, batch: Batch, strategy: str, seed: int
-) -> Iterator[None]:
-    """Seed the searches that an agent makes for a batch while the context lasts."""
-    rows = [] if batch.text_vec is None else batch.text_vec.tolist()
-    contexts = [_remove_padding(row, agent.NULL_IDX) for row in rows]
-    agent.search_seeds = SearchSeeds(f'{seed}|{strategy}', contexts)
-    try:
-        yield
-    finally:
-        agent.search_seeds = None
-
-
-@contextmanager
 def preserve_random_state(batch: Batch) -> Iterator[None]:
     """
     Restore the state of torch's random number generators when the context ends, so that
@@ -114,10 +105,6 @@ def preserve_random_state(batch: Batch) -> Iterator[None]:
     on_gpu = [vectors.device] if vectors is not None and vectors.is_cuda else []
     with torch.random.fork_rng(devices=on_gpu):
         yield
-
-
-def _remove_padding(tokens: Sequence[int], padding: int) -> list[int]:
-    return [token for token in tokens if token != padding]
 
 
 def _reseed(device: torch.device, key: str) -> None:
@@ -229,7 +216,7 @@ def _make_searches(
 ) -> list[TreeSearch]:
     context = agent._get_batch_context(batch)
     blocking_on_gpu = agent.opt.get('gpu_beam_blocking', False)
-    with decoding(agent, strategy), seed_searches(agent, batch, strategy.name, seed):
+    with searching(agent, batch, strategy, seed):
         return [
             agent._treesearch_factory(
                 batch.text_vec.device, verbose=agent.show_token_details
@@ -251,12 +238,7 @@ def _examples_of_rows(
 
 
 def _force_tokens(scores: torch.Tensor, tokens: torch.Tensor) -> None:
-    """
-    Rule out, in place, all but one token per row.
-
-    :param scores: [1, R, V].
-    :param tokens: [R], the tokens that remain possible.
-    """
+    """Rule out, in place, all of the scores [1, R, V] but those of tokens [R]."""
     excluded = torch.ones_like(scores[0], dtype=torch.bool)
     excluded[torch.arange(len(tokens)), tokens] = False
     scores[0][excluded] = neginf(scores.dtype)

@@ -59,11 +59,7 @@ class Recall:
 
 
 def measure_recall(ranks: Sequence[int]) -> Recall:
-    """
-    Measure recall.
-
-    :param ranks: for each turn the rank of its passage, from 1; 0 if it was not found.
-    """
+    """Measure recall by the ranks of the turns' passages; 0: not found."""
     recall = {}
     for cut in CUTS:
         recall[cut] = mean_interval([float(0 < rank <= cut) for rank in ranks])
@@ -72,13 +68,7 @@ def measure_recall(ranks: Sequence[int]) -> Recall:
 
 
 def find_rank(gold: str, texts: Sequence[str]) -> int:
-    """
-    The rank of a passage among those found, from 1, the same one twice counted once; 0
-    if it is not there.
-
-    >>> find_rank('c', ['a', 'A', 'c'])
-    2
-    """
+    """The rank of a passage, from 1, equal ones counted once; 0 if it is not there."""
     keys = list(dict.fromkeys(map(passage_key, texts)))
     key = passage_key(gold)
     return keys.index(key) + 1 if key in keys else 0

@@ -103,12 +103,7 @@ def find_question(history: Sequence[str]) -> str:
 
 
 def leans(question: str) -> bool:
-    """
-    Whether what a question is about stands before it, to judge by its words.
-
-    >>> leans('How warm is it?'), leans('How warm is the pool?')
-    (True, False)
-    """
+    """Whether what a question is about stands before it: "How warm is it?"."""
     return _LEANS.match(question) is not None or len(stems(question)) < 2
 
 

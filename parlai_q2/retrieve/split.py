@@ -126,12 +126,7 @@ def _passage(file: str, buffer: list[_Sentence]) -> Passage:
 
 
 def place(unit: str, first: int, last: int) -> str:
-    """
-    A place in words.
-
-    >>> place('page', 3, 3), place('line', 4, 9)
-    ('page 3', 'lines 4-9')
-    """
+    """A place in words: "page 3", "lines 4-9"."""
     if not first:
         return unit
     return f'{unit} {first}' if last <= first else f'{unit}s {first}-{last}'

@@ -40,11 +40,7 @@ _LITERAL = re.compile(
 
 
 def tantivy() -> ModuleType:
-    """
-    The package that searches.
-
-    :raises MissingPackageError: if it is not installed.
-    """
+    """The package that searches; a MissingPackageError if it is not installed."""
     return import_package('tantivy', 'tantivy', 'documents', 'Searching documents')
 
 
@@ -93,9 +89,6 @@ def chat_weight(word: str) -> float:
     What a word, as :func:`split_words` gives it, counts in a query from a conversation,
     in [0, 1]: a word of conversation ("hello") tells little of the passage that the
     reply rests on.
-
-    >>> chat_weight('baikal'), chat_weight('hello') < 0.2
-    (1.0, True)
     """
     return _chat_weights().get(word, 1.0)
 

@@ -121,7 +121,8 @@ class GroundedChat:
         calls = CALLS if self.reranker.is_thread_safe else 1
         with ThreadPoolExecutor(calls, 'models') as threads:
             self._rank = Batcher(self._rank_pools, threads, seconds, calls)
-            self._search = Batcher(self._search_all, threads, seconds)
+            if self.grounder is not None:
+                self._search = Batcher(self.grounder.ground, threads, seconds)
             await asyncio.get_running_loop().run_in_executor(
                 threads, load_models, self.reranker
             )
@@ -136,10 +137,6 @@ class GroundedChat:
 
     def _rank_pools(self, pools: Sequence[Pool]) -> list[Ranking]:
         return self.reranker.explained(self.reranker.rank_batch(pools))
-
-    def _search_all(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
-        assert self.grounder is not None
-        return list(self.grounder.ground(histories))
 
     async def rank(self, pool: Pool) -> Ranking:
         """Rank a pool, together with those of other requests."""

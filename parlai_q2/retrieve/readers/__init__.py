@@ -59,11 +59,7 @@ _START = (
 
 
 def check_packages(ending: str) -> None:
-    """
-    Check that what reads files of an ending is installed.
-
-    :raises MissingPackageError: if not; says what to install.
-    """
+    """Raise a MissingPackageError unless what reads files of an ending is installed."""
     for module, package in _PACKAGES.get(ending, ()):
         check_package(module, package, 'documents', f'Reading {ending} files')
 

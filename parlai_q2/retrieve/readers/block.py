@@ -51,12 +51,7 @@ def clean(text: str) -> str:
 
 
 def heading_path(levels: Mapping[int, str]) -> str:
-    """
-    Join the open headings to one line.
-
-    >>> heading_path({1: 'Manual', 2: 'Install'})
-    'Manual > Install'
-    """
+    """The open headings in one line: "Manual > Install"."""
     return ' > '.join(levels[level] for level in sorted(levels))
 
 
@@ -67,12 +62,7 @@ def open_heading(levels: Mapping[int, str], level: int, text: str) -> dict[int, 
 
 
 def join_cells(columns: Sequence[str], row: Sequence[str]) -> str:
-    """
-    Write a row of a table as a text.
-
-    >>> join_cells(['part', '', 'price'], ['hose', 'red', '4'])
-    'part: hose | red | price: 4'
-    """
+    """Write a row of a table as a text: "part: hose | red | price: 4"."""
     pairs = zip_longest(columns, row, fillvalue='')
     return CELL_SEPARATOR.join(
         f'{name}: {cell}' if name else cell for name, cell in pairs if cell

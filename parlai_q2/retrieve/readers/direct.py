@@ -135,9 +135,6 @@ def unwrap(lines: Sequence[str]) -> str:
     """
     Join lines to one text, without the breaks that only wrap it: those after a long
     line that ends no sentence, before a line that is no item of a list.
-
-    >>> unwrap(['Hoses and filters of every kind that we sell are', 'not covered.'])
-    'Hoses and filters of every kind that we sell are not covered.'
     """
     text = lines[0]
     for before, line in pairwise(lines):
