@@ -21,6 +21,16 @@ def knowledge():
     return EpisodeKnowledge(KnowledgeSource())
 
 
+@pytest.fixture
+def say(knowledge):
+    """Gives the answer to a text that is a command."""
+
+    def answer(text, last_reply=None, **options):
+        return answer_command(parse_command(text), knowledge, last_reply, **options)
+
+    return answer
+
+
 def said(text=None, turn='red blue', candidates=('green', 'red')):
     ranking = Reranker(ToyScorer()).rank(turn, candidates)
     return {
@@ -53,10 +63,7 @@ def test_what_is_a_command(text, command):
     assert parse_command(text) == command
 
 
-def test_knowledge_is_set_shown_and_forgotten(knowledge):
-    def say(text):
-        return answer_command(parse_command(text), knowledge, None)
-
+def test_knowledge_is_set_shown_and_forgotten(knowledge, say):
     assert say('/knowledge') == 'No knowledge was typed.'
     assert say('/knowledge Tea is hot.') == 'Replies will stick to this: Tea is hot.'
     assert knowledge.typed == (Passage('Tea is hot.'),)
@@ -65,10 +72,7 @@ def test_knowledge_is_set_shown_and_forgotten(knowledge):
     assert knowledge.typed == ()
 
 
-def test_further_passages_are_added(knowledge):
-    def say(text):
-        return answer_command(parse_command(text), knowledge, None)
-
+def test_further_passages_are_added(knowledge, say):
     say('/knowledge Tea is hot.')
     added = say('/knowledge add Milk __knowledge__ It is white.')
     assert added == 'Replies will stick to this too: Milk: It is white.'
@@ -79,35 +83,27 @@ def test_further_passages_are_added(knowledge):
     assert knowledge.typed == (Passage('Addition is commutative.'),)
 
 
-def test_knowledge_that_stands_in_for_a_file_says_so(tmp_path):
+def test_knowledge_that_stands_in_for_a_file_says_so(tmp_path, knowledge, say):
     path = tmp_path / 'k.txt'
     path.write_text('From the file.', encoding='utf-8')
-    knowledge = EpisodeKnowledge(KnowledgeSource(file=str(path)))
-    assert 'instead of the knowledge file' in answer_command(
-        ChatCommand('knowledge', 'T.'), knowledge, None
-    )
+    knowledge.source = KnowledgeSource(file=str(path))
+    assert 'instead of the knowledge file' in say('/knowledge T.')
 
 
-def test_why_shows_the_evidence_for_what_was_said(knowledge):
-    text = answer_command(ChatCommand('why', ''), knowledge, said())
+def test_why_shows_the_evidence_for_what_was_said(say):
+    text = say('/why', said())
     assert text.startswith('Chosen for: best score.\n')
     assert '1.00' in text
     assert 'red blue' in text
     assert '\x1b[' not in text
-    assert '\x1b[' in answer_command(
-        ChatCommand('why', ''), knowledge, said(), colour=True
-    )
+    assert '\x1b[' in say('/why', said(), colour=True)
 
 
-def test_why_says_when_the_agent_abstained_or_a_guard_was_at_work(knowledge):
-    assert 'Said instead: No idea.' in answer_command(
-        ChatCommand('why', ''), knowledge, said(text='No idea.')
-    )
+def test_why_says_when_the_agent_abstained_or_a_guard_was_at_work(say):
+    assert 'Said instead: No idea.' in say('/why', said(text='No idea.'))
     generic = said(turn='it is so', candidates=['it is so'])
-    assert 'Counted as 0.50: it is chit-chat that states nothing.' in answer_command(
-        ChatCommand('why', ''), knowledge, generic
+    assert 'Counted as 0.50: it is chit-chat that states nothing.' in say(
+        '/why', generic
     )
     misspelt = said(turn='Fossati built it.', candidates=['Fossatti built it.'])
-    assert 'a reply with a misspelt word of the knowledge' in answer_command(
-        ChatCommand('why', ''), knowledge, misspelt
-    )
+    assert 'a reply with a misspelt word of the knowledge' in say('/why', misspelt)
