@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
-from types import MappingProxyType
 
 from parlai_q2.claims import UNVERIFIABLE, Score
 from parlai_q2.errors import ConfigError, UnknownNameError
@@ -30,24 +29,22 @@ class Finding(Word):
     GENERIC = 'generic'
 
 
-NAMES: Mapping[Finding, tuple[str, ...]] = MappingProxyType(
-    {
-        Finding.ENTAILMENT: (
-            *('entailment', 'entailed', 'entail', 'supports', 'supported', 'correct'),
-            *('consistent', 'factually consistent', 'positive'),
-            *('fully attributable', 'attributable'),
-        ),
-        Finding.NEUTRAL: ('neutral', 'not enough info', 'nei', 'unsupported'),
-        Finding.CONTRADICTION: (
-            *('contradiction', 'contradicted', 'contradict', 'refutes', 'refuted'),
-            *('incorrect', 'inconsistent', 'factually inconsistent', 'negative'),
-            *('not fully attributable', 'not attributable'),
-            *('hallucinated', 'hallucination'),
-        ),
-        Finding.GENERIC: ('generic', 'not verifiable', 'non verifiable', 'chit chat'),
-    }
-)
-_FINDINGS = {name: finding for finding, names in NAMES.items() for name in names}
+_NAMES: Mapping[Finding, tuple[str, ...]] = {
+    Finding.ENTAILMENT: (
+        *('entailment', 'entailed', 'entail', 'supports', 'supported', 'correct'),
+        *('consistent', 'factually consistent', 'positive'),
+        *('fully attributable', 'attributable'),
+    ),
+    Finding.NEUTRAL: ('neutral', 'not enough info', 'nei', 'unsupported'),
+    Finding.CONTRADICTION: (
+        *('contradiction', 'contradicted', 'contradict', 'refutes', 'refuted'),
+        *('incorrect', 'inconsistent', 'factually inconsistent', 'negative'),
+        *('not fully attributable', 'not attributable'),
+        *('hallucinated', 'hallucination'),
+    ),
+    Finding.GENERIC: ('generic', 'not verifiable', 'non verifiable', 'chit chat'),
+}
+_FINDINGS = {name: finding for finding, names in _NAMES.items() for name in names}
 # Labels that are numbers or truth values.
 _TRUTH = {
     **dict.fromkeys(('1', '1.0', 'true', 'yes'), Finding.ENTAILMENT),

@@ -18,7 +18,6 @@ that knowledge could support, "I think cats love fish." does.
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from parlai_q2.options import Word
@@ -48,13 +47,11 @@ class Pronouns(Word):
     PERSONAL = 'personal'  # these, "you" and "us"
 
 
-_DROPPED: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        Pronouns.NONE: frozenset(),
-        Pronouns.THIRD: _THIRD_PERSON,
-        Pronouns.PERSONAL: _THIRD_PERSON | _SPEAKERS,
-    }
-)
+_DROPPED: Mapping[str, frozenset[str]] = {
+    Pronouns.NONE: frozenset(),
+    Pronouns.THIRD: _THIRD_PERSON,
+    Pronouns.PERSONAL: _THIRD_PERSON | _SPEAKERS,
+}
 _WORD = re.compile(r"[a-z']+|\d")
 SUBJECTS = frozenset({'i', 'you'})
 # Those that the parser calls possessive; "yours" stands for a noun.
@@ -146,12 +143,11 @@ def drop_personal(
     Of each response's spans, those that do not lie in a clause about a speaker: its
     subject is "I" or someone's or something's of "mine", or "you" in a question.
     """
-    impersonal = []
-    for doc, of_response in zip(_parse_personal(responses), spans, strict=True):
-        impersonal.append(
-            [span for span in of_response if not _is_about_speaker(doc, span)]
-        )
-    return impersonal
+    parsed = zip(_parse_personal(responses), spans, strict=True)
+    return [
+        [span for span in of_response if not _is_about_speaker(doc, span)]
+        for doc, of_response in parsed
+    ]
 
 
 def only_personal(responses: Sequence[str]) -> list[bool]:
