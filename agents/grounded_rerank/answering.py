@@ -41,29 +41,19 @@ def add_document_replies(
     empty_candidate: Candidate,
 ) -> list[list[Candidate]]:
     """
-    Add the document's answer, or a courtesy, to each pool.
+    Add the document's answer, or a courtesy, to each of B pools: a candidate like any
+    other, scored and shown with its evidence.
 
-    It is a candidate like any other, scored and shown with its evidence.
-
-    :param pools: B pools, each of at least one candidate.
-    :param turn_knowledge: the knowledge of each turn.
+    :param pools: each of at least one candidate.
     :param empty_candidate: the generator's candidate without a text.
-    :return: B pools. A pool stays as it is if there is nothing to add to it.
     """
-    return [
-        distinct_candidates([*pool, *_document_replies(knowledge, empty_candidate)])
-        or [*pool]
-        for pool, knowledge in zip(pools, turn_knowledge, strict=True)
-    ]
-
-
-def _document_replies(
-    knowledge: TurnKnowledge, empty_candidate: Candidate
-) -> list[Candidate]:
-    text, strategy = knowledge.quote, DOCUMENT
-    if not text:
-        text, strategy = knowledge.courtesy, COURTESY
-    return [replace(empty_candidate, text=text, strategies=(strategy,))] if text else []
+    new_pools = []
+    for pool, knowledge in zip(pools, turn_knowledge, strict=True):
+        text = knowledge.quote or knowledge.courtesy
+        strategies = (DOCUMENT if knowledge.quote else COURTESY,)
+        ready = replace(empty_candidate, text=text, strategies=strategies)
+        new_pools.append(distinct_candidates([*pool, ready]) if text else [*pool])
+    return new_pools
 
 
 def prefer_answers(
@@ -71,12 +61,10 @@ def prefer_answers(
 ) -> list[Ranking]:
     """
     Move the ready reply to the top of each ranking whose chosen candidate does not
-    surely answer, or is to be withheld.
+    surely answer, or is to be withheld. Rankings of turns that the documents do not
+    answer abstain.
 
-    :param rankings: B rankings.
-    :param turn_knowledge: the knowledge of each turn.
     :param rule: how they were chosen.
-    :return: B rankings. Those of turns that the documents do not answer abstain.
     """
     return [
         _prefer_answer(ranking, knowledge, rule)

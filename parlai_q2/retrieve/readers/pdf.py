@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import Protocol
+from typing import Any
 
 from parlai_q2.errors import DocumentError
 from parlai_q2.retrieve.readers.block import clean
@@ -74,22 +74,13 @@ def convert_pdf(path: Path) -> Markdown:
     return Markdown(text, '' if title in _NO_TITLES else title, starts)
 
 
-class TextItem(Protocol):
-    """A piece of text on a page, as pdf-inspector gives it; ``y`` from the bottom."""
-
-    text: str
-    x: float
-    y: float
-    width: float
-    font_size: float
-
-
-def read_short_columns(items: Sequence[TextItem], text: str) -> str:
+def read_short_columns(items: Sequence[Any], text: str) -> str:
     """
     Read a page of two columns that pdf-inspector reads across, as it does where columns
     are shorter than about a third of the page.
 
-    :param items: the page's pieces of text.
+    :param items: the page's pieces of text, as pdf-inspector gives them; their ``y`` is
+        from the bottom.
     :param text: the page as pdf-inspector reads it.
     :return: Markdown; empty if the page has no two columns of prose, or the text has
         one after the other.
@@ -120,12 +111,8 @@ def read_short_columns(items: Sequence[TextItem], text: str) -> str:
         if item.y > top
     ]
     below = [item.text for item in outside if item.y <= top]
-    prose = [_join_lines(first), _join_lines(second)]
+    prose = [' '.join(item.text for item in column) for column in (first, second)]
     return '\n\n'.join([*above, *prose, *below])
-
-
-def _join_lines(column: Sequence[TextItem]) -> str:
-    return ' '.join(item.text for item in column)
 
 
 def find_running_lines(
