@@ -27,6 +27,7 @@ from starlette.routing import Route
 from parlai_q2.claims import not_verifiable
 from parlai_q2.errors import InputError
 from parlai_q2.generate.server import ChatServer
+from parlai_q2.io.knowledge import KnowledgeIndex
 from parlai_q2.io.read import read_example, read_messages
 from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.serve.answers import (
@@ -37,7 +38,7 @@ from parlai_q2.serve.answers import (
     stream_answer,
 )
 from parlai_q2.serve.gate import Gate, answer_error, read_json, refuse, until_disconnect
-from parlai_q2.serve.grounded import GroundedChat, ReplyGrounder
+from parlai_q2.serve.grounded import GroundedChat
 from parlai_q2.serve.metrics import CONTENT_TYPE
 from parlai_q2.serve.sentences import pass_on, stream_sentences
 from parlai_q2.serve.settings import ServeSettings
@@ -53,7 +54,7 @@ def make_app(
     server: ChatServer | str,
     reranker: Reranker | None = None,
     settings: ServeSettings | None = None,
-    grounder: ReplyGrounder | None = None,
+    grounder: KnowledgeIndex | None = None,
 ) -> Starlette:
     """
     The proxy as an ASGI application.

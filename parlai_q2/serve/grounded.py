@@ -12,13 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Protocol
 
 from parlai_q2.claims import Label, Status
 from parlai_q2.errors import ServerError
 from parlai_q2.generate.protocol import Completion, add_usage, read_logprobs
 from parlai_q2.generate.server import ChatServer, Connection
-from parlai_q2.io.knowledge import TurnKnowledge
+from parlai_q2.io.knowledge import KnowledgeIndex
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import Word
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
@@ -65,12 +64,6 @@ class Revision(Word):
     UNCHANGED = 'kept'  # neither was better
 
 
-class ReplyGrounder(Protocol):
-    """Finds knowledge for conversations, as :mod:`parlai_q2.retrieve.grounding`."""
-
-    def ground(self, histories: Sequence[Sequence[str]]) -> Sequence[TurnKnowledge]: ...
-
-
 @dataclass(frozen=True)
 class ChatAnswer:
     """
@@ -106,7 +99,7 @@ class GroundedChat:
         server: ChatServer,
         reranker: Reranker,
         settings: ServeSettings,
-        grounder: ReplyGrounder | None = None,
+        grounder: KnowledgeIndex | None = None,
     ):
         self.server, self.reranker, self.settings = server, reranker, settings
         self.grounder, self.metrics = grounder, Metrics()
