@@ -81,19 +81,30 @@ def checkpoint(kind: str, folder: Path, steps: int = 80) -> str:
     words = tokenizer(kind)
     model = untrained(kind, len(words))
     end = '' if kind == 'bart' else '</s>'
-    texts = words([t + end for t, _ in LESSONS], padding=True, return_tensors='pt')
-    labels = words([r + end for _, r in LESSONS], padding=True, return_tensors='pt')
-    targets = labels.input_ids.masked_fill(labels.attention_mask == 0, -100)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-    for _ in range(steps):
-        inputs = {'input_ids': texts.input_ids, 'attention_mask': texts.attention_mask}
-        loss = model(**inputs, labels=targets).loss
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+    texts, labels = [t + end for t, _ in LESSONS], [r + end for _, r in LESSONS]
+    teach(model, words, texts, labels, steps, 1e-2)
     model.save_pretrained(folder)
     words.save_pretrained(folder)
     return str(folder)
+
+
+def teach(
+    model: Any, words: Any, texts: list[str], labels: list[str], steps: int, rate: float
+) -> None:
+    """Train a model to write the labels of texts."""
+    inputs = words(texts, padding=True, return_tensors='pt')
+    outputs = words(labels, padding=True, return_tensors='pt')
+    targets = outputs.input_ids.masked_fill(outputs.attention_mask == 0, -100)
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    for _ in range(steps):
+        loss = model(
+            input_ids=inputs.input_ids,
+            attention_mask=inputs.attention_mask,
+            labels=targets,
+        ).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
 
 
 def causal_checkpoint(folder: Path) -> None:

@@ -6,14 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-import yaml
 from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.hf_classifier.modules import HfClassifierModel
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.text.class_map import ClassMap
-from tests.agents.tiny_classifiers import AGENT, tiny_bert
+from tests.agents.tiny_classifiers import AGENT, tiny_bert, write_preset
 
 VITAMINC = ['SUPPORTS', 'REFUTES', 'NOT ENOUGH INFO']
 PAIRS = [
@@ -28,17 +27,10 @@ def model(tmp_path_factory):
     return tiny_bert(tmp_path_factory.mktemp('vitaminc'), VITAMINC)
 
 
-def preset(folder, model, **settings):
-    path = folder / 'own.yaml'
-    section = {'model': model, 'max_tokens': 60, **settings}
-    path.write_text(yaml.safe_dump({'name': 'own', 'detector': section}))
-    return str(path)
-
-
 def agent(tmp_path, model, settings=None, **options):
     options = {
         'model': AGENT,
-        'classifier': preset(tmp_path, model, **(settings or {})),
+        'classifier': write_preset(tmp_path, model, **(settings or {})),
         'no_cuda': True,
         'datatype': 'valid',
         **options,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import yaml
 from transformers import (
     BertConfig,
     BertForSequenceClassification,
@@ -60,6 +61,14 @@ def tiny_bert(folder: Path, names: list[str] | None = None) -> str:
     config.label2id = {name: i for i, name in enumerate(names)}
     BertForSequenceClassification(config).save_pretrained(folder)
     return str(folder)
+
+
+def write_preset(folder: Path, model: str, **settings: Any) -> str:
+    """Write a preset whose detector is a model; its path."""
+    section = {'model': model, 'max_tokens': 60, **settings}
+    path = folder / 'own.yaml'
+    path.write_text(yaml.safe_dump({'name': 'own', 'detector': section}))
+    return str(path)
 
 
 def write_pairs(folder: Path) -> str:

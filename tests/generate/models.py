@@ -13,7 +13,7 @@ import torch
 from ctranslate2.converters import TransformersConverter
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
-from tests.agents.hf_models import LESSONS, WORDS, checkpoint
+from tests.agents.hf_models import LESSONS, WORDS, checkpoint, teach
 from tests.tiny import word_tokenizer
 
 COPIED = ['tokenizer.json', 'tokenizer_config.json']
@@ -82,18 +82,7 @@ def _causal(family: str, folder: Path) -> None:
             )
         )
     texts = [f'{text} assistant {reply} <|im_end|>' for text, reply in LESSONS]
-    batch = words(texts, padding=True, return_tensors='pt')
-    targets = batch.input_ids.masked_fill(batch.attention_mask == 0, -100)
-    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
-    for _ in range(60):
-        outputs = model(
-            input_ids=batch.input_ids,
-            attention_mask=batch.attention_mask,
-            labels=targets,
-        )
-        optimizer.zero_grad()
-        outputs.loss.backward()
-        optimizer.step()
+    teach(model, words, texts, texts, 60, 5e-3)
     model.save_pretrained(folder)
     words.save_pretrained(folder)
     if words.chat_template:

@@ -3,12 +3,11 @@ Presets of other classifiers: what their outputs mean is said or read, never gue
 """
 
 import pytest
-import yaml
 
 from parlai_q2 import Example, load_preset, load_scorer
 from parlai_q2.errors import ConfigError
 from parlai_q2.presets import with_detector
-from tests.agents.tiny_classifiers import tiny_bert
+from tests.agents.tiny_classifiers import tiny_bert, write_preset
 
 # Name, model, and the class of each output: get_labels() of FactCC's and VitaminC's
 # code, in their order.
@@ -21,13 +20,6 @@ PUBLISHED = [
     ('albert_vitaminc_mnli', 'tals/albert-base-vitaminc-mnli', VITAMINC),
 ]
 EXAMPLE = Example('the moon is old .', 'it is not old .')
-
-
-def preset(folder, model, **settings):
-    path = folder / 'own.yaml'
-    section = {'model': model, 'max_tokens': 60, **settings}
-    path.write_text(yaml.safe_dump({'name': 'own', 'detector': section}))
-    return str(path)
 
 
 @pytest.mark.parametrize('name, model, outputs', PUBLISHED)
@@ -67,11 +59,11 @@ def test_a_model_that_is_to_be_trained_is_no_scorer_yet():
 )
 def test_without_labels_the_models_own_names_count(tmp_path, names, places):
     model = tiny_bert(tmp_path, names)
-    scorer = load_scorer('consistency', preset(tmp_path, model))
+    scorer = load_scorer('consistency', write_preset(tmp_path, model))
     [score] = scorer.score([EXAMPLE])
     findings = ('entailment', 'neutral', 'contradiction')
     labels = {f: i for f, i in zip(findings, places) if i is not None}
-    signature = load_scorer('consistency', preset(tmp_path, model, labels=labels))
+    signature = load_scorer('consistency', write_preset(tmp_path, model, labels=labels))
     assert score.parts == signature.score([EXAMPLE])[0].parts
     assert sum(score.parts.values()) == pytest.approx(1)
 
@@ -89,7 +81,7 @@ def test_without_labels_the_models_own_names_count(tmp_path, names, places):
 def test_a_label_order_is_never_guessed(tmp_path, names, labels, says):
     model = tiny_bert(tmp_path, names)
     settings = {} if labels is None else {'labels': labels}
-    scorer = load_scorer('consistency', preset(tmp_path, model, **settings))
+    scorer = load_scorer('consistency', write_preset(tmp_path, model, **settings))
     with pytest.raises(ConfigError, match=says):
         scorer.score([EXAMPLE])
 
@@ -97,6 +89,6 @@ def test_a_label_order_is_never_guessed(tmp_path, names, labels, says):
 def test_a_model_without_a_classifier_gets_no_random_one(tmp_path):
     model = tiny_bert(tmp_path)
     labels = {'entailment': 0, 'contradiction': 1}
-    scorer = load_scorer('consistency', preset(tmp_path, model, labels=labels))
+    scorer = load_scorer('consistency', write_preset(tmp_path, model, labels=labels))
     with pytest.raises(ConfigError, match='not a sequence classifier but a BertModel'):
         scorer.score([EXAMPLE])

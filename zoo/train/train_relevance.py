@@ -152,19 +152,15 @@ def load_model(folder: str) -> Any:
         hidden_dropout_prob=0.1,
         attention_probs_dropout_prob=0.1,
     )
-    _keep_outputs(model, folder)
-    model.config.id2label = dict(enumerate(OUTPUTS))
-    model.config.label2id = {name: n for n, name in enumerate(OUTPUTS)}
-    return model
-
-
-def _keep_outputs(model: Any, folder: str) -> None:
-    """Outputs that a model with fewer of them has stay as they are."""
     old = Classifier.from_pretrained(folder)
     if tuple(old.config.id2label.values()) == OUTPUTS[: old.config.num_labels]:
+        # Outputs that a model with fewer of them has stay as they are.
         with torch.no_grad():
             for name, weight in old.classifier.named_parameters():
                 getattr(model.classifier, name)[: len(weight)] = weight
+    model.config.id2label = dict(enumerate(OUTPUTS))
+    model.config.label2id = {name: n for n, name in enumerate(OUTPUTS)}
+    return model
 
 
 def train(args: argparse.Namespace) -> None:

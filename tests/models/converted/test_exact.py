@@ -17,17 +17,14 @@ PAIRS = [(record['knowledge'], record['response']) for record in sample()[:12]]
 # One token, and more than can be read at once.
 PAIRS += [('a', 'b'), (LONG, 'Bees live in wax.'), ('Bees', LONG), ('', '')]
 QUESTIONS = [('what is it about?', text) for pair in PAIRS[-9:] for text in pair]
-SPANS = [(text.split()[-1], text) for _, text in PAIRS[:4]] + [
-    ('a', 'a'),
-    ('wax', LONG),
-]
+SPANS = [(text.split()[-1], text) for _, text in PAIRS[:4]]
+SPANS += [('a', 'a'), ('wax', LONG)]
 
 
 def load(kind, section, monkeypatch, cores, preset='mini', **options):
     monkeypatch.setenv('OMP_NUM_THREADS', str(cores))
     config = load_preset(preset).model(section)
-    settings = {k: v for k, v in config.settings.items() if k not in ('with', 'share')}
-    return kind(ModelConfig(config.model), **{**settings, **options})
+    return kind(ModelConfig(config.model), **{**config.settings, **options})
 
 
 @pytest.mark.slow

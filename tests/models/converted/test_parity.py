@@ -57,16 +57,26 @@ def mpnet_words():
     )
 
 
-@pytest.mark.parametrize('kind', ['bert', 'mpnet'])
-def test_a_classifier_gives_the_same_probabilities(tmp_path, kind):
-    plain, folder = tmp_path / 'plain', tmp_path / 'converted'
-    if kind == 'bert':
-        tiny_pair_model(plain, BertForSequenceClassification, num_labels=3)
-    else:
+def both(place, kind, **options):
+    """The folders of a model for transformers and, converted, for CTranslate2."""
+    plain, folder = place / 'plain', place / 'converted'
+    if kind == 'mpnet':
         words = mpnet_words()
         mpnet(len(words)).save_pretrained(plain)
         words.save_pretrained(plain)
-    write_converted(str(plain), folder, in_int8=False)
+    elif kind == 't5':
+        tiny_t5(plain)
+    elif kind == 'reader':
+        tiny_pair_model(plain, BertForQuestionAnswering)
+    else:
+        tiny_pair_model(plain, BertForSequenceClassification, num_labels=3)
+    write_converted(str(plain), folder, **options)
+    return plain, folder
+
+
+@pytest.mark.parametrize('kind', ['bert', 'mpnet'])
+def test_a_classifier_gives_the_same_probabilities(tmp_path, kind):
+    plain, folder = both(tmp_path, kind, in_int8=False)
     original, expected = classes(plain)
     other, converted = classes(folder, compute_type='float32')
     assert (original.engine, other.engine) == (
@@ -78,9 +88,7 @@ def test_a_classifier_gives_the_same_probabilities(tmp_path, kind):
 
 
 def test_a_question_answerer_gives_the_same_answers(tmp_path):
-    plain, folder = tmp_path / 'plain', tmp_path / 'converted'
-    tiny_pair_model(plain, BertForQuestionAnswering)
-    write_converted(str(plain), folder, in_int8=False)
+    plain, folder = both(tmp_path, 'reader', in_int8=False)
     questions = [('what has five eyes?', first) for first, _ in PAIRS]
     original, other = (
         SpanQuestionAnswerer(
@@ -139,12 +147,7 @@ def test_an_encoder_without_its_output_layer_is_told_apart(tmp_path, monkeypatch
 
 @pytest.mark.parametrize('architecture', [ENCODER, SEQ2SEQ])
 def test_a_model_of_another_kind_is_refused(tmp_path, architecture):
-    plain, folder = tmp_path / 'plain', tmp_path / 'converted'
-    if architecture == ENCODER:
-        tiny_t5(plain)
-    else:
-        tiny_pair_model(plain, BertForSequenceClassification, num_labels=3)
-    write_converted(str(plain), folder)
+    _, folder = both(tmp_path, 't5' if architecture == ENCODER else 'bert')
     with pytest.raises(ModelError, match=r'model.bin: .* where an encoder'):
         read_model(folder, architecture)
 
@@ -180,29 +183,16 @@ def test_int8_folders_are_converted_on_the_way(tmp_path):
     ],
 )
 def test_a_converted_model_is_given_back_to_transformers(tmp_path, kind, auto_class):
-    plain, folder = tmp_path / 'plain', tmp_path / 'converted'
-    if kind == 'mpnet':
-        words = mpnet_words()
-        mpnet(len(words)).save_pretrained(plain)
-        words.save_pretrained(plain)
-    elif kind == 't5':
-        plain.mkdir()
-        tiny_t5(plain)
-    else:
-        reader = kind == 'reader'
-        made = BertForQuestionAnswering if reader else BertForSequenceClassification
-        tiny_pair_model(plain, made)
-    write_converted(str(plain), folder, in_int8=False)
+    plain, folder = both(tmp_path, kind, in_int8=False)
     original, other = (load_model(str(place), auto_class) for place in (plain, folder))
     expected = original.state_dict()
     assert other.state_dict().keys() == expected.keys()
     for name, tensor in other.state_dict().items():
         assert torch.equal(tensor, expected[name]), name
     tokens = load_tokenizer(str(folder))(*PAIRS[0], return_tensors='pt')
-    decoder_inputs = (
-        {'decoder_input_ids': tokens['input_ids'][:, :3]} if kind == 't5' else {}
-    )
+    if kind == 't5':
+        tokens['decoder_input_ids'] = tokens['input_ids'][:, :3]
     tokens.pop('token_type_ids', None)
     with torch.no_grad():
-        first, two = (model(**tokens, **decoder_inputs) for model in (original, other))
+        first, two = (model(**tokens) for model in (original, other))
     assert torch.allclose(first[0], two[0], atol=1e-5)

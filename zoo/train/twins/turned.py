@@ -193,33 +193,26 @@ def comparison_twin(text: str, rng: random.Random) -> Twin | None:
         return None
     how, opposite = match['how'].lower(), COMPARED[match['how'].lower()]
     first, second, be = match['one'], match['other'], match['be']
-    right = rng.choice(
-        [
-            f'{second} {be} {match["much"]}{opposite} than {first}.',
-            f'{first} {be} not as {_base(opposite)} as {second}.'
-            if _base(opposite)
-            else f'compared with {second}, {first} {be} {how}.',
-        ]
-    )
+    much, base = match['much'], BASES.get(opposite)
+    other = f'compared with {second}, {first} {be} {how}.'
+    if base:
+        other = f'{first} {be} not as {base} as {second}.'
+    right = rng.choice([f'{second} {be} {much}{opposite} than {first}.', other])
     wrong = rng.choice(
         [
-            f'{second} {be} {match["much"]}{how} than {first}.',
-            f'{first} {be} {match["much"]}{opposite} than {second}.',
+            f'{second} {be} {much}{how} than {first}.',
+            f'{first} {be} {much}{opposite} than {second}.',
         ]
     )
     return Twin('comparison', right, wrong, CONTRADICTED)
 
 
-_BASES = {
+BASES = {
     'smaller': 'small', 'lower': 'low', 'shorter': 'short', 'younger': 'young',
     'slower': 'slow', 'weaker': 'weak', 'colder': 'cold', 'larger': 'large',
     'older': 'old', 'higher': 'high', 'longer': 'long', 'faster': 'fast',
     'cheaper': 'cheap', 'poorer': 'poor', 'lighter': 'light', 'narrower': 'narrow',
 }  # fmt: skip
-
-
-def _base(form: str) -> str:
-    return _BASES.get(form, '')
 
 
 def turned_twins(doc: 'Doc', rng: random.Random) -> list[Twin]:

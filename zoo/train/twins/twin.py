@@ -76,8 +76,11 @@ def end_sentence(text: str) -> str:
     return text if text.endswith(('.', '!', '?')) else f'{text}.'
 
 
-BEFORE = (
-    """
+def _remarks(text: str) -> list[str]:
+    return text.strip().replace('\n', '|').split('|')
+
+
+BEFORE = _remarks("""
 oh i love that!|i'm so bad at it, haha.|yum, my favourite!|wow, really interesting.
 my sister is a big fan.|that reminds me of my childhood.|good question!|haha, same here.
 i've always been curious about it.|sorry, i'm new to this.|i used to have one.
@@ -89,20 +92,13 @@ let me think.|honestly, it's not really my thing.|we watched it together last we
 i'm a bit jealous now!|you should give it a go.|i once met somebody who knew it all.
 it always makes me happy.|hmm, i'm not sure i would dare.|i'd love to go there one day.
 that's my favourite topic.|i have fond memories of it.|sounds like a lovely day!
-""".replace('\n', '|')
-    .strip('|')
-    .split('|')
-)
-AFTER = (
-    """
+""")
+AFTER = _remarks("""
 do you like it too?|isn't that cool?|what do you think?|i find that fascinating.
 have you ever tried it?|i wish i had known that before.|pretty amazing, right?
 i hope that helps!|so relaxing.|let me know how it goes.|makes me want to try it again.
 have you been there?|i love that.|i learned that just recently.|who would have thought!
-""".replace('\n', '|')
-    .strip('|')
-    .split('|')
-)
+""")
 
 
 FILE_SHARE = 0.4  # the share of this file's where there is other small talk
