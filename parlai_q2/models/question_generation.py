@@ -88,24 +88,26 @@ class Seq2SeqQuestionGenerator(Backend):
                 f'({num_beams}).'
             )
         super().__init__(config, **shared)
-        self.decoding = decoding
-        beam = decoding == QuestionDecoding.BEAM
-        self.num_beams = num_beams if beam else 1
-        self.num_questions = num_questions if beam else 1
-        self.no_repeat_ngram_size = no_repeat_ngram_size if beam else 0
-        self.max_new_tokens, self.max_prompt_tokens = max_new_tokens, max_prompt_tokens
+        self.decoding, self.max_prompt_tokens = decoding, max_prompt_tokens
+        self.search = SearchSettings(1, 1, max_new_tokens)
+        if decoding == QuestionDecoding.BEAM:
+            self.search = SearchSettings(
+                num_beams, num_questions, max_new_tokens, no_repeat_ngram_size
+            )
 
     @property
     def settings(self) -> JsonObject:
-        is_beam = self.decoding == QuestionDecoding.BEAM
+        is_beam, search = self.decoding == QuestionDecoding.BEAM, self.search
         details = {
-            'qg_no_repeat_ngram': self.no_repeat_ngram_size if is_beam else None,
-            'qg_new_tokens': self.max_new_tokens,
+            'qg_no_repeat_ngram': search.no_repeat_ngram_size if is_beam else None,
+            'qg_new_tokens': search.max_new_tokens,
             'qg_prompt_tokens': self.max_prompt_tokens,
         }
         return {
             'qg': self.identity(),
-            'qg_decoding': f'{self.decoding}{self.num_beams}x{self.num_questions}',
+            'qg_decoding': (
+                f'{self.decoding}{search.num_beams}x{search.num_return_sequences}'
+            ),
             'qg_engine': self.engine,
             **unusual(details, USUAL),
         }
@@ -139,13 +141,7 @@ class Seq2SeqQuestionGenerator(Backend):
 
     def _generate(self, pairs: list[tuple[str, str]]) -> list[list[str]]:
         prompts = [question_prompt(answer, context) for answer, context in pairs]
-        search = SearchSettings(
-            self.num_beams,
-            self.num_questions,
-            self.max_new_tokens,
-            self.no_repeat_ngram_size,
-        )
-        questions = self._loaded().write(prompts, search, self.max_prompt_tokens)
+        questions = self._loaded().write(prompts, self.search, self.max_prompt_tokens)
         if questions is None:
             raise not_finite(self.config.model)
         return [

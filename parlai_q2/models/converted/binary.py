@@ -218,7 +218,7 @@ def _sound(array: np.ndarray) -> bool:
 
 
 def _check_stack(model: Model, stack: str) -> None:
-    layers = _layers(model, stack)
+    layers = count_layers(model, stack)
     inner = 'embeddings' if stack == 'decoder' else 'embeddings_0'
     width = _shape(model, f'{stack}/{inner}/weight')[1]
     for place in ('embeddings_1/weight', 'position_encodings/encodings'):
@@ -241,7 +241,7 @@ def _check_stack(model: Model, stack: str) -> None:
         _fits(model, 'pooler_dense/weight', width, width)
 
 
-def _layers(model: Model, stack: str) -> int:
+def count_layers(model: Model, stack: str) -> int:
     """The number of a stack's layers, which all have the same parts."""
     parts: dict[int, set[str]] = {}
     for name in (*model.arrays, *model.aliases):

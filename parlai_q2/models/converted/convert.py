@@ -18,7 +18,7 @@ import numpy as np
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.converted import binary
-from parlai_q2.models.converted.binary import ENCODER, Model, check
+from parlai_q2.models.converted.binary import ENCODER, Model, check, count_layers
 from parlai_q2.models.converted.folder import (
     CONFIG,
     HEAD,
@@ -187,20 +187,13 @@ def _read_state(model: Model, weights: Weights) -> dict[str, np.ndarray]:
     return state
 
 
-def _count_layers(model: Model, stack: str) -> int:
-    count = 0
-    while f'{stack}/layer_{count}/ffn/linear_0/weight' in model:
-        count += 1
-    return count
-
-
 def _encoder_state(
     converted: Converted, architecture: str
 ) -> tuple['PretrainedConfig', dict[str, np.ndarray]]:
     import transformers
 
     model, saved = converted.model, converted.config
-    layers = _count_layers(model, 'encoder')
+    layers = count_layers(model, 'encoder')
     words = model['encoder/embeddings_0/weight']
     second = model['encoder/embeddings_1/weight']
     settings: dict[str, Any] = {
@@ -242,7 +235,7 @@ def _t5_state(converted: Converted) -> tuple['PretrainedConfig', dict[str, np.nd
     import transformers
 
     model, saved = converted.model, converted.config
-    layers = {stack: _count_layers(model, stack) for stack in ('encoder', 'decoder')}
+    layers = {stack: count_layers(model, stack) for stack in ('encoder', 'decoder')}
     is_gated = 'encoder/layer_0/ffn/linear_0_noact/weight' in model
     state = _read_state(model, t5_weights(layers, is_gated))
     words = _to_float(model, 'encoder/embeddings_0/weight')
