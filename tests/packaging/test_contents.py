@@ -1,10 +1,14 @@
 """What the wheel holds and asks for, and what the requirement files pin."""
 
 import re
+import runpy
 import sys
 import zipfile
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -22,6 +26,7 @@ SHIPPED = ('parlai_q2', *FOLDERS)
 REQUIREMENTS = ROOT / 'requirements'
 # ParlAI's own, which ship.
 PARLAI = '../parlai_q2/parlai/requirements.txt'
+FILES = ('build.txt', 'lock.txt', PARLAI, 'test.txt', 'dev.txt')
 
 # Where a package is imported by another name than it is installed by.
 INSTALLED_AS = {
@@ -47,16 +52,23 @@ def sources() -> list[Path]:
     return modules
 
 
-def pins(name: str) -> dict[str, str]:
-    """The requirements of a file that hold for this Python, with their versions."""
-    versions = {}
-    for line in (REQUIREMENTS / name).read_text().splitlines():
-        if re.match(r'\w', line):
-            requirement = Requirement(line.rstrip(' \\'))
-            if not requirement.marker or requirement.marker.evaluate():
-                version = str(requirement.specifier).removeprefix('==')
-                versions[canonicalize_name(requirement.name)] = version
-    return versions
+def requirements(*names: str) -> Iterator[Requirement]:
+    """The lines of requirement files."""
+    for name in names:
+        for line in (REQUIREMENTS / name).read_text().splitlines():
+            if re.match(r'\w', line):
+                yield Requirement(line.rstrip(' \\'))
+
+
+def pins(*names: str, every: bool = False) -> dict[str, set[str]]:
+    """The versions of packages that files pin, for this Python or every one."""
+    versions: dict[str, set[str]] = {}
+    for pin in requirements(*names):
+        if every or not pin.marker or pin.marker.evaluate():
+            version = str(pin.specifier).removeprefix('==')
+            versions.setdefault(canonicalize_name(pin.name), set()).add(version)
+    torch = re.search(r'TORCH \?= torch==(\S+)', (ROOT / 'Makefile').read_text())
+    return {**versions, 'torch': {torch[1]}}
 
 
 @pytest.mark.slow
@@ -90,9 +102,7 @@ def test_the_wheel_asks_for_whatever_the_sources_import(wheel):
     assert {n: p for n, p in needed.items() if n not in provided | required} == {}
 
 
-@pytest.mark.parametrize(
-    'name', ['build.txt', 'lock.txt', PARLAI, 'test.txt', 'dev.txt']
-)
+@pytest.mark.parametrize('name', FILES)
 def test_every_requirement_is_exact_and_has_its_hashes(name):
     text = (REQUIREMENTS / name).read_text()
     lines = [line for line in text.splitlines() if not line.startswith('#')]
@@ -102,19 +112,35 @@ def test_every_requirement_is_exact_and_has_its_hashes(name):
             assert re.match(r' +--hash=sha256:[0-9a-f]{64}', after), line
 
 
+def check(need: Requirement, pinned: dict[str, set[str]], asker: str) -> None:
+    """What is asked for allows what is pinned."""
+    versions = pinned.get(canonicalize_name(need.name))
+    assert versions, f'{asker} needs {need}, which is not pinned'
+    for version in versions:
+        assert need.specifier.contains(version, prereleases=True), f'{asker}: {need}'
+
+
 def test_the_lock_is_closed_but_for_what_parlai_asks_for_in_vain():
-    lock = {**pins('lock.txt'), **pins(PARLAI)}
-    pinned = {**lock, **pins('test.txt'), **pins('build.txt'), 'torch': '2.13.0'}
-    for name in (*lock, *pins('test.txt')):
-        if name == 'parlai':
-            continue
+    pinned = pins(*(name for name in FILES if name != 'dev.txt'))
+    locked = pins('lock.txt', PARLAI, 'test.txt').keys() - {'parlai', 'torch'}
+    for name in sorted(locked):
         try:
             needed = [Requirement(line) for line in requires(name) or []]
         except PackageNotFoundError:
             pytest.skip(f'{name} is not installed: this is not the locked environment')
         for need in needed:
-            if need.marker and not need.marker.evaluate({'extra': ''}):
-                continue
-            version = pinned.get(canonicalize_name(need.name))
-            assert version, f'{name} needs {need}'
-            assert need.specifier.contains(version, prereleases=True), f'{name}: {need}'
+            if not need.marker or need.marker.evaluate({'extra': ''}):
+                check(need, pinned, name)
+
+
+def test_what_setup_asks_for_allows_what_is_pinned(monkeypatch):
+    declared: dict[str, Any] = {}
+    monkeypatch.setattr('setuptools.setup', declared.update)
+    monkeypatch.chdir(ROOT)
+    runpy.run_path('setup.py', run_name='__main__')
+    # Hundreds of megabytes, which the tests, on CPUs, do not need.
+    del declared['extras_require']['cuda']
+    asked = chain(declared['install_requires'], *declared['extras_require'].values())
+    pinned = pins(*FILES, every=True)
+    for line in asked:
+        check(Requirement(line), pinned, 'setup.py')
