@@ -55,11 +55,9 @@ def outcome(candidate: Mapping[str, Any]) -> str:
 
 def qa_pools(rows: Iterable[Mapping[str, Any]], seed: int = 0) -> list[Labelled]:
     """
-    Pools of three replies to questions on passages: the answer as a fragment, as a
-    sentence of the passage or after yes or no; another fragment or sentence; a decline,
-    which is best where there is no answer.
-
-    :param rows: ``q``, ``c`` (the passage), ``s`` (where the answer begins) and ``a``.
+    Pools of three replies to questions ``q`` on passages ``c`` with answers ``a``: the
+    answer as a fragment, as a sentence or after yes or no; another fragment or
+    sentence; a decline, which is best where there is no answer.
     """
     draw = random.Random(seed)
     pools: list[Labelled] = [

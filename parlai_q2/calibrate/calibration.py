@@ -83,13 +83,9 @@ def read_label(record: Record, file: str) -> bool | None:
 
 class Calibrated(NamedTuple):
     """
-    What was fitted to N labelled pairs, and what it was fitted to.
-
-    :param written: JSON-safe values: ``calibration``, which scoring reads, the
-        threshold's interval, and metrics of the pairs when held out and before.
-    :param consistent: whether people found each pair consistent, [N].
-    :param before: the scorer's values as they were, [N], and ``held_out`` those that
-        fits without the pair's passage give.
+    What was fitted to N labelled pairs: JSON-safe values, with the ``calibration`` that
+    scoring reads; the labels [N]; and the values [N] as they were, and as fits without
+    the pair's passage give them.
     """
 
     written: JsonObject

@@ -137,11 +137,8 @@ class Fit(NamedTuple):
 
 class FittedScores(NamedTuple):
     """
-    What was fitted.
-
-    :param weights: weights and intercept under a prior of 0.5; None keeps the scorer's.
-    :param shift: the shift of the log-odds; None where values are no probabilities.
-    :param threshold: the threshold for the shifted values, in [0, 1].
+    Weights under a prior of 0.5 (None: the scorer's), the shift of log-odds (None where
+    values are no probabilities), and the threshold of shifted values.
     """
 
     weights: Fit | None

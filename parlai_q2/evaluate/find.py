@@ -87,12 +87,9 @@ def read_set(
 
 def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
     """
-    Read a set from a JSON lines, csv, tsv or Parquet file.
-
-    :param path: records of ``knowledge`` and ``response`` with a ``label``
-        (:func:`~parlai_q2.text.class_map.read_finding`) or a ``human_score``, or both;
-        and ``corpus``, ``system`` and ``dialogue`` where they are known.
-    :raises InputError: when the file cannot be read, or a record is not of this form.
+    Read a file of records of ``knowledge`` and ``response`` with a ``label``
+    (:func:`~parlai_q2.text.class_map.read_finding`) or a ``human_score``, and perhaps
+    ``corpus``, ``system`` and ``dialogue``. An InputError for any other.
     """
     responses = []
     for record, example in read_valid(path, names):

@@ -35,13 +35,7 @@ CLASS_METRICS = (
 def class_metrics(
     weights: 'np.ndarray', truth: 'np.ndarray', called: 'np.ndarray'
 ) -> 'np.ndarray':
-    """
-    Precision, recall and F1 of one class, (3, R); 0 where there is nothing to divide
-    by.
-
-    :param weights: (R, n), how often each response counts.
-    :param truth: n booleans of the annotators, and ``called`` those of the scorer.
-    """
+    """Precision, recall and F1, (3, R), by weights (R, n) and n booleans each."""
     import numpy as np
 
     right, actual, predicted = (weights @ c for c in (truth & called, truth, called))
@@ -53,10 +47,9 @@ def threshold_metrics(
     weights: 'np.ndarray', scores: 'np.ndarray', consistent: 'np.ndarray', at: float
 ) -> 'np.ndarray':
     """
-    Make :data:`CLASS_METRICS`, (R, 7), of R resamples with weights (R, n). Those of a
-    class are NaN in a resample without annotated responses of that class.
-
-    :param scores: n scores; one of at most ``at`` is inconsistent.
+    The :data:`CLASS_METRICS`, (R, 7), of R resamples with weights (R, n); NaN of a
+    class that a resample has no responses of. A score of at most ``at`` is
+    inconsistent.
     """
     import numpy as np
 
@@ -174,12 +167,9 @@ def response_level(
     reference: Measure | None = None,
 ) -> Metrics:
     """
-    Compute one scorer's metrics over the responses of the two classes that it has
+    A scorer's metrics over the responses of the two classes that it has scored; with a
+    ``reference``, how much better they are, on the same resamples of what both have
     scored.
-
-    :param responses: responses of any class; generic ones are left out.
-    :param reference: another scorer. With it, the metrics are how much better the first
-        one is, on the same resamples of the responses that both have scored.
     """
     scored = measure.select_scored([r for r in responses if r.label in BINARY])
     if reference is not None:
@@ -223,13 +213,8 @@ def three_way(
 ) -> Metrics | None:
     """
     How well a scorer tells BEGIN's three classes apart (Dziri et al. 2022, Table 2), by
-    the names of :data:`MACRO`.
-
-    :param by_nli: take the classes as the paper does for NLI models: the likeliest one,
-        where neutral means generic. Otherwise a response is generic if the scorer calls
-        it generic or not verifiable.
-    :return: None for a scorer of two classes or, with ``by_nli``, without
-        probabilities.
+    the names of :data:`MACRO`. With ``by_nli`` the likeliest class counts, and neutral
+    means generic. None for a scorer of two classes or, then, without probabilities.
     """
     scored = [r for r in measure.select_scored(responses) if r.label in CLASSES]
     called = [measure.score(r) for r in scored]

@@ -29,11 +29,9 @@ HALLUCINATION, HISTORY = 'hallucination', 'history'
 
 def is_wrong(response: AnnotatedResponse) -> bool | None:
     """
-    Whether a response should not be chosen.
-
-    :return: whether most annotators say that it makes something up, where they were
-        asked (Santhanam et al. 2021); otherwise whether it is inconsistent, so that
-        chit-chat is not wrong. None where nobody said.
+    Whether a response should not be chosen: by most annotators because it makes
+    something up (Santhanam et al. 2021), else if it is inconsistent. None where nobody
+    said.
     """
     if HALLUCINATION in response.extra:
         verdict = response.extra[HALLUCINATION]

@@ -36,11 +36,8 @@ KILLED = (
 
 def evaluate_in_processes(opt: Opt) -> Report:
     """
-    Evaluate in ``--distributed-world-size`` processes; if one fails, the others end.
-
-    :raises ConfigError: when the number of processes is missing or below 1, or the data
-        are for training.
-    :raises WorkerError: when a process fails or is killed.
+    Evaluate in ``--distributed-world-size`` processes; if one fails, the others end. A
+    ConfigError for a wrong number or training data, a WorkerError if one fails.
     """
     size = opt['distributed_world_size']
     if not size or size < 1:

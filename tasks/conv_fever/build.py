@@ -51,11 +51,8 @@ TOLERANCE = 0.05
 
 def build(opt: Opt, fold: str, seed: int = SEED) -> Path:
     """
-    Make sure that a fold is built, with this seed, and return its file.
-
-    :param fold: one of :data:`~parlai_q2.tasks.wizard_of_wikipedia.reader.FOLDS`.
-    :raises TaskDataError: when Wizard of Wikipedia cannot be fetched or is broken, or
-        the folder cannot be written.
+    The file of a fold with this seed, built if need be; a TaskDataError when Wizard of
+    Wikipedia cannot be had or the folder not be written.
     """
     folder = Path(opt['datapath']) / 'conv_fever'
     outfile = folder / f'{fold}.jsonl'
@@ -96,10 +93,8 @@ def is_built(outfile: Path, seed: int, source: Path) -> bool:
 def build_fold(source: Path, outfile: Path, seed: int) -> JsonObject:
     """
     Build a fold from a file of Wizard of Wikipedia, or go on with a build that was
-    stopped, and return its record: what determines the examples, and the counts.
-
-    :raises RecordError: when the source is broken.
-    :raises InputError: when the file cannot be written.
+    stopped; return its record. A RecordError for a broken source, an InputError when
+    the file cannot be written.
     """
     run = {
         'version': VERSION,

@@ -72,13 +72,13 @@ class ConvFeverExample:
 
 class ExampleFile:
     """
-    Examples of a file that the task built, by place.
+    Examples of a file that the task built, by place; a RecordError for a line that is
+    none.
 
     :param perturbations: to show, and ``perturbed``, the changed texts; empty for all.
         Consistent examples have none, and are shown if ``perturbations`` names them.
     :param context: whether the context is shown. Otherwise an example whose context was
         perturbed is left out, since from knowledge and response it looks consistent.
-    :raises RecordError: when a line is not an example.
     """
 
     def __init__(
