@@ -84,15 +84,8 @@ def main() -> None:
     head = '"""The version of parlai_q2, defined only here."""'
     text = f'{head}\n\n__version__ = {version!r}\n'
     (ROOT / VERSION).write_text(text, encoding='utf-8')
-    run(
-        'git',
-        'commit',
-        '--quiet',
-        '-m',
-        f'Release {version}',
-        str(VERSION),
-        str(CHANGELOG),
-    )
+    paths = str(VERSION), str(CHANGELOG)
+    run('git', 'commit', '--quiet', '-m', f'Release {version}', *paths)
     files = [
         f'dist/parlai_q2-{version}{end}' for end in ('-py3-none-any.whl', '.tar.gz')
     ]

@@ -7,7 +7,7 @@ candidate scores than the first.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from parlai_q2.figures.style import BLACK, BLUE, CLASS_COLOURS, VERMILION
 from parlai_q2.intervals import Interval
@@ -72,17 +72,12 @@ def _steps(
             share = np.full(len(values), 1 / len(values))
             colour = CLASS_COLOURS[name]
             clipped, bins = np.minimum(values, edges[-1]), edges.tolist()
-            axes.hist(
-                clipped, bins, weights=share, histtype='stepfilled', color=colour + '30'
+            looks: tuple[dict[str, Any], ...] = (
+                {'histtype': 'stepfilled', 'color': colour + '30'},
+                {'histtype': 'step', 'color': colour, 'linewidth': 1.1},
             )
-            axes.hist(
-                clipped,
-                bins,
-                weights=share,
-                histtype='step',
-                color=colour,
-                linewidth=1.1,
-            )
+            for look in looks:
+                axes.hist(clipped, bins, weights=share, **look)
 
 
 def draw_differences(axes: 'Axes', differences: Sequence[float], title: str) -> None:
