@@ -11,9 +11,9 @@ In a logistic regression, no weight is negative, since every feature of ``ground
 speaks for a response; a ridge shrinks all but the intercept.
 """
 
-import dataclasses
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, minimize
@@ -75,7 +75,7 @@ def read_target(text: str) -> Target:
     return Target(kind, share)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Pairs:
     """
     N labelled pairs: their scores, whether people found each consistent, and passages.
@@ -90,12 +90,9 @@ class Pairs:
 
     def only(self, chosen: np.ndarray) -> 'Pairs':
         """The pairs that a mask chooses."""
-
-        def part(values: Any) -> Any:
-            return None if values is None else values[chosen]
-
-        fields = dataclasses.fields(self)
-        return Pairs(*(part(getattr(self, field.name)) for field in fields))
+        features = None if self.features is None else self.features[chosen]
+        rest = self.values[chosen], self.consistent[chosen], self.passages[chosen]
+        return Pairs(*rest, features)
 
 
 def make_pairs(

@@ -296,9 +296,12 @@ class Drawn:
         with self.drawing('generators', 3.6) as figure:
             self._maps(figure, judgements, {'factual': 'F', 'hallucination': 'H %'})
         f1 = cells_table(self.evaluation)
-        for measure in self.evaluation.measures if f1 else ():
+        if f1 is None:
+            return
+        filled = {key for row in f1.rows for key, cell in row.items() if cell}
+        for measure in self.evaluation.measures:
             keys = {f'{measure.name} {c}': f'F1 {c}' for c in BINARY}
-            if f1 and keys.keys() <= _filled_columns(f1):
+            if keys.keys() <= filled:
                 name = re.sub(r'\W+', '_', measure.name)
                 with self.drawing(f'generators_{name}', 3.6) as figure:
                     self._maps(figure, f1, keys)
@@ -324,14 +327,6 @@ class Drawn:
                     decimals=0 if percent > 1 else 2,
                     top=MOST_MADE_UP if percent > 1 else 1.0,
                 )
-
-
-def _filled_columns(table: Table) -> set[str]:
-    """The keys of columns that have a cell."""
-    columns: set[str] = set()
-    for row in table.rows:
-        columns.update(key for key, cell in row.items() if cell)
-    return columns
 
 
 def _few(by_class: Mapping[str, Sequence[float]]) -> list[str]:

@@ -66,13 +66,6 @@ def threshold_metrics(
 MACRO = (*CLASSES, 'macro_precision', 'macro_recall', 'macro')
 
 
-def predicted_class(score: Score, threshold: float) -> str:
-    """The class, one of three, that a score predicts at a threshold."""
-    if score.label in UNVERIFIABLE:
-        return Label.GENERIC
-    return label_of(score.value, threshold)
-
-
 def nli_class(score: Score) -> str | None:
     """BEGIN's class of an NLI model's likeliest; None without probabilities."""
     if not has_findings(score):
@@ -224,7 +217,10 @@ def three_way(
     elif at is None or not any(s.label in UNVERIFIABLE for s in called):
         return None
     else:
-        classes = [predicted_class(s, at) for s in called]
+        classes = [
+            Label.GENERIC if s.label in UNVERIFIABLE else label_of(s.value, at)
+            for s in called
+        ]
     predicted = [c for c in classes if c is not None]
     if len(predicted) < len(scored) or not scored:
         return None

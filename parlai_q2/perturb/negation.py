@@ -132,7 +132,7 @@ def negation_sites(text: str) -> list[Site]:
     sites: list[Site] = []
     last_end = -1
     for sentence in sentences(text):
-        first = sentence.start + _first_letter(sentence.text)
+        first = sentence.end - len(sentence.text.lstrip(_OPENING))
         question = sentence.text.rstrip('"”’\') ').endswith('?')
         for match in _AUXILIARY.finditer(text, sentence.start, sentence.end):
             chained = last_end >= 0 and text[last_end : match.start()].isspace()
@@ -180,10 +180,6 @@ def _changed(site: Site, contracted: bool) -> str:
     if site.auxiliary[0].isupper():
         return changed[0].upper() + changed[1:]
     return changed
-
-
-def _first_letter(sentence: str) -> int:
-    return len(sentence) - len(sentence.lstrip(_OPENING))
 
 
 def is_auxiliary(before: str, word: str, after: str, question: bool) -> bool:

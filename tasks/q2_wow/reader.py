@@ -78,16 +78,9 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
     folder = build(datapath, list(files))
     responses = []
     for name, (system, label) in files.items():
-        responses += read_system_file(folder / name, system, label)
+        for _, row in read_rows(str(folder / name), (*CONTEXT, 'response')):
+            responses.append(_annotated(row, row['response'], system, label))
     return responses
-
-
-def read_system_file(path: Path, system: str, label: str) -> list[AnnotatedResponse]:
-    """One system's responses of one class; a RecordError for a broken row."""
-    return [
-        _annotated(row, row['response'], system, label)
-        for _, row in read_rows(str(path), (*CONTEXT, 'response'))
-    ]
 
 
 def read_cross_file(path: Path) -> list[AnnotatedResponse]:
