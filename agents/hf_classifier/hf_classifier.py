@@ -106,12 +106,6 @@ def at_most(form: PairInput, limit: int) -> PairInput:
     return dataclasses.replace(form, max_tokens=min(form.max_tokens, limit))
 
 
-def default_classes(config: ModelConfig) -> list[str]:
-    """A classifier's classes when ``--classes`` names none."""
-    generic = Finding.GENERIC in (config.settings.get('labels') or {})
-    return [*DEFAULT_CLASSES, *([str(Finding.GENERIC)] if generic else [])]
-
-
 class HfClassifierDictionaryAgent(HuggingFaceDictionaryAgent):
     """
     The dictionary of :class:`HfClassifierAgent`.
@@ -172,7 +166,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
             self._get_init_model(opt, shared)
             self.classifier = classifier_config(opt)
             self.pair_input = pair_input(self.classifier, opt.get('text_truncate'))
-            _settle_classes(opt, default_classes(self.classifier))
+            _settle_classes(opt, self.classifier)
             if opt.get('update_classifier_head_only'):
                 # ParlAI knows the head by another name, and would freeze it too.
                 raise ConfigError('HfClassifier has no --update-classifier-head-only.')
@@ -302,13 +296,16 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
             self.record_local_metric(name, values)
 
 
-def _settle_classes(opt: Opt, default: list[str]) -> None:
+def _settle_classes(opt: Opt, config: ModelConfig) -> None:
     """
     Write the classes into an ``opt``, first the one that ``--threshold`` is about;
     ParlAI moves it there only after it has numbered the classes.
     """
     if opt.get('classes_from_file'):
         return
+    default = list(DEFAULT_CLASSES)
+    if Finding.GENERIC in (config.settings.get('labels') or {}):
+        default.append(str(Finding.GENERIC))
     classes = list(opt.get('classes') or default)
     if len(set(classes)) != len(classes) or len(classes) < 2:
         raise ConfigError(

@@ -33,10 +33,6 @@ DRIVER = Path('/proc/driver/nvidia')
 
 def gpus() -> list[str]:
     """The GPUs that CTranslate2 or torch see, by name."""
-    return [f'cuda:{n}' for n in range(count_gpus())]
-
-
-def count_gpus() -> int:
     import ctranslate2
 
     count = ctranslate2.get_cuda_device_count()
@@ -49,7 +45,7 @@ def count_gpus() -> int:
         import torch
 
         count = torch.cuda.device_count()
-    return int(count)
+    return [f'cuda:{n}' for n in range(count)]
 
 
 def is_cpu(device: str) -> bool:
