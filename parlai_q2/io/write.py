@@ -81,6 +81,15 @@ def locate_summary(outfile: Path) -> Path:
     return Path(os.path.realpath(beside(Path(os.path.realpath(outfile)), META)))
 
 
+def read_summary(outfile: Path) -> JsonObject | None:
+    """The summary of an output that a run has finished; None without one."""
+    try:
+        summary = json.loads(locate_summary(outfile).read_text(encoding='utf-8'))
+    except (OSError, ValueError):
+        return None
+    return summary if isinstance(summary, dict) and outfile.is_file() else None
+
+
 class ResumableWriter:
     """
     Appends JSON lines to a part file, and renames it when the run is finished.

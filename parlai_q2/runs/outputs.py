@@ -5,7 +5,6 @@ this machine, where a stopped run resumes, and stored when complete.
 """
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,7 +26,14 @@ from parlai_q2.io.files import (
     read_state,
 )
 from parlai_q2.io.parquet import check_pyarrow, is_parquet
-from parlai_q2.io.write import ANOTHER, locate_summary, writable, write_text, writing
+from parlai_q2.io.write import (
+    ANOTHER,
+    locate_summary,
+    read_summary,
+    writable,
+    write_text,
+    writing,
+)
 from parlai_q2.json_values import JsonMapping, JsonObject, write_json
 
 STDOUT = ('-', '/dev/stdout')
@@ -98,11 +104,12 @@ class Outputs:
         unfinished = []
         for pair in self.files:
             identity = identify(pair.infile, signature, format, names)
-            summary = _read_finished(pair, identity)
-            if summary is None:
-                unfinished.append(pair)
-            else:
+            assert pair.outfile is not None
+            summary = read_summary(pair.outfile) or {}
+            if {name: summary.get(name) for name in identity} == identity:
                 self._enter(pair, summary)
+            else:
+                unfinished.append(pair)
         skipped = len(self.files) - len(unfinished)
         self.files = unfinished
         return skipped
@@ -249,14 +256,3 @@ def identify(
         **read_state(infile),
         **({'fields': dict(names)} if names else {}),
     }
-
-
-def _read_finished(pair: FilePair, identity: JsonMapping) -> JsonMapping | None:
-    """The summary of an output that an earlier run has finished; None if it has not."""
-    assert pair.outfile is not None
-    try:
-        summary = json.loads(locate_summary(pair.outfile).read_text(encoding='utf-8'))
-        is_same = {name: summary.get(name) for name in identity} == identity
-    except (OSError, ValueError, AttributeError):
-        return None
-    return summary if is_same and pair.outfile.is_file() else None

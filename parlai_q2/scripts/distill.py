@@ -31,7 +31,7 @@ from parlai_q2.cli.scorer_options import (
 from parlai_q2.filtering.conversation import LEFT_OUT
 from parlai_q2.filtering.judge import Fate
 from parlai_q2.io.formats import json_lines, open_text
-from parlai_q2.io.write import ResumableWriter, locate_summary
+from parlai_q2.io.write import ResumableWriter, read_summary
 from parlai_q2.json_values import JsonObject
 from parlai_q2.parlai.distillation import judge_replies, replies, reply_record
 from parlai_q2.parlai.filtered_files import (
@@ -129,7 +129,7 @@ def make_replies(
     ``data`` is the digest of the tasks.
     """
     run = {**describe_run(opt), 'data': data}
-    if same_run(path, run):
+    if read_summary(path) == run:
         logging.info(
             f'Reusing the replies in {path}, from the same data, model and options.'
         )
@@ -187,12 +187,3 @@ def file_state(value: object) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return (state.st_size, state.st_mtime_ns) if stat.S_ISREG(state.st_mode) else None
-
-
-def same_run(path: Path, run: JsonObject) -> bool:
-    """Whether a file of replies is complete and was made by the same run."""
-    try:
-        written = json.loads(locate_summary(path).read_text(encoding='utf-8'))
-        return path.is_file() and written == run
-    except (OSError, ValueError):
-        return False

@@ -1,7 +1,5 @@
 """What the commands say of their engine's options."""
 
-import importlib.util
-
 import pytest
 
 from parlai_q2.cli.commands import run_command
@@ -33,11 +31,8 @@ def test_an_option_that_does_not_work_says_what_does(
         run_command(command, *files, ROLE[command], 'precision', *option)
 
 
-def test_without_ray_the_extra_is_named(tmp_path, monkeypatch):
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, 'find_spec', lambda n, *p: None if n == 'ray' else find(n, *p)
-    )
+def test_without_ray_the_extra_is_named(tmp_path, without_package):
+    without_package('ray')
     infile = write_records(tmp_path / 'in.jsonl', ['x'])
     files = ['--infile', str(infile), '--outfile', str(tmp_path / 'out.jsonl')]
     with pytest.raises(MissingPackageError, match=r'pip install "parlai_q2\[ray\]"'):
