@@ -99,16 +99,16 @@ def numbers_in(fields: JsonMapping, name: str) -> dict[str, float]:
     return numbers
 
 
-def span_in(fields: JsonMapping, text: str = 'text', at: str = 'span') -> Span:
-    """A span: its text in one field, its offsets in another."""
-    offsets = fields.get(at)
+def span_in(fields: JsonMapping) -> Span:
+    """A span: its text in the field ``text``, its offsets in ``span``."""
+    offsets = fields.get('span')
     if (
         not isinstance(offsets, (list, tuple))
         or len(offsets) != 2
         or not all(type(offset) is int for offset in offsets)
     ):
-        raise InputError(f'{at!r} must be two whole numbers and is {offsets!r}')
-    return Span(text_in(fields, text), *offsets)
+        raise InputError(f"'span' must be two whole numbers and is {offsets!r}")
+    return Span(text_in(fields, 'text'), *offsets)
 
 
 def read_json(text: str) -> tuple[Any, tuple[str, ...]]:

@@ -49,9 +49,9 @@ RETRIEVED_TITLES = '__retrieved-docs-titles__'
 NOTHING_FOUND = ('__no_passages_used__', '__noretrieved-docs__')
 
 
-def find_knowledge(message: JsonMapping, delimiter: str | None = None) -> str | None:
+def find_knowledge(message: JsonMapping) -> str | None:
     """The knowledge of one turn as one text (:func:`find_passages`), or None."""
-    return joined(find_passages(message, delimiter)) or None
+    return joined(find_passages(message)) or None
 
 
 def find_passages(

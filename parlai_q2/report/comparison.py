@@ -269,7 +269,6 @@ def write_comparison(
     before: Sequence[Entry],
     after: Sequence[Entry],
     path: str | Path,
-    title: str = '',
     names: tuple[str, str] = ('before', 'after'),
 ) -> Path:
     """
@@ -297,10 +296,9 @@ def write_comparison(
     verdict = '' if not pairing.systems else NO_VERDICT
     if verdict and set(old_signatures) == set(new_signatures):
         verdict = describe_verdict(run_names, overview)
-    if not title and pairing.systems:
+    title = f'Two scorings of {count_noun(overview.count, "response")}'
+    if pairing.systems:
         title = f'Two systems on {count_noun(overview.count, "turn")}'
-    elif not title:
-        title = f'Two scorings of {count_noun(overview.count, "response")}'
     rows = _overview_rows(overview, pairing)
     _log_summary(summary, rows, verdict)
     words = ('First', 'Second') if pairing.systems else ('Before', 'After')
@@ -314,7 +312,7 @@ def write_comparison(
         'changes.html',
         ['page.css', 'changes.css'],
         SCRIPTS,
-        title=one_line(title),
+        title=title,
         summary=summary,
         verdict=verdict,
         overview=rows,

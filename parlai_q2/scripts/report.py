@@ -90,7 +90,7 @@ def run(opt: Options) -> Path:
             before, after = map(str, infiles)
             if infiles[0].name != infiles[1].name:
                 before, after = infiles[0].name, infiles[1].name
-            write_comparison(runs[0], runs[1], outfile, '', (before, after))
+            write_comparison(runs[0], runs[1], outfile, (before, after))
     counts = ' and '.join(count_noun(len(entries), 'response') for entries in runs)
     log.info(f'Wrote {outfile}: {counts}.')
     return outfile

@@ -3,6 +3,7 @@
 import pytest
 
 from parlai_q2.io.knowledge import find_knowledge, find_passages
+from parlai_q2.turns import joined
 
 IN_TEXT = '__knowledge__ K __endknowledge__'
 
@@ -38,12 +39,12 @@ def test_find_knowledge(message, expected):
     [
         ('passage\nquestion?', '\n', 'passage'),
         ('one\ntwo\nquestion?', '\n', 'one\ntwo'),
-        ('question?', '\n', None),
-        ('passage\nquestion?', None, None),
+        ('question?', '\n', ''),
+        ('passage\nquestion?', None, ''),
     ],
 )
 def test_a_passage_in_the_text_by_a_delimiter(text, delimiter, expected):
-    assert find_knowledge({'text': text}, delimiter) == expected
+    assert joined(find_passages({'text': text}, delimiter)) == expected
 
 
 @pytest.mark.parametrize(

@@ -264,7 +264,6 @@ def test_what_responses_say_is_never_part_of_the_page(tmp_path):
         [scored(**hostile, **hostile_fields, signature=HOSTILE)],
         [rescored(**hostile, **hostile_fields, signature=HOSTILE + '|a:b')],
         names=(HOSTILE, HOSTILE),
-        title=HOSTILE,
     )
     for mark in ('<script', '</script', '<!--'):
         assert page.count(mark) == plain.count(mark), mark

@@ -23,13 +23,7 @@ def page(tmp_path_factory):
     long = {'response': 'long \U0001f600 ' * 7000, 'fallback': True}
     before += [simple(41, 0.5, **long), simple(42, 0.4, response='مرحبا بالعالم')]
     after += [simple(41, 0.7, **long), simple(42, 0.6, response='مرحبا بالعالم')]
-    return written(
-        tmp_path_factory.mktemp('compare'),
-        before,
-        after,
-        title='Two <b>',
-        names=('a', 'b'),
-    )
+    return written(tmp_path_factory.mktemp('compare'), before, after, names=('a', 'b'))
 
 
 def test_other_labels_come_first_and_then_the_greatest_change(opened):
