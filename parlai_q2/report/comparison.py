@@ -15,13 +15,13 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from parlai_q2.errors import InputError
 from parlai_q2.intervals import mean_interval
 from parlai_q2.io.write import write_text
 from parlai_q2.json_values import JsonObject
-from parlai_q2.report.entries import Entry
+from parlai_q2.report.entries import Entry, join_pieces
 from parlai_q2.report.overview import distinct_signatures
 from parlai_q2.report.page import (
     TABLE_SCRIPTS,
@@ -95,11 +95,7 @@ def _pair_by(
 
 
 def _text_key(entry: Entry) -> tuple[str, str]:
-    return _join_pieces(entry['knowledge']), _join_pieces(entry['response'])
-
-
-def _join_pieces(pieces: Sequence[Sequence[Any]]) -> str:
-    return ''.join(piece[0] for piece in pieces)
+    return join_pieces(entry['knowledge']), join_pieces(entry['response'])
 
 
 def _turn_key(entry: Entry) -> tuple[Hashable, ...]:

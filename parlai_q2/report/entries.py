@@ -197,7 +197,10 @@ def score_entry(
         'label': one_line(score.label) if score else '',
         'fallback': score.fallback if score else False,
         'claims': [_claim(claim, passages) for claim in score.claims] if score else [],
-        'parts': _parts(score.parts) if score else {},
+        'parts': {
+            one_line(name): _number(value)
+            for name, value in sorted((score.parts if score else {}).items())
+        },
     }
 
 
@@ -254,10 +257,6 @@ def _unit(value: float) -> float:
     return round(value, 4)
 
 
-def _parts(values: Mapping[str, float]) -> dict[str, float | None]:
-    return {one_line(name): _number(value) for name, value in sorted(values.items())}
-
-
 def _claim(claim: Claim, passages: Sequence[Passage]) -> JsonObject:
     return {
         'text': visible(claim.span.text),
@@ -281,6 +280,11 @@ def _pieces(pieces: Sequence[TextPiece]) -> list[list[Any]]:
         [visible(p.text), p.status, list(p.claims)] if p.status else [visible(p.text)]
         for p in pieces
     ]
+
+
+def join_pieces(pieces: Sequence[Sequence[Any]]) -> str:
+    """The text of an entry's pieces."""
+    return ''.join(piece[0] for piece in pieces)
 
 
 def explain_place(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from parlai_q2.claims import Comparison, Label
 from parlai_q2.intervals import Interval, intervals, share_interval
 from parlai_q2.json_values import JsonMapping
-from parlai_q2.report.entries import Entry, first_and_chosen
+from parlai_q2.report.entries import Entry, first_and_chosen, join_pieces
 from parlai_q2.sweep import Sweep
 from parlai_q2.text.class_map import Finding, read_finding
 from parlai_q2.text.normalize import passage_key
@@ -106,15 +106,11 @@ def measure_agreement(entries: Sequence[Entry]) -> Agreement | None:
         accuracy = weights @ is_equal / weights.sum(axis=1)
         return np.stack([accuracy, sweep.areas(weights)[0]], axis=1)
 
-    passages = [passage_key(_knowledge(entry)) for entry in judged]
+    passages = [passage_key(join_pieces(entry['knowledge'])) for entry in judged]
     accuracy, auc = intervals(statistic, len(judged), groups=passages)
     assert accuracy is not None
     left_out = sum(map(bool, findings)) - len(judged)
     return Agreement(len(judged), left_out, accuracy, auc)
-
-
-def _knowledge(entry: Entry) -> str:
-    return ''.join(piece[0] for piece in entry['knowledge'])
 
 
 BINS = 10

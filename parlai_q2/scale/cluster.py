@@ -16,7 +16,6 @@ from typing import Any
 
 from parlai_q2.errors import ConfigError, WorkerError
 from parlai_q2.packages import import_package
-from parlai_q2.threads import LIMIT, read_threads
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +80,8 @@ def connect(
                 ) from e
             raise ConfigError(NO_CLUSTER.format(address, e)) from e
         try:
-            logger.debug('Logs of the actors: %s', log_folder(ray))
+            node = ray._private.worker._global_node
+            logger.debug('Logs of the actors: %s', node.get_logs_dir_path())
             yield ray
         finally:
             ray.shutdown()
@@ -116,11 +116,6 @@ def _check_answers(address: str) -> None:
         raise ConfigError(NO_CLUSTER.format(address, e)) from e
 
 
-def log_folder(ray: Any) -> str:
-    """Where the logs of a node's actors are; the same folder on each node."""
-    return str(ray._private.worker._global_node.get_logs_dir_path())
-
-
 def count_actors(ray: Any, cpus: float, gpus: float) -> int:
     """How many actors of so many CPUs and GPUs the cluster can hold now."""
     resources = ray.cluster_resources()
@@ -152,8 +147,3 @@ def find_dead_nodes(ray: Any) -> frozenset[str]:
 def is_cut_off(ray: Any) -> bool:
     """Whether the node through which this process speaks to the cluster is dead."""
     return ray.get_runtime_context().get_node_id() in find_dead_nodes(ray)
-
-
-def count_threads(cpus: float) -> int:
-    """How many threads an actor has; what the user set counts first."""
-    return read_threads(LIMIT) or max(1, int(cpus))

@@ -21,11 +21,11 @@ from parlai_q2.scale.actor import Actor, CallOutcome
 from parlai_q2.scale.cluster import (
     connect,
     count_actors,
-    count_threads,
     find_dead_nodes,
     is_cut_off,
     share_resources,
 )
+from parlai_q2.threads import LIMIT, read_threads
 
 logger = logging.getLogger(__name__)
 
@@ -350,7 +350,8 @@ class RayEngine:
         handle = actor.remote(
             self._ray.cloudpickle.dumps(self._job),
             'cuda' if self._resources.gpus else None,
-            count_threads(self._resources.cpus),
+            # What the user set counts first.
+            read_threads(LIMIT) or max(1, int(self._resources.cpus)),
         )
         self._members.append(Member(handle, handle.load.remote(), dead_nodes))
 

@@ -16,7 +16,7 @@ from parlai_q2.cli.scorer_options import (
     reranker_from_opt,
 )
 from parlai_q2.errors import ConfigError
-from parlai_q2.options import OptionParser, Options, add_switch
+from parlai_q2.options import OptionParser, Options, add_switch, split_names
 from parlai_q2.packages import check_package
 from parlai_q2.scorers.roles import NONE, Role
 
@@ -167,7 +167,7 @@ def app_from_opt(opt: Options) -> Any:
             f'Whoever reaches {opt["host"]} can use this server. Ask for a key: '
             f'export {API_KEY_VARIABLE}=...'
         )
-    names = [name.strip() for name in opt['allow_host'].split(',') if name.strip()]
+    names = split_names(opt['allow_host'])
     if is_private:
         names += ['localhost', '127.0.0.1', '[::1]']
     prompt = {'prompt': opt['knowledge_prompt']} if opt['knowledge_prompt'] else {}

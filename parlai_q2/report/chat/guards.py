@@ -144,8 +144,10 @@ def _check_origin(headers: Headers) -> None:
     if origin is None:
         return
     scheme, _, place = origin.partition('://')
+    name = urlsplit(f'//{place}').hostname or ''
     # The chat itself speaks http; a proxy before it, at a name of its own, may not.
-    allowed = ('http',) if _is_local(place) else ('http', 'https')
+    is_local = name == 'localhost' or _is_address(name)
+    allowed = ('http',) if is_local else ('http', 'https')
     if place != host or scheme not in allowed:
         raise RequestError(
             HTTPStatus.FORBIDDEN,
@@ -171,11 +173,6 @@ def _check_body(headers: Headers) -> None:
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             f'A request may have at most {MAX_REQUEST:,} bytes.',
         )
-
-
-def _is_local(place: str) -> bool:
-    name = urlsplit(f'//{place}').hostname or ''
-    return name == 'localhost' or _is_address(name)
 
 
 def _is_address(name: str | None) -> bool:
