@@ -10,9 +10,8 @@ import hashlib
 import lzma
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.intervals import Interval, mean_interval
@@ -26,7 +25,7 @@ CUTS = (1, 5, 10)
 HELD_OUT = 51
 # The names of fields in training files, and in BEGIN's.
 _SHORT_NAMES = {'h': 'history', 'message': 'history', 'k': 'knowledge'}
-_OPENERS: dict[str, Callable[..., Any]] = {'.gz': gzip.open, '.xz': lzma.open}
+_OPENERS: dict[str, Callable[..., TextIO]] = {'.gz': gzip.open, '.xz': lzma.open}
 
 
 class GoldTurn(NamedTuple):
@@ -101,8 +100,8 @@ def read_turns(path: Path) -> Iterator[GoldTurn]:
 def _open(path: Path) -> TextIO:
     if path.suffix not in _OPENERS:
         return open_text(path)
+    opener = _OPENERS[path.suffix]
     try:
-        stream = _OPENERS[path.suffix](path)
-        return TextIOWrapper(stream, 'utf-8', errors='surrogateescape')
+        return opener(path, 'rt', encoding='utf-8', errors='surrogateescape')
     except OSError as e:
         raise InputError(f'Cannot read {path}: {e.strerror}.') from e

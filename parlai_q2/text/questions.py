@@ -212,14 +212,7 @@ def wants_answer(text: str) -> bool:
 
 
 def is_yes_no_question(text: str) -> bool:
-    """
-    Whether a turn ends with a question that may be answered by yes or no.
-
-    >>> is_yes_no_question('Hello. Can I return it?'), is_yes_no_question('How long?')
-    (True, False)
-    >>> is_yes_no_question("And if I come at noon, isn't it closed?")
-    True
-    """
+    """Whether a turn ends with a question that may be answered by yes or no."""
     last = _last_sentence(text)
     clauses = last.split(', ') if last.endswith('?') else [last]
     for clause in clauses:
@@ -241,12 +234,7 @@ def asks_how_or_why(text: str) -> bool:
 
 
 def only_declines(text: str) -> bool:
-    """
-    Whether a reply says that it has no answer, and claims nothing beside it.
-
-    >>> only_declines("Sorry, I don't know."), only_declines('Not sure, but in 1950.')
-    (True, False)
-    """
+    """Whether a reply says that it has no answer, and claims nothing beside it."""
     if len(text) > MAX_DECLINE_LENGTH or any(map(str.isdigit, text)):
         return False
     if not any(map(_is_decline, _split_clauses(text))):
@@ -260,24 +248,12 @@ def only_declines(text: str) -> bool:
 
 
 def only_greets(text: str) -> bool:
-    """
-    Whether a text greets, thanks, wishes or offers help, and claims nothing.
-
-    >>> only_greets('Oh wow, thank you so much!'), only_greets('How can I help you?')
-    (True, True)
-    """
+    """Whether a text greets, thanks, wishes or offers help, and claims nothing."""
     return all(map(_is_courtesy, _split_clauses(text))) and bool(rouge_words(text))
 
 
 def only_asks_listener(sentence: str) -> bool:
-    """
-    Whether a sentence asks the listener about themselves, and claims nothing.
-
-    >>> only_asks_listener('Have you ever been there?')
-    True
-    >>> only_asks_listener('Did you know that it opened in 1903?')
-    False
-    """
+    """Whether a sentence asks the listener about themselves, and claims nothing."""
     if not sentence.rstrip().endswith('?') or any(map(str.isdigit, sentence)):
         return False
     return all(
@@ -303,9 +279,7 @@ def _last_sentence(text: str) -> str:
 
 
 def _first_word(sentence: str) -> str:
-    """
-    The first word behind a lead-in, in lower case; "is" for any "isn't" or "can't".
-    """
+    """The first word behind a lead-in, in lower case; "is" for "isn't" or "can't"."""
     lead_in = _BEFORE_QUESTION.match(sentence)
     text = sentence[lead_in.end() if lead_in else 0 :].lower()
     if _NEGATED_QUESTION.match(text):
@@ -319,10 +293,7 @@ def _first_word(sentence: str) -> str:
 def _split_clauses(text: str) -> tuple[str, ...]:
     """
     The clauses of a text in lower case, without what they begin with and claims
-    nothing.
-
-    >>> _split_clauses("Sorry, I do n't know, and it's far.")
-    ("i don't know", "it's far")
+    nothing: ("i don't know", "it's far") of "Sorry, I do n't know, and it's far."
     """
     text = ' '.join(composed(text).lower().replace('’', "'").split())
     text = _CLITIC.sub(r"'\1", _NEGATION.sub(r"\1n't", text))

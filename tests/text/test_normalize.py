@@ -18,6 +18,7 @@ from parlai_q2.text.overlap import (
         ('The Beatles', 'beatles', 'articles go'),
         ('in Los Angeles', 'los angeles', '"in" goes, which SQuAD keeps'),
         ('our planet', 'planet', '"our" goes'),
+        ("The Beatles' hits, in 1964!", 'beatles hits 1964', 'all of this'),
         ("it 's 99 %", 'it s 99', 'ASCII punctuation goes, its place does not'),
         ("O'Neil", 'oneil', 'punctuation inside a word joins its halves'),
         ('  inner   theatre', 'inner theatre', 'stop words are whole words'),
