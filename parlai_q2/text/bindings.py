@@ -47,12 +47,7 @@ _PREPOSITIONS = frozenset('as at by for from in into of on than to with'.split()
 
 
 def binds_otherwise(knowledge: str, response: str) -> bool:
-    """
-    Whether a response gives a number or a name what the knowledge gives another.
-
-    >>> binds_otherwise('In 2009 it was 92 %, but 29 % in 2007.', 'It was 92 % in 2007')
-    True
-    """
+    """Whether a response gives a number or a name what the knowledge gives another."""
     return (
         _has_other_attribute(knowledge, response)
         or _has_other_year(knowledge, response)

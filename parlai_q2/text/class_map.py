@@ -182,11 +182,6 @@ def choose(
     :param threshold: above this probability the class of entailed responses is chosen,
         otherwise the likeliest of the other classes. None chooses the class of the
         likeliest output, as the papers do, which merge classes after the choice.
-
-    >>> merged = map_classes(('SUPPORTS', 'NOT ENOUGH INFO', 'REFUTES'),
-    ...                      ('consistent', 'inconsistent'))
-    >>> merged.classes[choose((0.45, 0.30, 0.25), merged)]
-    'consistent'
     """
     if threshold is None:
         of_output = {i: c for c, m in enumerate(classes.members) for i in m}

@@ -20,6 +20,7 @@ from parlai_q2.text.amounts import find_amounts
     'knowledge, text, read',
     [
         ('It takes 90 minutes.', 'an hour and a half', '90 minutes'),
+        ('It takes 90 minutes.', 'about an hour and a half!', '90 minutes!'),
         ('It is 828 metres tall.', 'a bit over 2,700 feet', '828 metres'),
         ('42.195 kilometres', 'roughly 26.2 miles', '42.195 kilometres'),
         ('60,000 cars cross it', 'sixty thousand', '60,000'),
