@@ -248,6 +248,11 @@ class SequenceNliModel(Backend):
         named = {f'{self.role}_{name}': value for name, value in details.items()}
         return {self.role: self.identity(), **named}
 
+    def tokenizer(self) -> Tokens:
+        """The model's tokens; scorers ask which characters and languages it knows."""
+        tokens: Tokens = self._loaded()[1]
+        return tokens
+
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         return map_unique(pairs, self._classify_long)
 
