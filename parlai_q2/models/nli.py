@@ -18,7 +18,6 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, Encoder, not_finite
 from parlai_q2.models.device import map_unique
-from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.options import Word
@@ -235,8 +234,6 @@ class SequenceNliModel(Backend):
         self.labels, self.role = labels, role
         self.input = PairInput(tuple(order), max_tokens)
         self.max_tokens = max_tokens
-        # By this, scorers tell texts that the model does not know.
-        self.tokenizer = Lazy(self._tokens)
 
     @property
     def settings(self) -> JsonObject:
