@@ -3,9 +3,10 @@ How well scorers find the right passage among others.
 
     python -m benchmarks.distractors --infile examples.jsonl --scorers grounded
 
-Each response is scored with its passage alone; among nine passages of other examples of
-its corpus, or fewer once they have 2,000 words; and inside one text of that many. The
-records are such as ``benchmarks/grounded_data.py`` writes.
+Each response is scored with its passage alone; beside one sentence of another passage;
+among nine passages of other examples of its corpus, or fewer once they have 2,000
+words; and inside one text of that many. The records are such as
+``benchmarks/grounded_data.py`` writes.
 """
 
 import argparse
@@ -24,14 +25,16 @@ from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer
 from parlai_q2.sweep import Sweep
 from parlai_q2.text.normalize import passage_key
-from parlai_q2.text.sentences import count_words
+from parlai_q2.text.sentences import count_words, sentences
 from parlai_q2.turns import Example, passages_of
 
 if TYPE_CHECKING:
     import numpy as np
 
 DISTRACTORS, WORDS, SEED = 9, 2000, 0
-ALONE, AMONG, INSIDE = 'alone', 'among passages', 'inside a text'
+ALONE, BESIDE = 'alone', 'beside a sentence'
+AMONG, INSIDE = 'among passages', 'inside a text'
+PLACEMENTS = ALONE, BESIDE, AMONG, INSIDE
 
 
 class LabelledExample(NamedTuple):
@@ -61,12 +64,14 @@ class Placed(NamedTuple):
 class PlacementMetrics(NamedTuple):
     """
     The AUC of one placement; its change from the passage alone, on the same resamples;
-    and how often evidence is in the right passage, among the supported responses with
-    evidence (``right``) and among all of them (``recall``).
+    the share of labels that are the same as with the passage alone; and how often
+    evidence is in the right passage, among the supported responses with evidence
+    (``right``) and among all of them (``recall``).
     """
 
     auc: Interval | None
     change: Interval | None
+    same: Interval | None
     right: Interval | None
     recall: Interval | None
 
@@ -122,6 +127,9 @@ def placed(
     texts: list[str] = []
     words = count_words(passage)
     for text in draw_distractors(examples, n, rng):
+        if placement == BESIDE:
+            texts = [sentence.text for sentence in sentences(text)[:1]]
+            break
         if (placement == AMONG and len(texts) == DISTRACTORS) or words >= WORDS:
             break
         texts.append(text)
@@ -146,12 +154,14 @@ def measure(
     truth = np.array([item.consistent for item in examples])
     groups = [passage_key(item.example.knowledge_text) for item in examples]
     values: dict[str, np.ndarray] = {}
+    consistent: dict[str, np.ndarray] = {}
     right: dict[str, list[bool | None]] = {}
-    for placement in (ALONE, AMONG, INSIDE):
+    for placement in PLACEMENTS:
         rng = random.Random(seed)
         placements = [placed(examples, n, placement, rng) for n in range(len(examples))]
         scores = scorer.score(item.example for item in placements)
         values[placement] = np.array([score.value for score in scores])
+        consistent[placement] = values[placement] > scorer.threshold
         right[placement] = [
             item.right(score) for item, score in zip(placements, scores, strict=True)
         ]
@@ -174,7 +184,9 @@ def measure(
             hits = [float(bool(right[placement][n])) for n in chosen]
             return mean_interval(hits, groups=[groups[n] for n in chosen])
 
-        return PlacementMetrics(auc, change, share(named), share(rows))
+        is_same = consistent[placement] == consistent[ALONE]
+        same = mean_interval(is_same.astype(float).tolist(), groups=groups)
+        return PlacementMetrics(auc, change, same, share(named), share(rows))
 
     return {placement: metrics(placement) for placement in values}
 
@@ -192,7 +204,8 @@ def main(args: Sequence[str] | None = None) -> None:
     parser.add_argument('--preset', default=DEFAULT_PRESET)
     parser.add_argument('--most', type=int, default=0, help='examples of each corpus')
     options = parser.parse_args(args)
-    titles = 'scorer', 'corpus', 'passage', 'AUC', 'change', 'right passage', 'of all'
+    cells = 'scorer', 'corpus', 'passage', 'AUC', 'change', 'same label'
+    titles = *cells, 'right passage', 'of all'
     print(row(*titles), row(*['---'] * len(titles)), sep='\n')
     for name in options.scorers.split(','):
         scorer = load_scorer(name, options.preset)

@@ -34,7 +34,7 @@ from parlai_q2.models.tokens import Tokens
 from parlai_q2.runs import score_job
 from parlai_q2.runs.file_run import cut_chunks
 from parlai_q2.scorers import Scorer, consistency, grounded, load_scorer, shell
-from parlai_q2.scorers.consistency import SplitRule
+from parlai_q2.scorers.premises import SplitRule
 from parlai_q2.scripts.bench import sample
 
 SEED = 20220523

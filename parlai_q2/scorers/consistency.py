@@ -7,6 +7,8 @@ the results pooled, as in SummaC (Laban et al. 2022). A response is as consisten
 least supported sentence, not counting generic ones: its score, its label, its claims
 and its marks all follow from the same readings. Of long knowledge only the sentences
 that could support a sentence are read, and the reading counts that supports it most.
+Short knowledge is read as a whole and by the sentence that matches best, and the mean
+counts: what has nothing to do with a sentence distracts the detector.
 
 The detector reads amounts by their values (:mod:`parlai_q2.text.agreement`): an amount
 that agrees with the knowledge in the knowledge's own words. An amount, an address or a
@@ -18,6 +20,7 @@ also read one by one, each beside its field (:mod:`parlai_q2.text.field_claims`)
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from parlai_q2.claims import (
@@ -33,6 +36,14 @@ from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.scorers.premises import (
+    ALONE,
+    SENTENCES,
+    SHORT_READ,
+    TOGETHER,
+    Premise,
+    SplitRule,
+)
 from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
 from parlai_q2.text.agreement import (
     conflicts,
@@ -43,14 +54,9 @@ from parlai_q2.text.agreement import (
 from parlai_q2.text.bindings import binds_otherwise
 from parlai_q2.text.field_claims import read_field_claims
 from parlai_q2.text.questions import only_asks_listener, only_declines, only_greets
-from parlai_q2.text.selection import SentenceIndex, index_passages, pieces
-from parlai_q2.text.sentences import is_short
+from parlai_q2.text.selection import SentenceIndex, index_passages
 from parlai_q2.turns import Example, Span
 
-# Chosen on development data.
-DEFAULT_KNOWLEDGE_WORDS = 60
-# A longer response is never read as a whole.
-RESPONSE_WORDS = 60
 # A text is generic from this probability on. Below it are claims in the dress of small
 # talk: "I went to Honshu, which is the home island of Honshu".
 SURE = 0.9
@@ -58,6 +64,7 @@ SURE = 0.9
 COPIED = NliProbabilities(entailment=0.97, neutral=0.02, contradiction=0.01)
 # As signatures print it.
 SETTINGS = {
+    'short_knowledge': SHORT_READ,
     'generic': f'{SURE:g}',
     'copies': f'{COPIED.entailment:g}',
     'amounts': 'value',
@@ -65,60 +72,8 @@ SETTINGS = {
 }
 # The most support that an unsupported amount leaves.
 MAX_SUPPORT = 0.1
-# Sentences of long knowledge that are read alone, and at most so many together.
-ALONE, TOGETHER = 3, 2
-# As many values of a record may stand in one statement.
-TOGETHER_OF_RECORD = 5
-
-
-class Premise(NamedTuple):
-    """What to read of the knowledge: the indices of sentences (none: all), the text."""
-
-    chosen: tuple[int, ...]
-    text: str
-
-
 # All of the knowledge, and nothing of a response.
 ALL, NO_SPAN = Premise((), ''), Span('', 0, 0)
-
-
-@dataclass(frozen=True)
-class SplitRule:
-    """
-    When to split knowledge and response into sentences.
-
-    :param knowledge_words: split knowledge of more words than this; 0 never splits it.
-    :param split_response: split every response; otherwise those of more than
-        :data:`RESPONSE_WORDS` words.
-    """
-
-    knowledge_words: int = DEFAULT_KNOWLEDGE_WORDS
-    split_response: bool = True
-
-    def is_long(self, index: SentenceIndex) -> bool:
-        """Whether the knowledge is split."""
-        return 0 < self.knowledge_words < index.words or index.has_records
-
-    def hypotheses(self, response: str) -> list[Span]:
-        """The pieces of a response, at least one."""
-        whole = [Span(response, 0, len(response))]
-        if not self.split_response and is_short(response, RESPONSE_WORDS):
-            return whole
-        return pieces(response) or whole
-
-    def premises(self, index: SentenceIndex, statement: str) -> list[Premise]:
-        """What to read of the knowledge for a piece of a response, at least one."""
-        if not self.is_long(index):
-            return [Premise((), index.text)]
-        chosen: list[tuple[int, ...]] = [(i,) for i in index.best(statement, ALONE)]
-        most = TOGETHER_OF_RECORD if index.has_records else TOGETHER
-        together = tuple(index.together(statement, most))
-        if len(together) > 1:
-            chosen.append(together)
-        return [Premise(c, index.joined(c)) for c in chosen]
-
-
-SENTENCES, WHOLE = SplitRule(), SplitRule(split_response=False)
 
 
 class ResponseStatement(NamedTuple):
@@ -275,8 +230,8 @@ def _piece(
     statement: ResponseStatement, readings: Iterator[NliProbabilities]
 ) -> ResponsePiece:
     """
-    A statement with the reading that supports it most: of those of its premises, and
-    that of its least supported claim of a record.
+    A statement with its reading: the mean of those of short knowledge; else the one
+    that supports it most, where of the claims of a record the least supported counts.
     """
     options = [(next(readings), premise) for premise in statement.premises]
     if statement.claims:
@@ -286,6 +241,10 @@ def _piece(
         premise = Premise(together, statement.knowledge.joined(together))
         options.append((min(claim_readings, key=support), premise))
     reading, premise = max(options, key=lambda pair: support(pair[0]))
+    whole = statement.premises[0]
+    if not whole.chosen:
+        by_class = zip(*(of_premise for of_premise, _ in options), strict=True)
+        reading, premise = NliProbabilities(*map(fmean, by_class)), whole
     span = statement.span
     # A detector that was trained on one or two sentences does not know long copies.
     if support(reading) < support(COPIED) and statement.knowledge.has_copy_of(

@@ -26,9 +26,7 @@ from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.consistency import (
-    SENTENCES,
     SETTINGS,
-    WHOLE,
     ClassifierScorer,
     ResponsePiece,
     deciding,
@@ -38,6 +36,7 @@ from parlai_q2.scorers.consistency import (
     stating,
     support,
 )
+from parlai_q2.scorers.premises import SENTENCES, WHOLE
 from parlai_q2.text.agreement import known_share
 from parlai_q2.text.overlap import coverage
 from parlai_q2.text.selection import SentenceIndex

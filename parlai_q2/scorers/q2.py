@@ -36,7 +36,6 @@ from parlai_q2.q2.settings import SENTENCE_WEIGHT, Q2Settings
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
 from parlai_q2.scorers.consistency import (
-    SENTENCES,
     ClassifierScorer,
     ResponsePiece,
     indices,
@@ -47,6 +46,7 @@ from parlai_q2.scorers.consistency import (
     support,
 )
 from parlai_q2.scorers.grounded import GROUNDED, GroundedFastScorer
+from parlai_q2.scorers.premises import SENTENCES, SHORT_READ
 from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
 from parlai_q2.text.class_map import Finding
 from parlai_q2.text.pipeline import pipeline_name
@@ -133,6 +133,7 @@ class Q2Scorer(Scorer):
             **self.models.answerer.settings,
             **self.models.nli.settings,
             **self.q2_settings.describe(),
+            'short_knowledge': SHORT_READ if self._judges_in_context else None,
         }
 
     @property
@@ -143,12 +144,16 @@ class Q2Scorer(Scorer):
     def text_model(self) -> NliModel:
         return self.models.nli
 
+    @property
+    def _judges_in_context(self) -> bool:
+        return bool(self.q2_settings.in_context) and self.q2_settings.use_nli
+
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
         scores: list[Score] = []
         for start in range(0, len(examples), self.at_once):
             chunk = examples[start : start + self.at_once]
             results = q2(chunk, self.models, self.q2_settings)
-            if self.q2_settings.in_context and self.q2_settings.use_nli:
+            if self._judges_in_context:
                 indexed = indices(chunk)
                 (pieces,) = read(self.models.nli, chunk, indexed, SENTENCES)
                 results = list(map(judge_in_context, results, pieces, indexed))

@@ -167,6 +167,10 @@ class SentenceIndex:
             uncovered -= self.stems[i]
         return sorted(chosen)
 
+    def shares_word(self, statement: str) -> bool:
+        """Whether a sentence has a word of a statement, by its stem."""
+        return not stems(statement).isdisjoint(self.places)
+
     def least_covered(self, knowledge: 'SentenceIndex', max_words: int) -> list[int]:
         """
         Of sentences of a response, those with the most stems that the knowledge lacks.

@@ -5,10 +5,8 @@ import random
 import pytest
 
 from benchmarks.distractors import (
-    ALONE,
-    AMONG,
     DISTRACTORS,
-    INSIDE,
+    PLACEMENTS,
     WORDS,
     main,
     measure,
@@ -17,6 +15,7 @@ from benchmarks.distractors import (
 )
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.scorers.consistency import ConsistencyScorer
+from parlai_q2.text.sentences import sentences
 from tests.files import write_lines
 
 
@@ -56,8 +55,11 @@ def test_the_passage_stands_among_others_of_its_corpus(path, n):
     examples = read_labelled(path, 'wow', 0, 0)
     gold_passage = examples[n].example.knowledge_text
     rng = random.Random(n)
-    alone, among, inside = (placed(examples, n, w, rng) for w in (ALONE, AMONG, INSIDE))
+    alone, beside, among, inside = (placed(examples, n, w, rng) for w in PLACEMENTS)
     assert alone.example.knowledge == examples[n].example.knowledge
+    text = beside.example.knowledge_text
+    assert text[beside.start : beside.end] == gold_passage
+    assert len(sentences(text)) == len(sentences(gold_passage)) + 1
     texts = [passage.text for passage in among.example.knowledge]
     assert len(set(texts)) == DISTRACTORS + 1
     assert texts[among.passage] == gold_passage
@@ -71,9 +73,10 @@ def test_the_right_passage_is_read_and_named(path):
     examples = read_labelled(path, 'wow', 0, 0)
     assert len(examples) == 24
     report = measure(ConsistencyScorer(Words()), examples)
-    assert list(report) == [ALONE, AMONG, INSIDE]
+    assert list(report) == list(PLACEMENTS)
     for metrics in report.values():
         assert (metrics.auc.mean, metrics.change.mean) == (1.0, 0.0)
+        assert metrics.same.mean == 1.0
         assert metrics.right.mean == metrics.recall.mean == 1.0
 
 
@@ -83,7 +86,7 @@ def test_the_table_has_a_line_for_each_placement(path, capsys):
     assert [row.removeprefix('| ').split(' | ')[:3] for row in rows[2:]] == [
         [scorer, 'wow (24)', placement]
         for scorer in ('precision', 'overlap')
-        for placement in (ALONE, AMONG, INSIDE)
+        for placement in PLACEMENTS
     ]
     # Words are counted, and no sentence is named.
     assert all(' | - | 0.000' in row for row in rows[2:])

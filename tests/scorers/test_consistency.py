@@ -7,16 +7,14 @@ import pytest
 from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.scorers.consistency import (
-    SENTENCES,
-    WHOLE,
     ConsistencyScorer,
     ResponsePiece,
-    SplitRule,
     deciding,
     indices,
     read,
     support,
 )
+from parlai_q2.scorers.premises import SENTENCES, WHOLE, SplitRule
 from parlai_q2.scorers.q2 import NliScorer
 from parlai_q2.text.selection import SentenceIndex
 from parlai_q2.turns import Example
@@ -81,7 +79,9 @@ def test_the_least_supported_statement_decides_and_chit_chat_does_not():
         (SplitRule(), LONG, 'Bees do. No match.', (2, 1)),
         # Those that it may rest on together are read together, too.
         (SplitRule(), LONG + 'wasps sting.', 'Bees fly, wasps sting.', (1, 3)),
-        (SplitRule(82), LONG, 'eyes. bees.', (2, 1)),
+        # All, and the sentence that matches best.
+        (SplitRule(82), LONG, 'eyes. bees.', (2, 2)),
+        (SplitRule(82), LONG, 'No match. Bees do.', (2, 1)),
         (SplitRule(0), LONG, 'eyes. bees.', (2, 1)),
         (SENTENCES, SHORT, 'one. two.', (2, 1)),
         (WHOLE, SHORT, 'one. ' * 60, (1, 1)),
@@ -97,6 +97,18 @@ def test_what_is_split(pooling, knowledge, response, count):
     spans = pooling.hypotheses(response)
     assert all(response[s.start : s.end] == s.text for s in spans)
     assert (len(spans), len(pooling.premises(index, spans[0].text))) == count
+
+
+def test_of_short_knowledge_the_mean_of_all_and_its_best_sentence_counts():
+    knowledge, claim = 'Bees fly. They have five eyes.', 'five eyes.'
+    facts = {('they have five eyes.', claim): 'entailment'}
+    (score,) = ConsistencyScorer(ToyNliModel(facts)).score([Example(knowledge, claim)])
+    assert score.value == 0.5
+    facts[knowledge.lower(), claim] = 'entailment'
+    (score,) = ConsistencyScorer(ToyNliModel(facts)).score([Example(knowledge, claim)])
+    assert score.value == 1
+    (evidence,) = score.claims[0].evidence
+    assert evidence.span.text == 'They have five eyes.'
 
 
 @pytest.mark.parametrize(
