@@ -96,14 +96,16 @@ def _other_words(text: str) -> bool:
         for language in table[word]:
             theirs[language].append(word)
     english = [table[word] for word in every - _not_english() if word in table]
-    return any(
-        count >= LEAST_WORDS
-        and count >= LEAST_SHARE * len(every)
-        and (odd or not _PARTICLES.issuperset(words))
-        and count > 2 * sum(language not in languages for languages in english)
-        for language, words in [*theirs.items(), ('', [])]
-        for count in [len(words) + len(odd)]
-    )
+    for language, its_words in [*theirs.items(), ('', [])]:
+        count = len(its_words) + len(odd)
+        if (
+            count >= LEAST_WORDS
+            and count >= LEAST_SHARE * len(every)
+            and (odd or not _PARTICLES.issuperset(its_words))
+            and count > 2 * sum(language not in languages for languages in english)
+        ):
+            return True
+    return False
 
 
 def _has_accent(word: str) -> bool:
