@@ -128,7 +128,10 @@ def balanced(pools: Sequence[Labelled], limit: int) -> list[Labelled]:
     """The first pools, as many of each kind as there can be."""
     kinds = sorted({p['kind'] for p in pools})
     share = limit // len(kinds)
-    return [p for k in kinds for p in [p for p in pools if p['kind'] == k][:share]]
+    chosen: list[Labelled] = []
+    for kind in kinds:
+        chosen += [pool for pool in pools if pool['kind'] == kind][:share]
+    return chosen
 
 
 def _as_sentence(answer: str) -> str:
