@@ -106,7 +106,7 @@ def test_a_chat_template_gets_the_knowledge_and_who_said_what():
     assert '<|im' not in reply_text
 
 
-def test_the_oldest_turns_give_way_and_never_the_knowledge(caplog):
+def test_the_oldest_turns_give_way_and_never_the_knowledge():
     knowledge = 'the cat sat on the mat .'
     agent = make('gpt2', prompt_template='{knowledge} {history} assistant')
     for n in ('one', 'two', 'three', 'four'):

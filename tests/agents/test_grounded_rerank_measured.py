@@ -35,7 +35,7 @@ def evaluate(tmp_path, turns, **options):
 EPISODE = [('1 2 3', '1 2 3', {'knowledge': '1 2'})]
 
 
-def test_the_measure_is_of_a_scorer_that_did_not_choose(tmp_path, caplog):
+def test_the_measure_is_of_a_scorer_that_did_not_choose(tmp_path):
     report = evaluate(tmp_path, EPISODE, choose='overlap')
     # Two of three words are known: a precision of 2 / 3, an F1 of 4 / 5.
     assert report['knowledge_precision'] == pytest.approx(2 / 3)

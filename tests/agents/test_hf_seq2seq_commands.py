@@ -74,7 +74,7 @@ def test_a_saved_model_loads_where_the_folder_it_came_from_is_gone(
     assert float(report['accuracy']) == 1.0
 
 
-def test_weights_can_start_another_model(trained, task, tmp_path):
+def test_weights_can_start_another_model(trained):
     agent = make_agent(init_model=trained[0], hf_model='/gone', inference='greedy')
     [reply] = agent.batch_act(observe(agent, [LESSONS[1][0]]))
     assert reply['text'] == LESSONS[1][1]

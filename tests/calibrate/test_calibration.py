@@ -165,7 +165,7 @@ def test_labels_follow_the_threshold_and_generic_ones_stay(mine):
     assert strict.score([Example('k', 'a 0.9')])[0].label == Label.INCONSISTENT
 
 
-def test_a_calibration_of_another_scorer_is_refused(mine, tmp_path):
+def test_a_calibration_of_another_scorer_is_refused(mine):
     path, _ = mine
     with pytest.raises(ConfigError, match=r"for the scorer 'guess'.*Name guess"):
         load_scorer('precision', calibration=path)

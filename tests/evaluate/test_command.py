@@ -35,9 +35,7 @@ def rows(tables, annotated, name):
     return table['rows']
 
 
-def test_one_command_makes_the_tables_and_figures_of_several_sets(
-    meta_eval, tmp_path, caplog
-):
+def test_one_command_makes_the_tables_and_figures_of_several_sets(meta_eval, tmp_path):
     tables = meta_eval(
         task='begin,topical_chat_usr', scorers='content_overlap', figures='true'
     )

@@ -131,7 +131,7 @@ def test_names_that_are_no_pairs_are_refused(names):
         read_fields(names)
 
 
-def test_a_header_with_a_comma_is_named_by_the_warning_and_the_option(tmp_path, caplog):
+def test_the_option_names_a_header_with_a_comma(tmp_path):
     text = '"Answer, short",answer,knowledge,response\nR,A,K,200\n'
     names = read_fields('"response=Answer, short"')
     (record,) = read(tmp_path, text, 'in.csv', names=names)
