@@ -48,7 +48,9 @@ def mean_interval(
 ) -> Interval:
     """
     The mean of at least one value with its 95 % bootstrap interval; ``groups`` as for
-    :func:`intervals`. A ValueError if there are no values.
+    :func:`intervals`.
+
+    :raises ValueError: if there are no values.
 
     >>> print(mean_interval([0.0, 0.5, 1.0, 1.0]))
     0.625 [0.250, 1.000]
@@ -71,8 +73,9 @@ def mean_interval(
 
 def share_interval(count: int, total: int) -> Interval:
     """
-    A share with its 95 % interval (Wilson 1927), within [0, 1]; a ValueError of
-    nothing.
+    A share with its 95 % interval (Wilson 1927), within [0, 1].
+
+    :raises ValueError: if ``total`` is 0.
 
     >>> print(share_interval(8, 10))
     0.800 [0.490, 0.943]
@@ -120,7 +123,13 @@ def intervals(
 def resamples(
     groups: Sequence[Hashable], rounds: int, seed: int
 ) -> 'Iterator[np.ndarray]':
-    """How often each of n responses is drawn, with its group: blocks of [r, n]."""
+    """
+    How often each of n responses is drawn in each resample; responses in one group are
+    drawn together.
+
+    :param groups: n group names.
+    :return: blocks of weights [r, n], whose r add up to ``rounds``.
+    """
     import numpy as np
 
     numbers: dict[Hashable, int] = {}
@@ -136,7 +145,9 @@ def resamples(
 
 
 def percentiles(value: float, samples: 'np.ndarray') -> Interval:
-    """A statistic with the middle 95 % of its resamples, without NaN."""
+    """
+    A statistic with the middle 95 % of its values in resamples, where NaN is ignored.
+    """
     import numpy as np
 
     samples = samples[np.isfinite(samples)]

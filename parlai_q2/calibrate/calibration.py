@@ -46,8 +46,9 @@ def read_labelled(
     path: Path, format: str | None = None, names: Mapping[str, str] = NO_NAMES
 ) -> LabelledPairs:
     """
-    Read labelled pairs; generic ones and those without a text are left out. A
-    RecordError for a record that cannot be read, or whose label is unknown.
+    Read labelled pairs; generic ones and those without a text are left out.
+
+    :raises RecordError: for a record that cannot be read, or whose label is unknown.
     """
     examples, consistent, generic = [], [], 0
     for record in read_records(path, format, names):

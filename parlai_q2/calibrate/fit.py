@@ -134,8 +134,11 @@ class Fit(NamedTuple):
 
 class FittedScores(NamedTuple):
     """
-    Weights under a prior of 0.5 (None: the scorer's), the shift of log-odds (None where
-    values are no probabilities), and the threshold of shifted values.
+    What was fitted.
+
+    :param weights: weights and intercept under a prior of 0.5; None keeps the scorer's.
+    :param shift: the shift of the log-odds; None where values are no probabilities.
+    :param threshold: the threshold for the shifted values, in [0, 1].
     """
 
     weights: Fit | None
@@ -274,7 +277,8 @@ def held_out(
     pairs: Pairs, target: Target, probabilities: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """
-    The shifted values [N] of fits without their passages, and what they are called.
+    Fit without each fold of passages, and apply what was fitted to it: the shifted
+    values [N], and whether each is called consistent [N].
     """
     fold = assign_folds(pairs.passages, FOLDS)
     values, called = pairs.values.copy(), np.zeros(len(fold), dtype=bool)

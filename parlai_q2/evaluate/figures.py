@@ -348,8 +348,11 @@ def _differences(measure: Measure, pools: Sequence[AnnotatedPool]) -> list[float
 
 def all_figures(evaluation: Evaluation, folder: Path) -> list[Path]:
     """
-    Draw each figure that the set has the data for, as PNG and SVG. A
-    MissingPackageError without matplotlib, an InputError when they cannot be written.
+    Draw each figure that the set has the data for.
+
+    :return: the files, PNG and SVG.
+    :raises MissingPackageError: without matplotlib.
+    :raises InputError: when they cannot be written.
     """
     drawn = Drawn(evaluation, folder)
     drawn.curves()

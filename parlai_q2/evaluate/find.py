@@ -36,7 +36,10 @@ CLASS_OF = {
 
 
 class View(Word):
-    """The views of a task, by its teachers' names, which select nothing."""
+    """
+    The views of a task, by its teachers' names. All show the same annotated responses,
+    so these names select nothing.
+    """
 
     DEFAULT = 'default'
     ANNOTATED = 'annotated'
@@ -89,7 +92,9 @@ def read_file(path: Path, names: Mapping[str, str] = NO_NAMES) -> AnnotatedSet:
     """
     Read a file of records of ``knowledge`` and ``response`` with a ``label``
     (:func:`~parlai_q2.text.class_map.read_finding`) or a ``human_score``, and perhaps
-    ``corpus``, ``system`` and ``dialogue``. An InputError for any other.
+    ``corpus``, ``system`` and ``dialogue``.
+
+    :raises InputError: when the file cannot be read, or a record is not of this form.
     """
     responses = []
     for record, example in read_valid(path, names):

@@ -35,7 +35,14 @@ CLASS_METRICS = (
 def class_metrics(
     weights: 'np.ndarray', truth: 'np.ndarray', called: 'np.ndarray'
 ) -> 'np.ndarray':
-    """Precision, recall and F1, (3, R), by weights (R, n) and n booleans each."""
+    """
+    Precision, recall and F1 of one class, [3, R]; 0 where there is nothing to divide
+    by.
+
+    :param weights: [R, n], how often each response counts.
+    :param truth: [n], whether the annotators gave the class to a response.
+    :param called: [n], whether the scorer did.
+    """
     import numpy as np
 
     right, actual, predicted = (weights @ c for c in (truth & called, truth, called))
@@ -47,9 +54,12 @@ def threshold_metrics(
     weights: 'np.ndarray', scores: 'np.ndarray', consistent: 'np.ndarray', at: float
 ) -> 'np.ndarray':
     """
-    The :data:`CLASS_METRICS`, (R, 7), of R resamples with weights (R, n); NaN of a
-    class that a resample has no responses of. A score of at most ``at`` is
-    inconsistent.
+    :data:`CLASS_METRICS` of R resamples, [R, 7]. The metrics of a class are NaN in a
+        resample without responses of that class.
+
+    :param weights: [R, n], how often each response counts.
+    :param scores: [n]; a score of at most ``at`` is inconsistent.
+    :param consistent: [n], whether the annotators found a response consistent.
     """
     import numpy as np
 
@@ -67,7 +77,9 @@ MACRO = (*CLASSES, 'macro_precision', 'macro_recall', 'macro')
 
 
 def nli_class(score: Score) -> str | None:
-    """BEGIN's class of an NLI model's likeliest; None without probabilities."""
+    """
+    The class in BEGIN of an NLI model's likeliest class; None without probabilities.
+    """
     if not has_findings(score):
         return None
     likeliest = max(Finding, key=lambda finding: score.parts[finding])
@@ -206,8 +218,10 @@ def three_way(
 ) -> Metrics | None:
     """
     How well a scorer tells BEGIN's three classes apart (Dziri et al. 2022, Table 2), by
-    the names of :data:`MACRO`. With ``by_nli`` the likeliest class counts, and neutral
-    means generic. None for a scorer of two classes or, then, without probabilities.
+    the names of :data:`MACRO`; None for a scorer of two classes.
+
+    :param by_nli: take the likeliest class, where neutral means generic; the result is
+        None without class probabilities.
     """
     scored = [r for r in measure.select_scored(responses) if r.label in CLASSES]
     called = [measure.score(r) for r in scored]
@@ -292,7 +306,10 @@ def system_level(
 
 
 def spearman_with_quality(scores: 'np.ndarray') -> 'np.ndarray':
-    """Spearman's rho [R] of scores (R, P), best system first; NaN of equal scores."""
+    """
+    Spearman's rho [R] between scores [R, P] of P systems, the best first, and their
+    quality; NaN where all scores of a row are equal.
+    """
     import numpy as np
     from scipy.stats import rankdata
 

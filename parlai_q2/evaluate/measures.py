@@ -72,7 +72,7 @@ class Measure:
 
 
 def likeliest(score: Score) -> str | None:
-    """The likeliest class but generic; None for a score without probabilities."""
+    """The likeliest class other than generic; None without class probabilities."""
     if not has_findings(score):
         return None
     stated = [finding for finding in Finding if finding != Finding.GENERIC]
@@ -96,7 +96,10 @@ def by_likeliest_class(measure: Measure) -> Measure | None:
 
 
 def passages(responses: Sequence[Scored]) -> list[str]:
-    """A key of each response's passage: the bootstrap draws those of one together."""
+    """
+    A key for each response's passage of knowledge. The bootstrap draws the responses of
+    one passage together.
+    """
     return [passage_key(_pair(r)[0]) for r in responses]
 
 
@@ -106,9 +109,10 @@ def _pair(scored: Scored) -> Pair:
 
 def questions(measure: Measure, responses: Sequence[Scored]) -> dict[str, Cell]:
     """
-    A measure's questions about responses that it has scored: how many ``responses`` and
-    ``questions``; the share of questions that the knowledge does not answer
-    (``no_answer``), and of responses with a question (``coverage``), None of nothing.
+    Count a measure's questions about responses that it has scored: ``responses`` and
+    ``questions``; and the shares of questions that the knowledge does not answer
+    (``no_answer``) and of responses with a question (``coverage``), None where there
+    are none.
     """
     scores = [measure.score(r) for r in responses]
     claims = itertools.chain.from_iterable(score.question_claims for score in scores)

@@ -29,9 +29,9 @@ HALLUCINATION, HISTORY = 'hallucination', 'history'
 
 def is_wrong(response: AnnotatedResponse) -> bool | None:
     """
-    Whether a response should not be chosen: by most annotators because it makes
-    something up (Santhanam et al. 2021), else if it is inconsistent. None where nobody
-    said.
+    Whether a response should not be chosen: whether most annotators say that it makes
+    something up, where they were asked (Santhanam et al. 2021); otherwise whether it is
+    inconsistent. None where nobody said.
     """
     if HALLUCINATION in response.extra:
         verdict = response.extra[HALLUCINATION]
@@ -121,9 +121,10 @@ def choices(
     seed: int = SEED,
 ) -> dict[str, Cell] | None:
     """
-    How well a measure chooses among n responses of each pool, or all: :data:`SHARES`,
-    on the same resamples, of the wholly scored pools that are large enough, if any, and
-    how many ``pools`` and ``mixed`` ones there are.
+    How well a measure chooses among n responses of each pool (None: all):
+    :data:`SHARES`, and how many ``pools`` there are and how many of them are ``mixed``.
+    Smaller pools, and pools with a response that has no score, are left out; None if no
+    pool is left.
     """
     import numpy as np
 

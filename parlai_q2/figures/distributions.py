@@ -165,7 +165,11 @@ def draw_heat(
     decimals: int = 2,
     top: float = 1.0,
 ) -> None:
-    """Draw a map of numbers with their intervals; ``top`` has the darkest colour."""
+    """
+    Draw a map; each cell has its number and, smaller, its interval.
+
+    :param top: the number of the darkest colour; white is 0.
+    """
     import numpy as np
 
     values = np.full((len(rows), len(columns)), np.nan)

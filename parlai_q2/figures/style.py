@@ -58,7 +58,10 @@ _STAMPS = {'png': 'Software', 'svg': 'Date'}
 
 
 def check_matplotlib() -> ModuleType:
-    """Matplotlib; a MissingPackageError with the command to install it."""
+    """
+    Return matplotlib; without it, raise a MissingPackageError that says how to install
+    it.
+    """
     return import_package('matplotlib', 'matplotlib', 'plots', 'A figure')
 
 
@@ -83,7 +86,11 @@ def new_figure(height: float) -> Iterator['Figure']:
 
 
 def save(figure: 'Figure', folder: Path, name: str) -> list[Path]:
-    """Write a figure as PNG and SVG, each whole or not at all; else an InputError."""
+    """
+    Write a figure as PNG and as SVG, each whole or not at all.
+
+    :raises InputError: when they cannot be written.
+    """
     written = []
     for ending, stamp in _STAMPS.items():
         path = folder / f'{name}.{ending}'

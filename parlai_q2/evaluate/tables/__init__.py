@@ -78,7 +78,10 @@ def cite(name: str, table: str) -> str:
 def merge(
     rows: Sequence[Row], blocks: Sequence[PaperBlock], keys: Sequence[str]
 ) -> tuple[list[Row], list[PaperBlock]]:
-    """A paper's rows among ours, as ``keys`` identify them; and the blocks shown."""
+    """
+    Put a paper's rows among ours; ``keys`` are the columns that identify a row. Return
+    all rows, and the blocks that are shown.
+    """
     merged: list[Row] = []
     shown_blocks: list[PaperBlock] = []
 
@@ -160,9 +163,12 @@ class Rows(list[dict[str, Cell]]):
         **values: object,
     ) -> Table | None:
         """
-        The table of the rows, with those of papers in their place; None of neither.
-        ``heads`` are headings but the keys, ``missing_of`` what the note on missing
-        scores is of.
+        The table of the rows, and of what papers have in their place; None if there are
+        neither.
+
+        :param heads: the headings of columns that are not headed by their keys.
+        :param missing_of: the responses that the note on missing scores is about.
+        :param values: what the layout's texts name in braces.
         """
         annotated, values = self.evaluation.annotated, {**self.values, **values}
         blocks = find_blocks(annotated.paper, self.name)

@@ -28,9 +28,11 @@ Ratings = Sequence[Sequence[float]]
 
 def fleiss_kappa(ratings: Ratings) -> float | None:
     """
-    Agreement on categories beyond chance, 1 for full agreement; of each response, those
-    that its annotators chose. None without responses, where their numbers of annotators
-    differ or are below two, or where only one category was ever chosen.
+    Agreement on categories beyond chance, 1 for full agreement. None without responses,
+    where their numbers of annotators differ or are below two, or where only one
+    category was ever chosen.
+
+    :param ratings: for each response, the categories that its annotators chose.
     """
     sizes = {len(unit) for unit in ratings}
     if len(sizes) != 1 or min(sizes) < 2:

@@ -177,7 +177,8 @@ Groups = dict[Generator, list[AnnotatedResponse]]
 
 def by_generator(responses: Sequence[AnnotatedResponse]) -> Groups:
     """
-    The responses by generator, in the paper's order; all of a knowledge come last.
+    The responses by generator, in the paper's order; those of each knowledge together
+    come last.
     """
     groups: Groups = {}
     for response in responses:
