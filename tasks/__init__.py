@@ -5,6 +5,6 @@ files for which ParlAI is needed.
 
 A reader of annotated responses has ``annotated_set(datapath, words)`` for the
 meta-evaluation, and ``read_part(datapath, words, fold)`` for teachers. Words choose
-responses; of a kind that no word names, all are taken, but of folds ``fold``. Any other
-word is an UnknownNameError.
+responses, e.g. by class or system. Where they name no class, all classes are taken, and
+so on; where they name no fold, it is ``fold``. Any other word is an UnknownNameError.
 """

@@ -111,8 +111,10 @@ class Adversarial:
 
     def make(self, kinds: Sequence[str]) -> Iterator[AdversarialRecord]:
         """
-        All examples of the chosen kinds, one response after the other. An
-        UnknownNameError for another kind, a ConfigError for ``prefix`` without a model.
+        All examples of the chosen kinds, one response after the other.
+
+        :raises UnknownNameError: for another kind.
+        :raises ConfigError: for ``prefix`` without a model.
         """
         all_kinds = (ORIGINAL, *self.changes, PREFIX, GENERIC)
         for kind in kinds:

@@ -93,8 +93,10 @@ def is_built(outfile: Path, seed: int, source: Path) -> bool:
 def build_fold(source: Path, outfile: Path, seed: int) -> JsonObject:
     """
     Build a fold from a file of Wizard of Wikipedia, or go on with a build that was
-    stopped; return its record. A RecordError for a broken source, an InputError when
-    the file cannot be written.
+    stopped; return its record.
+
+    :raises RecordError: for a broken source.
+    :raises InputError: when the file cannot be written.
     """
     run = {
         'version': VERSION,

@@ -72,13 +72,14 @@ class ConvFeverExample:
 
 class ExampleFile:
     """
-    Examples of a file that the task built, by place; a RecordError for a line that is
-    none.
+    Examples of a file that the task built, by place.
 
-    :param perturbations: to show, and ``perturbed``, the changed texts; empty for all.
-        Consistent examples have none, and are shown if ``perturbations`` names them.
+    :param perturbations: the kinds to show; empty for all.
+    :param perturbed: the changed texts to show; empty for all. Consistent examples have
+        none, and are shown if ``perturbations`` names them.
     :param context: whether the context is shown. Otherwise an example whose context was
         perturbed is left out, since from knowledge and response it looks consistent.
+    :raises RecordError: for a line that is no such example.
     """
 
     def __init__(

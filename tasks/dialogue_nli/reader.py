@@ -74,7 +74,9 @@ def read_part(
 def read_file(path: Path) -> list[AnnotatedResponse]:
     """
     The pairs of a file, each a conversation; a response that agrees also counts as a
-    person's reply. A RecordError, with the pair's number, for another format.
+    person's reply.
+
+    :raises RecordError: with the pair's number, for another format.
     """
     return read_list(path, 'pair', 'Dialogue NLI', _turn)
 

@@ -54,7 +54,11 @@ class GroundedFileTeacher(JsonTeacher):
         return parser
 
     def setup_data(self, path: str) -> Iterator[tuple[dict[str, Any], bool]]:
-        """Read the turns; bad lines are named and left out. An InputError for none."""
+        """
+        Read the turns; bad lines are named and left out.
+
+        :raises InputError: if there is no turn.
+        """
         turn, bad = None, 0
         self._commands = 0
         names = read_fields(self.opt.get('fields'))

@@ -86,7 +86,9 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
 def read_cross_file(path: Path) -> list[AnnotatedResponse]:
     """
     The contexts for which both systems' responses were annotated: two responses for
-    each row, Dodeca's first. A RecordError for a broken row.
+    each row, Dodeca's first.
+
+    :raises RecordError: for a broken row.
     """
     columns = [f'{s}_{c}' for s, c in product(SYSTEMS, ('response', 'label'))]
     responses = []

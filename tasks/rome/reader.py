@@ -96,8 +96,8 @@ def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
 def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedResponse]:
     """
     The responses of parts, model sizes, decodings and classes, one file after the
-    other, by one of :data:`RULES`; two are a ConfigError. Verifiable ones that nobody
-    annotated are left out, with a warning.
+    other, by one of :data:`RULES`; naming two rules is a ConfigError. Verifiable
+    responses that nobody annotated are left out, with a warning.
     """
     chosen = select_words('rome', words, GROUPS, ALIASES)
     if len(chosen['rule']) > 1:

@@ -79,8 +79,9 @@ def read_part(datapath: str, words: Sequence[str] = ()) -> list[AnnotatedRespons
 def read_file(path: Path) -> list[AnnotatedResponse]:
     """
     The responses of the file, each a conversation; those to one context follow each
-    other. The label is what most annotators say of a response's use of the knowledge. A
-    RecordError, with the context's number, for another format.
+    other. The label is what most annotators say of a response's use of the knowledge.
+
+    :raises RecordError: with the context's number, for another format.
     """
     contexts = read_list(path, 'context', 'USR', _turns)
     return [*chain.from_iterable(contexts)]

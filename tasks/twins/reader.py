@@ -43,7 +43,9 @@ GROUPS = {'class': BINARY, 'kind': tuple(KINDS), 'fold': FOLDS}
 def annotated_set(datapath: str, words: Sequence[str]) -> AnnotatedSet:
     """
     The twins of one fold (``dev``, or the one that a word names) and of the kinds that
-    words choose; each kind is a corpus. A ConfigError for both folds.
+    words choose; each kind is a corpus.
+
+    :raises ConfigError: if words name both folds.
     """
     fold = one_fold(words, FOLDS)
     responses = read_part(datapath, words, fold)
