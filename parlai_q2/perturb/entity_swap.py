@@ -102,7 +102,10 @@ def swap_one(
     index: Mapping[str, Sequence[Entity]],
     draw: random.Random,
 ) -> Changed | None:
-    """A text with one of its entities replaced by one that another text has not."""
+    """
+    A text with one of its entities replaced by one that the avoided text does not
+    mention.
+    """
     for entity in draw.sample(entities, len(entities)):
         candidates = replacements(entity, avoided, index.get(entity.type, ()))
         if candidates:
@@ -115,7 +118,10 @@ def swap_one(
 def replacements(
     entity: Entity, response: str, of_type: Sequence[Entity]
 ) -> list[Entity]:
-    """Entities that are no other name for one, and that a response does not mention."""
+    """
+    The entities that are not another name for this one, and that a response does not
+    mention.
+    """
     return [
         other
         for other in of_type
@@ -126,7 +132,10 @@ def replacements(
 
 
 def may_be_same(entity: Entity, other: Entity) -> bool:
-    """Whether one name is part, plural or initials of the other, or of one family."""
+    """
+    Whether two names may mean the same: one is a part, the plural or the initials of
+    the other, or both are persons with one last name.
+    """
     first, second = entity.name, other.name
     if (
         entity.type == other.type == PERSON
@@ -166,8 +175,8 @@ def occurs(name: str, text: str) -> bool:
 
 def replace_entity(text: str, old: Entity, new: Entity) -> str:
     """
-    A text with every mention of an entity replaced, with its article, unless neither
-    has one, and with a capital where a sentence begins.
+    A text with every mention of an entity replaced, together with its article unless
+    neither entity has one, and with a capital where a sentence begins.
     """
 
     def replaced(match: 're.Match[str]') -> str:

@@ -73,7 +73,10 @@ class HardNegatives:
         }
 
     def perturb(self, example: Grounded) -> tuple[str, str, str] | None:
-        """The rarest change that applies, with its knowledge and response, if any."""
+        """
+        Make a wrong example by the applicable change that was made least often so far:
+        the change, the knowledge and the response; None where no change applies.
+        """
         for name in sorted(self.changes, key=lambda c: self.counts[c]):
             pair = self.changes[name](example)
             if pair is not None:

@@ -60,7 +60,8 @@ class KnowledgeChanges:
 
     def change(self, passage: str, kind: str) -> Changed | None:
         """
-        Change a passage in one of ``kinds``, always alike; None if that cannot be.
+        Change a passage in one way, one of ``kinds``; the same passage, kind and seed
+        give the same change. None where it does not apply.
         """
         draw = random.Random(f'{self.seed} {kind} {passage}')
         return self.kinds[kind](passage, draw)

@@ -114,7 +114,7 @@ class Excerpts:
         Where the knowledge answers each of Q questions, each of a turn; None if it does
         not.
         """
-        # Of each, the sentences to read; none if all are read.
+        # For each question, the sentences to read; none if all are read.
         selections: list[tuple[SentenceIndex, list[int]]] = []
         for question, turn in questions:
             index, places = self.index(turn), list[int]()

@@ -230,8 +230,9 @@ def _piece(
     statement: ResponseStatement, readings: Iterator[NliProbabilities]
 ) -> ResponsePiece:
     """
-    A statement with its reading: the mean of those of short knowledge; else the one
-    that supports it most, where of the claims of a record the least supported counts.
+    A statement with its reading. Of short knowledge, that is the mean of the readings;
+    of long knowledge, the reading that supports the statement most. Of the claims of a
+    record, the least supported one counts.
     """
     options = [(next(readings), premise) for premise in statement.premises]
     if statement.claims:

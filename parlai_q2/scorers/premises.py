@@ -15,12 +15,14 @@ DEFAULT_KNOWLEDGE_WORDS = 60
 RESPONSE_WORDS = 60
 # Sentences of long knowledge that are read alone, and at most so many together.
 ALONE, TOGETHER = 3, 2
-# As many values of a record may stand in one statement.
+# A statement may have so many values of a record.
 TOGETHER_OF_RECORD = 5
 
 
 class Premise(NamedTuple):
-    """What to read of the knowledge: the indices of sentences (none: all), the text."""
+    """
+    What to read of the knowledge: the indices of sentences (none: all) and their text.
+    """
 
     chosen: tuple[int, ...]
     text: str

@@ -191,7 +191,7 @@ def has_other_record(knowledge: str, response: str) -> bool:
     if '\n' not in knowledge:
         return False
     records = index_fields(knowledge)
-    # Else there are none to take for one another.
+    # A single record cannot be taken for another.
     if len(records.values) < 2 or _COMPARES.search(response):
         return False
     words = as_words(response)
@@ -252,8 +252,8 @@ class FieldWords(NamedTuple):
     What a text says of a field.
 
     :param stems: the stems of its words but for function words and those of roles.
-    :param roles: by axis, the pole; an axis of both poles tells nothing.
-    :param periods: of what length the times are: "month" of "last month".
+    :param roles: by axis, the pole; an axis with both poles is left out.
+    :param periods: the lengths of the times, such as "month" in "last month".
     """
 
     stems: frozenset[str]

@@ -37,7 +37,9 @@ def composed(text: str) -> str:
 
 
 def normalize(text: str) -> str:
-    """A text as answers are compared: "beatles hits 1964"; may be empty."""
+    """
+    A text in the form in which answers are compared: "beatles hits 1964"; may be empty.
+    """
     text = composed(text).lower().translate(_PUNCTUATION)
     return ' '.join(_STOP_WORDS.sub(' ', text).split())
 

@@ -292,8 +292,8 @@ def _first_word(sentence: str) -> str:
 @lru_cache(maxsize=256)
 def _split_clauses(text: str) -> tuple[str, ...]:
     """
-    The clauses of a text in lower case, without what they begin with and claims
-    nothing: ("i don't know", "it's far") of "Sorry, I do n't know, and it's far."
+    The clauses of a text in lower case, without beginnings that claim nothing: ("i
+    don't know", "it's far") of "Sorry, I do n't know, and it's far."
     """
     text = ' '.join(composed(text).lower().replace('’', "'").split())
     text = _CLITIC.sub(r"'\1", _NEGATION.sub(r"\1n't", text))

@@ -241,7 +241,7 @@ class ConvertedEncoder:
 
     def means(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         """The mean of the last hidden states, [M], of each input."""
-        # Of hidden states [B, L, M].
+        # Means over the tokens of hidden states [B, L, M].
         return self._each(
             inputs, lambda batch: list(self._run(batch, 'last_hidden_state').mean(1))
         )
