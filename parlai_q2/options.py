@@ -69,7 +69,7 @@ class Word(str, Enum):
 
     @classmethod
     def named(cls: type[W], kind: str, name: Any) -> W:
-        """The word of a name of this kind; else an error suggests the nearest."""
+        """The word with this name; an error for an unknown one suggests the nearest."""
         match = next((word for word in cls if word == name), None)
         if match is None:
             raise UnknownNameError(kind, name, cls)

@@ -9,8 +9,12 @@ from parlai_q2.errors import MissingPackageError
 
 def check_package(module: str, package: str, extra: str, user: str) -> None:
     """
-    Check without importing it that an optional module is installed, which a package and
-    an extra of ours install; else a MissingPackageError says who needs it.
+    Check that an optional module is installed, without importing it.
+
+    :param package: the name to install, e.g. ``bert-score``.
+    :param extra: the extra of parlai_q2 that installs it.
+    :param user: what needs it, for the message.
+    :raises MissingPackageError: if it is not installed.
     """
     if importlib.util.find_spec(module) is None:
         raise MissingPackageError(

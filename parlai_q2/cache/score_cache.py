@@ -160,8 +160,12 @@ class ScoreCache:
         self, signature: str | None = None, unused_for: float | None = None
     ) -> int:
         """
-        Delete scores, perhaps only those with this full signature, or that were not
-        used for so many seconds; return how many.
+        Delete scores.
+
+        :param signature: delete only scores with this full signature.
+        :param unused_for: delete only scores that were not used for this many seconds.
+        :return: how many scores were deleted.
+        :raises ConfigError: if the file cannot be used.
         """
         until = None if unused_for is None else int(time.time() - unused_for)
 
@@ -228,7 +232,10 @@ def compute_checksum(value: bytes, signature: str, key: bytes) -> int:
 
 
 def decode(value: object, checksum: object, signature: str, key: bytes) -> Score | None:
-    """Read back what :func:`encode` returned; None if it is damaged or is none."""
+    """
+    Read back what :func:`encode` returned; None if the value is damaged, belongs to
+    another pair or signature, or is not a score.
+    """
     if (
         not isinstance(value, bytes)
         or compute_checksum(value, signature, key) != checksum

@@ -161,7 +161,8 @@ def _make_for_device(
 
 def add_file_options(group: OptionGroup, infile: str) -> None:
     """
-    Add ``--infile`` (what it holds is told), ``--outfile`` and ``--allow-errors``.
+    Add ``--infile``, whose help says what it holds, ``--outfile`` and
+    ``--allow-errors``.
     """
     group.add_argument(
         '--infile',

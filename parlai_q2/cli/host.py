@@ -46,7 +46,7 @@ def parlai_commands() -> dict[str, str]:
 
 
 def check_known(name: str) -> None:
-    """Check that there is a command; the nearest is suggested."""
+    """Check that a command exists; if not, suggest the nearest."""
     theirs = parlai_commands()
     if name in theirs:
         return

@@ -178,8 +178,13 @@ def read_list(
     path: Path, kind: str, data_set: str, make: Callable[[Any, int], T]
 ) -> list[T]:
     """
-    Read a file that is one JSON list of a data set, making something of each item, a
-    ``kind``, and its number, from 1. A RecordError has that number as the line.
+    Read a file that is one JSON list.
+
+    :param kind: what an item is, e.g. ``pair``, for messages.
+    :param data_set: what the file is of, for messages.
+    :param make: makes something of an item and its number, from 1.
+    :raises RecordError: when the file is another, or an item has another form; the line
+        is the item's number.
     """
     try:
         items = json.loads(path.read_text(encoding='utf-8'))

@@ -191,8 +191,9 @@ class Remote:
 @dataclass(frozen=True)
 class Stdin:
     """
-    The standard input, read once, as JSON lines unless another format is given. The
-    time tells it from the input of any other run.
+    The standard input, as JSON lines unless another format is given. It is read once.
+
+    :param opened: a time, which distinguishes it from the input of any other run.
     """
 
     opened: int = field(default_factory=time.time_ns)

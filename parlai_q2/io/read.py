@@ -50,9 +50,12 @@ NO_CONVERSATION = (
 @dataclass(frozen=True)
 class FileRecord:
     """
-    One record of a file: its line, from 1, in CSV that on which it begins; all its
-    fields, or the error; how many bytes of the file were read up to it; the fields that
-    had NaN or Infinity, which are null now; and the file's name.
+    One record of a file: all its fields, or the error.
+
+    :param line: its line number, from 1; in CSV, the line it begins on.
+    :param read: how many bytes of the file were read up to it.
+    :param nulled: the fields that had NaN or Infinity, which are null now.
+    :param source: the file's name.
     """
 
     line: int

@@ -40,8 +40,8 @@ def read_text(message: JsonMapping) -> str:
 
 def logged_message(question: JsonMapping, reply: JsonMapping) -> JsonObject:
     """
-    A copy of the first message of a turn. If it has no knowledge, as in a chat or where
-    a file gave it, with what the model's reply was judged by.
+    A copy of the first message of a turn. If the message has no knowledge, as in a chat
+    or where a file gave it, the copy gets what the model's reply was judged by.
     """
     if reply.get(RERANK_KNOWLEDGE) and not find_knowledge(question):
         return {**question, 'knowledge': reply[RERANK_KNOWLEDGE]}

@@ -55,9 +55,12 @@ ChunkT = TypeVar('ChunkT', bound=ItemChunk)
 
 class Loaded(NamedTuple):
     """
-    A loaded job: its signature, equal wherever it is loaded; what gives the results of
-    some items, in order, the same for many as one by one; and whether threads may call
-    that at once.
+    A loaded job.
+
+    :param signature: how its results are made; equal wherever the job is loaded.
+    :param process: the results of some items, in order. One call with many items gives
+        what many calls with one would.
+    :param is_thread_safe: whether several threads may call it at once.
     """
 
     signature: str
@@ -284,7 +287,7 @@ class FileJob(Job):
 
     @abstractmethod
     def read(self, path: Location, format: str | None) -> Iterator[FileRecord]:
-        """The records of a file; without a format, its ending tells it."""
+        """The records of a file; without a format, the file's ending determines it."""
 
     def report_lost(self, item: FileRecord, problem: str) -> JsonObject:
         """The line of a record that no process survives."""
@@ -387,8 +390,8 @@ class FileRun:
 
     def finish(self, may_be_empty: bool) -> None:
         """
-        Give the output its name, and write the summary beside it, if the input is as it
-        was.
+        Give the output its name, and write the summary beside it, if the input has not
+        changed.
         """
         check_unchanged(self.files.infile, self.state)
         if not self.tally.records and not may_be_empty:

@@ -28,7 +28,10 @@ class Item(Protocol):
 
 @dataclass(frozen=True)
 class LabelJob:
-    """Scores examples; the result of one that no process survives is a text."""
+    """
+    Scores examples; for an example that no process survives, the result is a text that
+    says so.
+    """
 
     make_scorer: MakeScorer
 

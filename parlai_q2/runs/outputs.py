@@ -167,8 +167,14 @@ class Outputs:
 
 def plan_outputs(infile: str, outfile: str, ending: str | None = None) -> Outputs:
     """
-    The files that two options describe: a file, a URL, a pattern of either, or ``-``;
-    and a file, a URL, for a pattern a folder of files with this ending, or ``-``.
+    The files that two options describe.
+
+    :param infile: a file, a URL, or a pattern of either, such as ``in/*.jsonl``; ``-``
+        for the standard input.
+    :param outfile: a file or a URL; for a pattern, a folder; ``-`` for the standard
+        output.
+    :param ending: of the files in a folder: ``jsonl`` or ``parquet``.
+    :raises ConfigError: if many inputs would go to one file, or two to one name.
     """
     is_pattern = has_magic(infile) and not Path(infile).exists()
     if outfile in STDOUT:

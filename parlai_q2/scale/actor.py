@@ -18,8 +18,8 @@ THREAD_VARIABLES = ('OMP_NUM_THREADS', 'MKL_NUM_THREADS', 'RAYON_NUM_THREADS')
 
 class CallOutcome(NamedTuple):
     """
-    The value of a call, or what went wrong: a message, the traceback unless that says
-    everything, and the name of a module that was not there.
+    The value of a call, or what went wrong: a message; the traceback, unless the
+    message says everything; and the name of a module that was not there.
     """
 
     value: Any

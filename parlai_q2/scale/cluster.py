@@ -46,9 +46,13 @@ def connect(
     folder: str | None = None,
 ) -> Iterator[Any]:
     """
-    Connect to a cluster (``auto``, ``host:port``), or start one on this machine with so
-    many CPUs and GPUs, all of them by default; give the module ``ray``, and leave the
-    cluster as it was.
+    Connect to a cluster, or start one on this machine, and leave it as it was.
+
+    :param address: the cluster's: ``auto``, ``host:port``; None to start one.
+    :param cpus: how many a started one has; by default, all that this process may use.
+    :param gpus: the same, of GPUs.
+    :return: the module ``ray``.
+    :raises ConfigError: if there is no cluster at the address.
     """
     for name, value in {**QUIET, **({} if address else LOOPBACK)}.items():
         os.environ.setdefault(name, value)
@@ -117,7 +121,11 @@ def _check_answers(address: str) -> None:
 
 
 def count_actors(ray: Any, cpus: float, gpus: float) -> int:
-    """How many actors of so many CPUs and GPUs the cluster can hold now."""
+    """
+    How many actors of so many CPUs and GPUs the cluster can hold now.
+
+    :raises ConfigError: if it cannot hold one.
+    """
     resources = ray.cluster_resources()
     fits = [
         int(resources.get(name, 0) / needed)
