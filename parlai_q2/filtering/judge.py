@@ -176,8 +176,10 @@ def make_examples(
     episode: Sequence[Message], source: KnowledgeSource = MESSAGES
 ) -> list[list[Example]]:
     """
-    For each turn of an episode, one example for each label. An InputError if labels are
-    classes of responses, which make no claim that knowledge could support.
+    For each turn of an episode, one example for each label.
+
+    :raises InputError: if the labels are classes of responses, which make no claim that
+        knowledge could support.
     """
     for message in episode:
         if message.get('response') and read_labels(message) == [
@@ -277,7 +279,10 @@ def judge_batches(
     policy: Policy,
     source: KnowledgeSource = MESSAGES,
 ) -> Iterator[JudgedEpisode]:
-    """Decide which turns are kept of batches, each with the scores of its items."""
+    """
+    Decide which turns of batches are kept, each with the scores of its items; None for
+    an item that could not be scored.
+    """
     for batch, batch_scores in scored:
         scores = iter(batch_scores)
         for episode, examples in batch.episodes:

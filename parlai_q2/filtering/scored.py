@@ -25,8 +25,10 @@ MOST_UNSIGNED = 1000
 
 class ScoredTurns:
     """
-    The turns of a file or folder as :func:`read_scored` reads it. ``problem`` is told
-    of each record that has no score; an InputError if none has.
+    The turns of a file or folder as :func:`read_scored` reads it.
+
+    :param problem: is told of each record that has no score.
+    :raises InputError: if no record has a score.
     """
 
     def __init__(self, path: Location, problem: Callable[[object], None]):

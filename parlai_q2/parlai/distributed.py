@@ -36,8 +36,10 @@ KILLED = (
 
 def evaluate_in_processes(opt: Opt) -> Report:
     """
-    Evaluate in ``--distributed-world-size`` processes; if one fails, the others end. A
-    ConfigError for a wrong number or training data, a WorkerError if one fails.
+    Evaluate in ``--distributed-world-size`` processes; if one fails, the others end.
+
+    :raises ConfigError: for a wrong number of processes, or training data.
+    :raises WorkerError: if a process fails.
     """
     size = opt['distributed_world_size']
     if not size or size < 1:
@@ -57,7 +59,9 @@ def evaluate_in_processes(opt: Opt) -> Report:
 
 
 def merge_reports(opt: Opt, shares: list[list[Report]]) -> Report:
-    """One report of those of all processes, each with one of each task."""
+    """
+    One report made of those of all processes, which each have one report for each task.
+    """
     tasks = opt['task'].split(',')
     merged = [aggregate_unnamed_reports(reports) for reports in zip(*shares)]
     report: Report = aggregate_named_reports(

@@ -47,7 +47,11 @@ DROPPED, SUMMARY, SUMMARY_TEXT = '.dropped.jsonl', '.summary.json', '.summary.tx
 def add_filter_options(
     parser: ParlaiParser, default: str = Fate.KEEP, prefix: str = ''
 ) -> None:
-    """Add the options for what is kept; ``default`` is for what cannot be judged."""
+    """
+    Add the options for what is kept, besides the threshold of the scorer that chooses.
+
+    :param default: whether to keep or drop turns that cannot be judged, by default.
+    """
     group = parser.add_argument_group('Labels to keep')
     for name, what in (
         ('generic', 'labels that make no statement to check'),
@@ -75,8 +79,9 @@ def policy_from_opt(
 ) -> Policy:
     """
     The policy that the options of :func:`add_filter_options` ask for: a label is kept
-    if its score is above the role's threshold, by default the scorer's. A ConfigError
-    when it is out of range.
+    if its score is above the role's threshold, by default the scorer's.
+
+    :raises ConfigError: when the threshold is out of range.
     """
     prefix = prefix.replace('-', '_')
     names = ('generic', 'unverifiable', 'no_knowledge')
@@ -107,9 +112,9 @@ def conversation_file(
     path: Path, opt: Options, signature: str
 ) -> Iterator[Callable[[Iterable[JsonMapping]], None]]:
     """
-    Write a file of conversations, with ParlAI's metadata beside it, by the function
-    that it gives. The file gets its name when the context ends; after an error nothing
-    is left.
+    Write a file of conversations, with ParlAI's metadata beside it: give a function
+    that writes some. The file gets its name when the context ends; after an error
+    nothing is left.
 
     :param path: the file, ending in ``.jsonl``. For a link, the target is written.
     :raises InputError: when the name has another ending, the file cannot be written, or

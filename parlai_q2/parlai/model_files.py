@@ -92,7 +92,9 @@ class WeightsOnly:
     def load(self, path: str) -> dict[str, Any]:
         """
         Load weights, and the optimizer's state if there is one; return all of the
-        checkpoint. A ModelError if it holds more than tensors and plain values.
+        checkpoint.
+
+        :raises ModelError: if it holds more than tensors and plain values.
         """
         agent: Any = self
         try:

@@ -144,7 +144,10 @@ class ScoringMutator(ManyEpisodeMutator):
         return in_order(self._teacher[0]) or self.opt.get('cache') is not False
 
     def _ahead(self, pending: Sequence[Example]) -> list[Example]:
-        """What is wanted and not known of the next episodes, to fill a call."""
+        """
+        The pending examples and those of the next episodes that have no score yet,
+        enough to fill a call.
+        """
         assert self._teacher is not None
         batch = {make_pair(example): example for example in pending}
         missing = CHUNK - len(batch)

@@ -211,7 +211,10 @@ class ResponseQueue:
         self._speaking.add(teacher)
 
     def heard(self, teacher: object) -> None:
-        """Record that a teacher has its response; the last completes the batch."""
+        """
+        Record that a teacher has its response, or will get none; the last completes the
+        batch.
+        """
         self._speaking.discard(teacher)
         if not self._speaking:
             self.flush()

@@ -74,7 +74,10 @@ class TaskEpisodes:
 def digest(
     episodes: Iterable[Sequence[Mapping[str, object]]], left_out: Sequence[str] = ()
 ) -> str:
-    """The SHA-256 of all messages, without some fields and what JSON cannot hold."""
+    """
+    The SHA-256 of all messages, without the fields ``left_out`` and without what JSON
+    cannot represent.
+    """
     hasher = hashlib.sha256()
     for episode in episodes:
         messages = [{k: v for k, v in m.items() if k not in left_out} for m in episode]
