@@ -158,9 +158,11 @@ def compare_claims(
 ) -> list[tuple[int, int, str]]:
     """
     The claims of two runs side by side, those that differ first; where something was
-    asked, those with questions: their indices in both lists (-1 if missing) and one of
-    :data:`FATES`. The same question about the same words is one row; without questions,
-    words that overlap are, those that are equal first.
+    asked, those with questions.
+
+    :return: for each claim, its indices in both lists (-1 if missing) and one of
+        :data:`FATES`. The same question about the same words makes one row; without
+        questions, overlapping words do, equal ones first.
     """
     places_before, places_after = _claim_places(before), _claim_places(after)
     rows: list[tuple[int, int, str]] = []

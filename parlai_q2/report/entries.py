@@ -120,7 +120,7 @@ def cut(text: str, marks: Iterable[Mark]) -> list[TextPiece]:
 def clip(pieces: Sequence[TextPiece], limit: int, context: int = 60) -> list[TextPiece]:
     """
     Shorten a text of more than so many characters, but for its marks and some context
-    on each side of them; each omission becomes a piece that says how much it had.
+    on each side of them; each omission becomes a piece that says how long it was.
     """
     if sum(len(piece.text) for piece in pieces) <= limit:
         return list(pieces)
@@ -148,8 +148,8 @@ def _shorten(text: str, head: int, tail: int) -> list[TextPiece]:
 
 def read_entry(record: Mapping[str, object], place: int = 1) -> Entry:
     """
-    Convert one scored record to the page's data. Its ``id`` may be missing and then is
-    its place; an InputError names a field that cannot be shown.
+    Convert one scored record to the page's data. A missing ``id`` becomes the record's
+    place; an InputError names a field that cannot be shown.
     """
     judged = read_line(record)
     label = person_label(record) or judged.annotation
@@ -158,9 +158,10 @@ def read_entry(record: Mapping[str, object], place: int = 1) -> Entry:
 
 def person_label(record: Mapping[str, object], field: str = '') -> str:
     """
-    What a person called a response, by the named field; empty if nobody did. By default
-    that is ``label``, which the score command writes as ``given_label``, or
-    ``q2_label``, which tasks have.
+    What a person called a response; empty if nobody did.
+
+    :param field: the record's field that says it. By default that is ``label``, which
+        the score command writes as ``given_label``, or ``q2_label``, which tasks have.
     """
     values = (record.get(name) for name in ([field] if field else PERSON_LABELS))
     return next((str(value) for value in values if value not in (None, '')), '')

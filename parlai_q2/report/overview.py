@@ -48,8 +48,8 @@ class Agreement:
 class Group:
     """
     The figures of some responses with a value of a field in common: how many there are,
-    and have a verdict; their mean score; and the share of consistent ones among the
-    verifiable.
+    and how many of them have a verdict; their mean score; and the share of consistent
+    ones among the verifiable.
     """
 
     name: str

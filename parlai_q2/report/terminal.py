@@ -80,7 +80,12 @@ def use_colour(stream: TextIO) -> bool:
 
 
 class Lines:
-    """Collects lines of so many columns, at least 24, with or without escape codes."""
+    """
+    Collects lines of styled text.
+
+    :param colour: whether they have escape codes.
+    :param width: columns of a line; at least 24 are used.
+    """
 
     def __init__(self, colour: bool, width: int):
         self.width = max(width, _NARROWEST)
@@ -95,9 +100,11 @@ class Lines:
 
     def add(self, runs: Sequence[Run], first: Run = ('', ''), rest: str = '') -> None:
         """
-        Add a text after what stands before its first and its further lines, with any
-        white space in it as one space. A word is broken only if it is longer than a
-        line.
+        Add a text, in as many lines as it takes. White space in it counts as one space;
+        a word is broken only if it is longer than a line.
+
+        :param first: stands before the first line.
+        :param rest: stands before each further line.
         """
         text = Text()
         for style, same in groupby(runs, key=itemgetter(1)):

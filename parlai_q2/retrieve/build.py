@@ -86,7 +86,7 @@ class Documents:
         root = os.path.realpath(folder)
         for parent, folders, files in os.walk(folder):
             folders[:] = sorted(name for name in folders if not name.startswith('.'))
-            # os.walk does not follow links to folders, and nor do we.
+            # os.walk does not follow links to folders, and neither do we.
             for name in [*sorted(files), *folders]:
                 path = Path(parent, name)
                 if name.startswith('.'):
@@ -245,7 +245,7 @@ def _add(
     process: ReadingProcess,
     old: Document | None,
 ) -> int:
-    """Read a document into a store; gives the number of its passages."""
+    """Read a document into a store; return the number of its passages."""
     ending = path.suffix.lower()
     blocks = (process.read if ending in CONVERTED else DIRECT[ending])(path)
     passages = split(

@@ -58,7 +58,11 @@ class Recall:
 
 
 def measure_recall(ranks: Sequence[int]) -> Recall:
-    """Measure recall by the ranks of the turns' passages; 0: not found."""
+    """
+    Measure recall.
+
+    :param ranks: for each turn the rank of its passage, from 1; 0 if it was not found.
+    """
     recall = {}
     for cut in CUTS:
         recall[cut] = mean_interval([float(0 < rank <= cut) for rank in ranks])
@@ -67,7 +71,10 @@ def measure_recall(ranks: Sequence[int]) -> Recall:
 
 
 def find_rank(gold: str, texts: Sequence[str]) -> int:
-    """The rank of a passage, from 1, equal ones counted once; 0 if it is not there."""
+    """
+    The rank of a passage among those found, from 1; equal passages count once. 0 if it
+    is not there.
+    """
     keys = list(dict.fromkeys(map(passage_key, texts)))
     key = passage_key(gold)
     return keys.index(key) + 1 if key in keys else 0

@@ -162,7 +162,10 @@ class Fused:
 def fuse_scores(
     hits: Sequence[Hit], cosines: Mapping[int, float]
 ) -> list[tuple[int, float]]:
-    """Rank what was found by words or vectors, all with their cosines, best first."""
+    """
+    Put what was found by words and by vectors into one list, best first; ``cosines``
+    has all of it.
+    """
     best = max((hit.score for hit in hits), default=1.0) or 1.0
     shares = {hit.key: hit.score / best for hit in hits}
     return _best_first(
@@ -171,7 +174,11 @@ def fuse_scores(
 
 
 def mix(cosine: float, share: float) -> float:
-    """Nearness by a vector, and by the share of the best score of words, in [0, 1]."""
+    """
+    Nearness by a vector and by words together.
+
+    :param share: of the best score of a search by words, in [0, 1].
+    """
     return COSINE_SHARE * cosine + (1 - COSINE_SHARE) * share
 
 

@@ -146,7 +146,7 @@ def make_vectors(
 def _fill(
     rows: np.ndarray, keys: np.ndarray, store: Store, encoder: TextEncoder, old: Vectors
 ) -> None:
-    """Write the vectors of some passages, of which those that had one keep it."""
+    """Write the vectors of some passages; those that had one keep it."""
     places = old.find_rows(keys)
     is_new = places < 0
     rows[~is_new] = old.stored[places[~is_new]]

@@ -128,8 +128,9 @@ def add_loops(
     batched: list[Any],
 ) -> float:
     """
-    Add the times of the loop of the published code, and of that by transformers; return
-    the largest difference between a value of the batch and of the loop.
+    Add the times of the loop of the published code, and of the same loop with
+    transformers; return the largest difference between a value of the batch and of the
+    loop.
     """
     _, looped = benchmark.measure_loop(scorer, examples)
     metric['largest_difference'] = max(benchmark.differences(batched, looped))

@@ -53,8 +53,12 @@ def clear(
     cache: ScoreCache, which: str | None = ALL, older_than: float | None = None
 ) -> int:
     """
-    Delete ``all`` scores, or those of a signature by its first digits, perhaps only
-    those that were not used for so many days; return how many.
+    Delete scores from the cache; return how many.
+
+    :param which: ``all``, or the first digits of a signature's hash; None means all.
+    :param older_than: delete only scores that were not used for this many days, at
+        least 0.
+    :raises ConfigError: when no signature, or more than one, begins with these digits.
     """
     if older_than is not None and older_than < 0:
         raise ConfigError(f'--older-than must be a number of days, not {older_than}.')

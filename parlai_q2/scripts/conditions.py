@@ -177,7 +177,11 @@ def make_replies(
     episodes: Sequence[Episode],
     gold_knowledge: Sequence[Sequence[tuple[Passage, ...]]],
 ) -> list[ConditionReply]:
-    """The replies to every turn by an index, or without one by what the task gives."""
+    """
+    The agent's replies to every turn.
+
+    :param index: the index that its knowledge comes from; None for the task's own.
+    """
     agent_opt = Opt({**opt, 'knowledge_index': index})
     agent_opt['override'] = {**opt['override'], 'knowledge_index': index}
     agent = create_agent(agent_opt)

@@ -79,7 +79,7 @@ def add_options(parser: OptionParser) -> None:
 
 def run(opt: Options) -> Any:
     """
-    Find what options ask for: return for words what was found, and for a file how well
+    Find what the options ask for. Return what was found for words; for a file, how well
     its knowledge was found, if it has any.
     """
     if not opt['knowledge_index']:

@@ -76,8 +76,8 @@ class ServedConversation(Protocol):
 class ChatHost:
     """
     Stands between the requests and a conversation. All but the constructor belongs to
-    the event loop. The worker has one thread, which carries out whatever browsers ask
-    in the order of their asking, also what was asked by one that left.
+    the event loop. The worker has one thread, which carries out what browsers ask, in
+    the order in which they ask, even if a browser has left.
     """
 
     def __init__(self, conversation: ServedConversation, worker: Executor):

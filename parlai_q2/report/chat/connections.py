@@ -29,10 +29,14 @@ BUSY = (
 @dataclass
 class Limits:
     """
-    What all connections of a server share: the most open ones, and of one machine; the
-    seconds until a request's body has arrived, and then until its answer has been
-    taken; and those until the headers have arrived, if less. ``arriving`` has the
-    connections whose requests have not arrived, the oldest first.
+    What all connections of a server share.
+
+    :param in_all: the most open connections.
+    :param from_one: the most of one machine.
+    :param patience: seconds until a request's body has arrived, and then until its
+        answer has been taken.
+    :param headers: seconds until the headers have arrived, if that is less.
+    :ivar arriving: connections whose requests have not arrived, the oldest first.
     """
 
     in_all: int = 64
@@ -167,8 +171,9 @@ def make_config(
     app: Any, limits: Limits, last_seconds: float, **options: Any
 ) -> uvicorn.Config:
     """
-    How uvicorn serves an app without logs and with bounded connections, and with how
-    many seconds for requests to end after the server is stopped.
+    How uvicorn serves an app without logs and with bounded connections.
+
+    :param last_seconds: how long requests may take to end after the server is stopped.
     """
     return uvicorn.Config(
         app,

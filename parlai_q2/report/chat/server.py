@@ -27,9 +27,14 @@ EXIT_CODE = 128 + signal.SIGINT
 
 class PageServer:
     """
-    Binds its port (0: any free one) when created, and answers while :meth:`serve` runs,
-    to its addresses, the machine's own name and those that are allowed. By default,
-    this machine's connections are not limited where only it can connect.
+    Binds its port when created, and answers while :meth:`serve` runs.
+
+    :param port: 0 takes any free one.
+    :param allowed: names that it answers to, besides its addresses and the machine's
+        own name.
+    :param limits: of its connections; None for the default, which does not limit how
+        many come from this machine where only this machine can connect.
+    :raises ConfigError: when it cannot listen there.
     """
 
     def __init__(
