@@ -61,7 +61,7 @@ def searches(strategy: str, number: int) -> str:
 
 
 class CandidateBench:
-    """Finds, chooses and judges, by a scorer that does not choose."""
+    """Finds and chooses replies; a scorer that does not choose them judges them."""
 
     def __init__(
         self,

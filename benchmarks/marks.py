@@ -124,7 +124,9 @@ def measure_marks(scorer: Scorer, pairs: Sequence[MarkedPair]) -> dict[str, Any]
     """
     How well marks fit the known edits: ``overlap`` (over edited pairs) and
     ``false_marks`` (over consistent ones) as intervals, and the mean ``words`` of a
-    mark on an edited response. An InputError where there is one kind alone.
+    mark on an edited response.
+
+    :raises InputError: when there are only edited pairs, or only consistent ones.
     """
     scores = scorer.score([Example(pair.knowledge, pair.response) for pair in pairs])
     overlap, false, words = [], [], []

@@ -115,7 +115,10 @@ def time_steps(
 
 
 def measure(scorer: Scorer, infile: Path, rounds: int) -> dict[str, float]:
-    """Milliseconds of processor time a record: medians of steps, and of all alone."""
+    """
+    Milliseconds of processor time a record: the median of each step and, without the
+    clocks of the steps, of all together.
+    """
     runs = [time_steps(scorer, infile, STEPS) for _ in range(rounds)]
     whole = [time_steps(scorer, infile, {})[REST] for _ in range(rounds)]
     steps = {

@@ -34,8 +34,8 @@ LINE_END = b'\n'
 
 def cases(actors: int, cache: Path | None, ray: bool) -> dict[str, list[str]]:
     """
-    Options of the command, by names of ways to run it: one process; Ray, if it is
-    there, on so many cores; and one process with a score cache, if given.
+    The options of the command for each way to run it: one process; Ray on ``actors``
+    cores, if it is installed; and one process with a score cache, if one is given.
     """
     ways: dict[str, list[str]] = {'one process': []}
     if ray:

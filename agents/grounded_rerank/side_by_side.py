@@ -238,7 +238,7 @@ def _examples_of_rows(
 
 
 def _force_tokens(scores: torch.Tensor, tokens: torch.Tensor) -> None:
-    """Rule out, in place, all of the scores [1, R, V] but those of tokens [R]."""
+    """Rule out, in place, all scores [1, R, V] except those of the tokens [R]."""
     excluded = torch.ones_like(scores[0], dtype=torch.bool)
     excluded[torch.arange(len(tokens)), tokens] = False
     scores[0][excluded] = neginf(scores.dtype)

@@ -76,7 +76,10 @@ def train_model(
     collate: Callable[[Any], Any],
     trainer_class: Callable[..., Trainer] = LengthGroupedTrainer,
 ) -> Any:
-    """Train, or resume from the last checkpoint; the model, with any adapter merged."""
+    """
+    Train, or resume from the last checkpoint; return the model, with any adapter
+    merged.
+    """
     trainer = trainer_class(
         model=_add_adapter(model, args.lora_rank),
         args=_training_arguments(args),
@@ -93,7 +96,7 @@ def train_model(
 
 
 def _add_adapter(model: Any, rank: int) -> Any:
-    """A model that learns low-rank terms of its linear layers; itself if rank is 0."""
+    """Let a model learn low-rank terms of its linear layers, unless the rank is 0."""
     model.requires_grad_(True)
     if not rank:
         return model

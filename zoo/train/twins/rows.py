@@ -206,7 +206,7 @@ def make_twins(sentence: TwinSentence, doc: 'Doc', rng: random.Random) -> list[T
 def make_rule_twins(
     sentences: Sequence[TwinSentence], rng: random.Random
 ) -> list[Pair]:
-    """Twins by rule, at most :data:`MOST` of a kind."""
+    """Twins by rule, at most :data:`MAX_OF_KIND` of a kind."""
     from parlai_q2.text.pipeline import pipeline
 
     pairs_by_kind: dict[str, list[Pair]] = defaultdict(list)

@@ -36,7 +36,7 @@ class Forms(NamedTuple):
 
 
 def read_lines(name: str) -> list[str]:
-    """The lines of a file in this folder; those after # are comments."""
+    """The lines of a file in this folder, without blank ones and comments."""
     text = (files('parlai_q2.zoo.train.twins') / name).read_text(encoding='utf-8')
     lines = text.splitlines()
     return [line for line in lines if line.strip() and not line.startswith('#')]
