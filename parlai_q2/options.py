@@ -1,6 +1,7 @@
 """
-Option values that people choose or type: closed sets of words, which are enums whose
-members are equal to their texts, comma-separated names or pairs, and line ends.
+Switches, options that set others' defaults, and option values that people choose or
+type: closed sets of words, which are enums whose members are equal to their texts,
+comma-separated names or pairs, and line ends.
 """
 
 import argparse

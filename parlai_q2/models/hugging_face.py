@@ -1,6 +1,6 @@
 """
-Encoders that read pairs of texts: classifiers and question answerers, run by
-CTranslate2 if they are converted, else by transformers.
+Models that transformers runs: classifiers and question answerers, which read pairs of
+texts, and encoder-decoders, which write.
 """
 
 from collections.abc import Sequence

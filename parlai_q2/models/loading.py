@@ -1,6 +1,8 @@
 """
-Whether the Hugging Face hub can be reached, asked once and briefly: its client repeats
-failed requests for a minute and a half.
+Loads tokenizers and models for transformers, from a folder or the Hugging Face hub.
+
+Whether the hub can be reached is asked once and briefly: its client repeats failed
+requests for a minute and a half.
 """
 
 import os

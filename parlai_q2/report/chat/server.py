@@ -1,6 +1,6 @@
 """
 Serves one conversation to browsers. uvicorn answers in the thread that called
-:meth:`ChatServer.serve`, and another thread makes the conversation and holds it.
+:meth:`PageServer.serve`, and another thread makes the conversation and holds it.
 """
 
 import ipaddress
