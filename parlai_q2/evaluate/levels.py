@@ -54,8 +54,8 @@ def threshold_metrics(
     weights: 'np.ndarray', scores: 'np.ndarray', consistent: 'np.ndarray', at: float
 ) -> 'np.ndarray':
     """
-    :data:`CLASS_METRICS` of R resamples, [R, 7]. The metrics of a class are NaN in a
-        resample without responses of that class.
+    The :data:`CLASS_METRICS` of R resamples, [R, 7]. The metrics of a class are NaN in
+    a resample without responses of that class.
 
     :param weights: [R, n], how often each response counts.
     :param scores: [n]; a score of at most ``at`` is inconsistent.
