@@ -15,7 +15,7 @@ DEFAULT_KNOWLEDGE_WORDS = 60
 RESPONSE_WORDS = 60
 # Sentences of long knowledge that are read alone, and at most so many together.
 ALONE, TOGETHER = 3, 2
-# A statement may have so many values of a record.
+# The most values of a record that are read with one statement.
 TOGETHER_OF_RECORD = 5
 
 
