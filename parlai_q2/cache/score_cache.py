@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from parlai_q2.cache.sqlite_file import ANOTHER, SqliteFile, number, writing
+from parlai_q2.cache.sqlite_file import ANOTHER, SqliteFile, number, shrink, writing
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.files import beside, cache_folder
@@ -44,7 +44,10 @@ _logger = logging.getLogger(__name__)
 
 
 def default_cache_path() -> Path:
-    """``$PARLAI_Q2_CACHE``, else ``scores.sqlite`` in the cache folder."""
+    """
+    ``$PARLAI_Q2_CACHE``, else ``scores.sqlite`` in
+    :func:`~parlai_q2.io.files.cache_folder`.
+    """
     path = os.environ.get(VARIABLE)
     return Path(path).expanduser() if path else cache_folder() / 'scores.sqlite'
 
@@ -52,7 +55,7 @@ def default_cache_path() -> Path:
 class StoredSignature(NamedTuple):
     """
     What a cache holds for one full signature: how many scores, the total length of
-    their values, and when one was last used, in seconds since 1970.
+    their values, and when one of them was last used, in seconds since 1970.
     """
 
     text: str
@@ -141,12 +144,18 @@ class ScoreCache:
                     'FROM signatures WHERE text = ?',
                     rows,
                 )
-                self._evict(connection)
+                evicted = self._evict(connection)
+            if evicted:
+                shrink(connection)
 
         self.file.do(write, None)
 
     def signatures(self) -> list[StoredSignature]:
-        """What the file holds for each signature, the one with most scores first."""
+        """
+        What the file holds for each signature, the one with most scores first.
+
+        :raises ConfigError: if the file cannot be used.
+        """
         query = (
             'SELECT text, count(*), sum(length(value)), max(used) FROM scores '
             'JOIN signatures ON signatures.id = signature GROUP BY signature '
@@ -177,6 +186,7 @@ class ScoreCache:
                 {'text': signature, 'until': until},
             ).rowcount
             connection.execute(FORGET_UNUSED)
+            shrink(connection)
             return count
 
         return self.file.do(delete, 0, True)
@@ -186,7 +196,7 @@ class ScoreCache:
         names = (self.path, beside(self.path, '-wal'))
         return sum(path.stat().st_size for path in names if path.exists())
 
-    def _evict(self, connection: sqlite3.Connection) -> None:
+    def _evict(self, connection: sqlite3.Connection) -> bool:
         """Delete the least recently used rows of a file over its limit."""
         pages, free, size = (
             number(connection, f'PRAGMA {name}')
@@ -194,7 +204,7 @@ class ScoreCache:
         )
         used = (pages - free) * size
         if used <= self.max_bytes:
-            return
+            return False
         rows = number(connection, 'SELECT count(*) FROM scores')
         connection.execute(
             'DELETE FROM scores WHERE rowid IN '
@@ -202,6 +212,7 @@ class ScoreCache:
             (math.ceil(rows * (1 - self.max_bytes * EVICT_TO / used)),),
         )
         connection.execute(FORGET_UNUSED)
+        return True
 
 
 def pair_key(pair: Pair) -> bytes:
@@ -215,7 +226,10 @@ def pair_key(pair: Pair) -> bytes:
 
 
 def encode(score: Score, signature: str, key: bytes) -> tuple[bytes, int]:
-    """A score as JSON without the signature it is stored under, and its checksum."""
+    """
+    A score as JSON, which does not repeat the signature it is stored under, and its
+    checksum.
+    """
     fields = score.to_dict()
     if fields['signature'] == signature:
         del fields['signature']

@@ -11,10 +11,11 @@ once, and scoring goes on without it.
 import logging
 import os
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import beside, locked
@@ -60,12 +61,15 @@ _logger = logging.getLogger(__name__)
 
 
 class SqliteFile:
-    """A file that is opened for each use, by any process and thread."""
+    """Each process and thread opens the file on first use."""
 
     def __init__(self, path: Path):
         self.path = path
         # Becomes False when the file turns out to be unusable.
         self.usable = True
+        # By process and thread: a forked child may neither use nor close what its
+        # parent opened.
+        self._connections: dict[tuple[int, int], sqlite3.Connection] = {}
 
     def do(
         self,
@@ -74,17 +78,22 @@ class SqliteFile:
         needed: bool = False,
     ) -> T:
         """
-        Act on the file, on a new one if it is damaged. If it cannot be used, warn and
-        return ``otherwise``; or if it is needed, raise a ConfigError.
+        Act on the file, on a new one if it is damaged.
+
+        :param otherwise: returned after a warning if the file cannot be used.
+        :param needed: raise a ConfigError instead of a warning.
+        :raises ConfigError: if the file is none of ours.
         """
-        damage = None
+        here, damage = _here(), None
         while self.usable or needed:
             try:
                 if damage:
                     self._begin_anew(damage)
-                with closing(self._open()) as connection:
-                    return action(connection)
+                if here not in self._connections:
+                    self._connections[here] = self._open()
+                return action(self._connections[here])
             except (sqlite3.Error, UnicodeDecodeError, OSError) as e:
+                self.close()
                 if not damage and is_damage(e) and not self.read_only:
                     damage = e
                     continue
@@ -111,6 +120,15 @@ class SqliteFile:
         # Another process may have renamed it meanwhile, as it does if it is damaged.
         return not is_writable and self.path.is_file()
 
+    def close(self) -> None:
+        """Close the file for this thread; its next use opens it again."""
+        connection = self._connections.pop(_here(), None)
+        if connection is not None:
+            connection.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, '_connections': {}}
+
     def _open(self) -> sqlite3.Connection:
         if self.read_only:
             return connect(self.path, read_only=True)
@@ -120,7 +138,8 @@ class SqliteFile:
 
     def _begin_anew(self, error: Exception) -> None:
         """
-        Rename a damaged or outdated file, unless another process has already done so.
+        Rename a damaged or outdated file to ``<name>.damaged``, ``<name>.damaged.2``
+        and so on, unless another process has already done so.
         """
         with locked(self.path, BUSY_TIMEOUT):
             if is_sound(self.path):
@@ -144,6 +163,10 @@ def connect(path: Path, read_only: bool = False) -> sqlite3.Connection:
     """
     Open a cache, creating it and its tables if needed. Hold the file's lock, because
     two processes cannot create it at once.
+
+    :raises sqlite3.DatabaseError: if it is damaged or outdated, or cannot be opened;
+        damage in a text shows as a UnicodeDecodeError.
+    :raises ConfigError: if it is an intact file of another program or a newer version.
     """
     check_ours(path)
     # Without "immutable", SQLite would create files beside it.
@@ -153,6 +176,7 @@ def connect(path: Path, read_only: bool = False) -> sqlite3.Connection:
         uri=True,
         timeout=BUSY_TIMEOUT,
         isolation_level=None,
+        check_same_thread=False,
     )
     # By itself, sqlite3 raises one of its own errors for text that is damaged.
     connection.text_factory = bytes.decode
@@ -188,6 +212,11 @@ def writing(connection: sqlite3.Connection) -> Iterator[None]:
         yield
 
 
+def shrink(connection: sqlite3.Connection) -> None:
+    """Give the room of deleted rows back to the disk."""
+    connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
+
+
 def _check_tables(connection: sqlite3.Connection, tables: set[str], path: Path) -> None:
     ours = number(connection, 'PRAGMA application_id') == APPLICATION_ID
     whole = {'signatures', 'scores'} <= tables
@@ -207,7 +236,10 @@ def _check_tables(connection: sqlite3.Connection, tables: set[str], path: Path) 
 
 
 def check_ours(path: Path) -> None:
-    """A ConfigError for a file with content that is neither SQLite nor ours."""
+    """
+    A ConfigError for a file that has content, but neither the first bytes of an SQLite
+    file nor our application id.
+    """
     head = b''
     if path.exists():
         with open(path, 'rb') as stream:
@@ -260,3 +292,7 @@ def is_sound(path: Path) -> bool:
             )
     except (sqlite3.Error, UnicodeDecodeError) as e:
         return not is_damage(e)
+
+
+def _here() -> tuple[int, int]:
+    return os.getpid(), threading.get_ident()

@@ -29,6 +29,7 @@ def path(tmp_path):
     path = tmp_path / 'scores.sqlite'
     cache = ScoreCache(path)
     cache.put(SIGNATURE, scores(300))
+    cache.file.close()
     return path
 
 

@@ -1,6 +1,7 @@
 """What is kept is found again, exactly, and nothing else is."""
 
 import pickle
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -64,8 +65,10 @@ def test_clearing_by_age_goes_by_last_use(cache, clock):
 
 def test_clearing_all_gives_the_disk_its_room_back(cache):
     cache.put(SIGNATURE, scores(1000))
+    cache.file.close()
     full = cache.file_bytes()
     assert cache.clear() == 1000
+    cache.file.close()
     assert cache.file_bytes() < full / 10
     assert cache.signatures() == []
     names = 'SELECT count(*) FROM signatures'
@@ -84,6 +87,7 @@ def test_over_its_limit_it_loses_what_was_longest_unused(cache, clock):
     # What was evicted is the oldest: from some pair on, all are there.
     rest = [pair in remaining for pair in list(scores(4000))[10:]]
     assert rest == sorted(rest)
+    cache.file.close()
     assert cache.file_bytes() <= MIN_MAX_BYTES
 
 
@@ -96,6 +100,18 @@ def test_threads_share_it(cache):
     with ThreadPoolExecutor(4) as threads:
         assert all(threads.map(write_and_read, range(20)))
     assert cache.signatures()[0].rows == 100
+
+
+def test_a_thread_opens_the_file_once(cache, monkeypatch):
+    opened = []
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        sqlite3, 'connect', lambda *a, **k: opened.append(a) or connect(*a, **k)
+    )
+    for _ in range(3):
+        cache.put(SIGNATURE, scores(3))
+        assert len(cache.get(SIGNATURE, scores(3))) == 3
+    assert len(opened) == 1
 
 
 def test_a_pickled_store_opens_the_file_for_itself(tmp_path):
