@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.converted.binary import ENCODER
 from parlai_q2.models.converted.engine import ComputeType, can_use, effective_type
-from parlai_q2.models.converted.folder import has_model, read_model
-from parlai_q2.models.device import is_cpu
+from parlai_q2.models.converted.folder import has_model, read_model, tokenizer_folder
+from parlai_q2.models.device import check_device, is_cpu
 from parlai_q2.models.folder import identified, resolve
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.tokens import Tokens, read_tokens
@@ -112,6 +112,17 @@ class Backend:
 
     def _load(self) -> Any:
         raise NotImplementedError
+
+    def _tokens(self) -> Tokens:
+        """The tokenizer, without loading the model."""
+        if self.is_converted:
+            return read_tokens(tokenizer_folder(Path(resolve(self.config.model))))
+        from parlai_q2.models.loading import load_tokenizer
+
+        check_device(self.device)
+        name = self.config.model
+        tokenizer = load_tokenizer(name, self.config.revision)
+        return Tokens.of_transformers(tokenizer, name)
 
     def _encoder(self, auto_class: str) -> tuple['Encoder', Tokens]:
         name = self.config.model

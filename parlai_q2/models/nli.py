@@ -18,6 +18,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, Encoder, not_finite
 from parlai_q2.models.device import map_unique
+from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.options import Word
@@ -234,6 +235,8 @@ class SequenceNliModel(Backend):
         self.labels, self.role = labels, role
         self.input = PairInput(tuple(order), max_tokens)
         self.max_tokens = max_tokens
+        # Scorers ask it which characters and languages the model knows.
+        self.tokenizer = Lazy(self._tokens)
 
     @property
     def settings(self) -> JsonObject:
@@ -247,11 +250,6 @@ class SequenceNliModel(Backend):
         details = {'engine': self.engine, **unusual(details, USUAL)}
         named = {f'{self.role}_{name}': value for name, value in details.items()}
         return {self.role: self.identity(), **named}
-
-    def tokenizer(self) -> Tokens:
-        """The model's tokens; scorers ask which characters and languages it knows."""
-        tokens: Tokens = self._loaded()[1]
-        return tokens
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         return map_unique(pairs, self._classify_long)

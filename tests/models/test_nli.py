@@ -5,7 +5,7 @@ import pytest
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.nli import SequenceNliModel, check_trained, speak_for
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.presets import ModelConfig
+from parlai_q2.presets import ModelConfig, load_preset
 
 ENTAILS = NliProbabilities(0.8, 0.1, 0.1)
 DENIES = NliProbabilities(0.1, 0.1, 0.8)
@@ -40,3 +40,14 @@ def test_which_window_speaks_for_a_long_premise(parts, expected, why):
 def test_a_head_is_trained_or_new_and_nothing_else():
     with pytest.raises(ConfigError, match="head must be trained or new, not 'old'"):
         check_trained('some/model', 'old')
+
+
+def test_the_tokenizer_is_there_without_the_model(monkeypatch):
+    config = load_preset('mini').model('nli')
+    model = SequenceNliModel(config, config.settings.get('labels'))
+    monkeypatch.setattr(SequenceNliModel, '_load', refuse_to_load)
+    assert len(model.tokenizer().ids('The café opened.')) > 3
+
+
+def refuse_to_load(self):
+    raise AssertionError('The weights were read.')
