@@ -118,6 +118,8 @@ class HfClassifierDictionaryAgent(HuggingFaceDictionaryAgent):
     skip_decode_special_tokens = True
 
     def get_tokenizer(self, opt: Opt) -> Any:
+        if (folder := saved_folder(opt)) is not None:
+            return load_tokenizer(str(folder))
         config = classifier_config(opt)
         return load_tokenizer(config.model, config.revision)
 
