@@ -241,11 +241,11 @@ def _piece(
         together = tuple(sorted(chosen))
         premise = Premise(together, statement.knowledge.joined(together))
         options.append((min(claim_readings, key=support), premise))
-    reading, premise = max(options, key=lambda pair: support(pair[0]))
-    whole = statement.premises[0]
-    if not whole.chosen:
+    if statement.premises[0].chosen:
+        reading, premise = max(options, key=lambda pair: support(pair[0]))
+    else:
         by_class = zip(*(of_premise for of_premise, _ in options), strict=True)
-        reading, premise = NliProbabilities(*map(fmean, by_class)), whole
+        reading, premise = NliProbabilities(*map(fmean, by_class)), options[0][1]
     span = statement.span
     # A detector that was trained on one or two sentences does not know long copies.
     if support(reading) < support(COPIED) and statement.knowledge.has_copy_of(

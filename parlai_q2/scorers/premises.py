@@ -59,17 +59,18 @@ class SplitRule:
         sentence that matches best; if it is long, the sentences that match best, alone
         and together.
         """
-        chosen: list[tuple[int, ...]]
+        chosen: list[tuple[int, ...]] = [()]
         if self.is_long(index):
             chosen = [(i,) for i in index.best(statement, ALONE)]
             most = TOGETHER_OF_RECORD if index.has_records else TOGETHER
             together = tuple(index.together(statement, most))
             chosen += [together] if len(together) > 1 else []
-        else:
-            chosen = [()]
-            is_split = self.knowledge_words > 0 and len(index.sentences) > 1
-            if is_split and index.shares_word(statement):
-                chosen += [(i,) for i in index.best(statement, 1)]
+        elif (
+            self.knowledge_words
+            and len(index.sentences) > 1
+            and index.shares_word(statement)
+        ):
+            chosen += [(i,) for i in index.best(statement, 1)]
         return [Premise(c, index.joined(c)) for c in chosen]
 
 
