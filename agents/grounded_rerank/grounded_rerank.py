@@ -9,7 +9,7 @@ the best first.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -195,7 +195,7 @@ class GroundedRerankAgent(ChatCommands):
         # A reply that quotes a document has no hypothesis of the generator.
         if output.beam_texts:
             output.beam_texts = [
-                [(c.text, score) for c, (_, score) in zip(ranking.candidates, beam)]
+                _replace_texts(beam, ranking)
                 for beam, ranking in zip(output.beam_texts, rankings, strict=True)
             ]
         abstain_text = self.opt.get('abstain_text', DEFAULT_ABSTAIN_TEXT)
@@ -403,6 +403,14 @@ class GroundedRerankAgent(ChatCommands):
         if (validation_metric := validated_by(self.opt, metrics)) is not None:
             # This placeholder yields to a task's values, if a task has any.
             self.global_metrics.add(validation_metric, of_nothing())
+
+
+def _replace_texts(
+    beam: Sequence[tuple[str, object]], ranking: Ranking
+) -> list[tuple[str, object]]:
+    """A beam's scores with the texts of the candidates that they belong to."""
+    scores = (score for _, score in beam)
+    return [(c.text, score) for c, score in zip(ranking.candidates, scores)]
 
 
 def _select_searches(knowledge: TurnKnowledge, has_retriever: bool) -> Searches:

@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -44,6 +44,7 @@ from parlai_q2.retrieve.readers import (
 from parlai_q2.retrieve.split import split
 from parlai_q2.retrieve.store import Document, Store
 from parlai_q2.retrieve.vectors import STATE, Vectors, make_vectors
+from parlai_q2.turns import Passage
 
 BUILDING, SETTINGS = 'building', 'settings.json'
 BUILDING_VECTORS = 'vectors-building'
@@ -223,7 +224,8 @@ def _update(
                 if document is None:
                     changes.unchanged += 1
                 else:
-                    next_key += _add(store, settings, document, path, process, old)
+                    passages = _read_passages(name, path, settings, process)
+                    next_key += _put(store, document, passages, old is None)
                     (changes.added if old is None else changes.changed).append(name)
             except InputError as e:
                 changes.refused.append(_document_error(name, e))
@@ -237,24 +239,21 @@ def _update(
     return changes
 
 
-def _add(
-    store: Store,
-    settings: Settings,
-    document: Document,
-    path: Path,
-    process: ReadingProcess,
-    old: Document | None,
-) -> int:
-    """Read a document into a store; return the number of its passages."""
+def _read_passages(
+    name: str, path: Path, settings: Settings, process: ReadingProcess
+) -> Iterable[Passage]:
+    """The passages of a document, read before anything is changed if it is not huge."""
     ending = path.suffix.lower()
     blocks = (process.read if ending in CONVERTED else DIRECT[ending])(path)
-    passages = split(
-        document.name, blocks, settings.words, settings.overlap, settings.sentences
-    )
-    # Read as a whole before anything is changed, unless it may be huge.
-    if ending not in LINE_BY_LINE:
-        passages = iter(list(passages))
-    if old is not None:
+    passages = split(name, blocks, settings.words, settings.overlap, settings.sentences)
+    return passages if ending in LINE_BY_LINE else list(passages)
+
+
+def _put(
+    store: Store, document: Document, passages: Iterable[Passage], is_new: bool
+) -> int:
+    """Put a document into a store, in place of its old form; count its passages."""
+    if not is_new:
         store.remove(document.name)
     count = store.add(document, passages)
     if not count:

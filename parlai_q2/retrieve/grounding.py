@@ -198,7 +198,8 @@ class Grounder:
         self.question_retriever = question_retriever or retriever
         self._nearness = Nearness()
         # A reply to what neither asks something nor is small talk.
-        self._offer = (reader is not None and courtesy('Can you help me?')) or ''
+        offer = courtesy('Can you help me?') if reader is not None else None
+        self._offer = offer or ''
 
     def search(self, text: str) -> list[Hit]:
         """Find passages for a text."""
@@ -238,9 +239,13 @@ class Grounder:
 
     def _find(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
         queries = [make_query(history, self.query) for history in histories]
-        found = self.retriever.search(queries, self.k)
-        passages = (tuple(hit.passage for hit in hits) for hits in found)
-        return [TurnKnowledge(p, searched=True, courtesy=self._offer) for p in passages]
+        knowledge = []
+        for hits in self.retriever.search(queries, self.k):
+            passages = tuple(hit.passage for hit in hits)
+            knowledge.append(
+                TurnKnowledge(passages, searched=True, courtesy=self._offer)
+            )
+        return knowledge
 
     def _answer(self, histories: Sequence[Sequence[str]]) -> list[TurnKnowledge]:
         """Find what answers the question that each history ends with."""

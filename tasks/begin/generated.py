@@ -191,13 +191,16 @@ class GeneratedExamples:
             replies = self.generator.replies(
                 [Turn(change.text, turn.history) for turn, change in perturbed_turns]
             )
-            for (turn, (_, before, after)), reply in zip(
-                perturbed_turns, replies, strict=True
-            ):
-                arrived = after.lower() in reply.lower()
+            for (turn, change), reply in zip(perturbed_turns, replies, strict=True):
+                arrived = change.after.lower() in reply.lower()
                 if is_kept(turn.knowledge, reply) and (arrived or not self.arrived):
                     yield GeneratedRecord(
-                        turn.knowledge, reply, Label.INCONSISTENT, kind, before, after
+                        turn.knowledge,
+                        reply,
+                        Label.INCONSISTENT,
+                        kind,
+                        before=change.before,
+                        after=change.after,
                     )
 
     def _off_topic(self) -> Iterator[GeneratedRecord]:
