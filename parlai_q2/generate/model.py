@@ -212,7 +212,9 @@ class GenerationModel:
                 rows,
                 None if prefixes is None else [list(prefix) for prefix in prefixes],
                 max_input_length=0,
-                use_vmap=self.has_map,
+                # With a map, the library takes tokens of a prefix by the numbers of the
+                # call before, and writes others.
+                use_vmap=self.has_map and prefixes is None,
                 min_decoding_length=min_length,
                 max_decoding_length=max_length,
                 **options,

@@ -79,3 +79,18 @@ def test_samples_depend_on_the_seed():
     first, again, other = sample(3), sample(3), sample(4)
     assert first == again
     assert first != other
+
+
+def test_replies_begin_as_they_are_told():
+    generator = open_shipped(seed=0)
+    knowledge = {
+        'Web pages': 'Web pages were first shown by Tim Berners-Lee in 1990.',
+        'The border': 'The border was opened, and people climbed onto the Wall.',
+        'Bees have five eyes: two': 'Bees have five eyes: two large, three small.',
+    }
+    for beginning in (*knowledge, *knowledge):
+        context, _ = generator.context([(USER, 'And then?')], knowledge[beginning])
+        (replies,) = generator.complete([context], [beginning], 2)
+        texts = [generator.text(reply.tokens, context) for reply in replies]
+        assert len(texts) == 2
+        assert all(text.startswith(beginning) for text in texts), texts
