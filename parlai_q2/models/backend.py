@@ -7,17 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.converted.binary import ENCODER
-from parlai_q2.models.converted.engine import ComputeType, can_use, effective_type
-from parlai_q2.models.converted.folder import has_model, read_model, tokenizer_folder
+from parlai_q2.models.converted.engine import (
+    ComputeType,
+    ConvertedEncoder,
+    can_use,
+    effective_type,
+)
+from parlai_q2.models.converted.folder import (
+    read_model,
+    stored_folder,
+    tokenizer_folder,
+)
 from parlai_q2.models.device import check_device, is_cpu
-from parlai_q2.models.folder import identified, resolve
+from parlai_q2.models.folder import identified
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.tokens import Tokens, read_tokens
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 
 if TYPE_CHECKING:
-    from parlai_q2.models.converted.engine import ConvertedEncoder
     from parlai_q2.models.hugging_face import HuggingFaceEncoder
 
     # Their ``config`` is a mapping or an object.
@@ -86,7 +94,7 @@ class Backend:
         that is not the CPU: ``ctranslate2-int8``, ``transformers-float32-cuda``.
         """
         label = f'{Engine.TRANSFORMERS}-{ComputeType.FLOAT32}'
-        if self.is_converted:
+        if self.folder:
             label = f'{Engine.CTRANSLATE2}-{self.effective_type}'
         return label if is_cpu(self.device) else f'{label}-{self.device.split(":")[0]}'
 
@@ -96,27 +104,26 @@ class Backend:
         return effective_type(self.compute_type, self.device, self.gpu_type)
 
     @property
-    def is_converted(self) -> bool:
-        """Whether CTranslate2 runs the model."""
-        place = resolve(self.config.model)
-        can = isinstance(place, Path) and has_model(place)
-        if self.asked == Engine.CTRANSLATE2 and not can:
+    def folder(self) -> Path | None:
+        """The folder of the model if CTranslate2 runs it, else None."""
+        folder = stored_folder(self.config.model)
+        if self.asked == Engine.CTRANSLATE2 and folder is None:
             raise ConfigError(
                 f'CTranslate2 cannot run {self.config.model!r}: it is no folder that '
                 'ct2-transformers-converter wrote.'
             )
-        return can and (
-            self.asked == Engine.CTRANSLATE2
-            or (self.asked == Engine.AUTO and can_use(self.device))
+        is_wanted = self.asked == Engine.CTRANSLATE2 or (
+            self.asked == Engine.AUTO and folder is not None and can_use(self.device)
         )
+        return folder if is_wanted else None
 
     def _load(self) -> Any:
         raise NotImplementedError
 
     def _tokens(self) -> Tokens:
         """The tokenizer, without loading the model."""
-        if self.is_converted:
-            return read_tokens(tokenizer_folder(Path(resolve(self.config.model))))
+        if folder := self.folder:
+            return read_tokens(tokenizer_folder(folder))
         from parlai_q2.models.loading import load_tokenizer
 
         check_device(self.device)
@@ -124,22 +131,23 @@ class Backend:
         tokenizer = load_tokenizer(name, self.config.revision)
         return Tokens.of_transformers(tokenizer, name)
 
-    def _encoder(self, auto_class: str) -> tuple['Encoder', Tokens]:
-        name = self.config.model
-        if not self.is_converted:
-            from parlai_q2.models.hugging_face import load_hugging_face
+    def _open_encoder(self, auto_class: str) -> 'Encoder':
+        """
+        Load an encoder.
 
-            return load_hugging_face(
-                name, auto_class, self.device, self.config.revision, self.batch_size
+        :param auto_class: the name of a class of transformers, such as
+            ``AutoModelForQuestionAnswering``.
+        """
+        if folder := self.folder:
+            return ConvertedEncoder(
+                read_model(folder, ENCODER),
+                self.device,
+                self.effective_type,
+                self.batch_size,
             )
-        from parlai_q2.models.converted.engine import ConvertedEncoder
+        from parlai_q2.models.hugging_face import HuggingFaceEncoder
 
-        folder = Path(resolve(name))
-        converted = read_model(folder, ENCODER)
-        encoder = ConvertedEncoder(
-            converted, self.device, self.effective_type, self.batch_size
-        )
-        return encoder, read_tokens(converted.tokenizer)
+        return HuggingFaceEncoder(self.config, auto_class, self.device, self.batch_size)
 
 
 def not_finite(model: str) -> ModelError:

@@ -166,13 +166,12 @@ def find_problem(device: str) -> str:
         effective_type,
     )
     from parlai_q2.models.converted.folder import read_model
-    from parlai_q2.models.tokens import read_tokens
 
     try:
         converted = read_model(shipped_folder(TRIED), ENCODER)
         kind = effective_type(ComputeType.AUTO, device)
         encoder = ConvertedEncoder(converted, device, kind, 1)
-        encoder.means(read_tokens(converted.tokenizer).texts(['a'], 8))
+        encoder.means(encoder.tokens.texts(['a'], 8))
     except (Q2Error, ImportError, RuntimeError, ValueError) as e:
         problem = ' '.join(str(e).split())
         _logger.warning(f'The models run on the CPU, not on the GPU: {problem}')

@@ -1,9 +1,10 @@
 """
-Models that transformers runs: classifiers and question answerers, which read pairs of
-texts, and encoder-decoders, which write.
+Models that transformers runs: encoders, which read texts or pairs of texts, and
+encoder-decoders, which write.
 """
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -19,105 +20,112 @@ from parlai_q2.models.device import (
     length_step,
     padded,
 )
-from parlai_q2.models.loading import check_available, load_model, load_tokenizer
+from parlai_q2.models.loading import (
+    check_available,
+    load_model,
+    load_seq2seq,
+    load_tokenizer,
+)
 from parlai_q2.models.tokens import Tokens
+from parlai_q2.presets import ModelConfig
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
     from torch import Tensor
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import PreTrainedModel
+    from transformers.utils import ModelOutput
 
-
-# Which of a pair's texts a token is of.
-SEGMENTS = 'token_type_ids'
+# Which of a pair's texts a token is of, and which tokens are no padding.
+SEGMENTS, MASK = 'token_type_ids', 'attention_mask'
 
 
 class HuggingFaceEncoder:
     """
-    A classifier or question answerer that transformers runs.
+    A classifier, a question answerer, or an encoder of texts that transformers runs.
 
-    :param inputs: the names of what it reads.
+    :param auto_class: the name of a class of transformers, such as
+        ``AutoModelForQuestionAnswering``.
     :param batch_size: the most inputs in a call.
+    :ivar tokens: its tokenizer.
+    :ivar most: the most tokens that it can read.
+    :ivar inputs: the names of what it reads.
+    :raises ModelNotFoundError: if the model is not here and cannot be fetched.
+    :raises ModelError: if its files cannot be read or do not fit.
     """
 
     def __init__(
-        self,
-        model: 'PreTrainedModel',
-        inputs: Sequence[str],
-        padding: int,
-        batch_size: int,
+        self, config: ModelConfig, auto_class: str, device: str, batch_size: int
     ):
-        self.model, self.config = model, model.config
-        self.inputs, self.padding, self.batch_size = inputs, padding, batch_size
+        check_device(device)
+        check_available(config.model)
+        import transformers
+
+        kind = getattr(transformers, auto_class)
+        self.model = load_model(config.model, kind, device, config.revision)
+        tokenizer = load_tokenizer(config.model, config.revision)
+        self.tokens = Tokens.of_transformers(tokenizer, config.model)
+        self.config, self.batch_size = self.model.config, batch_size
+        self.padding = tokenizer.pad_token_id or 0
+        positions = getattr(self.config, 'max_position_embeddings', None)
+        self.most = min(tokenizer.model_max_length, positions or sys.maxsize)
+        segments = [SEGMENTS] if reads_segments(self.model) else []
+        self.inputs = {*self.tokens.inputs, *segments}
 
     def classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         """The logits of a classifier, [classes] for each input."""
-        return self._each(inputs)
+        return self.read(inputs, lambda output, _: output.logits)
 
     def spans(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         """The logits of starts and ends of answers, [L, 2] for each input."""
-        logits = self._each(inputs)
+        logits = self.read(inputs, _join_logits)
         return [row[: len(item.ids)] for row, item in zip(logits, inputs, strict=True)]
 
-    def _each(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
+    def read(
+        self,
+        inputs: Sequence['Encoding'],
+        choose: 'Callable[[ModelOutput, Tensor], Tensor]',
+    ) -> list[np.ndarray]:
+        """
+        What the model computes of each input.
+
+        :param choose: takes it from the output for a batch, given the mask [B, L].
+        """
         step = length_step(str(self.model.device))
         results: list[Any] = [None] * len(inputs)
         lengths = [len(item.ids) for item in inputs]
         for batch in length_batches(lengths, self.batch_size, step):
             with inference(self.model.device):
-                read = partial(self._read, step=step)
+                read = partial(self._read, choose=choose, step=step)
                 rows = in_halves(read, [inputs[i] for i in batch], self)
             for i, row in zip(batch, rows, strict=True):
                 results[i] = row
         return results
 
-    def _read(self, inputs: Sequence['Encoding'], step: int) -> list[np.ndarray]:
+    def _read(
+        self,
+        inputs: Sequence['Encoding'],
+        choose: 'Callable[[ModelOutput, Tensor], Tensor]',
+        step: int,
+    ) -> list[np.ndarray]:
         fields = {
             'input_ids': ([item.ids for item in inputs], self.padding),
             SEGMENTS: ([item.type_ids for item in inputs], 0),
-            'attention_mask': ([item.attention_mask for item in inputs], 0),
+            MASK: ([item.attention_mask for item in inputs], 0),
         }
         device = self.model.device
         tensors = {
             name: padded(rows, value, step).to(device)
             for name, (rows, value) in fields.items()
-            if name in self.inputs
         }
-        output = self.model(**tensors)
-        if 'start_logits' in output:
-            import torch
-
-            logits = torch.stack([output.start_logits, output.end_logits], -1)
-        else:
-            logits = output.logits
-        return list(logits.float().cpu().numpy())
+        read = {name: rows for name, rows in tensors.items() if name in self.inputs}
+        output = self.model(**read)
+        return list(choose(output, tensors[MASK]).float().cpu().numpy())
 
 
-def load_hugging_face(
-    reference: str,
-    auto_class: str,
-    device: str = 'cpu',
-    revision: str | None = None,
-    batch_size: int = 32,
-) -> tuple[HuggingFaceEncoder, Tokens]:
-    """
-    Load an encoder for transformers, and its tokenizer.
+def _join_logits(output: 'ModelOutput', _: 'Tensor') -> 'Tensor':
+    import torch
 
-    :param auto_class: the name of one of transformers' ``AutoModelFor...`` classes.
-    :raises ModelNotFoundError: if the model is not here and cannot be fetched.
-    :raises ModelError: if its files cannot be read or do not fit.
-    """
-    check_device(device)
-    check_available(reference)
-    import transformers
-
-    kind = getattr(transformers, auto_class)
-    model = load_model(reference, kind, device, revision)
-    tokenizer = load_tokenizer(reference, revision)
-    tokens = Tokens.of_transformers(tokenizer, reference)
-    padding = tokenizer.pad_token_id or 0
-    inputs = {*tokens.inputs, *([SEGMENTS] if reads_segments(model) else [])}
-    return HuggingFaceEncoder(model, sorted(inputs), padding, batch_size), tokens
+    return torch.stack([output.start_logits, output.end_logits], -1)
 
 
 def reads_segments(model: 'PreTrainedModel') -> bool:
@@ -135,13 +143,9 @@ class HuggingFaceWriter:
     :param batch_size: the most inputs in a call.
     """
 
-    def __init__(
-        self,
-        model: 'PreTrainedModel',
-        tokenizer: 'PreTrainedTokenizerBase',
-        batch_size: int,
-    ):
-        self.model, self.tokenizer, self.batch_size = model, tokenizer, batch_size
+    def __init__(self, config: ModelConfig, device: str, batch_size: int):
+        self.model, self.tokenizer = load_seq2seq(config.model, device, config.revision)
+        self.batch_size = batch_size
 
     def write(
         self, prompts: Sequence[str], search: SearchSettings, most: int

@@ -22,7 +22,11 @@ from parlai_q2.errors import (
     is_out_of_memory,
 )
 from parlai_q2.models.converted.binary import ENCODER, SEQ2SEQ
-from parlai_q2.models.converted.folder import has_model, read_model, tokenizer_folder
+from parlai_q2.models.converted.folder import (
+    read_model,
+    stored_folder,
+    tokenizer_folder,
+)
 from parlai_q2.models.device import check_device, in_float32
 from parlai_q2.models.folder import (
     blaming,
@@ -187,12 +191,6 @@ def load_seq2seq(
     from transformers import AutoModelForSeq2SeqLM
 
     return load_model(reference, AutoModelForSeq2SeqLM, device, revision), tokenizer
-
-
-def stored_folder(reference: str) -> Path | None:
-    """The folder of a model that :func:`read_model` reads; None for any other model."""
-    place = resolve(reference)
-    return place if isinstance(place, Path) and has_model(place) else None
 
 
 def _from_pretrained(

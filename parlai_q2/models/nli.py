@@ -20,7 +20,6 @@ from parlai_q2.models.backend import Backend, Encoder, not_finite
 from parlai_q2.models.device import map_unique
 from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.protocols import NliProbabilities
-from parlai_q2.models.tokens import Tokens
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.signature import unusual
@@ -254,11 +253,11 @@ class SequenceNliModel(Backend):
     def classify(self, pairs: Sequence[tuple[str, str]]) -> list[NliProbabilities]:
         return map_unique(pairs, self._classify_long)
 
-    def _load(self) -> tuple[Encoder, Tokens, Mapping[str, int]]:
-        model, tokens = self._encoder('AutoModelForSequenceClassification')
+    def _load(self) -> tuple[Encoder, Mapping[str, int]]:
+        model = self._open_encoder('AutoModelForSequenceClassification')
         labels = find_labels(self.labels, model.config, self.config.model)
         # Load everything here, since backends with other batch sizes share the result.
-        return model, tokens, labels
+        return model, labels
 
     def _classify_long(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
         # For each pair and each window of its hypothesis, the windows of its premise.
@@ -315,18 +314,19 @@ class SequenceNliModel(Backend):
         )
 
     def _count(self, premise: str, hypothesis: str) -> int:
-        return int(self._loaded()[1].count(*self.input.ordered(premise, hypothesis)))
+        model, _ = self._loaded()
+        return int(model.tokens.count(*self.input.ordered(premise, hypothesis)))
 
     def _classify(self, pairs: list[tuple[str, str]]) -> list[NliProbabilities]:
-        model, tokens, _ = self._loaded()
+        model, _ = self._loaded()
         first, second = zip(*(self.input.ordered(*pair) for pair in pairs))
-        inputs = tokens.pairs(first, second, self.max_tokens)
+        inputs = model.tokens.pairs(first, second, self.max_tokens)
         rows = probabilities(model.classes(inputs), self.config.model)
         return [self.by_class(row) for row in rows.tolist()]
 
     def by_class(self, probabilities: Sequence[float]) -> NliProbabilities:
         """The probabilities of a model's outputs by class; 0 for one that it lacks."""
-        labels = self._loaded()[2] if self.labels is None else self.labels
+        labels = self._loaded()[1] if self.labels is None else self.labels
         none = dict.fromkeys(NliProbabilities._fields, 0.0)
         values = {n: probabilities[index] for n, index in labels.items()}
         return NliProbabilities(**{**none, **values})

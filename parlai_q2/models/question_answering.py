@@ -21,7 +21,6 @@ import numpy as np
 from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, Encoder, not_finite
 from parlai_q2.models.device import map_unique
-from parlai_q2.models.tokens import Tokens
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
@@ -105,11 +104,12 @@ class SpanQuestionAnswerer(Backend):
         """Each answer, and by how many logits it beats that there is none."""
         return map_unique(pairs, self._answer)
 
-    def _load(self) -> tuple[Encoder, Tokens]:
-        return self._encoder('AutoModelForQuestionAnswering')
+    def _load(self) -> Encoder:
+        return self._open_encoder('AutoModelForQuestionAnswering')
 
     def _answer(self, pairs: list[tuple[str, str]]) -> list[tuple[Span | None, float]]:
-        model, tokens = self._loaded()
+        model: Encoder = self._loaded()
+        tokens = model.tokens
         room = self.max_tokens // QUESTION_SHARE
         windows = tokens.windows(
             [tokens.cut(question, room) for question, _ in pairs],

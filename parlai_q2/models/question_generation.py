@@ -7,7 +7,6 @@ one greedy question.
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parlai_q2.errors import ConfigError
@@ -21,8 +20,6 @@ from parlai_q2.models.converted.engine import (
 )
 from parlai_q2.models.converted.folder import read_model
 from parlai_q2.models.device import map_unique
-from parlai_q2.models.folder import resolve
-from parlai_q2.models.tokens import read_tokens
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
@@ -122,22 +119,16 @@ class Seq2SeqQuestionGenerator(Backend):
         return map_unique(pairs, self._generate)
 
     def _load(self) -> 'ConvertedSeq2Seq | HuggingFaceWriter':
-        name, revision = self.config.model, self.config.revision
-        if not self.is_converted:
-            from parlai_q2.models.hugging_face import HuggingFaceWriter
-            from parlai_q2.models.loading import load_seq2seq
+        if folder := self.folder:
+            return ConvertedSeq2Seq(
+                read_model(folder, SEQ2SEQ),
+                self.device,
+                self.effective_type,
+                self.batch_size,
+            )
+        from parlai_q2.models.hugging_face import HuggingFaceWriter
 
-            model, tokenizer = load_seq2seq(name, self.device, revision)
-            return HuggingFaceWriter(model, tokenizer, self.batch_size)
-        folder = Path(resolve(name))
-        converted = read_model(folder, SEQ2SEQ)
-        return ConvertedSeq2Seq(
-            converted,
-            read_tokens(converted.tokenizer),
-            self.device,
-            self.effective_type,
-            self.batch_size,
-        )
+        return HuggingFaceWriter(self.config, self.device, self.batch_size)
 
     def _generate(self, pairs: list[tuple[str, str]]) -> list[list[str]]:
         prompts = [question_prompt(answer, context) for answer, context in pairs]

@@ -121,9 +121,11 @@ class RelevanceModel(Backend):
         places = [n for n, (_, _, reply) in enumerate(inputs) if reply.strip()]
         if not places:
             return logits
-        model, tokens = self._loaded()
+        model: Encoder = self._loaded()
+        tokens = model.tokens
         pairs = [self._fit(tokens, *inputs[n]) for n in places]
-        encoded = tokens.pairs(*zip(*pairs, strict=True), self.max_tokens)
+        first, second = zip(*pairs, strict=True)
+        encoded = tokens.pairs(first, second, self.max_tokens)
         rows = np.stack(model.classes(encoded)).astype(np.float64)
         if not np.isfinite(rows).all():
             raise not_finite(self.config.model)
@@ -131,8 +133,8 @@ class RelevanceModel(Backend):
             logits[n] = tuple(row)
         return logits
 
-    def _load(self) -> tuple[Encoder, Tokens]:
-        model, tokens = self._encoder('AutoModelForSequenceClassification')
+    def _load(self) -> Encoder:
+        model = self._open_encoder('AutoModelForSequenceClassification')
         names = tuple(output_names(model.config))
         if names != OUTPUTS:
             raise ConfigError(
@@ -140,7 +142,7 @@ class RelevanceModel(Backend):
                 f'a model of relevance has {", ".join(OUTPUTS)}. Train one with '
                 'zoo/train/train_relevance.py.'
             )
-        return model, tokens
+        return model
 
     def _fit(
         self, tokens: Tokens, turns: tuple[str, ...], known: str, reply: str

@@ -355,7 +355,7 @@ class _Builder:
         old, encoder = self.old, self.encoder
         if old is None or encoder is None or old.vectors is None:
             return None
-        is_usable = old.encoder == encoder.identity and old.settings.same_passages(
+        is_usable = old.encoder == encoder.identity() and old.settings.same_passages(
             self.settings
         )
         return self.index / old.vectors if is_usable else None
@@ -401,7 +401,7 @@ class _Builder:
             documents=len(documents),
             sums=sums,
             vectors=parts[1][2] if self.encoder else None,
-            encoder=self.encoder.identity if self.encoder else None,
+            encoder=self.encoder.identity() if self.encoder else None,
         )
         # From here on a run that is stopped loses its work, so nothing here takes long.
         for folder, state, name in parts:

@@ -18,17 +18,11 @@ from typing import Any
 import numpy as np
 
 from parlai_q2.errors import ModelError
-from parlai_q2.models.converted.binary import ENCODER
-from parlai_q2.models.converted.engine import (
-    ComputeType,
-    ConvertedEncoder,
-    effective_type,
-)
-from parlai_q2.models.converted.folder import read_model
-from parlai_q2.models.device import CPU, inference, length_batches, padded
-from parlai_q2.models.folder import identified, resolve
-from parlai_q2.models.loading import load_model, load_tokenizer, stored_folder
-from parlai_q2.models.tokens import Tokens, read_tokens
+from parlai_q2.models.backend import Backend
+from parlai_q2.models.converted.engine import ConvertedEncoder
+from parlai_q2.models.device import CPU
+from parlai_q2.models.folder import resolve
+from parlai_q2.models.hugging_face import SEGMENTS
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 
@@ -48,7 +42,7 @@ class Pooling(Word):
     POOLED = 'pooled'  # what the model makes of it
 
 
-class TextEncoder:
+class TextEncoder(Backend):
     """
     Gives vectors of texts.
 
@@ -58,55 +52,44 @@ class TextEncoder:
     """
 
     def __init__(self, reference: str):
-        self.reference = reference
-        self.identity = identified(ModelConfig(reference))
-        self.pooling, self.unit = Pooling.MEAN, True
-        folder = stored_folder(reference)
-        converted = folder and read_model(folder, ENCODER)
-        self._converted: ConvertedEncoder | None = None
-        if converted:
-            kind = effective_type(ComputeType.AUTO, CPU)
-            self._converted = ConvertedEncoder(converted, CPU, kind, BATCH_SIZE)
-            self._tokens = read_tokens(converted.tokenizer)
-            self._max_length = self._converted.most
-            self.engine = f'ctranslate2-{kind}'
-            return
-        self.engine = 'transformers-float32'
-        self.pooling, self.unit = _read_pooling(reference)
-        self._model = load_model(reference, self._class(), CPU)
-        tokenizer = load_tokenizer(reference)
-        self._tokens = Tokens.of_transformers(tokenizer, reference)
-        self._padding = tokenizer.pad_token_id or 0
-        positions = getattr(self._model.config, 'max_position_embeddings', None)
-        self._max_length = min(tokenizer.model_max_length, positions or PASSAGE_TOKENS)
+        super().__init__(ModelConfig(reference), CPU, BATCH_SIZE)
+        # Of the files that are loaded now.
+        self.identity()
+        self.pooling, self.unit, auto_class = Pooling.MEAN, True, ''
+        if self.folder is None:
+            self.pooling, self.unit = _read_pooling(reference)
+            auto_class = self._find_class()
+        self._model = self._open_encoder(auto_class)
 
-    def _class(self) -> Any:
+    def _find_class(self) -> str:
+        """The name of the class of transformers that loads the model."""
         import transformers
 
         from parlai_q2.models.loading import NO_CODE, not_loaded
 
-        place = resolve(self.reference)
+        reference = self.config.model
+        place = resolve(reference)
         try:
             config = transformers.AutoConfig.from_pretrained(place, **NO_CODE)
         except Exception as e:
-            raise not_loaded(self.reference, place, e) from e
-        name = (config.architectures or [''])[0]
+            raise not_loaded(reference, place, e) from e
+        name = str((config.architectures or [''])[0])
         if name in _DPR:
             # Both have the same model type, so that AutoModel confuses them.
             self.pooling, self.unit = Pooling.POOLED, False
-            return getattr(transformers, name)
+            return name
         if getattr(config, 'is_encoder_decoder', False):
             raise ModelError(
-                f'{self.reference} is an encoder-decoder, not an encoder of texts. '
+                f'{reference} is an encoder-decoder, not an encoder of texts. '
                 'Name a sentence encoder, such as '
                 'sentence-transformers/all-MiniLM-L6-v2.'
             )
-        return transformers.AutoModel
+        return 'AutoModel'
 
     @property
     def signature(self) -> str:
         """What decides its vectors."""
-        return f'{self.identity},{self.engine}'
+        return f'{self.identity()},{self.engine}'
 
     def passages(self, texts: Sequence[str]) -> np.ndarray:
         """Vectors of passages, [B, M], fp32."""
@@ -117,36 +100,30 @@ class TextEncoder:
         return self._encode(texts, QUERY_TOKENS, True)
 
     def _encode(self, texts: Sequence[str], most: int, keep_end: bool) -> np.ndarray:
-        inputs = self._tokens.texts(texts, min(most, self._max_length), keep_end)
+        model = self._model
+        inputs = model.tokens.texts(texts, min(most, model.most), keep_end)
         if not inputs:
             return np.zeros((0, 0), np.float32)
-        if self._converted is not None:
-            rows = self._converted.means(inputs)
+        if isinstance(model, ConvertedEncoder):
+            rows = model.means(inputs)
         else:
-            rows = self._read(inputs)
+            # A single text has no segments.
+            model.inputs.discard(SEGMENTS)
+            rows = model.read(inputs, self._pool)
         vectors = np.stack(rows).astype(np.float32)
         if self.unit:
             norms = np.linalg.norm(vectors, axis=1, keepdims=True)
             vectors /= np.maximum(norms, 1e-9)
         return vectors
 
-    def _read(self, inputs: Sequence[Any]) -> list[np.ndarray]:
-        rows: list[Any] = [None] * len(inputs)
-        for batch in length_batches([len(text.ids) for text in inputs], BATCH_SIZE):
-            ids = padded([inputs[i].ids for i in batch], self._padding)
-            mask = padded([inputs[i].attention_mask for i in batch], 0)  # [B, L]
-            with inference(CPU):
-                output = self._model(input_ids=ids, attention_mask=mask)
-                if self.pooling == Pooling.POOLED:
-                    vectors = output.pooler_output
-                elif self.pooling == Pooling.CLS:
-                    vectors = output.last_hidden_state[:, 0]
-                else:
-                    hidden = output.last_hidden_state.float()  # [B, L, M]
-                    vectors = (hidden * mask[..., None]).sum(1) / mask.sum(1)[:, None]
-            for i, row in zip(batch, vectors.float().numpy(), strict=True):
-                rows[i] = row
-        return rows
+    def _pool(self, output: Any, mask: Any) -> Any:
+        """The vectors [B, M] of a batch, given its mask [B, L]."""
+        if self.pooling == Pooling.POOLED:
+            return output.pooler_output
+        if self.pooling == Pooling.CLS:
+            return output.last_hidden_state[:, 0]
+        hidden = output.last_hidden_state.float()  # [B, L, M]
+        return (hidden * mask[..., None]).sum(1) / mask.sum(1)[:, None]
 
 
 @lru_cache(maxsize=4)

@@ -288,10 +288,10 @@ class Index:
         if len(vectors.keys) != len(self) or len(vectors.stored) != len(self):
             raise InputError(f'{self.folder} is damaged. {advise(self.folder)}')
         encoder = load_encoder(name)
-        if encoder.identity != self.manifest.encoder:
+        if encoder.identity() != self.manifest.encoder:
             raise InputError(
                 f'{self.folder} was made with {self.manifest.encoder}, and {name} is '
-                f'now {encoder.identity}. Bring it up to date: parlai_q2 index '
+                f'now {encoder.identity()}. Bring it up to date: parlai_q2 index '
                 f'DOCUMENTS --outdir {self.folder}'
             )
         if how.query_encoder:

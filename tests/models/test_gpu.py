@@ -150,7 +150,7 @@ def test_a_batch_that_does_not_fit_is_read_in_halves(one_gpu, caplog):
     assert scorer.score(EXAMPLES) == scores
     (record,) = caplog.records
     assert '--scorer-batch-size' in record.getMessage()
-    loaded, _, _ = scorer.model._loaded()
+    loaded, _ = scorer.model._loaded()
     assert loaded.batch_size <= 2
 
 

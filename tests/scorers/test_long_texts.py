@@ -53,7 +53,7 @@ def test_nothing_is_cut_where_words_are_dense(monkeypatch):
     for premise, hypothesis in examples:
         read.clear()
         model.classify([(premise, hypothesis)])
-        lengths = [model._loaded()[1].count(*pair) for pair in read]
+        lengths = [model._loaded()[0].tokens.count(*pair) for pair in read]
         assert max(lengths) <= model.max_tokens
         for place, whole in enumerate((premise, hypothesis)):
             words = {word for pair in read for word in pair[place].split()}

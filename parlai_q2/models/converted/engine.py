@@ -28,7 +28,7 @@ from parlai_q2.models.converted.binary import Model
 from parlai_q2.models.converted.folder import MODEL, Converted
 from parlai_q2.models.device import equal_batches, in_halves, is_cpu, load_cublas
 from parlai_q2.models.folder import blaming
-from parlai_q2.models.tokens import Tokens
+from parlai_q2.models.tokens import read_tokens
 from parlai_q2.options import Word
 from parlai_q2.threads import cores, keep_freed_memory
 
@@ -204,6 +204,7 @@ class ConvertedEncoder:
     A classifier, a question answerer, or an encoder of texts that CTranslate2 runs.
 
     :param batch_size: the most inputs in a call.
+    :ivar tokens: its tokenizer.
     """
 
     def __init__(
@@ -230,6 +231,7 @@ class ConvertedEncoder:
         if self.config.get('model_type') == MPNET:
             self.first = (self.config.get('pad_token_id') or 0) + 1
             self.most = self.kinds - self.first
+        self.tokens = read_tokens(converted.tokenizer)
 
     def classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         """The logits of a classifier, [classes] for each input."""
@@ -347,19 +349,13 @@ class ConvertedSeq2Seq:
     """
     An encoder-decoder that CTranslate2 runs.
 
-    :param tokens: its tokenizer, which must have the words that it writes.
     :param batch_size: the most inputs in a call.
     """
 
     def __init__(
-        self,
-        converted: Converted,
-        tokens: Tokens,
-        device: str,
-        compute_type: str,
-        batch_size: int,
+        self, converted: Converted, device: str, compute_type: str, batch_size: int
     ):
-        self.tokens, self.place = tokens, converted.place
+        self.tokens, self.place = read_tokens(converted.tokenizer), converted.place
         self.batch_size = most_at_once(batch_size, device, compute_type)
         self.workers = workers_for(device)
         self.translator = open_model(

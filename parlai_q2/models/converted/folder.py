@@ -100,16 +100,20 @@ class Converted:
         return words
 
 
-def has_model(folder: Path) -> bool:
-    """Whether a folder has a model that :func:`read_model` reads."""
-    return any(has_file(folder, name) for name in (MODEL, INT8_WEIGHTS, ADAPTER))
+def stored_folder(reference: str) -> Path | None:
+    """The folder of a model that :func:`read_model` reads; None for any other model."""
+    place = resolve(reference)
+    names = (MODEL, INT8_WEIGHTS, ADAPTER)
+    if isinstance(place, Path) and any(has_file(place, name) for name in names):
+        return place
+    return None
 
 
 def read_model(folder: Path, expected: str) -> Converted:
     """
     Read and verify a model.
 
-    :param folder: for which :func:`has_model` is true.
+    :param folder: a :func:`stored_folder`.
     :param expected: ``ENCODER`` or ``SEQ2SEQ``.
     :raises ModelError: if a file was changed, is damaged, or of another kind.
     """
