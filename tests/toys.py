@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.turns import Span
 
 
@@ -49,7 +49,7 @@ class ToyQuestionAnswerer:
         return None
 
 
-class ToyNliModel:
+class ToyNliModel(NliModel):
     """Looks up the label of (premise, hypothesis); an unknown pair is neutral."""
 
     def __init__(

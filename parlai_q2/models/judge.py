@@ -17,7 +17,7 @@ from parlai_q2.models.device import (
     map_unique,
     padded,
 )
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.text.sentences import cut_to_fit, windows
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PREMISE, HYPOTHESIS = '{premise}', '{hypothesis}'
 
 
-class WordJudge(Backend):
+class WordJudge(Backend, NliModel):
     """
     Gives the probability of the word that means "supported".
 

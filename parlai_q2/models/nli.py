@@ -19,7 +19,7 @@ from parlai_q2.json_values import JsonObject
 from parlai_q2.models.backend import Backend, Encoder, not_finite
 from parlai_q2.models.device import map_unique
 from parlai_q2.models.lazy import Lazy
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig, Section
 from parlai_q2.signature import unusual
@@ -204,7 +204,7 @@ class Head(Word):
     NEW = 'new'
 
 
-class SequenceNliModel(Backend):
+class SequenceNliModel(Backend, NliModel):
     """
     Classifies pairs with a converted or any Hugging Face sequence classifier.
 
@@ -234,7 +234,6 @@ class SequenceNliModel(Backend):
         self.labels, self.role = labels, role
         self.input = PairInput(tuple(order), max_tokens)
         self.max_tokens = max_tokens
-        # Scorers ask it which characters and languages the model knows.
         self.tokenizer = Lazy(self._tokens)
 
     @property

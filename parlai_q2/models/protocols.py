@@ -1,10 +1,13 @@
 """Natural language inference: its classes, and what its models have in common."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from parlai_q2.json_values import JsonObject
 from parlai_q2.text.class_map import Finding
+
+if TYPE_CHECKING:
+    from parlai_q2.models.tokens import Tokens
 
 
 class NliProbabilities(NamedTuple):
@@ -39,6 +42,12 @@ class NliProbabilities(NamedTuple):
 
 class NliModel(Protocol):
     """Says whether a premise entails a hypothesis."""
+
+    # Loads its tokenizer, which tells what characters and languages it knows; None if
+    # it takes any text.
+    tokenizer: 'Callable[[], Tokens] | None' = None
+    # Whether it reads documents whole, and as they are written.
+    reads_documents: bool = False
 
     @property
     def settings(self) -> JsonObject:

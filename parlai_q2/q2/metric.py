@@ -76,67 +76,51 @@ class Q2Result:
     is_generic: bool = False
 
 
-class Excerpts:
+def excerpt_for_response(example: Example, knowledge_words: int) -> str:
     """
-    What to read of each turn's passages; they are split into sentences once.
+    What end-to-end NLI reads of the knowledge for a response.
 
     :param knowledge_words: knowledge of more words is long; 0 if none is.
-    :param lower: whether answers are in lower case.
     """
+    index = index_passages(*example.texts)
+    if not 0 < knowledge_words < index.words:
+        return index.text
+    best = (index.best(p.text, SENTENCES_PER_CLAIM) for p in pieces(example.response))
+    return index.joined(sorted(set(chain.from_iterable(best))))
 
-    def __init__(self, knowledge_words: int, lower: bool = False):
-        self._longest, self._lower = knowledge_words, lower
-        self._indices: dict[tuple[str, ...], SentenceIndex] = {}
 
-    def index(self, turn: Turn) -> SentenceIndex:
-        """The sentences of a turn's passages."""
-        if turn.texts not in self._indices:
-            self._indices[turn.texts] = index_passages(*turn.texts)
-        return self._indices[turn.texts]
-
-    def _is_long(self, index: SentenceIndex) -> bool:
-        return 0 < self._longest < index.words
-
-    def of_response(self, example: Example) -> str:
-        """What end-to-end NLI reads for a response."""
-        index = self.index(example)
-        if not self._is_long(index):
-            return index.text
-        best = (
-            index.best(p.text, SENTENCES_PER_CLAIM) for p in pieces(example.response)
-        )
-        return index.joined(sorted(set(chain.from_iterable(best))))
-
-    def answers(
-        self, questions: Sequence[tuple[str, Turn]], answerer: SpanQuestionAnswerer
-    ) -> list[Evidence | None]:
-        """
-        Where the knowledge answers each of Q questions, each of a turn; None if it does
-        not.
-        """
-        # For each question, the sentences to read; none if all are read.
-        selections: list[tuple[SentenceIndex, list[int]]] = []
-        for question, turn in questions:
-            index, places = self.index(turn), list[int]()
-            if self._is_long(index):
-                places = sorted(index.best(question, SENTENCES_PER_QUESTION))
-            selections.append((index, places))
-        spans = answerer.answer(
-            [
-                (question, index.joined(places))
-                for (question, _), (index, places) in zip(questions, selections)
-            ]
-        )
-        answers: list[Evidence | None] = []
-        for answer, (index, places) in zip(spans, selections, strict=True):
-            if answer is None:
-                answers.append(None)
-                continue
-            passage, span = index.located(places, answer.start, answer.end)
-            if self._lower:
-                span = span._replace(text=span.text.lower())
-            answers.append(Evidence(passage, span, Stance.NEITHER))
-        return answers
+def find_answers(
+    questions: Sequence[tuple[str, Turn]],
+    answerer: SpanQuestionAnswerer,
+    settings: Q2Settings,
+) -> list[Evidence | None]:
+    """
+    Where the knowledge answers each of Q questions, each of a turn; None if it does
+    not.
+    """
+    # For each question, the sentences to read; none if all are read.
+    selections: list[tuple[SentenceIndex, list[int]]] = []
+    for question, turn in questions:
+        index, places = index_passages(*turn.texts), list[int]()
+        if 0 < settings.knowledge_words < index.words:
+            places = sorted(index.best(question, SENTENCES_PER_QUESTION))
+        selections.append((index, places))
+    spans = answerer.answer(
+        [
+            (question, index.joined(places))
+            for (question, _), (index, places) in zip(questions, selections)
+        ]
+    )
+    answers: list[Evidence | None] = []
+    for answer, (index, places) in zip(spans, selections, strict=True):
+        if answer is None:
+            answers.append(None)
+            continue
+        passage, span = index.located(places, answer.start, answer.end)
+        if settings.lower_answers:
+            span = span._replace(text=span.text.lower())
+        answers.append(Evidence(passage, span, Stance.NEITHER))
+    return answers
 
 
 def q2(
@@ -154,12 +138,11 @@ def q2(
     for example, response_questions in zip(examples, questions, strict=True):
         flat += [(question, example) for question in response_questions]
     flat_questions = [question for question, _ in flat]
-    excerpts = Excerpts(settings.knowledge_words, settings.lower_answers)
-    answers = excerpts.answers([(q.text, e) for q, e in flat], models.answerer)
+    asked = [(question.text, example) for question, example in flat]
+    answers = find_answers(asked, models.answerer, settings)
     # One NLI call serves both: comparing answers, and end-to-end NLI on whole texts.
     unequal = pairs_to_compare(flat_questions, answers) if settings.use_nli else {}
-    # As the released code does, it gives NLI both whole texts in lower case.
-    whole = [(excerpts.of_response(e).lower(), e.response.lower()) for e in examples]
+    whole = [_whole_texts(example, settings) for example in examples]
     probabilities = models.nli.classify([*unequal.values(), *whole])
     compared = dict(zip(unequal, probabilities))
     soft, by_value = settings.soft_nli, settings.by_value
@@ -170,6 +153,12 @@ def q2(
         own_claims = list(islice(claims, len(of_response)))
         results.append(response_result(example, own_claims, nli, settings))
     return results
+
+
+def _whole_texts(example: Example, settings: Q2Settings) -> tuple[str, str]:
+    """The pair for end-to-end NLI: in lower case, as the released code gives it."""
+    knowledge = excerpt_for_response(example, settings.knowledge_words)
+    return knowledge.lower(), example.response.lower()
 
 
 def response_result(
@@ -216,8 +205,7 @@ def q2_one_at_a_time(
     (spans,) = spans_to_ask([example.response], models.find_spans, settings)
     for span in spans:
         claims += _judge_span(span, example, models, settings)
-    whole = Excerpts(settings.knowledge_words).of_response(example)
-    nli = models.nli.classify([(whole.lower(), example.response.lower())])[0]
+    (nli,) = models.nli.classify([_whole_texts(example, settings)])
     return response_result(example, claims, nli, settings)
 
 
@@ -234,8 +222,7 @@ def _judge_span(
         answer = models.answerer.answer([(text, response)])[0]
         if answer is None or not same_answer(answer.text, span.text):
             continue
-        excerpts = Excerpts(settings.knowledge_words, settings.lower_answers)
-        answers = excerpts.answers([(text, example)], models.answerer)
+        answers = find_answers([(text, example)], models.answerer, settings)
         nli = models.nli if settings.use_nli else None
         claims += judge(
             [Question(text, span)], answers, nli, settings.soft_nli, settings.by_value

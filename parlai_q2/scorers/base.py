@@ -12,6 +12,8 @@ from parlai_q2.text.language import is_foreign
 from parlai_q2.turns import Example
 
 if TYPE_CHECKING:
+    from parlai_q2.models.protocols import NliModel
+    from parlai_q2.models.tokens import Tokens
     from parlai_q2.presets import Preset
 
 # Honovich et al. 2021, Table 3: a score of at most 0.5 means inconsistent.
@@ -28,7 +30,7 @@ def label_of(value: float, threshold: float) -> Label:
     return Label.CONSISTENT if value > threshold else Label.INCONSISTENT
 
 
-def knows(tokenizer: Callable[[], Any] | None, text: str) -> bool:
+def knows(tokenizer: 'Callable[[], Tokens] | None', text: str) -> bool:
     """
     Whether a model's tokenizer, if it has one, knows at least half of a text's tokens,
     and there are any. A classifier takes what it does not know for equal: other
@@ -41,8 +43,8 @@ def knows(tokenizer: Callable[[], Any] | None, text: str) -> bool:
     if not any(char.isprintable() and not char.isspace() for char in text):
         return False
     tokens = tokenizer()
-    ids = tokens.ids(text)
-    return bool(ids) and 2 * ids.count(tokens.id('unk_token')) <= len(ids)
+    ids, unknown = tokens.ids(text), tokens.id('unk_token')
+    return bool(ids) and 2 * sum(number == unknown for number in ids) <= len(ids)
 
 
 class Scorer(ABC):
@@ -117,20 +119,24 @@ class Scorer(ABC):
         """
 
     @property
-    def text_model(self) -> Any:
+    def text_model(self) -> 'NliModel | None':
         """The model whose tokenizer must know the characters of a text; or None."""
         return None
 
+    @property
+    def _tokenizer(self) -> 'Callable[[], Tokens] | None':
+        return None if self.text_model is None else self.text_model.tokenizer
+
     def can_read(self, text: str) -> bool:
         """Whether the scorer's model knows the characters of a text."""
-        return knows(getattr(self.text_model, 'tokenizer', None), text)
+        return knows(self._tokenizer, text)
 
     def is_foreign(self, text: str) -> bool:
         """
         Whether a text is in a language that the scorer's model was not trained on. A
         model with a large vocabulary counts as multilingual and reads all languages.
         """
-        tokenizer = getattr(self.text_model, 'tokenizer', None)
+        tokenizer = self._tokenizer
         return (
             tokenizer is not None
             and is_foreign(text)

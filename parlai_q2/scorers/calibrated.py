@@ -14,11 +14,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from parlai_q2.claims import Label, Score
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.files import file_sha256
+from parlai_q2.models.protocols import NliModel
 from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.shell import Reuse, ScoreStore, score_all
 from parlai_q2.signature import Signature
@@ -182,7 +182,7 @@ class ExtendedScorer(Scorer):
         return super().signature if self.calibration else self.scorer.signature
 
     @property
-    def text_model(self) -> Any:
+    def text_model(self) -> NliModel | None:
         return self.scorer.text_model
 
     def score(self, examples: Iterable[Example]) -> list[Score]:

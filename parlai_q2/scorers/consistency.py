@@ -195,35 +195,37 @@ def read(
     :param indexed: the sentences of the examples' knowledge, from :func:`indices`.
     :return: for each way to split the examples, B lists of at least one piece.
     """
-    # A judge of documents reads them whole, and as they are written.
-    reads_documents = getattr(model, 'reads_documents', False)
-    if reads_documents:
+    if model.reads_documents:
         poolings = tuple(replace(pooling, knowledge_words=0) for pooling in poolings)
     # A response of one sentence is the same statement whole and split.
-    statements: dict[tuple[int, int, Span], ResponseStatement] = {}
-    keys_by_pooling: list[list[list[tuple[int, int, Span]]]] = []
+    statements: dict[tuple[int, Span], ResponseStatement] = {}
+    keys_by_pooling: list[list[list[tuple[int, Span]]]] = []
     for pooling in poolings:
         keys_by_response = []
         for n, (example, index) in enumerate(zip(examples, indexed, strict=True)):
-            spans = pooling.hypotheses(example.response)
-            keys = [(pooling.knowledge_words, n, span) for span in spans]
-            for key, span in zip(keys, spans, strict=True):
+            keys = [(n, span) for span in pooling.hypotheses(example.response)]
+            for key in keys:
                 if key not in statements:
-                    premises = pooling.premises(index, span.text)
-                    claims = [] if reads_documents else _read_claims(index, span.text)
-                    statements[key] = ResponseStatement(span, premises, index, claims)
+                    statements[key] = _make_statement(model, pooling, index, key[1])
             keys_by_response.append(keys)
         keys_by_pooling.append(keys_by_response)
     pairs, knowledge = list[tuple[str, str]](), list[str]()
     for statement in statements.values():
         pairs += statement.pairs
         knowledge += [statement.knowledge.text] * len(statement.pairs)
-    readings = iter(classify(model, pairs, knowledge, not reads_documents))
+    readings = iter(classify(model, pairs, knowledge, not model.reads_documents))
     read_pieces = {key: _piece(s, readings) for key, s in statements.items()}
     return [
         [[read_pieces[key] for key in keys] for keys in keys_by_response]
         for keys_by_response in keys_by_pooling
     ]
+
+
+def _make_statement(
+    model: NliModel, pooling: SplitRule, index: SentenceIndex, span: Span
+) -> ResponseStatement:
+    claims = [] if model.reads_documents else _read_claims(index, span.text)
+    return ResponseStatement(span, pooling.premises(index, span.text), index, claims)
 
 
 def _piece(

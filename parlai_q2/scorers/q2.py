@@ -31,7 +31,7 @@ from parlai_q2.models.question_generation import (
 )
 from parlai_q2.presets import Preset, Section
 from parlai_q2.q2.compare import AGREE, hard_score
-from parlai_q2.q2.metric import Excerpts, Q2Models, Q2Result, q2
+from parlai_q2.q2.metric import Q2Models, Q2Result, excerpt_for_response, q2
 from parlai_q2.q2.settings import SENTENCE_WEIGHT, Q2Settings
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD, Scorer, label_of
@@ -302,8 +302,8 @@ class NliScorer(ClassifierScorer):
         return {**super().settings, 'knowledge_words': self.knowledge_words}
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        excerpts = Excerpts(self.knowledge_words)
-        pairs = [(excerpts.of_response(e).lower(), e.response) for e in examples]
+        words = self.knowledge_words
+        pairs = [(excerpt_for_response(e, words).lower(), e.response) for e in examples]
         return [self._score(p) for p in self.model.classify(pairs)]
 
     def _score(self, probabilities: NliProbabilities) -> Score:

@@ -13,7 +13,7 @@ from benchmarks.distractors import (
     placed,
     read_labelled,
 )
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.text.sentences import sentences
 from tests.files import write_lines
@@ -38,7 +38,7 @@ def path(tmp_path):
     return write_lines(tmp_path / 'examples.jsonl', *records)
 
 
-class Words:
+class Words(NliModel):
     """Entails what has no other words."""
 
     settings = {'detector': 'words'}

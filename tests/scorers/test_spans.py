@@ -3,7 +3,7 @@
 import pytest
 
 from parlai_q2.claims import Label, Status
-from parlai_q2.models.protocols import NliProbabilities
+from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.scorers import load_scorer
 from parlai_q2.scorers.consistency import ConsistencyScorer
 from parlai_q2.scorers.spans import SpansScorer, find_phrases, without
@@ -17,7 +17,7 @@ BEES = 'Bees have five eyes. They live in hives.'
 LONG = 'Bees have five eyes. ' + 'They live in hives ' + 'of many kinds ' * 24 + '.'
 
 
-class WordModel:
+class WordModel(NliModel):
     """
     Supports a text all of whose words the premise has; calls the others contradicted if
     they have a digit or a negation. What begins with ``wow`` is generic.
