@@ -98,14 +98,14 @@ def load_network(
         model = load_model(
             config.model, AutoModelForSequenceClassification, revision=config.revision
         )
-        indices = find_labels(labels, model.config, config.model)
-        names = output_names(model.config)
+        fields = model.config.to_dict()
+        indices = find_labels(labels, fields, config.model)
+        names = output_names(fields)
         for label, index in indices.items():
             names[index] = label
         model.config.update(name_outputs(names))
-    outputs = [
-        None if is_unnamed(name) else name for name in output_names(model.config)
-    ]
+    names = output_names(model.config.to_dict())
+    outputs = [None if is_unnamed(name) else name for name in names]
     return model.float().requires_grad_(True), outputs
 
 

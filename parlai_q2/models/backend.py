@@ -28,7 +28,6 @@ from parlai_q2.presets import ModelConfig
 if TYPE_CHECKING:
     from parlai_q2.models.hugging_face import HuggingFaceEncoder
 
-    # Their ``config`` is a mapping or an object.
     Encoder = ConvertedEncoder | HuggingFaceEncoder
 else:
     Encoder = Any

@@ -64,9 +64,9 @@ class HuggingFaceEncoder:
         self.model = load_model(config.model, kind, device, config.revision)
         tokenizer = load_tokenizer(config.model, config.revision)
         self.tokens = Tokens.of_transformers(tokenizer, config.model)
-        self.config, self.batch_size = self.model.config, batch_size
+        self.config, self.batch_size = self.model.config.to_dict(), batch_size
         self.padding = tokenizer.pad_token_id or 0
-        positions = getattr(self.config, 'max_position_embeddings', None)
+        positions = self.config.get('max_position_embeddings')
         self.most = min(tokenizer.model_max_length, positions or sys.maxsize)
         segments = [SEGMENTS] if reads_segments(self.model) else []
         self.inputs = {*self.tokens.inputs, *segments}

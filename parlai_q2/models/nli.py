@@ -90,7 +90,7 @@ def check_labels(labels: Mapping[str, int]) -> None:
 
 
 def find_labels(
-    labels: Mapping[str, int] | None, config: object, model: str
+    labels: Mapping[str, int] | None, config: JsonObject, model: str
 ) -> dict[str, int]:
     """
     The labels of a loaded model: class names and the indices of their outputs.
@@ -122,12 +122,12 @@ def find_labels(
     return dict(labels)
 
 
-def check_classifier(config: object, model: str) -> None:
+def check_classifier(config: JsonObject, model: str) -> None:
     """
     Raise ConfigError unless a model is a classifier: transformers would give any other
     a random head.
     """
-    names = read_field(config, 'architectures') or []
+    names = config.get('architectures') or []
     if not names or any(name.endswith('ForSequenceClassification') for name in names):
         return
     remedy = (
@@ -144,18 +144,9 @@ def check_classifier(config: object, model: str) -> None:
     )
 
 
-def read_field(config: object, name: str) -> Any:
-    """A field of a configuration, an object or a mapping; None if it has none."""
-    if isinstance(config, Mapping):
-        return config.get(name)
-    return getattr(config, name, None)
-
-
-def output_names(config: object) -> list[str]:
+def output_names(config: JsonObject) -> list[str]:
     """The names of a model's outputs, in order, as its configuration has them."""
-    by_id = read_field(config, 'id2label')
-    if not isinstance(by_id, Mapping):
-        return []
+    by_id = config.get('id2label') or {}
     names = {int(index): str(name) for index, name in by_id.items()}
     return [names[index] for index in sorted(names)]
 

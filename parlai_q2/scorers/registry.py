@@ -114,33 +114,26 @@ def load_scorer(
         raise ConfigError(
             f'A preset must be a name, a path or a loaded Preset, not {preset!r}.'
         )
-    if calibration is None:
-        scorer, threshold = _make_scorer(name, kind, preset, options), None
-    else:
+    threshold = None
+    if calibration is not None:
         from parlai_q2.scorers.calibrated import read_calibration
 
         calibration = str(calibration)
         threshold = options.pop('threshold', None)
         if read_calibration(calibration, kind.name).refitted:
             options['coefficients'] = calibration
-        scorer = _make_scorer(name, kind, preset, options)
+    try:
+        scorer = kind.from_preset(preset, **options)
+    except TypeError as e:
+        raise ConfigError(
+            f'The scorer {name!r} does not take these options: {e}'
+        ) from e
     if calibration is None and cache is None:
         return scorer
 
     from parlai_q2.scorers.calibrated import ExtendedScorer
 
     return ExtendedScorer(scorer, calibration, threshold, cache)
-
-
-def _make_scorer(
-    name: str, kind: type[Scorer], preset: Preset, options: dict[str, Any]
-) -> Scorer:
-    try:
-        return kind.from_preset(preset, **options)
-    except TypeError as e:
-        raise ConfigError(
-            f'The scorer {name!r} does not take these options: {e}'
-        ) from e
 
 
 def release_models() -> None:

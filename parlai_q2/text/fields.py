@@ -100,26 +100,22 @@ class RecordFields:
     All fields of the records of a text.
 
     :ivar by_name: the fields of each record, by its name.
-    :ivar values: the values of each key of a named record, as words, by its name.
+    :ivar names: the words of each name.
     """
 
     def __init__(self, text: str):
+        self._fields = _read_fields(text)
+        self._starts = [field.start for field in self._fields]
+        self._index = index_amounts(text) if self._fields else None
         self.by_name: dict[str, list[Field]] = defaultdict(list)
-        fields = _read_fields(text)
-        for field in fields:
-            self.by_name[field.name].append(field)
-        self._fields = fields
-        self._starts = [field.start for field in fields]
-        self._index = index_amounts(text) if fields else None
-        self.values: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
+        # By a value as words: its keys in records with a name.
         self._keys: dict[tuple[str, ...], set[str]] = defaultdict(set)
-        for field in fields:
+        for field in self._fields:
+            self.by_name[field.name].append(field)
             if field.name:
-                value = as_words(field.value)
-                self.values[field.name][field.key] = value
-                self._keys[value].add(field.key)
+                self._keys[as_words(field.value)].add(field.key)
         self._by_first = _group(self._keys, lambda value: value[:1])
-        words = {name: as_words(name) for name in self.values}
+        self.names = words = {name: as_words(name) for name in self.by_name if name}
         counts = Counter(word for name in words.values() for word in set(name))
         self._names = _group(words.items(), lambda item: item[1][:1])
         # Words that tell one name from the others.
@@ -149,7 +145,7 @@ class RecordFields:
 
     def has_other_value(self, name: str, response: str, words: tuple[str, ...]) -> bool:
         """Whether a response has a value that only other records have under its key."""
-        values = self.values[name]
+        values = {f.key: as_words(f.value) for f in self.by_name[name]}
         own_words = {word for value in values.values() for word in value}
         for place, word in enumerate(words):
             for value in self._by_first.get((word,), ()):
@@ -192,7 +188,7 @@ def has_other_record(knowledge: str, response: str) -> bool:
         return False
     records = index_fields(knowledge)
     # A single record cannot be taken for another.
-    if len(records.values) < 2 or _COMPARES.search(response):
+    if len(records.names) < 2 or _COMPARES.search(response):
         return False
     words = as_words(response)
     names = records.find_names(words)

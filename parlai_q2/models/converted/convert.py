@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from parlai_q2.errors import ConfigError
-from parlai_q2.models.converted import binary
-from parlai_q2.models.converted.binary import ENCODER, Model, check, count_layers
+from parlai_q2.models.converted.binary import ENCODER, SEQ2SEQ, Model, count_layers
 from parlai_q2.models.converted.folder import (
     CONFIG,
     HEAD,
@@ -26,19 +25,15 @@ from parlai_q2.models.converted.folder import (
     SHARED,
     SOURCE,
     TARGET,
-    WORDS,
     Converted,
-    list_words,
-    read_head,
+    convert_tensors,
     read_tensors,
-    write_settings,
 )
 from parlai_q2.models.converted.weights import (
     OUTPUT_LAYERS,
     RELU,
     Weights,
     bert_weights,
-    convert_weights,
     mpnet_weights,
     t5_weights,
 )
@@ -93,21 +88,16 @@ def write_converted(source: str, out: Path, in_int8: bool = True) -> int:
             f'{source} has a {name}, which is not converted here. Try '
             'ct2-transformers-converter.'
         )
+    kind = SEQ2SEQ if name.startswith('T5') else ENCODER
     tensors = read_weights(folder, in_int8)
-    model = convert_weights(tensors, config)
-    check(model, model.spec)
-    data = binary.write(model)
-    words = list_words(folder, len(model['encoder/embeddings_0/weight']))
-    settings = write_settings(config, folder)
-    files = {MODEL: data}
-    if model.spec == ENCODER:
+    converted = convert_tensors(tensors, folder, kind, folder / 'model.safetensors')
+    files = converted.files()
+    settings = json.loads(files[CONFIG])
+    if kind == ENCODER:
         settings |= {field: config[field] for field in CONFIG_FIELDS if field in config}
-        files[WORDS] = _to_json(words)
-        if OUTPUT_LAYERS[name]:
-            files[HEAD] = save(read_head(tensors, OUTPUT_LAYERS[name]))
-    else:
-        files[SHARED] = _to_json(words)
-    files[CONFIG] = _to_json(settings, indent=1)
+    if converted.head:
+        files[HEAD] = save(dict(converted.head))
+    files[CONFIG] = f'{json.dumps(settings, indent=1, sort_keys=True)}\n'.encode()
     for file in (FILE, SETTINGS):
         if (folder / file).exists():
             files[file] = (folder / file).read_bytes()
@@ -117,7 +107,7 @@ def write_converted(source: str, out: Path, in_int8: bool = True) -> int:
     for file, content in files.items():
         (out / file).write_bytes(content)
     write_checksums(out, sorted(files))
-    return len(data)
+    return len(files[MODEL])
 
 
 def read_weights(folder: Path, in_int8: bool = True) -> dict[str, np.ndarray]:
@@ -269,11 +259,6 @@ def _t5_state(converted: Converted) -> tuple['PretrainedConfig', dict[str, np.nd
         pad_token_id=ids[saved['bos_token']],
     )
     return config, state
-
-
-def _to_json(content: object, indent: int | None = None) -> bytes:
-    text = json.dumps(content, indent=indent, sort_keys=isinstance(content, dict))
-    return f'{text}\n'.encode()
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -137,16 +137,6 @@ def open_model(
         raise ModelError(f'CTranslate2 cannot load {converted.place}: {reason}') from e
 
 
-def most_at_once(batch_size: int, device: str, compute_type: str) -> int:
-    """The most inputs in a call. In fp32, sums of a CPU depend on it in last bits."""
-    return 1 if is_cpu(device) and compute_type == ComputeType.FLOAT32 else batch_size
-
-
-def workers_for(device: str) -> int:
-    """How many calls are computed at once on a device."""
-    return cores() if is_cpu(device) else 1
-
-
 def fit_16_bits(model: Model) -> Model:
     """An encoder with int8 weights whose sums keep within 16 bits."""
     arrays = dict(model.arrays)
@@ -199,26 +189,42 @@ EMBEDDINGS = (
 MOST_TOKENS = 256
 
 
-class ConvertedEncoder:
+class ConvertedModel:
     """
-    A classifier, a question answerer, or an encoder of texts that CTranslate2 runs.
+    A model that CTranslate2 runs.
 
+    :param kind: the class of the library, ``Encoder`` or ``Translator``.
     :param batch_size: the most inputs in a call.
     :ivar tokens: its tokenizer.
     """
 
     def __init__(
-        self, converted: Converted, device: str, compute_type: str, batch_size: int
+        self,
+        kind: str,
+        converted: Converted,
+        device: str,
+        compute_type: str,
+        batch_size: int,
     ):
         self.config, self.place = converted.config, converted.place
+        self.tokens = read_tokens(converted.tokenizer)
+        # In fp32, a CPU's sums depend on the number of inputs in their last bits.
+        is_alone = is_cpu(device) and compute_type == ComputeType.FLOAT32
+        self.batch_size = 1 if is_alone else batch_size
+        self.workers = cores() if is_cpu(device) else 1
+        self.model = open_model(kind, converted, device, compute_type, self.workers)
+
+
+class ConvertedEncoder(ConvertedModel):
+    """A classifier, a question answerer, or an encoder of texts."""
+
+    def __init__(
+        self, converted: Converted, device: str, compute_type: str, batch_size: int
+    ):
         self.head = converted.head
-        self.batch_size = most_at_once(batch_size, device, compute_type)
-        self.workers = workers_for(device)
         if compute_type == ComputeType.INT8:
             converted = replace(converted, model=fit_16_bits(converted.model))
-        self.encoder = open_model(
-            'Encoder', converted, device, compute_type, self.workers
-        )
+        super().__init__('Encoder', converted, device, compute_type, batch_size)
         self.on_gpu = not device.startswith('cpu')
         # The rows of the embeddings: of words, of the second table, and of positions.
         self.words, self.kinds, self.most = (
@@ -231,7 +237,6 @@ class ConvertedEncoder:
         if self.config.get('model_type') == MPNET:
             self.first = (self.config.get('pad_token_id') or 0) + 1
             self.most = self.kinds - self.first
-        self.tokens = read_tokens(converted.tokenizer)
 
     def classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         """The logits of a classifier, [classes] for each input."""
@@ -284,11 +289,10 @@ class ConvertedEncoder:
                 outputs_per_batch = list(threads.map(read, rows))
         else:
             outputs_per_batch = [in_halves(read, batch, self) for batch in rows]
-        results: list[Any] = [None] * len(inputs)
+        results: dict[int, Any] = {}
         for batch, outputs in zip(batches, outputs_per_batch, strict=True):
-            for i, output in zip(batch, outputs, strict=True):
-                results[i] = output
-        return results
+            results.update(zip(batch, outputs, strict=True))
+        return [results[i] for i in range(len(inputs))]
 
     def _run(self, inputs: Sequence['Encoding'], hidden: str) -> np.ndarray:
         """The hidden states of a batch, by the name of one of the library's outputs."""
@@ -299,7 +303,7 @@ class ConvertedEncoder:
             places = list(range(self.first, self.first + len(ids[0])))
             kinds = [places] * len(ids)
         with blaming(self.place):
-            output = self.encoder.forward_batch(ids, token_type_ids=kinds)
+            output = self.model.forward_batch(ids, token_type_ids=kinds)
         return self._array(getattr(output, hidden))
 
     def _array(self, view: Any) -> np.ndarray:
@@ -345,24 +349,15 @@ class SearchSettings:
         }
 
 
-class ConvertedSeq2Seq:
-    """
-    An encoder-decoder that CTranslate2 runs.
-
-    :param batch_size: the most inputs in a call.
-    """
+class ConvertedSeq2Seq(ConvertedModel):
+    """An encoder-decoder, whose tokenizer must have the words that it writes."""
 
     def __init__(
         self, converted: Converted, device: str, compute_type: str, batch_size: int
     ):
-        self.tokens, self.place = read_tokens(converted.tokenizer), converted.place
-        self.batch_size = most_at_once(batch_size, device, compute_type)
-        self.workers = workers_for(device)
-        self.translator = open_model(
-            'Translator', converted, device, compute_type, self.workers
-        )
-        self.adds_end = bool(converted.config.get('add_source_eos'))
-        self.end = str(converted.config.get('eos_token'))
+        super().__init__('Translator', converted, device, compute_type, batch_size)
+        self.adds_end = bool(self.config.get('add_source_eos'))
+        self.end = str(self.config.get('eos_token'))
 
     def write(
         self, prompts: Sequence[str], search: SearchSettings, most: int
@@ -382,7 +377,7 @@ class ConvertedSeq2Seq:
         under_way: list[Any] = []
         for batch in equal_batches(lengths, self.batch_size, self.workers):
             rows = [inputs[i] for i in batch]
-            futures = self.translator.translate_batch(
+            futures = self.model.translate_batch(
                 rows, asynchronous=True, **search.options
             )
             under_way += zip(batch, futures, strict=True)

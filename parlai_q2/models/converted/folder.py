@@ -123,9 +123,9 @@ def read_model(folder: Path, expected: str) -> Converted:
     if has_file(folder, ADAPTER):
         base = tokenizer_folder(folder)
         tensors = merge_adapter(folder, base)
-        return _convert_tensors(tensors, base, expected, folder / ADAPTER_WEIGHTS)
+        return convert_tensors(tensors, base, expected, folder / ADAPTER_WEIGHTS)
     weights = folder / INT8_WEIGHTS
-    return _convert_tensors(read_tensors(folder), folder, expected, weights)
+    return convert_tensors(read_tensors(folder), folder, expected, weights)
 
 
 def tokenizer_folder(folder: Path) -> Path:
@@ -246,7 +246,7 @@ def _read_converted(folder: Path, expected: str) -> Converted:
     )
 
 
-def _convert_tensors(
+def convert_tensors(
     tensors: Tensors, folder: Path, expected: str, weights: Path
 ) -> Converted:
     """
@@ -273,7 +273,7 @@ def _convert_tensors(
     words = list_words(folder, len(model['encoder/embeddings_0/weight']))
     sidecars = {
         CONFIG: json.dumps(settings).encode(),
-        WORDS if expected == ENCODER else SHARED: json.dumps(words).encode(),
+        WORDS if expected == ENCODER else SHARED: f'{json.dumps(words)}\n'.encode(),
     }
     return Converted(
         place=weights.parent,
