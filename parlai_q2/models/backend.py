@@ -1,6 +1,5 @@
 """What the backends of models share: settings, the engine, and loading on first use."""
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,14 +76,11 @@ class Backend:
         self.identity = Lazy(partial(identified, config))
         self._loaded: Lazy[Any] = Lazy(self._load)
 
-    @property
-    def loaders(self) -> dict[str, Lazy[Any]]:
-        """What it loads when it is first needed, by attribute."""
-        return {k: v for k, v in vars(self).items() if isinstance(v, Lazy)}
-
-    def share(self, loaders: Mapping[str, Lazy[Any]]) -> None:
-        """Use what another backend loads, or has loaded."""
-        vars(self).update(loaders)
+    def share(self, other: 'Backend') -> None:
+        """Use what another backend of its class loads, or has loaded."""
+        for name, value in vars(other).items():
+            if isinstance(value, Lazy):
+                setattr(self, name, value)
 
     @property
     def engine(self) -> str:

@@ -5,12 +5,11 @@ same device and settings share it: it is loaded once, even if batch sizes differ
 
 import inspect
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend
 from parlai_q2.models.folder import identified
-from parlai_q2.models.lazy import Lazy
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel
 from parlai_q2.presets import Preset, Section, overlay_settings
@@ -23,9 +22,9 @@ BATCH_SIZES = ('batch_size', 'gpu_batch_size')
 NOT_LOADED = (*BATCH_SIZES, 'role', 'no_answer_threshold')
 
 B = TypeVar('B', bound=Backend)
-# What backends that differ only in such settings load, by what decides on it: class,
-# model, device and arithmetic.
-_LOADED: dict[tuple[str, str], Mapping[str, Lazy[Any]]] = {}
+# The first of the backends that differ only in such settings, by what decides on what
+# they load: class, model, device and arithmetic.
+_LOADED: dict[tuple[str, str], Backend] = {}
 
 
 def backend(kind: type[B], preset: Preset, section: Section, **options: object) -> B:
@@ -54,7 +53,7 @@ def backend(kind: type[B], preset: Preset, section: Section, **options: object) 
         settings.pop(name, None)
     settings['device'] = model.device
     key = (kind.__name__, repr((identified(config), sorted(settings.items()))))
-    model.share(_LOADED.setdefault(key, model.loaders))
+    model.share(_LOADED.setdefault(key, model))
     return model
 
 

@@ -159,14 +159,7 @@ def score_all(
         if example.knowledge_text.strip() and example.response.strip():
             texts.setdefault(make_pair(example), example)
     text_pairs = {pair: (e.knowledge_text, e.response) for pair, e in texts.items()}
-    distinct = set(chain.from_iterable(text_pairs.values()))
-    unreadable = {text for text in distinct if not scorer.can_read(text)}
-    foreign = {text for text in distinct if scorer.is_foreign(text)}
-    unknown = {
-        pair: LANGUAGE if foreign.intersection(text_pair) else UNREADABLE
-        for pair, text_pair in text_pairs.items()
-        if (foreign | unreadable).intersection(text_pair)
-    }
+    unknown = _find_unknown(scorer, text_pairs)
     readable = [
         example
         for pair, example in texts.items()
@@ -188,6 +181,22 @@ def score_all(
     signed = {p: replace(score, signature=signature) for p, score in scores.items()}
     nothing = replace(nothing, signature=signature)
     return [signed.get(make_pair(example), nothing) for example in checked]
+
+
+def _find_unknown(
+    scorer: 'Scorer', text_pairs: Mapping[Pair, tuple[str, str]]
+) -> dict[Pair, str]:
+    """The pairs with a text that a scorer cannot read, and the part that says why."""
+    unknown: dict[Pair, str] = {}
+    texts = set(chain.from_iterable(text_pairs.values()))
+    unreadable = {text for text in texts if not scorer.can_read(text)}
+    foreign = {text for text in texts if scorer.is_foreign(text)}
+    for pair, text_pair in text_pairs.items():
+        if foreign.intersection(text_pair):
+            unknown[pair] = LANGUAGE
+        elif unreadable.intersection(text_pair):
+            unknown[pair] = UNREADABLE
+    return unknown
 
 
 def make_pair(example: Example) -> Pair:

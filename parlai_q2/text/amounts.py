@@ -270,16 +270,11 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
             unit = unit or 'm'
         else:
             scale = 1e6 if suffix == 'm' else SUFFIXES[suffix]
-    number = 1.0 if numeral in (*ARTICLES, '') else parse_number(numeral.strip())
-    if number is None:
+    digits = _read_number(match, numeral.strip(), scale)
+    if digits is None:
         return None
-    number *= scale
-    if match['half']:
-        number *= 0.25 if 'quarter' in match['half'].lower() else 0.5
-    if match['and'] or match['late']:
-        number += 0.5
     dimension, size = UNITS.get(sign[-1:] or unit, ('', 1.0))
-    digits = number
+    number = digits
     start, end = match.span()
     if dimension == 'temperature':
         if minus := _MINUS.search(text[max(0, start - 12) : start]):
@@ -313,6 +308,17 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
         is_words=numeral[:1].isalpha(),
         attribute=attribute[1].lower() if attribute else sign[:-1].lower(),
     )
+
+
+def _read_number(match: re.Match[str], numeral: str, scale: float) -> float | None:
+    """The number of an amount; None where the numeral is none."""
+    number = 1.0 if numeral in (*ARTICLES, '') else parse_number(numeral)
+    if number is None:
+        return None
+    number *= scale
+    if match['half']:
+        number *= 0.25 if 'quarter' in match['half'].lower() else 0.5
+    return number + 0.5 if match['and'] or match['late'] else number
 
 
 def _may_qualify(before: str) -> bool:
