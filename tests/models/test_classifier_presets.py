@@ -76,19 +76,13 @@ def test_without_labels_the_models_own_names_count(tmp_path, names, places):
         (['neutral', 'contradiction'], None, "missing: \\['entailment'\\]"),
         (['INCORRECT', 'CORRECT'], {'entailment': 0, 'contradiction': 1}, 'calls it'),
         (['CORRECT'], {'entailment': 0, 'contradiction': 1}, 'has 1 classes'),
+        (None, {'entailment': 0, 'contradiction': 1}, 'classifier but a BertModel'),
     ],
 )
 def test_a_label_order_is_never_guessed(tmp_path, names, labels, says):
-    model = tiny_bert(tmp_path, names)
+    # Without names it is no classifier, and gets no random one.
+    model = tiny_bert(tmp_path, names) if names else tiny_bert(tmp_path)
     settings = {} if labels is None else {'labels': labels}
     scorer = load_scorer('consistency', write_preset(tmp_path, model, **settings))
     with pytest.raises(ConfigError, match=says):
-        scorer.score([EXAMPLE])
-
-
-def test_a_model_without_a_classifier_gets_no_random_one(tmp_path):
-    model = tiny_bert(tmp_path)
-    labels = {'entailment': 0, 'contradiction': 1}
-    scorer = load_scorer('consistency', write_preset(tmp_path, model, labels=labels))
-    with pytest.raises(ConfigError, match='not a sequence classifier but a BertModel'):
         scorer.score([EXAMPLE])

@@ -19,7 +19,7 @@ from safetensors.torch import load_file, save_file
 from parlai_q2 import Example, load_scorer
 from parlai_q2.errors import ModelError, Q2Error
 from parlai_q2.models.converted import binary
-from parlai_q2.models.converted.folder import HEAD, MODEL
+from parlai_q2.models.converted.folder import ADAPTER, CONFIG, HEAD, MODEL
 from parlai_q2.models.folder import (
     CHECKSUMS,
     INT8_WEIGHTS,
@@ -68,6 +68,15 @@ def preset_of(folder, name='consistency'):
     }
     path.write_text(json.dumps({'name': 'own', 'base': 'mini', **fields}))
     return str(path)
+
+
+def use(folder):
+    """Loads a copied model, and scores with it if a scorer runs it."""
+    if folder.name == 'reply':
+        load_seq2seq(str(folder))
+    else:
+        scorer = 'q2' if folder.name == 'question_generation' else 'consistency'
+        load_scorer(scorer, preset=preset_of(folder, folder.name)).score(PAIR)
 
 
 def one_line(error):
@@ -131,50 +140,40 @@ def test_a_file_that_is_not_listed_is_not_read(model, name):
     assert tokenizer.cls_token == '[CLS]'
 
 
-@pytest.mark.parametrize('text', ['{"config.json": 3}', '{"../x": "y"}', '[' * 100_000])
-def test_a_malformed_list_of_checksums_is_named(model, text):
-    folder = model()
-    (folder / CHECKSUMS).write_bytes(text.encode('latin-1'))
-    with pytest.raises(ModelError, match=r'sha256.json') as error:
-        load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
-    one_line(error)
-
-
-@pytest.mark.parametrize('text', ['[]', '{"base": 3}'])
-def test_a_malformed_adapter_is_named(model, text):
-    folder = model('reply')
-    (folder / 'adapter.json').write_text(text)
-    relisted(folder)
-    with pytest.raises(ModelError, match=r'adapter.json') as error:
-        load_seq2seq(str(folder))
-    one_line(error)
-
-
 @pytest.mark.parametrize(
-    'name, scorer, changes',
+    'name, file, content',
     [
-        ('consistency', 'consistency', '[]'),
-        ('consistency', 'consistency', {'pad_token_id': []}),
-        ('consistency', 'consistency', {'id2label': 3}),
-        ('consistency', 'consistency', {'architectures': 3}),
-        ('consistency', 'consistency', {'layer_norm_epsilon': 2147483648}),
-        ('question_generation', 'q2', '[]'),
-        ('question_generation', 'q2', {'num_heads': 0}),
-        ('question_generation', 'q2', {'layer_norm_epsilon': 'x'}),
-        ('question_generation', 'q2', {'num_layers': -1}),
+        ('consistency', CHECKSUMS, '{"config.json": 3}'),
+        ('consistency', CHECKSUMS, '{"../x": "y"}'),
+        ('consistency', CHECKSUMS, '[' * 100_000),
+        ('reply', ADAPTER, '[]'),
+        ('reply', ADAPTER, '{"base": 3}'),
+        ('consistency', CONFIG, '[]'),
+        ('consistency', CONFIG, {'pad_token_id': []}),
+        ('consistency', CONFIG, {'id2label': 3}),
+        ('consistency', CONFIG, {'architectures': 3}),
+        ('consistency', CONFIG, {'layer_norm_epsilon': 2147483648}),
+        ('question_generation', CONFIG, '[]'),
+        ('question_generation', CONFIG, {'num_heads': 0}),
+        ('question_generation', CONFIG, {'layer_norm_epsilon': 'x'}),
+        ('question_generation', CONFIG, {'num_layers': -1}),
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_a_malformed_configuration_is_named(model, name, scorer, changes):
+def test_a_malformed_file_is_named(model, name, file, content):
     folder = model(name)
-    path = folder / 'config.json'
-    if isinstance(changes, dict):
-        changes = json.dumps({**json.loads(path.read_text()), **changes})
-    path.write_text(changes)
-    relisted(folder)
+    path = folder / file
+    if isinstance(content, dict):
+        content = json.dumps({**json.loads(path.read_text()), **content})
+    path.write_text(content)
+    if file != CHECKSUMS:
+        relisted(folder)
     with pytest.raises(Q2Error, match=str(folder)) as error:
-        load_scorer(scorer, preset=preset_of(folder, name)).score(PAIR)
+        use(folder)
     one_line(error)
+    if file != CONFIG:
+        assert isinstance(error.value, ModelError)
+        assert file in str(error.value)
 
 
 def test_a_deeply_nested_preset_is_named(tmp_path):
@@ -242,7 +241,7 @@ def test_a_pipe_or_device_in_place_of_a_file_is_refused(model, name):
         path.unlink()
         make(path)
         with pytest.raises(ModelError, match=f'{name}.*not a regular file'):
-            load_scorer('consistency', preset=preset_of(folder)).score(PAIR)
+            use(folder)
 
 
 def test_a_host_that_does_not_answer_is_given_up_soon(monkeypatch):

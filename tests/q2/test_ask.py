@@ -50,32 +50,23 @@ ANSWERS = {
     'What year?': ['1983'],
     'What was formed?': ['it'],
 }
-FIRST, SECOND = 'When is it?', 'When was it formed?'
+FIRST, SECOND, THING = 'When is it?', 'When was it formed?', 'What was formed?'
 
 
 @pytest.mark.parametrize(
-    'settings, expected, why',
+    'spans, settings, expected, why',
     [
-        ({}, [FIRST], 'about the speakers; answered otherwise; the first valid one'),
-        ({'variant': 'multi'}, [FIRST, SECOND, 'What year?'], 'all valid ones'),
-        ({'personal_filter': False}, ['When did you form?'], 'for persona data'),
-        ({'vague_questions': False}, [SECOND], 'it shares no word with the response'),
+        ('1983', {}, [FIRST], 'about the speakers; answered otherwise; the first'),
+        ('1983', {'variant': 'multi'}, [FIRST, SECOND, 'What year?'], 'all valid ones'),
+        ('1983', {'personal_filter': False}, ['When did you form?'], 'persona data'),
+        ('1983', {'vague_questions': False}, [SECOND], 'no word of the response'),
+        ('it 1983 1983', {}, [THING, FIRST, FIRST], 'every span is asked about'),
+        ('it 1983 1983', {'drop_pronouns': 'third'}, [FIRST, FIRST], 'no pronoun'),
+        ('it 1983 1983', {'duplicate_spans': False}, [THING, FIRST], 'each once'),
     ],
 )
-def test_which_questions_of_a_span_are_kept(settings, expected, why):
-    assert ask(QUESTIONS, ANSWERS, '1983', **settings)[0] == [expected], why
-
-
-@pytest.mark.parametrize(
-    'settings, expected',
-    [
-        ({}, ['What was formed?', FIRST, FIRST]),
-        ({'drop_pronouns': 'third'}, [FIRST, FIRST]),
-        ({'duplicate_spans': False}, ['What was formed?', FIRST]),
-    ],
-)
-def test_every_span_is_asked_about_unless_a_filter_drops_it(settings, expected):
-    assert ask(QUESTIONS, ANSWERS, 'it', '1983', '1983', **settings)[0] == [expected]
+def test_which_questions_are_kept(spans, settings, expected, why):
+    assert ask(QUESTIONS, ANSWERS, *spans.split(), **settings)[0] == [expected], why
 
 
 @pytest.mark.parametrize(

@@ -41,37 +41,40 @@ def test_scores_are_those_of_the_formula():
     assert hits.score == pytest.approx(expected, rel=1e-5)
 
 
-def test_words_of_conversation_count_less():
-    texts = ('"Hello, I love you" is a song.', 'Leighton painted frescoes.')
-    assert first('Hello! I would love to talk about Leighton.', *texts) == texts[1]
+HOSE = Passage('They bend.', 'Hoses', Source('a.md', 'Hoses > Summer', 'line 3'))
+NAMED = Passage('It hums.', source=Source('docs/garden_pump.md'))
 
 
-def test_what_is_named_as_in_code_is_no_word_of_conversation():
-    texts = ('This shows pumps.', 'The command /why explains.')
-    assert first('What does /why show?', *texts) == texts[1]
-    assert first('Why does it show?', *texts) == texts[0]
+@pytest.mark.parametrize(
+    'query, found, other',
+    [
+        # Words of conversation count less.
+        (
+            'Hello! I would love to talk about Leighton.',
+            'Leighton painted frescoes.',
+            '"Hello, I love you" is a song.',
+        ),
+        # What is named as in code is no word of conversation.
+        ('What does /why show?', 'The command /why explains.', 'This shows pumps.'),
+        ('Why does it show?', 'This shows pumps.', 'The command /why explains.'),
+        # Titles, headings and names of files are searched.
+        ('hoses', HOSE, 'Pumps are blue.'),
+        ('summer', HOSE, 'Pumps are blue.'),
+        ('the pump', NAMED, 'Hoses are blue.'),
+        # Accents, case and endings do not matter.
+        ('CAFES', 'Un café.', 'Un thé.'),
+        ('pumping', 'Pumps hum.', 'Taps drip.'),
+        # Scripts without spaces are searched.
+        ('東京タワー', '東京タワーは高い。', '大阪城は古い。'),
+    ],
+)
+def test_what_is_found_first(query, found, other):
+    assert first(query, other, found) == getattr(found, 'text', found)
 
 
-def test_titles_and_headings_are_searched():
-    hose = Passage('They bend.', 'Hoses', Source('a.md', 'Hoses > Summer', 'line 3'))
-    assert first('hoses', 'Pumps are blue.', hose) == 'They bend.'
-    assert first('summer', 'Pumps are blue.', hose) == 'They bend.'
-    named = Passage('It hums.', source=Source('docs/garden_pump.md'))
-    assert first('the pump', 'Hoses are blue.', named) == 'It hums.'
-
-
-def test_accents_case_and_endings_do_not_matter():
-    assert first('CAFES', 'Un café.', 'Un thé.') == 'Un café.'
-    assert first('pumping', 'Pumps hum.', 'Taps drip.') == 'Pumps hum.'
-
-
-def test_scripts_without_spaces_are_searched():
-    assert (
-        first('東京タワー', '東京タワーは高い。', '大阪城は古い。')
-        == '東京タワーは高い。'
-    )
-    assert (
-        first('насосы', 'Насос синий.', 'Кран.', language='russian') == 'Насос синий.'
+def test_words_are_stemmed_in_their_language():
+    assert first('насосы', 'Насос синий.', 'Кран.', language='russian') == (
+        'Насос синий.'
     )
 
 
