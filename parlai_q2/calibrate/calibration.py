@@ -16,7 +16,7 @@ from parlai_q2.calibrate.fit import (
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError, RecordError
 from parlai_q2.io.fields import NO_NAMES
-from parlai_q2.io.read import Record, read_records
+from parlai_q2.io.read import Record, read_valid
 from parlai_q2.json_values import JsonObject
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.calibrated import Calibration
@@ -51,12 +51,8 @@ def read_labelled(
     :raises RecordError: for a record that cannot be read, or whose label is unknown.
     """
     examples, consistent, generic = [], [], 0
-    for record in read_records(path, format, names):
-        if record.error is not None:
-            raise record.error
+    for record, example in read_valid(path, format, names):
         label = read_label(record, path.name)
-        example = record.example
-        assert example is not None
         if not (example.knowledge_text.strip() and example.response.strip()):
             continue
         if label is None:

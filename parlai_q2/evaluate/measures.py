@@ -149,7 +149,7 @@ def read_column(text: str, names: Mapping[str, str] = NO_NAMES) -> Measure:
         )
     name, path = label or key, Path(file)
     values: dict[Pair, float] = {}
-    for record, example in read_valid(path, names):
+    for record, example in read_valid(path, names=names):
         if key not in record.fields:
             raise UnknownNameError(f'column (in {path})', key, record.fields)
         pair = example.knowledge_text, example.response

@@ -87,7 +87,8 @@ FILES = tuple(FORMAT_BY_SUFFIX)
 class Line(NamedTuple):
     """
     A line of a file by its number, from 1: what it holds, what is wrong with it, the
-    fields that had NaN or Infinity and are null now, and a flaw of the whole file.
+    fields that had NaN or Infinity and are null now, a flaw of the whole file, and how
+    many bytes of the file were read up to it.
     """
 
     number: int
@@ -95,6 +96,7 @@ class Line(NamedTuple):
     problem: str | None = None
     nulled: tuple[str, ...] = ()
     flaw: Flaw | None = None
+    read: int = 0
 
 
 def open_text(path: Location) -> TextIO:
@@ -206,11 +208,13 @@ def _is_log(lines: list[str]) -> bool:
 
 def json_objects(stream: Iterable[str]) -> Iterator[Line]:
     """The lines that are not blank; the value of a bad one is empty."""
-    for number, value, problem, nulled, flaw in json_lines(stream):
-        if problem is None and not isinstance(value, dict):
-            problem = f'is a JSON {type(value).__name__}, not an object with fields.'
-        fields = value if isinstance(value, dict) else {}
-        yield Line(number, fields, problem, nulled, flaw)
+    for line in json_lines(stream):
+        problem = line.problem
+        if problem is None and not isinstance(line.value, dict):
+            kind = type(line.value).__name__
+            problem = f'is a JSON {kind}, not an object with fields.'
+        fields = line.value if isinstance(line.value, dict) else {}
+        yield line._replace(value=fields, problem=problem)
 
 
 def _find_delimiter(header: str) -> str:
@@ -331,7 +335,7 @@ def _read_row(
 
 def _read_world_logs(stream: Iterable[str]) -> Iterator[Line]:
     commands = 0
-    for number, value, problem, nulled, flaw in json_lines(stream):
+    for number, value, problem, nulled, flaw, _ in json_lines(stream):
         dialog = value.get('dialog') if isinstance(value, dict) else None
         if problem or not isinstance(dialog, list):
             yield Line(number, {}, problem or NO_DIALOG, (), flaw)

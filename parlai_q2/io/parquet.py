@@ -12,7 +12,7 @@ from enum import Enum, auto
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from parlai_q2.errors import InputError
 from parlai_q2.io.files import Location, explain, read_state
@@ -48,18 +48,6 @@ COMMON_KINDS = {
 }
 
 
-class Row(NamedTuple):
-    """
-    A row: its number, from 1, its fields as JSON has them, those of them that had NaN
-    or Infinity, and how many of the file's bytes come up to it, by the share of rows.
-    """
-
-    number: int
-    fields: JsonObject
-    nulled: tuple[str, ...]
-    read: int
-
-
 def is_parquet(path: Location) -> bool:
     return path.suffix.lower().lstrip('.') in ENDINGS
 
@@ -69,7 +57,12 @@ def check_pyarrow(what: str) -> None:
     check_package('pyarrow', 'pyarrow', 'parquet', what)
 
 
-def read_rows(path: Location) -> Iterator[Row]:
+def read_rows(path: Location) -> Iterator[tuple[int, JsonObject, tuple[str, ...], int]]:
+    """
+    Each row: its number, from 1, its fields as JSON has them, those of them that had
+    NaN or Infinity, and how many of the file's bytes come up to it, by the share of
+    rows.
+    """
     check_pyarrow(f'Reading {path}')
     from pyarrow import parquet
 
@@ -98,7 +91,7 @@ def read_rows(path: Location) -> Iterator[Row]:
                         fields = {k: v for k, v in fields.items() if v is not None}
                     # Dates, decimals and bytes are read as texts.
                     value, nulled = read_json(json.dumps(fields, default=_text))
-                    yield Row(number, value, nulled, size * number // total)
+                    yield number, value, nulled, size * number // total
         except (OSError, ValueError, KeyError, NotImplementedError) as e:
             raise InputError(
                 f'{path} cannot be read as Parquet after row {number}: {e}'

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from parlai_q2.errors import InputError, RecordError, describe_line
 from parlai_q2.io.fields import (
@@ -37,7 +37,6 @@ from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.text.messages import is_message, reply_text, visible_text
 from parlai_q2.turns import Example, Passage, passages_of
 
-T = TypeVar('T')
 # What a scorer gets in one call is closed early once its texts have this many
 # characters. A killed run loses it, so a file with long texts must not need minutes.
 CHUNK_CHARACTERS = 128 * 1024
@@ -48,11 +47,13 @@ NO_CONVERSATION = (
 
 
 @dataclass(frozen=True)
-class FileRecord:
+class Record:
     """
     One record of a file: all its fields, or the error.
 
     :param line: its line number, from 1; in CSV, the line it begins on.
+    :param parsed: the example or the pool that the fields describe; None if they are
+        bad.
     :param read: how many bytes of the file were read up to it.
     :param nulled: the fields that had NaN or Infinity, which are null now.
     :param source: the file's name.
@@ -60,6 +61,7 @@ class FileRecord:
 
     line: int
     fields: JsonObject
+    parsed: Any = None
     error: RecordError | None = None
     read: int = 0
     nulled: tuple[str, ...] = ()
@@ -69,13 +71,6 @@ class FileRecord:
     def place(self) -> str:
         """Where it is, for messages: ``pairs.jsonl, line 3``."""
         return describe_line(self.source, self.line)
-
-
-@dataclass(frozen=True)
-class Record(FileRecord):
-    """A record of a file of responses, with the example to score unless it is bad."""
-
-    example: Example | None = None
 
 
 def read_records(
@@ -89,20 +84,17 @@ def read_records(
     :param names: the names that fields have in the file, by those they are read by.
     :raises InputError: if the file cannot be read at all.
     """
-    parsed = parse_lines(locate(path), format, names, EXAMPLE_FIELDS, read_example)
-    for common, example in parsed:
-        yield Record(**common, example=example)
+    return parse_lines(locate(path), format, names, EXAMPLE_FIELDS, read_example)
 
 
 def read_valid(
-    path: str | Location, names: Mapping[str, str] = NO_NAMES
+    path: str | Location, format: str | None = None, names: Mapping[str, str] = NO_NAMES
 ) -> Iterator[tuple[Record, Example]]:
     """Each record of a file with its example; a RecordError for the first bad one."""
-    for record in read_records(path, names=names):
+    for record in read_records(path, format, names):
         if record.error is not None:
             raise record.error
-        assert record.example is not None
-        yield record, record.example
+        yield record, record.parsed
 
 
 def parse_lines(
@@ -110,31 +102,21 @@ def parse_lines(
     format: str | None,
     names: Mapping[str, str],
     expected: Collection[str],
-    parse: Callable[[JsonObject], T],
-) -> Iterator[tuple[JsonObject, T | None]]:
-    """
-    Read the records of a file as :func:`read_lines` does: for each the values of a
-    :class:`FileRecord` by name, and what was parsed of its fields, None if they are
-    bad.
-    """
-    for line, read in read_lines(path, format, names, expected):
-        error, value = None, None
+    parse: Callable[[JsonObject], object],
+) -> Iterator[Record]:
+    """Read the records of a file as :func:`read_lines` does, and parse their fields."""
+    for number, fields, problem, nulled, flaw, read in read_lines(
+        path, format, names, expected
+    ):
+        parsed, error = None, None
         try:
-            if line.problem is not None:
-                raise InputError(line.problem)
-            line = line._replace(value=read_messages(line.value))
-            value = parse(line.value)
+            if problem is not None:
+                raise InputError(problem)
+            fields = read_messages(fields)
+            parsed = parse(fields)
         except InputError as e:
-            error = RecordError(path.name, line.number, str(e), line.flaw)
-        common = {
-            'line': line.number,
-            'fields': line.value,
-            'error': error,
-            'read': read,
-            'nulled': line.nulled,
-            'source': path.name,
-        }
-        yield common, value
+            error = RecordError(path.name, number, str(e), flaw)
+        yield Record(number, fields, parsed, error, read, nulled, path.name)
 
 
 def read_lines(
@@ -142,10 +124,10 @@ def read_lines(
     format: str | None = None,
     names: Mapping[str, str] = NO_NAMES,
     expected: Collection[str] = (),
-) -> Iterator[tuple[Line, int]]:
+) -> Iterator[Line]:
     """
-    Read the objects of a file of any format, each with how many bytes were read; warn
-    if it has others than the expected fields.
+    Read the objects of a file of any format; warn if it has others than the expected
+    fields.
     """
     format = format or infer_format(path)
     if format not in tuple(Format):
@@ -153,25 +135,25 @@ def read_lines(
             f'The format must be one of {", ".join(Format)}, not {format!r}.'
         )
     first = True
-    for line, read in _read_any(path, format):
+    for line in _read_any(path, format):
         if first and line.value and expected:
             report_unread(line.value, names, expected)
             first = False
         if names:
             line = line._replace(value=rename_fields(line.value, names))
-        yield line, read
+        yield line
 
 
-def _read_any(path: Location, format: str) -> Iterator[tuple[Line, int]]:
+def _read_any(path: Location, format: str) -> Iterator[Line]:
     if format == Format.PARQUET:
         for number, fields, nulled, read in read_rows(path):
-            yield Line(number, fields, None, nulled), read
+            yield Line(number, fields, nulled=nulled, read=read)
         return
     with open_text(path) as stream:
         # How far a pipe was read is not known.
         buffer = stream.buffer if stream.buffer.seekable() else None
         for line in READERS[format](stream):
-            yield line, buffer.tell() if buffer else 0
+            yield line._replace(read=buffer.tell() if buffer else 0)
 
 
 def read_messages(fields: JsonMapping) -> JsonObject:

@@ -6,14 +6,13 @@ Nothing here needs ParlAI, and nothing loads torch before a scorer with a model 
 
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.rerank.choice import Reason, RerankBy, Rule
-from parlai_q2.rerank.pools import Pool, PoolRecord, read_pools
+from parlai_q2.rerank.pools import Pool, read_pools
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.rerank.reranker import Reranker
 
 __all__ = [
     'Candidate',
     'Pool',
-    'PoolRecord',
     'Ranking',
     'Reason',
     'RerankBy',

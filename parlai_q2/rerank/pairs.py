@@ -98,7 +98,7 @@ def ranked_turns(path: Location) -> Iterator[tuple[dict[str, Any], RecordError |
             yield from ranked_turns(shard)
         return
     format = Format.PARQUET if is_parquet(path) else Format.JSONL
-    for line, _ in read_lines(path, format):
+    for line in read_lines(path, format):
         if line.problem is not None:
             yield {}, RecordError(path.name, line.number, line.problem)
         elif line.value.get('kind') == Kind.ERROR:

@@ -17,13 +17,7 @@ from parlai_q2.io.fields import NO_NAMES, POOL_FIELDS
 from parlai_q2.io.files import Location
 from parlai_q2.io.formats import Format
 from parlai_q2.io.parquet import is_parquet
-from parlai_q2.io.read import (
-    FileRecord,
-    knowledge_of,
-    parse_lines,
-    read_history,
-    require,
-)
+from parlai_q2.io.read import Record, knowledge_of, parse_lines, read_history, require
 from parlai_q2.json_values import is_number
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Knowledge, Turn
@@ -77,16 +71,7 @@ def _candidates(values: Any) -> tuple[Candidate, ...]:
     return candidates
 
 
-@dataclass(frozen=True)
-class PoolRecord(FileRecord):
-    """A record of a file of pools, with the pool unless it is bad."""
-
-    pool: Pool | None = None
-
-
-def read_pools(
-    path: Location, names: Mapping[str, str] = NO_NAMES
-) -> Iterator[PoolRecord]:
+def read_pools(path: Location, names: Mapping[str, str] = NO_NAMES) -> Iterator[Record]:
     """
     Read the pools of a file of JSON lines or Parquet, in order. A bad record gives an
     error in its place; a file that cannot be read, an InputError.
@@ -99,8 +84,7 @@ def read_pools(
             'lines or Parquet: {"knowledge": "...", "candidates": ["...", "..."]}'
         )
     format = Format.PARQUET if is_parquet(path) else Format.JSONL
-    for common, pool in parse_lines(path, format, names, POOL_FIELDS, parse_pool):
-        yield PoolRecord(**common, pool=pool)
+    return parse_lines(path, format, names, POOL_FIELDS, parse_pool)
 
 
 def parse_pool(fields: Mapping[str, Any]) -> Pool:

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
@@ -20,7 +21,7 @@ from parlai_q2.claims import Kind
 from parlai_q2.errors import Flaw, InputError, RecordError
 from parlai_q2.io.files import Location, read_state
 from parlai_q2.io.parquet import ParquetColumn, is_parquet, write_parquet
-from parlai_q2.io.read import CHUNK_CHARACTERS, FileRecord
+from parlai_q2.io.read import CHUNK_CHARACTERS, Record
 from parlai_q2.io.write import ResumableWriter, StdoutWriter, encode_line
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.lines import error_line
@@ -144,7 +145,7 @@ class Chunk(NamedTuple):
     of the file had been read by their end.
     """
 
-    items: Sequence[FileRecord]
+    items: Sequence[Record]
     end: int
 
     @property
@@ -154,7 +155,7 @@ class Chunk(NamedTuple):
 
 
 def cut_chunks(
-    records: Iterator[FileRecord],
+    records: Iterator[Record],
     size: int = CHUNK_RECORDS,
     characters: int = CHUNK_CHARACTERS,
 ) -> Iterator[Chunk]:
@@ -163,16 +164,14 @@ def cut_chunks(
     one ends depends on the file alone: the scorer sees the same records together
     however often a run is stopped and wherever a chunk is processed.
     """
-    items: list[FileRecord] = []
+    items: list[Record] = []
     total = 0
     for record in records:
         length = measure_length(record.fields)
         is_unreadable = record.error is not None and record.error.flaw is Flaw.TOO_DEEP
         if length is None or is_unreadable:
             error = RecordError(record.source, record.line, TOO_DEEP)
-            record = FileRecord(
-                record.line, {}, error, read=record.read, source=record.source
-            )
+            record = replace(record, fields={}, parsed=None, error=error, nulled=())
             length = 0
         items.append(record)
         total += length
@@ -286,10 +285,10 @@ class FileJob(Job):
     names: Mapping[str, str]
 
     @abstractmethod
-    def read(self, path: Location, format: str | None) -> Iterator[FileRecord]:
+    def read(self, path: Location, format: str | None) -> Iterator[Record]:
         """The records of a file; without a format, the file's ending determines it."""
 
-    def report_lost(self, item: FileRecord, problem: str) -> JsonObject:
+    def report_lost(self, item: Record, problem: str) -> JsonObject:
         """The line of a record that no process survives."""
         problem = f'could not be done: {problem}'
         error = RecordError(item.source, item.line, problem)

@@ -10,11 +10,11 @@ from parlai_q2.claims import Kind, Label
 from parlai_q2.intervals import Interval, mean_interval
 from parlai_q2.io.files import Location
 from parlai_q2.io.parquet import ParquetColumn
-from parlai_q2.io.read import FileRecord
+from parlai_q2.io.read import Record
 from parlai_q2.json_values import JsonObject
 from parlai_q2.lines import error_line, ranking_line
 from parlai_q2.options import Word
-from parlai_q2.rerank import PoolRecord, RerankBy, Reranker, read_pools
+from parlai_q2.rerank import RerankBy, Reranker, read_pools
 from parlai_q2.runs.file_run import FileJob, Loaded, Tally
 from parlai_q2.signature import Signature
 
@@ -149,7 +149,7 @@ class RerankJob(FileJob):
     abstain_text: str
     names: Mapping[str, str] = field(default_factory=dict)
 
-    def read(self, path: Location, format: str | None) -> Iterator[PoolRecord]:
+    def read(self, path: Location, format: str | None) -> Iterator[Record]:
         return read_pools(path, self.names)
 
     def load(self, device: str | None = None) -> Loaded:
@@ -178,11 +178,11 @@ def sign_choice(reranker: Reranker, abstain_text: str) -> Signature:
 
 
 def rerank_pools(
-    reranker: Reranker, abstain_text: str, records: Sequence[FileRecord]
+    reranker: Reranker, abstain_text: str, records: Sequence[Record]
 ) -> list[JsonObject]:
     """The line of each pool, all ranked together."""
     signature = str(reranker.chooser.signature)
-    pools = [r.pool for r in records if isinstance(r, PoolRecord) and r.pool]
+    pools = [record.parsed for record in records if record.error is None]
     rankings = iter(reranker.explained(reranker.rank_batch(pools)))
     lines = []
     for record in records:

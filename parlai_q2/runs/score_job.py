@@ -8,7 +8,7 @@ from parlai_q2.claims import Kind, Label
 from parlai_q2.intervals import Interval, share_interval
 from parlai_q2.io.files import Location
 from parlai_q2.io.parquet import ParquetColumn
-from parlai_q2.io.read import FileRecord, Record, read_records
+from parlai_q2.io.read import Record, read_records
 from parlai_q2.json_values import JsonObject
 from parlai_q2.lines import error_line, score_line
 from parlai_q2.runs.file_run import FileJob, Loaded, Tally
@@ -128,9 +128,9 @@ class ScoreJob(FileJob):
         return Loaded(str(scorer.signature), process, scorer.is_thread_safe)
 
 
-def score_records(scorer: Scorer, records: Sequence[FileRecord]) -> list[JsonObject]:
+def score_records(scorer: Scorer, records: Sequence[Record]) -> list[JsonObject]:
     """The line of each record, all scored in one call."""
-    examples = [r.example for r in records if isinstance(r, Record) and r.example]
+    examples = [record.parsed for record in records if record.error is None]
     scores = iter(scorer.score(examples))
     return [
         score_line(record.fields, next(scores))

@@ -48,7 +48,7 @@ def read_pairs(
             'for train, valid or test.'
         )
     pairs = []
-    for line, _ in read_lines(path):
+    for line in read_lines(path):
         if line.problem is not None:
             raise RecordError(path.name, line.number, line.problem)
         pair = _pair(path.name, line.number, line.value, labels)

@@ -75,11 +75,11 @@ def test_a_world_log_need_not_be_named_as_one(tmp_path):
     messages = [{'text': 'hi', 'knowledge': 'K'}, {'text': 'hello'}]
     text = '\n' + json.dumps({'dialog': [messages]}) + '\n'
     (record,) = read(tmp_path, text)
-    assert record.example.response == 'hello'
+    assert record.parsed.response == 'hello'
     assert record.fields['id'] == '2.0'
     # Unless it is a record that has such a field.
     (record,) = read(tmp_path, json.dumps({**GOOD, 'dialog': [messages]}))
-    assert record.example.response == 'R'
+    assert record.parsed.response == 'R'
 
 
 def test_fields_that_look_like_an_input_are_named_once(tmp_path, caplog):
@@ -96,7 +96,7 @@ def test_fields_that_look_like_an_input_are_named_once(tmp_path, caplog):
     caplog.clear()
     names = {'history': 'question'}
     records = read(tmp_path, '\n'.join(lines), names=names)
-    assert [r.example.history for r in records] == [('Q',)] * 3
+    assert [r.parsed.history for r in records] == [('Q',)] * 3
     assert caplog.messages == []
     assert records[0].fields['question'] == 'Q'
 
@@ -114,9 +114,9 @@ def test_all_that_a_pool_may_mean_is_named_with_the_option_that_reads_it(
     assert all(record.error for record in bad)
     caplog.clear()
     for record in read_pools(path, read_fields(option)):
-        assert record.pool.knowledge_text == 'K'
-        assert record.pool.history == ('Q',)
-        assert record.pool.candidates[0].text == 'R'
+        assert record.parsed.knowledge_text == 'K'
+        assert record.parsed.history == ('Q',)
+        assert record.parsed.candidates[0].text == 'R'
     assert caplog.messages == []
 
 
@@ -135,6 +135,6 @@ def test_the_option_names_a_header_with_a_comma(tmp_path):
     text = '"Answer, short",answer,knowledge,response\nR,A,K,200\n'
     names = read_fields('"response=Answer, short"')
     (record,) = read(tmp_path, text, 'in.csv', names=names)
-    assert record.example.response == 'R'
+    assert record.parsed.response == 'R'
     # The user's own field of that name is not lost.
     assert record.fields['given_response'] == '200'

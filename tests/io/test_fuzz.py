@@ -91,19 +91,19 @@ def table(delimiter):
 
 def records(path):
     for record in read_records(path):
-        assert (record.example is None) == isinstance(record.error, RecordError)
-        yield record.example
+        assert (record.parsed is None) == isinstance(record.error, RecordError)
+        yield record.parsed
 
 
 def world_logs(path):
     for record in read_records(path, 'world_logs'):
-        yield record.example
+        yield record.parsed
 
 
 def pools(path):
     for record in read_pools(path):
-        assert record.error or record.pool.candidates
-        yield None if record.error else record.pool.knowledge
+        assert record.error or record.parsed.candidates
+        yield None if record.error else record.parsed.knowledge
 
 
 def entries(path):

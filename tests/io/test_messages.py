@@ -29,8 +29,8 @@ def test_a_record_has_the_text_that_people_see(tmp_path, response):
     path.write_text(json.dumps(record) + '\n')
     [read] = read_records(str(path))
     assert read.error is None
-    assert read.example.response == read.fields['response'] == 'Five.'
-    assert read.example.history == ('Hi.', 'How many?')
+    assert read.parsed.response == read.fields['response'] == 'Five.'
+    assert read.parsed.history == ('Hi.', 'How many?')
     assert read.fields['given_response'] == response
 
 
@@ -47,7 +47,7 @@ def test_candidates_have_it_too(tmp_path):
     }
     path.write_text(json.dumps(pool) + '\n')
     [read] = read_pools(locate(path))
-    assert [c.text for c in read.pool.candidates] == ['Five.', 'Five.', 'a', 'Five.']
+    assert [c.text for c in read.parsed.candidates] == ['Five.', 'Five.', 'a', 'Five.']
     assert read.fields['candidates'][3] == {'text': 'Five.', 'score': -3.0}
     assert read.fields['given_candidates'] == pool['candidates']
 

@@ -24,9 +24,9 @@ def test_json_lines_pass_other_fields_through(tmp_path):
     good = {**GOOD, 'knowledge': ['a', 'b'], 'history': 'hello'}
     (record,) = read(tmp_path, json.dumps(good) + '\n\n')
     assert record.fields == good
-    assert record.example.knowledge_text == 'a\nb'
-    assert record.example.history == ('hello',)
-    assert (record.example.response, record.example.id) == ('in 1969', 'a')
+    assert record.parsed.knowledge_text == 'a\nb'
+    assert record.parsed.history == ('hello',)
+    assert (record.parsed.response, record.parsed.id) == ('in 1969', 'a')
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_json_lines_pass_other_fields_through(tmp_path):
 def test_a_bad_record_names_its_line_and_spoils_no_other(tmp_path, line, message):
     good = json.dumps(GOOD)
     records = read(tmp_path, f'{good}\n{line}\n{good}\n')
-    assert [r.example is not None for r in records] == [True, False, True]
+    assert [r.parsed is not None for r in records] == [True, False, True]
     assert message in str(records[1].error)
     assert 'in.jsonl, line 2' in str(records[1].error)
 
@@ -67,7 +67,7 @@ def test_a_bad_record_names_its_line_and_spoils_no_other(tmp_path, line, message
 def test_bytes_that_are_no_utf8_spoil_nothing(tmp_path, name, head, row, bad):
     good = 'caf\xe9'.encode()
     records = read(tmp_path, head + row % good + row % bad + row % good, name)
-    assert [r.example and r.example.knowledge_text for r in records] == [
+    assert [r.parsed and r.parsed.knowledge_text for r in records] == [
         'caf\xe9',
         None,
         'caf\xe9',
@@ -104,14 +104,14 @@ def test_what_begins_as_no_utf8_is_refused_with_the_remedy(
 def test_the_mark_of_utf8_is_no_part_of_the_text(tmp_path, name):
     good = json.dumps(GOOD) if name == 'in.jsonl' else 'knowledge,response\nk,in 1969'
     (record,) = read(tmp_path, '\ufeff' + good, name)
-    assert record.example.response == 'in 1969'
+    assert record.parsed.response == 'in 1969'
 
 
 def test_csv_with_quoted_line_breaks_and_commas(tmp_path):
     text = 'id,knowledge,response\n1,"a, b\nc","say ""hi"""\n2,k,r\n'
     records = read(tmp_path, text, 'in.csv')
-    assert [r.example.knowledge_text for r in records] == ['a, b\nc', 'k']
-    assert records[0].example.response == 'say "hi"'
+    assert [r.parsed.knowledge_text for r in records] == ['a, b\nc', 'k']
+    assert records[0].parsed.response == 'say "hi"'
     assert [r.line for r in records] == [2, 4]
 
 
@@ -134,7 +134,7 @@ def test_an_open_quote_drops_only_its_line(tmp_path, name, mark, rows, bad):
     lines = [row.replace('|', mark) for row in ['knowledge|response', *rows]]
     records = read(tmp_path, '\n'.join(lines) + '\n', name)
     assert [record.line for record in records if record.error] == bad
-    good = [record.example.response for record in records if record.example]
+    good = [record.parsed.response for record in records if record.parsed]
     assert good == ['r'] * (len([row for row in rows if row]) - len(bad))
     first = next(record.error for record in records if record.error)
     assert f'{name}, line {bad[0]}: cannot be read' in str(first)
@@ -155,9 +155,9 @@ def test_a_cell_of_many_lines_is_read_and_one_without_end_is_an_open_quote(
     most = end.join(['x'] * (MAX_ROW_LINES // 2))
     rows = ['knowledge,response', f'"{most}","{most}"', f'"{most}', 'k,r']
     records = read(tmp_path, end.join(rows), 'in.csv')
-    assert records[0].example.knowledge_text == records[0].example.response == most
+    assert records[0].parsed.knowledge_text == records[0].parsed.response == most
     assert 'cannot be read' in str(records[1].error)
-    assert records[-1].example.knowledge_text == 'k'
+    assert records[-1].parsed.knowledge_text == 'k'
 
 
 def test_tsv_and_null_bytes(tmp_path):
@@ -174,13 +174,13 @@ def test_world_logs_pair_each_response_with_its_turns_knowledge(tmp_path):
     ]
     text = json.dumps({'dialog': dialog}) + '\n'
     records = read(tmp_path, text, format='world_logs')
-    assert [(r.example.knowledge_text, r.example.response) for r in records] == [
+    assert [(r.parsed.knowledge_text, r.parsed.response) for r in records] == [
         ('K1', 'r1'),
         ('K2', 'r2'),
         ('K3', 'r3'),
         ('', 'r4'),
     ]
-    assert records[1].example.history == ('hi', 'r1', 'and?')
+    assert records[1].parsed.history == ('hi', 'r1', 'and?')
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_the_passages_of_a_world_log_stay_apart(tmp_path, knowledge):
         dialog = [[{'text': 'hi', **question_fields}, {'text': 'r', **passages}]]
         (record,) = read(tmp_path, json.dumps({'dialog': dialog}), format='world_logs')
         titled_texts = [
-            (passage.title, passage.text) for passage in record.example.knowledge
+            (passage.title, passage.text) for passage in record.parsed.knowledge
         ]
         assert titled_texts == [('Bee', 'Five eyes.'), ('Ant', 'Six legs.')]
         assert record.fields['knowledge'] == [
@@ -226,7 +226,7 @@ def test_csv_that_cannot_be_parsed_is_an_error_of_its_line(
     monkeypatch.setattr('parlai_q2.io.formats.CSV_FIELD_LIMIT', 20)
     text = f'knowledge,response\nk,r\n{"x" * 30},r\nk,r\n'
     good, bad, last = read(tmp_path, text, 'in.csv')
-    assert good.example.knowledge_text == last.example.knowledge_text == 'k'
+    assert good.parsed.knowledge_text == last.parsed.knowledge_text == 'k'
     assert 'in.csv, line 3' in str(bad.error)
     assert 'cannot be read' in str(bad.error)
     assert 'field limit (20)' in str(bad.error)
@@ -239,7 +239,7 @@ def test_commands_of_a_chat_are_no_turns_and_are_counted(tmp_path, caplog):
     text = json.dumps({'dialog': dialog}) + '\n'
     records = read(tmp_path, text * 2, format='world_logs')
     assert [r.fields['id'] for r in records] == ['1.1', '1.3', '2.1', '2.3']
-    assert records[1].example.history == ('/r/aww', 'r1', 'hi')
+    assert records[1].parsed.history == ('/r/aww', 'r1', 'hi')
     assert caplog.messages == [COMMANDS_SKIPPED.format(4)]
 
 
@@ -252,4 +252,4 @@ def test_what_is_no_world_log_is_an_error_of_its_line(tmp_path):
     assert 'is not JSON' in str(records[0].error)
     assert 'is it a ParlAI world log?' in str(records[1].error)
     (bad_record,) = records[2:]
-    assert (bad_record.example.id, bad_record.example.response) == ('t7', 'r')
+    assert (bad_record.parsed.id, bad_record.parsed.response) == ('t7', 'r')

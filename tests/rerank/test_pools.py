@@ -24,7 +24,7 @@ def line(**candidate):
 
 def test_a_candidate_is_a_text_or_an_object(tmp_path):
     (record,) = read(tmp_path, json.dumps(GOOD).encode())
-    assert record.pool.candidates == (
+    assert record.parsed.candidates == (
         Candidate('yes', GIVEN_CANDIDATE),
         Candidate('no', GIVEN_CANDIDATE, -3.0, -3.0),
     )
@@ -38,9 +38,9 @@ def test_knowledge_may_be_a_list_of_passages(tmp_path):
         json.dumps({**GOOD, 'knowledge': passages}).encode(),
         json.dumps({**GOOD, 'knowledge': ['', ' ']}).encode(),
     )
-    assert record.pool.knowledge == (Passage(' Bees. ', 'Bee'), Passage('Ants.'))
+    assert record.parsed.knowledge == (Passage(' Bees. ', 'Bee'), Passage('Ants.'))
     assert record.fields['knowledge'] == passages
-    assert blank.pool.knowledge_text.strip() == ''
+    assert blank.parsed.knowledge_text.strip() == ''
     assert blank.error is None
 
 

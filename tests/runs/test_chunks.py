@@ -2,14 +2,12 @@
 
 import pytest
 
-from parlai_q2.io.read import FileRecord
+from parlai_q2.io.read import Record
 from parlai_q2.runs.file_run import MAX_DEPTH, cut_chunks
 
 
 def records(*lengths):
-    return [
-        FileRecord(n, {'response': 'x' * length}) for n, length in enumerate(lengths)
-    ]
+    return [Record(n, {'response': 'x' * length}) for n, length in enumerate(lengths)]
 
 
 def lengths_of(chunks):
@@ -34,5 +32,5 @@ def test_what_is_nested_too_deep_is_an_error(depth):
     value = []
     for _ in range(depth - 1):
         value = [value]
-    (chunk,) = cut_chunks(iter([FileRecord(1, {'tree': value})]))
+    (chunk,) = cut_chunks(iter([Record(1, {'tree': value})]))
     assert (chunk.items[0].error is not None) == (depth > MAX_DEPTH)

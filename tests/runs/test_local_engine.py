@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from parlai_q2.io.read import FileRecord
+from parlai_q2.io.read import Record
 from parlai_q2.runs.file_run import LEAST_AHEAD, Chunk, Loaded, LocalEngine
 
 
@@ -20,8 +20,7 @@ class Work:
 
 def chunks(count, size=LEAST_AHEAD):
     return (
-        Chunk([FileRecord(line, {'n': n}) for line in range(size)], n)
-        for n in range(count)
+        Chunk([Record(line, {'n': n}) for line in range(size)], n) for n in range(count)
     )
 
 
