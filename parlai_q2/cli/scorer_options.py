@@ -157,13 +157,10 @@ def scorer_from_opt(
     name = opt.get(key) or default or DEFAULTS[role]
     # Read before a scorer's class is imported, and torch with it.
     preset = preset_from_opt(opt, role)
-    options = model_options(opt, name)
+    options = model_options(opt, name, cache)
     for option in ('threshold', 'calibration'):
         if opt.get(f'{key}_{option}') is not None:
             options[option] = opt[f'{key}_{option}']
-    # Scorers without models are faster than a disk.
-    if scorer_class(name).has_models and _wants_cache(opt, cache):
-        options['cache'] = cache_from_opt(opt)
     return load_scorer(name, preset, **options)
 
 
@@ -179,13 +176,6 @@ def judge_from_opt(
     return scorer_from_opt(opt, role, cache=cache, default=default)
 
 
-def explainer_from_opt(opt: Options) -> Scorer | None:
-    """The scorer that explains; None if the ``opt`` asks for none."""
-    if opt.get(Role.EXPLAIN.value) == NONE:
-        return None
-    return scorer_from_opt(opt, Role.EXPLAIN)
-
-
 def preset_from_opt(opt: Options, role: Role) -> Preset:
     preset = opt.get(f'{role.value}_preset') or opt.get('preset') or DEFAULT_PRESET
     preset = load_preset(preset) if isinstance(preset, str) else preset
@@ -194,17 +184,22 @@ def preset_from_opt(opt: Options, role: Role) -> Preset:
     return with_detector(preset, opt['detector']) if opt.get('detector') else preset
 
 
-def model_options(opt: Options, scorer: str) -> dict[str, Any]:
+def model_options(opt: Options, scorer: str, cache: bool = False) -> dict[str, Any]:
     """
-    The device and batch size, as arguments of a scorer; none without models. Before it
-    is made, its cores are limited to ``--threads``.
+    The device, the batch size and perhaps the cache, as arguments of a scorer; none
+    without models, which is faster than a disk. Before it is made, its cores are
+    limited to ``--threads``. ``cache``: whether scores are kept on disk without
+    ``--cache``.
     """
     limit_from_opt(opt)
     if not scorer_class(scorer).has_models:
         return {}
-    options = {'device': scorer_device(opt)}
+    options: dict[str, Any] = {'device': scorer_device(opt)}
     if opt.get('scorer_batch_size') is not None:
         options['batch_size'] = opt['scorer_batch_size']
+    wanted = opt.get('cache')
+    if wanted or (wanted is None and (cache or opt.get('cache_file'))):
+        options['cache'] = cache_from_opt(opt)
     return options
 
 
@@ -216,20 +211,6 @@ def limit_from_opt(opt: Options) -> None:
     if count < 1:
         raise ConfigError(f'--threads must be at least 1, not {count}.')
     limit_cores(count)
-
-
-def with_cache(opt: Options, scorer: Scorer, default: bool) -> Scorer:
-    """A scorer with the cache, if an ``opt`` asks for it, or by default."""
-    from parlai_q2.scorers.calibrated import ExtendedScorer
-
-    if not scorer.has_models or not _wants_cache(opt, default):
-        return scorer
-    return ExtendedScorer(scorer, store=cache_from_opt(opt))
-
-
-def _wants_cache(opt: Options, default: bool) -> bool:
-    cache = opt.get('cache')
-    return bool(default or opt.get('cache_file')) if cache is None else bool(cache)
 
 
 def cache_from_opt(opt: Options) -> 'ScoreCache':
@@ -331,6 +312,7 @@ def reranker_from_opt(opt: Options) -> Reranker:
         abstain_unverified=bool(opt.get('abstain_unverified', True)),
     )
     guards = opt.get('guards')
-    return Reranker(
-        chooser, rule, guards is None or bool(guards), explainer_from_opt(opt)
-    )
+    explainer = None
+    if opt.get(Role.EXPLAIN.value) != NONE:
+        explainer = scorer_from_opt(opt, Role.EXPLAIN)
+    return Reranker(chooser, rule, guards is None or bool(guards), explainer)

@@ -14,7 +14,6 @@ from parlai_q2.cli.scorer_options import (
     add_cache_options,
     add_model_options,
     model_options,
-    with_cache,
 )
 from parlai_q2.errors import ConfigError
 from parlai_q2.evaluate.evaluation import MULTI, VARIANTS, evaluate
@@ -197,11 +196,10 @@ def scorers_from_opt(opt: Options, paper: str) -> dict[str, Scorer]:
         if name in scorers:
             raise ConfigError(f'--scorers names {name} twice.')
         base, _, preset = name.partition('@')
-        options = model_options(opt, base)
+        options = model_options(opt, base, cache=True)
         if paper.startswith(PERSONA_SET):
             options.update(Q2_OPTIONS if base in PERSONA_SCORERS else {})
-        loaded = load_scorer(base, preset or opt['preset'], **options)
-        scorers[name] = with_cache(opt, loaded, default=True)
+        scorers[name] = load_scorer(base, preset or opt['preset'], **options)
     return scorers
 
 
@@ -209,13 +207,12 @@ def variants_from_opt(opt: Options) -> dict[str, Scorer]:
     """Q2 in the settings of the ablations, if ``q2`` is among the scorers."""
     if not opt['ablations'] or 'q2' not in split_names(opt.get('scorers')):
         return {}
-    options = model_options(opt, 'q2')
+    options = model_options(opt, 'q2', cache=True)
     settings = {**VARIANTS, **MULTI} if opt.get('multi') else VARIANTS
-    variants = {}
-    for name, setting in settings.items():
-        scorer = load_scorer('q2', opt['preset'], **options, **setting)
-        variants[name] = with_cache(opt, scorer, default=True)
-    return variants
+    return {
+        name: load_scorer('q2', opt['preset'], **options, **setting)
+        for name, setting in settings.items()
+    }
 
 
 def columns_from_opt(opt: Options) -> list[Measure]:
