@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from parlai_q2.cli import log
-from parlai_q2.cli.host import check_parlai
+from parlai_q2.cli.commands import check_parlai
 from parlai_q2.filtering.judge import judge_episodes
 from parlai_q2.scorers.roles import Role
 

@@ -11,7 +11,17 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from parlai_q2.cli.commands import COMMANDS, HELPALL, find, import_command, run_command
+from parlai_q2.cli.commands import (
+    COMMANDS,
+    HELPALL,
+    check_known,
+    check_parlai,
+    find,
+    help_text,
+    import_command,
+    parlai_commands,
+    run_command,
+)
 from parlai_q2.cli.log import show_log
 from parlai_q2.errors import Q2Error, UnscoredError, is_out_of_memory
 from parlai_q2.text.visible import visible, visible_but_colours
@@ -171,9 +181,6 @@ def run(arguments: list[str] | None = None) -> Any:
     command = find(name)
     if command is not None and not command.needs_parlai:
         return run_command(name, *options)
-    # Imported here and below, since most commands need nothing of ParlAI.
-    from parlai_q2.cli.host import check_known, check_parlai, help_text
-
     if name in (*HELP, HELPALL):
         sys.stdout.write(help_text())
         if name in HELP:
@@ -186,8 +193,8 @@ def run(arguments: list[str] | None = None) -> Any:
 
 def run_by_parlai(arguments: list[str]) -> Any:
     """Run a command that is a ``ParlaiScript``, ours or ParlAI's."""
+    # Imported here and below, since most commands need nothing of ParlAI.
     from parlai_q2.cli import names
-    from parlai_q2.cli.host import parlai_commands
 
     arguments = names.expand_arguments(names.with_agent(arguments))
     ours = find(arguments[0])

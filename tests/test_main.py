@@ -11,7 +11,7 @@ import time
 import pytest
 
 from parlai_q2 import __main__ as command
-from parlai_q2.cli import host
+from parlai_q2.cli import commands
 from parlai_q2.errors import ConfigError
 from tests.conftest import ROOT
 
@@ -234,8 +234,8 @@ def test_aliases_and_hidden_commands_have_help(monkeypatch, capsys, words, shown
 
 
 def test_help_without_parlai_marks_what_needs_it(monkeypatch):
-    monkeypatch.setattr(host, 'has_parlai', lambda: False)
-    output = host.help_text()
+    monkeypatch.setattr(commands, 'has_parlai', lambda: False)
+    output = commands.help_text()
     assert 'filter *' in output
     assert 'score *' not in output
     assert '*: needs ParlAI. Run: python -m pip install' in output

@@ -17,7 +17,7 @@ from typing import Any
 import parlai_q2
 from parlai_q2 import benchmark
 from parlai_q2.cli import log
-from parlai_q2.cli.host import check_parlai
+from parlai_q2.cli.commands import check_parlai
 from parlai_q2.cli.scorer_options import (
     add_device_option,
     add_preset_option,

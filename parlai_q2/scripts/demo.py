@@ -14,7 +14,7 @@ from typing import Any
 
 from parlai_q2.claims import Score
 from parlai_q2.cli import log
-from parlai_q2.cli.host import has_parlai, how_to_install
+from parlai_q2.cli.commands import has_parlai, how_to_install
 from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import JsonObject
 from parlai_q2.options import OptionParser, Options

@@ -25,7 +25,7 @@ from tests.benchmark.test_measuring import models
     ],
 )
 def test_what_cannot_be_timed_is_told(tmp_path, monkeypatch, options, error, message):
-    monkeypatch.setattr('parlai_q2.cli.host.find_spec', lambda name: None)
+    monkeypatch.setattr('parlai_q2.cli.commands.find_spec', lambda name: None)
     with pytest.raises(error, match=message):
         run_command('bench', *options, '--outfile', str(tmp_path / 'bench.json'))
 

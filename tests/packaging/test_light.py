@@ -34,7 +34,7 @@ NEED_TORCH = (
     'from parlai_q2.models.loading import load_tokenizer\nload_tokenizer("a/b")',
     'from parlai_q2.models.loading import load_seq2seq\nload_seq2seq("a/b")',
     'from parlai_q2.models.loading import load_model\nload_model("a/b", None)',
-    'from parlai_q2.cli.host import check_parlai\ncheck_parlai("parlai_q2 chat")',
+    'from parlai_q2.cli.commands import check_parlai\ncheck_parlai("parlai_q2 chat")',
 )
 TRY_EACH = """
 for code in sys.argv[1:]:
