@@ -29,6 +29,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.generate.server import ChatServer
 from parlai_q2.io.knowledge import KnowledgeIndex
 from parlai_q2.io.read import read_example, read_messages
+from parlai_q2.report.chat.guards import refuse
 from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.serve.answers import (
     SSE,
@@ -37,7 +38,7 @@ from parlai_q2.serve.answers import (
     make_headers,
     stream_answer,
 )
-from parlai_q2.serve.gate import Gate, answer_error, read_json, refuse, until_disconnect
+from parlai_q2.serve.gate import Gate, answer_error, read_json, until_disconnect
 from parlai_q2.serve.grounded import GroundedChat
 from parlai_q2.serve.metrics import CONTENT_TYPE
 from parlai_q2.serve.sentences import pass_on, stream_sentences

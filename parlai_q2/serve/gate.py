@@ -6,9 +6,8 @@ raises becomes an answer; nothing that a user wrote is logged.
 import asyncio
 import json
 import logging
-import secrets
 import traceback
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from typing import Any, NoReturn, TypeVar
 
 from starlette.datastructures import Headers
@@ -19,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from parlai_q2.errors import ConfigError, InputError, ServerError
 from parlai_q2.json_values import JsonObject
+from parlai_q2.report.chat.guards import check_token, check_type, refuse
 from parlai_q2.serve.answers import Json, error_body
 from parlai_q2.serve.metrics import Metrics
 from parlai_q2.serve.settings import ServeSettings
@@ -87,18 +87,11 @@ class Gate:
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
         if self.settings.api_key and scope['path'] not in OPEN_PATHS:
-            kind, _, key = headers.get('authorization', '').partition(' ')
-            is_same = secrets.compare_digest(
-                key.strip().encode(), self.settings.api_key.encode()
-            )
-            if kind.lower() != 'bearer' or not is_same:
-                refuse(401, 'The API key is missing or wrong.')
+            problem = 'The API key is missing or wrong.'
+            check_token(headers, self.settings.api_key, problem)
         if scope['method'] != 'POST':
             return
-        kind = headers.get('content-type', '').partition(';')[0].strip().lower()
-        if kind != 'application/json':
-            # Pages of other sites cannot send JSON without asking first.
-            refuse(415, 'Send Content-Type: application/json')
+        check_type(headers)
         length = headers.get('content-length', '')
         if length.isdecimal() and int(length[:15]) > self.settings.max_body:
             refuse_size(self.settings.max_body)
@@ -109,13 +102,6 @@ class Gate:
             refuse(429, problem, {'Retry-After': RETRY_AFTER})
         self._open += change
         self.metrics.in_progress.set(self._open)
-
-
-def refuse(
-    status: int, problem: str, headers: Mapping[str, str] | None = None
-) -> NoReturn:
-    """Refuse a request."""
-    raise HTTPException(status, problem, headers)
 
 
 def refuse_size(most: int) -> NoReturn:

@@ -37,10 +37,10 @@ from parlai_q2.json_values import JsonObject
 from parlai_q2.report.chat.guards import (
     Access,
     Guarded,
-    RequestError,
     answer_refusal,
     read_message,
     read_place,
+    refuse,
 )
 from parlai_q2.steps import Listener, listening
 from parlai_q2.text.visible import visible
@@ -113,10 +113,8 @@ class ChatHost:
         hears the steps of the reply, in the worker's thread.
         """
         if len(self._messages) >= MAX_WAITING:
-            raise RequestError(
-                HTTPStatus.TOO_MANY_REQUESTS,
-                f'{MAX_WAITING} messages are waiting for replies. Try again later.',
-            )
+            problem = f'{MAX_WAITING} messages are waiting for replies.'
+            refuse(429, f'{problem} Try again later.')
 
         def reply() -> State:
             self._before = self._number_state(self.conversation.state())
@@ -138,8 +136,7 @@ class ChatHost:
         def explain() -> State:
             turns = self.conversation.state()['turns']
             if conversation != self._number or not 1 <= number <= len(turns):
-                problem = f'This conversation has no turn {number}.'
-                raise RequestError(HTTPStatus.NOT_FOUND, problem)
+                refuse(404, f'This conversation has no turn {number}.')
             return {'turn': self.conversation.evidence(number)}
 
         return await self._wait(self._submit(explain))
@@ -165,7 +162,7 @@ class ChatHost:
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         end.cancel()
         if not result.done():
-            raise RequestError(HTTPStatus.SERVICE_UNAVAILABLE, 'The chat has ended.')
+            refuse(503, 'The chat has ended.')
         return result.result()
 
     def _number_state(self, state: State) -> State:
@@ -185,10 +182,7 @@ def make_app(host: ChatHost, page: str, access: Access, patience: float) -> ASGI
         try:
             return await asyncio.wait_for(request.body(), patience)
         except asyncio.TimeoutError:
-            raise RequestError(
-                HTTPStatus.REQUEST_TIMEOUT,
-                f'The request did not arrive within {patience:g} seconds.',
-            ) from None
+            refuse(408, f'The request did not arrive within {patience:g} seconds.')
 
     async def show_page(request: Request) -> Response:
         return HTMLResponse(page)
@@ -219,16 +213,14 @@ def make_app(host: ChatHost, page: str, access: Access, patience: float) -> ASGI
         await read_body(request)
         return JSONResponse(await host.reset())
 
-    async def refuse(request: Request, error: Exception) -> Response:
-        if isinstance(error, RequestError):
-            return answer_refusal(error)
+    async def answer_error(request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
-            target = f'{request.method} {request.url.path}'
-            problem = f'There is no {visible(target)}.'
-            return JSONResponse({'error': problem}, error.status_code)
+            if error.detail == HTTPStatus(error.status_code).phrase:  # of the routes
+                target = visible(f'{request.method} {request.url.path}')
+                error.detail = f'There is no {target}.'
+            return answer_refusal(error)
         _logger.debug('a request failed', exc_info=error)
-        status = HTTPStatus.INTERNAL_SERVER_ERROR
-        return JSONResponse({'error': _explain(error, access.private)}, int(status))
+        return JSONResponse({'error': _explain(error, access.private)}, 500)
 
     app = Starlette(
         routes=[
@@ -239,7 +231,7 @@ def make_app(host: ChatHost, page: str, access: Access, patience: float) -> ASGI
             Route('/reset', reset, methods=['POST']),
         ],
         exception_handlers={
-            kind: refuse for kind in (RequestError, HTTPException, Q2Error, Exception)
+            kind: answer_error for kind in (HTTPException, Q2Error, Exception)
         },
     )
     return Guarded(app, access)
@@ -268,8 +260,8 @@ def _event(name: str, data: State) -> str:
 
 
 def _explain(error: BaseException, private: bool) -> str:
-    if isinstance(error, RequestError):
-        return str(error)
+    if isinstance(error, HTTPException):
+        return error.detail
     name = type(error).__name__
     if not private:
         # The message may name files of this machine, or quote them.

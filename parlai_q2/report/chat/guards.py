@@ -1,6 +1,6 @@
 """
 Turns away requests that should not reach the chat, before they are read, and messages
-that are none.
+that are none. What it has of keys and of JSON, :mod:`parlai_q2.serve` asks for, too.
 
 Pages of other sites cannot take part: they do not know the token, browsers do not let
 them send JSON here without asking first, and the chat answers only to its own names
@@ -12,12 +12,13 @@ header, never in a cookie, which other programs of this machine would be sent as
 import ipaddress
 import json
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -42,12 +43,26 @@ _HEADERS = {
 }
 
 
-class RequestError(Exception):
-    """Raised for a request that is refused, with a message for the user."""
+def refuse(
+    status: int, problem: str, headers: Mapping[str, str] | None = None
+) -> NoReturn:
+    """Refuse a request, with a message for the user."""
+    raise HTTPException(status, problem, headers)
 
-    def __init__(self, status: HTTPStatus, problem: str):
-        self.status = status
-        super().__init__(problem)
+
+def check_token(headers: Headers, token: str, problem: str) -> None:
+    """Refuse a request without the bearer token."""
+    kind, _, given = headers.get('authorization', '').partition(' ')
+    is_same = secrets.compare_digest(given.strip().encode(), token.encode())
+    if kind.lower() != 'bearer' or not is_same:
+        refuse(401, problem)
+
+
+def check_type(headers: Headers) -> None:
+    """Refuse what is not JSON: pages of other sites can send that without asking."""
+    kind = headers.get('content-type', '').partition(';')[0].strip().lower()
+    if kind != 'application/json':
+        refuse(415, 'Send Content-Type: application/json')
 
 
 @dataclass(frozen=True)
@@ -69,16 +84,12 @@ class Access:
         _check_origin(headers)
         if path in OPEN_PATHS:
             return
-        kind, _, token = headers.get('authorization', '').partition(' ')
-        is_same = secrets.compare_digest(
-            token.encode('utf-8', 'replace'), self.token.encode()
+        check_token(
+            headers,
+            self.token,
+            'This chat asks for its token. Open the whole address that the command '
+            'printed, with what follows the #.',
         )
-        if kind.lower() != 'bearer' or not is_same:
-            raise RequestError(
-                HTTPStatus.UNAUTHORIZED,
-                'This chat asks for its token. Open the whole address that the command '
-                'printed, with what follows the #.',
-            )
 
     def _check_host(self, headers: Headers) -> None:
         try:
@@ -88,15 +99,15 @@ class Access:
         if name in self.names:
             return
         if self.private:
-            raise RequestError(
-                HTTPStatus.FORBIDDEN,
+            refuse(
+                403,
                 f'This chat is at {self.url}. To let other machines in, start '
                 'it with --host 0.0.0.0',
             )
         # An address cannot be pointed elsewhere, as a name can.
         if not _is_address(name):
-            raise RequestError(
-                HTTPStatus.FORBIDDEN,
+            refuse(
+                403,
                 f'This chat does not answer to {visible(str(name))}. Start it with '
                 '--allow-host NAME for a name that you gave it.',
             )
@@ -122,7 +133,7 @@ class Guarded:
 
         try:
             self._check(scope)
-        except RequestError as refused:
+        except HTTPException as refused:
             await answer_refusal(refused)(scope, receive, send_more)
             return
         await self.app(scope, receive, send_more)
@@ -134,8 +145,8 @@ class Guarded:
             _check_body(headers)
 
 
-def answer_refusal(refused: RequestError) -> JSONResponse:
-    return JSONResponse({'error': str(refused)}, int(refused.status))
+def answer_refusal(refused: HTTPException) -> JSONResponse:
+    return JSONResponse({'error': refused.detail}, refused.status_code)
 
 
 def _check_origin(headers: Headers) -> None:
@@ -149,30 +160,17 @@ def _check_origin(headers: Headers) -> None:
     is_local = name == 'localhost' or _is_address(name)
     allowed = ('http',) if is_local else ('http', 'https')
     if place != host or scheme not in allowed:
-        raise RequestError(
-            HTTPStatus.FORBIDDEN,
-            f'Requests from pages of {visible(origin)} are not allowed.',
-        )
+        refuse(403, f'Requests from pages of {visible(origin)} are not allowed.')
 
 
 def _check_body(headers: Headers) -> None:
-    kind = headers.get('content-type', '').partition(';')[0].strip().lower()
-    if kind != 'application/json':
-        raise RequestError(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE, 'Send Content-Type: application/json'
-        )
+    check_type(headers)
     length = headers.get('content-length', '')
     is_number = length.isascii() and length.isdigit()
     if 'transfer-encoding' in headers or not is_number:
-        raise RequestError(
-            HTTPStatus.LENGTH_REQUIRED,
-            'Send a Content-Length, and no Transfer-Encoding.',
-        )
+        refuse(411, 'Send a Content-Length, and no Transfer-Encoding.')
     if len(length) > 15 or int(length) > MAX_REQUEST:
-        raise RequestError(
-            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-            f'A request may have at most {MAX_REQUEST:,} bytes.',
-        )
+        refuse(413, f'A request may have at most {MAX_REQUEST:,} bytes.')
 
 
 def _is_address(name: str | None) -> bool:
@@ -191,16 +189,16 @@ def read_message(body: bytes) -> tuple[str, str | None]:
     message = _object(body, 'text and, optionally, knowledge')
     text = _text(message, 'text', MAX_TEXT)
     if not text:
-        _refuse('The message is empty.')
+        refuse(400, 'The message is empty.')
     return text, _text(message, 'knowledge', MAX_KNOWLEDGE)
 
 
 def read_place(body: bytes) -> tuple[int, int]:
-    """The numbers of a turn and of its conversation; RequestError for anything else."""
+    """The numbers of a turn and of its conversation; an HTTPException for others."""
     message = _object(body, 'number and conversation')
     place = message.get('number'), message.get('conversation')
     if not all(type(value) is int for value in place):
-        _refuse('number and conversation must be whole numbers.')
+        refuse(400, 'number and conversation must be whole numbers.')
     return place  # type: ignore[return-value]
 
 
@@ -210,7 +208,7 @@ def _object(body: bytes, fields: str) -> JsonObject:
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
-        _refuse(f'Send a JSON object with {fields}.')
+        refuse(400, f'Send a JSON object with {fields}.')
     return message
 
 
@@ -219,13 +217,8 @@ def _text(message: JsonObject, name: str, most: int) -> Any:
     if value is None:
         return None
     if not isinstance(value, str):
-        _refuse(f'{name} must be a string.')
+        refuse(400, f'{name} must be a string.')
     if len(value) > most:
-        _refuse(
-            f'The {name} has {len(value):,} characters; at most {most:,} are allowed.'
-        )
+        count = f'{len(value):,} characters'
+        refuse(400, f'The {name} has {count}; at most {most:,} are allowed.')
     return without_surrogates(value).strip()
-
-
-def _refuse(problem: str) -> NoReturn:
-    raise RequestError(HTTPStatus.BAD_REQUEST, problem)
