@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
@@ -79,11 +80,12 @@ class Job(Protocol):
         """The result of an item that no process survives."""
 
 
-class JobEngine(Protocol):
+class JobEngine(AbstractContextManager['JobEngine']):
     """Runs a job over chunks: in this process, or on a cluster."""
 
     signature: str
 
+    @abstractmethod
     def run(
         self, chunks: Iterator[ChunkT]
     ) -> Generator[tuple[ChunkT, list[Any]], None, None]:
@@ -92,12 +94,11 @@ class JobEngine(Protocol):
         only as they are needed. Closing the generator stops the work.
         """
 
-    def __enter__(self) -> 'JobEngine': ...
+    def __exit__(self, *error: object) -> None:
+        """End what was started for the job."""
 
-    def __exit__(self, *error: object) -> None: ...
 
-
-class LocalEngine:
+class LocalEngine(JobEngine):
     """
     Runs a job in this process. While the models read one chunk, another is prepared or
     written, if the job's function may run in several threads at once.
@@ -131,12 +132,6 @@ class LocalEngine:
             finally:
                 for _, results in under_way:
                     results.cancel()
-
-    def __enter__(self) -> 'LocalEngine':
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
 
 
 class Chunk(NamedTuple):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parlai_q2.errors import ConfigError, WorkerError
-from parlai_q2.runs.file_run import ChunkT, ItemChunk, Job
+from parlai_q2.runs.file_run import ChunkT, ItemChunk, Job, JobEngine
 from parlai_q2.scale.actor import Actor, CallOutcome
 from parlai_q2.scale.cluster import (
     connect,
@@ -151,7 +151,7 @@ class Member:
         return self.calls[0][0] if self.calls else None
 
 
-class RayEngine:
+class RayEngine(JobEngine):
     """
     Runs a job in actors; see :class:`~parlai_q2.runs.file_run.JobEngine`. Connects at
     once, and waits until a first actor has loaded the job.
@@ -189,9 +189,6 @@ class RayEngine:
         except BaseException:
             self._stack.close()
             raise
-
-    def __enter__(self) -> 'RayEngine':
-        return self
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()

@@ -254,7 +254,7 @@ def test_pools_are_read_from_parquet_and_written_to_it(tmp_path):
             str(tmp_path / target),
         ]
         run_command('rerank', *files, '--choose', 'precision', '--explain', 'none')
-        rows.append([fields.value for fields, _ in read_file(tmp_path / target)])
+        rows.append([line.value for line in read_file(tmp_path / target)])
     assert rows[0] == rows[1]
 
 
