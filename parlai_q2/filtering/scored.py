@@ -6,7 +6,7 @@ history: what ``score`` and ``rerank`` wrote becomes what a task's turns become.
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
 
-from parlai_q2.errors import InputError, RecordError
+from parlai_q2.errors import InputError
 from parlai_q2.filtering.conversation import DELIMITER
 from parlai_q2.filtering.judge import JudgedEpisode, Policy, judge_episode
 from parlai_q2.io.files import Location, records_in
@@ -57,11 +57,11 @@ class ScoredTurns:
 
     def _good(self, path: Location) -> Iterator[tuple[JsonObject, Judged]]:
         """The fields of each record that has a score, and what they say."""
-        for record in read_scored(path):
-            if isinstance(record, RecordError):
-                self._problem(record)
+        for record, _ in read_scored(path):
+            if record.error is not None:
+                self._problem(record.error)
             else:
-                yield record.fields, record.judged
+                yield record.fields, record.parsed
 
     def judged(self, policy: Policy) -> Iterator[JudgedEpisode]:
         """The turns with what becomes of them, once."""

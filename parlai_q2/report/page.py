@@ -293,8 +293,9 @@ def _overview_rows(overview: Overview) -> list[Row]:
 @dataclass(frozen=True)
 class PageSection:
     """
-    A part of a page: tables; SVG files, each shown with what its name says after
-    ``prefix``; and signatures by name, which say how the numbers can be reproduced.
+    A part of a page: tables; files of figures, of which those of SVG are shown, each
+    with what its name says after ``prefix``; and signatures by name, which say how the
+    numbers can be reproduced.
     """
 
     title: str
@@ -337,22 +338,10 @@ def write_measured(
         [],
         title=one_line(title),
         lead=lead,
-        sections=list(map(_convert, sections)),
+        sections=sections,
+        caption=caption,
+        address=data_address,
         paper=PAPER,
     )
     write_text(path, page)
     return path
-
-
-def _convert(section: PageSection) -> dict[str, object]:
-    figures = [
-        (caption(figure, section.prefix), data_address(figure))
-        for figure in section.figures
-        if figure.suffix == '.svg'
-    ]
-    return {
-        'title': section.title,
-        'tables': section.tables,
-        'figures': figures,
-        'signatures': section.signatures,
-    }

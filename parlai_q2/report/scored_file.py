@@ -10,30 +10,15 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import TextIOWrapper
-from typing import NamedTuple
 
 from parlai_q2.errors import InputError, RecordError
 from parlai_q2.io.files import Location, shards_in
 from parlai_q2.io.formats import Format
 from parlai_q2.io.parquet import is_parquet
 from parlai_q2.io.read import Record, read_records
-from parlai_q2.json_values import JsonObject
 from parlai_q2.lines import Judged, read_line, read_logged_turn
 from parlai_q2.report.entries import Entry, make_entry, person_label
 from parlai_q2.text.visible import one_line
-
-
-class ScoredRecord(NamedTuple):
-    """
-    A scored record: its file's name, its line there, its place among the records, all
-    its fields, and its response and score with the signature.
-    """
-
-    source: str
-    line: int
-    place: int
-    fields: JsonObject
-    judged: Judged
 
 
 def read_scored_file(
@@ -44,16 +29,16 @@ def read_scored_file(
     ``fields``, and with a person's label in the named one. A bad record gives an error
     in its place.
     """
-    for record in read_scored(path):
-        if isinstance(record, RecordError):
-            yield record
+    for record, place in read_scored(path):
+        if record.error is not None:
+            yield record.error
             continue
-        judged = record.judged
+        judged: Judged = record.parsed
         annotation = person_label(record.fields, label)
         if annotation or label:
             judged = replace(judged, annotation=annotation)
         try:
-            entry = make_entry(judged, record.place)
+            entry = make_entry(judged, place)
         except InputError as e:
             yield RecordError(record.source, record.line, str(e))
             continue
@@ -66,10 +51,11 @@ def read_scored_file(
         yield entry
 
 
-def read_scored(path: Location) -> Iterator[ScoredRecord | RecordError]:
+def read_scored(path: Location) -> Iterator[tuple[Record, int]]:
     """
     Read the scored records or conversations of a file, or of a folder with the manifest
-    that a run wrote. A bad one gives an error in its place.
+    that a run wrote: each with its response and its score, which has the signature, and
+    with its place in its file, from 1.
     """
     if path.is_dir():
         for shard in shards_in(path):
@@ -83,8 +69,8 @@ def read_scored(path: Location) -> Iterator[ScoredRecord | RecordError]:
     logs = not parquet and holds_conversations(path)
     format = Format.PARQUET if parquet else Format.WORLD_LOGS if logs else Format.JSONL
     signature, place = '', 0
-    for record in read_records(path, format):
-        place += 1
+    for place, record in enumerate(read_records(path, format), 1):
+        parsed, error = None, None
         try:
             if logs and record.error is not None:
                 raise record.error
@@ -93,12 +79,12 @@ def read_scored(path: Location) -> Iterator[ScoredRecord | RecordError]:
             judged = (read_logged_turn if logs else read_line)(record.fields)
             # The score command writes the signature once, in the first scored line.
             signature = judged.score.signature or signature
-            judged = replace(judged, score=replace(judged.score, signature=signature))
-            yield ScoredRecord(path.name, record.line, place, record.fields, judged)
+            parsed = replace(judged, score=replace(judged.score, signature=signature))
         except RecordError as e:
-            yield e
+            error = e
         except InputError as e:
-            yield RecordError(path.name, record.line, str(e))
+            error = RecordError(path.name, record.line, str(e))
+        yield replace(record, parsed=parsed, error=error), place
     if not place:
         raise InputError(
             f'{path} holds no record. Score some responses first: '
