@@ -31,23 +31,14 @@ FEATURES_OF = {GROUNDED: FEATURES, GROUNDED_FAST: FAST_FEATURES}
 DIGITS = 4
 
 
-class LabelledPairs(NamedTuple):
-    """
-    N labelled pairs, whether people found each consistent, and how many more they found
-    generic, which are left out.
-    """
-
-    examples: list[Example]
-    consistent: list[bool]
-    generic: int = 0
-
-
 def read_labelled(
     path: Path, format: str | None = None, names: Mapping[str, str] = NO_NAMES
-) -> LabelledPairs:
+) -> tuple[list[Example], list[bool], int]:
     """
     Read labelled pairs; generic ones and those without a text are left out.
 
+    :return: the examples, whether people found each consistent, and how many more they
+        found generic.
     :raises RecordError: for a record that cannot be read, or whose label is unknown.
     """
     examples, consistent, generic = [], [], 0
@@ -60,7 +51,7 @@ def read_labelled(
         else:
             examples.append(example)
             consistent.append(label)
-    return LabelledPairs(examples, consistent, generic)
+    return examples, consistent, generic
 
 
 def read_label(record: Record, file: str) -> bool | None:

@@ -25,7 +25,7 @@ from parlai_q2.intervals import ROUNDS, SEED, Interval, percentiles, resamples
 from parlai_q2.json_values import JsonObject
 from parlai_q2.options import Word
 from parlai_q2.scorers.calibrated import shifted
-from parlai_q2.sweep import roc_auc
+from parlai_q2.sweep import Sweep, roc_auc
 from parlai_q2.text.normalize import passage_key
 
 FOLDS = 10
@@ -224,12 +224,10 @@ def best_thresholds(
     """
     if target.kind == Aim.ACCURACY:
         return even_points(weights, values, consistent, probabilities)
-    order = np.argsort(values, kind='stable')
-    distinct, first = np.unique(values[order], return_index=True)
-    ends = np.append(first[1:], len(values))
+    distinct = np.unique(values)
     # With candidate k, the k lowest of the K distinct scores are called inconsistent.
-    wrong = _summed(weights[:, order] * ~consistent[order], ends)  # [R, K + 1]
-    right = _summed(weights[:, order] * consistent[order], ends)
+    lowest = Sweep(-values, ~consistent).counts(weights)
+    wrong, right = (np.pad(n, ((0, 0), (1, 0))) for n in lowest)  # [R, K + 1] each
     cuts = np.concatenate([[0.0], (distinct[1:] + distinct[:-1]) / 2, [1.0]])
     with np.errstate(invalid='ignore'):
         recall = wrong / wrong[:, -1:]
@@ -266,11 +264,6 @@ def even_points(
         else:
             points.append(0.0 if share > 0.5 else 1.0)
     return np.array(points)
-
-
-def _summed(counts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    sums = np.cumsum(counts, axis=1)[:, ends - 1]
-    return np.concatenate([np.zeros((len(counts), 1)), sums], axis=1)
 
 
 def held_out(
