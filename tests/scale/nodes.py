@@ -14,6 +14,12 @@ import pytest
 
 from parlai_q2.scale.cluster import LOOPBACK, QUIET
 
+# A dead node is missed in seconds; by default it may take half a minute.
+WATCHFUL = {
+    'RAY_health_check_initial_delay_ms': '500',
+    'RAY_health_check_period_ms': '300',
+}
+
 
 @contextmanager
 def cluster(*cpus):
@@ -25,7 +31,8 @@ def cluster(*cpus):
     folder = tempfile.mkdtemp(prefix='q2ray', dir='/tmp')
     # Its processes import what tests define.
     root = str(Path(__file__).resolve().parents[2])
-    settings = {**QUIET, **LOOPBACK, 'RAY_TMPDIR': folder, 'PYTHONPATH': root}
+    settings = {**QUIET, **LOOPBACK, **WATCHFUL}
+    settings |= {'RAY_TMPDIR': folder, 'PYTHONPATH': root}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in settings.items():
             patch.setenv(name, value)

@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,14 @@ from parlai_q2.cli.commands import run_command
 from parlai_q2.errors import ConfigError, WorkerError
 from tests.files import write_lines
 from tests.runs.toys import K, write_records
-from tests.scale.nodes import add_node, children, cluster, kill_node, listening
+from tests.scale.nodes import (
+    WATCHFUL,
+    add_node,
+    children,
+    cluster,
+    kill_node,
+    listening,
+)
 from tests.scale.toy_job import ToyJob, chunks, workers
 
 without = pytest.mark.skipif(find_spec('ray') is None, reason='ray is not installed')
@@ -25,8 +33,8 @@ pytestmark = [pytest.mark.slow, without]
 
 @pytest.fixture(scope='module')
 def two_nodes():
-    """A cluster of two nodes of one core."""
-    with cluster(1, 1) as nodes:
+    """A cluster of a node without cores and one of two; a test adds others."""
+    with cluster(2) as nodes:
         yield nodes
 
 
@@ -42,13 +50,10 @@ def engine(two_nodes, tmp_path):
     return make
 
 
-def results(engine, items, size=4):
+def results(engine, items):
     with engine:
-        return [
-            result
-            for _, chunk_results in engine.run(chunks(items, size))
-            for result in chunk_results
-        ]
+        chunk_results = (result for _, result in engine.run(chunks(items)))
+        return list(chain.from_iterable(chunk_results))
 
 
 def expected(items):
@@ -160,9 +165,8 @@ def test_filter_writes_the_same(tmp_path, two_nodes, monkeypatch):
 def test_a_killed_node_and_one_that_joins_late_cost_only_time(engine, two_nodes):
     items = [*map(str, range(200))]
     doomed = add_node(two_nodes)
-
     outputs = []
-    with engine(actors=4, seconds=0.1) as running:
+    with engine(actors=3, seconds=0.1) as running:
         for number, (_, chunk_results) in enumerate(running.run(chunks(items))):
             outputs += chunk_results
             if number == 5:
@@ -172,38 +176,35 @@ def test_a_killed_node_and_one_that_joins_late_cost_only_time(engine, two_nodes)
     assert outputs == expected(items)
 
 
-def test_ray_is_started_here_if_no_address_is_given_and_only_loopback_listens(tmp_path):
+def test_ray_is_started_here_on_loopback_and_the_run_ends_with_it(
+    tmp_path, monkeypatch
+):
     from parlai_q2.scale.ray_engine import RayEngine, Resources
 
-    before = set(children(os.getpid()))
-    with RayEngine(ToyJob(str(tmp_path)), Resources(actors=2)) as running:
-        started = set(children(os.getpid())) - before
-        addresses = listening(started | {os.getpid()})
-        all_results = [
-            r
-            for _, chunk_results in running.run(chunks(['1', '2', '3']))
-            for r in chunk_results
-        ]
-    assert all_results == expected(['1', '2', '3'])
-    assert addresses <= {'0100007F', '0000000000000000FFFF00000100007F'}
-    assert addresses
-    deadline = time.monotonic() + 10
-    while set(children(os.getpid())) - before and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not set(children(os.getpid())) - before
-
-
-def test_a_run_ends_with_an_error_if_ray_ends_on_this_machine(tmp_path):
-    from parlai_q2.scale.ray_engine import RayEngine, Resources
+    for name, value in WATCHFUL.items():
+        monkeypatch.setenv(name, value)
 
     before = set(children(os.getpid()))
+
+    def started():
+        return set(children(os.getpid())) - before
+
     with RayEngine(ToyJob(str(tmp_path)), Resources(actors=1)) as running:
+        addresses = listening(started() | {os.getpid()})
+        assert addresses
+        assert addresses <= {'0100007F', '0000000000000000FFFF00000100007F'}
+        [(_, chunk_results)] = running.run(chunks(['1', '2', '3']))
+        assert chunk_results == expected(['1', '2', '3'])
         (agent,) = (
             process
-            for process in set(children(os.getpid())) - before
+            for process in started()
             if b'dashboard/agent.py' in Path(f'/proc/{process}/cmdline').read_bytes()
         )
         os.kill(agent, signal.SIGKILL)
         with pytest.raises(WorkerError, match='Ray on this machine has ended'):
             for _ in running.run(chunks(['slow to come'] * 100)):
                 pass
+    deadline = time.monotonic() + 10
+    while started() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not started()
