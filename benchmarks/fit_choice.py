@@ -77,7 +77,7 @@ def read_features(
     rows = np.zeros((len(replies), len(FEATURES)))
     for row, (candidate, turn), predicted in zip(rows, replies, logits, strict=True):
         if only_declines(candidate.text):
-            row[CLAIMS:CHAT] = 1, candidate.relevance
+            row[CLAIMS:CHAT] = 1, logit(candidate.relevance or 0.0)
         elif claims_nothing(candidate.text, turn.text):
             row[CHAT:] = 1, logit(candidate.relevance or 0.0)
         else:

@@ -75,12 +75,13 @@ class Reason(Word):
     BEST_RELEVANCE = 'best combination of score and relevance'
     BEST_LIKELIHOOD = 'best combination of score and likelihood'
     BEST_COMBINED = 'best combination of score, relevance and likelihood'
+    BEST_DECLINE = 'declines, since no candidate answers better'
     FIRST_ABOVE = 'first above the threshold'
     NONE_ABOVE = "none above the threshold: the generator's first"
     UNVERIFIABLE = "nothing to verify: the generator's first"
     NO_KNOWLEDGE = "no knowledge: the generator's first"
-    ABSTAINED = 'best score is below --abstain-below'
-    ABSTAINED_RELEVANCE = 'abstained: no grounded reply answers the turn'
+    ABSTAINED = 'abstained: the score of the best reply is below --abstain-below'
+    ABSTAINED_RELEVANCE = 'abstained: the best reply does not answer the turn'
     ABSTAINED_UNVERIFIABLE = 'abstained: the best reply could not be verified'
     ABSTAINED_NO_KNOWLEDGE = 'abstained: there is no knowledge to verify replies with'
     ANSWERS = 'best score of those that answer the question'
@@ -150,10 +151,10 @@ LEAST_VALUE = 0.1
 # least value, and the typical logarithm, at which nothing is added. Set by hand: in the
 # pools of the fit, a true reply beside the point is rarer than in documents.
 RELEVANCE_WEIGHT, LEAST_RELEVANCE, TYPICAL_LOG_RELEVANCE = 0.3, 0.05, -0.5
-# The log odds of a reply that declines, and what its relevance adds.
-DECLINE, DECLINE_RELEVANCE = -0.14, 2.54
-# Those of a reply that greets or chats, the weight of those of its relevance, and what
-# is added if the turn asks something. Set by hand, since few pools have such replies.
+# The log odds of a reply that declines, and the weight of those of its relevance.
+DECLINE, DECLINE_RELEVANCE = 0.8, 0.3
+# The same of a reply that greets or chats, and what is added if the turn asks
+# something. Set by hand, since few pools have such replies.
 CHAT, CHAT_RELEVANCE, CHAT_IF_ASKED = 3.0, 0.8, -3.4
 
 
@@ -173,7 +174,7 @@ def combine(candidate: Candidate, turn_text: str = '') -> float:
     if candidate.relevance is None:
         return _value(candidate)
     if only_declines(candidate.text):
-        return sigmoid(DECLINE + DECLINE_RELEVANCE * candidate.relevance)
+        return sigmoid(DECLINE + DECLINE_RELEVANCE * logit(candidate.relevance))
     if claims_nothing(candidate.text, turn_text):
         log_odds = CHAT + CHAT_RELEVANCE * logit(candidate.relevance)
         return sigmoid(log_odds + wants_answer(turn_text) * CHAT_IF_ASKED)
@@ -285,6 +286,12 @@ def _order(
     if rule.by == RerankBy.THRESHOLD:
         passes = _value(candidates[best]) > rule.threshold
         reason = Reason.FIRST_ABOVE if passes else Reason.NONE_ABOVE
+    elif (
+        rule.by == RerankBy.COMBINED
+        and candidates[best].relevance is not None
+        and only_declines(candidates[best].text)
+    ):
+        reason = Reason.BEST_DECLINE
     else:
         reason = _explain(candidates, stages, best)
     return tuple(candidates[index] for index in order), reason

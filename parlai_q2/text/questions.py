@@ -5,6 +5,7 @@ a greeting.
 """
 
 import re
+import unicodedata
 from functools import lru_cache
 
 from parlai_q2.text.normalize import composed
@@ -45,7 +46,7 @@ _HOW_OR_WHY = re.compile(
     r'\W*(why|how\s+(do|does|did|can|could|should|would|to|is|are)\b)'
 )
 # A longer reply says more than that it has no answer.
-MAX_DECLINE_LENGTH = 160
+MAX_DECLINE_LENGTH = 200
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?")
 _SENTENCE_END = re.compile(r'[.!?]\s')
 
@@ -61,8 +62,8 @@ _CLITIC = re.compile(r" ?' ?(m|ve|s|d|re|ll)\b")
 # What a clause may begin with and claims nothing.
 _LEAD_IN = re.compile(
     r"(?:(?:(?:i'm|i am|so|very|really) )*(?:sorry|afraid)|and|but|so|because|though"
-    r'|although|well|unfortunately|sadly|actually|honestly|to be honest|you know'
-    r"|(?:that's an? )?(?:good|great) question|i must admit|at least(?= not))"
+    r'|although|well|unfortunately|regrettably|sadly|actually|honestly|to be honest'
+    r"|you know|(?:that's an? )?(?:good|great) question|i must admit|at least(?= not))"
     r'(?: that)?(?: |$)'
 )
 # A text that a reply may be taken from.
@@ -71,7 +72,7 @@ _TEXT = (
     r'|leaflets?|lists?|notes?|notices?|manuals?|guides?|handbook|brochure|rules|recipe'
     r'|menu|summary|catalogue|programme|description|abstracts?|sources?|information'
     r'|info|context|data|table|reports?|timetable|rota|agreement|memo|letter'
-    r'|(?:what|anything|things) (?:i|we))\b'
+    r'|(?:web)?sites?|(?:what|anything|things) (?:i|we))\b'
 )
 _NOT = r"(?:\w+n't|not|cannot|unable to)"
 _IS_NOT = r"(?:(?:is|are|was|were)n't|(?:'s|'re|is|are|was|were|^) ?not)"
@@ -83,13 +84,33 @@ _DECLINES = re.compile(
             # "I really don't know", "not sure", "I couldn't find any".
             r"(?:^|\b(?:i|we))(?:'\w+| (?:am|are|do|did|have|had|\w+ly|just|rather))*"
             rf' ?{_NOT}{_ADVERBS} (?:know|sure|certain|aware|say|tell|told|answer|find'
-            r'|guess|heard|come across|see \w+ mentioned)\b',
+            r'|guess|heard|come across|confirm (?:that|it|whether|if)'
+            r'|see \w+ mentioned)\b',
+            # "I'm not able to help with that"; "help with luggage" is something else.
+            rf"(?:^|\b(?:i|we))(?:'\w+| (?:am|are))? ?{_NOT}{_ADVERBS} (?:help|assist)"
+            r'(?: you)?(?: (?:with|on) (?:that|this|it|your \w+))?(?: here| there)?$',
+            r'\b(?:i|we) lack (?:information|details|that|this|the)\b'
+            r'|\bbeyond what (?:i|we) (?:can|know)\b'
+            r"|\b(?:i|we)(?:'d| would| will|'ll)? (?:need|have) to (?:check|ask)\b"
+            r'|\b(?:i|we) only have (?:information|details|data) (?:on|about)\b',
             # "I have no information on it"; an information desk is something else.
             rf'(?:^|\b(?:i|we|there)\b.*)\b(?:no|{_NOT}.* (?:any|an?|the|that|enough))'
-            r' (?:\w+ )?(?:information|info|details?|figures?|numbers|explanation'
-            r'|mention|word|answer)'
+            r' (?:\w+ )?(?:information|info|details?|data|figures?|numbers|explanation'
+            r'|mention|word|answer|access)'
             r'(?= (?:on|about|of|for|in|as|to|wh\w+|how|here|there|at all)\b|$)',
             r'(?:^|\b(?:i|we)\b.*)\bno (?:idea|clue)\b',
+            # "That information isn't available to me", "no information is available".
+            rf'\b(?:information|info|answer) {_IS_NOT} available(?: to \w+| here)?$'
+            r'|\bno (?:\w+ )?(?:information|info|details|data) (?:\w+ ){0,4}?'
+            r'(?:is|are) available(?: (?:about|on|for|here)\b|$)'
+            r"|\b(?:i|we) (?:don't|do not) have (?:that|such)"
+            r' (?:information|info|details|data)\b'
+            r"|\b(?:i|we) (?:don't|do not) have (?:(?:information|info|details|data"
+            r'|anything) (?:on|about|regarding)|access to (?:that|this|it|such))\b',
+            # "My information doesn't include that".
+            r'\b(?:information|documents?|docs|data|context|sources?|knowledge)'
+            r"(?: (?:i|we) have)? (?:do|does|did)(?:n't| not)"
+            r' (?:include|contain|cover)\b',
             r'^nothing (?:about|on that|to say|(?:i have|here) (?:says|tells))\b'
             r"|\b(?:i|we)\b.* nothing (?:on|about)\b|^there(?:'s| is) nothing about\b",
             # "The leaflet I have doesn't mention it", "it isn't in my notes".
@@ -98,6 +119,9 @@ _DECLINES = re.compile(
             rf'\b{_TEXT}.* (?:(?:says?|gives?|has|have|contains?) (?:nothing|no)'
             r"|(?:doesn't|don't|does not|do not) (?:give|list|name|cover|compare))\b",
             rf'{_IS_NOT} (?:in|on|part of|among)(?: \w+){{0,3}}? {_TEXT}'
+            rf'|{_IS_NOT} (?:covered|contained|included) in (?:\w+ )?(?:what (?:i|we)'
+            r'|information|documents?|texts?|sources?|context|data|notes)\b'
+            rf'|^nothing in (?:\w+ ){{0,2}}{_TEXT}'
             rf"|^there(?:'s| is| are) (?:no|nothing) .* in(?: \w+){{0,2}}? {_TEXT}",
             # "Its age isn't mentioned", "nothing is said about it".
             rf"(?:{_IS_NOT}|\b(?:no|nothing)(?:'s|(?: \S+){{0,4}}? (?:is|are|was|were)|"
@@ -109,16 +133,24 @@ _DECLINES = re.compile(
     )
 )
 # What every decline has.
-_DENIAL = re.compile(r'no|n.t|unable to')
+_DENIAL = re.compile(
+    r'no|n.t|unable to|lack|beyond|(?:need|have) to (?:check|ask)|only have'
+)
 # What may stand beside that: whom to ask, what the speaker knows instead.
 _BESIDE_DECLINES = re.compile(
     '|'.join(
         (
             r'(?:how|whether|if|which|who|what|where|why)\b',
-            r"(?:(?:please|maybe|perhaps|just|simply|do|why not|you'd|you should|i'd"
-            r'|best|better) )*(?:ask|call|ring|check|contact|look|try)\b',
-            r'(?:\S+ ){1,3}(?:should|may|might)(?: be able to)?'
-            r'(?: know| tell you)?$',
+            r"(?:(?:please|maybe|perhaps|just|simply|do|why not|you'd|i'd|best|better"
+            r'|(?:you|one) (?:can|could|may|might|should)|also|always|want to) )*'
+            r'(?:ask|call|ring|check|contact|consult|find|look|reach|try|visit|write)\b',
+            r"(?:i|we)(?:'d| would)? (?:recommend|suggest|advise)"
+            r' (?:ask|call|contact|check|you (?:ask|call|contact|check))\w*\b',
+            r'(?:\S+ ){1,4}(?:will|would|can|could|should|may|might)'
+            r'(?: (?:gladly|certainly|surely|be (?:able|glad|happy|pleased) to))*'
+            r'(?: (?:assist|help|know|tell))?(?: you)?(?: with \S+| more)?$',
+            r'as an? (?:\w+ )*(?:ai|assistant|bot|chatbot|model)$',
+            r'my (?:knowledge|information) is limited\b',
             r"i(?:'ve| have| can)? only (?:know|read|have|see)\b"
             r'(?! (?:that|it|s?he|they)\b)',
             rf"i(?:'\w+| have)?(?: seen)? ?(?:{_NOT}|never|no|nothing)\b",
@@ -150,13 +182,29 @@ _COURTESIES = re.compile(
         (
             r'(?:how|what) (?:can|may|could) (?:i|we) (?:help|assist|do for)(?: you)?'
             r'(?: with)?(?: today| now)?',
-            r'(?:can|could|may|shall|should) (?:i|we) (?:help|assist)\b.{0,60}',
+            r'(?:can|could|may|shall|should) (?:i|we)'
+            r' (?:help|assist|connect you|transfer you|put you through)\b.{0,60}',
             r'(?:is there|do you need) (?:anything|something) (?:else|more)\b.{0,60}',
             r'what (?:else )?would you like to know|how are you(?: doing)?(?: today)?',
-            r'(?:let me know|feel free to ask|just ask)(?: me)?'
-            r'(?: (?:if|when|what|which|how|about|any)\b.{0,60})?',
-            r"(?:(?:i'm|i am|i'd be|we're|always) )?(?:happy|glad) to (?:help|assist)"
-            r'(?: you)?(?: with that)?',
+            r'(?:(?:just )?let me know|just ask)(?: me)?'
+            r'(?: (?:if|when|what|which|how|about|any\w*)\b.{0,60})?',
+            r"(?:please )?(?:feel free|(?:do not|don't) hesitate) to"
+            r' (?:ask|contact|reach out|get in touch|write|call)\b[^\d@/]{0,60}',
+            r'if you (?:have|need|want)(?: any| some)?(?: other| further| more)?'
+            r' (?:questions?|help|information|details|anything)\b[^\d@/]{0,40}',
+            r'(?:please )?(?:ask|call|contact) us',
+            r'(?:please )?(?:ask|call|contact|visit) (?:us|our|the)(?: \w+){0,3}'
+            r' for (?:any |further |more )(?:details|help|information|questions)',
+            r"(?:(?:i'm|i am|(?:i|we)(?:'d| would|'ll| will) be|we're|we are|always) )?"
+            r'(?:here|happy|glad|pleased) to (?:help|assist)(?: you)?'
+            r'(?: (?:with that|at any time|any time|further))?',
+            r'(?:i|we)(?: \w+ly)? apologi[sz]e(?: for (?:that|(?:any|the|this) \w+))?'
+            r'|(?:my|our)(?: \w+)? apologies(?: for (?:any|the|this) \w+)?'
+            # Behind "sorry".
+            r'|about that|for (?:any|that|the|this)(?: \w+)?',
+            r'we look forward to (?:your \w+|\w+ing (?:from )?you\b[^\d@/]{0,30})',
+            r'(?:best|kind|warm) (?:regards|wishes)|your (?:\w+ ){0,3}(?:staff|team)'
+            r'|yours (?:sincerely|truly|faithfully)',
             r'(?:i )?hope (?:this|that|it) helps(?: you)?',
             r'(?:i )?hope you (?:feel|get|are|have|had|enjoy|enjoyed)(?: \w+){0,4}',
             rf'(?:have|enjoy|wish you) (?:an?|the|your) (?:\w+ ){{0,2}}{_PERIOD}',
@@ -249,7 +297,11 @@ def only_declines(text: str) -> bool:
 
 def only_greets(text: str) -> bool:
     """Whether a text greets, thanks, wishes or offers help, and claims nothing."""
-    return all(map(_is_courtesy, _split_clauses(text))) and bool(rouge_words(text))
+    if not rouge_words(text):
+        # An emoji, which is a symbol (So); but not a text in another script.
+        is_symbol = [unicodedata.category(character) == 'So' for character in text]
+        return any(is_symbol) and not any(map(str.isalnum, text))
+    return all(map(_is_courtesy, _split_clauses(text)))
 
 
 def only_asks_listener(sentence: str) -> bool:

@@ -92,12 +92,12 @@ def test_a_batch_is_read_as_each_alone():
     'turn, text, fields, expected',
     [
         (QUESTION, 'x', {'value': 0.9}, 0.9),
-        (QUESTION, "I don't know.", {'relevance': 0.0}, sigmoid(DECLINE)),
+        (QUESTION, "I don't know.", {'relevance': 0.5}, sigmoid(DECLINE)),
         (
             QUESTION,
             "I don't know.",
-            {'relevance': 0.5, 'value': 0.9},
-            sigmoid(DECLINE + 0.5 * DECLINE_RELEVANCE),
+            {'relevance': 0.1, 'value': 0.9},
+            sigmoid(DECLINE + DECLINE_RELEVANCE * logit(0.1)),
         ),
         ('I like it.', 'Hello!', {'relevance': 0.5}, sigmoid(CHAT)),
         (

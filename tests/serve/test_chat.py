@@ -217,7 +217,7 @@ GREETING, CLAIM = 'Hello! How can I help you?', 'Hello! We are open until 5 am.'
     'replies, abstain_below, text, reason, label',
     [
         ((CLAIM, GREETING), 0.5, GREETING, 'small talk', None),
-        ((CLAIM,), 0.5, 'Good day!', 'best score is below', 'inconsistent'),
+        ((CLAIM,), 0.5, 'Good day!', 'abstained: the score', 'inconsistent'),
         ((CLAIM,), None, CLAIM, 'best score', 'inconsistent'),
         ((RIGHT, CLAIM), 0.5, RIGHT, 'best score', 'consistent'),
     ],
