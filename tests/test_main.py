@@ -48,9 +48,8 @@ def test_the_version_names_what_a_report_of_a_problem_should(
     command.main()
     output = capsys.readouterr().out
     assert output.startswith('parlai_q2 ')
-    assert ', parlai 1' in output
-    assert ', torch ' in output
-    assert ', transformers ' in output
+    for name in (', parlai 1', ', torch ', ', transformers '):
+        assert name in output
 
 
 def test_an_error_of_ours_is_a_message_and_no_traceback(main, capsys):
@@ -86,9 +85,8 @@ def test_a_terminal_shows_and_does_not_obey_what_names_and_errors_hold(main, cap
     with pytest.raises(SystemExit):
         main(act, 'score')
     assert capsys.readouterr().err == 'There is no \\x1b[2J.\n'
-    record = logging.makeLogRecord(
-        {'msg': 'no %s, \x1b[1mb', 'args': ('\x1b]0;t\x07',)}
-    )
+    fields = {'msg': 'no %s, \x1b[1mb', 'args': ('\x1b]0;t\x07',)}
+    record = logging.makeLogRecord(fields)
     assert record.getMessage() == 'no \\x1b]0;t\\x07, \x1b[1mb'
 
 
@@ -105,13 +103,8 @@ def test_a_path_that_cannot_be_looked_at_is_one_line(tmp_path, capsys, monkeypat
 
 @pytest.mark.parametrize(
     'name, kept',
-    [
-        ('score', True),
-        ('q2_filter', True),
-        ('meta_eval', True),
-        ('interactive', False),
-        ('eval_model', False),
-    ],
+    [(name, True) for name in ('score', 'q2_filter', 'meta_eval')]
+    + [(name, False) for name in ('interactive', 'eval_model')],
 )
 def test_ctrl_c_is_one_line_and_says_what_is_kept(main, capsys, name, kept):
     def interrupted(arguments):

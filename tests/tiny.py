@@ -57,9 +57,7 @@ def word_tokenizer(
     around: Any = BERT_PAIRS,
     **names: Any,
 ) -> PreTrainedTokenizerFast:
-    """
-    A tokenizer of whole words; ``names`` are of special tokens, by default BERT's.
-    """
+    """A tokenizer of whole words; ``names`` are of special tokens (default: BERT's)."""
     vocabulary = {w: i for i, w in enumerate([*special, *dict.fromkeys(words)])}
     names = {**({} if 'unk_token' in names else BERT_NAMES), **names}
     raw = Tokenizer(models.WordLevel(vocabulary, unk_token=names['unk_token']))

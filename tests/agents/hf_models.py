@@ -1,7 +1,4 @@
-"""
-Tiny encoder-decoders with tokenizers of their own, taught a few replies, and agents
-around them.
-"""
+"""Tiny encoder-decoders that were taught a few replies, and agents around them."""
 
 from pathlib import Path
 from typing import Any
@@ -35,9 +32,7 @@ WORDS = (
 
 
 def tokenizer(kind: str) -> PreTrainedTokenizerFast:
-    """
-    Like T5's, with no token around a text; like BART's, with ``<s>`` and ``</s>``.
-    """
+    """Like T5's, without tokens around a text; like BART's, with ``<s>``, ``</s>``."""
     names: dict = {'pad_token': '<pad>', 'eos_token': '</s>', 'unk_token': '<unk>'}
     names['model_input_names'] = ['input_ids', 'attention_mask']
     if kind == 't5':

@@ -28,10 +28,7 @@ TOY = f'{__name__}:ToyScorer'
 
 @register_teacher(TASK)
 class ToyTeacher(DialogTeacher):
-    """
-    Says digits; the knowledge has the same digits, and in every third turn there is
-    none.
-    """
+    """Says digits; so does the knowledge, which every third turn lacks."""
 
     def __init__(self, opt, shared=None):
         # ParlAI writes the number of examples beside the file.

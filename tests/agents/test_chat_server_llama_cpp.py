@@ -1,7 +1,4 @@
-"""
-The agent against llama.cpp's own server, with a tiny random model that is made here.
-xllamacpp is llama.cpp as a library, its server included.
-"""
+"""The agent against llama.cpp's own server (xllamacpp), with a tiny random model."""
 
 import subprocess
 import sys

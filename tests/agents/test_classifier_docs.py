@@ -1,6 +1,4 @@
-"""
-The training that the page of classifiers describes, on a small model and small files.
-"""
+"""The training that the page of classifiers describes, on a small model and files."""
 
 import json
 import shlex

@@ -1,6 +1,4 @@
-"""
-The agent over a small trained generator: what it is, how it searches, what it says.
-"""
+"""The agent over a small generator: what it is, how it searches, what it says."""
 
 import pytest
 import torch

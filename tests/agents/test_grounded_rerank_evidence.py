@@ -1,6 +1,4 @@
-"""
-When the agent explains its replies: for a log, in chat when it is asked, never before.
-"""
+"""When the agent explains replies: for a log, or when asked in chat; never before."""
 
 import pytest
 from parlai.core.message import Message

@@ -1,6 +1,4 @@
-"""
-Which generator is reranked, and what counts of the options that a model file has saved.
-"""
+"""Which generator is reranked, and which options saved with a model file count."""
 
 import json
 from pathlib import Path

@@ -1,7 +1,4 @@
-"""
-ParlAI's commands with the classifier agent: training in two stages, saving, loading,
-and the trained model as a scorer.
-"""
+"""ParlAI's commands with the classifier: training, saving, loading, scoring."""
 
 import json
 import shutil

@@ -1,7 +1,4 @@
-"""
-What the encoder reads: the knowledge of the current turn, the dialogue, and what gives
-way when they are long.
-"""
+"""What the encoder reads: knowledge, dialogue, and what gives way when it is long."""
 
 import pytest
 

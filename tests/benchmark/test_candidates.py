@@ -50,17 +50,11 @@ def test_more_candidates_give_fewer_wrong_choices():
 
 
 def test_the_figure_is_drawn_for_every_strategy(tmp_path):
+    measured = {'turns': 2, 'wrong': 1, 'find': 0.1, 'choose': 0}
     rows = [
-        {
-            'strategy': s,
-            'candidates': n,
-            'turns': 2,
-            'wrong': 1,
-            'find': 0.1,
-            'choose': 0,
-        }
-        for s in ('beam', 'mixed')
-        for n in (5, 10)
+        {'strategy': strategy, 'candidates': number, **measured}
+        for strategy in ('beam', 'mixed')
+        for number in (5, 10)
     ]
     png, svg = draw_candidates(rows, tmp_path)
     assert png.stat().st_size > 1000

@@ -44,10 +44,8 @@ class Words(NliModel):
     settings = {'detector': 'words'}
 
     def classify(self, pairs):
-        is_supported = [set(h.split()) <= set(p.split()) for p, h in pairs]
-        return [
-            NliProbabilities(float(yes), float(not yes), 0.0) for yes in is_supported
-        ]
+        supported = [float(set(h.split()) <= set(p.split())) for p, h in pairs]
+        return [NliProbabilities(share, 1 - share, 0.0) for share in supported]
 
 
 @pytest.mark.parametrize('n', range(2))

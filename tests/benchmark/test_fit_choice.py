@@ -72,12 +72,10 @@ def test_the_command_prints_constants_and_outcomes(tmp_path, monkeypatch, capsys
     begin = tmp_path / 'begin'
     begin.mkdir()
     head = 'model_name\tdata_source\tknowledge\tmessage\tresponse\tbegin_label\n'
+    labels = {1903: 'Fully attributable', 1950: 'Not fully attributable'}
     rows = [
         f't5\tcmu\t{PASSAGE}\tHi.\tIt opened in {year}.\t{label}\n'
-        for year, label in [
-            (1903, 'Fully attributable'),
-            (1950, 'Not fully attributable'),
-        ]
+        for year, label in labels.items()
     ]
     (begin / 'dev.tsv').write_text(head + ''.join(rows))
     fit_choice.main([f'{pools}=1', '--qa', f'{questions}=1', '--begin', f'{begin}=1'])

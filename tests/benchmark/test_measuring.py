@@ -20,10 +20,8 @@ from parlai_q2.scorers.q2 import Q2Scorer
 from parlai_q2.turns import Example, Span
 from tests.toys import ToyNliModel, ToyQuestionAnswerer, ToyQuestionGenerator
 
-EXAMPLES = [
-    Example('it was formed in 1983', 'formed in 1983'),
-    Example('in la', 'it was in la'),
-]
+PAIRS = [('it was formed in 1983', 'formed in 1983'), ('in la', 'it was in la')]
+EXAMPLES = [Example(*pair) for pair in PAIRS]
 
 
 def years(responses):

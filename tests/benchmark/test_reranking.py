@@ -37,10 +37,8 @@ def test_every_turn_is_a_conversation_of_its_own_and_the_first_warms_up():
     # Four and six candidates; the two of the turn that warmed up do not count.
     assert (timings['turns'], timings['distinct_candidates']) == (2, 5)
     assert timings['explain']['max'] >= timings['explain']['min'] >= 0
-    for part in ('generate', 'score'):
-        assert (
-            0 < timings[part]['min'] <= timings[part]['median'] <= timings[part]['max']
-        )
+    for part in (timings['generate'], timings['score']):
+        assert 0 < part['min'] <= part['median'] <= part['max']
     assert timings['score_over_generate'] > 0
     description = describe_reranking('q2', timings)
     assert 'rank_batch' not in vars(agent.reranker), 'it is as it was'

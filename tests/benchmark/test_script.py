@@ -17,11 +17,7 @@ from tests.benchmark.test_measuring import models
     [
         (['--parts', 'metrik,loop'], UnknownNameError, 'metric'),
         (['--responses', '1'], InputError, 'at least two'),
-        (
-            ['--parts', 'reranking'],
-            MissingPackageError,
-            'Timing reranking needs ParlAI',
-        ),
+        (['--parts', 'reranking'], MissingPackageError, 'reranking needs ParlAI'),
     ],
 )
 def test_what_cannot_be_timed_is_told(tmp_path, monkeypatch, options, error, message):

@@ -1,7 +1,4 @@
-"""
-What comes back of a row that is not whole, and of a file that others hold or have hurt
-while it is open.
-"""
+"""What comes of a row that is not whole, and of a file that others hold or hurt."""
 
 import pytest
 

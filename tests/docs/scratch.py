@@ -62,7 +62,6 @@ def prepare(folder: Path, generator: bool = True) -> Path:
     """Write the files that commands name; ``model`` is trained once a run."""
     folder.mkdir(parents=True)
     write_lines(folder / 'pairs.jsonl', *PAIRS)
-    write_lines(folder / 'examples.jsonl', *PAIRS)
     write_lines(folder / 'labelled.jsonl', *labelled())
     write_lines(folder / 'pools.jsonl', *POOLS)
     fields = {'corpus': 'bees', 'q2_label': 'consistent'}
@@ -71,15 +70,13 @@ def prepare(folder: Path, generator: bool = True) -> Path:
     records = [scored(), simple(1), simple(2)]
     for name in ('scores', 'before'):
         write_lines(folder / f'{name}.jsonl', *records)
-    write_lines(
-        folder / 'after.jsonl', scored(score=1.0, label='consistent'), *records[1:]
-    )
+    right = scored(score=1.0, label='consistent')
+    write_lines(folder / 'after.jsonl', right, *records[1:])
     (folder / 'knowledge.txt').write_text(BEES)
     shutil.copytree(ROOT / 'docs' / 'examples', folder / 'docs' / 'examples')
     (folder / 'docs' / 'bees.md').write_text(f'# Bees\n\n{BEES}\n')
-    write_lines(
-        folder / 'turns.jsonl', {'history': ['How do bees talk?'], 'knowledge': BEES}
-    )
+    turn = {'history': ['How do bees talk?'], 'knowledge': BEES}
+    write_lines(folder / 'turns.jsonl', turn)
     if generator:
         trained = Path(trained_generator())
         for file in trained.parent.iterdir():

@@ -15,14 +15,8 @@ COMMANDS = [code for code in ALL if code.kind == 'command']
 FIRST = {code.text: code for code in reversed(COMMANDS)}
 OUTPUTS = re.compile(r'--(?:outdir|outfile|out) (\S+)')
 # By one of these a command needs no models.
-LIGHT = (
-    '--measure overlap',
-    '--choose overlap',
-    '--measure precision',
-    'Classification',
-    'display_data',
-    '<<',
-)
+LIGHT = ('--measure overlap', '--choose overlap', '--measure precision')
+LIGHT += ('Classification', 'display_data', '<<')
 
 
 def is_run(code: Code) -> bool:
@@ -53,10 +47,9 @@ def is_light(code: Code) -> bool:
 def parameters(codes: list[Code]) -> list:
     """What is run; slow where something on the page is, for it may build on that."""
     slow = {code.page for code in codes if not is_light(code)}
+    marks = {page: [pytest.mark.slow] for page in slow}
     return [
-        pytest.param(
-            code, id=describe(code), marks=[pytest.mark.slow] * (code.page in slow)
-        )
+        pytest.param(code, id=describe(code), marks=marks.get(code.page, []))
         for code in codes
     ]
 

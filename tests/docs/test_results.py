@@ -48,21 +48,16 @@ def root(tmp_path):
     interval = {'value': 0.123456, 'low': -0.0512, 'high': 1.0}
     rows = {
         'ranking': {'scorer': 'precision', 'source': 'here', 'roc_auc': interval},
-        'table_2': {
-            **{'system': 'all', 'responses': 'right', 'source': 'here'},
-            'count': 1234,
-        },
+        'table_2': {'system': 'all', 'responses': 'right', 'source': 'here'},
     }
+    rows['table_2']['count'] = 1234
     paper = {'scorer': 'precision', 'source': 'paper', 'roc_auc': 0.9}
     tables = [
         {'name': f'q2_wow_{name}', 'rows': [row, *([paper] * (name == 'ranking'))]}
         for name, row in rows.items()
     ]
-    annotated_set = {
-        'responses': 2,
-        'signatures': {'precision': 'p|v:1'},
-        'tables': tables,
-    }
+    signatures = {'precision': 'p|v:1'}
+    annotated_set = {'responses': 2, 'signatures': signatures, 'tables': tables}
     report = {'version': '9', 'seed': 0, 'rounds': 5, 'sets': {'q2_wow': annotated_set}}
     (outputs / 'meta_eval.json').write_text(json.dumps(report))
     (outputs / 'meta_eval.txt').write_text('head\n\nA table\n\n\nSignatures, x\n\n  p')
@@ -87,9 +82,8 @@ def test_a_run_brings_its_figures_into_the_pages_and_changes_nothing_else(root):
 
 def test_a_figure_of_no_run_stays_and_is_told(root):
     (root / results.QUOTES).write_text(f'{PAGE}\tresponses. {{begin/ranking/q2/f1}}.')
-    assert results.refresh(root / results.OUTPUTS, root) == [
-        f'{PAGE}: begin/ranking/q2/f1'
-    ]
+    missing = results.refresh(root / results.OUTPUTS, root)
+    assert missing == [f'{PAGE}: begin/ranking/q2/f1']
     assert (root / PAGE).read_text() == TEXT
 
 

@@ -62,9 +62,7 @@ def run_distill(outfile, *options):
 
 
 def stopped_distilling(outfile):
-    """
-    The lines of replies that are there when the fourth call of the scorer is stopped.
-    """
+    """The lines of the replies when the scorer's fourth call is stopped."""
     calls, real = [], rerank_toys.ToyScorer.score
 
     def stop(self, examples):

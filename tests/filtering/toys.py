@@ -1,7 +1,4 @@
-"""
-What the tests of filtering and of the mutators share: a scorer that counts what it
-scores, and a task with knowledge.
-"""
+"""A scorer that counts what it scores, and a task with knowledge."""
 
 import tempfile
 

@@ -1,7 +1,4 @@
-"""
-Small models of four families, taught a few replies or random, and converted by
-CTranslate2's own converter, as a user does.
-"""
+"""Small models of four families, converted by CTranslate2's own converter."""
 
 import json
 import tempfile

@@ -40,9 +40,7 @@ q2: {variant: single}
 
 
 def damaged(content: bytes, rng: random.Random) -> bytes:
-    """
-    The content with one to eight changes: bytes replaced, put in, left out or doubled.
-    """
+    """The content with one to eight bytes replaced, put in, left out or doubled."""
     changed = bytearray(content)
     for _ in range(rng.randint(1, 8)):
         at = rng.randrange(len(changed) + 1)

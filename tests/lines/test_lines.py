@@ -48,10 +48,8 @@ def test_a_ranking_comes_back_from_its_line():
     assert find_kind(line) == Kind.RANKING
     judged = read_line(line)
     assert judged.score == ranking.chosen.score
-    assert [candidate.text for candidate in judged.ranking.candidates] == [
-        'red',
-        'green',
-    ]
+    texts = [candidate.text for candidate in judged.ranking.candidates]
+    assert texts == ['red', 'green']
     # What was said instead of a candidate does not have its score.
     judged = read_line({**line, 'text': 'I am not sure.'})
     assert judged.score.label == Label.NOT_VERIFIABLE
@@ -62,9 +60,7 @@ def test_an_error_is_no_score(kind):
     problem = RecordError('in.jsonl', 3, 'is broken')
     line = error_line({'id': 'x', 'label': 'mine'}, 3, problem, kind)
     assert find_kind(line) == Kind.ERROR
-    with pytest.raises(
-        InputError, match=r'was not scored: in.jsonl, line 3: is broken'
-    ):
+    with pytest.raises(InputError, match=r'not scored: in.jsonl, line 3: is broken'):
         read_line(line)
 
 
@@ -92,15 +88,10 @@ def test_a_word_that_there_is_not_is_refused(field, wrong):
 
 
 RANKED = {'text': 'a', 'order': [0], 'rerank': [{'text': 'a', 'chosen': True}]}
-RANKING = {
-    **dict.fromkeys(('reason', 'abstained', 'grounded', 'rerank_knowledge'), 'x'),
-    'rerank_turn': 'x',
-    **{'kind': 'ranking', **RANKED},
-}
-SCORED = {
-    **dict.fromkeys(('score', 'label', 'fallback', 'claims', 'parts'), 'x'),
-    'kind': 'score',
-}
+OF_RANKING = 'reason abstained grounded rerank_knowledge rerank_turn'
+RANKING = {**dict.fromkeys(OF_RANKING.split(), 'x'), 'kind': 'ranking', **RANKED}
+OF_SCORE = 'score label fallback claims parts'
+SCORED = {**dict.fromkeys(OF_SCORE.split(), 'x'), 'kind': 'score'}
 
 
 @pytest.mark.parametrize(
@@ -118,11 +109,8 @@ SCORED = {
             Kind.RANKING,
             {'label': 3, 'given_text': 1, 'given_rerank': 'x', 'given_error': 2},
         ),
-        (
-            {'label': 1, 'given_label': 2},
-            Kind.SCORE,
-            {'given_label': 2, 'given_given_label': 1},
-        ),
+        ({'label': 1, 'given_label': 2}, Kind.SCORE,
+         {'given_label': 2, 'given_given_label': 1}),
         ({'rerank': ['mine']}, Kind.SCORE, {'given_rerank': ['mine']}),
         # A turn of a world log keeps its candidates.
         ({'rerank': RANKED['rerank']}, Kind.SCORE, {'rerank': RANKED['rerank']}),

@@ -1,6 +1,4 @@
-"""
-Presets of other classifiers: what their outputs mean is said or read, never guessed.
-"""
+"""Presets of other classifiers: what outputs mean is said or read, never guessed."""
 
 import pytest
 

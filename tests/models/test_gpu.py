@@ -1,7 +1,4 @@
-"""
-GPUs without one: what CTranslate2 says of a GPU is stated, and what it would compute
-there is computed on the CPU.
-"""
+"""GPUs without one: what CTranslate2 says of it is stated, and the CPU computes."""
 
 import ctypes
 import logging

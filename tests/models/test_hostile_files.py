@@ -1,6 +1,4 @@
-"""
-Damaged and hostile model folders and presets: an error of one line that names the file.
-"""
+"""Damaged and hostile models and presets: an error of one line names the file."""
 
 import json
 import os

@@ -1,6 +1,4 @@
-"""
-Judges that answer with one word: probabilities by hand, windows, and the commands.
-"""
+"""Judges that answer with one word: probabilities by hand, windows, commands."""
 
 import json
 

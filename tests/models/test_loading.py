@@ -1,7 +1,4 @@
-"""
-Models from folders with int8 weights: they load as they were, and what is wrong with a
-folder is said, with the remedy.
-"""
+"""Models in folders with int8 weights: they load, or it is said what is wrong."""
 
 import json
 from pathlib import Path

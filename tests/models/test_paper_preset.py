@@ -1,7 +1,4 @@
-"""
-The paper preset's real loading code on tiny local checkpoints of its three
-architectures.
-"""
+"""The loading code of the paper preset on tiny models of its three architectures."""
 
 import pytest
 import yaml

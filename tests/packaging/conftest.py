@@ -1,5 +1,6 @@
 """Environments to install into, quick and offline: they borrow from the running one."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -37,19 +38,11 @@ class Environment:
     def install(self, *arguments: str) -> None:
         """Let pip install into it, without the network."""
         command = [sys.executable, '-m', 'pip', '--python', str(self.bin / 'python')]
-        command += [
-            'install',
-            '--quiet',
-            '--no-deps',
-            '--no-build-isolation',
-            '--no-index',
-        ]
+        command += 'install -q --no-deps --no-build-isolation --no-index'.split()
         subprocess.run([*command, *arguments], check=True, timeout=300)
 
     def run(self, program: str, *arguments: str, cwd: Path, **environment: str) -> str:
         """What a program of this environment prints, run in a folder."""
-        import os
-
         variables = {**os.environ, **environment, 'PYTHONWARNINGS': 'ignore'}
         if 'PYTHONPATH' not in environment:
             variables.pop('PYTHONPATH', None)

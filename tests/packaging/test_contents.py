@@ -17,11 +17,7 @@ from packaging.utils import canonicalize_name
 from tests.conftest import ROOT
 from tests.packaging.test_layers import imported
 
-FOLDERS = {
-    'agents': 'parlai_q2/agents',
-    'tasks': 'parlai_q2/tasks',
-    'zoo': 'parlai_q2/zoo',
-}
+FOLDERS = {name: f'parlai_q2/{name}' for name in ('agents', 'tasks', 'zoo')}
 SHIPPED = ('parlai_q2', *FOLDERS)
 REQUIREMENTS = ROOT / 'requirements'
 # ParlAI's own, which ship.

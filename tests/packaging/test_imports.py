@@ -39,10 +39,8 @@ def test_everything_imports_from_one_place(
 ):
     installed = request.getfixturevalue(environment)
     cwd = checkout if stands == 'inside' else tmp_path
-    imported = json.loads(
-        installed.run('python', '-c', PROBE, cwd=cwd).splitlines()[-1]
-    )
-
+    *_, line = installed.run('python', '-c', PROBE, cwd=cwd).splitlines()
+    imported = json.loads(line)
     place = checkout if comes_from == 'checkout' else installed.packages
     for file in [*imported['files'], imported['weights'][0]]:
         assert Path(file).resolve().is_relative_to(place.resolve())
@@ -73,9 +71,8 @@ def test_a_clone_named_parlai_internal_gives_internal_names(
 
 
 def test_the_installed_command_knows_short_names(with_wheel, tmp_path):
-    assert with_wheel.run('parlai_q2', '--version', cwd=tmp_path).startswith(
-        'parlai_q2 '
-    )
+    version = with_wheel.run('parlai_q2', '--version', cwd=tmp_path)
+    assert version.startswith('parlai_q2 ')
     words = ['display_data', '-t', 'q2:grounded_sample', '--num-examples', '1']
     output = with_wheel.run('parlai_q2', *words, cwd=tmp_path)
     assert 'NEW EPISODE: parlai_q2.tasks.grounded_sample.agents' in output

@@ -1,7 +1,4 @@
-"""
-What CONTRIBUTING.md says of the tree, read off the files: imports run one way, ParlAI
-and torch stay where they belong, and no file is long.
-"""
+"""What CONTRIBUTING.md says of the tree: layers, lazy imports, short files."""
 
 import ast
 from collections.abc import Iterator

@@ -105,15 +105,13 @@ def test_a_release_is_tagged_built_and_checked(project):
 )
 def test_what_should_not_be_released_is_refused(project, spoil, version, says):
     spoil(project)
-    head, files = (
-        git(project, 'rev-parse', 'HEAD'),
-        (project / 'CHANGELOG.md').read_text(),
-    )
+    head = git(project, 'rev-parse', 'HEAD')
+    changes = (project / 'CHANGELOG.md').read_text()
     completed = release(project, version)
     assert completed.returncode == 1
     assert says in completed.stderr
     assert git(project, 'rev-parse', 'HEAD') == head
-    assert (project / 'CHANGELOG.md').read_text() == files
+    assert (project / 'CHANGELOG.md').read_text() == changes
 
 
 def test_a_build_that_fails_leaves_no_release(project):

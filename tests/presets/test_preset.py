@@ -1,6 +1,4 @@
-"""
-Presets that are read: those that ship, broken ones, and those that build on another.
-"""
+"""Presets that ship, broken ones, and those that build on another."""
 
 import json
 from pathlib import Path
@@ -96,11 +94,8 @@ def test_the_weights_of_grounded_go_with_the_detector_they_were_fitted_with(tmp_
     for preset in (preset_file, same, with_detector(load_preset('mini'), preset_file)):
         assert fitted(preset).weights == {'detector': 2.0}
         assert 'fitted_with:own' in str(load_scorer('grounded', preset).signature)
-    assert (
-        fitted(other)
-        == fitted(with_detector(load_preset(preset_file), 'a/b'))
-        == shipped
-    )
+    swapped = with_detector(load_preset(preset_file), 'a/b')
+    assert fitted(other) == fitted(swapped) == shipped
     assert fitted('mini', coefficients=str(tmp_path / 'c.json')) == fitted(preset_file)
 
 
@@ -110,24 +105,12 @@ def test_the_weights_of_grounded_go_with_the_detector_they_were_fitted_with(tmp_
         ('base: mine.yaml\n', ConfigError, 'is its own base'),
         ('base: [mini]\n', ConfigError, '"base" must be'),
         ('base: gone.yaml\n', ConfigError, 'gone.yaml'),
-        (
-            'base: factcc\nquestion_answering: {max_tokens: 3}\n',
-            ConfigError,
-            'needs "model"',
-        ),
+        ('base: factcc\nquestion_answering: {a: 3}\n', ConfigError, 'needs "model"'),
         ('base: mini\nq2: yes\n', ConfigError, 'q2 must be a mapping'),
         ('[]', ConfigError, 'mapping'),
-        (
-            'name: x\nqestion_answering: {model: y}',
-            UnknownNameError,
-            'question_answering',
-        ),
+        ('qestion_answering: {model: y}', UnknownNameError, 'question_answering'),
         ('a: [', ConfigError, 'Cannot read'),
-        (
-            'base: mini\nnli: {device: cuda}',
-            ConfigError,
-            'nli has a "device".*--scorer',
-        ),
+        ('base: mini\nnli: {device: a}', ConfigError, 'nli has a "device".*--scorer'),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path, text, error, says):

@@ -1,7 +1,4 @@
-"""
-What holds of the metric whatever the texts and the models' answers: evidence slices
-back, and a batch is what the published loop gives.
-"""
+"""Whatever the texts: evidence slices back, and a batch is the published loop."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

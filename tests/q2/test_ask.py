@@ -1,6 +1,4 @@
-"""
-Which questions are asked: spans, the personal filter, the round trip, the variants.
-"""
+"""Which questions are asked: spans, personal filter, round trip, variants."""
 
 import pytest
 

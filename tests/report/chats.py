@@ -1,7 +1,4 @@
-"""
-A chat for the tests of its page and server: replies such as the reranking agent's, made
-up by what is said.
-"""
+"""Chats for the tests of the page and server, with replies that are made up."""
 
 import http.client
 import json
@@ -22,10 +19,7 @@ JSON = {'Content-Type': 'application/json'}
 
 
 def ask(server, method, path, body=None, headers=JSON, token=True):
-    """
-    The status, headers and body of an answer; JSON as what it stands for, and of events
-    the last one's data.
-    """
+    """An answer's status, headers and body: JSON read, and of events the last one's."""
     connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
     if not isinstance(body, (str, bytes, type(None))):
         body = json.dumps(body)

@@ -24,9 +24,7 @@ def browser(tmp_path_factory) -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(browser, page) -> Iterator[Browser]:
-    """
-    The browser with the module's ``page`` in it, which gives no cause for complaint.
-    """
+    """The browser with the module's ``page``, which gives no cause for complaint."""
     browser.prefer('light')
     browser.goto(page)
     yield browser

@@ -37,10 +37,7 @@ def rescored(**fields: Any) -> dict[str, Any]:
 
 
 def two_runs(count: int) -> tuple[list[dict], list[dict]]:
-    """
-    As many records twice: of every ten, one has another label, two another score, and
-    the rest are as they were.
-    """
+    """Records of two runs: of every ten, a label and two scores differ."""
     before, after = [], []
     for n in range(count):
         if n % 10 == 0:

@@ -63,10 +63,7 @@ def scored(**fields: Any) -> dict[str, Any]:
 
 
 def marks(*words: str, **fields: Any) -> dict[str, Any]:
-    """
-    A record whose evidence are marked words, each not in the knowledge; those that are
-    in it are supported.
-    """
+    """A record whose evidence are marked words that the knowledge does not have."""
     response, text = 'Madonna was born in 1985 in Canada.', 'Madonna sang. She danced.'
     claims = []
     for word in words:

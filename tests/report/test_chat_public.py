@@ -1,6 +1,4 @@
-"""
-A chat that other machines can reach: whom it answers, what it tells, what it bears.
-"""
+"""A chat that other machines can reach: whom it answers, and what it bears."""
 
 import socket
 import threading

@@ -100,11 +100,8 @@ def test_a_scorer_that_knows_generic_replies_is_believed():
     ],
 )
 def test_what_a_repetition_is(response, repeat):
-    history = [
-        'Hi! It is the deepest lake.',
-        'It is the deepest lake.',
-        'Deepest lake.',
-    ]
+    lake = 'It is the deepest lake.'
+    history = [f'Hi! {lake}', lake, 'Deepest lake.']
     assert is_repetition(response, history) is repeat
     score = Score(0.9, Label.INCONSISTENT, parts={'generic': 0.0})
     names = detect(Example('k', response, history), score)
@@ -140,14 +137,11 @@ class ShoutGuard(Guard):
 
 def test_a_guard_of_your_own_is_one_class():
     replies = ['IT OPENED IN 1969.', 'It opened in 1969, I think.']
-    ranking = Reranker(ToyScorer(), guards=[*GUARDS, ShoutGuard()]).rank(
-        'It opened in 1969.', replies
-    )
+    guards = [*GUARDS, ShoutGuard()]
+    ranking = Reranker(ToyScorer(), guards=guards).rank('It opened in 1969.', replies)
     assert ranking.chosen.guards == ('shout',), '1.0 - 0.2 is still the better one'
     assert ranking.chosen.value == pytest.approx(0.8)
-    strict = Reranker(
-        ToyScorer(), guards=[*GUARDS, ShoutGuard()], penalties={'shout': 0.5}
-    )
+    strict = Reranker(ToyScorer(), guards=guards, penalties={'shout': 0.5})
     assert strict.rank('It opened in 1969.', replies).chosen.text == replies[1]
 
 

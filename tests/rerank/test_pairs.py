@@ -113,9 +113,7 @@ def test_what_was_withheld_is_no_example_to_follow(tmp_path):
     options = {'choose': 'precision', 'explain': 'none', 'abstain_below': 0.99}
     run_command('rerank', infile=files[0], outfile=files[1], **options)
     for infile in files[1:]:
-        counts = run_command(
-            'pairs', infile=infile, outfile=str(tmp_path / 'out.jsonl')
-        )
+        counts = run_command('pairs', infile=infile, outfile=str(tmp_path / 'out'))
         assert counts == {'turns': 1, 'pairs': 0, 'bad': 0}
 
 
@@ -129,7 +127,6 @@ def test_a_file_that_is_not_ranked_is_an_error(tmp_path):
 @pytest.mark.parametrize('margin', [0.0, 1.5, -1.0])
 def test_a_margin_is_a_difference_of_scores(tmp_path, margin):
     log = write_lines(tmp_path / 'in.jsonl', {'knowledge': KNOWLEDGE})
+    out = str(tmp_path / 'out')
     with pytest.raises(ConfigError, match='--margin'):
-        run_command(
-            'pairs', infile=str(log), outfile=str(tmp_path / 'o'), margin=margin
-        )
+        run_command('pairs', infile=str(log), outfile=out, margin=margin)

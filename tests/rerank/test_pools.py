@@ -59,9 +59,8 @@ def test_a_score_that_is_no_number_to_compute_with_makes_a_bad_pool(
     tmp_path, candidate
 ):
     bad, good = read(tmp_path, line(**candidate), json.dumps(GOOD).encode())
-    assert 'line 1: candidate 0: "score" and "tokens" must be finite numbers' in str(
-        bad.error
-    )
+    message = 'line 1: candidate 0: "score" and "tokens" must be finite numbers'
+    assert message in str(bad.error)
     assert good.error is None
 
 

@@ -63,9 +63,7 @@ def test_it_is_only_read_where_it_counts(knowledge, history, rule):
 
 def test_the_most_relevant_and_the_best_grounded_are_read_as_answers():
     grounded = [f'The museum opened in 1903 {word}' for word in 'by it in was'.split()]
-    relevant = [
-        f'Who designed the museum? Otto {word}' for word in 'Brandt A B'.split()
-    ]
+    relevant = [f'{QUESTION} Otto {word}' for word in 'Brandt A B'.split()]
     replies = [*grounded, *relevant, "I don't know.", 'Nobody did.']
     reranker = make_reranker()
     ranking = reranker.rank(MUSEUM, replies, [QUESTION])

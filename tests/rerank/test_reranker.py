@@ -1,6 +1,4 @@
-"""
-The reranker: one call of the scorer for everything, the guards, the evidence.
-"""
+"""The reranker: one call of the scorer, the guards, the evidence."""
 
 import json
 from dataclasses import replace
@@ -68,12 +66,8 @@ def test_a_copy_gives_way_to_other_words_that_come_first_and_are_as_grounded():
     candidates = [other, SKY, 'the sky is blue, wow', 'pigs fly over the moon']
     ranking = Reranker(ToyScorer()).rank(SKY, candidates)
     assert texts(ranking) == candidates
-    assert [candidate.guards for candidate in ranking.candidates] == [
-        (),
-        ('copy',),
-        (),
-        (),
-    ]
+    guards = [candidate.guards for candidate in ranking.candidates]
+    assert guards == [(), ('copy',), (), ()]
     assert ranking.candidates[1].value == pytest.approx(0.99)
     assert texts(Reranker(ToyScorer()).rank(SKY, [near, SKY]))[0] == SKY
 
@@ -89,10 +83,8 @@ def test_a_generic_reply_loses_to_any_other_grounded_reply():
 
 def test_a_repetition_loses_to_what_was_not_said_yet():
     earlier, new = 'the sky is blue here', 'grass is green and tall'
-    candidates, history = (
-        [earlier, new, 'pigs fly over us'],
-        ['hi', earlier.title(), 'why?'],
-    )
+    candidates = [earlier, new, 'pigs fly over us']
+    history = ['hi', earlier.title(), 'why?']
     ranking = Reranker(ToyScorer()).rank(SKY, candidates, history)
     assert texts(ranking) == [new, earlier, 'pigs fly over us']
     assert ranking.candidates[1].guards == ('repeat',)
@@ -101,25 +93,21 @@ def test_a_repetition_loses_to_what_was_not_said_yet():
 
 
 def test_rows_are_json_and_say_what_was_chosen_and_why():
-    ranking = Reranker(ToyScorer()).rank(
-        'red blue', pool('', 'green', 'red').candidates
-    )
+    candidates = pool('', 'green', 'red').candidates
+    ranking = Reranker(ToyScorer()).rank('red blue', candidates)
     first, second = json.loads(json.dumps(ranking.rows(), allow_nan=False))
-    assert first['text'] == 'red'
-    assert (first['chosen'], first['first']) == (True, False)
+    assert (first['text'], first['chosen'], first['first']) == ('red', True, False)
     assert (second['chosen'], second['first']) == (False, True)
     assert (first['score'], first['label']) == (1.0, 'consistent')
     assert (first['reason'], second['reason']) == (Reason.BEST, None)
-    assert first['strategies'] == ['beam']
-    assert first['claims'] == []
+    assert (first['strategies'], first['claims']) == (['beam'], [])
 
 
 def test_rows_stay_json_when_a_search_scores_infinitely_low():
     candidate = Candidate('a', ('beam',), float('-inf'), float('nan'))
     ranking = Reranker(ToyScorer()).rank('a', [candidate])
     row = json.loads(json.dumps(ranking.rows(), allow_nan=False))[0]
-    assert row['generator_score'] is None
-    assert row['mean_logprob'] is None
+    assert row['generator_score'] is row['mean_logprob'] is None
 
 
 @pytest.mark.parametrize(
@@ -132,10 +120,7 @@ def test_rows_stay_json_when_a_search_scores_infinitely_low():
         ((7, ['blue']), 'must be a string or a list of passages'),
         ((['red', 7], ['blue']), 'Passage 1 of the knowledge'),
         (('red', ['blue'], 'Hello.'), 'list of turns, not one string'),
-        (
-            ('red', ['blue'], [{'content': 'Hi'}]),
-            'list of strings, but there is a dict',
-        ),
+        (('red', ['blue'], [{'content': 'Hi'}]), 'of strings, but there is a dict'),
     ],
 )
 def test_no_candidates_and_other_things_are_refused(value, message):
@@ -171,18 +156,16 @@ def test_a_list_is_asked_for_where_there_is_one_thing_or_another(method):
 
 
 def test_knowledge_may_be_passages_and_evidence_names_them():
-    passages = [
-        {'title': 'Bee', 'text': 'Bees have five eyes.'},
-        'Wasps build nests of paper.',
-    ]
+    bees, wasps = 'Bees have five eyes.', 'Wasps build nests of paper.'
+    passages = [{'title': 'Bee', 'text': bees}, wasps]
     reranker = Reranker('spans')
     ranking = reranker.rank(passages, ['Bees have six eyes.', 'Wasps use paper.'])
     assert ranking.chosen.text == 'Wasps use paper.'
-    assert ranking.knowledge == 'Bees have five eyes.\nWasps build nests of paper.'
+    assert ranking.knowledge == f'{bees}\n{wasps}'
     assert [passage.title for passage in ranking.passages] == ['Bee', '']
     (claim,) = ranking.rows()[0]['claims']
-    assert claim['evidence'][0]['passage'] == 1
-    assert claim['evidence'][0]['text'] == 'Wasps build nests of paper.'
+    evidence = claim['evidence'][0]
+    assert (evidence['passage'], evidence['text']) == (1, wasps)
 
 
 @pytest.mark.parametrize('knowledge', [[], [''], ['', ' '], [{'text': ' '}]])
@@ -191,12 +174,8 @@ def test_blank_passages_are_no_knowledge(knowledge):
     assert (ranking.reason, ranking.passages) == (Reason.NO_KNOWLEDGE, ())
 
 
-MARK = Claim(
-    Span('x', 0, 1),
-    0.0,
-    Status.UNSUPPORTED,
-    mistake=Mistake(MistakeKind.OTHER, Span('x', 0, 1)),
-)
+X = Span('x', 0, 1)
+MARK = Claim(X, 0.0, Status.UNSUPPORTED, mistake=Mistake(MistakeKind.OTHER, X))
 
 
 class Explainer(ToyScorer):
@@ -227,9 +206,8 @@ def test_the_chosen_and_the_first_of_a_whole_batch_are_explained_in_one_call():
     assert rows[0][0]['evidence']['claims'] == [MARK.to_dict()]
     assert rows[0][0]['evidence']['signature'].startswith('explainer|')
     assert rows[0][0]['claims'] == []
-    assert [bool(row['evidence']) for row in rows[0]] == [
-        r['chosen'] or r['first'] for r in rows[0]
-    ]
+    for row in rows[0]:
+        assert bool(row['evidence']) == (row['chosen'] or row['first'])
 
 
 def test_without_knowledge_there_is_nothing_to_explain():
@@ -243,15 +221,10 @@ def test_a_ranking_comes_back_from_its_values_as_it_was():
     reranker = Reranker(ToyScorer(), explain=Explainer())
     candidates = [Candidate(t, ('beam',), -1.5, -0.3) for t in ('pigs', 'red', SKY)]
     ranking = reranker.rank(passages, candidates, explain=True)
-    assert (
-        ranking.chosen.evidence.claims
-        == ranking.chosen.displayed_score.claims
-        == (MARK,)
-    )
-    is_explained = [candidate.evidence is not None for candidate in ranking]
-    assert is_explained == [
-        candidate in (ranking.chosen, ranking.first) for candidate in ranking
-    ]
+    chosen = ranking.chosen
+    assert chosen.evidence.claims == chosen.displayed_score.claims == (MARK,)
+    with_evidence = [candidate for candidate in ranking if candidate.evidence]
+    assert with_evidence == [chosen, ranking.first]
     again = Ranking.from_dict(json.loads(json.dumps(ranking.to_dict())))
     assert again == ranking
     # Plain text, which YAML can write, too: it knows no enums.

@@ -61,9 +61,8 @@ def test_a_chats_reply_is_its_last_message():
     reward = GroundedReward('precision', guards=False)
     chat = [{'role': 'assistant', 'content': 'five'}]
     assert reward([[]], [chat], knowledge=['five six']) == [1.0]
-    assert reward([[]], [[]], knowledge=['five six']) == reward(
-        [''], [''], knowledge=['five six']
-    )
+    empty = reward([''], [''], knowledge=['five six'])
+    assert reward([[]], [[]], knowledge=['five six']) == empty
 
 
 def test_passages_and_turns_without_knowledge():
@@ -83,25 +82,27 @@ def test_what_was_said_before_earns_less():
 def test_the_share_of_consistent_replies_is_logged():
     logged = {}
     reward = GroundedReward('precision', guards=False)
-    reward(
-        [''] * 2, ['five', 'six'], knowledge=['five'] * 2, log_metric=logged.__setitem__
-    )
+    data = {'knowledge': ['five'] * 2, 'log_metric': logged.__setitem__}
+    reward([''] * 2, ['five', 'six'], **data)
     assert logged == {'grounded_precision/consistent': 0.5}
     assert reward.__name__ == 'grounded_precision'
 
 
 @pytest.mark.parametrize(
-    'columns', [{}, {'evidence': ['a']}, {'knowledge': ['a', 'b']}]
+    'columns, message',
+    [
+        ({}, "column 'knowledge'"),
+        ({'evidence': ['a']}, "column 'knowledge'"),
+        ({'knowledge': ['a', 'b', 'c']}, "column 'knowledge'"),
+        (
+            {'knowledge': ['a', 'b'], 'turns': [[]]},
+            "1 values in the column 'turns' for 2",
+        ),
+    ],
 )
-def test_data_without_knowledge_is_an_error_that_names_the_column(columns):
-    with pytest.raises(InputError, match="column 'knowledge'"):
-        GroundedReward('precision')([''], ['a'], **columns)
-
-
-def test_a_history_for_each_reply_or_an_error_that_names_the_column():
-    reward = GroundedReward('precision', history='turns')
-    with pytest.raises(InputError, match="1 values in the column 'turns' for 2"):
-        reward([''] * 2, ['a', 'b'], knowledge=['a', 'b'], turns=[[]])
+def test_a_column_that_is_missing_or_too_short_is_named(columns, message):
+    with pytest.raises(InputError, match=message):
+        GroundedReward('precision', history='turns')([''] * 2, ['a', 'b'], **columns)
 
 
 def test_with_relevance_a_reply_must_also_answer():

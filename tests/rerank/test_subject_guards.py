@@ -72,18 +72,20 @@ def test_when_a_reply_must_name_its_subject(reply, knowledge, turn, guards, why)
     assert detect_guards([ScoredReply(example, score)])[0] == guards, why
 
 
-def test_only_a_reply_that_may_be_chosen_is_parsed(monkeypatch):
-    def fail(*_):
-        raise AssertionError
+PARSER = 'parlai_q2.rerank.guards.subject.find_subject_kinds'
 
-    monkeypatch.setattr('parlai_q2.rerank.guards.subject.find_subject_kinds', fail)
+
+def fail(*_):
+    raise AssertionError('it was parsed')
+
+
+def test_only_a_reply_that_may_be_chosen_is_parsed(monkeypatch):
+    monkeypatch.setattr(PARSER, fail)
     example = Example(LAKE, 'It is a lake.', ['I like maps.'])
     wrong = Score(0.1, Label.INCONSISTENT, parts={'generic': 0.0})
     with pytest.raises(AssertionError):
         detect_guards([ScoredReply(example, Score(0.9, Label.CONSISTENT))])
-    monkeypatch.setattr(
-        'parlai_q2.rerank.guards.subject.find_subject_kinds', lambda texts: texts
-    )
+    monkeypatch.setattr(PARSER, lambda texts: texts)
     assert detect_guards([ScoredReply(example, wrong)]) == [()]
 
 
@@ -100,9 +102,6 @@ def test_a_pronoun_gives_way_to_a_name():
 
 
 def test_a_scorer_without_models_loads_no_parser(monkeypatch):
-    def loaded(*_):
-        raise AssertionError
-
-    monkeypatch.setattr('parlai_q2.rerank.guards.subject.find_subject_kinds', loaded)
+    monkeypatch.setattr(PARSER, fail)
     reranker = Reranker('precision', relevance=None)
     assert reranker.rank(LAKE, ['In 1996.'], ['Since when?']).chosen

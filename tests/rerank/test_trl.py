@@ -1,7 +1,4 @@
-"""
-A tiny model learns from the reward in TRL's own online trainers; and the examples of
-training on preference pairs run.
-"""
+"""TRL's online trainers learn from the reward, and the examples for pairs run."""
 
 import runpy
 import sys

@@ -44,9 +44,7 @@ class ToyScorer(Scorer):
 
 
 class ToyRelevance:
-    """
-    The share of the last turn's words that a reply has, for both; counts every call.
-    """
+    """The share of the last turn's words that a reply has, counting every call."""
 
     settings: dict = {}
 

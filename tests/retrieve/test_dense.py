@@ -1,6 +1,4 @@
-"""
-Searches by vectors: of a tiny random BERT, for which a text is nearest to itself.
-"""
+"""Searches by vectors of a tiny random BERT: a text is nearest to itself."""
 
 import json
 from pathlib import Path

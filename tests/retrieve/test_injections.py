@@ -1,6 +1,4 @@
-"""
-Instructions inside a document have no power over what is chosen, nor over scores.
-"""
+"""Instructions inside a document have no power over the choice or the scores."""
 
 import pytest
 

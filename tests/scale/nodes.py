@@ -61,9 +61,7 @@ def add_node(cluster, cpus=1):
 
 def kill_node(node):
     """Kill a node's raylet with 9; its actors end with it."""
-    ((process,),) = (
-        node.all_processes[kind] for kind in node.all_processes if kind == 'raylet'
-    )
+    (process,) = node.all_processes['raylet']
     os.kill(process.process.pid, signal.SIGKILL)
 
 

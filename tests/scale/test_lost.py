@@ -1,7 +1,4 @@
-"""
-What no process survives is named in a run's output, and the rest is scored; and what a
-process says of an error.
-"""
+"""What no process survives is named in the output, and the rest is scored."""
 
 from parlai_q2.filtering.judge import Policy, judge_batches, make_batches
 from parlai_q2.runs.file_run import LocalEngine
@@ -49,9 +46,7 @@ def test_a_lost_record_has_an_error_in_its_place(tmp_path):
 
 
 def test_a_lost_label_is_dropped(tmp_path):
-    turns = [
-        {'text': '', 'knowledge': K, 'labels': [response]} for response in responses()
-    ]
+    turns = [{'text': '', 'knowledge': K, 'labels': [text]} for text in responses()]
     problems = []
     engine = Losing(LabelJob(maker(tmp_path)))
     batches = make_batches(([turn] for turn in turns), chunk=8)

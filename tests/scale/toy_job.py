@@ -1,6 +1,4 @@
-"""
-A job without a model, whose items say what is to happen to the process that gets them.
-"""
+"""A job without a model, whose items say what happens to their process."""
 
 import os
 import signal

@@ -1,7 +1,4 @@
-"""
-BLEU, ROUGE-L and the paper's overlap: by hand, against the packages, and against the
-paper's own table.
-"""
+"""BLEU, ROUGE-L and overlap: by hand, as packages do, and as the paper's table."""
 
 import csv
 import random

@@ -1,6 +1,4 @@
-"""
-BERTScore, for real, on a tiny random BERT: against the package itself and by hand.
-"""
+"""BERTScore on a tiny random BERT: against the package itself and by hand."""
 
 import json
 from importlib.metadata import version
@@ -152,9 +150,7 @@ def test_a_revision_is_refused():
 
 
 def set_embeddings(folder, vectors):
-    """
-    Give words the vectors asked for, in two of the dimensions, and all else nothing.
-    """
+    """Give words the vectors asked for, in two dimensions, and all else nothing."""
     from safetensors.torch import load_file, save_file
 
     path = f'{folder}/model.safetensors'

@@ -1,7 +1,4 @@
-"""
-Knowledge of several passages and of any length: what is read, and what it is said to
-rest on.
-"""
+"""Knowledge of several passages, of any length: what a score reads and rests on."""
 
 import json
 from dataclasses import replace

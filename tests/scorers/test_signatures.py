@@ -1,7 +1,4 @@
-"""
-Signatures name whatever decides a number: a score that another recipe made must never
-pass for this one's.
-"""
+"""Signatures name whatever decides a number, so that no score passes for another."""
 
 import os
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""
-``parlai_q2 report`` of what ``parlai_q2 rerank`` writes: each pool with its candidates.
-"""
+"""``parlai_q2 report`` of ranked files: each pool with its candidates."""
 
 import json
 

@@ -1,6 +1,4 @@
-"""
-``parlai_q2 rerank``: pools in, order and evidence out, and rates by people's labels.
-"""
+"""``parlai_q2 rerank``: order and evidence of pools, and rates by people's labels."""
 
 import json
 

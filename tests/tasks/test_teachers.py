@@ -1,7 +1,4 @@
-"""
-Every task's teachers show what they showed before: ParlAI's own test of teachers, with
-its records in the folder beside this file.
-"""
+"""ParlAI's own test of teachers, with its records in the folder beside this file."""
 
 import pytest
 from parlai.utils.testing import AutoTeacherTest

@@ -1,7 +1,4 @@
-"""
-What the names of classes say, and which outputs speak for which class. Probabilities
-are worked out by hand.
-"""
+"""What the names of classes say, and which outputs count for which class, by hand."""
 
 import pytest
 

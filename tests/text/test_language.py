@@ -1,7 +1,4 @@
-"""
-What counts as English: measured on sentences in 27 languages, and on names, titles and
-mixed sentences.
-"""
+"""What counts as English, of sentences in 27 languages, names and titles."""
 
 import csv
 from pathlib import Path

@@ -66,9 +66,8 @@ def test_a_batch_gives_what_the_loop_gives_one_question_at_a_time():
     batch = q2(examples, scorer.models, scorer.q2_settings)
     for example, together in zip(examples, batch, strict=True):
         alone = q2_one_at_a_time(example, scorer.models, scorer.q2_settings)
-        assert [v.question for v in alone.claims] == [
-            v.question for v in together.claims
-        ]
+        questions = [claim.question for claim in alone.claims]
+        assert questions == [claim.question for claim in together.claims]
         assert alone.value == pytest.approx(together.value, abs=1e-4)
 
 
@@ -97,9 +96,8 @@ def test_the_answer_is_found_in_knowledge_of_ten_thousand_words():
     filler = 'Gardens need water and light through most of the year. ' * 500
     knowledge = filler + SEPHORA + ' ' + filler
     assert len(knowledge.split()) > 10_000
-    score = load_scorer('q2').score(
-        [Example(knowledge, 'sephora was founded in 1969')]
-    )[0]
+    example = Example(knowledge, 'sephora was founded in 1969')
+    (score,) = load_scorer('q2').score([example])
     answer = claims(score)['1969'].answer.span
     assert knowledge[answer.start : answer.end] == '1969'
 

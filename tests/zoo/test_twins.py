@@ -29,9 +29,8 @@ def find_swaps(text):
 
 
 def test_an_argument_is_exchanged_with_the_other():
-    assert 'the mouse chased The old cat.' in find_swaps(
-        'The old cat chased the mouse.'
-    )
+    swaps = find_swaps('The old cat chased the mouse.')
+    assert 'the mouse chased The old cat.' in swaps
 
 
 @pytest.mark.parametrize(
@@ -87,9 +86,8 @@ def test_a_phrase_is_told_otherwise_and_its_twin_says_something_else():
 
 
 def test_the_same_value_in_another_unit_is_right_and_the_same_digits_are_not():
-    twins = [
-        change_unit('It is 100 metres tall.', random.Random(n)) for n in range(MANY)
-    ]
+    text = 'It is 100 metres tall.'
+    twins = [change_unit(text, random.Random(n)) for n in range(MANY)]
     assert 'It is about 328 feet tall.' in {t.right for t in twins}
     assert 'It is 100 feet tall.' in {t.wrong for t in twins}
     assert not any('about 328 feet' in t.wrong for t in twins)
@@ -97,10 +95,8 @@ def test_the_same_value_in_another_unit_is_right_and_the_same_digits_are_not():
 
 def test_numbers_of_different_things_are_exchanged_and_lists_are_not():
     text = 'It has 40 old rooms on 3 floors.'
-    assert (
-        exchange_numbers(text, random.Random(0)).wrong
-        == 'It has 3 old rooms on 40 floors.'
-    )
+    exchanged = exchange_numbers(text, random.Random(0))
+    assert exchanged.wrong == 'It has 3 old rooms on 40 floors.'
     assert exchange_numbers('It won in 1990 and 1994.', random.Random(0)) is None
 
 
@@ -131,12 +127,11 @@ def test_people_wrote_the_right_one_and_overlap_does_not_tell():
             {'p': 'a dog runs home', 'h': wrong, 'y': 2, 'src': source},
         ]
 
-    fair = rows('an animal is moving', 'a dog sleeps at home')
-    assert [t.right for _, t in find_human_twins(fair, random.Random(0))] == [
-        fair[0]['h']
-    ]
-    betrayed = rows('a dog runs home', 'many cats sleep')
-    assert not list(find_human_twins(betrayed, random.Random(0)))
-    assert not list(
-        find_human_twins(rows('x y z', 'a dog runs', 'anli'), random.Random(0))
-    )
+    def right_ones(*texts):
+        twins = find_human_twins(rows(*texts), random.Random(0))
+        return [twin.right for _, twin in twins]
+
+    fair = 'an animal is moving'
+    assert right_ones(fair, 'a dog sleeps at home') == [fair]
+    assert right_ones('a dog runs home', 'many cats sleep') == []
+    assert right_ones('x y z', 'a dog runs', 'anli') == []

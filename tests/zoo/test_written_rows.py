@@ -37,10 +37,8 @@ def test_what_ships_is_whole():
 )
 def test_no_passage_is_like_one_of_the_twins_that_a_detector_is_chosen_by(name, words):
     def runs(text):
-        text_words = re.findall(r'\w+', text.lower())
-        return {
-            tuple(text_words[n : n + words]) for n in range(len(text_words) - words + 1)
-        }
+        found = re.findall(r'\w+', text.lower())
+        return {tuple(found[n : n + words]) for n in range(len(found) - words + 1)}
 
     measured = set().union(*(runs(row.knowledge) for row in read_sheet()))
     made_up = [r['p'] for r in written.shipped_rows(name) if 'p' in r]
@@ -72,9 +70,8 @@ def test_right_replies_about_oneself_are_not_taught():
     (taught,) = written.twin_rows([{**row, 'right': 'It dates from the Sixties.'}])
     assert taught['h'] == 'it dates from the sixties.'
     assert taught['y_wrong'] == 2
-    assert not list(
-        written.twin_rows([{**row, 'right': "I've seen it, it is from 1969."}])
-    )
+    seen = {**row, 'right': "I've seen it, it is from 1969."}
+    assert not list(written.twin_rows([seen]))
     personal = {'p': OTHER, 'h': 'My aunt built it.'}
     assert not list(written.judged_rows([{**personal, 'y': 0}]))
     assert len(list(written.judged_rows([{**personal, 'y': 1}]))) == 1
@@ -83,10 +80,8 @@ def test_right_replies_about_oneself_are_not_taught():
 def test_small_talk_beside_a_twin_is_a_row_of_its_own():
     row = {'p': OTHER, 'kind': 'time', 'right': 'From 1969.', 'wrong': 'New.', 'y': 2}
     twin_rows = list(written.twin_rows([{**row, 'generic': 'How nice!'}]))
-    assert [(r['h'], r['y']) for r in twin_rows] == [
-        ('from 1969.', 0),
-        ('how nice!', 3),
-    ]
+    replies = [(twin['h'], twin['y']) for twin in twin_rows]
+    assert replies == [('from 1969.', 0), ('how nice!', 3)]
 
 
 def test_the_command_writes_rows_for_the_trainer(tmp_path, monkeypatch):
