@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parlai_q2.calibrate.fit import (
+    Pairs,
     Target,
     bootstrap_threshold,
     fit_pairs,
@@ -107,19 +108,7 @@ def calibrate(
             f'--refit is for {" and ".join(FEATURES_OF)}; {scorer.name} has no weights.'
         )
     features = FEATURES_OF[scorer.name] if refit else ()
-    judged = [
-        (example, label, score)
-        for example, label, score in zip(
-            examples, consistent, scorer.score(examples), strict=True
-        )
-        if score.verifiable
-    ]
-    pairs = make_pairs(
-        [score for _, _, score in judged],
-        [label for _, label, _ in judged],
-        [example.knowledge_text for example, _, _ in judged],
-        features,
-    )
+    pairs = judge_pairs(scorer, examples, consistent, features)
     probabilities = scorer.prior is not None
     fitted = fit_pairs(pairs, target, probabilities)
     threshold = bootstrap_threshold(pairs, fitted, target, probabilities)
@@ -144,7 +133,7 @@ def calibrate(
         },
         'left_out': {
             'generic_by_people': generic,
-            'no_verdict_by_scorer': len(examples) - len(judged),
+            'no_verdict_by_scorer': len(examples) - len(pairs.values),
         },
         'held_out': rounded(metrics(values, pairs.consistent, called)),
         'before': rounded(metrics(pairs.values, pairs.consistent, before)),
@@ -157,6 +146,24 @@ def calibrate(
             'intercept': round(fitted.weights.intercept, DIGITS),
         }
     return Calibrated(written, pairs.consistent, pairs.values, values)
+
+
+def judge_pairs(
+    scorer: Scorer,
+    examples: Sequence[Example],
+    consistent: Sequence[bool],
+    features: Sequence[str],
+) -> Pairs:
+    """The pairs on which a scorer has a verdict, with its scores."""
+    judged = [
+        (example.knowledge_text, label, score)
+        for example, label, score in zip(
+            examples, consistent, scorer.score(examples), strict=True
+        )
+        if score.verifiable
+    ]
+    knowledge, labels, scores = zip(*judged) if judged else ((), (), ())
+    return make_pairs(scores, labels, knowledge, features)
 
 
 def rounded(values: Any) -> Any:
