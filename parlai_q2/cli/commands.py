@@ -116,18 +116,6 @@ def run_command(name: str, *arguments: str, **values: object) -> Any:
     return import_command(command).run(opt)
 
 
-def listing(starred: bool) -> str:
-    """Our commands by group; a star may mark those that need ParlAI."""
-    width = max(map(len, COMMANDS)) + 2 * starred
-    lines = []
-    for group, commands in GROUPS.items():
-        lines.append(f'{group}:\n')
-        for command in commands:
-            star = ' *' if starred and command.needs_parlai else ''
-            lines.append(f'  {command.name + star:<{width}}  {command.what}\n')
-    return ''.join(lines)
-
-
 @cache
 def parlai_commands() -> dict[str, str]:
     """
@@ -171,8 +159,16 @@ def how_to_install() -> str:
 
 
 def help_text() -> str:
-    """All commands."""
-    if has_parlai():
+    """All commands; without ParlAI, a star marks those that need it."""
+    starred = not has_parlai()
+    width = max(map(len, COMMANDS)) + 2 * starred
+    ours = ''
+    for group, commands in GROUPS.items():
+        ours += f'{group}:\n'
+        for command in commands:
+            star = ' *' if starred and command.needs_parlai else ''
+            ours += f'  {command.name + star:<{width}}  {command.what}\n'
+    if not starred:
         theirs = (
             'Commands of ParlAI, where -m and -t take the short names (q2:...):\n'
             f'  {", ".join(FIRST)}, ...\n  All of them: parlai_q2 {HELPALL}\n'
@@ -183,5 +179,5 @@ def help_text() -> str:
         'usage: parlai_q2 COMMAND ...\n'
         '       parlai_q2 COMMAND --help   its options\n'
         '       parlai_q2 --version\n\n'
-        f'{listing(starred=not has_parlai())}\n{theirs}'
+        f'{ours}\n{theirs}'
     )
