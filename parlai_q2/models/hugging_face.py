@@ -5,7 +5,6 @@ encoder-decoders, which write.
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -90,36 +89,28 @@ class HuggingFaceEncoder:
 
         :param choose: takes it from the output for a batch, given the mask [B, L].
         """
-        step = length_step(str(self.model.device))
+        device = self.model.device
+        step = length_step(str(device))
+
+        def compute(batch: Sequence['Encoding']) -> list[np.ndarray]:
+            rows = {
+                'input_ids': padded([item.ids for item in batch], self.padding, step),
+                SEGMENTS: padded([item.type_ids for item in batch], 0, step),
+                MASK: padded([item.attention_mask for item in batch], 0, step),
+            }
+            tensors = {name: rows[name].to(device) for name in rows}
+            read = {name: tensors[name] for name in tensors if name in self.inputs}
+            chosen = choose(self.model(**read), tensors[MASK])
+            return list(chosen.float().cpu().numpy())
+
         results: list[Any] = [None] * len(inputs)
         lengths = [len(item.ids) for item in inputs]
         for batch in length_batches(lengths, self.batch_size, step):
-            with inference(self.model.device):
-                read = partial(self._read, choose=choose, step=step)
-                rows = in_halves(read, [inputs[i] for i in batch], self)
-            for i, row in zip(batch, rows, strict=True):
-                results[i] = row
+            with inference(device):
+                outputs = in_halves(compute, [inputs[i] for i in batch], self)
+            for i, output in zip(batch, outputs, strict=True):
+                results[i] = output
         return results
-
-    def _read(
-        self,
-        inputs: Sequence['Encoding'],
-        choose: 'Callable[[ModelOutput, Tensor], Tensor]',
-        step: int,
-    ) -> list[np.ndarray]:
-        fields = {
-            'input_ids': ([item.ids for item in inputs], self.padding),
-            SEGMENTS: ([item.type_ids for item in inputs], 0),
-            MASK: ([item.attention_mask for item in inputs], 0),
-        }
-        device = self.model.device
-        tensors = {
-            name: padded(rows, value, step).to(device)
-            for name, (rows, value) in fields.items()
-        }
-        read = {name: rows for name, rows in tensors.items() if name in self.inputs}
-        output = self.model(**read)
-        return list(choose(output, tensors[MASK]).float().cpu().numpy())
 
 
 def _join_logits(output: 'ModelOutput', _: 'Tensor') -> 'Tensor':

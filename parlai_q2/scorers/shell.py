@@ -99,7 +99,7 @@ class ReadExample:
         if scorer.prepares_texts:
             response = prepare(whole.response)
             passages = list(map(prepare_passage, whole.texts))
-            is_changed = any(t.places is not None for t in (*passages, response))
+            is_changed = any(t.text != t.original for t in (*passages, response))
             # Without words, it is a heading, or an enumeration of nothing.
             if is_changed and has_words(response.text):
                 self._passages, self._response = passages, response

@@ -76,28 +76,24 @@ class PreparedText(NamedTuple):
     :param text: the prepared text.
     :param original: the text as it was given.
     :param places: for each character of ``text`` the index of the one in the original
-        that it was made of; None if the two texts are equal.
+        that it was made of.
     """
 
     text: str
     original: str
-    places: Sequence[int] | None = None
+    places: Sequence[int]
 
     def locate(self, span: Span) -> Span:
         """The span of the original that a span of the prepared text was made of."""
-        if self.places is None or not span.text:
+        if not span.text:
             return span
         start, end = self.places[span.start], self.places[span.end - 1] + 1
         return Span(self.original[start:end], start, max(start, end))
 
-    @property
-    def _places(self) -> Sequence[int]:
-        return range(len(self.text)) if self.places is None else self.places
-
     def rewrite(self, text: str, places: Sequence[int]) -> 'PreparedText':
         """Another text, whose characters were made of those at some places of this."""
-        old = self._places
-        return PreparedText(text, self.original, [old[place] for place in places])
+        origins = [self.places[place] for place in places]
+        return PreparedText(text, self.original, origins)
 
     def replace(
         self, pattern: re.Pattern[str], new: Callable[[re.Match[str]], str | None]
@@ -123,7 +119,7 @@ class PreparedText(NamedTuple):
         """
         if not edits:
             return self
-        old = self._places
+        old = self.places
         parts: list[str] = []
         places: list[int] = []
         end_of_last = 0
@@ -156,8 +152,7 @@ def prepare(text: str) -> PreparedText:
     >>> prepare('It’s **red** [1].').text
     "It's red."
     """
-    prepared = _join_lines(_remove_tags(_unify_characters(PreparedText(text, text))))
-    prepared = _remove_layout(prepared)
+    prepared = _remove_layout(_join_lines(_write_plainly(text)))
     return _remove_emphasis(_remove_item_marks(prepared))
 
 
@@ -170,7 +165,7 @@ def prepare_passage(text: str) -> PreparedText:
     >>> prepare_passage('R-12\\nowner: Bea Okoye\\nstate: closed').text.splitlines()[0]
     'The owner of R-12 is Bea Okoye.'
     """
-    prepared = _remove_tags(_unify_characters(PreparedText(text, text)))
+    prepared = _write_plainly(text)
     if records := read_records(prepared.text):
         prepared = prepared.rewrite(*records)
     if has_records(prepared.text):
@@ -179,10 +174,15 @@ def prepare_passage(text: str) -> PreparedText:
     return _remove_emphasis(_remove_item_marks(_remove_marks(prepared)))
 
 
-def _unify_characters(prepared: PreparedText) -> PreparedText:
-    if prepared.text.isascii():
+def _write_plainly(text: str) -> PreparedText:
+    """A text with characters as they are usual, and without tags."""
+    prepared = PreparedText(text, text, range(len(text)))
+    if not text.isascii():
+        prepared = prepared.replace(_NOT_ASCII, lambda m: _plain_character(m[0]))
+    if '<' not in prepared.text:
         return prepared
-    return prepared.replace(_NOT_ASCII, lambda m: _plain_character(m[0]))
+    prepared = prepared.replace(_SUPERSCRIPT, lambda m: m[1].translate(_SUPERSCRIPTS))
+    return prepared.replace(_TAG, lambda m: '\n' if m[1].lower() in _LINE_TAGS else '')
 
 
 @lru_cache(maxsize=4096)
@@ -195,13 +195,6 @@ def _plain_character(char: str) -> str | None:
         plain = unicodedata.normalize('NFKC', char)
         return None if plain == char else plain
     return ' ' if unicodedata.category(char) == 'Zs' else None
-
-
-def _remove_tags(prepared: PreparedText) -> PreparedText:
-    if '<' not in prepared.text:
-        return prepared
-    prepared = prepared.replace(_SUPERSCRIPT, lambda m: m[1].translate(_SUPERSCRIPTS))
-    return prepared.replace(_TAG, lambda m: '\n' if m[1].lower() in _LINE_TAGS else '')
 
 
 def _join_lines(prepared: PreparedText) -> PreparedText:
