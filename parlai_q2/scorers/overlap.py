@@ -171,7 +171,6 @@ class MeteorScorer(Scorer):
     def __init__(self, threshold: float = Scorer.threshold):
         check_package(*_NLTK)
         super().__init__(threshold)
-        self._metric = Lazy(self._load)
 
     @property
     def settings(self) -> dict[str, object]:
@@ -189,30 +188,21 @@ class MeteorScorer(Scorer):
         }
 
     def score_texts(self, examples: Sequence[Example]) -> list[Score]:
-        scores = []
-        for example in examples:
-            value = self._metric()(example.knowledge_text, example.response)
-            label = label_of(value, self.threshold)
-            scores.append(Score(value, label))
-        return scores
-
-    def _load(self) -> Any:
         from nltk.translate.meteor_score import single_meteor_score
 
         from parlai_q2.perturb.wordnet import wordnet
 
-        synonyms = wordnet()
-
-        def meteor(reference: str, response: str) -> float:
-            texts = [words(reference), words(response)]
-            if not all(texts):
-                return 0.0
-            value = single_meteor_score(
-                *texts, wordnet=synonyms, alpha=ALPHA, beta=BETA, gamma=GAMMA
-            )
-            return min(1.0, max(0.0, float(value)))
-
-        return meteor
+        scores = []
+        for example in examples:
+            value = 0.0
+            texts = [words(example.knowledge_text), words(example.response)]
+            if all(texts):
+                meteor = single_meteor_score(
+                    *texts, wordnet=wordnet(), alpha=ALPHA, beta=BETA, gamma=GAMMA
+                )
+                value = min(1.0, max(0.0, float(meteor)))
+            scores.append(Score(value, label_of(value, self.threshold)))
+        return scores
 
 
 def words(text: str) -> list[str]:
