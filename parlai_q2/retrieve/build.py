@@ -170,7 +170,6 @@ def build(
         something else or cannot be written.
     """
     settings = settings or Settings()
-    settings.check()
     name = settings.search.encoder
     # Before hours are spent: whether the model is here.
     encoder = load_encoder(name) if name else None

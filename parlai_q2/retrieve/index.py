@@ -60,6 +60,7 @@ class Settings:
     :param language: one of :data:`~parlai_q2.retrieve.words.LANGUAGES`.
     :param search: how passages are found.
     :param readers: the version of the readers.
+    :raises ConfigError: if one is not valid.
     """
 
     words: int = DEFAULT_WORDS
@@ -69,12 +70,7 @@ class Settings:
     search: RetrievalSettings = field(default_factory=RetrievalSettings)
     readers: int = VERSION
 
-    def check(self) -> None:
-        """
-        Refuse what is not valid.
-
-        :raises ConfigError: if it is not.
-        """
+    def __post_init__(self) -> None:
         if self.language not in LANGUAGES:
             raise UnknownNameError('language', self.language, LANGUAGES)
         if self.words < 10 or not 0 <= self.overlap <= self.words / 2:
@@ -82,7 +78,6 @@ class Settings:
                 f'Passages of {self.words} words cannot overlap by {self.overlap}. '
                 'Give at least 10 words, and an overlap of at most half as many.'
             )
-        self.search.check()
 
     def same_passages(self, other: 'Settings') -> bool:
         """Whether the words' part of an index is the same under both."""
@@ -147,7 +142,6 @@ def read_manifest(index: Path) -> Manifest | None:
         del fields['format']
         search = RetrievalSettings(**fields['settings'].pop('search'))
         fields['settings'] = Settings(**fields['settings'], search=search)
-        fields['settings'].check()
         fields['sums'] = {k: Checksum(*v) for k, v in fields['sums'].items()}
         return Manifest(**fields)
     except (InputError, ConfigError):
@@ -250,7 +244,6 @@ class Index:
         self.manifest: Manifest = manifest
         changes = {name: x for name, x in changes.items() if x is not None}
         self.how: RetrievalSettings = replace(manifest.settings.search, **changes)
-        self.how.check()
         self.store = Store(self.folder / manifest.folder, manifest.settings.language)
         self._retriever: Retriever = self._open()
 

@@ -118,6 +118,7 @@ class RetrievalSettings:
     :param passages: the most passages of a turn.
     :param encoder: gives the vectors of passages; None for words alone.
     :param query_encoder: gives the vectors of queries; None for the same.
+    :raises ConfigError: if these do not fit.
     """
 
     by: By = By.WORDS
@@ -129,13 +130,6 @@ class RetrievalSettings:
     def __post_init__(self) -> None:
         object.__setattr__(self, 'by', By.named('search', self.by))
         object.__setattr__(self, 'query', Query.named('query', self.query))
-
-    def check(self) -> None:
-        """
-        Refuse what does not fit.
-
-        :raises ConfigError: if it does not.
-        """
         if self.passages < 1:
             raise ConfigError(
                 f'The number of passages must be at least 1, not {self.passages}: '
@@ -176,6 +170,4 @@ def load_search(name: str, **changes: Any) -> tuple[RetrievalSettings, int]:
             changes.setdefault('by', By.FUSED)
         # The partner of another encoder.
         changes.setdefault('query_encoder', None)
-    search = replace(search, **changes)
-    search.check()
-    return search, sentences
+    return replace(search, **changes), sentences

@@ -96,7 +96,7 @@ def test_less_than_one_passage_is_refused_before_the_first_search(monkeypatch):
     with pytest.raises(ConfigError, match='at least 1, not 0'):
         index_from_opt({**opt, 'knowledge_answers': False})
     with pytest.raises(ConfigError, match='not 0: --knowledge-passages 5'):
-        RetrievalSettings(passages=0).check()
+        RetrievalSettings(passages=0)
 
 
 def langchain_documents(query):

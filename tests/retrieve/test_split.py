@@ -81,4 +81,4 @@ def test_no_word_is_lost_and_no_passage_too_long(said, overlap):
 @pytest.mark.parametrize('words, overlap', [(9, 0), (20, 11), (20, -1)])
 def test_lengths_that_cannot_be_made_are_refused(words, overlap):
     with pytest.raises(ConfigError, match='at least 10 words'):
-        Settings(words, overlap).check()
+        Settings(words, overlap)
