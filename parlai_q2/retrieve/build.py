@@ -34,13 +34,7 @@ from parlai_q2.retrieve.index import (
     read_manifest,
     write_manifest,
 )
-from parlai_q2.retrieve.readers import (
-    CONVERTED,
-    DIRECT,
-    ENDINGS,
-    ReadingProcess,
-    check_packages,
-)
+from parlai_q2.retrieve.readers import ENDINGS, ReadingProcess, check_packages
 from parlai_q2.retrieve.split import split
 from parlai_q2.retrieve.store import Document, Store
 from parlai_q2.retrieve.vectors import STATE, Vectors, make_vectors
@@ -242,10 +236,10 @@ def _read_passages(
     name: str, path: Path, settings: Settings, process: ReadingProcess
 ) -> Iterable[Passage]:
     """The passages of a document, read before anything is changed if it is not huge."""
-    ending = path.suffix.lower()
-    blocks = (process.read if ending in CONVERTED else DIRECT[ending])(path)
-    passages = split(name, blocks, settings.words, settings.overlap, settings.sentences)
-    return passages if ending in LINE_BY_LINE else list(passages)
+    passages = split(
+        name, process.read(path), settings.words, settings.overlap, settings.sentences
+    )
+    return passages if path.suffix.lower() in LINE_BY_LINE else list(passages)
 
 
 def _put(

@@ -20,14 +20,7 @@ from parlai_q2.io.files import file_sha256
 from parlai_q2.io.write import write_text
 from parlai_q2.retrieve.encoder import load_encoder
 from parlai_q2.retrieve.ranking import Bm25, Dense, Fused
-from parlai_q2.retrieve.readers import (
-    CONVERTED,
-    DIRECT,
-    VERSION,
-    ReadingProcess,
-    check_packages,
-)
-from parlai_q2.retrieve.readers.direct import read_text
+from parlai_q2.retrieve.readers import VERSION, ReadingProcess, check_packages
 from parlai_q2.retrieve.retriever import Hit, Retriever
 from parlai_q2.retrieve.search import (
     SHIPPED_ENCODER,
@@ -300,11 +293,9 @@ def read_passages(path: Path) -> tuple[Passage, ...]:
 
     :raises InputError: if it cannot be read.
     """
-    ending = path.suffix.lower()
-    check_packages(ending)
+    check_packages(path.suffix.lower())
     with ReadingProcess() as process:
-        read = process.read if ending in CONVERTED else DIRECT.get(ending, read_text)
-        return tuple(split(path.name, read(path)))
+        return tuple(split(path.name, process.read(path)))
 
 
 def in_memory(

@@ -14,6 +14,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.retrieve import build as building
 from parlai_q2.retrieve.build import build
 from parlai_q2.retrieve.index import Index, Settings
+from parlai_q2.retrieve.readers import DIRECT
 from parlai_q2.retrieve.store import Document, Store
 from parlai_q2.turns import Passage
 from tests.retrieve import documents
@@ -45,7 +46,7 @@ def found(query, k=3):
 def test_only_what_changed_is_read(folder, monkeypatch):
     built()
     read = []
-    monkeypatch.setitem(building.DIRECT, '.txt', spied(building.DIRECT['.txt'], read))
+    monkeypatch.setitem(DIRECT, '.txt', spied(DIRECT['.txt'], read))
     put('a.txt', 'Pumps are green.')
     put('c.txt', 'Valves hiss.')
     os.remove('docs/sub/b.md')

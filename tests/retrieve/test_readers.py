@@ -5,7 +5,7 @@ import random
 import pytest
 
 from parlai_q2.errors import DocumentError
-from parlai_q2.retrieve.readers import DIRECT, ReadingProcess
+from parlai_q2.retrieve.readers import ReadingProcess
 from parlai_q2.retrieve.readers.pdf import join_pages
 from tests.retrieve import documents
 
@@ -22,8 +22,7 @@ def read(process, tmp_path):
 
     def reading(file, text=None):
         path = file if text is None else written(tmp_path, file, text)
-        direct = DIRECT.get(path.suffix)
-        return list(direct(path) if direct else process.read(path))
+        return list(process.read(path))
 
     return reading
 

@@ -11,7 +11,7 @@ what is wrong.
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import astuple
 from functools import partial
@@ -88,12 +88,15 @@ class ReadingProcess:
             self._process.communicate()
             self._process = None
 
-    def read(self, path: Path) -> list[Block]:
+    def read(self, path: Path) -> Iterable[Block]:
         """
-        Read the blocks of a document.
+        Read the blocks of a document; one of a kind that is not known as text.
 
         :raises DocumentError: if it cannot be read.
         """
+        ending = path.suffix.lower()
+        if ending not in CONVERTED:
+            return DIRECT.get(ending, read_text)(path)
         process = self._process = self._process or _start()
         is_late = Event()
 
