@@ -17,7 +17,7 @@ NAME_KEYS = ('name', 'title', 'id', 'product', 'item', 'category', 'code', 'labe
 # A longer list without a structure is a text.
 MAX_LIST_LINES = 30
 # Longer values and lines are prose.
-MAX_VALUE_WORDS, MAX_NAME_WORDS, MAX_LINE_WORDS = 25, 6, 10
+MAX_VALUE_WORDS, MAX_NAME_WORDS, MAX_LINE_WORDS, MAX_KEY_WORDS = 25, 6, 10, 5
 _PAIR = re.compile(
     r'^[ \t]*(?:[-*+•][ \t]+)?(?:\*\*)?(?P<key>[A-Za-z][^:|\n*]{0,40}?)[ \t]*(?:\*\*)?:'
     r'(?:\*\*)?[ \t]+(?P<value>\S[^\n]*?)[ \t]*$'
@@ -137,7 +137,9 @@ def _read_pairs(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int
     pairs: list[tuple[Cell, Cell]] = []
     for line in islice(lines, place + first, None):
         m = _PAIR.match(line.text)
-        if m is None or not _is_value(m['value']) or len(m['key'].split()) > 5:
+        if m is None or not _is_short(m['value'], MAX_VALUE_WORDS):
+            break
+        if len(m['key'].split()) > MAX_KEY_WORDS:
             break
         key, value = m['key'], m['value']
         pairs.append(
@@ -168,8 +170,9 @@ def _split_records(
     return [pairs] if min(map(len, records)) < 2 else records
 
 
-def _is_value(text: str) -> bool:
-    return not text.endswith(('.', '!', '?')) and len(text.split()) <= MAX_VALUE_WORDS
+def _is_short(text: str, most_words: int) -> bool:
+    """Whether a text has at most so many words, and no end of a sentence."""
+    return not text.endswith(('.', '!', '?')) and len(text.split()) <= most_words
 
 
 def _read_name(lines: Sequence[Cell], place: int) -> tuple[Cell | None, int]:
@@ -229,19 +232,17 @@ def _read_rows(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]
         rows = 1
         for line in islice(lines, place + 1, None):
             cells = _cells(line, mark)
-            if len(cells) != len(header) or not all(map(_is_cell, cells)):
+            if len(cells) != len(header) or not _are_cells(cells):
                 break
             statements += _read_row(header, cells)
             rows += 1
-        if rows > 2 and all(map(_is_cell, header)):
+        if rows > 2 and _are_cells(header):
             return statements, rows
     return [], 0
 
 
-def _is_cell(cell: Cell) -> bool:
-    return len(cell.text.split()) <= MAX_LINE_WORDS and not cell.text.endswith(
-        ('.', '!', '?')
-    )
+def _are_cells(cells: Sequence[Cell]) -> bool:
+    return all(_is_short(cell.text, MAX_LINE_WORDS) for cell in cells)
 
 
 def _has_digit(text: str) -> bool:
@@ -275,29 +276,22 @@ def _read_row(header: Sequence[Cell], cells: Sequence[Cell]) -> list[Statement]:
 def _read_list(lines: Sequence[Cell], place: int) -> tuple[list[Statement], int]:
     """A heading with at least two short lines below it."""
     name, first = _read_name(lines, place)
-    if name is None or not _HEADING.match(lines[place].text):
+    if name is None:
         return [], 0
     heading = lines[place].text
     is_marked = heading.lstrip().startswith('#') or heading.endswith(':')
     rows = []
     for line in islice(lines, place + first, None):
         text = line.text.strip().lstrip('-*+• ')
-        words = text.split()
-        if (
-            not words
-            or len(words) > MAX_LINE_WORDS
-            or text.endswith(('.', '!', '?', ':'))
-        ):
+        if not text or text.endswith(':') or not _is_short(text, MAX_LINE_WORDS):
             break
         rows.append(Cell(text, line.start + line.text.index(text)))
         if len(rows) > MAX_LIST_LINES:
             return [], 0
     if len(rows) < 2 or not (is_marked or any(_has_digit(row.text) for row in rows)):
         return [], 0
-    nothing = Cell('', name.start)
-    return [
-        Statement(nothing._replace(start=row.start), row, name) for row in rows
-    ], first + len(rows)
+    statements = [Statement(Cell('', row.start), row, name) for row in rows]
+    return statements, first + len(rows)
 
 
 def _read_json(text: str) -> list[Statement]:
