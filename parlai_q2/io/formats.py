@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from io import TextIOWrapper
 from itertools import chain
+from json import JSONDecodeError
 from typing import Any, NamedTuple, TextIO
 
 from parlai_q2.errors import Flaw, InputError
@@ -160,7 +161,11 @@ def json_lines(stream: Iterable[str]) -> Iterator[Line]:
             yield Line(number, value, None, nulled)
         # A number with thousands of digits raises a plain ValueError.
         except (ValueError, RecursionError) as e:
-            problem = f'is not JSON ({e}). Write one JSON object a line.'
+            # Not with the line inside the text, which is always the first.
+            cause = (
+                f'{e.msg}, column {e.pos + 1}' if isinstance(e, JSONDecodeError) else e
+            )
+            problem = f'is not JSON ({cause}). Write one JSON object a line.'
             flaw = Flaw.TOO_DEEP if isinstance(e, RecursionError) else None
             yield Line(number, None, problem, (), flaw)
 

@@ -123,20 +123,26 @@ def distinct_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def with_agreement(candidates: Sequence[Candidate]) -> list[Candidate]:
     """
-    The candidates with their agreement: the mean, over the other candidates, of the
-    words that both have among those that either has. What a generator writes in one
-    way is rarely as right as what it writes in many.
+    The candidates with their agreement: the mean, over the other distinct candidates,
+    of the words that both have among those that either has. What a generator writes in
+    one way is rarely as right as what it writes in many.
 
     >>> replies = map(Candidate, ['It is red.', 'It is blue.', 'So it is blue!'])
     >>> [round(candidate.agreement, 2) for candidate in with_agreement([*replies])]
     [0.45, 0.62, 0.57]
     """
-    if len(candidates) < 2:
+    keys = [duplicate_key(candidate.text) for candidate in candidates]
+    words = {
+        key: frozenset(tokens(candidate.text))
+        for key, candidate in zip(keys, candidates, strict=True)
+    }
+    if len(words) < 2:
         return list(candidates)
-    words = [frozenset(tokens(candidate.text)) for candidate in candidates]
     rated = []
-    for n, candidate in enumerate(candidates):
-        shares = [_share(words[n], other) for other in words[:n] + words[n + 1 :]]
+    for key, candidate in zip(keys, candidates, strict=True):
+        shares = [
+            _share(words[key], others) for name, others in words.items() if name != key
+        ]
         rated.append(replace(candidate, agreement=fmean(shares)))
     return rated
 

@@ -10,7 +10,7 @@ Answers the proxy's requests.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
@@ -134,16 +134,23 @@ class Endpoints:
     async def rerank(self, request: Request) -> Response:
         """Replies (``documents``), those best grounded in ``query`` first."""
         body = await read_json(request, self._chat.settings)
-        replies = [_as_text(reply) for reply in _list(body, 'documents')]
-        if not isinstance(body.get('query'), (str, list)) or not replies:
-            refuse(400, '"query" must be a passage, and "documents" a list of replies.')
+        query, documents = body.get('query'), body.get('documents')
+        if (
+            not isinstance(query, (str, list))
+            or not isinstance(documents, list)
+            or not 0 < len(documents) <= MAX_REPLIES
+        ):
+            refuse(
+                400,
+                '"query" must be the knowledge, and "documents" the replies: a list '
+                f'of 1 to {MAX_REPLIES}.',
+            )
+        replies = map(_as_text, documents)
         top = body.get('top_n')
         if top is not None and (type(top) is not int or top < 1):
             refuse(400, '"top_n" must be a whole number of at least 1.')
         pool = Pool(
-            passages_of(body['query']),
-            map(Candidate, replies),
-            body.get('history') or (),
+            passages_of(query), map(Candidate, replies), body.get('history') or ()
         )
         ranking = await until_disconnect(request, self._chat.rank(pool))
         # As clients of such servers expect; the ranking also counts relevance.
@@ -162,7 +169,9 @@ class Endpoints:
     async def score(self, request: Request) -> Response:
         """Score one response, or many, with their labels and claims."""
         body = await read_json(request, self._chat.settings)
-        pairs = _list(body, 'pairs') if 'pairs' in body else [body]
+        pairs = body.get('pairs', [body])
+        if not isinstance(pairs, list) or len(pairs) > MAX_REPLIES:
+            refuse(400, f'"pairs" must be a list of at most {MAX_REPLIES}.')
         examples = []
         for number, pair in enumerate(pairs):
             try:
@@ -224,13 +233,6 @@ async def _stream(request: Request, events: AsyncIterator[bytes]) -> Response:
             yield b'data: %s\n\n' % bytes(answer.body)
 
     return StreamingResponse(all_events(), media_type=SSE)
-
-
-def _list(body: Mapping[str, object], name: str) -> list[Any]:
-    values = body.get(name)
-    if not isinstance(values, list) or len(values) > MAX_REPLIES:
-        refuse(400, f'"{name}" must be a list of at most {MAX_REPLIES}.')
-    return values
 
 
 def _as_text(value: object) -> str:

@@ -21,7 +21,7 @@ from parlai_q2.io.knowledge import KnowledgeIndex
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import Word
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
-from parlai_q2.rerank.choice import Reason
+from parlai_q2.rerank.choice import MIN_RELEVANCE, Reason
 from parlai_q2.rerank.subjects import SubjectKind, find_subject_kinds
 from parlai_q2.runs.file_run import CALLS
 from parlai_q2.serve.batches import Batcher
@@ -297,6 +297,8 @@ class GroundedChat:
         if again.chosen.place != 1 or len(scores) < 2 or scores[0] <= scores[1]:
             return None
         first = replace(again.chosen, place=len(ranking.candidates))
+        if (first.relevance or 0.0) < min(best.relevance or 0.0, MIN_RELEVANCE):
+            return None  # grounded, but beside the point
         return replace(
             ranking,
             candidates=(first, *ranking.candidates),

@@ -103,6 +103,8 @@ def read_request(
         raise InputError('"messages" must be a list of at least one message.')
     if not all(isinstance(message, dict) for message in messages):
         raise InputError('Each of "messages" must be an object with "role".')
+    if any(m.get('role') == 'user' and m.get('content') is None for m in messages):
+        raise InputError('Messages with the role "user" must have "content".')
     choices = 1 if body.get('n') is None else body['n']
     if type(choices) is not int or not 1 <= choices <= MAX_CHOICES:
         raise InputError(f'"n" must be a whole number from 1 to {MAX_CHOICES}.')

@@ -32,7 +32,7 @@ def test_json_lines_pass_other_fields_through(tmp_path):
 @pytest.mark.parametrize(
     'line, message',
     [
-        ('{"knowledge": "k"', 'is not JSON'),
+        ('{"knowledge": "k"', "is not JSON (Expecting ',' delimiter, column 1"),
         ('[1, 2]', 'a JSON list'),
         ('"text"', 'a JSON str'),
         ('{"response": "r"}', "has no 'knowledge' field"),

@@ -139,8 +139,13 @@ def test_no_part_rules_a_reply_out():
 def test_agreement_is_of_words_with_the_other_candidates():
     texts = ['It is red.', 'it is red', 'No.', '...']
     red, again, no, nothing = with_agreement(list(map(Candidate, texts)))
-    assert red.agreement == again.agreement == pytest.approx(1 / 3)
+    assert red.agreement == again.agreement == 0  # copies do not agree
     assert no.agreement == nothing.agreement == 0
+    texts = ['It is red.', 'It is blue.', 'It is blue!', 'So it is blue.']
+    red, blue, again, so = with_agreement(list(map(Candidate, texts)))
+    assert red.agreement == pytest.approx((1 / 2 + 2 / 5) / 2)
+    assert blue.agreement == again.agreement == pytest.approx((1 / 2 + 3 / 4) / 2)
+    assert so.agreement == pytest.approx((2 / 5 + 3 / 4) / 2)
     assert with_agreement([Candidate('It is red.')])[0].agreement is None
     assert with_agreement([]) == []
 

@@ -27,6 +27,7 @@ def proxy(
     limits: Limits | None = None,
     grounder: Any = None,
     timeout: float = 5.0,
+    relevance: Any = None,
     **settings: Any,
 ) -> Iterator[httpx.Client]:
     """A running proxy before the server at ``url``, which scores by shared words."""
@@ -35,7 +36,7 @@ def proxy(
         Rule(abstain_below=abstain_below),
         guards=False,
         explain=None,
-        relevance=None,
+        relevance=relevance,
     )
     server = ChatServer(url, timeout=timeout, retries=0, concurrency=64)
     app = make_app(server, reranker, ServeSettings(**settings), grounder)

@@ -380,6 +380,28 @@ def test_an_unsupported_reply_is_revised_or_shortened(first, revision, text, exp
         assert '- ' in revision_request['content']
 
 
+class EyesReader:
+    """Finds replies relevant that are about eyes."""
+
+    settings = {'relevance': 'eyes'}
+
+    def read_relevance(self, pairs):
+        return [float('eyes' in reply) for _, reply in pairs]
+
+    def read_right_answers(self, pairs):
+        return [0.1 if 'eyes' in reply else 0.9 for _, reply in pairs]
+
+
+def test_a_revision_beside_the_point_is_not_kept():
+    first, beside = 'Wasps see with seven eyes.', 'Bees live in hives.'
+    replies = iter([[first], [beside]])
+    settings = {'candidates': 1, 'revise': True, 'relevance': EyesReader()}
+    with proxied(lambda _: next(replies), **settings) as (_, client):
+        answer = chat(client, BEES)
+    assert answer['grounding']['revision'] == 'kept'
+    assert text_of(answer) == first
+
+
 def test_a_reply_that_cannot_be_revised_is_shortened():
     replies = iter([[f'{RIGHT} {WRONG}'], []])
     with proxied(lambda _: next(replies), candidates=1, revise=True) as (_, client):
