@@ -197,8 +197,10 @@ def model_options(opt: Options, scorer: str, cache: bool = False) -> dict[str, A
     options: dict[str, Any] = {'device': scorer_device(opt)}
     if opt.get('scorer_batch_size') is not None:
         options['batch_size'] = opt['scorer_batch_size']
-    wanted = opt.get('cache')
-    if wanted or (wanted is None and (cache or opt.get('cache_file'))):
+    use_cache = opt.get('cache')
+    if use_cache is None:
+        use_cache = cache or opt.get('cache_file')
+    if use_cache:
         options['cache'] = cache_from_opt(opt)
     return options
 

@@ -105,18 +105,24 @@ def parse_lines(
     parse: Callable[[JsonObject], object],
 ) -> Iterator[Record]:
     """Read the records of a file as :func:`read_lines` does, and parse their fields."""
-    for number, fields, problem, nulled, flaw, read in read_lines(
-        path, format, names, expected
-    ):
-        parsed, error = None, None
+    for line in read_lines(path, format, names, expected):
+        fields, parsed, error = line.value, None, None
         try:
-            if problem is not None:
-                raise InputError(problem)
+            if line.problem is not None:
+                raise InputError(line.problem)
             fields = read_messages(fields)
             parsed = parse(fields)
         except InputError as e:
-            error = RecordError(path.name, number, str(e), flaw)
-        yield Record(number, fields, parsed, error, read, nulled, path.name)
+            error = RecordError(path.name, line.number, str(e), line.flaw)
+        yield Record(
+            line.number,
+            fields,
+            parsed,
+            error,
+            read=line.read,
+            nulled=line.nulled,
+            source=path.name,
+        )
 
 
 def read_lines(

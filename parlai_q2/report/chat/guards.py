@@ -52,8 +52,8 @@ def refuse(
 
 def check_token(headers: Headers, token: str, problem: str) -> None:
     """Refuse a request without the bearer token."""
-    kind, _, given = headers.get('authorization', '').partition(' ')
-    is_same = secrets.compare_digest(given.strip().encode(), token.encode())
+    kind, _, sent_token = headers.get('authorization', '').partition(' ')
+    is_same = secrets.compare_digest(sent_token.strip().encode(), token.encode())
     if kind.lower() != 'bearer' or not is_same:
         refuse(401, problem)
 
