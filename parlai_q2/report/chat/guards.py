@@ -59,7 +59,7 @@ def check_token(headers: Headers, token: str, problem: str) -> None:
 
 
 def check_type(headers: Headers) -> None:
-    """Refuse what is not JSON: pages of other sites can send that without asking."""
+    """Refuse what is not JSON, which pages of other sites can send without asking."""
     kind = headers.get('content-type', '').partition(';')[0].strip().lower()
     if kind != 'application/json':
         refuse(415, 'Send Content-Type: application/json')
