@@ -119,11 +119,8 @@ def _answer_of(choices: list[str | dict[str, Any]], fields: Any) -> Broken:
     usage = {'prompt_tokens': 2, 'completion_tokens': 3, 'total_tokens': 5}
     common = {'id': 'chatcmpl-7', 'created': 7, 'model': fields.get('model')}
     if not fields.get('stream'):
-        common |= {
-            'object': 'chat.completion',
-            'choices': choice_fields,
-            'usage': usage,
-        }
+        common['object'] = 'chat.completion'
+        common |= {'choices': choice_fields, 'usage': usage}
         return Broken(body=json.dumps(common).encode())
     [(place, message)] = [(n, c['message']) for n, c in enumerate(choice_fields)][:1]
     words = re.findall(r'\s*\S+\s*', message.pop('content', None) or '')

@@ -26,12 +26,8 @@ def digits(fields):
 
 
 def options(served, **extra_options):
-    return {
-        'server_url': served.url,
-        'server_model': 'm',
-        'no_cuda': True,
-        **extra_options,
-    }
+    options = {'server_url': served.url, 'server_model': 'm', 'no_cuda': True}
+    return {**options, **extra_options}
 
 
 def make(served, **extra_options):
@@ -92,11 +88,8 @@ def test_the_turns_are_messages_and_the_knowledge_is_the_systems(served):
     system, *turns = sent(served)
     assert system[0] == 'system'
     assert system[1].endswith('this knowledge: 3 4')
-    assert turns == [
-        ('user', 'Which digits?'),
-        ('assistant', '5 6'),
-        ('user', 'Which digits?'),
-    ]
+    question = ('user', 'Which digits?')
+    assert turns == [question, ('assistant', '5 6'), question]
 
 
 def test_a_template_with_history_makes_one_message(served):
@@ -124,11 +117,8 @@ def test_likelier_replies_win_where_the_generator_counts():
         [reply] = reply_to(make(served, **RERANKING, **by), 'Hello?')
     assert reply['text'] == '1 2 3'
     assert dict(reply['beam_texts'])['1 2'] == -18.0
-    assert [row['mean_logprob'] for row in reply['rerank']] == [
-        pytest.approx(-0.1),
-        -5.0,
-        -9.0,
-    ]
+    logprobs = [row['mean_logprob'] for row in reply['rerank']]
+    assert logprobs == pytest.approx([-0.1, -5.0, -9.0])
 
 
 @pytest.mark.parametrize(

@@ -46,11 +46,8 @@ def write_model(path: Path) -> None:
     writer.add_eos_token_id(2)
     writer.add_unk_token_id(0)
     writer.add_chat_template(TEMPLATE)
-    shapes = {
-        'token_embd': (words, SIZE),
-        'output': (words, SIZE),
-        'output_norm': (SIZE,),
-    }
+    shapes = dict.fromkeys(('token_embd', 'output'), (words, SIZE))
+    shapes['output_norm'] = (SIZE,)
     for n in range(LAYERS):
         shapes |= {f'blk.{n}.{kind}_norm': (SIZE,) for kind in ('attn', 'ffn')}
         for kind in ('q', 'k', 'v', 'output'):

@@ -9,11 +9,8 @@ from parlai.core.params import ParlaiParser
 from parlai_q2.cli.scorer_options import DEFAULT_ABSTAIN_TEXT
 from tests.agents.rerank_toys import MADE, make_agent, reply_to, trained_generator
 
-OUT_OF_RANGE = [
-    ('candidates_until', 2),
-    ('abstain_below', 2),
-    ('abstain_below', float('nan')),
-]
+OUT_OF_RANGE = [('candidates_until', 2)]
+OUT_OF_RANGE += [('abstain_below', value) for value in (2, float('nan'))]
 
 
 @pytest.fixture(scope='module')

@@ -41,11 +41,8 @@ Breakfast is served daily and costs 14 euros. Children eat free.
 
 Parking costs 9 euros a \x1b[31mnight.
 """
-GOLD = {
-    'text': 'How much is breakfast?',
-    'checked_sentence': 'Gold.',
-    'knowledge': 'G.',
-}
+GOLD = {'text': 'How much is breakfast?'}
+GOLD |= {'checked_sentence': 'Gold.', 'knowledge': 'G.'}
 
 
 @pytest.fixture(scope='module')

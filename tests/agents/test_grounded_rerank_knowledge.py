@@ -55,7 +55,7 @@ def passage(tmp_path):
             {'text': 'hi'},
             None,
             TurnKnowledge(passages_in('From the file.')),
-            'then the file',
+            'the file',
         ),
     ],
 )
@@ -89,10 +89,8 @@ def test_the_generator_is_given_typed_knowledge_as_a_field():
     knowledge = AgentKnowledge(KnowledgeSource())
     knowledge.typed = passages_in('T.')
     message = {'text': 'hi'}
-    assert knowledge.attach(message, knowledge.find(message)) == {
-        'text': 'hi',
-        'knowledge': 'T.',
-    }
+    attached = knowledge.attach(message, knowledge.find(message))
+    assert attached == {'text': 'hi', 'knowledge': 'T.'}
     assert message == {'text': 'hi'}
 
 

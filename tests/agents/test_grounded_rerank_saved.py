@@ -36,10 +36,8 @@ def test_what_is_no_generator_is_told_so(name, says):
 def test_the_generator_is_the_one_named_or_saved_or_shipped(tmp_path):
     saved = {'model_file': trained_generator()}
     assert find_generator_name(saved) == 'transformer/generator'
-    assert (
-        find_generator_name({'init_model': trained_generator()})
-        == 'transformer/generator'
-    )
+    name = find_generator_name({'init_model': trained_generator()})
+    assert name == 'transformer/generator'
     assert find_generator_name({**saved, 'generator': 'seq2seq'}) == 'seq2seq'
     assert find_generator_name({}).endswith(':Ctranslate2Agent')
     assert find_generator_name(

@@ -84,10 +84,8 @@ def test_a_preset_says_how_pairs_are_read(tmp_path, model):
         {'text': 'the moon is old\nit is red', 'episode_done': True}
     )
     words = turned.dict.hf_tokenizer
-    assert (
-        words.decode(observation['text_vec'])
-        == '[CLS] it is red [SEP] the moon is old [SEP]'
-    )
+    text = words.decode(observation['text_vec'])
+    assert text == '[CLS] it is red [SEP] the moon is old [SEP]'
     assert observation['segment_vec'].tolist() == [0] * 5 + [1] * 5
 
 

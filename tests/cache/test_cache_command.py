@@ -34,10 +34,8 @@ def test_it_shows_where_how_much_and_of_what(cache, capsys):
     output = capsys.readouterr().out
     assert files['path'] == str(default_cache_path())
     assert files['path'] in output
-    assert [(s['signature'], s['rows']) for s in files['signatures']] == [
-        (B, 5),
-        (A, 3),
-    ]
+    rows = [(s['signature'], s['rows']) for s in files['signatures']]
+    assert rows == [(B, 5), (A, 3)]
     assert 'of at most 1.0 GiB' in output
     assert '5 scores' in output
     assert B not in output

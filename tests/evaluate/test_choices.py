@@ -55,11 +55,8 @@ def test_a_pool_of_whole_conversations_has_one_conversation():
 
 
 def test_what_makes_something_up_is_wrong_whatever_its_class():
-    assert [is_wrong(rated(made_up)) for made_up in (True, False, None)] == [
-        True,
-        False,
-        None,
-    ]
+    wrong = [is_wrong(rated(made_up)) for made_up in (True, False, None)]
+    assert wrong == [True, False, None]
 
 
 def test_shares_are_between_random_and_the_best_possible():

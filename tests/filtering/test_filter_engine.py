@@ -110,17 +110,13 @@ def filter_file(infile, folder, *options):
 def test_scored_files_are_filtered_without_a_scorer(scored):
     summary = filter_file(score(scored, 'out'), scored / 'f')
     assert (summary['turns'], summary['kept']) == (3, 1)
-    assert summary['reasons']['dropped'] == {
-        'not above the threshold': 1,
-        'no label': 1,
-    }
+    dropped = summary['reasons']['dropped']
+    assert dropped == {'not above the threshold': 1, 'no label': 1}
     (conversation,) = read_lines(scored / 'f' / 'kept.jsonl')
     assert said([conversation]) == [[('Well?\nHm.', 'Bees have five eyes.')]]
     question_act, answered = conversation['dialog'][0]
-    assert (question_act['turn_id'], question_act['knowledge'][0]['title']) == (
-        0,
-        'Bee',
-    )
+    act = (question_act['turn_id'], question_act['knowledge'][0]['title'])
+    assert act == (0, 'Bee')
     assert answered['q2_evidence']['parts']['precision'] == 1.0
     # It is a task like any other: judged again, the same stays.
     again = run(
@@ -159,10 +155,8 @@ def test_the_threshold_of_a_scored_file_may_be_another(scored):
 def test_parquet_gives_the_same(scored):
     first = filter_file(score(scored, 'out'), scored / 'f')
     out = score(scored, 'parquet', '--out-format', 'parquet')
-    assert (
-        sorted(path.suffix for path in out.iterdir())
-        == ['.json'] * 3 + ['.parquet'] * 2
-    )
+    endings = sorted(path.suffix for path in out.iterdir())
+    assert endings == ['.json'] * 3 + ['.parquet'] * 2
     second = filter_file(out, scored / 'g')
     assert {**second, 'kept_file': 0, 'dropped_file': 0} == {
         **first,

@@ -67,11 +67,8 @@ def test_a_bad_record_names_its_line_and_spoils_no_other(tmp_path, line, message
 def test_bytes_that_are_no_utf8_spoil_nothing(tmp_path, name, head, row, bad):
     good = 'caf\xe9'.encode()
     records = read(tmp_path, head + row % good + row % bad + row % good, name)
-    assert [r.parsed and r.parsed.knowledge_text for r in records] == [
-        'caf\xe9',
-        None,
-        'caf\xe9',
-    ]
+    texts = [r.parsed and r.parsed.knowledge_text for r in records]
+    assert texts == ['caf\xe9', None, 'caf\xe9']
     line = 3 if head else 2
     assert f'{name}, line {line}: is not UTF-8' in str(records[1].error)
     assert 'iconv -f latin1 -t UTF-8' in str(records[1].error)
@@ -207,11 +204,8 @@ def test_the_passages_of_a_world_log_stay_apart(tmp_path, knowledge):
 
 
 def test_a_format_that_is_not_known_is_an_error(tmp_path):
-    for name, remedy in (
-        ('in.xlsx', 'as CSV'),
-        ('in.doc', '--format'),
-        ('in', '--for'),
-    ):
+    remedies = {'in.xlsx': 'as CSV', 'in.doc': '--format', 'in': '--for'}
+    for name, remedy in remedies.items():
         with pytest.raises(InputError, match=remedy):
             read(tmp_path, '', name)
     with pytest.raises(InputError, match=r"jsonl.*world_logs, not 'xml'"):

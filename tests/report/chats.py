@@ -95,11 +95,8 @@ class Scripted:
         self.turns: list[dict[str, Any]] = []
 
     def state(self) -> dict[str, Any]:
-        return {
-            'model': 'Scripted <b>',
-            'knowledge': self.knowledge,
-            'turns': self.turns,
-        }
+        shown = {'knowledge': self.knowledge, 'turns': self.turns}
+        return {'model': 'Scripted <b>', **shown}
 
     def interact(self, text: str, knowledge: str | None) -> dict[str, Any]:
         if self.knowledge is not None and knowledge is not None:

@@ -56,12 +56,8 @@ def test_a_row_says_why_and_opens_to_both_runs_side_by_side(opened):
     assert 'Before: a 0.33' in before
     assert 'After: b 0.67' in after
     expected = (
-        (
-            'When was Madonna born?',
-            'different answer',
-            'August 16, 1958',
-            '(no answer)',
-        ),
+        ('When was Madonna born?', 'different answer')
+        + ('August 16, 1958', '(no answer)'),
         ('not asked', 'only asked before'),
         ('only asked after',),
         ('the same',),

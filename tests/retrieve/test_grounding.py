@@ -172,27 +172,19 @@ def test_of_rows_that_are_nearly_as_likely_both_are_said(margins, quote):
     assert grounder.choose('Which line is it?', apart).quote in quote.split('\n')
 
 
+ROW_OF_FAQ = 'q: How do I open it? | a: Press both ends. | n: 3'
+ROW_OF_OPTION = 'option: --lines | says how many | for: q2'
+
+
 @pytest.mark.parametrize(
     'text, answer, message',
     [
         # Of a question the cell after it, of no answer the longest.
-        ('q: How do I open it? | a: Press both ends. | n: 3', '', 'Press both ends.'),
-        (
-            'q: How do I open it? | a: Press both ends. | n: 3',
-            'How',
-            'Press both ends.',
-        ),
+        (ROW_OF_FAQ, '', 'Press both ends.'),
+        (ROW_OF_FAQ, 'How', 'Press both ends.'),
         # What the row is about goes with the cell that answers.
-        (
-            'option: --lines | says how many | for: q2',
-            'how many',
-            '--lines: says how many',
-        ),
-        (
-            'option: --lines | says how many | for: q2',
-            '--lines',
-            '--lines: says how many',
-        ),
+        (ROW_OF_OPTION, 'how many', '--lines: says how many'),
+        (ROW_OF_OPTION, '--lines', '--lines: says how many'),
         # A form's cell that is to be filled in says nothing.
         ('Name:  | Price: 4 | Size: 2', '4', '4: 2'),
         ('Name:  | Price: 4 euros', '4 euros', 'Name:  | Price: 4 euros'),

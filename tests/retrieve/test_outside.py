@@ -53,10 +53,8 @@ def engine(address, monkeypatch):
 def test_the_client_of_the_page_finds_passages(engine):
     queries = ['Do pumps hum?', 'hoses', 'zithers']
     pumps, hoses, nothing = engine.OpenSearch().search(queries, 2)
-    assert [hit.passage.text for hit in pumps] == [
-        'Pumps hum.',
-        'Taps drip, and pumps do not.',
-    ]
+    texts = [hit.passage.text for hit in pumps]
+    assert texts == ['Pumps hum.', 'Taps drip, and pumps do not.']
     assert pumps[0].passage.source == Source('pumps.md')
     assert [(hit.passage.title, hit.key) for hit in hoses] == [('Hoses', 1)]
     assert pumps[0].score > pumps[1].score > 0

@@ -39,10 +39,8 @@ def test_a_heading_begins_a_passage_and_names_its_place():
         Block('Cc.', 'T', 'Two', 'line', 6, 6),
     ]
     first, second = split('f.md', blocks)
-    assert (first.text, first.source) == (
-        'Aa.\nBb.',
-        Source('f.md', 'One', 'lines 1-4'),
-    )
+    start = (first.text, first.source)
+    assert start == ('Aa.\nBb.', Source('f.md', 'One', 'lines 1-4'))
     assert (second.text, second.source.place) == ('Cc.', 'line 6')
 
 

@@ -247,12 +247,8 @@ def test_pools_are_read_from_parquet_and_written_to_it(tmp_path):
     write_parquet(tmp_path / 'in.jsonl', tmp_path / 'in.parquet')
     rows = []
     for source, target in (('in.jsonl', 'a.jsonl'), ('in.parquet', 'b.parquet')):
-        files = [
-            '--infile',
-            str(tmp_path / source),
-            '--outfile',
-            str(tmp_path / target),
-        ]
+        files = ['--infile', str(tmp_path / source)]
+        files += ['--outfile', str(tmp_path / target)]
         run_command('rerank', *files, '--choose', 'precision', '--explain', 'none')
         rows.append([line.value for line in read_file(tmp_path / target)])
     assert rows[0] == rows[1]

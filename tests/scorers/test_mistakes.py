@@ -43,13 +43,7 @@ def mistake_in(response, mark, status, knowledge):
             ['Bees sting.', TRAIL],
             'number (reply: 42 miles; passage: 42 km)',
         ),
-        (
-            'It was opened in May 1989.',
-            '',
-            C,
-            TRAIL,
-            'time (reply: 1989; passage: 1998)',
-        ),
+        ('It opened in May 1989.', '', C, TRAIL, 'time (reply: 1989; passage: 1998)'),
         (
             'The trail was opened by Peter Brandt in May 1998.',
             'Peter Brandt',
@@ -62,13 +56,7 @@ def mistake_in(response, mark, status, knowledge):
         ("Guests can't bring dogs.", "can't", C, GUESTS, 'negation'),
         ('Dogs are bigger than cats.', 'bigger', C, GUESTS, 'comparison'),
         ('It was the third trail.', 'third', C, TRAIL, 'number'),
-        (
-            'Musicians play wild jazz there.',
-            '',
-            U,
-            GUESTS,
-            'addition (not in the passage)',
-        ),
+        ('They play wild jazz there.', '', U, GUESTS, 'addition (not in the passage)'),
         ('Dogs close the bar.', 'Dogs', C, GUESTS, ''),
         # A bare number beside another word, or one of several, is no value of it.
         ('It has 7 bridges.', '7', U, 'It has 3 tunnels.', 'number'),

@@ -74,8 +74,5 @@ def test_what_states_nothing_is_generic():
 def test_the_shipped_preset_sees_a_negation_and_no_claim_in_likes():
     texts = ["Bees don't have five eyes.", 'Bees have five eyes.', 'I love cats.']
     scores = load_scorer('q2').score([Example(KNOWLEDGE, text) for text in texts])
-    assert [score.label for score in scores] == [
-        'inconsistent',
-        'consistent',
-        'generic',
-    ]
+    labels = [score.label for score in scores]
+    assert labels == ['inconsistent', 'consistent', 'generic']

@@ -222,11 +222,8 @@ def test_numbers_of_numpy_become_those_that_json_has():
     value = Score(np.float32(0.5), Label.INCONSISTENT, parts=parts)
     (score,) = GivingScorer(value).score([Example('a', 'b')])
     assert json.loads(json.dumps(score.to_dict()))['score'] == 0.5
-    assert [repr(n) for n in (score.value, *score.parts.values())] == [
-        '0.5',
-        '0.25',
-        '2',
-    ]
+    shown = [repr(n) for n in (score.value, *score.parts.values())]
+    assert shown == ['0.5', '0.25', '2']
 
 
 @pytest.mark.parametrize(

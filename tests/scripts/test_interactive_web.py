@@ -146,11 +146,8 @@ def test_the_command_serves_until_ctrl_c():
         with urllib.request.urlopen(request, timeout=60) as answer:
             *steps, (_, found) = events_of(answer.read().decode())
         told_steps = [step for _, step in steps]
-        assert [step['step'] for step in told_steps] == [
-            'finding',
-            'judging',
-            'choosing',
-        ]
+        step_names = [step['step'] for step in told_steps]
+        assert step_names == ['finding', 'judging', 'choosing']
         assert told_steps[1]['candidates'] > 1
         turn = found['turn']
         assert turn['knowledge'] == [['3 2']]

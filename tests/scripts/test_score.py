@@ -47,10 +47,8 @@ def test_each_record_comes_out_in_order_with_its_score_or_its_error(infile, tmp_
     assert scored_lines[1]['note'] == 'kept'
     assert scored_lines[0]['given_label'] == 'from elsewhere'
     assert "'response'" in scored_lines[3]['error']
-    assert (scored_lines[5]['line'], 'not JSON' in scored_lines[5]['error']) == (
-        6,
-        True,
-    )
+    error = (scored_lines[5]['line'], 'not JSON' in scored_lines[5]['error'])
+    assert error == (6, True)
 
 
 def test_evidence_fits_the_terminal_and_each_response_stands_apart(

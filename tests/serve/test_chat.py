@@ -40,11 +40,12 @@ def joined_field(deltas, name='content'):
     return ''.join(delta.get(name) or '' for delta in deltas)
 
 
+TREES = 'Bees live in trees.'
+
+
 def test_the_most_grounded_of_several_replies_is_the_answer():
-    with proxied(replying(WRONG, RIGHT, 'Bees live in trees.'), candidates=3) as (
-        served,
-        client,
-    ):
+    model = replying(WRONG, RIGHT, TREES)
+    with proxied(model, candidates=3) as (served, client):
         body = said(BEES, user='me', temperature=0.5)
         answer = client.post('/v1/chat/completions', json=body)
     assert answer.headers['X-Grounding-Label'] == 'consistent'
@@ -77,13 +78,10 @@ def test_a_server_that_gives_one_reply_is_asked_for_several_with_other_seeds():
 
 
 def test_as_many_replies_as_the_client_asks_for_come_best_first():
-    with proxied(replying(WRONG, RIGHT, 'Bees live in trees.'), candidates=3) as (
-        _,
-        client,
-    ):
+    with proxied(replying(WRONG, RIGHT, TREES), candidates=3) as (_, client):
         answer = chat(client, BEES, n=2)
     texts = [c['message']['content'] for c in answer['choices']]
-    assert texts == [RIGHT, 'Bees live in trees.']
+    assert texts == [RIGHT, TREES]
     assert [c['index'] for c in answer['choices']] == [0, 1]
 
 
@@ -98,7 +96,13 @@ TOOL = [
     {'role': 'assistant', 'content': None, 'tool_calls': [CALL]},
     {'role': 'tool', 'tool_call_id': '1', 'content': BEES},
 ]
-QUESTION = [{'role': 'user', 'content': 'How many eyes?'}]
+
+
+def message(role, content):
+    return {'role': role, 'content': content}
+
+
+QUESTION = message('user', 'How many eyes?')
 
 
 @pytest.mark.parametrize(
@@ -108,59 +112,28 @@ QUESTION = [{'role': 'user', 'content': 'How many eyes?'}]
         ({'knowledge': ['Ants.', BEES]}, {}, 'field'),
         ({'documents': [{'title': 'Bee', 'text': BEES}]}, {}, 'field'),
         ({'documents': [{'data': {'snippet': BEES}}]}, {}, 'field'),
-        ({'messages': [*QUESTION, *TOOL]}, {}, 'messages'),
-        (
-            {'messages': [*QUESTION, {'role': 'function', 'content': BEES}]},
-            {},
-            'messages',
-        ),
-        ({'messages': [{'role': 'system', 'content': BEES}, *QUESTION]}, {}, 'system'),
-        (
-            {'messages': [{'role': 'developer', 'content': BEES}, *QUESTION]},
-            {},
-            'system',
-        ),
-        (
-            {
-                'messages': [
-                    {'role': 'system', 'content': f'Hi. <k>{BEES}</k>'},
-                    *QUESTION,
-                ]
-            },
-            MARKED,
-            'messages',
-        ),
-        (
-            {'messages': [{'role': 'user', 'content': f'<k>{BEES}</k> How many?'}]},
-            MARKED,
-            'messages',
-        ),
-        (
-            {'messages': [{'role': 'system', 'content': BEES}, *QUESTION]},
-            MARKED,
-            'none',
-        ),
+        ([QUESTION, *TOOL], {}, 'messages'),
+        ([QUESTION, message('function', BEES)], {}, 'messages'),
+        ([message('system', BEES), QUESTION], {}, 'system'),
+        ([message('developer', BEES), QUESTION], {}, 'system'),
+        ([message('system', f'Hi. <k>{BEES}</k>'), QUESTION], MARKED, 'messages'),
+        ([message('user', f'<k>{BEES}</k> How many?')], MARKED, 'messages'),
+        ([message('system', BEES), QUESTION], MARKED, 'none'),
         ({'knowledge': []}, {}, 'none'),
         # Fields come before messages, and these before system messages.
         ({**said('Ants.'), 'knowledge': BEES}, {}, 'field'),
-        (
-            {'messages': [{'role': 'system', 'content': 'Ants.'}, *QUESTION, *TOOL]},
-            {},
-            'messages',
-        ),
+        ([message('system', 'Ants.'), QUESTION, *TOOL], {}, 'messages'),
     ],
 )
 def test_where_knowledge_comes_from(fields, settings, source):
     with proxied(replying(WRONG, RIGHT), candidates=2, **settings) as (served, client):
-        body = {'messages': QUESTION, **fields}
+        messages = {'messages': fields} if isinstance(fields, list) else fields
+        body = {'messages': [QUESTION], **messages}
         answer = client.post('/v1/chat/completions', json=body).json()
     grounding = answer['grounding']
     if source == 'none':
-        assert grounding == {
-            'scored': False,
-            'reason': 'no knowledge',
-            'abstained': False,
-        }
+        reason = {'reason': 'no knowledge'}
+        assert grounding == {'scored': False, 'abstained': False, **reason}
         assert text_of(answer) == WRONG
         assert served.requests[0]['n'] == 1
         return
@@ -169,11 +142,11 @@ def test_where_knowledge_comes_from(fields, settings, source):
     assert 'knowledge' not in sent
     # What the model would not know otherwise is in a system message.
     has_system_message = sent['messages'] != body['messages']
-    assert has_system_message == ('knowledge' in fields)
+    assert has_system_message == ('knowledge' in body)
     if has_system_message:
         assert sent['messages'][0]['role'] == 'system'
         assert BEES in sent['messages'][0]['content']
-    assert sent.get('documents') == fields.get('documents')
+    assert sent.get('documents') == body.get('documents')
 
 
 class Documents:
@@ -248,10 +221,8 @@ def test_what_a_reply_to_small_talk_claims_is_scored(
 @pytest.mark.parametrize('stream', [False, True])
 def test_what_no_document_answers_is_declined_without_asking(stream):
     documents = Documents(passages=(), declined=True)
-    with proxied(replying(RIGHT), grounder=documents, abstain_text='No idea.') as (
-        served,
-        client,
-    ):
+    settings = {'grounder': documents, 'abstain_text': 'No idea.'}
+    with proxied(replying(RIGHT), **settings) as (served, client):
         body = said(stream=stream)
         answer = client.post('/v1/chat/completions', json=body)
     assert 'No' in answer.text
@@ -286,18 +257,10 @@ IMAGE = [{'type': 'image_url', 'image_url': {'url': 'data:image/png;base64,AA=='
     'model, fields, reason',
     [
         (calling, {'tools': [{'type': 'function'}]}, 'tool calls'),
+        (replying(RIGHT), {'response_format': {'type': 'json_object'}}, 'response_f'),
+        (replying(RIGHT), {'messages': [message('user', IMAGE)]}, 'content'),
         (
-            replying(RIGHT),
-            {'response_format': {'type': 'json_object'}},
-            'response_form',
-        ),
-        (
-            replying(RIGHT),
-            {'messages': [{'role': 'user', 'content': IMAGE}]},
-            'content',
-        ),
-        (
-            lambda _: [{'message': {'role': 'assistant', 'refusal': 'I will not.'}}],
+            lambda _: [{'message': {'role': 'assistant', 'refusal': 'No.'}}],
             {},
             'refusal',
         ),
@@ -365,10 +328,8 @@ def test_a_stream_begins_once_the_reply_is_chosen():
 )
 def test_an_unsupported_reply_is_revised_or_shortened(first, revision, text, expected):
     replies = iter([first, revision])
-    with proxied(lambda _: [next(replies)], candidates=1, revise=True) as (
-        served,
-        client,
-    ):
+    settings = {'candidates': 1, 'revise': True}
+    with proxied(lambda _: [next(replies)], **settings) as (served, client):
         answer = chat(client, BEES)
     assert text_of(answer) == text
     assert answer['grounding']['revision'] == expected

@@ -135,10 +135,8 @@ def test_pages_and_models(client):
 
 
 def test_the_key_is_asked_for_and_not_passed_on():
-    with proxied(replying(RIGHT), candidates=1, api_key='sk-Secret-7') as (
-        served,
-        client,
-    ):
+    settings = {'candidates': 1, 'api_key': 'sk-Secret-7'}
+    with proxied(replying(RIGHT), **settings) as (served, client):
         for key in ('', 'Bearer', 'Bearer sk-Secret-8', 'sk-Secret-7', 'Bearer é'):
             headers = {'Authorization': key.encode()}
             answer = client.post(CHAT, json=said(BEES), headers=headers)

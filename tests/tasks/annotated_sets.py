@@ -106,17 +106,8 @@ def crowd_rows(salty, tall):
 ROME = {
     'factual_dataset_expert.csv': rome_csv(
         [
-            (
-                '0',
-                'GPT2-small',
-                'nucleus',
-                TALK,
-                SALT,
-                'It is salty.',
-                '1.0',
-                'No',
-                'y',
-            ),
+            ('0', 'GPT2-small', 'nucleus', TALK, SALT)
+            + ('It is salty.', '1.0', 'No', 'y'),
             ('1', 'GPT2-small', 'nucleus', TREES, TALL, 'A mile', '0.17', 'Yes', 'y'),
             ('2', 'GPT2-small', 'nucleus', TREES, TALL, 'Nice!', '0.5', 'No', 'n'),
         ]

@@ -51,20 +51,12 @@ def test_each_kind_has_its_class():
 
 
 def test_a_persons_reply_is_kept_if_it_shares_words_and_is_not_about_him():
-    assert [record.response for record in made('human')] == [
-        TURNS[0].reply,
-        TURNS[2].reply,
-        TURNS[3].reply,
-    ]
+    responses = [record.response for record in made('human')]
+    assert responses == [TURNS[n].reply for n in (0, 2, 3)]
     assert is_kept('b c d e', 'b x y z')
     assert not is_kept('b c d e', 'b w x y z')
-    for response in (
-        'my dog',
-        'we saw dogs',
-        "I'm a dog",
-        'dogs like me',
-        'ours is a dog',
-    ):
+    personal = ('my dog', 'we saw dogs', "I'm a dog", 'dogs like me', 'ours is a dog')
+    for response in personal:
         assert not is_kept('dogs dog saw like is', response)
     assert is_kept('is mined in the US', 'it is mined in the usa')
 

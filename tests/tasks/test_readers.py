@@ -137,12 +137,7 @@ def second_line(records, line):
         (CROSS, HEADER.replace('topic', 'reply'), "no column 'topic'", 1),
         (CROSS, HEADER + '0,1,2,K\n', 'more or fewer', 2),
         (CROSS, HEADER + '0,1,2,K,"no end,c,d,e\n', 'cannot be read as csv', 2),
-        (
-            CROSS,
-            HEADER + '0,4,1,Kites,Wind?,a,b,c,d,0,maybe\n',
-            "memnet_label is 'maybe'",
-            2,
-        ),
+        (CROSS, HEADER + '0,4,1,K,W?,a,b,c,d,0,maybe\n', "memnet_label is 'maybe'", 2),
         ('rome.read_file', changed_rome(1, 'GPT3'), "'GPT3' is not one of GPT2-x", 2),
         ('rome.read_file', changed_rome(2, 'greedy'), "'greedy' is not one of beam", 2),
         ('rome.read_file', changed_rome(7, 'maybe'), "is 'maybe', not yes or no", 2),
@@ -190,10 +185,8 @@ def test_the_papers_rule_and_the_other_one(
     factual, hallucination, by_factual, by_hallucination
 ):
     assert classify_response(True, factual, hallucination) == by_factual
-    assert (
-        classify_response(True, factual, hallucination, 'hallucination')
-        == by_hallucination
-    )
+    found = classify_response(True, factual, hallucination, 'hallucination')
+    assert found == by_hallucination
     assert classify_response(False, factual, hallucination) == 'generic'
 
 

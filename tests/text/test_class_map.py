@@ -18,18 +18,8 @@ SAMPLE = ('consistent', 'inconsistent', 'generic')
 @pytest.mark.parametrize(
     'outputs, classes, members, why',
     [
-        (
-            tuple(Finding),
-            BEGIN,
-            ((0,), (1, 2), (3,)),
-            'neutral is not attributable either',
-        ),
-        (
-            tuple(Finding),
-            SAMPLE[:2],
-            ((0,), (1, 2)),
-            'generic is left out without a class',
-        ),
+        (tuple(Finding), BEGIN, ((0,), (1, 2), (3,)), 'neutral is not attributable'),
+        (tuple(Finding), SAMPLE[:2], ((0,), (1, 2)), 'generic has no class'),
         (
             ('SUPPORTS', 'REFUTES', 'NOT ENOUGH INFO'),
             ('inconsistent', 'consistent'),

@@ -19,6 +19,7 @@ PAIRS += [('a', 'b'), (LONG, 'Bees live in wax.'), ('Bees', LONG), ('', '')]
 QUESTIONS = [('what is it about?', text) for pair in PAIRS[-9:] for text in pair]
 SPANS = [(text.split()[-1], text) for _, text in PAIRS[:4]]
 SPANS += [('a', 'a'), ('wax', LONG)]
+FLOAT = {'compute_type': 'float32'}
 
 
 def load(kind, section, monkeypatch, cores, preset='mini', **options):
@@ -33,13 +34,7 @@ def load(kind, section, monkeypatch, cores, preset='mini', **options):
     [
         (SequenceNliModel, 'detector', 'classify', PAIRS, {}),
         (SequenceNliModel, 'detector', 'classify', PAIRS[-7:-3], {'preset': 'base'}),
-        (
-            SequenceNliModel,
-            'detector',
-            'classify',
-            PAIRS[-5:],
-            {'compute_type': 'float32'},
-        ),
+        (SequenceNliModel, 'detector', 'classify', PAIRS[-5:], FLOAT),
         (SpanQuestionAnswerer, 'question_answering', 'answer', QUESTIONS, {}),
         (Seq2SeqQuestionGenerator, 'question_generation', 'generate', SPANS, {}),
     ],

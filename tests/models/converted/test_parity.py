@@ -79,10 +79,8 @@ def test_a_classifier_gives_the_same_probabilities(tmp_path, kind):
     plain, folder = both(tmp_path, kind, in_int8=False)
     original, expected = classes(plain)
     other, converted = classes(folder, compute_type='float32')
-    assert (original.engine, other.engine) == (
-        'transformers-float32',
-        'ctranslate2-float32',
-    )
+    engines = (original.engine, other.engine)
+    assert engines == ('transformers-float32', 'ctranslate2-float32')
     assert np.allclose(converted, expected, atol=2e-5)
     assert np.ptp(expected, axis=0).max() > 0.05  # texts matter to it
 
