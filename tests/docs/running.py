@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import urllib.request
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,15 @@ SHORTER = {
     'train_model': '--max-train-steps 2 --validation-max-exs 2 --batchsize 2 '
     '--lr-scheduler fixed --short-final-eval true',
     'filter': '--num-examples 4',
+    'distill': '--num-examples 2',
     'demo': '--turns 1 --choose overlap',
     # Figures have tests of their own (tests/evaluate).
     'meta_eval': '--num-examples 2 --rounds 20 --ablations false --figures false',
     'bench': '--responses 2 --rounds 1',
     'interactive_web': '--port 0',
 }
+# A generator that a page trains is as good at random if it is small.
+SMALL = '--embedding-size 16 --ffn-size 16'
 # Two candidates of a turn are enough to choose from.
 FEW_CANDIDATES = '--candidate-strategies beam:2'
 # The tiny generator of the tests reads 64 tokens.
@@ -102,12 +106,11 @@ def _parlai(arguments: list[str], monkeypatch: Any) -> None:
 def _parlai_q2(arguments: list[str], monkeypatch: Any) -> None:
     name = arguments[0]
     shorter = shlex.split(SHORTER.get(name, ''))
-    if (
-        name != 'demo'
-        and '-mf' in arguments
-        and arguments[arguments.index('-mf') + 1] == 'model'
-    ):
+    reads_model = any(pair == ('-mf', 'model') for pair in pairwise(arguments))
+    if name != 'demo' and reads_model:
         shorter += shlex.split(SHORT_TEXT)
+    if name == 'train_model' and 'transformer/generator' in arguments:
+        shorter += shlex.split(SMALL)
     if 'grounded_rerank' in ' '.join(arguments):
         shorter += shlex.split(FEW_CANDIDATES)
     monkeypatch.setattr(sys, 'argv', ['parlai_q2', *arguments])
