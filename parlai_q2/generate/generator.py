@@ -23,13 +23,7 @@ from parlai_q2.generate.chat import (
     build_messages,
     read_template,
 )
-from parlai_q2.generate.model import (
-    DECODER,
-    VOCABULARY_MAP,
-    GenerationModel,
-    ModelPlace,
-    read_header,
-)
+from parlai_q2.generate.model import DECODER, VOCABULARY_MAP, ModelPlace, read_header
 from parlai_q2.generate.strategies import Decoding
 from parlai_q2.generate.tokenizer import decode, read_tokenizer
 from parlai_q2.generate.writer import GeneratedReply, Writer
@@ -124,7 +118,7 @@ class Generator:
         prefixes = []
         for text in beginnings:
             prefix = self.tokens.pieces(text, False)
-            if not self.writer.model.is_decoder:
+            if not self.writer.is_decoder:
                 # What goes before a reply's tokens, such as BART's ``<s>``.
                 framed = self.tokens.pieces(text, True)
                 if prefix and prefix[0] in framed:
@@ -178,7 +172,7 @@ def open_generator(
     :param stops: texts at which replies are cut.
     :param max_context: the longest context in tokens; None for what the model reads.
     :param seed: makes samples reproducible, on one worker thread; see
-        :class:`~parlai_q2.generate.model.GenerationModel`.
+        :class:`~parlai_q2.generate.writer.Writer`.
     :raises ConfigError: if an option is invalid, before the model is loaded.
     :raises ModelError: if the model or its tokenizer cannot be read.
     """
@@ -224,10 +218,17 @@ def open_generator(
             f'The tokenizer of {place.folder} names no eos_token. Copy its '
             'tokenizer_config.json beside the model, or name one: --stop TOKEN'
         )
-    model = GenerationModel(place, kind, end_tokens, tokens.size, seed)
+    writer = Writer(
+        place,
+        kind,
+        end_tokens,
+        vocabulary_size=tokens.size,
+        decoding=decoding,
+        seed=seed,
+    )
     config = place.read_config()
     return Generator(
-        writer=Writer(model, decoding),
+        writer=writer,
         tokens=tokens,
         prompt=written,
         template=template,

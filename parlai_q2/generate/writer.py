@@ -1,5 +1,6 @@
 """
-Finds candidates with several strategies.
+Runs an encoder-decoder or a decoder with CTranslate2, and finds candidates with several
+strategies.
 
 A beam finds the same candidates for a context whatever its batch, since only contexts
 of the same length share a call (padding changes the last bits of what a model
@@ -15,8 +16,9 @@ from itertools import chain
 from typing import Any
 
 from parlai_q2.errors import ModelError
-from parlai_q2.generate.model import GenerationModel, Hypothesis
+from parlai_q2.generate.model import DECODER, ModelPlace, explain_errors
 from parlai_q2.generate.strategies import Decoding, Search, Strategy
+from parlai_q2.threads import cores
 
 # The maximum number of contexts in a call.
 MAX_CONTEXTS = 8
@@ -25,6 +27,15 @@ MAX_CONTEXTS = 8
 # has next to no probability if the model is sure enough to be useful.
 NUCLEUS_TOKENS = 1000
 Context = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A sequence of tokens, CTranslate2's score, and whether it ended."""
+
+    tokens: tuple[str, ...]
+    score: float
+    ended: bool
 
 
 @dataclass(frozen=True)
@@ -45,10 +56,47 @@ class GeneratedReply:
 
 
 class Writer:
-    """A model and how it searches."""
+    """
+    A model and how it searches.
 
-    def __init__(self, model: GenerationModel, decoding: Decoding):
-        self.model, self.decoding = model, decoding
+    :param kind: CTranslate2's class for the model.
+    :param end_tokens: the tokens that end a reply.
+    :param vocabulary_size: the minimum number of tokens that the model knows.
+    :param seed: seeds the samples. They then need a single worker; with None, each core
+        has one, and samples differ from run to run.
+    """
+
+    def __init__(
+        self,
+        place: ModelPlace,
+        kind: str,
+        end_tokens: Sequence[str],
+        vocabulary_size: int,
+        decoding: Decoding,
+        seed: int | None = None,
+    ):
+        import ctranslate2
+
+        self.place, self.end_tokens = place, list(end_tokens)
+        self.vocabulary_size = vocabulary_size
+        self.decoding, self.seed = decoding, seed
+        self.is_decoder = kind == DECODER
+        # A call may write the tokens of all its contexts.
+        self.has_map = not self.is_decoder and place.has_map
+        device, _, number = place.device.partition(':')
+        threads = cores() if device == 'cpu' else 1
+        workers = threads if seed is None else 1
+        with explain_errors(place):
+            self._model = getattr(ctranslate2, kind)(
+                str(place.folder),
+                device,
+                device_index=int(number or 0),
+                compute_type=place.compute_type,
+                inter_threads=workers,
+                intra_threads=max(1, threads // workers),
+                max_queued_batches=-1,
+                files=None if place.files is None else dict(place.files),
+            )
 
     def write(
         self, contexts: Sequence[Context], strategies: Sequence[Sequence[Strategy]]
@@ -71,22 +119,18 @@ class Writer:
                 results = self._start([contexts[i] for i in group], strategy)
                 for example, result in zip(group, results, strict=True):
                     started[example, strategy] = result
-        beams: dict[tuple[int, Strategy], tuple[Any, Hypothesis]] = {}
+        # What the beam of a delayed search goes on from.
+        starts: dict[tuple[int, Strategy], Hypothesis] = {}
         for (example, strategy), result in started.items():
             if strategy.name == Search.DELAYED:
-                (start,) = self.model.finish(result)
+                (start,) = self._wait(result)
                 beam = self._continue(contexts[example], start, strategy)
-                beams[example, strategy] = beam, start
+                starts[example, strategy], started[example, strategy] = start, beam
         pools: list[list[GeneratedReply]] = [[] for _ in contexts]
         for example, of_example in enumerate(strategies):
             for strategy in of_example:
                 key = example, strategy
-                if key in beams:
-                    replies = self._finish(*beams[key], strategy)
-                else:
-                    hypotheses = self.model.finish(started[key])
-                    replies = self._score(hypotheses, strategy)
-                pools[example] += replies
+                pools[example] += self._finish(started[key], strategy, starts.get(key))
         return pools
 
     def write_with_prefixes(
@@ -107,21 +151,18 @@ class Writer:
         started = []
         for context, prefix in zip(contexts, prefixes, strict=True):
             start = Hypothesis(tuple(prefix), 0.0, False)
-            has_room = len(prefix) < self.decoding.label_truncate
-            started.append(
-                (self._continue(context, start, beam), start) if has_room else None
-            )
-        return [self._finish(*entry, beam) if entry else [] for entry in started]
+            started.append((self._continue(context, start, beam), beam, start))
+        return [self._finish(*entry) if entry[0] else [] for entry in started]
 
     def _group(
         self, contexts: Sequence[Context], examples: Sequence[int], strategy: Strategy
     ) -> list[list[int]]:
         """The examples that share a call; in a beam, they have the same length."""
-        size = 1 if self.model.has_map and not strategy.is_sampling else MAX_CONTEXTS
+        size = 1 if self.has_map and not strategy.is_sampling else MAX_CONTEXTS
         groups: dict[int, list[list[int]]] = {}
         for example in examples:
             # An encoder-decoder may read samples' contexts with padding.
-            is_padded = strategy.is_sampling and not self.model.is_decoder
+            is_padded = strategy.is_sampling and not self.is_decoder
             length = 0 if is_padded else len(contexts[example])
             of_length = groups.setdefault(length, [])
             if not of_length or len(of_length[-1]) == size:
@@ -130,54 +171,120 @@ class Writer:
         return [*chain.from_iterable(groups.values())]
 
     def _start(self, contexts: Sequence[Context], strategy: Strategy) -> list[Any]:
-        limits = self._limits()
         if strategy.name == Search.BEAM:
-            return self.model.start(contexts, **self._beam(strategy), **limits)
+            return self._search(contexts, **self._beam(strategy))
+        single: dict[str, Any] = {'beam_size': 1, 'length_penalty': 0}
         if strategy.name == Search.GREEDY:
-            return self.model.start(contexts, beam_size=1, length_penalty=0, **limits)
-        is_nucleus, number = strategy.name == Search.NUCLEUS, strategy.number
-        if strategy.name == Search.DELAYED:
-            number = 1
-            limits['max_length'] = min(strategy.delay, limits['max_length'])
-            limits['min_length'] = min(limits['max_length'], limits['min_length'])
+            return self._search(contexts, **single)
+        if self.seed is not None:
+            import ctranslate2
+
+            # A worker reads it once, before it first draws.
+            ctranslate2.set_random_seed(self.seed)
+        is_nucleus = strategy.name == Search.NUCLEUS
+        is_delayed = strategy.name == Search.DELAYED
         tokens = NUCLEUS_TOKENS if is_nucleus else strategy.k
-        return self.model.start_samples(
+        return self._search(
             contexts,
-            num_hypotheses=number,
-            sampling_topk=min(tokens, self.model.vocabulary_size),
+            max_length=strategy.delay if is_delayed else None,
+            num_hypotheses=1 if is_delayed else strategy.number,
+            sampling_topk=min(tokens, self.vocabulary_size),
             sampling_topp=strategy.p if is_nucleus else 1,
             sampling_temperature=self.decoding.temperature,
-            **limits,
+            **single,
         )
 
     def _continue(self, context: Context, start: Hypothesis, strategy: Strategy) -> Any:
         """Start a beam that goes on from a hypothesis; None if that is complete."""
-        if start.ended or len(start.tokens) == self.decoding.label_truncate:
+        if start.ended or len(start.tokens) >= self.decoding.label_truncate:
             return None
-        prefixes = [start.tokens] if start.tokens else None
-        (result,) = self.model.start(
-            [context], prefixes, **self._beam(strategy), **self._limits()
-        )
+        (result,) = self._search([context], start.tokens, **self._beam(strategy))
         return result
 
-    def _finish(
-        self, result: object, start: Hypothesis, strategy: Strategy
-    ) -> list[GeneratedReply]:
-        if result is None:
-            return self._score([start], strategy)
-        hypotheses = self.model.finish(result, start.tokens)
-        return self._score(hypotheses, strategy, start)
+    def _beam(self, strategy: Strategy) -> dict[str, Any]:
+        return {
+            'beam_size': strategy.width,
+            'num_hypotheses': strategy.number,
+            'length_penalty': self.decoding.beam_length_penalty,
+        }
 
-    def _score(
+    def _search(
         self,
-        hypotheses: Sequence[Hypothesis],
-        strategy: Strategy,
-        start: Hypothesis | None = None,
+        contexts: Sequence[Context],
+        prefix: Sequence[str] = (),
+        max_length: int | None = None,
+        **options: Any,
+    ) -> list[Any]:
+        """
+        Start a search for each of B contexts.
+
+        :param prefix: the tokens that the replies begin with, which count as length.
+        :param max_length: of the reply, if it is less than usual.
+        :param options: more arguments for CTranslate2.
+        :return: B results for :meth:`_wait`.
+        """
+        longest = self.decoding.label_truncate
+        longest = min(max_length or longest, longest)
+        shortest = min(self.decoding.beam_min_length, longest)
+        options |= {
+            'no_repeat_ngram_size': max(self.decoding.beam_block_ngram, 0),
+            'asynchronous': True,
+            'return_scores': True,
+            'return_end_token': True,
+            'end_token': self.end_tokens,
+            'max_batch_size': 0,
+        }
+        results: list[Any]
+        with explain_errors(self.place):
+            if self.is_decoder:
+                results = self._model.generate_batch(
+                    [[*context, *prefix] for context in contexts],
+                    include_prompt_in_result=False,
+                    min_length=max(shortest - len(prefix), 0),
+                    max_length=max(longest - len(prefix), 1),
+                    **options,
+                )
+            else:
+                results = self._model.translate_batch(
+                    [list(context) for context in contexts],
+                    [list(prefix) for _ in contexts] if prefix else None,
+                    max_input_length=0,
+                    # With a map, the library takes tokens of a prefix by the numbers of
+                    # the call before, and writes others.
+                    use_vmap=self.has_map and not prefix,
+                    min_decoding_length=shortest,
+                    max_decoding_length=longest,
+                    **options,
+                )
+        return results
+
+    def _wait(self, result: Any, prefix: Sequence[str] = ()) -> list[Hypothesis]:
+        """Wait for a search, and return what it found, best first."""
+        with explain_errors(self.place):
+            output = result.result()
+        if self.is_decoder:
+            sequences = [[*prefix, *tokens] for tokens in output.sequences]
+        else:
+            sequences = output.hypotheses
+        hypotheses = []
+        for tokens, score in zip(sequences, output.scores, strict=True):
+            ended = bool(tokens) and tokens[-1] in self.end_tokens
+            text_tokens = tokens[:-1] if ended else tokens
+            hypotheses.append(Hypothesis(tuple(text_tokens), float(score), ended))
+        return hypotheses
+
+    def _finish(
+        self, result: Any, strategy: Strategy, start: Hypothesis | None
     ) -> list[GeneratedReply]:
         """
-        :param start: what a beam continued; the hypotheses have its tokens, but not its
+        :param result: of a search; None if ``start`` is complete.
+        :param start: what a beam continued; what it found has its tokens, but not its
             score.
         """
+        if result is None and start:
+            hypotheses, start = [start], None
+        else:
+            hypotheses = self._wait(result, start.tokens if start else ())
         penalty = self.decoding.beam_length_penalty
         replies = []
         for hypothesis in hypotheses:
@@ -186,14 +293,14 @@ class Writer:
             if strategy.name == Search.BEAM or start:
                 # CTranslate2 divided it by the length of what it searched for.
                 searched = length
-                if start and self.model.is_decoder:
+                if start and self.is_decoder:
                     searched -= len(start.tokens)
                 logprob *= max(searched, 1) ** penalty
             if start:
                 logprob += start.score
             if not math.isfinite(logprob):
                 raise ModelError(
-                    f'{self.model.place.folder} computes values that are not numbers '
+                    f'{self.place.folder} computes values that are not numbers '
                     '(NaN or infinity). Its weights are damaged, or --compute-type is '
                     'too narrow for it.'
                 )
@@ -206,17 +313,3 @@ class Writer:
                 )
             )
         return replies
-
-    def _limits(self) -> dict[str, Any]:
-        return {
-            'min_length': self.decoding.beam_min_length,
-            'max_length': self.decoding.label_truncate,
-            'no_repeat_ngram_size': max(self.decoding.beam_block_ngram, 0),
-        }
-
-    def _beam(self, strategy: Strategy) -> dict[str, Any]:
-        return {
-            'beam_size': strategy.width,
-            'num_hypotheses': strategy.number,
-            'length_penalty': self.decoding.beam_length_penalty,
-        }
