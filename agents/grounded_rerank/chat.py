@@ -173,9 +173,9 @@ def _answer_why(ranking: Ranking, reply: str, colour: bool, width: int) -> str:
 if TYPE_CHECKING:
     from parlai.core.torch_generator_agent import TorchGeneratorAgent
 
-    from parlai_q2.parlai.generator import CandidateFinder
+    from parlai_q2.parlai.generator import CandidateAgent
 
-    class _Generator(CandidateFinder, TorchGeneratorAgent):
+    class _Generator(CandidateAgent, TorchGeneratorAgent):
         """The base of the combined classes."""
 
 else:

@@ -26,7 +26,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.generate import strategies
 from parlai_q2.options import Options
 from parlai_q2.parlai.compat import bridge_hugging_face_dictionary
-from parlai_q2.parlai.generator import CandidateFinder
+from parlai_q2.parlai.generator import CandidateAgent
 from parlai_q2.parlai.model_files import saved_opt
 from parlai_q2.scorers.roles import Role
 
@@ -144,7 +144,7 @@ def load_generator_class(name: str) -> type[TorchAgent]:
         raise ConfigError('The generator of a reranking agent cannot itself rerank.')
     if not (
         isinstance(generator, type)
-        and issubclass(generator, (TorchGeneratorAgent, CandidateFinder))
+        and issubclass(generator, (TorchGeneratorAgent, CandidateAgent))
     ):
         raise ConfigError(
             f'{name!r} is not a generator: reranking needs a TorchGeneratorAgent, '
@@ -168,7 +168,7 @@ def make_reranking_class(mixin: type, generator: type[TorchAgent]) -> type:
             'generator_class': generator,
         }
         name = f'GroundedRerank{generator.__name__}'
-        needs_adapter = not issubclass(generator, CandidateFinder)
+        needs_adapter = not issubclass(generator, CandidateAgent)
         adapters = (ParlaiSearches,) if needs_adapter else ()
         bases = (mixin, *adapters, generator)
         _CLASSES[mixin, generator] = type(name, bases, fields)

@@ -23,7 +23,7 @@ from parlai_q2.agents.grounded_rerank.side_by_side import (
 )
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import NAMED_CANDIDATES, Search, Strategy
-from parlai_q2.parlai.generator import CandidateFinder, Searches
+from parlai_q2.parlai.generator import Searches
 from parlai_q2.rerank.candidate import Candidate, first_distinct
 from parlai_q2.turns import Passage
 
@@ -41,8 +41,11 @@ NOT_PARLAI_SEARCH = ('parlai.agents.hugging_face.t5',)
 PARLAI_LENGTH_PENALTY = 0.65
 
 
-class ParlaiSearches(CandidateFinder, _Generator):
-    """Finds candidates with one of ParlAI's generators; a mixin over its class."""
+class ParlaiSearches(_Generator):
+    """
+    Finds candidates with one of ParlAI's generators; a mixin over its class, with the
+    interface of :class:`~parlai_q2.parlai.generator.CandidateAgent`.
+    """
 
     generator_class: Any
     strategies: Sequence[Strategy]

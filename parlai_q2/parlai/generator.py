@@ -1,12 +1,11 @@
 """
-The interface through which the reranking agent asks a generator for candidates, the
-base class of agents whose model ParlAI does not search because another engine or a
+The base class of agents whose model ParlAI does not search because another engine or a
 server runs it, and the dialogue histories that these agents read.
 
-The reranking agent wraps the generators of ParlAI in an adapter with the same
-interface. Tasks may write knowledge into the text of a turn, between the markers of
-Wizard of Wikipedia or on separate lines. A prompt with a slot for the knowledge needs
-the turns without it.
+The reranking agent asks such an agent for candidates. It wraps the generators of ParlAI
+in an adapter with the same interface. Tasks may write knowledge into the text of a
+turn, between the markers of Wizard of Wikipedia or on separate lines. A prompt with a
+slot for the knowledge needs the turns without it.
 """
 
 import enum
@@ -51,56 +50,6 @@ class Searches(enum.Flag):
         first = strategies[:1] if Searches.FIRST in self else ()
         rest = strategies[1:] if Searches.REST in self else ()
         return [*first, *rest]
-
-
-class CandidateFinder:
-    """A generator that finds several candidates for each example of a batch."""
-
-    @property
-    def empty_candidate(self) -> Candidate:
-        """The candidate of an example without text, as a finished search has it."""
-        return Candidate('', source=('', 0.0))
-
-    @property
-    def has_retriever(self) -> bool:
-        """Whether the generator retrieves documents itself, as ParlAI's RAG does."""
-        return False
-
-    @property
-    def has_more_searches(self) -> bool:
-        """Whether the generator can run further searches after the first."""
-        return False
-
-    def candidate_pools(
-        self, batch: Batch, searches: Sequence[Searches], **search_options: Any
-    ) -> list[list[Candidate]]:
-        """
-        Find the candidates of a batch.
-
-        :param searches: the searches to run for each of B examples.
-        :param search_options: what ParlAI passed to ``_generate``: ``max_ts``,
-            ``prefix_tokens`` and whatever a model adds.
-        :return: B pools in the generator's order, with each candidate's own record in
-            ``source``. A pool may be empty. It may also contain duplicates and
-            candidates without text, which the caller removes.
-        """
-        raise NotImplementedError
-
-    def candidates_beginning_with(
-        self, batch: Batch, beginnings: Mapping[int, str], **search_options: Any
-    ) -> dict[int, list[Candidate]]:
-        """
-        Find candidates that begin with given texts, if the generator can.
-
-        :param beginnings: a text by the example's index in the batch.
-        :param search_options: as for :meth:`candidate_pools`.
-        :return: the candidates, by index; indices without candidates may be missing.
-        """
-        return {}
-
-    def retrieved_knowledge(self, count: int) -> list[tuple[Passage, ...]]:
-        """The documents it retrieved last, for each of ``count`` examples."""
-        return [()] * count
 
 
 class RankedBeam:
@@ -176,7 +125,7 @@ class GroundedHistory(History):
         return dialogue
 
 
-class CandidateAgent(CandidateFinder, TorchAgent):
+class CandidateAgent(TorchAgent):
     """
     An agent that replies with the first candidate of its model. It cannot be trained.
 
@@ -236,19 +185,55 @@ class CandidateAgent(CandidateFinder, TorchAgent):
         """
         return [[] for _ in contexts]
 
-    def candidates_beginning_with(
-        self, batch: Batch, beginnings: Mapping[int, str], **search_options: Any
-    ) -> dict[int, list[Candidate]]:
-        """The candidates of :meth:`complete`."""
-        contexts = [batch[CONTEXT][index] for index in beginnings]
-        pools = self.complete(contexts, list(beginnings.values()))
-        return dict(zip(beginnings, pools, strict=True))
+    # What the reranking agent asks a generator.
+
+    @property
+    def empty_candidate(self) -> Candidate:
+        """The candidate of an example without text, as a finished search has it."""
+        return Candidate('', source=('', 0.0))
+
+    @property
+    def has_retriever(self) -> bool:
+        """Whether the generator retrieves documents itself, as ParlAI's RAG does."""
+        return False
+
+    def retrieved_knowledge(self, count: int) -> list[tuple[Passage, ...]]:
+        """The documents it retrieved last, for each of ``count`` examples."""
+        return [()] * count
+
+    @property
+    def has_more_searches(self) -> bool:
+        """Whether the generator can run further searches after the first."""
+        return False
 
     def candidate_pools(
         self, batch: Batch, searches: Sequence[Searches], **search_options: Any
     ) -> list[list[Candidate]]:
-        """The candidates of :meth:`find`, which applies its own length limits."""
+        """
+        The candidates of :meth:`find`, which applies its own length limits.
+
+        :param searches: the searches to run for each of B examples.
+        :param search_options: what ParlAI passed to ``_generate``: ``max_ts``,
+            ``prefix_tokens`` and whatever a model adds.
+        :return: B pools in the generator's order, with each candidate's own record in
+            ``source``. A pool may be empty. It may also contain duplicates and
+            candidates without text, which the caller removes.
+        """
         return self.find(batch[CONTEXT], searches)
+
+    def candidates_beginning_with(
+        self, batch: Batch, beginnings: Mapping[int, str], **search_options: Any
+    ) -> dict[int, list[Candidate]]:
+        """
+        The candidates of :meth:`complete`.
+
+        :param beginnings: a text by the example's index in the batch.
+        :param search_options: as for :meth:`candidate_pools`.
+        :return: the candidates, by index; indices without candidates may be missing.
+        """
+        contexts = [batch[CONTEXT][index] for index in beginnings]
+        pools = self.complete(contexts, list(beginnings.values()))
+        return dict(zip(beginnings, pools, strict=True))
 
     def build_model(self) -> None:
         """Build no model: :meth:`load` has loaded it."""
@@ -299,7 +284,12 @@ class CandidateAgent(CandidateFinder, TorchAgent):
         return Output([row[0][0] for row in hypotheses], beam_texts=hypotheses)
 
     def _generate(
-        self, batch: Batch, beam_size: int, max_ts: object, prefix_tokens: object = None
+        self,
+        batch: Batch,
+        beam_size: int,
+        max_ts: Any,
+        prefix_tokens: Any = None,
+        **search_options: Any,
     ) -> tuple[list[Any], list[Any]]:
         """The first replies, in the form of ParlAI's finished searches."""
         beams = []
