@@ -21,30 +21,29 @@ from parlai_q2.parlai.model_files import saved_folder
 EncoderStates = tuple[torch.Tensor, torch.Tensor]
 
 
-class HfEncoder(nn.Module):
-    def __init__(self, hf: nn.Module, pad: int):
-        super().__init__()
-        # In a list, so that the weights are registered, saved and counted only once.
-        self._hf: list[Any] = [hf]
-        self._pad = pad
+class HfSeq2seqModel(TorchGeneratorModel):
+    """
+    A model of transformers' ``AutoModelForSeq2SeqLM`` that ParlAI can train and search.
+    """
 
-    def forward(self, tokens: torch.Tensor) -> EncoderStates:
-        """:param tokens: [B, L], padded on the right."""
-        mask = tokens != self._pad
-        encoder = self._hf[0].get_encoder()
-        return encoder(input_ids=tokens, attention_mask=mask.long())[0], mask
-
-
-class HfDecoder(nn.Module):
-    def __init__(self, hf: nn.Module, start: int):
-        super().__init__()
-        self._hf: list[Any] = [hf]
-        self._start = start
+    def __init__(self, hf: Any, dictionary: Any):
+        roles = (dictionary.null_token, dictionary.start_token, dictionary.end_token)
+        null, start, end = (dictionary[token] for token in roles)
+        super().__init__(padding_idx=null, start_idx=start, end_idx=end)
+        quicken_output(hf)
+        self.hf = hf
+        self._start = decoder_start(hf, start)
         # The cache's name among a model's inputs and outputs; new in transformers 5.
         parameters = signature(hf.forward).parameters
         self._cache = 'cache' if 'cache' in parameters else 'past_key_values'
 
-    def forward(
+    def encoder(self, tokens: torch.Tensor) -> EncoderStates:
+        """:param tokens: [B, L], padded on the right."""
+        mask = tokens != self.NULL_IDX
+        encoder = self.hf.get_encoder()
+        return encoder(input_ids=tokens, attention_mask=mask.long())[0], mask
+
+    def decoder(
         self,
         tokens: torch.Tensor,
         encoder_states: EncoderStates,
@@ -64,7 +63,7 @@ class HfDecoder(nn.Module):
             tokens[:, 0] = self._start
         else:
             tokens = tokens[:, -1:]
-        out = self._hf[0](
+        out = self.hf(
             encoder_outputs=BaseModelOutput(last_hidden_state=hidden),
             attention_mask=mask.long(),
             decoder_input_ids=tokens,
@@ -73,27 +72,12 @@ class HfDecoder(nn.Module):
         )
         return out.logits, getattr(out, self._cache) if use_cache else None
 
-
-class HfSeq2seqModel(TorchGeneratorModel):
-    """
-    A model of transformers' ``AutoModelForSeq2SeqLM`` that ParlAI can train and search.
-    """
-
-    def __init__(self, hf: nn.Module, dictionary: Any):
-        roles = (dictionary.null_token, dictionary.start_token, dictionary.end_token)
-        null, start, end = (dictionary[token] for token in roles)
-        super().__init__(padding_idx=null, start_idx=start, end_idx=end)
-        quicken_output(hf)
-        self.hf = hf
-        self.encoder = HfEncoder(hf, null)
-        self.decoder = HfDecoder(hf, decoder_start(hf, start))
-
     def output(self, decoded: torch.Tensor) -> torch.Tensor:
         return decoded
 
     def decode_forced(
         self, encoder_states: EncoderStates, ys: torch.LongTensor
-    ) -> tuple[torch.Tensor, torch.LongTensor]:
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """
         Logits for known labels.
 
