@@ -10,6 +10,7 @@ episodes after it (:mod:`~parlai_q2.parlai.ahead`).
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -79,19 +80,16 @@ class ScoringMutator(ManyEpisodeMutator):
     def __init__(self, opt: Opt):
         super().__init__(opt)
         self.source = source_from_opt(opt)
-        self._scorer: Scorer | None = None
         self._teacher: tuple[Any, int] | None = None
         self._scores: OrderedDict[tuple[Any, ...], Score] = OrderedDict()
         # How many episodes were looked at and have not come yet, and how often in a row
         # something else came.
         self._seen_ahead = self._surprises = 0
 
-    @property
+    @cached_property
     def scorer(self) -> Scorer:
         """The scorer, created when it is first needed, in the process that needs it."""
-        if self._scorer is None:
-            self._scorer = mutator_scorer(self.opt, self.make_scorer)
-        return self._scorer
+        return mutator_scorer(self.opt, self.make_scorer)
 
     def examples(self, episode: list[Message]) -> list[list[Example]]:
         """What to score in an episode: for each turn, one example for each label."""
@@ -275,26 +273,21 @@ def log_counts(is_kept: dict[int, bool], opt: Opt) -> None:
 class ControlTokensMutator(ScoringMutator):
     """Puts control tokens before each text."""
 
-    def __init__(self, opt: Opt):
-        super().__init__(opt)
-        self._groups: PrecisionGroups | None = None
-
-    @property
+    @cached_property
     def groups(self) -> PrecisionGroups:
         """The groups of lexical precision, always from the training labels."""
-        if self._groups is None:
-            shares: list[float] = []
-            for episode in training_episodes(self.opt):
-                for turn in make_examples(episode, self.source):
-                    shares += map(lexical_precision, turn[:1])
-                if len(shares) >= SAMPLE:
-                    break
-            self._groups = terciles(shares)
-            logging.info(
-                f'Terciles of the lexical precision of {len(shares)} training labels: '
-                f'{self._groups.medium:.3f} and {self._groups.high:.3f}'
-            )
-        return self._groups
+        shares: list[float] = []
+        for episode in training_episodes(self.opt):
+            for turn in make_examples(episode, self.source):
+                shares += map(lexical_precision, turn[:1])
+            if len(shares) >= SAMPLE:
+                break
+        groups = terciles(shares)
+        logging.info(
+            f'Terciles of the lexical precision of {len(shares)} training labels: '
+            f'{groups.medium:.3f} and {groups.high:.3f}'
+        )
+        return groups
 
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
         """The episode with tokens before its texts."""

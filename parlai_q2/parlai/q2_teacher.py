@@ -37,7 +37,7 @@ from parlai.utils.typing import TShared
 from parlai_q2.claims import GENERIC_PART, Comparison, Label, Score
 from parlai_q2.cli.knowledge_options import add_knowledge_options, source_from_opt
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
-from parlai_q2.intervals import Interval, share_interval
+from parlai_q2.intervals import share_interval
 from parlai_q2.io.knowledge import EpisodeKnowledge, passages_in
 from parlai_q2.options import Options
 from parlai_q2.scorers.base import Scorer
@@ -56,7 +56,6 @@ OF_SCORED = (
 # ParlAI's own metrics of a response against its label, including some it does not list.
 PARLAI_METRICS = ALL_METRICS | {'precision', 'recall', 'exs'}
 BOUNDS = ('consistent_rate_low', 'consistent_rate_high')
-NO_INTERVAL = Interval(0.0, 0.0, 0.0)
 EVIDENCE = 'q2_evidence'
 # In the report of an evaluation of a reranking agent: 1 if its replies are measured by
 # the scores that chose them, else 0.
@@ -75,22 +74,19 @@ def metric_name(scorer: str) -> str:
 
 
 class LowerBound(AverageMetric):
-    """The lower end of the 95 % interval of a share."""
+    """The lower end of the 95 % interval of a share; 0 without a response."""
+
+    end = 'low'
 
     def value(self) -> float:
-        return _compute_interval(self).low
+        total, count = round(float(self._denom)), round(float(self._numer))
+        return float(getattr(share_interval(count, total), self.end)) if total else 0.0
 
 
-class UpperBound(AverageMetric):
+class UpperBound(LowerBound):
     """The upper end of the 95 % interval of a share."""
 
-    def value(self) -> float:
-        return _compute_interval(self).high
-
-
-def _compute_interval(metric: AverageMetric) -> Interval:
-    total = round(float(metric._denom))
-    return share_interval(round(float(metric._numer)), total) if total else NO_INTERVAL
+    end = 'high'
 
 
 # The share of consistent responses among the verifiable ones, with its interval.
