@@ -38,28 +38,25 @@ TRIES = 50
 
 
 class Text(NamedTuple):
-    """A text to draw, the conversation it belongs to, and its article, if any."""
+    """A text to draw, the conversation it belongs to, and the knowledge's article."""
 
     text: str
     episode: int
     title: str = ''
 
 
-class FoldTexts(NamedTuple):
-    """What random pairing draws from: all replies and sentences of a fold."""
-
-    responses: list[Text]
-    knowledge: list[Text]
+# What random pairing draws from: all replies and sentences of a fold.
+FoldTexts = Mapping[str, Sequence[Text]]
 
 
 def collect_texts(conversations: Iterable[WizardConversation]) -> FoldTexts:
     """Collect what random pairing needs."""
-    texts = FoldTexts([], [])
+    texts: dict[str, list[Text]] = {RESPONSE: [], KNOWLEDGE: []}
     for conversation in conversations:
         for example in consistent_examples(conversation):
-            episode = example.episode
-            texts.responses.append(Text(example.response, episode))
-            texts.knowledge.append(Text(example.knowledge, episode, example.title))
+            for name, of_fold in texts.items():
+                text = getattr(example, name)
+                of_fold.append(Text(text, example.episode, example.title))
     return texts
 
 
@@ -93,20 +90,22 @@ def consistent_examples(conversation: WizardConversation) -> Iterator[ConvFeverE
             )
 
 
-def context_texts(conversation: WizardConversation) -> list[str]:
-    """The texts of a conversation's context: its utterances."""
-    return [turn.text for turn in conversation.turns]
-
-
-def knowledge_texts(conversation: WizardConversation) -> list[str]:
-    """The sentences that were checked, and the passage about the topic."""
-    checked = [turn.checked for turn in conversation.turns if turn.checked]
-    return [*checked, *conversation.passage]
+def texts_by_part(conversation: WizardConversation) -> dict[str, list[str]]:
+    """
+    The utterances; and, as knowledge, the sentences that were checked and the passage
+    about the topic.
+    """
+    turns = conversation.turns
+    checked = [turn.checked for turn in turns if turn.checked]
+    return {
+        CONTEXT: [turn.text for turn in turns],
+        KNOWLEDGE: [*checked, *conversation.passage],
+    }
 
 
 def texts_to_parse(conversation: WizardConversation) -> list[str]:
     """The texts whose entities :func:`make_examples` needs."""
-    return [*context_texts(conversation), *knowledge_texts(conversation)]
+    return [*chain.from_iterable(texts_by_part(conversation).values())]
 
 
 def make_examples(
@@ -122,8 +121,8 @@ def make_examples(
     :param seed: with the reply's place, decides what is drawn.
     """
     indexes = {
-        CONTEXT: index_entities(_find_all(context_texts(conversation), entities)),
-        KNOWLEDGE: index_entities(_find_all(knowledge_texts(conversation), entities)),
+        part: index_entities(_find_all(texts, entities))
+        for part, texts in texts_by_part(conversation).items()
     }
     for example in consistent_examples(conversation):
         place = f'{seed}/{example.episode}/{example.turn}'
@@ -137,20 +136,14 @@ def paired(
     example: ConvFeverExample, fold_texts: FoldTexts, seed: str
 ) -> Iterator[ConvFeverExample]:
     """The example with another reply, and the example with another sentence."""
-    for perturbed, source in (
-        (RESPONSE, fold_texts.responses),
-        (KNOWLEDGE, fold_texts.knowledge),
-    ):
+    for perturbed, texts in fold_texts.items():
         draw = _random(seed, RANDOM_PAIRING, perturbed)
         text = getattr(example, perturbed)
-        other = draw_other(source, text, example.episode, draw)
-        if other is None:
-            continue
-        paired_example = _perturb(example, RANDOM_PAIRING, perturbed, other.text)
-        is_knowledge = perturbed == KNOWLEDGE
-        yield replace(
-            paired_example, title=other.title if is_knowledge else example.title
-        )
+        other = draw_other(texts, text, example.episode, draw)
+        if other is not None:
+            title = other.title if perturbed == KNOWLEDGE else example.title
+            titled = replace(example, title=title)
+            yield _perturb(titled, RANDOM_PAIRING, perturbed, other.text)
 
 
 def negated(example: ConvFeverExample, seed: str) -> Iterator[ConvFeverExample]:
