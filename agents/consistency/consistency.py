@@ -27,7 +27,6 @@ from parlai_q2.parlai.classification import (
     class_metrics,
     find_pair,
     need_pair,
-    true_class,
 )
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import Role
@@ -95,7 +94,8 @@ class ConsistencyAgent(Agent):
         for i, message in enumerate(observations):
             if not message or message.get('batch_padding'):
                 continue
-            pair = self._pair(message)
+            is_chat = self.opt.get('interactive_mode')
+            pair = find_pair(message) if is_chat else need_pair(message)
             if pair is None:
                 replies[i]['text'] = HOW_TO_ASK
             else:
@@ -104,11 +104,6 @@ class ConsistencyAgent(Agent):
         for i, score in zip(pairs, scores, strict=True):
             self._answer(observations[i], score, replies[i])
         return replies
-
-    def _pair(self, message: Message) -> Pair | None:
-        if self.opt.get('interactive_mode'):
-            return find_pair(message)
-        return need_pair(message)
 
     def _answer(self, message: Any, score: Score, reply: Message) -> None:
         classes = self._class_map(message)
@@ -124,17 +119,17 @@ class ConsistencyAgent(Agent):
             'probabilities': dict(zip(classes.classes, probabilities)),
         }
         reply['consistency'] = plain(evidence)
-        true = true_class(message)
+        labels = message.get('labels') or message.get('eval_labels')
         if self.opt.get('interactive_mode'):
             # Worded as ParlAI's own classifiers word it.
             probability = round_sigfigs(probabilities[chosen], 4)
             prediction = f'Predicted class: {answer}\nwith probability: {probability}'
             reply.force_set('text', prediction)
-        elif true is not None:
-            if true not in classes.classes:
+        elif labels:
+            if labels[0] not in classes.classes:
                 what = 'class (a label of the task)'
-                raise UnknownNameError(what, true, classes.classes)
-            metrics = class_metrics([answer], [true], classes.classes)
+                raise UnknownNameError(what, labels[0], classes.classes)
+            metrics = class_metrics([answer], [labels[0]], classes.classes)
             reply['metrics'] = {name: values[0] for name, values in metrics.items()}
 
     def _threshold(self, score: Score) -> float | None:

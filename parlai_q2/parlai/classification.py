@@ -6,7 +6,7 @@ al. 2022) reports.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from parlai.core.metrics import Metric
 from parlai.core.torch_classifier_agent import (
@@ -76,12 +76,6 @@ def need_pair(message: Mapping[str, object]) -> Pair:
             'parlai_q2.tasks.grounded_sample.agents:ClassificationTeacher.'
         )
     return pair
-
-
-def true_class(message: Mapping[str, Any]) -> str | None:
-    """The class in a message's label; None without a label."""
-    labels = message.get('labels') or message.get('eval_labels')
-    return labels[0] if labels else None
 
 
 class MacroF1Metric(WeightedF1Metric):
