@@ -9,44 +9,21 @@ and those of a stream are kept until they are asked for.
 """
 
 import weakref
-from collections import deque
 from collections.abc import Iterator
+from copy import copy
 from functools import wraps
-from itertools import chain
+from itertools import chain, tee
 from typing import Any
 
 from parlai.core.message import Message
 from parlai.core.teachers import DialogTeacher, FixedDialogTeacher, StreamDialogData
 
-# What was read of a stream before its time, by the identity of the stream's generator,
-# which it keeps alive and which all clones of a teacher share.
-_READ: 'weakref.WeakValueDictionary[int, PeekableIterator]' = (
+# Iterators that can be copied to look ahead, by the identity of a stream's generator,
+# which they keep alive and which all clones of a teacher share.
+_COPYABLE: 'weakref.WeakValueDictionary[int, Iterator[Any]]' = (
     weakref.WeakValueDictionary()
 )
 _WATCHED = 'parlai_q2_watched'
-
-
-class PeekableIterator:
-    """A generator whose next values can be looked at before they are taken."""
-
-    def __init__(self, values: Iterator[object]):
-        self._values = values
-        self._held: deque[Any] = deque()
-
-    def __iter__(self) -> 'PeekableIterator':
-        return self
-
-    def __next__(self) -> Any:
-        return self._held.popleft() if self._held else next(self._values)
-
-    def ahead(self) -> Iterator[Any]:
-        """The values that will come, which stay."""
-        place = 0
-        while True:
-            if place == len(self._held):
-                self._held.append(next(self._values))
-            yield self._held[place]
-            place += 1
 
 
 def watch_teachers() -> None:
@@ -69,7 +46,7 @@ def watch_teachers() -> None:
     @wraps(get)
     def get_of_all(self: Any) -> Any:
         # Another clone may have looked ahead.
-        self.data = _READ.get(id(self.data), self.data)
+        self.data = _COPYABLE.get(id(self.data), self.data)
         return get(self)
 
     StreamDialogData.get = get_of_all
@@ -113,10 +90,11 @@ def _by_number(teacher: Any) -> Iterator[list[Message]]:
 
 def _of_stream(teacher: Any) -> Iterator[list[Message]]:
     data = teacher.data
-    if not isinstance(data.data, PeekableIterator):
-        buffered = _READ[id(data.data)] = PeekableIterator(data.data)
-        data.data = buffered
-    for entries in chain([data.cur_episode], data.data.ahead()):
+    if not hasattr(data.data, '__copy__'):
+        (copyable,) = tee(data.data, 1)
+        _COPYABLE[id(data.data)] = copyable
+        data.data = copyable
+    for entries in chain([data.cur_episode], copy(data.data)):
         if not isinstance(entries, list):
             return  # the end of the data
         episode = [Message(data.build_table(entry)) for entry in entries]

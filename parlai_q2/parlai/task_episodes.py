@@ -14,15 +14,14 @@ from parlai.utils.data import DatatypeHelper
 from parlai_q2.errors import ConfigError
 from parlai_q2.options import OptionGroup
 
-# Without this, a teacher repeats its training data for ever.
-ONCE = 'evalmode'
-
 
 def once(datatype: str) -> str:
     """A datatype that shows a fold once: ``train:evalmode`` for ``train``."""
     fold = DatatypeHelper.fold(datatype)
-    parts = [fold] + ([ONCE] if fold == 'train' else [])
-    return ':'.join(parts + (['stream'] if 'stream' in datatype else []))
+    # A teacher repeats its training data for ever without this.
+    mode = ':evalmode' if fold == 'train' else ''
+    stream = ':stream' if 'stream' in datatype else ''
+    return f'{fold}{mode}{stream}'
 
 
 class TaskEpisodes:
