@@ -9,7 +9,7 @@ import torch
 from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.agents.hf_classifier.modules import HfClassifierModel
+from parlai_q2.agents.hf_classifier.hf_classifier import HfClassifierModel
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.text.class_map import ClassMap
 from tests.agents.tiny_classifiers import AGENT, tiny_bert, write_preset
