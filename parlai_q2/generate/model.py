@@ -90,22 +90,20 @@ def read_header(place: ModelPlace) -> tuple[str, int | None]:
     :raises ModelError: if the file is damaged, or its model does not write.
     """
     path = place.folder / MODEL
+    if place.files is None and not path.is_file():
+        is_folder = place.folder.is_dir()
+        what = f'a folder without {MODEL}' if is_folder else 'no folder'
+        raise ConfigError(
+            f'--model-path {str(place.folder)!r} is {what}; it must be a model in '
+            f"CTranslate2's format. {CONVERT}"
+        )
     try:
         if place.files is not None:
             model = binary.read(place.files[MODEL])
-        elif path.is_file():
+        else:
             with open(path, 'rb') as stream:
                 view = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
             model = binary.read(memoryview(view))
-        else:
-            is_folder = place.folder.is_dir()
-            what = f'a folder without {MODEL}' if is_folder else 'no folder'
-            raise ConfigError(
-                f'--model-path {str(place.folder)!r} is {what}; it must be a model in '
-                f"CTranslate2's format. {CONVERT}"
-            )
-    except (ConfigError, ModelError):
-        raise
     except ValueError as e:  # as mmap raises for an empty file
         raise ModelError(f'CTranslate2 cannot read {path}: {e}. {CONVERT}') from e
     if model.spec not in CLASSES:
