@@ -106,9 +106,7 @@ class ClassificationTeacher(FixedDialogTeacher):
         return examples
 
     def share(self) -> TShared:
-        shared: TShared = super().share()
-        shared['conv_fever'] = self._examples
-        return shared
+        return {**super().share(), 'conv_fever': self._examples}
 
     def num_examples(self) -> int:
         return len(self._examples)

@@ -94,27 +94,32 @@ def _turns(context: JsonObject, number: int) -> list[AnnotatedResponse]:
     responses = context['responses']
     original = (r['response'] for r in responses if r['model'] == SYSTEMS['original'])
     gold = next(original, '').strip()
-    return [
-        AnnotatedResponse(
-            text='\n'.join(history),
-            knowledge=fact,
-            gold=gold,
-            response=response['response'].strip(),
-            label=_label(_ratings(response, USES_KNOWLEDGE)),
-            system=_system(response['model']),
-            human={q: _mean(_ratings(response, q)) for q in QUALITIES},
-            episode=f'{number}-{place}',
-            extra={
-                'context_id': number,
-                'history': history,
-                'system': _system(response['model']),
-                'human_score': _mean(_ratings(response, USES_KNOWLEDGE)),
-                'human_ratings': {q: _mean(_ratings(response, q)) for q in QUALITIES},
-                'annotations': {q: _ratings(response, q) for q in QUALITIES},
-            },
+    annotated = []
+    for place, response in enumerate(responses):
+        ratings = {quality: _ratings(response, quality) for quality in QUALITIES}
+        means = {name: sum(values) / len(values) for name, values in ratings.items()}
+        uses = means[USES_KNOWLEDGE]
+        annotated.append(
+            AnnotatedResponse(
+                text='\n'.join(history),
+                knowledge=fact,
+                gold=gold,
+                response=response['response'].strip(),
+                label=USES if uses > 0.5 else USES_NONE,
+                system=_system(response['model']),
+                human=means,
+                episode=f'{number}-{place}',
+                extra={
+                    'context_id': number,
+                    'history': history,
+                    'system': _system(response['model']),
+                    'human_score': uses,
+                    'human_ratings': means,
+                    'annotations': ratings,
+                },
+            )
         )
-        for place, response in enumerate(responses)
-    ]
+    return annotated
 
 
 def _system(model: str) -> str:
@@ -132,11 +137,3 @@ def _ratings(response: JsonObject, quality: str) -> list[float]:
     if quality == USES_KNOWLEDGE and not set(ratings) <= {0, 1}:
         raise ValueError(f'{QUALITIES[quality]} is {ratings!r}; ratings are 0 or 1')
     return ratings
-
-
-def _mean(ratings: list[float]) -> float:
-    return sum(ratings) / len(ratings)
-
-
-def _label(ratings: list[float]) -> str:
-    return USES if _mean(ratings) > 0.5 else USES_NONE
