@@ -6,10 +6,9 @@ scored, and the best one becomes a training example if its score is above the th
 A model trained on these examples needs one search for what took ten and a scorer.
 """
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice, tee
 
 from parlai.core.agents import Agent
 from parlai.core.message import Message
@@ -24,7 +23,7 @@ from parlai_q2.filtering.judge import (
     read_labels,
 )
 from parlai_q2.io.knowledge import KnowledgeSource
-from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.json_values import JsonObject
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.turns import joined
 
@@ -99,20 +98,16 @@ def judge_replies(
     source: KnowledgeSource = MESSAGES,
 ) -> Iterator[JudgedEpisode]:
     """Judge a model's replies, as :func:`reply_record` returned them, one by one."""
-    waiting: deque[JsonMapping] = deque()
-
-    def single() -> Iterator[list[JsonObject]]:
-        for episode, of_episode in zip(episodes, records, strict=True):
-            for message, record in zip(
-                references(episode, of_episode, source), of_episode, strict=True
-            ):
-                waiting.append(record)
-                yield [message]
-
-    for judged in judge_episodes(single(), scorer, policy):
-        if waiting.popleft()['abstained']:
-            judged = [replace(judged[0], decision=Decision(False, ABSTAINED))]
-        yield judged
+    paired = (
+        zip(references(episode, of_episode, source), of_episode, strict=True)
+        for episode, of_episode in zip(episodes, records, strict=True)
+    )
+    replied, same_replied = tee(chain.from_iterable(paired))
+    judged = judge_episodes(([message] for message, _ in replied), scorer, policy)
+    for (turn,), (_, record) in zip(judged, same_replied, strict=True):
+        if record['abstained']:
+            turn = replace(turn, decision=Decision(False, ABSTAINED))
+        yield [turn]
 
 
 def references(
