@@ -17,15 +17,13 @@ from parlai.utils.typing import TShared
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.chat import SpokenTurn
 from parlai_q2.generate.generator import (
-    REPLY_DECODING,
     REPLY_MODEL,
-    REPLY_TOKENS,
+    REPLY_OPTIONS,
     Generator,
     open_generator,
 )
 from parlai_q2.generate.model import COMPUTE_TYPES, ModelPlace
 from parlai_q2.generate.strategies import (
-    DEFAULT_BEAM,
     NAMED_CANDIDATES,
     Decoding,
     Search,
@@ -47,24 +45,8 @@ MAX_WIDTH = 200
 SECOND_SEARCH = 2
 SHIPPED_MODEL = f'{SHIPPED_PREFIX}{REPLY_MODEL}'
 # What suits the shipped reply model, and the defaults for other models.
-SHIPPED_DEFAULTS = {
-    'prompt_template': REPLY,
-    'inference': str(Search.BEAM),
-    'beam_size': DEFAULT_BEAM,
-    'beam_min_length': REPLY_DECODING.beam_min_length,
-    'beam_block_ngram': REPLY_DECODING.beam_block_ngram,
-    'text_truncate': REPLY_TOKENS,
-    'label_truncate': REPLY_DECODING.label_truncate,
-}
-OTHER_DEFAULTS = {
-    'prompt_template': None,
-    'inference': None,
-    'beam_size': None,
-    'beam_min_length': Decoding.beam_min_length,
-    'beam_block_ngram': Decoding.beam_block_ngram,
-    'text_truncate': None,
-    'label_truncate': Decoding.label_truncate,
-}
+SHIPPED_DEFAULTS = {'prompt_template': REPLY, **REPLY_OPTIONS}
+OTHER_DEFAULTS = {name: getattr(Decoding, name, None) for name in SHIPPED_DEFAULTS}
 
 
 def defaults(model_path: str) -> Options:

@@ -26,6 +26,7 @@ from parlai.utils.typing import TShared
 
 from parlai_q2.agents.hf_seq2seq.modules import HfSeq2seqModel, load_network
 from parlai_q2.errors import ConfigError, ModelError
+from parlai_q2.generate.generator import REPLY_OPTIONS
 from parlai_q2.io.knowledge import find_knowledge
 from parlai_q2.models.loading import load_tokenizer
 from parlai_q2.models.prompts import PLAIN, REPLY, Prompt, fit
@@ -45,16 +46,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = 'shipped:q2_mini/reply'
 
-# Decoding that suits the shipped reply model, and ParlAI's own decoding, which is the
-# default for other models. Lengths are in tokens.
-REPLY_DECODING = {
-    'inference': 'beam',
-    'beam_size': 5,
-    'beam_min_length': 8,
-    'beam_block_ngram': 3,
-    'text_truncate': 512,
-    'label_truncate': 64,
-}
+# ParlAI's own decoding, the default for other models. Lengths are in tokens.
 PARLAI_DECODING = {
     'inference': 'greedy',
     'beam_size': 1,
@@ -117,7 +109,7 @@ def trained_with(opt: Options) -> dict[str, Any]:
 
 
 def decoding(hf_model: str) -> Options:
-    return REPLY_DECODING if hf_model == DEFAULT_MODEL else PARLAI_DECODING
+    return REPLY_OPTIONS if hf_model == DEFAULT_MODEL else PARLAI_DECODING
 
 
 def prompt_from_opt(opt: Options) -> Prompt:

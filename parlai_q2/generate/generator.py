@@ -24,7 +24,7 @@ from parlai_q2.generate.chat import (
     read_template,
 )
 from parlai_q2.generate.model import DECODER, VOCABULARY_MAP, ModelPlace, read_header
-from parlai_q2.generate.strategies import Decoding
+from parlai_q2.generate.strategies import DEFAULT_BEAM, Decoding, Search
 from parlai_q2.generate.tokenizer import decode, read_tokenizer
 from parlai_q2.generate.writer import GeneratedReply, Writer
 from parlai_q2.models.converted.binary import SEQ2SEQ
@@ -43,6 +43,15 @@ TURN_ENDS = ('<|im_end|>', '<|eot_id|>', '<end_of_turn>', '<|end|>', '<|end_of_t
 REPLY_MODEL = 'q2_mini/reply'
 REPLY_DECODING = Decoding(beam_min_length=8, beam_block_ngram=3, label_truncate=64)
 REPLY_TOKENS = 512
+# The same as options of ParlAI's generators.
+REPLY_OPTIONS = {
+    'inference': str(Search.BEAM),
+    'beam_size': DEFAULT_BEAM,
+    'beam_min_length': REPLY_DECODING.beam_min_length,
+    'beam_block_ngram': REPLY_DECODING.beam_block_ngram,
+    'text_truncate': REPLY_TOKENS,
+    'label_truncate': REPLY_DECODING.label_truncate,
+}
 COMMON_TOKENS = 'common_tokens.json'
 # What a reply of that model has that people do not write; see :func:`tidy`.
 _APOSTROPHE = re.compile(r"(?<=\w) ' (?=(?:s|t|re|ve|ll|d|m)\b)")

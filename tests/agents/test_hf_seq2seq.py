@@ -7,9 +7,9 @@ import pytest
 import torch
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.agents.hf_seq2seq.hf_seq2seq import REPLY_DECODING
 from parlai_q2.agents.hf_seq2seq.modules import FewRowsLinear, quicken_output
 from parlai_q2.errors import ConfigError
+from parlai_q2.generate.generator import REPLY_OPTIONS
 from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, observe
 
 TEXTS = [*(text for text, _ in LESSONS), 'a cat', 'what is the name of the park ?']
@@ -136,14 +136,14 @@ def options(*args):
 
 def test_the_shipped_model_brings_its_decoding_and_others_have_parlais():
     shipped = options()
-    assert {name: shipped[name] for name in REPLY_DECODING} == REPLY_DECODING
+    assert {name: shipped[name] for name in REPLY_OPTIONS} == REPLY_OPTIONS
     assert options('--beam-size', '2')['beam_size'] == 2
     other = options('--hf-model', 'some/folder')
     parlais = ParlaiParser(True, True).parse_args(['-m', 'transformer/generator'])
     assert other['beam_size'] == 1
     assert other['inference'] == 'greedy'
-    assert {n: other[n] for n in REPLY_DECODING} == {
-        n: parlais[n] for n in REPLY_DECODING
+    assert {n: other[n] for n in REPLY_OPTIONS} == {
+        n: parlais[n] for n in REPLY_OPTIONS
     }
     chosen = options('--inference', 'nucleus', '--hf-model', 'some/folder')
     assert chosen['inference'] == 'nucleus'
