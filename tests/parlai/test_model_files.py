@@ -7,6 +7,7 @@ import sys
 import pytest
 import torch
 from parlai.core.agents import create_agent
+from parlai.core.message import Message
 from parlai.core.opt import Opt
 from parlai.core.params import ParlaiParser
 from parlai.utils import logging
@@ -14,7 +15,7 @@ from parlai.utils import logging
 from parlai_q2.__main__ import execute
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.parlai.generator import CandidateAgent
-from parlai_q2.parlai.model_files import WeightsOnly, read_options
+from parlai_q2.parlai.model_files import WeightsOnly, read_options, readable
 
 
 class Payload:
@@ -124,3 +125,11 @@ def test_a_missing_model_file_is_told_only_of_agents_that_need_one(
     assert hasattr(agent, 'load')
     heard = [r.msg for r in warnings if logging.logger.filter(r)]
     assert [text for text in heard if 'model_file' in str(text)] == warns
+
+
+def test_texts_are_mended_and_nothing_else_is_touched():
+    sent = Message({'text': 'bees \ud83d!', 'knowledge': 'k', 'n': 1})
+    read = readable(sent)
+    assert read == {**sent, 'text': 'bees \ufffd!'}
+    assert isinstance(read, Message)
+    assert sent['text'] == 'bees \ud83d!'
