@@ -258,12 +258,11 @@ class GroundedRerankAgent(ChatCommands):
         else:
             rankings = self._rank_until(threshold, batch, searches, search_options)
         if knowledge_index is None:
-            rankings = self._add_named_candidates(batch, rankings, search_options)
-        self._record_metrics(rankings)
-        self._rankings = rankings
-        return pair_with_best(
-            [RankedBeam([c.source for c in ranking.candidates]) for ranking in rankings]
-        )
+            rankings |= self._rank_named(batch, rankings, search_options)
+        self._rankings = list(rankings.values())
+        self._record_metrics(self._rankings)
+        beams = [[c.source for c in ranking.candidates] for ranking in self._rankings]
+        return pair_with_best(list(map(RankedBeam, beams)))
 
     def _rank_until(
         self,
@@ -271,12 +270,12 @@ class GroundedRerankAgent(ChatCommands):
         batch: Batch,
         searches: list[Searches],
         search_options: dict[str, Any],
-    ) -> list[Ranking]:
+    ) -> dict[int, Ranking]:
         """Run the first search and, where no candidate is good enough, the rest."""
         first_searches = [flags & Searches.FIRST for flags in searches]
         first_pools = self._find_candidates(batch, first_searches, search_options)
         rankings = self._rank_pools(batch, dict(enumerate(first_pools)))
-        is_settled = [_is_good_enough(ranking, threshold) for ranking in rankings]
+        is_settled = [_is_good_enough(r, threshold) for r in rankings.values()]
         self.record_local_metric('rerank/early', list(map(AverageMetric, is_settled)))
         remaining = [
             Searches.NONE if settled else flags & Searches.REST
@@ -290,23 +289,26 @@ class GroundedRerankAgent(ChatCommands):
             for index, flags in enumerate(remaining)
             if flags
         }
-        return self._replace_rankings(batch, rankings, pools)
+        return rankings | self._rank_pools(batch, pools, is_repeated=True)
 
-    def _add_named_candidates(
-        self, batch: Batch, rankings: list[Ranking], search_options: dict[str, Any]
-    ) -> list[Ranking]:
+    def _rank_named(
+        self,
+        batch: Batch,
+        rankings: Mapping[int, Ranking],
+        search_options: dict[str, Any],
+    ) -> dict[int, Ranking]:
         """
-        Add candidates that begin with the subject's name to turns whose best candidate
-        does not name its subject, if the generator can find such candidates.
+        Rank turns whose best candidate does not name its subject again, with candidates
+        that begin with its name, if the generator can find such candidates.
         """
         names: dict[int, str] = {}
-        for index, ranking in enumerate(rankings):
+        for index, ranking in rankings.items():
             if UnnamedGuard.name in ranking.chosen.guards:
                 name = find_subject_name(ranking.chosen.text, ranking.passages)
                 if name:
                     names[index] = name
         if not names:
-            return rankings
+            return {}
         named_pools = self.candidates_beginning_with(batch, names, **search_options)
         pools = {}
         for index, named_pool in named_pools.items():
@@ -314,20 +316,7 @@ class GroundedRerankAgent(ChatCommands):
                 pool = sorted(rankings[index].candidates, key=lambda c: c.place)
                 named = [replace(c, strategies=(NAMED,)) for c in named_pool]
                 pools[index] = pool + named
-        return self._replace_rankings(batch, rankings, pools) if pools else rankings
-
-    def _replace_rankings(
-        self,
-        batch: Batch,
-        rankings: list[Ranking],
-        pools: Mapping[int, list[Candidate]],
-    ) -> list[Ranking]:
-        """Rank some turns again, now with more candidates."""
-        updated = list(rankings)
-        new_rankings = self._rank_pools(batch, pools, is_repeated=True)
-        for index, ranking in zip(pools, new_rankings, strict=True):
-            updated[index] = ranking
-        return updated
+        return self._rank_pools(batch, pools, is_repeated=True) if pools else {}
 
     def _find_candidates(
         self, batch: Batch, searches: list[Searches], search_options: dict[str, Any]
@@ -342,9 +331,9 @@ class GroundedRerankAgent(ChatCommands):
         batch: Batch,
         candidates: Mapping[int, list[Candidate]],
         is_repeated: bool = False,
-    ) -> list[Ranking]:
+    ) -> dict[int, Ranking]:
         """
-        Rank the candidates of some turns of a batch.
+        Rank the candidates of some turns of a batch, by their indices.
 
         :param candidates: the generator's candidates, possibly none, by the turn's
             index in the batch.
@@ -380,7 +369,7 @@ class GroundedRerankAgent(ChatCommands):
         self.global_metrics.add(
             'rerank/scorer_ms', GlobalAverageMetric(milliseconds, turn_count)
         )
-        return rankings
+        return dict(zip(candidates, rankings, strict=True))
 
     def batch_act(self, observations: list[Message]) -> list[Message]:
         """
