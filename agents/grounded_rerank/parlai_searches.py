@@ -99,12 +99,10 @@ class ParlaiSearches(_Generator):
                 self, batch, plan, seed, max_ts=max_ts, prefix_tokens=prefix_tokens
             )
         else:
-            loop, options = self._search_loop, {'prefix_tokens': prefix_tokens}
-
-            def generate(batch: Batch, width: int) -> Any:
-                return loop(batch, width, max_ts, **options, **search_options)
-
-            results = search_one_by_one(self, generate, batch, plan, seed)
+            search_options['prefix_tokens'] = prefix_tokens
+            results = self._search_one_by_one(
+                batch, plan, seed, max_ts=max_ts, search_options=search_options
+            )
         pools: list[list[Candidate]] = [[] for _ in range(batch.batchsize)]
         for (strategy, examples), finished_searches in zip(
             strategies, results, strict=True
@@ -143,6 +141,42 @@ class ParlaiSearches(_Generator):
                 pools[index] = collect(self, finished, beam)
         return pools
 
+    def _search_one_by_one(
+        self,
+        batch: Batch,
+        plan: SearchPlan,
+        seed: int,
+        max_ts: int,
+        search_options: Mapping[str, Any],
+    ) -> list[list[list[TreeSearch]]]:
+        """
+        Search with the generator's own loop, one strategy after another.
+
+        :param plan: the strategies, each with the examples to search for.
+        :return: for each strategy and each of its examples, the finished searches.
+        :raises ConfigError: when the number of searches does not fit the batch.
+        """
+        results = []
+        with preserve_random_state(batch):
+            for strategy, examples in plan:
+                # A generator may write into its batch (RAG does), so each search gets a
+                # copy.
+                copy = type(batch)(**batch)
+                with searching(self, batch, strategy, seed):
+                    _, searches = self._search_loop(
+                        copy, strategy.width, max_ts, **search_options
+                    )
+                # One for each example, or one for each of its documents (RAG-Sequence).
+                count, remainder = divmod(len(searches), batch.batchsize)
+                if not count or remainder:
+                    raise ConfigError(
+                        f'{type(self).__name__} cannot be reranked: for '
+                        f'{batch.batchsize} examples its _generate returned '
+                        f'{len(searches)} searches to take candidates from.'
+                    )
+                results.append([list(searches[n * count :][:count]) for n in examples])
+        return results
+
     @property
     def _search_loop(self) -> Callable[..., Any]:
         """The generator's search loop, or ParlAI's if that one is unusable."""
@@ -178,42 +212,6 @@ def beginning_tokens(dictionary: DictionaryAgent, text: str) -> list[int]:
     has_frame = hasattr(dictionary, 'frame_label')
     label = dictionary.frame_label(tokens) if has_frame else tokens
     return [*label[: label.index(tokens[0])], *tokens]
-
-
-def search_one_by_one(
-    agent: object,
-    generate: Callable[[Batch, int], tuple[object, Sequence[object]]],
-    batch: Batch,
-    plan: SearchPlan,
-    seed: int,
-) -> list[list[list[TreeSearch]]]:
-    """
-    Search with the generator's own loop, one strategy after another.
-
-    :param generate: searches a batch with a given width; returns ParlAI's pair of best
-        hypotheses (unused) and searches.
-    :param plan: the strategies, each with the examples to search for.
-    :return: for each strategy and each of its examples, the finished searches.
-    :raises ConfigError: when the number of searches does not fit the batch.
-    """
-    results = []
-    with preserve_random_state(batch):
-        for strategy, examples in plan:
-            # A generator may write into its batch (RAG does), so each search gets a
-            # copy.
-            copy = type(batch)(**batch)
-            with searching(agent, batch, strategy, seed):
-                _, searches = generate(copy, strategy.width)
-            # One for each example, or one for each of its documents (RAG-Sequence).
-            count, remainder = divmod(len(searches), batch.batchsize)
-            if not count or remainder:
-                raise ConfigError(
-                    f'{type(agent).__name__} cannot be reranked: for {batch.batchsize} '
-                    f'examples its _generate returned {len(searches)} searches to take '
-                    'candidates from.'
-                )
-            results.append([list(searches[n * count :][:count]) for n in examples])
-    return results
 
 
 def _plan_searches(
