@@ -41,15 +41,19 @@ def the_same_weights():
     torch.manual_seed(1)
 
 
+def replies_both_ways(agent, *texts):
+    """The replies of searches side by side, and of those one after another."""
+    together = reply_to(agent, *texts)
+    with patch.object(side_by_side, 'MAX_ROWS', 0):
+        return together, reply_to(agent, *texts)
+
+
 def check(agent):
     """
     Each reply of an unsorted batch is the best of its own candidates, which are the
     same whether searches run side by side or one after another.
     """
-    messages = ('1 2', '4 3 2 1 0', '6')
-    replies = reply_to(agent, *messages)
-    with patch.object(side_by_side, 'MAX_ROWS', 0):
-        apart = reply_to(agent, *messages)
+    replies, apart = replies_both_ways(agent, '1 2', '4 3 2 1 0', '6')
     for reply, other in zip(replies, apart, strict=True):
         scores, other_scores = (dict(one['beam_texts']) for one in (reply, other))
         assert scores == pytest.approx(other_scores, abs=1e-4)
@@ -248,12 +252,6 @@ MANY = {'candidate_strategies': 'beam:4,nucleus:8,delayedbeam:2', 'temperature':
 TEXTS = ('1 2 3 4', '3 3', '5 1 6 2 4')
 
 
-def replies_both_ways(agent, monkeypatch, **fields):
-    together = reply_to(agent, *TEXTS, **fields)
-    monkeypatch.setattr(side_by_side, 'MAX_ROWS', 0)
-    return together, reply_to(agent, *TEXTS, **fields)
-
-
 def assert_same(together, apart):
     for reply, other in zip(together, apart, strict=True):
         assert reply['text'] == other['text']
@@ -279,9 +277,9 @@ def assert_same(together, apart):
     ],
     ids=lambda options: next(iter(options), 'plain'),
 )
-def test_every_kind_of_search(options, monkeypatch):
+def test_every_kind_of_search(options):
     agent = make_agent(**{**MANY, **options})
-    assert_same(*replies_both_ways(agent, monkeypatch))
+    assert_same(*replies_both_ways(agent, *TEXTS))
 
 
 def mixed_pools(agent):
