@@ -71,15 +71,7 @@ class ClassificationTeacher(AnnotatedTaskTeacher):
         path = Path(opt['pairs_file'].replace(FOLD, fold)).expanduser()
         pairs = read_pairs(path, self._labels)
         logging.info(f'{path}: {len(pairs)} pairs')
-        return [
-            AnnotatedResponse(
-                knowledge=pair.knowledge,
-                response=pair.response,
-                label=pair.label,
-                episode=str(number),
-            )
-            for number, pair in enumerate(pairs)
-        ]
+        return pairs
 
     def message(self, turn: AnnotatedResponse) -> Message:
         """Show a pair, which has no topic and no gold reply."""

@@ -7,10 +7,11 @@ fields are ignored.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from parlai_q2.errors import InputError, RecordError, TaskDataError
+from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.io.read import read_example, read_lines
 from parlai_q2.options import split_pairs
 
@@ -22,19 +23,11 @@ OTHER_NAMES = {
 }
 
 
-class LabelledPair(NamedTuple):
-    """A response, its knowledge and its label."""
-
-    knowledge: str
-    response: str
-    label: str
-
-
 def read_pairs(
     path: Path, labels: Mapping[str, str] | None = None
-) -> list[LabelledPair]:
+) -> list[AnnotatedResponse]:
     """
-    Read a file of labelled pairs.
+    Read a file of labelled pairs, each a conversation.
 
     :param labels: the class for each label; a pair whose label has an empty class is
         left out. None takes labels as they are.
@@ -47,13 +40,13 @@ def read_pairs(
             f'There is no file {path}. --pairs-file is a path in which {{fold}} stands '
             'for train, valid or test.'
         )
-    pairs = []
+    pairs: list[AnnotatedResponse] = []
     for line in read_lines(path):
         if line.problem is not None:
             raise RecordError(path.name, line.number, line.problem)
         pair = _pair(path.name, line.number, line.value, labels)
         if pair.label:
-            pairs.append(pair)
+            pairs.append(replace(pair, episode=str(len(pairs))))
     if not pairs:
         raise TaskDataError(f'{path} has no pairs.')
     return pairs
@@ -72,7 +65,7 @@ def _pair(
     line: int,
     fields: Mapping[str, object],
     labels: Mapping[str, str] | None,
-) -> LabelledPair:
+) -> AnnotatedResponse:
     ours = dict(fields)
     for name, aliases in OTHER_NAMES.items():
         for other in aliases:
@@ -93,7 +86,7 @@ def _pair(
     except InputError as e:
         raise RecordError(source, line, str(e)) from e
     name = label if labels is None else labels[label]
-    return LabelledPair(example.knowledge_text, example.response, name)
+    return AnnotatedResponse(example.knowledge_text, example.response, name)
 
 
 def _label(value: object) -> str:

@@ -66,17 +66,15 @@ YES_NO = {'yes': True, 'no': False, 'y': True, 'n': False, '': None}
 TURN_END = '<br>'
 
 CLASSES = (Label.CONSISTENT, Label.INCONSISTENT, Label.GENERIC)
+CROWD_PARTS = ('gt', 'knn', 'dpr')
 FILES = {
     'expert': 'factual_dataset_expert.csv',
-    'gt': 'gt.csv',
-    'knn': 'knn.csv',
-    'dpr': 'dpr.csv',
+    **{part: f'{part}.csv' for part in CROWD_PARTS},
 }
 # What makes a verifiable response consistent: a mean factual correctness of at least
 # 0.5 (Santhanam et al. 2021, section 5), or that most annotators saw no hallucination.
 RULES = FACTUAL_RULE, HALLUCINATION_RULE = 'factual', 'hallucination'
 CONSISTENT_FROM = 0.5
-CROWD_PARTS = ('gt', 'knn', 'dpr')
 ALIASES = {'crowd': CROWD_PARTS}
 GROUPS = {
     'part': [*FILES],

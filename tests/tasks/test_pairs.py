@@ -5,6 +5,7 @@ from parlai.core.params import ParlaiParser
 from parlai.core.teachers import DialogTeacher, create_task_agent_from_taskname
 
 from parlai_q2.errors import ConfigError, RecordError, TaskDataError
+from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.tasks.pairs.reader import parse_labels, read_pairs
 from tests.files import write_lines
 
@@ -68,7 +69,8 @@ def test_tables_are_read_too(tmp_path, ending, mark):
     path.write_text(mark.join(('knowledge', 'response', 'label')) + '\n')
     with path.open('a') as lines:
         lines.write(mark.join(('It is red.', '"Red, it is."', 'consistent')) + '\n')
-    assert read_pairs(path) == [('It is red.', 'Red, it is.', 'consistent')]
+    expected = AnnotatedResponse('It is red.', 'Red, it is.', 'consistent', episode='0')
+    assert read_pairs(path) == [expected]
 
 
 @pytest.mark.parametrize(
