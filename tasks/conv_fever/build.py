@@ -19,7 +19,7 @@ from parlai_q2.io.write import ResumableWriter, locate_summary
 from parlai_q2.json_values import JsonObject
 from parlai_q2.perturb.entity_swap import EntityFinder
 from parlai_q2.tasks.conv_fever.corpus import (
-    collect_texts,
+    consistent_examples,
     make_examples,
     texts_to_parse,
 )
@@ -108,7 +108,8 @@ def build_fold(source: Path, outfile: Path, seed: int) -> JsonObject:
         'entities': pipeline_name(),
     }
     conversations = read_conversations(source)
-    texts, finder = collect_texts(conversations), EntityFinder()
+    of_fold = [*chain.from_iterable(map(consistent_examples, conversations))]
+    finder = EntityFinder()
     writer = ResumableWriter(outfile, run)
     try:
         first, counts = _resume(writer)
@@ -123,7 +124,9 @@ def build_fold(source: Path, outfile: Path, seed: int) -> JsonObject:
                 entities = finder.find(chain.from_iterable(map(texts_to_parse, chunk)))
                 examples: list[ConvFeverExample] = []
                 for conversation in chunk:
-                    examples += make_examples(conversation, texts, entities, str(seed))
+                    examples += make_examples(
+                        conversation, of_fold, entities, str(seed)
+                    )
                 writer.write(example.to_dict() for example in examples)
                 counts.update(example.perturbation for example in examples)
                 bar.update(len(chunk))

@@ -16,7 +16,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from parlai_q2.perturb.entity_swap import Entity, index_entities, swap_entity
 from parlai_q2.perturb.negation import negate
@@ -37,38 +37,23 @@ Entities = Mapping[str, Sequence[Entity]]
 TRIES = 50
 
 
-class Text(NamedTuple):
-    """A text to draw, the conversation it belongs to, and the knowledge's article."""
-
-    text: str
-    episode: int
-    title: str = ''
-
-
-# What random pairing draws from: all replies and sentences of a fold.
-FoldTexts = Mapping[str, Sequence[Text]]
-
-
-def collect_texts(conversations: Iterable[WizardConversation]) -> FoldTexts:
-    """Collect what random pairing needs."""
-    texts: dict[str, list[Text]] = {RESPONSE: [], KNOWLEDGE: []}
-    for conversation in conversations:
-        for example in consistent_examples(conversation):
-            for name, of_fold in texts.items():
-                text = getattr(example, name)
-                of_fold.append(Text(text, example.episode, example.title))
-    return texts
-
-
 def draw_other(
-    texts: Sequence[Text], text: str, episode: int, draw: random.Random
-) -> Text | None:
-    """Draw another text of any other conversation, if there is one."""
-    for _ in range(TRIES if texts else 0):
-        drawn = texts[draw.randrange(len(texts))]
-        if drawn.episode != episode and drawn.text != text:
+    examples: Sequence[ConvFeverExample],
+    example: ConvFeverExample,
+    part: str,
+    draw: random.Random,
+) -> ConvFeverExample | None:
+    """Draw an example of any other conversation with another text, if there is one."""
+
+    def is_other(drawn: ConvFeverExample) -> bool:
+        is_same = getattr(drawn, part) == getattr(example, part)
+        return drawn.episode != example.episode and not is_same
+
+    for _ in range(TRIES if examples else 0):
+        drawn = examples[draw.randrange(len(examples))]
+        if is_other(drawn):
             return drawn
-    candidates = [t for t in texts if t.episode != episode and t.text != text]
+    candidates = list(filter(is_other, examples))
     return draw.choice(candidates) if candidates else None
 
 
@@ -110,13 +95,14 @@ def texts_to_parse(conversation: WizardConversation) -> list[str]:
 
 def make_examples(
     conversation: WizardConversation,
-    fold_texts: FoldTexts,
+    of_fold: Sequence[ConvFeverExample],
     entities: Entities,
     seed: str,
 ) -> Iterator[ConvFeverExample]:
     """
     All examples of a conversation; those of one reply follow each other.
 
+    :param of_fold: the consistent examples of all conversations.
     :param entities: the entities in each of :func:`texts_to_parse`.
     :param seed: with the reply's place, decides what is drawn.
     """
@@ -127,23 +113,23 @@ def make_examples(
     for example in consistent_examples(conversation):
         place = f'{seed}/{example.episode}/{example.turn}'
         yield example
-        yield from paired(example, fold_texts, place)
+        yield from paired(example, of_fold, place)
         yield from negated(example, place)
         yield from swapped(example, entities, indexes, place)
 
 
 def paired(
-    example: ConvFeverExample, fold_texts: FoldTexts, seed: str
+    example: ConvFeverExample, of_fold: Sequence[ConvFeverExample], seed: str
 ) -> Iterator[ConvFeverExample]:
     """The example with another reply, and the example with another sentence."""
-    for perturbed, texts in fold_texts.items():
+    for perturbed in (RESPONSE, KNOWLEDGE):
         draw = _random(seed, RANDOM_PAIRING, perturbed)
-        text = getattr(example, perturbed)
-        other = draw_other(texts, text, example.episode, draw)
+        other = draw_other(of_fold, example, perturbed, draw)
         if other is not None:
             title = other.title if perturbed == KNOWLEDGE else example.title
+            text = getattr(other, perturbed)
             titled = replace(example, title=title)
-            yield _perturb(titled, RANDOM_PAIRING, perturbed, other.text)
+            yield _perturb(titled, RANDOM_PAIRING, perturbed, text)
 
 
 def negated(example: ConvFeverExample, seed: str) -> Iterator[ConvFeverExample]:

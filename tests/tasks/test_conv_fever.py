@@ -11,7 +11,7 @@ from parlai_q2.errors import ConfigError, RecordError, TaskDataError
 from parlai_q2.perturb.entity_swap import EntityFinder
 from parlai_q2.tasks.conv_fever import build as module
 from parlai_q2.tasks.conv_fever.build import build_fold
-from parlai_q2.tasks.conv_fever.corpus import Text, draw_other
+from parlai_q2.tasks.conv_fever.corpus import draw_other
 from parlai_q2.tasks.conv_fever.reader import ConvFeverExample, ExampleFile
 from parlai_q2.tasks.wizard_of_wikipedia.reader import read_conversations
 from tests.tasks.evaluating import messages
@@ -299,7 +299,11 @@ def test_examples_are_chosen_by_kind_and_by_changed_text(
     assert 'context' in {e.perturbed for e in examples}
 
 
-TEXTS = [Text(*text) for text in (('a', 0), ('b', 0), ('c', 1), ('d', 2), ('e', 3))]
+def said(text, episode):
+    return ConvFeverExample('none', '', episode, 0, '', '', (), '', text)
+
+
+TEXTS = [said(*text) for text in (('a', 0), ('b', 0), ('c', 1), ('d', 2), ('e', 3))]
 
 
 @pytest.mark.parametrize(
@@ -307,10 +311,13 @@ TEXTS = [Text(*text) for text in (('a', 0), ('b', 0), ('c', 1), ('d', 2), ('e', 
     [
         (TEXTS, 'a', 0, {'c', 'd', 'e'}),
         (TEXTS, 'd', 2, {'a', 'b', 'c', 'e'}),
-        ([*TEXTS[:2], Text('a', 1)], 'a', 0, set()),
+        ([*TEXTS[:2], said('a', 1)], 'a', 0, set()),
         ([], 'a', 0, set()),
     ],
 )
 def test_another_text_comes_from_any_other_conversation(texts, text, episode, expected):
-    drawn = (draw_other(texts, text, episode, random.Random(n)) for n in range(60))
-    assert {pairing.text for pairing in drawn if pairing} == expected
+    example = said(text, episode)
+    drawn = (
+        draw_other(texts, example, 'response', random.Random(n)) for n in range(60)
+    )
+    assert {other.response for other in drawn if other} == expected
