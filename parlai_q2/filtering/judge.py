@@ -113,13 +113,18 @@ class ScoringItem(NamedTuple):
     place: str
 
 
-class Batch(NamedTuple):
-    """
-    Whole episodes that are scored in one call, each with what :func:`make_examples`
-    returned for it; and all their labels.
-    """
+class LabelledTurn(NamedTuple):
+    """A teacher's message with its knowledge, and an example for each label."""
 
-    episodes: list[tuple[Sequence[Message], list[list[Example]]]]
+    message: Message
+    passages: tuple[Passage, ...]
+    examples: list[Example]
+
+
+class Batch(NamedTuple):
+    """Whole episodes that are scored in one call, and all their labels."""
+
+    episodes: list[list[LabelledTurn]]
     items: list[ScoringItem]
 
 
@@ -172,11 +177,11 @@ def read_labels(message: Message) -> list[str]:
     return [str(label) for label in labels if label is not None]
 
 
-def make_examples(
+def read_turns(
     episode: Sequence[Message], source: KnowledgeSource = MESSAGES
-) -> list[list[Example]]:
+) -> list[LabelledTurn]:
     """
-    For each turn of an episode, one example for each label.
+    The turns of an episode with their knowledge.
 
     :raises InputError: if the labels are classes of responses, which make no claim that
         knowledge could support.
@@ -191,35 +196,31 @@ def make_examples(
                 'e.g. -t q2:begin:annotated. To score a file of pairs, use '
                 'parlai_q2 score.'
             )
-    examples = []
+    turns = []
     for message, passages in zip(episode, source.of_episode(episode)):
-        examples.append([Example(passages, label) for label in read_labels(message)])
-    return examples
+        examples = [Example(passages, label) for label in read_labels(message)]
+        turns.append(LabelledTurn(message, passages, examples))
+    return turns
 
 
 def judge_episode(
-    episode: Sequence[Message],
-    examples: Sequence[Sequence[Example]],
-    scores: Iterator[Score | None],
-    policy: Policy,
-    source: KnowledgeSource = MESSAGES,
+    episode: Sequence[LabelledTurn], scores: Iterator[Score | None], policy: Policy
 ) -> JudgedEpisode:
     """
-    Decide which turns of one episode are kept, by the scores of the examples that
-    :func:`make_examples` gave for it, one after another.
+    Decide which turns of one episode are kept, by the scores of their examples, one
+    after another.
     """
     turns = []
-    passages = source.of_episode(episode)
-    for message, turn_passages, turn_examples in zip(episode, passages, examples):
+    for message, passages, examples in episode:
         labels = tuple(
             JudgedLabel(
                 example.response,
                 score if example.knowledge_text.strip() else None,
                 policy.decide(example, score),
             )
-            for example, score in zip(turn_examples, scores)
+            for example, score in zip(examples, scores)
         )
-        turns.append(JudgedTurn(message, turn_passages, labels, _decide_turn(labels)))
+        turns.append(JudgedTurn(message, passages, labels, _decide_turn(labels)))
     if policy.unit == Unit.EPISODES and not all(
         turn.decision.is_kept for turn in turns
     ):
@@ -229,22 +230,15 @@ def judge_episode(
 
 
 def judge_episodes(
-    episodes: Iterable[Sequence[Message]],
-    scorer: Scorer,
-    policy: Policy,
-    source: KnowledgeSource = MESSAGES,
-    chunk: int = CHUNK,
+    episodes: Iterable[Sequence[Message]], scorer: Scorer, policy: Policy
 ) -> Iterator[JudgedEpisode]:
     """
     Decide which turns of many episodes are kept, reading only as far as the next call
     of the scorer needs (:func:`make_batches`).
     """
-
-    def scored() -> Iterator[tuple[Batch, list[Score]]]:
-        for batch in make_batches(episodes, source, chunk):
-            yield batch, scorer.score([item.example for item in batch.items])
-
-    return judge_batches(scored(), policy, source)
+    for batch in make_batches(episodes):
+        scores = scorer.score([item.example for item in batch.items])
+        yield from judge_batches([(batch, scores)], policy)
 
 
 def make_batches(
@@ -258,15 +252,13 @@ def make_batches(
     """
     batch, characters = Batch([], []), 0
     for number, episode in enumerate(episodes, start=1):
-        examples = make_examples(episode, source)
-        batch.episodes.append((episode, examples))
-        for turn, turn_examples in enumerate(examples, start=1):
-            place = f'episode {number}, turn {turn}'
-            batch.items.extend(ScoringItem(example, place) for example in turn_examples)
-            characters += sum(
-                len(example.knowledge_text) + len(example.response)
-                for example in turn_examples
-            )
+        turns = read_turns(episode, source)
+        batch.episodes.append(turns)
+        for place, turn in enumerate(turns, start=1):
+            for example in turn.examples:
+                item = ScoringItem(example, f'episode {number}, turn {place}')
+                batch.items.append(item)
+                characters += len(example.knowledge_text) + len(example.response)
         if len(batch.items) >= chunk or characters >= CHUNK_CHARACTERS:
             yield batch
             batch, characters = Batch([], []), 0
@@ -275,9 +267,7 @@ def make_batches(
 
 
 def judge_batches(
-    scored: Iterable[tuple[Batch, Sequence[Score | None]]],
-    policy: Policy,
-    source: KnowledgeSource = MESSAGES,
+    scored: Iterable[tuple[Batch, Sequence[Score | None]]], policy: Policy
 ) -> Iterator[JudgedEpisode]:
     """
     Decide which turns of batches are kept, each with the scores of its items; None for
@@ -285,8 +275,8 @@ def judge_batches(
     """
     for batch, batch_scores in scored:
         scores = iter(batch_scores)
-        for episode, examples in batch.episodes:
-            yield judge_episode(episode, examples, scores, policy, source)
+        for episode in batch.episodes:
+            yield judge_episode(episode, scores, policy)
 
 
 def _decide_turn(labels: Sequence[JudgedLabel]) -> Decision:

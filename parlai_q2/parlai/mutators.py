@@ -37,7 +37,13 @@ from parlai_q2.filtering.control import (
     terciles,
 )
 from parlai_q2.filtering.conversation import split_at_gaps
-from parlai_q2.filtering.judge import CHUNK, judge_episode, make_examples, read_labels
+from parlai_q2.filtering.judge import (
+    CHUNK,
+    LabelledTurn,
+    judge_episode,
+    read_labels,
+    read_turns,
+)
 from parlai_q2.models.device import AUTO, CPU
 from parlai_q2.parlai.ahead import in_order, upcoming, watch_teachers
 from parlai_q2.parlai.filtered_files import add_filter_options, policy_from_opt
@@ -91,24 +97,20 @@ class ScoringMutator(ManyEpisodeMutator):
         """The scorer, created when it is first needed, in the process that needs it."""
         return mutator_scorer(self.opt, self.make_scorer)
 
-    def examples(self, episode: list[Message]) -> list[list[Example]]:
-        """What to score in an episode: for each turn, one example for each label."""
-        return make_examples(episode, self.source)
-
-    def examples_to_score(self, examples: Sequence[Sequence[Example]]) -> list[Example]:
+    def examples_to_score(self, turns: Sequence[LabelledTurn]) -> list[Example]:
         """Of an episode's examples, those that are scored: the first of each turn."""
-        return [of_turn[0] for of_turn in examples if of_turn]
+        return [turn.examples[0] for turn in turns if turn.examples]
 
     def will_read(self, teacher: object, place: int) -> None:
         """Learn whose episodes it gets; see :mod:`.ahead`."""
         self._teacher = teacher, place
 
-    def scores(self, examples: Sequence[Sequence[Example]]) -> list[Score]:
+    def scores(self, turns: Sequence[LabelledTurn]) -> list[Score]:
         """
         The scores of the :meth:`examples_to_score` of an episode, in order. Where one
         is not known, the next episodes are scored in the same call.
         """
-        pending = self.examples_to_score(examples)
+        pending = self.examples_to_score(turns)
         new = [example for example in pending if make_pair(example) not in self._scores]
         if new:
             self._surprises += self._seen_ahead > 0
@@ -127,11 +129,11 @@ class ScoringMutator(ManyEpisodeMutator):
         self, episode: list[Message]
     ) -> list[tuple[Example | None, Score | None]]:
         """The first label of each turn and its score; None without a label."""
-        examples = self.examples(episode)
-        scores = iter(self.scores(examples))
+        turns = read_turns(episode, self.source)
+        scores = iter(self.scores(turns))
         return [
-            (of_turn[0], next(scores)) if of_turn else (None, None)
-            for of_turn in examples
+            (turn.examples[0], next(scores)) if turn.examples else (None, None)
+            for turn in turns
         ]
 
     def _may_look(self) -> bool:
@@ -151,7 +153,7 @@ class ScoringMutator(ManyEpisodeMutator):
         missing = CHUNK - len(batch)
         episodes = 0
         for episode in upcoming(*self._teacher) if missing > 0 else ():
-            for example in self.examples_to_score(self.examples(episode)):
+            for example in self.examples_to_score(read_turns(episode, self.source)):
                 if make_pair(example) not in self._scores:
                     batch.setdefault(make_pair(example), example)
             episodes += 1
@@ -220,18 +222,17 @@ class FilterMutator(ScoringMutator):
         self._kept: dict[int, bool] = {}
         weakref.finalize(self, log_counts, self._kept, self.opt)
 
-    def examples_to_score(self, examples: Sequence[Sequence[Example]]) -> list[Example]:
+    def examples_to_score(self, turns: Sequence[LabelledTurn]) -> list[Example]:
         """All labels are scored."""
-        return [*chain.from_iterable(examples)]
+        return [*chain.from_iterable(turn.examples for turn in turns)]
 
     def many_episode_mutation(self, episode: list[Message]) -> list[list[Message]]:
         """The kept turns of an episode, as any number of episodes."""
         if DatatypeHelper.fold(self.opt['datatype']) != 'train':
             return [episode]
         policy = policy_from_opt(self.opt, self.scorer.threshold, Role.CHOOSE, PREFIX)
-        examples = self.examples(episode)
-        scores = iter(self.scores(examples))
-        judged = judge_episode(episode, examples, scores, policy, self.source)
+        turns = read_turns(episode, self.source)
+        judged = judge_episode(turns, iter(self.scores(turns)), policy)
         for message, turn in zip(episode, judged):
             shown = str(message.get('text')), turn.knowledge, *read_labels(message)
             self._kept[hash(shown)] = turn.decision.is_kept
@@ -278,8 +279,8 @@ class ControlTokensMutator(ScoringMutator):
         """The groups of lexical precision, always from the training labels."""
         shares: list[float] = []
         for episode in training_episodes(self.opt):
-            for turn in make_examples(episode, self.source):
-                shares += map(lexical_precision, turn[:1])
+            for turn in read_turns(episode, self.source):
+                shares += map(lexical_precision, turn.examples[:1])
             if len(shares) >= SAMPLE:
                 break
         groups = terciles(shares)

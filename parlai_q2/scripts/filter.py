@@ -104,7 +104,7 @@ def filter_tasks(opt: Opt, outfile: Path, size: int) -> JsonObject:
         batches = make_batches(chain.from_iterable(tasks), source, size)
         with closing(score_chunks(batches, engine, reuse, problems.add)) as scored:
             return write_filtered(
-                judge_batches(scored, policy, source),
+                judge_batches(scored, policy),
                 outfile,
                 judge,
                 policy,

@@ -4,7 +4,7 @@ import pytest
 
 from parlai_q2.claims import Label, Score, not_verifiable
 from parlai_q2.errors import ConfigError
-from parlai_q2.filtering.judge import FilterReason, Policy, judge_episodes, make_batches
+from parlai_q2.filtering.judge import FilterReason, Policy, judge_batches, make_batches
 from parlai_q2.io.knowledge import KnowledgeSource
 from parlai_q2.io.read import CHUNK_CHARACTERS
 from parlai_q2.turns import Example, Passage
@@ -12,7 +12,13 @@ from tests.filtering.toys import FIVE, WordScorer, episode
 
 
 def judge(*episodes, policy=None, **options):
-    return list(judge_episodes(episodes, WordScorer(), policy or Policy(), **options))
+    """Judge episodes in batches that the options make."""
+    scorer = WordScorer()
+    scored = (
+        (batch, scorer.score([item.example for item in batch.items]))
+        for batch in make_batches(episodes, **options)
+    )
+    return list(judge_batches(scored, policy or Policy()))
 
 
 def kept(judged):
@@ -66,10 +72,7 @@ def test_a_passage_in_a_text_holds_until_the_next():
     ]
 
     def known(delimiter=None):
-        policy = Policy()
-        (judged_episode,) = judge_episodes(
-            [turns], WordScorer(), policy, KnowledgeSource(delimiter)
-        )
+        (judged_episode,) = judge(turns, source=KnowledgeSource(delimiter))
         return [turn.knowledge for turn in judged_episode]
 
     passages = ['passage one', 'passage one', 'its own', 'passage one', 'passage two']
