@@ -138,8 +138,8 @@ def q2(
     for example, response_questions in zip(examples, questions, strict=True):
         flat += [(question, example) for question in response_questions]
     flat_questions = [question for question, _ in flat]
-    asked = [(question.text, example) for question, example in flat]
-    answers = find_answers(asked, models.answerer, settings)
+    texts = [(question.text, example) for question, example in flat]
+    answers = find_answers(texts, models.answerer, settings)
     # One NLI call serves both: comparing answers, and end-to-end NLI on whole texts.
     unequal = pairs_to_compare(flat_questions, answers) if settings.use_nli else {}
     whole = [_whole_texts(example, settings) for example in examples]
