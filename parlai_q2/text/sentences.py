@@ -31,10 +31,13 @@ _NO_END = re.compile(
     rf"""(?:^|[\s.("'])(?:[a-hj-z]|{'|'.join(map(re.escape, _ABBREVIATIONS))})\s*\.$""",
     re.IGNORECASE,
 )
-# But a time ends a sentence before a word that surely begins one.
-_TIME = re.compile(r'\d\s?[ap]\.m\.$', re.IGNORECASE)
+# But a time or a measure ends one before a capital, unless it begins a day ("at 5 p.m.
+# Monday"), a date or a time zone.
+_MEASURE = re.compile(r'\d\s?(?:[ap]\.m|[ghlm])\.$', re.IGNORECASE)
 _BEGINNING = re.compile(
-    r'(?:He|She|It|They|We|You|The|This|These|Those|There|His|Her|Its|Their|Our)\b'
+    r'(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|[A-Z][a-z]{2,8}\.? \d|'
+    r'(?:Eastern|Central|Mountain|Pacific|[A-Z]{2,4})\b|\w+ [Tt]ime\b)'
+    r"""['"(]?[A-Z]"""
 )
 # How those of three letters and more end.
 _ENDS = frozenset(word[-3:] for word in _ABBREVIATIONS if len(word) > 2)
@@ -88,7 +91,7 @@ def _goes_on(text: str, boundary: re.Match[str]) -> bool:
     end = before[:-1].rstrip()[-3:]
     if len(end) == 3 and end.isalpha() and end.lower() not in _ENDS:
         return False
-    if _TIME.search(before) and _BEGINNING.match(text, boundary.end()):
+    if _MEASURE.search(before) and _BEGINNING.match(text, boundary.end()):
         return False
     # "7 . 8" is a number in tokenised text.
     number = after.isdigit() and re.search(r'\d\s+\.$', before)

@@ -21,6 +21,16 @@ from parlai_q2.text.sentences import sentences, windows
         ('He came at 5 p.m. She left.', ['He came at 5 p.m.', 'She left.']),
         ('at 5 p.m. Monday and 7 a.m. EST', ['at 5 p.m. Monday and 7 a.m. EST']),
         ('at 5 p.m. on Monday', ['at 5 p.m. on Monday']),
+        (
+            'at 5 p.m. May 3, 6 p.m. London time',
+            ['at 5 p.m. May 3, 6 p.m. London time'],
+        ),
+        ('Open to 6 p.m. Parking is free.', ['Open to 6 p.m.', 'Parking is free.']),
+        ('It opens at 9 a.m. Please ring.', ['It opens at 9 a.m.', 'Please ring.']),
+        ('To 6 p.m. On Sundays to 5.', ['To 6 p.m.', 'On Sundays to 5.']),
+        ('To 6 p.m. "Is it?" he asked.', ['To 6 p.m.', '"Is it?"', 'he asked.']),
+        ('It is 5 m. Dogs may swim.', ['It is 5 m.', 'Dogs may swim.']),
+        ('J. M. Barrie knew H. G. Wells.', ['J. M. Barrie knew H. G. Wells.']),
         # A number of a tokenised text, and a stop between two.
         ('it is 7 . 8 metres', ['it is 7 . 8 metres']),
         ('in room 7. 8 men came', ['in room 7.', '8 men came']),
