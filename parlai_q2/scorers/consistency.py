@@ -45,12 +45,8 @@ from parlai_q2.scorers.premises import (
     SplitRule,
 )
 from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
-from parlai_q2.text.agreement import (
-    conflicts,
-    find_unsupported,
-    has_unknown_address,
-    restate,
-)
+from parlai_q2.text.addresses import has_unknown_address
+from parlai_q2.text.agreement import conflicts, find_unsupported, restate
 from parlai_q2.text.bindings import binds_otherwise
 from parlai_q2.text.field_claims import read_field_claims
 from parlai_q2.text.questions import only_asks_listener, only_declines, only_greets

@@ -4,8 +4,7 @@ Compares the amounts, addresses and codes of a response with those of its knowle
 Detectors read numbers as tokens. So an amount of a response that agrees with one of the
 knowledge is put as the knowledge has it before a detector reads it (:func:`restate`),
 and an amount that the knowledge does not have cannot be supported
-(:func:`find_unsupported`). Links, e-mail addresses, paths and codes ("R-12") are right
-or wrong as a whole, too (:func:`has_unknown_address`).
+(:func:`find_unsupported`).
 """
 
 import math
@@ -13,11 +12,17 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations, islice
 
-from parlai_q2.text.amounts import CLOCK, RANGE_DASH, UNITS, Amount, find_amounts
-from parlai_q2.text.normalize import copy_key
+from parlai_q2.text.amounts import (
+    CLOCK,
+    RANGE_DASH,
+    UNITS,
+    Amount,
+    find_amounts,
+    scan_amounts,
+)
 
 # How far values may be apart and agree: exact ones are rounded to three digits, and a
 # bound is told of a value that is not much beyond it.
@@ -35,20 +40,8 @@ _SAME_ATTRIBUTE = {'tall': 'high'}
 _AGE = re.compile(r'a (?:\w+[ -])?\w+[ -]years?[ -]old')
 _DIGIT = re.compile(r'\d')
 _FACT = re.compile(r'(?<![\w.,])[\w/-]*\d[\w/-]*')
-_ADDRESS = re.compile(
-    r'(?:https?://|www\.)[^\s<>"\')\]]+'
-    r'|[\w.+-]+@[\w-]+(?:\.[\w-]+)+'
-    r'|(?<![\w.])~?(?:/[\w.+-]+){2,}/?',
-    re.IGNORECASE,
-)
-# "R-12", and "O+", where the sign counts.
-_CODE = re.compile(
-    r'(?<![\w/@.-])(?:[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])'
-    r"|[A-Z]{1,2}(?:[+#]{1,2}|-)(?![\w/@+#'-]))"
-)
-# Every code has one of these.
-_IN_CODES = re.compile(r'[\d+#-]')
-_END = '.,;:!?\'")'
+# The full stop of "p.m." inside a sentence.
+_GOES_ON = re.compile(r'\.(?=,? [a-z0-9(]|[-,;])')
 
 
 class AmountIndex:
@@ -85,8 +78,11 @@ class AmountIndex:
         return [self.amounts[n] for n in near if agrees(self.amounts[n], claim)]
 
     def has(self, claim: Amount) -> bool:
-        """Whether an amount agrees with one of a response."""
-        return any(agrees(self.amounts[n], claim) for n in self._near(claim))
+        """Whether an amount agrees with one of a response, or two with its hours."""
+        if any(agrees(self.amounts[n], claim) for n in self._near(claim)):
+            return True
+        is_hours = claim.dimension == CLOCK and claim.high is not None
+        return is_hours and all(map(self.has, _split_range(claim)))
 
     def with_digits(self, claim: Amount) -> list[Amount]:
         """The amounts with the same digits, whatever their units."""
@@ -194,7 +190,7 @@ def _is_near(
 ) -> bool:
     if reference.dimension != CLOCK and not (value and claim_value):
         return value == claim_value
-    apart = (value - claim_value) / abs(claim_value)
+    apart = (value - claim_value) / (abs(claim_value) or 1.0)  # of midnight
     if claim.bound and not reference.bound:
         return 0 <= apart * claim.bound <= BOUND
     if reference.dimension == CLOCK and not (reference.attribute and claim.attribute):
@@ -229,23 +225,42 @@ def restate(knowledge: str, response: str) -> str:
     knowledge has it: "90 minutes" for "about an hour and a half".
     """
     claims = find_amounts(response)
-    if not claims:
+    index = index_amounts(knowledge) if claims else None
+    if not index or not index.amounts:
         return response
-    index = index_amounts(knowledge)
     parts: list[str] = []
     place = 0
-    for claim in claims if index.amounts else ():
+    for claim in _split_unknown_ranges(claims, response, index):
         # Of several that agree, one that is written alike.
         if matches := index.matches(claim):
-            match = min(matches, key=lambda amount: amount.dimension != claim.dimension)
+            match = min(matches, key=partial(_is_unlike, claim))
             is_qualified_alike = (match.bound, match.rough) == (
                 claim.bound,
                 claim.rough,
             )
             start = claim.start if is_qualified_alike else claim.qualified_start
-            parts += [response[place:start], _quote(knowledge, match, claim)]
-            place = claim.end
+            parts.append(response[place:start])
+            quote = _quote(knowledge, match, claim)
+            quote, place = _fit_full_stop(quote, response, claim.end)
+            parts.append(quote)
     return ''.join([*parts, response[place:]])
+
+
+def _is_unlike(claim: Amount, amount: Amount) -> tuple[bool, bool]:
+    return amount.dimension != claim.dimension, amount.size != claim.size
+
+
+def _split_unknown_ranges(
+    claims: Sequence[Amount], response: str, index: AmountIndex
+) -> Iterator[Amount]:
+    """Claims, with the ends of times of day that are no range of the knowledge."""
+    for claim in claims:
+        is_hours = claim.dimension == CLOCK and claim.high is not None
+        if is_hours and not index.matches(claim):
+            ends = scan_amounts(response)
+            yield from (end for end in ends if claim.start <= end.start < claim.end)
+        else:
+            yield claim
 
 
 def _quote(knowledge: str, match: Amount, claim: Amount) -> str:
@@ -255,7 +270,16 @@ def _quote(knowledge: str, match: Amount, claim: Amount) -> str:
     if not is_time or claim.high is not None or match.high is None:
         return text
     first, *rest = RANGE_DASH.split(text)
+    first = first.removesuffix('.')
     return first if not rest or _is_same_time(match.value, claim.value) else rest[-1]
+
+
+def _fit_full_stop(quote: str, response: str, end: int) -> tuple[str, int]:
+    """A quote with the full stop of "p.m.", and where the response goes on."""
+    if quote.endswith('.m'):
+        return quote + '.' * (not response.startswith('.', end)), end
+    is_inside = response.endswith('.m', 0, end) and _GOES_ON.match(response, end)
+    return quote, end + bool(is_inside)
 
 
 # A statement is compared with several parts of its knowledge.
@@ -309,6 +333,8 @@ def _is_loose(claim: Amount, response: str, index: AmountIndex) -> bool:
     if claim.bound:
         # Of two bounds, the numbers must agree.
         return claim.dimension not in index.bounded
+    if claim.is_words and claim.dimension == CLOCK:
+        return True  # "noon" may be said of any hour about it
     if claim.is_words and claim.high is None:
         most = 1 if claim.dimension else MOST_COUNTED  # "a day" is rarely a measure
         if claim.digits <= most:
@@ -385,31 +411,3 @@ def _find_codes(text: str, amounts: Sequence[Amount]) -> set[str]:
     for amount in amounts:
         inside.update(range(amount.start, amount.end))
     return {m[0].lower() for m in _FACT.finditer(text) if m.start() not in inside}
-
-
-@lru_cache(maxsize=1024)
-def find_addresses(text: str) -> frozenset[str]:
-    """
-    The links, e-mail addresses and paths of a text, in lower case.
-
-    >>> sorted(find_addresses('Write to Info@example.org, or see /docs/faq.'))
-    ['/docs/faq', 'info@example.org']
-    """
-    if '@' not in text and '/' not in text and 'www.' not in text.lower():
-        return frozenset()
-    addresses = (m[0].lower().rstrip(_END) for m in _ADDRESS.finditer(text))
-    return frozenset(address.removesuffix('/') for address in addresses)
-
-
-def has_unknown_address(knowledge: str, response: str) -> bool:
-    """Whether a response has an address or a code that its knowledge has not."""
-    addresses = find_addresses(response)
-    if addresses and not addresses <= find_addresses(knowledge):
-        return True
-    if not _IN_CODES.search(response):
-        return False
-    codes = {copy_key(m[0]) for m in _CODE.finditer(response)}
-    if not codes:
-        return False
-    key = copy_key(knowledge)
-    return any(code not in key for code in codes)

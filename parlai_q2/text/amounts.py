@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from parlai_q2.text.numerals import ARTICLES, SCALES, SMALL, TENS, parse_number
+
 
 def _one_of(names: Iterable[str]) -> str:
     """An expression for one of some names, the first that matches, by first letters."""
@@ -20,23 +22,6 @@ def _one_of(names: Iterable[str]) -> str:
     return '|'.join(groups)
 
 
-ARTICLES = ('a', 'an')
-SMALL = {
-    word: n
-    for n, word in enumerate(
-        'zero one two three four five six seven eight nine ten eleven twelve thirteen '
-        'fourteen fifteen sixteen seventeen eighteen nineteen'.split()
-    )
-}
-TENS = {
-    word: 10 * n
-    for n, word in enumerate(
-        'twenty thirty forty fifty sixty seventy eighty ninety'.split(), 2
-    )
-}
-SCALES = {
-    'hundred': 1e2, 'thousand': 1e3, 'million': 1e6, 'billion': 1e9, 'trillion': 1e12
-}  # fmt: skip
 # Letters right behind digits. A small m is a scale behind a currency only: else metres.
 SUFFIXES = {
     'k': 1e3, 'K': 1e3, 'M': 1e6, 'mn': 1e6, 'bn': 1e9, 'B': 1e9, 'tn': 1e12
@@ -58,9 +43,9 @@ _UNITS: dict[str, dict[str, float]] = {
         'ounce|oz': 0.028349523125,
     },
     'time': {
-        'second|sec': 1, 'minute|min': 60, 'hour|hr': 3600, 'day': 86400,
-        'week': 604800, 'month': 2629746, 'year': 31556952, 'decade': 315569520,
-        'century|centuries': 3155695200,
+        'second|sec': 1, 'minute|min': 60, 'hour|hr|h': 3600, 'day': 86400,
+        'week': 604800, 'fortnight': 1209600, 'month': 2629746, 'year': 31556952,
+        'decade': 315569520, 'century|centuries': 3155695200,
     },
     'volume': {
         'litre|liter|l': 1, 'millilitre|milliliter|ml': 0.001,
@@ -99,27 +84,34 @@ for _dimension, _sizes in _UNITS.items():
             if len(_name) > 1 and _name != 'ha':
                 UNITS[plural] = UNITS[_name]
 
-_DIGITS = r'\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+|,\d{1,2}(?![\d,]))?'
+_DIGITS = (
+    r'\d{1,3}(?:\.\d{3})+,\d\d?(?![\d,])|\d{1,3}(?:,\d{3})+(?:\.\d+)?|'
+    r'\d+(?:\.\d+|,\d{1,2}(?![\d,]))?'
+)
 _UNIT = _one_of(sorted(UNITS, key=len, reverse=True))
 # "1 200 km", but not "in 2007 500 people".
 _SPACED_DIGITS = rf'\d{{1,3}}(?: \d{{3}})+(?=[ -]?(?:{_UNIT})(?![\w/]))'
-_DIGIT_SPACE = re.compile(r'(?<=\d) (?=\d{3}\b)')
 _SIGNS = '$€£¥'
+_HALVED = '(?:hour|mile|lit(?:re|er))s?\\b'
 # Between the ends of a range.
 RANGE_DASH = re.compile(r'\s?[-–—−]\s?|\s(?:to|and|or)\s', re.IGNORECASE)
 _AMOUNT = re.compile(
-    rf'(?<![\w.,{_SIGNS}/])(?<![^\d\s(]-)(?<!^-)'
+    rf'(?<![\w.,{_SIGNS}/])(?<!^-)'
+    # No part of a word ("B-12"), but the end of a range ("10am-6pm").
+    rf'(?:(?<![^\d\s(]-)|(?<=[\d ][ap]m-)|(?<=[ap]\.m-)|(?<=[ap]\.m\.-))'
     # What an amount may start with; other words are left at once.
-    rf'(?=\d|(?:US|A|C)?[{_SIGNS}]|an? |half|quarter|{WORD}|(?<=half an )|(?<=half a ))'
+    rf'(?=\d|(?:US|A|C)?[{_SIGNS}]|an? |half|quarter|{WORD}|noon|mid(?:day|night)|'
+    r'(?<=half an )|(?<=half a ))'
     rf'(?:(?P<hour>\d{{1,2}})(?::(?P<minute>\d\d))?(?P<noon> ?[ap]\.?m\b)'
+    rf'|(?:12 |twelve )?(?P<name>noon|midday|midnight)\b'
     rf'|(?P<part>half|a quarter|quarter) (?P<side>past|to) (?P<part_hour>{HOUR})\b'
     rf'|(?P<plain_hour>\d{{1,2}}):(?P<plain_minute>\d\d)(?![:\d])'
-    rf'|(?P<half>half an? |an? quarter of an? )?'
+    rf'|(?P<half>half an? |half[ -](?={_HALVED})|an? quarter of an? )?'
     rf'(?P<sign>(?:US|A|C)?[{_SIGNS}]\s?)?'
     rf'(?P<number>(?:{_SPACED_DIGITS}|{_DIGITS})(?P<suffix>\s?(?-i:k|K|mn|bn|M|B|tn|m)(?![\w/²]))?'
     rf'(?: (?:hundred|thousand|million|billion|trillion|dozen)\b)?'
     rf'|(?:a |an )?(?:{WORD})\b(?:(?:[ -]| and )(?:{WORD})\b)*'
-    rf'|an?(?= )|(?<=half an )|(?<=half a ))'
+    rf'|an?(?= )|(?<=half an )|(?<=half a )|(?<=half[ -])(?={_HALVED}))'
     rf'(?P<and>(?: and a|½| ½) ?half|½)?'
     rf'(?:[ -]?(?P<unit>{_UNIT})(?![\w/]))?(?P<late> and a half)?)(?!\w)',
     re.IGNORECASE,
@@ -160,6 +152,9 @@ _YEAR = re.compile(r'(?:1\d|20)\d\d')
 _BEFORE_YEAR = re.compile(
     r'(?:^|[(,:;\n]|\b(?:in|since|until|by|during|for|year|before|after)) ?$', re.I
 )
+_CURRENCIES = ('euros', 'dollars', 'sterling', 'yen')
+# What is a hundredth of a euro, too.
+_CENT = UNITS['cent']
 # The dimension of times of day, in hours.
 CLOCK = 'clock'
 
@@ -216,7 +211,10 @@ def find_amounts(text: str) -> tuple[Amount, ...]:
     """The amounts of a text, in order: those with a unit, bare numbers, and ranges."""
     amounts: list[Amount] = []
     for amount in scan_amounts(text):
-        if amounts and (joined := _join_range(text, amounts[-1], amount)):
+        if amounts and (
+            joined := _join_parts(text, amounts[-1], amount)
+            or _join_range(text, amounts[-1], amount)
+        ):
             amounts[-1] = joined
         else:
             amounts.append(amount)
@@ -235,7 +233,10 @@ def scan_amounts(text: str) -> Iterator[Amount]:
 def _read_clock(match: re.Match[str]) -> Amount:
     """A time of day; what has no "am" or "pm" may be either."""
     noon = (match['noon'] or '').strip().replace('.', '').lower()
-    if match['part']:
+    if match['name']:
+        is_midnight = match['name'].lower() == 'midnight'
+        hour, noon = (0.0, 'am') if is_midnight else (12.0, 'pm')
+    elif match['part']:
         hour = parse_number(match['part_hour'].lower()) or 0.0
         quarters = 0.5 if match['part'].lower() == 'half' else 0.25
         hour += quarters if match['side'].lower() == 'past' else -quarters
@@ -244,6 +245,8 @@ def _read_clock(match: re.Match[str]) -> Amount:
         if noon:
             hour = hour % 12 + (12 if noon == 'pm' else 0)
         hour += float(match['minute'] or match['plain_minute'] or 0) / 60
+    if hour == 24:
+        hour, noon = 0.0, 'am'
     return Amount(
         number=hour,
         digits=hour,
@@ -252,12 +255,13 @@ def _read_clock(match: re.Match[str]) -> Amount:
         qualified_start=match.start(),
         start=match.start(),
         end=match.end(),
+        is_words=bool(match['name']),
         attribute=noon or ('pm' if hour >= 13 else ''),
     )
 
 
 def _read(text: str, match: re.Match[str]) -> Amount | None:
-    if match['hour'] or match['plain_hour'] or match['part']:
+    if match['hour'] or match['plain_hour'] or match['part'] or match['name']:
         return _read_clock(match)
     numeral, unit = match['number'].lower(), (match['unit'] or '').lower()
     sign = (match['sign'] or '').strip()
@@ -332,9 +336,31 @@ def _read_degrees(number: float, unit: str) -> float:
     return (number - 32) / 1.8 if is_fahrenheit else number
 
 
+def _join_parts(text: str, whole: Amount, part: Amount) -> Amount | None:
+    """Two amounts as one, "1 h 30 min", "1 euro and 5 cents"; None if they are not."""
+    between = text[whole.end : part.start].lower()
+    if between != ' and ' and (between != ' ' or whole.is_words):
+        return None
+    is_cent = whole.dimension == 'euros' and (part.dimension, part.size) == _CENT
+    is_one_kind = whole.dimension and (part.dimension == whole.dimension or is_cent)
+    if not is_one_kind or max(part.value, part.size) >= whole.size:
+        return None
+    if part.bound or part.rough or whole.high is not None or part.high is not None:
+        return None
+    # Money has the larger unit, so that no cent is lost in rounding.
+    size = whole.size if whole.dimension in _CURRENCIES else part.size
+    number = (whole.value + part.value) / size
+    return whole._replace(number=number, digits=number, size=size, end=part.end)
+
+
 def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
     """Two amounts as a range, "3-5 days", "between 3 and 5"; None if they are not."""
     between = text[low.end : high.start]
+    if low.dimension == CLOCK:
+        between = between.removeprefix('.')  # "10 a.m. to 6 p.m."
+    elif low.dimension in _CURRENCIES and not high.dimension and '-' in between:
+        high = high._replace(dimension=low.dimension, size=low.size)
+        low = low._replace(dimension='', size=1.0)  # "$15-40"
     if low.high is not None or not RANGE_DASH.fullmatch(between):
         return None
     word = between.strip().lower()
@@ -377,36 +403,3 @@ def is_year(text: str, amount: Amount) -> bool:
 
 def _has_between(text: str, place: int) -> bool:
     return text[max(0, place - 8) : place].lower().strip() == 'between'
-
-
-def parse_number(text: str) -> float | None:
-    """The number of digits or words; None where they are no number."""
-    total = group = 0.0
-    text = _DIGIT_SPACE.sub('', text.replace(' and ', ' '))
-    for word in re.split(r'[ -]', text):
-        if word in ARTICLES:
-            continue
-        if word in SCALES:
-            scale = SCALES[word]
-            if scale > 100:
-                total, group = total + (group or 1) * scale, 0.0
-            else:
-                group = (group or 1) * scale
-        elif word == 'dozen':
-            group = (group or 1) * 12
-        elif word in SMALL or word in TENS:
-            group += SMALL.get(word, 0) or TENS.get(word, 0)
-        else:
-            try:
-                group += float(_plain_digits(word))
-            except ValueError:
-                return None
-    return total + group
-
-
-def _plain_digits(word: str) -> str:
-    """Digits as Python reads them: "1,200.5" is 1200.5, and "4,90" is 4.90."""
-    head, comma, tail = word.rpartition(',')
-    if comma and len(tail) < 3:
-        return f'{head}.{tail}'
-    return word.replace(',', '')

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parlai_q2.text.agreement import has_unknown_address
+from parlai_q2.text.addresses import has_unknown_address
 from parlai_q2.text.prepare import has_words, prepare, prepare_passage
 from parlai_q2.turns import Span
 

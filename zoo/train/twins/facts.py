@@ -21,8 +21,8 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from parlai_q2.text.amounts import SMALL
-from parlai_q2.text.amounts import TENS as TENS_BY_WORD
+from parlai_q2.text.numerals import SMALL
+from parlai_q2.text.numerals import TENS as TENS_BY_WORD
 from parlai_q2.zoo.train.twins.twin import CONTRADICTED, Twin, forms, read_lines
 
 POOLS_FILE = 'pools.txt'
