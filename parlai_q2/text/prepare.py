@@ -61,6 +61,8 @@ _ITEM = re.compile(
     r'(?:(?<![^\n])|(?<=[.!?:;\])][ \t]))[ \t]*'
     r'\(?(?:(?P<number>\d{1,2})|(?P<letter>[a-h]))[.)][ \t]+(?=\S)'
 )
+# The number of an item at the start of a line, where no second item follows.
+_SINGLE_ITEM = re.compile(r'^[ \t]*(?:\(?1[.)]|[Ss]tep 1:)[ \t]+(?=[A-Z])', re.M)
 # What any first and any second item has.
 _FIRST_MARKS = (('1.', '1)', 'a.', 'a)'), ('2.', '2)', 'b.', 'b)'))
 _ORDINAL = re.compile(
@@ -136,12 +138,15 @@ class PreparedText(NamedTuple):
 def _spread(
     piece: str, new: str, old: Sequence[int], start: int, end: int
 ) -> list[int]:
-    """The places of a replacement: where the piece has it, or the piece's first."""
+    """The places of a replacement: where the piece has it, or the piece's two ends."""
     at = piece.find(new) if new else -1
     if at >= 0:
         return list(old[start + at : start + at + len(new)])
     place = old[start] if start < len(old) else (old[-1] if old else 0)
-    return [place] * len(new)
+    places = [place] * len(new)
+    if len(new) > 1:
+        places[-1] = old[end - 1]
+    return places
 
 
 @lru_cache(maxsize=256)
@@ -153,7 +158,10 @@ def prepare(text: str) -> PreparedText:
     "It's red."
     """
     prepared = _remove_layout(_join_lines(_write_plainly(text)))
-    return _remove_emphasis(_remove_item_marks(prepared))
+    prepared = _remove_item_marks(prepared)
+    if '1' in prepared.text:
+        prepared = prepared.replace(_SINGLE_ITEM, lambda m: '')
+    return _remove_emphasis(prepared)
 
 
 @lru_cache(maxsize=256)

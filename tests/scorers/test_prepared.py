@@ -16,6 +16,10 @@ RISKS = '\n\n'.join(
         ('R-13', 'Tom Adler', '1,200'),
     ]
 )
+SHOP = (
+    'The shop is open from 10 a.m. to 6 p.m. The sale runs until 31 May 2025. '
+    'Call 0800 555 12 34 to order.'
+)
 CONSISTENT, INCONSISTENT = 'consistent', 'inconsistent'
 CASES = [
     (BEES, '1. Bees make honey.\n2. Bees have six eyes.', INCONSISTENT),
@@ -23,6 +27,13 @@ CASES = [
     ('It opens at nine.', "I couldn't find prices. It opens at ten.", INCONSISTENT),
     (RISKS, 'The budget of R-13 is 1,200 euros.', CONSISTENT),
     (RISKS, 'The budget of R-13 is 9,500 euros.', INCONSISTENT),
+    (SHOP, 'It is open 10:00–18:00.', CONSISTENT),
+    (SHOP, 'It is open 10:00–19:00.', INCONSISTENT),
+    (SHOP, 'The sale runs until 31.05.2025.', CONSISTENT),
+    (SHOP, 'The sale runs until 30.05.2025.', INCONSISTENT),
+    (SHOP, 'Call 0800 5551234.', CONSISTENT),
+    (SHOP, 'Call 0800 5551235.', INCONSISTENT),
+    (SHOP, '1. It is open from 10 a.m. to 6 p.m.', CONSISTENT),
 ]
 SHEET = Path(__file__).with_name('real_replies.jsonl')
 REPLIES = [json.loads(line) for line in SHEET.read_text('utf-8').splitlines()]

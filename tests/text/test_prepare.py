@@ -31,7 +31,12 @@ BEES = 'Bees make honey. Bees live in hives.'
         ('See [our page](https://a.org).', 'See our page.'),
         ('It was 1. Then 5. First, it rained.', 'It was 1. Then 5. First, it rained.'),
         ('', ''),
-        ('## 1. Opened in 1903', '1. Opened in 1903'),
+        ('## 1. Opened in 1903', 'Opened in 1903'),
+        ('1. Bees make honey. Bees live in hives.', BEES),
+        ('(1) Bees make honey. Bees live in hives.', BEES),
+        ('Here it is:\nStep 1: Bees make honey. Bees live in hives.', BEES),
+        ('2. Bees live in hives.', '2. Bees live in hives.'),
+        ('1. 5 metres', '1. 5 metres'),
     ],
 )
 def test_markup_goes_and_equal_characters_become_one(text, read):

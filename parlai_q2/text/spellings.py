@@ -1,0 +1,142 @@
+"""
+Puts what a response only writes otherwise as its knowledge has it: dates ("31.05.2025"
+for "31 May 2025"), telephone numbers, links, "1 onion" for "one chopped onion", "24/7"
+for "around the clock". Another date, number or link stays as it is.
+
+Amounts are restated sentence by sentence (:func:`parlai_q2.text.agreement.restate`).
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from parlai_q2.text.prepare import PreparedText
+
+_MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split()
+_MONTH = (
+    r'(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|'
+    r'Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?'
+)
+_TH = r'(?:st|nd|rd|th)?'
+_DATE = re.compile(
+    r'(?<![\w./-])(?:(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)'
+    r'|(?P<dotted>\d{1,2}\. ?\d{1,2}\. ?)(?P<dotted_year>\d{4})'
+    r'|(?P<slashed>\d{1,2}/\d{1,2}/)(?P<slashed_year>\d{4})'
+    rf'|(?:(?P<day_before>\d{{1,2}}){_TH}(?: of)? (?P<month_after>{_MONTH})'
+    rf'|(?P<month_before>{_MONTH}) (?P<day_after>\d{{1,2}}){_TH}\b)'
+    r'(?:,? (?P<plain_year>\d{4}))?)(?![\w/-])',
+    re.IGNORECASE,
+)
+_TELEPHONE = re.compile(r'(?<![\w.,/-])[+(]{0,2}\d(?:[ ()./-]{0,2}\d){6,14}(?!\w)')
+_LINK = re.compile(
+    r'(?<![\w@./-])(?:https?://)?[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b'
+    r'(?:/[^\s<>"\')\]]*)?(?<![.,:;!?])',
+    re.IGNORECASE,
+)
+_LINK_START = re.compile(r'^(?:https?://)?(?:www\.)?')
+_NOT_DIGITS = re.compile(r'\D')
+# What texts without a date, a number or a link have not.
+_LONG_NUMBER = re.compile(r'\d[ ()./-]{0,2}\d')
+_DOMAIN = re.compile(r'\.[a-z]{2}', re.IGNORECASE)
+_ONE = re.compile(r'(?<![\w.,:/-])1 (?P<noun>[a-z]{3,})\b(?!-)')
+_ALWAYS = re.compile(r'\b(?:24/7|a?round the clock|24 hours a day)\b', re.IGNORECASE)
+_SOME_DAYS = re.compile(
+    r'\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|week-?(?:days?|ends?))\b',
+    re.IGNORECASE,
+)
+
+
+def respell(response: PreparedText, knowledge: str) -> PreparedText:
+    """
+    A response with what it only writes otherwise as the knowledge has it.
+
+    >>> from parlai_q2.text.prepare import prepare
+    >>> response = prepare('Until 2025-05-31, see https://a.org/faq.')
+    >>> respell(response, 'until 31 May 2025: www.a.org/faq').text
+    'Until 31 May 2025, see www.a.org/faq.'
+    """
+    text = response.text
+    if any(char.isdigit() for char in text):
+        response = _respell(response, knowledge, _DATE, _read_date)
+        if _LONG_NUMBER.search(text):
+            response = _respell(response, knowledge, _TELEPHONE, _read_telephone)
+        response = response.replace(_ONE, lambda match: _read_one(match, knowledge))
+    if _DOMAIN.search(text):
+        response = _respell(response, knowledge, _LINK, _read_link)
+    return response.replace(_ALWAYS, lambda match: _read_always(match, knowledge))
+
+
+Read = Callable[[re.Match[str]], str]
+
+
+def _respell(
+    response: PreparedText, knowledge: str, pattern: re.Pattern[str], read: Read
+) -> PreparedText:
+    """The response with what a pattern finds as the knowledge has it."""
+
+    def find(match: re.Match[str]) -> str | None:
+        key = read(match)
+        known = _index(knowledge, pattern, read).get(key, '') if key else ''
+        return known if known.lower() != match[0].lower() else None
+
+    return response.replace(pattern, lambda match: find(match) or None)
+
+
+@lru_cache(maxsize=64)
+def _index(knowledge: str, pattern: re.Pattern[str], read: Read) -> Mapping[str, str]:
+    """What a pattern finds in a text, by what it means; the first spelling of each."""
+    found: dict[str, str] = {}
+    for match in pattern.finditer(knowledge):
+        if key := read(match):
+            found.setdefault(key, match[0])
+            if pattern is _DATE and not match['plain_year']:
+                # A date in digits may be said without its year.
+                found.setdefault(key.partition(' ')[0], match[0])
+    return found
+
+
+def _read_date(match: re.Match[str]) -> str:
+    """A date as "5-31 2025", or "5-31" without a year; empty if it may be two."""
+    year = match['year'] or match['dotted_year'] or match['slashed_year']
+    year = year or match['plain_year'] or ''
+    if match['year']:
+        month, day = int(match['month']), int(match['day'])
+    elif match['dotted']:
+        day, month = map(int, match['dotted'].split('.')[:2])
+    elif match['slashed']:
+        day, month = sorted(map(int, match['slashed'].split('/')[:2]), reverse=True)
+        if day <= 12 and day != month:
+            return ''  # of the sixth of May and the fifth of June
+    else:
+        name = match['month_after'] or match['month_before']
+        month = 1 + _MONTHS.index(name[:3].lower())
+        day = int(match['day_before'] or match['day_after'])
+    return f'{month}-{day} {year}'.rstrip()
+
+
+def _read_telephone(match: re.Match[str]) -> str:
+    """The digits of a telephone number; empty for a decimal number."""
+    return '' if match[0].count('.') == 1 else _NOT_DIGITS.sub('', match[0])
+
+
+def _read_link(match: re.Match[str]) -> str:
+    """A link without what need not be written."""
+    return _LINK_START.sub('', match[0].lower()).removesuffix('/')
+
+
+def _read_one(match: re.Match[str], knowledge: str) -> str | None:
+    """ "one onion" for "1 onion", if the knowledge has one."""
+    noun = match['noun']
+    one = re.compile(
+        rf'\b(?:one|an?) (?:(?!of|or|to|half)[\w-]+ ){{0,2}}{noun}\b', re.IGNORECASE
+    )
+    return f'one {noun}' if one.search(knowledge) else None
+
+
+def _read_always(match: re.Match[str], knowledge: str) -> str | None:
+    """How the knowledge says "around the clock", if it means every day."""
+    known = _ALWAYS.search(knowledge)
+    if not known or known[0].lower() == match[0].lower() or match[0] in knowledge:
+        return None
+    is_every_day = known[0] == '24/7' or not _SOME_DAYS.search(knowledge)
+    return known[0] if is_every_day else None

@@ -1,0 +1,65 @@
+"""What a response only writes otherwise is put as the knowledge has it."""
+
+import pytest
+
+from parlai_q2.text.prepare import prepare
+from parlai_q2.text.spellings import respell
+from parlai_q2.turns import Span
+
+
+def read(text, knowledge):
+    return respell(prepare(text), knowledge).text
+
+
+@pytest.mark.parametrize(
+    'knowledge, same, others',
+    [
+        (
+            'until 31 May 2025',
+            ['31.05.2025', '31.5.2025', '2025-05-31', '5/31/2025', '31/05/2025']
+            + ['May 31, 2025', '31st of May 2025'],
+            ['30.05.2025', '2025-05-13', '5/30/2025', '31.05.2024', '31.05.20251']
+            + ['31 June 2025', '1.31.5.2025'],
+        ),
+        ('until 31.05.2025', ['31 May', 'May 31st', '31 May 2025'], ['31 May 2024']),
+        ('on 5 June 2025', ['5.6.2025', '05.06.2025'], ['5/6/2025', '6.5.2025']),
+        ('on 5 May', ['May 5'], ['5.5.2025', 'May 6', '5 May 2025']),
+        (
+            'at 0800 555 12 34',
+            ['0800 5551234', '0800-555-1234', '(0800) 555 1234', '08005551234'],
+            ['0800 5551235', '0800 555 12 43', '800 555 1234', '0800 555 12 34 5'],
+        ),
+        ('at 1234567', ['123 4567'], ['1.234567', '12345.67']),
+        (
+            'at www.a.org/faq',
+            ['https://www.a.org/faq', 'http://a.org/faq/', 'a.org/faq'],
+            ['https://www.a.org/login', 'https://b.org/faq', 'www.a.org', 'x@a.org'],
+        ),
+        ('take one chopped onion', ['1 onion'], ['1 carrot', '2 onion', '1.1 onion']),
+        ('at one of the onion fields', [], ['1 onion']),
+        ('always 24/7', ['around the clock', '24 hours a day'], ['24 hours']),
+        ('always round the clock', ['24/7', '24 hours a day'], ['12 hours a day']),
+        ('on weekdays around the clock', [], ['24/7']),
+        ('', [], ['31.05.2025', '0800 555 12 34', 'www.a.org', '1 onion', '24/7']),
+    ],
+)
+def test_only_what_means_the_same_is_put_as_the_knowledge_has_it(
+    knowledge, same, others
+):
+    spelling = knowledge.partition(' ')[2].removeprefix('weekdays ')
+    if spelling.endswith('onion'):
+        spelling = 'one onion'
+    assert [read(f'So {text}, yes.', knowledge) for text in same] == [
+        f'So {spelling}, yes.'
+    ] * len(same)
+    texts = [f'So {text}, yes.' for text in others]
+    assert [read(text, knowledge) for text in texts] == texts
+
+
+def test_a_respelt_text_knows_its_places():
+    response = prepare('**Until** 31.05.2025, dear.')
+    text = respell(response, 'until 31 May 2025')
+    assert text.text == 'Until 31 May 2025, dear.'
+    assert text.locate(Span('Until 31 May 2025', 0, 17)).text == 'Until** 31.05.2025'
+    assert text.locate(Span('31', 6, 8)).text == '3'
+    assert text.locate(Span('dear', 19, 23)).text == 'dear'
