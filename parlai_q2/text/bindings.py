@@ -17,7 +17,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from parlai_q2.text.agreement import index_amounts, measured
-from parlai_q2.text.amounts import Amount, find_amounts, is_year
+from parlai_q2.text.amounts import CLOCK, Amount, find_amounts, is_year
 from parlai_q2.text.field_claims import misplaces_amount
 from parlai_q2.text.fields import has_other_record
 from parlai_q2.text.selection import FUNCTION_WORDS
@@ -60,7 +60,11 @@ def binds_otherwise(knowledge: str, response: str) -> bool:
 
 def _has_other_attribute(knowledge: str, response: str) -> bool:
     """Whether what a response calls long is another amount of the knowledge."""
-    claims = [claim for claim in find_amounts(response) if claim.attribute]
+    claims = [
+        claim
+        for claim in find_amounts(response)
+        if claim.attribute and claim.dimension != CLOCK
+    ]
     if not claims:
         return False
     index = index_amounts(knowledge)

@@ -38,6 +38,7 @@ POOL = 'The trail is 9 km long and climbs 700 m. The pool is 45 m long, 12 m wid
         (MASS, 'Acceleration is the rate of change of the velocity.', False),
         (MASS, 'Acceleration is the rate of change of speed.', False),
         (MASS, 'Mass measures inertia.', False),
+        ('Open 10 a.m. to 6 p.m., the bar to 1 a.m.', 'It opens at 10 a.m.', False),
         (POOL, 'The trail is 700 m long.', True),
         (POOL, 'It is 45 m wide.', False),  # the detector reads it as unknown
         (POOL, 'It climbs 700 m, and is 9 km long.', False),
