@@ -16,7 +16,9 @@ from functools import lru_cache, partial
 from itertools import combinations, islice
 
 from parlai_q2.text.amounts import (
+    CENT,
     CLOCK,
+    CURRENCIES,
     RANGE_DASH,
     UNITS,
     Amount,
@@ -96,7 +98,9 @@ class AmountIndex:
             yield from _between(self._by_digits, hour, hour)
         low, high = _neighbourhood(claim, claim.value)
         for (dimension, size), values in self._by_unit.items():
-            if dimension != claim.dimension:
+            if dimension != claim.dimension and not _are_cents(
+                (dimension, size), claim
+            ):
                 continue
             if size == claim.size and not (claim.rough or claim.bound):
                 yield from _between(values, claim.value, claim.value)
@@ -142,6 +146,8 @@ def agrees(reference: Amount, claim: Amount) -> bool:
         # "Open 9 to 5" says nothing of hours.
         reference = reference._replace(dimension=CLOCK)
         claim = claim._replace(dimension=CLOCK)
+    if _are_cents((reference.dimension, reference.size), claim):
+        reference = reference._replace(dimension=claim.dimension)
     if reference.dimension != claim.dimension:
         dimensions = {reference.dimension, claim.dimension}
         # Pounds are money or a weight.
@@ -167,6 +173,12 @@ def agrees(reference: Amount, claim: Amount) -> bool:
     ):
         return False
     return _is_near(reference, reference.value, claim.value, claim)
+
+
+def _are_cents(unit: tuple[str, float], claim: Amount) -> bool:
+    """Whether of two units one is the cent and the other the euro."""
+    units = (unit, (claim.dimension, claim.size))
+    return CENT in units and any(dimension == 'euros' for dimension, _ in units)
 
 
 def _split_range(amount: Amount) -> tuple[Amount, Amount]:
@@ -198,7 +210,8 @@ def _is_near(
         return _is_same_time(value, claim_value)
     if reference.dimension == 'temperature':
         return abs(value - claim_value) <= DEGREES
-    if reference.size == claim.size and not claim.rough:
+    is_exact = reference.size == claim.size or reference.dimension in CURRENCIES
+    if is_exact and not claim.rough:
         return math.isclose(value, claim_value)
     return abs(apart) <= (ROUGH if claim.rough else EXACT)
 

@@ -152,9 +152,9 @@ _YEAR = re.compile(r'(?:1\d|20)\d\d')
 _BEFORE_YEAR = re.compile(
     r'(?:^|[(,:;\n]|\b(?:in|since|until|by|during|for|year|before|after)) ?$', re.I
 )
-_CURRENCIES = ('euros', 'dollars', 'sterling', 'yen')
+CURRENCIES = ('euros', 'dollars', 'sterling', 'yen')
 # What is a hundredth of a euro, too.
-_CENT = UNITS['cent']
+CENT = UNITS['cent']
 # The dimension of times of day, in hours.
 CLOCK = 'clock'
 
@@ -341,14 +341,14 @@ def _join_parts(text: str, whole: Amount, part: Amount) -> Amount | None:
     between = text[whole.end : part.start].lower()
     if between != ' and ' and (between != ' ' or whole.is_words):
         return None
-    is_cent = whole.dimension == 'euros' and (part.dimension, part.size) == _CENT
+    is_cent = whole.dimension == 'euros' and (part.dimension, part.size) == CENT
     is_one_kind = whole.dimension and (part.dimension == whole.dimension or is_cent)
     if not is_one_kind or max(part.value, part.size) >= whole.size:
         return None
     if part.bound or part.rough or whole.high is not None or part.high is not None:
         return None
     # Money has the larger unit, so that no cent is lost in rounding.
-    size = whole.size if whole.dimension in _CURRENCIES else part.size
+    size = whole.size if whole.dimension in CURRENCIES else part.size
     number = (whole.value + part.value) / size
     return whole._replace(number=number, digits=number, size=size, end=part.end)
 
@@ -358,7 +358,7 @@ def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
     between = text[low.end : high.start]
     if low.dimension == CLOCK:
         between = between.removeprefix('.')  # "10 a.m. to 6 p.m."
-    elif low.dimension in _CURRENCIES and not high.dimension and '-' in between:
+    elif low.dimension in CURRENCIES and not high.dimension and '-' in between:
         high = high._replace(dimension=low.dimension, size=low.size)
         low = low._replace(dimension='', size=1.0)  # "$15-40"
     if low.high is not None or not RANGE_DASH.fullmatch(between):

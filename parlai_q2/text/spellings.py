@@ -1,7 +1,8 @@
 """
 Puts what a response only writes otherwise as its knowledge has it: dates ("31.05.2025"
 for "31 May 2025"), telephone numbers, links, "1 onion" for "one chopped onion", "24/7"
-for "around the clock". Another date, number or link stays as it is.
+for "around the clock". Another date, number or link stays as it is. "9 in the evening"
+becomes "9 pm".
 
 Amounts are restated sentence by sentence (:func:`parlai_q2.text.agreement.restate`).
 """
@@ -10,6 +11,8 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
+from parlai_q2.text.amounts import HOUR
+from parlai_q2.text.numerals import parse_number
 from parlai_q2.text.prepare import PreparedText
 
 _MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split()
@@ -39,6 +42,11 @@ _NOT_DIGITS = re.compile(r'\D')
 _LONG_NUMBER = re.compile(r'\d[ ()./-]{0,2}\d')
 _DOMAIN = re.compile(r'\.[a-z]{2}', re.IGNORECASE)
 _ONE = re.compile(r'(?<![\w.,:/-])1 (?P<noun>[a-z]{3,})\b(?!-)')
+_HOUR = re.compile(
+    rf'\b(?P<before>at|by|from|to|until|till) (?P<hour>{HOUR})(?P<minute>:\d\d)?'
+    r"(?: o'clock)? (?:in the (?P<part>morning|afternoon|evening)|at night)\b",
+    re.IGNORECASE,
+)
 _ALWAYS = re.compile(r'\b(?:24/7|a?round the clock|24 hours a day)\b', re.IGNORECASE)
 _SOME_DAYS = re.compile(
     r'\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|week-?(?:days?|ends?))\b',
@@ -63,6 +71,7 @@ def respell(response: PreparedText, knowledge: str) -> PreparedText:
         response = response.replace(_ONE, lambda match: _read_one(match, knowledge))
     if _DOMAIN.search(text):
         response = _respell(response, knowledge, _LINK, _read_link)
+    response = response.replace(_HOUR, lambda match: _read_hour(match, knowledge))
     return response.replace(_ALWAYS, lambda match: _read_always(match, knowledge))
 
 
@@ -125,12 +134,23 @@ def _read_link(match: re.Match[str]) -> str:
 
 
 def _read_one(match: re.Match[str], knowledge: str) -> str | None:
-    """ "one onion" for "1 onion", if the knowledge has one."""
+    """ "one onion" or "an onion" for "1 onion", if the knowledge has one."""
     noun = match['noun']
-    one = re.compile(
-        rf'\b(?:one|an?) (?:(?!of|or|to|half)[\w-]+ ){{0,2}}{noun}\b', re.IGNORECASE
-    )
-    return f'one {noun}' if one.search(knowledge) else None
+    pattern = rf'\b(one|an?) (?:(?!of|or|to|half)[\w-]+ ){{0,2}}{noun}\b'
+    known = re.search(pattern, knowledge, re.IGNORECASE)
+    return f'{known[1].lower()} {noun}' if known else None
+
+
+def _read_hour(match: re.Match[str], knowledge: str) -> str | None:
+    """ "at 9 pm" for "at nine in the evening", unless the knowledge has that."""
+    hour = parse_number(match['hour'].lower())
+    if not hour or hour > 12 or match[0].lower() in knowledge.lower():
+        return None
+    # One at night is in the morning.
+    part = (match['part'] or '').lower()
+    is_morning = part == 'morning' or (not part and (hour < 6 or hour == 12))
+    noon = 'am' if is_morning else 'pm'
+    return f'{match["before"]} {hour:g}{match["minute"] or ""} {noon}'
 
 
 def _read_always(match: re.Match[str], knowledge: str) -> str | None:

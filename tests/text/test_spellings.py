@@ -36,6 +36,7 @@ def read(text, knowledge):
             ['https://www.a.org/login', 'https://b.org/faq', 'www.a.org', 'x@a.org'],
         ),
         ('take one chopped onion', ['1 onion'], ['1 carrot', '2 onion', '1.1 onion']),
+        ('use a lift', ['1 lift'], ['1 lifts', '2 lift']),
         ('at one of the onion fields', [], ['1 onion']),
         ('always 24/7', ['around the clock', '24 hours a day'], ['24 hours']),
         ('always round the clock', ['24/7', '24 hours a day'], ['12 hours a day']),
@@ -54,6 +55,23 @@ def test_only_what_means_the_same_is_put_as_the_knowledge_has_it(
     ] * len(same)
     texts = [f'So {text}, yes.' for text in others]
     assert [read(text, knowledge) for text in texts] == texts
+
+
+@pytest.mark.parametrize(
+    'text, expected',
+    [
+        ('until 9 in the evening', 'until 9 pm'),
+        ("by nine o'clock in the evening", 'by 9 pm'),
+        ('at 1:30 in the morning', 'at 1:30 am'),
+        ('at 1 at night', 'at 1 am'),
+        ('at ten at night', 'at 10 pm'),
+        ('at 13 in the evening', 'at 13 in the evening'),
+        ('take 1 in the morning', 'take 1 in the morning'),
+        ('by 7 in the morning', 'by 7 in the morning'),
+    ],
+)
+def test_an_hour_of_a_part_of_the_day_is_before_or_after_noon(text, expected):
+    assert read(text, 'Come by 7 in the morning.') == expected
 
 
 def test_a_respelt_text_knows_its_places():
