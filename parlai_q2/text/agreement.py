@@ -346,13 +346,18 @@ def _is_loose(claim: Amount, response: str, index: AmountIndex) -> bool:
     if claim.bound:
         # Of two bounds, the numbers must agree.
         return claim.dimension not in index.bounded
-    if claim.is_words and claim.dimension == CLOCK:
-        return True  # "noon" may be said of any hour about it
+    if _is_hour_in_words(claim):
+        return True
     if claim.is_words and claim.high is None:
         most = 1 if claim.dimension else MOST_COUNTED  # "a day" is rarely a measure
         if claim.digits <= most:
             return True
     return _AGE.match(response, max(0, claim.start - 2)) is not None
+
+
+def _is_hour_in_words(amount: Amount) -> bool:
+    """Whether an amount is "noon" or "midnight", which may be any hour about it."""
+    return amount.is_words and amount.dimension == CLOCK and amount.high is None
 
 
 def _has_other_unit(claim: Amount, index: AmountIndex) -> bool:
@@ -408,6 +413,7 @@ def known_share(knowledge: str, text: str) -> float:
     """
     amounts = find_amounts(text)
     codes = _find_codes(text, amounts)
+    amounts = tuple(amount for amount in amounts if not _is_hour_in_words(amount))
     if not amounts and not codes:
         return 1.0
     index = index_amounts(knowledge)

@@ -89,6 +89,9 @@ def test_a_quantity_knows_its_place_and_what_is_told_of_it():
         ('five eyes', '5 eyes, 3 small', 0.5, '3 is not known'),
         ('', 'eyes', 1.0, 'no number, so none is unknown'),
         ('', '5', 0.0, 'no knowledge'),
+        ('', 'at noon', 1.0, 'any hour about it'),
+        ('10 a.m. to 6 p.m.', 'from 10:00 to 18:00', 1.0, 'the same hours'),
+        ('opens at 10, closes at 18:00', '10:00-18:00', 1.0, 'both ends are known'),
         ('the A380 of the 19th', 'A380, 20th', 0.5, 'words with digits are compared'),
     ],
 )
