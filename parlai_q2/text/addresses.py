@@ -13,6 +13,11 @@ _ADDRESS = re.compile(
     r'|(?<![\w.])~?(?:/[\w.+-]+){2,}/?',
     re.IGNORECASE,
 )
+TELEPHONE = re.compile(r'(?<![\w.,/-])[+(]{0,2}\d(?:[ ()./-]{0,2}\d){6,14}(?!\w)')
+_DATE = re.compile(r'\d\d?([./-])\d\d?\1\d{4}')
+_NOT_DIGITS = re.compile(r'\D')
+# The last digits of a telephone number, which it has with and without a prefix.
+_LAST_DIGITS = 6
 # "R-12", and "O+", where the sign counts.
 _CODE = re.compile(
     r'(?<![\w/@.-])(?:[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])'
@@ -44,8 +49,34 @@ def has_unknown_address(knowledge: str, response: str) -> bool:
         return True
     if not _IN_CODES.search(response):
         return False
+    if _has_unknown_telephone(knowledge, response):
+        return True
     codes = {copy_key(m[0]) for m in _CODE.finditer(response)}
     if not codes:
         return False
     key = copy_key(knowledge)
     return any(code not in key for code in codes)
+
+
+def read_telephone(match: re.Match[str]) -> str:
+    """The digits of a telephone number; empty for a decimal number."""
+    return '' if match[0].count('.') == 1 else _NOT_DIGITS.sub('', match[0])
+
+
+def _has_unknown_telephone(knowledge: str, response: str) -> bool:
+    """Whether a number that begins as those of telephones do is not known."""
+    numbers = set(map(read_telephone, _find_telephones(response)))
+    numbers.discard('')
+    if not numbers:
+        return False
+    known = ' '.join(map(read_telephone, TELEPHONE.finditer(knowledge)))
+    return any(number[-_LAST_DIGITS:] not in known for number in numbers)
+
+
+def _find_telephones(text: str) -> list[re.Match[str]]:
+    """What begins with a zero or a plus sign, and is no date."""
+    return [
+        match
+        for match in TELEPHONE.finditer(text)
+        if match[0].lstrip('(')[0] in '0+' and not _DATE.fullmatch(match[0])
+    ]

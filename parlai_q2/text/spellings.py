@@ -2,7 +2,7 @@
 Puts what a response only writes otherwise as its knowledge has it: dates ("31.05.2025"
 for "31 May 2025"), telephone numbers, links, "1 onion" for "one chopped onion", "24/7"
 for "around the clock". Another date, number or link stays as it is. "9 in the evening"
-becomes "9 pm".
+becomes "9 pm", and "until nine" "until 9:00".
 
 Amounts are restated sentence by sentence (:func:`parlai_q2.text.agreement.restate`).
 """
@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
+from parlai_q2.text.addresses import TELEPHONE, read_telephone
 from parlai_q2.text.amounts import HOUR
 from parlai_q2.text.numerals import parse_number
 from parlai_q2.text.prepare import PreparedText
@@ -30,14 +31,12 @@ _DATE = re.compile(
     r'(?:,? (?P<plain_year>\d{4}))?)(?![\w/-])',
     re.IGNORECASE,
 )
-_TELEPHONE = re.compile(r'(?<![\w.,/-])[+(]{0,2}\d(?:[ ()./-]{0,2}\d){6,14}(?!\w)')
 _LINK = re.compile(
     r'(?<![\w@./-])(?:https?://)?[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b'
     r'(?:/[^\s<>"\')\]]*)?(?<![.,:;!?])',
     re.IGNORECASE,
 )
 _LINK_START = re.compile(r'^(?:https?://)?(?:www\.)?')
-_NOT_DIGITS = re.compile(r'\D')
 # What texts without a date, a number or a link have not.
 _LONG_NUMBER = re.compile(r'\d[ ()./-]{0,2}\d')
 _DOMAIN = re.compile(r'\.[a-z]{2}', re.IGNORECASE)
@@ -45,6 +44,11 @@ _ONE = re.compile(r'(?<![\w.,:/-])1 (?P<noun>[a-z]{3,})\b(?!-)')
 _HOUR = re.compile(
     rf'\b(?P<before>at|by|from|to|until|till) (?P<hour>{HOUR})(?P<minute>:\d\d)?'
     r"(?: o'clock)? (?:in the (?P<part>morning|afternoon|evening)|at night)\b",
+    re.IGNORECASE,
+)
+_UNTIL = re.compile(
+    rf"\b(?P<before>until|till) (?P<hour>{HOUR})(?: o'clock)?"
+    r'(?=[.,;!?)](?!\d)|$| (?:on|at|every|during)\b)',
     re.IGNORECASE,
 )
 _ALWAYS = re.compile(r'\b(?:24/7|a?round the clock|24 hours a day)\b', re.IGNORECASE)
@@ -67,11 +71,12 @@ def respell(response: PreparedText, knowledge: str) -> PreparedText:
     if any(char.isdigit() for char in text):
         response = _respell(response, knowledge, _DATE, _read_date)
         if _LONG_NUMBER.search(text):
-            response = _respell(response, knowledge, _TELEPHONE, _read_telephone)
+            response = _respell(response, knowledge, TELEPHONE, read_telephone)
         response = response.replace(_ONE, lambda match: _read_one(match, knowledge))
     if _DOMAIN.search(text):
         response = _respell(response, knowledge, _LINK, _read_link)
     response = response.replace(_HOUR, lambda match: _read_hour(match, knowledge))
+    response = response.replace(_UNTIL, lambda match: _read_until(match, knowledge))
     return response.replace(_ALWAYS, lambda match: _read_always(match, knowledge))
 
 
@@ -105,7 +110,7 @@ def _index(knowledge: str, pattern: re.Pattern[str], read: Read) -> Mapping[str,
 
 
 def _read_date(match: re.Match[str]) -> str:
-    """A date as "5-31 2025", or "5-31" without a year; empty if it may be two."""
+    """A date as "5-31 2025", or "5-31" without a year."""
     year = match['year'] or match['dotted_year'] or match['slashed_year']
     year = year or match['plain_year'] or ''
     if match['year']:
@@ -113,19 +118,15 @@ def _read_date(match: re.Match[str]) -> str:
     elif match['dotted']:
         day, month = map(int, match['dotted'].split('.')[:2])
     elif match['slashed']:
-        day, month = sorted(map(int, match['slashed'].split('/')[:2]), reverse=True)
+        first, second = map(int, match['slashed'].split('/')[:2])
+        month, day = sorted((first, second))
         if day <= 12 and day != month:
-            return ''  # of the sixth of May and the fifth of June
+            return f'{first}/{second} {year}'  # the sixth of May or the fifth of June
     else:
         name = match['month_after'] or match['month_before']
         month = 1 + _MONTHS.index(name[:3].lower())
         day = int(match['day_before'] or match['day_after'])
     return f'{month}-{day} {year}'.rstrip()
-
-
-def _read_telephone(match: re.Match[str]) -> str:
-    """The digits of a telephone number; empty for a decimal number."""
-    return '' if match[0].count('.') == 1 else _NOT_DIGITS.sub('', match[0])
 
 
 def _read_link(match: re.Match[str]) -> str:
@@ -151,6 +152,14 @@ def _read_hour(match: re.Match[str], knowledge: str) -> str | None:
     is_morning = part == 'morning' or (not part and (hour < 6 or hour == 12))
     noon = 'am' if is_morning else 'pm'
     return f'{match["before"]} {hour:g}{match["minute"] or ""} {noon}'
+
+
+def _read_until(match: re.Match[str], knowledge: str) -> str | None:
+    """ "until 9:00" for "until nine", unless the knowledge has that."""
+    hour = parse_number(match['hour'].lower())
+    if not hour or match[0].lower() in knowledge.lower():
+        return None
+    return f'{match["before"]} {hour:g}:00'
 
 
 def _read_always(match: re.Match[str], knowledge: str) -> str | None:

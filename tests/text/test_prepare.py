@@ -164,3 +164,18 @@ def test_what_has_words(text, expected):
 def test_addresses_and_codes_are_known_as_a_whole(response, expected):
     knowledge = 'https://a.org/support, info@a.org, /docs/faq; R-11, type O+ and B-'
     assert has_unknown_address(knowledge, response) is expected
+
+
+@pytest.mark.parametrize(
+    'response, expected',
+    [
+        ('030/1234567', False),
+        ('+49 30 123 45 67', False),
+        ('(030) 1234567', False),
+        ('030/1234576', True),
+        ('030 1234 568', True),
+        ('0.1234576, 2010-2012, 12 345 678, 03.05.2025', False),  # no telephones
+    ],
+)
+def test_a_telephone_number_has_the_digits_of_the_knowledge(response, expected):
+    assert has_unknown_address('Call 030 1234567.', response) is expected

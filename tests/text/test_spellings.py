@@ -23,6 +23,7 @@ def read(text, knowledge):
         ),
         ('until 31.05.2025', ['31 May', 'May 31st', '31 May 2025'], ['31 May 2024']),
         ('on 5 June 2025', ['5.6.2025', '05.06.2025'], ['5/6/2025', '6.5.2025']),
+        ('on 5/6/2025', ['05/06/2025'], ['6/5/2025', '5 June 2025', '6.5.2025']),
         ('on 5 May', ['May 5'], ['5.5.2025', 'May 6', '5 May 2025']),
         (
             'at 0800 555 12 34',
@@ -68,6 +69,12 @@ def test_only_what_means_the_same_is_put_as_the_knowledge_has_it(
         ('at 13 in the evening', 'at 13 in the evening'),
         ('take 1 in the morning', 'take 1 in the morning'),
         ('by 7 in the morning', 'by 7 in the morning'),
+        ('until nine.', 'until 9:00.'),
+        ('until 9 on Sundays', 'until 9:00 on Sundays'),
+        (
+            'until 9.5 km, until 9 May, until 9 men',
+            'until 9.5 km, until 9 May, until 9 men',
+        ),
     ],
 )
 def test_an_hour_of_a_part_of_the_day_is_before_or_after_noon(text, expected):
