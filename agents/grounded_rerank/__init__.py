@@ -1,5 +1,6 @@
 """
-Reranks any ParlAI generator's candidates by how well each is grounded in the knowledge.
+Reranks any ParlAI generator's candidates by how well each is grounded in the knowledge,
+and how well it answers its turn.
 """
 
 # The agent's name for -m.

@@ -154,7 +154,7 @@ def _answer_why(ranking: Ranking, reply: str, colour: bool, width: int) -> str:
         return lines[0]
     if reply != chosen.text:
         lines.append(f'Said instead: {reply}')
-    if chosen.guards:
+    if chosen.penalty:
         guards = [(name, find_guard(name)) for name in chosen.guards]
         messages = [guard.message if guard else name for name, guard in guards]
         lines.append(f'Counted as {chosen.value:.2f}: it is {" and ".join(messages)}.')

@@ -18,7 +18,7 @@ def compute_metrics(rankings: list[Ranking]) -> dict[str, list[AverageMetric | N
     - ``rerank/relevance``, ``rerank/answers``: the relevance of the chosen candidate;
       whether it is at least 0.5
     - ``rerank/copy``, ``rerank/repeat`` and so on: whether the guard of that name
-      changed the score of the chosen candidate
+      holds for the chosen candidate
     - ``rerank/distinct``, ``rerank/empty``: the number of different candidates; whether
       the generator wrote no text
     - ``rerank/abstained``, ``rerank/unverifiable``: whether the agent abstained;

@@ -55,6 +55,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         line = message[:1].upper() + message[1:]
+        if line.startswith('Ambiguous option: --scorer '):
+            line += '. Scorers are named by --measure, --choose or --explain'
         raise ConfigError(f'{line}. To list the options: {self.prog} --help')
 
 

@@ -21,6 +21,7 @@ from parlai_q2.rerank.choice import (
     RerankBy,
     Rule,
 )
+from parlai_q2.rerank.guards import GUARDS
 from parlai_q2.rerank.reranker import Reranker
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import (
@@ -288,9 +289,8 @@ def add_choice_options(parser: OptionParser) -> Any:
         '--guards',
         type='bool',
         default=True,
-        help='lower the scores of copies of the knowledge, generic replies, '
-        'repetitions, replies with misspelt words and replies that do not '
-        'name their subject, though never below the threshold',
+        help='lower the scores of replies that are grounded but bad, though never '
+        f'below the threshold: {"; ".join(guard.message for guard in GUARDS)}',
     )
     return group
 

@@ -295,14 +295,9 @@ def explain_place(
     notes = []
     if candidate is ranking.chosen and ranking.reason:
         notes.append(one_line(ranking.reason))
-    value = candidate.value
-    if (
-        candidate.guards
-        and candidate.score
-        and value not in (None, candidate.score.value)
-    ):
+    if candidate.penalty:
         names = ' and '.join(map(one_line, candidate.guards))
-        notes.append(f'counted as {value:.2f}: {names}')
+        notes.append(f'counted as {candidate.value:.2f}: {names}')
     if candidate.relevance is not None:
         notes.append(f'relevance to the turn {candidate.relevance:.2f}')
     if candidate.right_answer is not None:

@@ -1,5 +1,6 @@
 """
-Chooses among candidate replies by how well each is grounded in the knowledge.
+Chooses among candidate replies by how well each is grounded in the knowledge, and how
+well it answers its turn.
 
 Nothing here needs ParlAI, and nothing loads torch before a scorer with a model scores.
 """

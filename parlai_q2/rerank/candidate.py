@@ -40,6 +40,8 @@ class Candidate:
         in [0, 1]; None if not computed.
     :param agreement: how far the other candidates have the same words
         (:func:`with_agreement`), in [0, 1]; None if not computed, or without others.
+    :param worth: how surely a person would send it, by the rule ``combined``
+        (:func:`~parlai_q2.rerank.choice.combine`), in [0, 1]; None if not computed.
     :param evidence: the score of the scorer that explains; None without explanation.
     :param answer: the turn's question with its answers in the reply and in the
         knowledge, and how they compare; None if it was not explained or nothing was
@@ -61,6 +63,7 @@ class Candidate:
     relevance: float | None = None
     right_answer: float | None = None
     agreement: float | None = None
+    worth: float | None = None
     evidence: Score | None = None
     answer: Claim | None = None
 
@@ -68,6 +71,13 @@ class Candidate:
     def verifiable(self) -> bool:
         """Whether it was scored and contained anything to verify."""
         return self.score is not None and self.score.verifiable
+
+    @property
+    def penalty(self) -> float:
+        """What guards took from its score."""
+        if self.score is None or self.value is None or not self.guards:
+            return 0.0
+        return max(self.score.value - self.value, 0.0)
 
     @property
     def displayed_score(self) -> Score | None:
@@ -95,30 +105,25 @@ def duplicate_key(text: str) -> str:
     return _SEPARATORS.sub('', text.casefold()) or ''.join(text.split())
 
 
-def merge_duplicates(candidates: Iterable[Candidate]) -> list[Candidate]:
+def distinct_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
     """
-    One candidate for each text (:func:`duplicate_key`), in order of first appearance,
-    with all searches that returned it.
+    One candidate for each text that is not blank (:func:`duplicate_key`), in order of
+    first appearance, with all searches that returned it; empty if there are none.
+
+    >>> given = [Candidate(' '), Candidate('Five.'), Candidate('five')]
+    >>> [candidate.text for candidate in distinct_candidates(given)]
+    ['Five.']
     """
     merged: dict[str, Candidate] = {}
     for candidate in candidates:
+        if not candidate.text.strip():
+            continue
         key = duplicate_key(candidate.text)
         first = merged.setdefault(key, candidate)
         if first is not candidate:
             strategies = dict.fromkeys((*first.strategies, *candidate.strategies))
             merged[key] = replace(first, strategies=tuple(strategies))
     return list(merged.values())
-
-
-def distinct_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """
-    The candidates that have a text, duplicates merged; empty if there are none.
-
-    >>> given = [Candidate(' '), Candidate('Five.'), Candidate('five')]
-    >>> [candidate.text for candidate in distinct_candidates(given)]
-    ['Five.']
-    """
-    return merge_duplicates(c for c in candidates if c.text.strip())
 
 
 def with_agreement(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -15,7 +15,7 @@ first choice stands, unless the rule abstains.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf, isfinite, log
 
@@ -72,9 +72,9 @@ class Reason(Word):
 
     BEST = 'best score'
     BEST_AFTER_GUARDS = 'best score after the guards'
-    BEST_RELEVANCE = 'best combination of score and relevance'
+    BEST_WORTH = 'best worth: score, relevance, right answer and agreement'
     BEST_LIKELIHOOD = 'best combination of score and likelihood'
-    BEST_COMBINED = 'best combination of score, relevance and likelihood'
+    BEST_WORTH_AND_LIKELIHOOD = 'best combination of worth and likelihood'
     BEST_DECLINE = 'declines, since no candidate answers better'
     FIRST_ABOVE = 'first above the threshold'
     NONE_ABOVE = "none above the threshold: the generator's first"
@@ -233,6 +233,8 @@ def choose(
     :param turn_text: the last turn; empty if there is none.
     :return: the ranking.
     """
+    if rule.by == RerankBy.COMBINED:
+        candidates = [_with_worth(candidate, turn_text) for candidate in candidates]
     if not passages:
         ordered, reason = tuple(candidates), str(Reason.NO_KNOWLEDGE)
     elif not any(candidate.verifiable for candidate in candidates) and any(
@@ -313,8 +315,8 @@ def _stages(
         candidate.relevance is not None for candidate in candidates
     ):
         base = partial(_combined_value, turn_text=turn_text)
-        stages.append((Reason.BEST_RELEVANCE, base))
-        likelihood_reason = Reason.BEST_COMBINED
+        stages.append((Reason.BEST_WORTH, base))
+        likelihood_reason = Reason.BEST_WORTH_AND_LIKELIHOOD
     weight = rule.generator_weight
     if rule.by != RerankBy.SCORE and weight and has_comparable_likelihoods(candidates):
 
@@ -362,12 +364,20 @@ def _is_foreign(candidate: Candidate) -> bool:
     return candidate.score is not None and bool(candidate.score.parts.get(LANGUAGE))
 
 
+def _with_worth(candidate: Candidate, turn_text: str) -> Candidate:
+    worth = None
+    if candidate.relevance is not None:
+        worth = combine(candidate, turn_text)
+    return replace(candidate, worth=worth)
+
+
 def _combined_value(candidate: Candidate, turn_text: str) -> float:
-    value = combine(candidate, turn_text)
+    """Its worth; less than any worth if it was not read as an answer."""
+    worth = _value(candidate) if candidate.worth is None else candidate.worth
     is_read = candidate.right_answer is not None or claims_nothing(
         candidate.text, turn_text
     )
-    return value if is_read else value - 1.0
+    return worth if is_read else worth - 1.0
 
 
 def _find_failure(

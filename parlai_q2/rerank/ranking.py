@@ -112,7 +112,8 @@ class Ranking:
             ``generator_score`` and ``mean_logprob`` (None if unknown or not finite),
             the fields of ``Score.to_dict`` but the signature (score and label are None
             for a candidate that was not scored), ``guards``, ``guarded_score``,
-            ``relevance``, ``right_answer`` and ``agreement`` (None if not read),
+            ``relevance``, ``right_answer``, ``agreement`` and ``worth`` (None if not
+            computed),
             ``answer`` (a ``Claim.to_dict`` or None), ``evidence`` (the score of the
             scorer that explains, or None), ``chosen``, ``first`` (whether it was the
             generator's first) and ``reason`` (of the chosen one).
@@ -132,6 +133,7 @@ class Ranking:
                     'relevance': candidate.relevance,
                     'right_answer': candidate.right_answer,
                     'agreement': candidate.agreement,
+                    'worth': candidate.worth,
                     'answer': candidate.answer.to_dict() if candidate.answer else None,
                     'evidence': (
                         candidate.evidence.to_dict() if candidate.evidence else None
@@ -217,6 +219,7 @@ def _read_row(row: Mapping[str, Any], number: int, signature: str) -> Candidate:
         relevance=_read_number(row, 'relevance'),
         right_answer=_read_number(row, 'right_answer'),
         agreement=_read_number(row, 'agreement'),
+        worth=_read_number(row, 'worth'),
         evidence=None if evidence is None else Score.from_dict(evidence),
         answer=None if answer is None else Claim.from_dict(answer),
     )
@@ -253,10 +256,8 @@ def _format_notes(candidate: Candidate) -> str:
         notes.append(f'relevance {candidate.relevance:.2f}')
     if candidate.right_answer is not None:
         notes.append(f'right answer {candidate.right_answer:.2f}')
-    if candidate.guards and candidate.score and candidate.value is not None:
-        penalty = candidate.score.value - candidate.value
-        if penalty > 0:
-            notes.append(f'{", ".join(candidate.guards)} {-penalty:+.2f}')
+    if candidate.penalty:
+        notes.append(f'{", ".join(candidate.guards)} {-candidate.penalty:+.2f}')
     return f' ({"; ".join(notes)})' if notes else ''
 
 

@@ -111,7 +111,7 @@ def test_a_candidate_that_is_certain_has_a_likelihood():
 
 def test_relevance_decides_between_replies_that_are_grounded():
     pool = candidates(0.9, 0.8, relevances=[0.1, 0.9])
-    assert order_and_reason(pool, Rule()) == ((1, 0), Reason.BEST_RELEVANCE)
+    assert order_and_reason(pool, Rule()) == ((1, 0), Reason.BEST_WORTH)
     by_score = order_and_reason(pool, Rule(by=RerankBy.SCORE))
     assert by_score == ((0, 1), Reason.BEST), 'only the combination reads it'
 
@@ -119,7 +119,7 @@ def test_relevance_decides_between_replies_that_are_grounded():
 @pytest.mark.parametrize(
     'values, relevances, reason',
     [
-        ((0.906, 0.905), (0.9, 0.1), Reason.BEST_RELEVANCE),
+        ((0.906, 0.905), (0.9, 0.1), Reason.BEST_WORTH),
         ((0.94, 0.905), (0.9, 0.1), Reason.BEST),
         ((0.9061, 0.906), (0.9, 0.9), Reason.BEST),
     ],

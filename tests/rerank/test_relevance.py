@@ -18,11 +18,12 @@ from parlai_q2.rerank.choice import (
     RELEVANCE_WEIGHT,
     TYPICAL_AGREEMENT,
     TYPICAL_LOG_RELEVANCE,
+    choose,
     combine,
 )
 from parlai_q2.rerank.relevance import AnswerComparer, TurnReader, wants_span
 from parlai_q2.text.questions import only_declines
-from parlai_q2.turns import Turn
+from parlai_q2.turns import Passage, Turn
 from tests.rerank.toys import ToyRelevance, ToyScorer
 
 MUSEUM = 'The museum opened in 1903. It was designed by Anna Keller.'
@@ -37,7 +38,7 @@ def make_reranker(**options):
 def test_the_grounded_reply_that_answers_is_chosen():
     ranking = make_reranker().rank(MUSEUM, [OPENED, DESIGNED], [QUESTION])
     assert ranking.chosen.text == DESIGNED
-    assert ranking.reason == Reason.BEST_RELEVANCE
+    assert ranking.reason == Reason.BEST_WORTH
     assert [candidate.relevance for candidate in ranking] == [2 / 3, 1 / 3]
     assert ranking.turn == QUESTION
     assert Ranking.from_dict(ranking.to_dict()) == ranking
@@ -279,3 +280,13 @@ def test_the_answers_of_knowledge_and_reply_are_compared():
     assert wrong.span.text == 'Otto Brandt'
     assert wrong.f1 == 0
     assert nothing is None
+
+
+def test_rows_have_the_worth_that_decides():
+    candidate = Candidate('It is red.', value=0.5, relevance=0.5, right_answer=0.5)
+    ranking = choose([candidate], Rule(), (Passage('It is red.'),), QUESTION)
+    (row,) = ranking.rows()
+    assert row['worth'] == pytest.approx(combine(candidate, QUESTION))
+    assert Ranking.from_dict(ranking.to_dict()).chosen.worth == row['worth']
+    by_score = choose([candidate], Rule('score'), (Passage('It is red.'),), QUESTION)
+    assert by_score.rows()[0]['worth'] is None
