@@ -1,0 +1,68 @@
+"""Statements that one sentence joins are split, each with its subject."""
+
+import pytest
+
+from parlai_q2.text.statements import split_statements
+
+
+@pytest.mark.parametrize(
+    'sentence, statements',
+    [
+        (
+            'The ride takes 40 minutes, and a ticket costs 3 euros.',
+            ['The ride takes 40 minutes', 'a ticket costs 3 euros.'],
+        ),
+        (
+            'Dogs are welcome; cats are not allowed.',
+            ['Dogs are welcome', 'cats are not allowed.'],
+        ),
+        (
+            'Yes, the driver sells tickets and accepts cards, but kiosks do not work.',
+            [
+                'Yes, the driver sells tickets',
+                'Yes, the driver accepts cards',
+                'kiosks do not work.',
+            ],
+        ),
+        # What goes with a modal verb, and what does not.
+        (
+            'You can ring the bell and wait in the lobby.',
+            ['You can ring the bell', 'You can wait in the lobby.'],
+        ),
+        (
+            "You can't smoke here and must leave early.",
+            ["You can't smoke here", 'You must leave early.'],
+        ),
+        (
+            "It's open daily and offers coffee.",
+            ["It's open daily", 'It offers coffee.'],
+        ),
+        # A condition counts for all of them.
+        (
+            'With a ticket, dogs travel free, but bicycles need tickets.',
+            [
+                'With a ticket, dogs travel free',
+                'With a ticket, bicycles need tickets.',
+            ],
+        ),
+    ],
+)
+def test_statements_are_split_with_their_subjects(sentence, statements):
+    assert split_statements(sentence) == statements
+
+
+@pytest.mark.parametrize(
+    'sentence',
+    [
+        'It is open on Mondays and Fridays.',
+        'Breakfast and lunch are served daily.',
+        'Mary, who sings and dances, is a doctor.',
+        'The shop closes early because parking and storage cost money.',
+        # The end of a list, and what says too little alone.
+        'The skis cost 28 euros, boots 12 and a helmet costs 5 euros.',
+        'Dogs are welcome, but cats are not.',
+        '',
+    ],
+)
+def test_other_sentences_are_left_whole(sentence):
+    assert split_statements(sentence) == [sentence]
