@@ -33,7 +33,7 @@ from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.runs import score_job
 from parlai_q2.runs.file_run import cut_chunks
-from parlai_q2.scorers import Scorer, consistency, grounded, load_scorer, shell
+from parlai_q2.scorers import Scorer, checked, consistency, grounded, load_scorer, shell
 from parlai_q2.scorers.premises import SplitRule
 from parlai_q2.scripts.bench import sample
 
@@ -56,8 +56,8 @@ STEPS: Mapping[str, Sequence[tuple[Any, str]]] = {
         (shell, '_foreign_share'),
     ],
     'amounts, names': [
-        (consistency, 'restate'),
-        (consistency, '_check_values'),
+        (checked, 'restate'),
+        (checked, 'check_values'),
         (consistency, '_read_claims'),
         (grounded, 'fast_parts'),
     ],

@@ -13,13 +13,14 @@ counts: what has nothing to do with a sentence distracts the detector.
 The detector reads amounts by their values (:mod:`parlai_q2.text.agreement`): an amount
 that agrees with the knowledge in the knowledge's own words. An amount, an address or a
 code that the knowledge does not have is not supported, nor is a number or name that
-belongs to something else (:mod:`parlai_q2.text.bindings`). The amounts of records are
-also read one by one, each beside its field (:mod:`parlai_q2.text.field_claims`).
+belongs to something else (:mod:`parlai_q2.text.bindings`), nor the denial of what is
+not mentioned (:mod:`parlai_q2.text.denials`). The amounts of records are also read one
+by one, each beside its field (:mod:`parlai_q2.text.field_claims`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -36,6 +37,7 @@ from parlai_q2.models.protocols import NliModel, NliProbabilities
 from parlai_q2.presets import Preset
 from parlai_q2.scorers import backends
 from parlai_q2.scorers.base import Scorer, label_of
+from parlai_q2.scorers.checked import check_values, classify
 from parlai_q2.scorers.premises import (
     ALONE,
     SENTENCES,
@@ -45,9 +47,6 @@ from parlai_q2.scorers.premises import (
     SplitRule,
 )
 from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
-from parlai_q2.text.addresses import has_unknown_address
-from parlai_q2.text.agreement import conflicts, find_unsupported, restate
-from parlai_q2.text.bindings import binds_otherwise
 from parlai_q2.text.field_claims import read_field_claims
 from parlai_q2.text.questions import only_asks_listener, only_declines, only_greets
 from parlai_q2.text.selection import SentenceIndex, index_passages
@@ -65,9 +64,8 @@ SETTINGS = {
     'copies': f'{COPIED.entailment:g}',
     'amounts': 'value',
     'bindings': 'fields',
+    'denials': 'mentioned',
 }
-# The most support that an unsupported amount leaves.
-MAX_SUPPORT = 0.1
 # All of the knowledge, and nothing of a response.
 ALL, NO_SPAN = Premise((), ''), Span('', 0, 0)
 
@@ -110,61 +108,9 @@ class ResponsePiece:
         return self.reading.generic > SURE or any(f(self.text) for f in states_nothing)
 
 
-def classify(
-    model: NliModel,
-    pairs: Sequence[tuple[str, str]],
-    knowledge: Sequence[str] | None = None,
-    lower: bool = False,
-) -> list[NliProbabilities]:
-    """
-    The probabilities of pairs (premise, hypothesis), in order.
-
-    :param knowledge: for each pair the text whose amounts count; None: the premise.
-    :param lower: whether the model reads lower case; amounts are read before ("5M").
-    """
-    texts = [premise for premise, _ in pairs] if knowledge is None else knowledge
-    restated: list[tuple[str, str]] = []
-    statuses: list[Status] = []
-    for (premise, text), whole in zip(pairs, texts, strict=True):
-        restated.append((premise, restate(premise, text)))
-        statuses.append(_check_values(whole, text))
-    if lower:
-        restated = [(premise.lower(), text.lower()) for premise, text in restated]
-    return list(map(_limit, model.classify(restated), statuses))
-
-
-def _limit(reading: NliProbabilities, status: Status) -> NliProbabilities:
-    """A reading that supports no more than :func:`_check_values` allows."""
-    if status == Status.SUPPORTED:
-        return reading
-    support = min(reading.entailment, MAX_SUPPORT)
-    rest = reading.entailment - support
-    if status == Status.CONTRADICTED:
-        contradiction = reading.contradiction + rest + reading.generic
-        return NliProbabilities(support, reading.neutral, contradiction)
-    return reading._replace(entailment=support, neutral=reading.neutral + rest)
-
-
-# A statement is read with several parts of its knowledge.
-@lru_cache(maxsize=64)
-def _check_values(text: str, hypothesis: str) -> Status:
-    """
-    What a text says of the amounts, addresses, codes and names of a hypothesis, as far
-    as rules can tell: supported if they see nothing wrong.
-    """
-    if binds_otherwise(text, hypothesis):
-        return Status.CONTRADICTED
-    if find_unsupported(text, hypothesis):
-        is_contradicted = conflicts(text, hypothesis)
-        return Status.CONTRADICTED if is_contradicted else Status.UNSUPPORTED
-    if has_unknown_address(text, hypothesis):
-        return Status.UNSUPPORTED
-    return Status.SUPPORTED
-
-
 def _read_claims(index: SentenceIndex, text: str) -> list[tuple[Premise, str]]:
     """What a statement says of a record, and the field that each claim is of."""
-    if not index.has_records or _check_values(index.text, text) != Status.SUPPORTED:
+    if not index.has_records or check_values(index.text, text) != Status.SUPPORTED:
         return []
     claims = []
     for claim in read_field_claims(index.text, text):

@@ -18,10 +18,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from parlai_q2.claims import Claim, Score, Status
+from parlai_q2.scorers.checked import classify
 from parlai_q2.scorers.consistency import (
     ConsistencyScorer,
     ResponsePiece,
-    classify,
     indices,
     judge_piece,
     make_claim,

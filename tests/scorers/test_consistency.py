@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label
+from parlai_q2.claims import NOT_VERIFIABLE_VALUE, Label, Status
 from parlai_q2.models.protocols import NliProbabilities
 from parlai_q2.scorers.consistency import (
     ConsistencyScorer,
@@ -173,3 +173,12 @@ def test_two_ways_to_read_are_one_call():
         ['ants fly.', 'cows dig.'],
     ]
     assert len(calls) == 1
+
+
+def test_what_the_knowledge_neither_mentions_nor_denies_is_not_denied():
+    knowledge, response = 'Parking costs 22 euros.', "We don't have a gym."
+    facts = {(knowledge.lower(), response.lower()): 'entailment'}
+    (score,) = ConsistencyScorer(ToyNliModel(facts)).score(
+        [Example(knowledge, response)]
+    )
+    assert (score.value, score.claims[0].status) == (0.1, Status.UNSUPPORTED)

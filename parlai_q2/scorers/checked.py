@@ -1,0 +1,70 @@
+"""
+The readings of a classifier, limited by what rules find wrong: amounts, addresses and
+codes that the knowledge does not have, numbers and names that belong to something else,
+and denials of what it does not mention.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from parlai_q2.claims import Status
+from parlai_q2.models.protocols import NliModel, NliProbabilities
+from parlai_q2.text.addresses import has_unknown_address
+from parlai_q2.text.agreement import conflicts, find_unsupported, restate
+from parlai_q2.text.bindings import binds_otherwise
+from parlai_q2.text.denials import denies_unmentioned
+
+# The most support that an unsupported amount leaves.
+MAX_SUPPORT = 0.1
+
+
+def classify(
+    model: NliModel,
+    pairs: Sequence[tuple[str, str]],
+    knowledge: Sequence[str] | None = None,
+    lower: bool = False,
+) -> list[NliProbabilities]:
+    """
+    The probabilities of pairs (premise, hypothesis), in order.
+
+    :param knowledge: for each pair the text whose amounts count; None: the premise.
+    :param lower: whether the model reads lower case; amounts are read before ("5M").
+    """
+    texts = [premise for premise, _ in pairs] if knowledge is None else knowledge
+    restated: list[tuple[str, str]] = []
+    statuses: list[Status] = []
+    for (premise, text), whole in zip(pairs, texts, strict=True):
+        restated.append((premise, restate(premise, text)))
+        statuses.append(check_values(whole, text))
+    if lower:
+        restated = [(premise.lower(), text.lower()) for premise, text in restated]
+    return list(map(_limit, model.classify(restated), statuses))
+
+
+def _limit(reading: NliProbabilities, status: Status) -> NliProbabilities:
+    """A reading that supports no more than :func:`check_values` allows."""
+    if status == Status.SUPPORTED:
+        return reading
+    support = min(reading.entailment, MAX_SUPPORT)
+    rest = reading.entailment - support
+    if status == Status.CONTRADICTED:
+        contradiction = reading.contradiction + rest + reading.generic
+        return NliProbabilities(support, reading.neutral, contradiction)
+    return reading._replace(entailment=support, neutral=reading.neutral + rest)
+
+
+# A statement is read with several parts of its knowledge.
+@lru_cache(maxsize=64)
+def check_values(text: str, hypothesis: str) -> Status:
+    """
+    What a text says of the amounts, addresses, codes and names of a hypothesis, as far
+    as rules can tell: supported if they see nothing wrong.
+    """
+    if binds_otherwise(text, hypothesis):
+        return Status.CONTRADICTED
+    if find_unsupported(text, hypothesis):
+        is_contradicted = conflicts(text, hypothesis)
+        return Status.CONTRADICTED if is_contradicted else Status.UNSUPPORTED
+    if has_unknown_address(text, hypothesis) or denies_unmentioned(text, hypothesis):
+        return Status.UNSUPPORTED
+    return Status.SUPPORTED
