@@ -16,6 +16,10 @@ code that the knowledge does not have is not supported, nor is a number or name 
 belongs to something else (:mod:`parlai_q2.text.bindings`), nor the denial of what is
 not mentioned (:mod:`parlai_q2.text.denials`). The amounts of records are also read one
 by one, each beside its field (:mod:`parlai_q2.text.field_claims`).
+
+Of a sentence that joins statements, the detector doubts some that it knows to be true
+alone. So it is read again by its statements (:mod:`parlai_q2.text.statements`) if it
+seems unsupported.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -40,6 +44,7 @@ from parlai_q2.scorers.base import Scorer, label_of
 from parlai_q2.scorers.checked import check_values, classify
 from parlai_q2.scorers.premises import (
     ALONE,
+    JOINED_READ,
     SENTENCES,
     SHORT_READ,
     TOGETHER,
@@ -50,6 +55,8 @@ from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
 from parlai_q2.text.field_claims import read_field_claims
 from parlai_q2.text.questions import only_asks_listener, only_declines, only_greets
 from parlai_q2.text.selection import SentenceIndex, index_passages
+from parlai_q2.text.sentences import sentences
+from parlai_q2.text.statements import split_statements
 from parlai_q2.turns import Example, Span
 
 # A text is generic from this probability on. Below it are claims in the dress of small
@@ -64,8 +71,11 @@ SETTINGS = {
     'copies': f'{COPIED.entailment:g}',
     'amounts': 'value',
     'bindings': 'fields',
+    'joined': JOINED_READ,
     'denials': 'mentioned',
 }
+# A piece of at most this support is read again by the statements that it joins.
+UNSURE = 0.5
 # All of the knowledge, and nothing of a response.
 ALL, NO_SPAN = Premise((), ''), Span('', 0, 0)
 
@@ -132,7 +142,8 @@ def read(
     *poolings: SplitRule,
 ) -> list[list[list[ResponsePiece]]]:
     """
-    Classify every piece of each of B responses, in one call of the model.
+    Classify every piece of each of B responses, in one call of the model, and in a
+    second one the statements that unsupported pieces join.
 
     :param indexed: the sentences of the examples' knowledge, from :func:`indices`.
     :return: for each way to split the examples, B lists of at least one piece.
@@ -151,16 +162,77 @@ def read(
                     statements[key] = _make_statement(model, pooling, index, key[1])
             keys_by_response.append(keys)
         keys_by_pooling.append(keys_by_response)
-    pairs, knowledge = list[tuple[str, str]](), list[str]()
-    for statement in statements.values():
-        pairs += statement.pairs
-        knowledge += [statement.knowledge.text] * len(statement.pairs)
-    readings = iter(classify(model, pairs, knowledge, not model.reads_documents))
-    read_pieces = {key: _piece(s, readings) for key, s in statements.items()}
+    pieces = _read_statements(model, [*statements.values()])
+    if not model.reads_documents:
+        pieces = _read_apart(model, poolings[0], [*statements.values()], pieces)
+    read_pieces = dict(zip(statements, pieces, strict=True))
     return [
         [[read_pieces[key] for key in keys] for keys in keys_by_response]
         for keys_by_response in keys_by_pooling
     ]
+
+
+def _read_statements(
+    model: NliModel, statements: Sequence[ResponseStatement]
+) -> list[ResponsePiece]:
+    pairs, knowledge = list[tuple[str, str]](), list[str]()
+    for statement in statements:
+        pairs += statement.pairs
+        knowledge += [statement.knowledge.text] * len(statement.pairs)
+    readings = iter(classify(model, pairs, knowledge, not model.reads_documents))
+    return [_piece(statement, readings) for statement in statements]
+
+
+def _read_apart(
+    model: NliModel,
+    pooling: SplitRule,
+    statements: Sequence[ResponseStatement],
+    pieces: Sequence[ResponsePiece],
+) -> list[ResponsePiece]:
+    """
+    Pieces; those that seem unsupported, and join statements that are supported, with
+    the reading of the least supported statement.
+    """
+    texts_of_piece = [
+        _split_joined(piece, statement.knowledge)
+        for piece, statement in zip(pieces, statements, strict=True)
+    ]
+    parts = [
+        _make_statement(model, pooling, statement.knowledge, Span(text, 0, len(text)))
+        for texts, statement in zip(texts_of_piece, statements, strict=True)
+        for text in texts
+    ]
+    if not parts:
+        return [*pieces]
+    read_parts = iter(_read_statements(model, parts))
+    better = []
+    for piece, texts, statement in zip(pieces, texts_of_piece, statements, strict=True):
+        of_piece = [next(read_parts) for _ in texts]
+        better.append(_rest_on(piece, of_piece, statement.knowledge))
+    return better
+
+
+def _split_joined(piece: ResponsePiece, knowledge: SentenceIndex) -> list[str]:
+    """The statements to read of a piece instead of it; none for most pieces."""
+    if support(piece.reading) > UNSURE or piece.is_generic:
+        return []
+    text = piece.span.text
+    statements = split_statements(text) if len(sentences(text)) == 1 else []
+    is_joined = len(statements) > 1
+    values = check_values(knowledge.text, text) if is_joined else Status.UNSUPPORTED
+    return statements if values == Status.SUPPORTED else []
+
+
+def _rest_on(
+    piece: ResponsePiece, parts: Sequence[ResponsePiece], knowledge: SentenceIndex
+) -> ResponsePiece:
+    """A piece with the reading of its least supported part, if all are supported."""
+    stated = stating(parts)
+    if not stated or support(deciding(stated).reading) <= UNSURE:
+        return piece
+    chosen = tuple(sorted({i for part in stated for i in part.premise.chosen}))
+    premise = Premise(chosen, knowledge.joined(chosen))
+    return replace(piece, reading=deciding(stated).reading, premise=premise)
 
 
 def _make_statement(

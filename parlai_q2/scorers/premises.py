@@ -9,6 +9,8 @@ from parlai_q2.turns import Span
 
 # What is read of short knowledge, as signatures print it.
 SHORT_READ = 'all+best'
+# What is read of statements that one sentence joins, likewise.
+JOINED_READ = 'least'
 # Chosen on development data.
 DEFAULT_KNOWLEDGE_WORDS = 60
 # A longer response is never read as a whole.

@@ -46,7 +46,7 @@ from parlai_q2.scorers.consistency import (
     support,
 )
 from parlai_q2.scorers.grounded import GROUNDED, GroundedFastScorer
-from parlai_q2.scorers.premises import SENTENCES, SHORT_READ
+from parlai_q2.scorers.premises import JOINED_READ, SENTENCES, SHORT_READ
 from parlai_q2.scorers.shell import MAX_RESPONSE_WORDS
 from parlai_q2.text.class_map import Finding
 from parlai_q2.text.pipeline import pipeline_name
@@ -134,6 +134,7 @@ class Q2Scorer(Scorer):
             **self.models.nli.settings,
             **self.q2_settings.describe(),
             'short_knowledge': SHORT_READ if self._judges_in_context else None,
+            'joined': JOINED_READ if self._judges_in_context else None,
         }
 
     @property

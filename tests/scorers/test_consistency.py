@@ -175,6 +175,55 @@ def test_two_ways_to_read_are_one_call():
     assert len(calls) == 1
 
 
+RIDE, FARE = 'The ride takes an hour', 'the ticket costs a euro.'
+
+
+@pytest.mark.parametrize(
+    'facts, value, label, why',
+    [
+        ((RIDE, FARE), 1, 'consistent', 'both statements are supported'),
+        ((RIDE,), 0, 'inconsistent', 'one of them is not'),
+    ],
+)
+@pytest.mark.parametrize('times', [1, 20])
+def test_an_unsupported_sentence_is_read_by_the_statements_that_it_joins(
+    facts, value, label, why, times
+):
+    knowledge = 'It is an hour of ride. Tickets are a euro. ' + 'Bees fly. ' * times
+    index = SentenceIndex(knowledge)
+    premises = {index.text, *(sentence.text for sentence in index.sentences)}
+    read_as = {
+        (premise.lower(), fact.lower()): 'entailment'
+        for premise in premises
+        for fact in facts
+    }
+    scorer = ConsistencyScorer(ToyNliModel(read_as))
+    response = f'Hello! {RIDE}, and {FARE}'
+    (score,) = scorer.score([Example(knowledge, response)])
+    assert (score.value, score.label) == (value, label), why
+    claim = score.claims[-1]
+    assert response[claim.span.start : claim.span.end] == f'{RIDE}, and {FARE}'
+    for evidence in claim.evidence:
+        span = evidence.span
+        assert knowledge[span.start : span.end] == span.text
+    if value:
+        assert 'It is an hour of ride.' in {e.span.text for e in claim.evidence}
+
+
+def test_a_joined_sentence_with_a_wrong_amount_is_not_read_by_its_statements():
+    asked = []
+
+    class Noting(ToyNliModel):
+        def classify(self, pairs):
+            asked.extend(text for _, text in pairs)
+            return super().classify(pairs)
+
+    knowledge = 'The ride takes 40 minutes. A ticket costs 3 euros.'
+    response = 'The ride takes 30 minutes, and a ticket costs 3 euros.'
+    ConsistencyScorer(Noting()).score([Example(knowledge, response)])
+    assert set(asked) == {response.lower()}
+
+
 def test_what_the_knowledge_neither_mentions_nor_denies_is_not_denied():
     knowledge, response = 'Parking costs 22 euros.', "We don't have a gym."
     facts = {(knowledge.lower(), response.lower()): 'entailment'}
