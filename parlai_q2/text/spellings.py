@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from parlai_q2.text.addresses import TELEPHONE, read_telephone
-from parlai_q2.text.amounts import HOUR
+from parlai_q2.text.amounts import CLOCK, HOUR, find_amounts
 from parlai_q2.text.numerals import parse_number
 from parlai_q2.text.prepare import PreparedText
 
@@ -89,11 +89,11 @@ def _respell(
     """The response with what a pattern finds as the knowledge has it."""
 
     def find(match: re.Match[str]) -> str | None:
-        key = read(match)
-        known = _index(knowledge, pattern, read).get(key, '') if key else ''
-        return known if known.lower() != match[0].lower() else None
+        known = _index(knowledge, pattern, read).get(read(match))
+        is_same = known is None or known.lower() == match[0].lower()
+        return None if is_same else known
 
-    return response.replace(pattern, lambda match: find(match) or None)
+    return response.replace(pattern, find)
 
 
 @lru_cache(maxsize=64)
@@ -143,9 +143,9 @@ def _read_one(match: re.Match[str], knowledge: str) -> str | None:
 
 
 def _read_hour(match: re.Match[str], knowledge: str) -> str | None:
-    """ "at 9 pm" for "at nine in the evening", unless the knowledge has that."""
+    """ "at 9 pm" for "at nine in the evening", if the knowledge has such a time."""
     hour = parse_number(match['hour'].lower())
-    if not hour or hour > 12 or match[0].lower() in knowledge.lower():
+    if not hour or hour > 12 or not _has_hour(knowledge, hour):
         return None
     # One at night is in the morning.
     part = (match['part'] or '').lower()
@@ -155,11 +155,18 @@ def _read_hour(match: re.Match[str], knowledge: str) -> str | None:
 
 
 def _read_until(match: re.Match[str], knowledge: str) -> str | None:
-    """ "until 9:00" for "until nine", unless the knowledge has that."""
+    """ "until 9:00" for "until nine", if the knowledge has such a time."""
     hour = parse_number(match['hour'].lower())
-    if not hour or match[0].lower() in knowledge.lower():
+    if not hour or not _has_hour(knowledge, hour):
         return None
     return f'{match["before"]} {hour:g}:00'
+
+
+def _has_hour(knowledge: str, hour: float) -> bool:
+    """Whether a text has a time of that hour, before or after noon."""
+    times = [amount for amount in find_amounts(knowledge) if amount.dimension == CLOCK]
+    hours = {int(value) % 12 for time in times for value in (time.value, time.top)}
+    return hour % 12 in hours
 
 
 def _read_always(match: re.Match[str], knowledge: str) -> str | None:

@@ -70,6 +70,8 @@ def test_only_what_means_the_same_is_put_as_the_knowledge_has_it(
         ('take 1 in the morning', 'take 1 in the morning'),
         ('by 7 in the morning', 'by 7 in the morning'),
         ('until nine.', 'until 9:00.'),
+        ('until 8.', 'until 8.'),
+        ('at 8 in the evening', 'at 8 in the evening'),
         ('until 9 on Sundays', 'until 9:00 on Sundays'),
         (
             'until 9.5 km, until 9 May, until 9 men',
@@ -78,7 +80,8 @@ def test_only_what_means_the_same_is_put_as_the_knowledge_has_it(
     ],
 )
 def test_an_hour_of_a_part_of_the_day_is_before_or_after_noon(text, expected):
-    assert read(text, 'Come by 7 in the morning.') == expected
+    knowledge = 'Open 9:00 to 21:00 and from 10 p.m. to 1:30. Come by 7 in the morning.'
+    assert read(text, knowledge) == expected
 
 
 def test_a_respelt_text_knows_its_places():
