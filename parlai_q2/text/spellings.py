@@ -38,6 +38,7 @@ _LINK = re.compile(
 )
 _LINK_START = re.compile(r'^(?:https?://)?(?:www\.)?')
 # What texts without a date, a number or a link have not.
+_DIGIT = re.compile(r'\d')
 _LONG_NUMBER = re.compile(r'\d[ ()./-]{0,2}\d')
 _DOMAIN = re.compile(r'\.[a-z]{2}', re.IGNORECASE)
 _ONE = re.compile(r'(?<![\w.,:/-])1 (?P<noun>[a-z]{3,})\b(?!-)')
@@ -67,17 +68,25 @@ def respell(response: PreparedText, knowledge: str) -> PreparedText:
     >>> respell(response, 'until 31 May 2025: www.a.org/faq').text
     'Until 31 May 2025, see www.a.org/faq.'
     """
-    text = response.text
-    if any(char.isdigit() for char in text):
+    # Most texts have nothing of these.
+    text = response.text.lower()
+    if _DIGIT.search(text):
         response = _respell(response, knowledge, _DATE, _read_date)
         if _LONG_NUMBER.search(text):
             response = _respell(response, knowledge, TELEPHONE, read_telephone)
-        response = response.replace(_ONE, lambda match: _read_one(match, knowledge))
+        if '1 ' in text:
+            response = response.replace(_ONE, lambda match: _read_one(match, knowledge))
     if _DOMAIN.search(text):
         response = _respell(response, knowledge, _LINK, _read_link)
-    response = response.replace(_HOUR, lambda match: _read_hour(match, knowledge))
-    response = response.replace(_UNTIL, lambda match: _read_until(match, knowledge))
-    return response.replace(_ALWAYS, lambda match: _read_always(match, knowledge))
+    if ' in the ' in text or 'at night' in text:
+        response = response.replace(_HOUR, lambda match: _read_hour(match, knowledge))
+    if 'until' in text or 'till' in text:
+        response = response.replace(_UNTIL, lambda match: _read_until(match, knowledge))
+    if 'the clock' in text or '24' in text:
+        response = response.replace(
+            _ALWAYS, lambda match: _read_always(match, knowledge)
+        )
+    return response
 
 
 Read = Callable[[re.Match[str]], str]
