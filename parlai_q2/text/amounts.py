@@ -29,6 +29,7 @@ SUFFIXES = {
 # The hours of a clock.
 HOUR = '|'.join((*list(SMALL)[1:13], r'1?\d'))
 WORD = _one_of((*SMALL, *TENS, *SCALES, 'dozen'))
+_START = _one_of((*SMALL, *TENS, *SCALES, 'dozen', 'noon', 'midday', 'midnight'))
 # The names of units by dimension, and their size; exact by definition, but for months
 # and years (Gregorian means) and the US gallon and pint.
 _UNITS: dict[str, dict[str, float]] = {
@@ -96,11 +97,11 @@ _HALVED = '(?:hour|mile|lit(?:re|er))s?\\b'
 # Between the ends of a range.
 RANGE_DASH = re.compile(r'\s?[-–—−]\s?|\s(?:to|and|or)\s', re.IGNORECASE)
 _AMOUNT = re.compile(
-    rf'(?<![\w.,{_SIGNS}/])(?<!^-)'
+    rf'(?<![\w.,{_SIGNS}/])'
     # No part of a word ("B-12"), but the end of a range ("10am-6pm").
-    rf'(?:(?<![^\d\s(]-)|(?<=[\d ][ap]m-)|(?<=[ap]\.m-)|(?<=[ap]\.m\.-))'
+    rf'(?:(?<!-)|(?<=[\d\s(]-)|(?<=[\d ][ap]m-)|(?<=[ap]\.m-)|(?<=[ap]\.m\.-))'
     # What an amount may start with; other words are left at once.
-    rf'(?=\d|(?:US|A|C)?[{_SIGNS}]|an? |half|quarter|{WORD}|noon|mid(?:day|night)|'
+    rf'(?=\d|(?:US|A|C)?[{_SIGNS}]|an? |half|quarter|{_START}|'
     r'(?<=half an )|(?<=half a ))'
     rf'(?:(?P<hour>\d{{1,2}})(?::(?P<minute>\d\d))?(?P<noon> ?[ap]\.?m\b)'
     rf'|(?:12 |twelve )?(?P<name>noon|midday|midnight)\b'
