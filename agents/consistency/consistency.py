@@ -125,7 +125,7 @@ class ConsistencyAgent(Agent):
             probability = round_sigfigs(probabilities[chosen], 4)
             prediction = f'Predicted class: {answer}\nwith probability: {probability}'
             reply.force_set('text', prediction)
-        elif labels:
+        elif labels and labels[0] is not None:
             if labels[0] not in classes.classes:
                 what = 'class (a label of the task)'
                 raise UnknownNameError(what, labels[0], classes.classes)

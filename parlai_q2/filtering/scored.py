@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 from parlai_q2.errors import InputError
 from parlai_q2.filtering.conversation import DELIMITER
-from parlai_q2.filtering.judge import JudgedEpisode, Policy, judge_episode, read_turns
+from parlai_q2.filtering.judge import JudgedEpisode, LabelledTurn, Policy, judge_episode
 from parlai_q2.io.files import Location, records_in
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.json_values import JsonObject
@@ -66,8 +66,9 @@ class ScoredTurns:
     def judged(self, policy: Policy) -> Iterator[JudgedEpisode]:
         """The turns with what becomes of them, once."""
         for fields, judged in self._records:
-            turns = read_turns([build_message(fields, judged)])
-            yield judge_episode(turns, iter([judged.score]), policy)
+            message, example = build_message(fields, judged), judged.example
+            turn = LabelledTurn(message, example.knowledge, [example])
+            yield judge_episode([turn], iter([judged.score]), policy)
 
 
 def build_message(fields: JsonObject, judged: Judged) -> JsonObject:

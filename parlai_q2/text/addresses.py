@@ -13,8 +13,12 @@ _ADDRESS = re.compile(
     r'|(?<![\w.])~?(?:/[\w.+-]+){2,}/?',
     re.IGNORECASE,
 )
-TELEPHONE = re.compile(r'(?<![\w.,/-])[+(]{0,2}\d(?:[ ()./-]{0,2}\d){6,14}(?!\w)')
-_DATE = re.compile(r'\d\d?([./-])\d\d?\1\d{4}')
+# A telephone number begins with a zero or a plus sign. A date, perhaps with a time behind
+# it, is none, nor is what a decimal mark or a colon goes on from.
+TELEPHONE = re.compile(
+    r'(?<![\w.,:/-])(?!\d\d?([/-])\d\d?\1\d{2,4}\b)'
+    r'\(?(?:\+|0)(?:[ ()/-]{0,2}\d){6,14}(?!\w|[.,:/-]\d)'
+)
 _NOT_DIGITS = re.compile(r'\D')
 # The last digits of a telephone number, which it has with and without a prefix.
 _LAST_DIGITS = 6
@@ -59,24 +63,13 @@ def has_unknown_address(knowledge: str, response: str) -> bool:
 
 
 def read_telephone(match: re.Match[str]) -> str:
-    """The digits of a telephone number; empty for a decimal number."""
-    return '' if match[0].count('.') == 1 else _NOT_DIGITS.sub('', match[0])
+    """The digits of a telephone number."""
+    return _NOT_DIGITS.sub('', match[0])
 
 
 def _has_unknown_telephone(knowledge: str, response: str) -> bool:
-    """Whether a number that begins as those of telephones do is not known."""
-    numbers = set(map(read_telephone, _find_telephones(response)))
-    numbers.discard('')
+    numbers = set(map(read_telephone, TELEPHONE.finditer(response)))
     if not numbers:
         return False
     known = ' '.join(map(read_telephone, TELEPHONE.finditer(knowledge)))
     return any(number[-_LAST_DIGITS:] not in known for number in numbers)
-
-
-def _find_telephones(text: str) -> list[re.Match[str]]:
-    """What begins with a zero or a plus sign, and is no date."""
-    return [
-        match
-        for match in TELEPHONE.finditer(text)
-        if match[0].lstrip('(')[0] in '0+' and not _DATE.fullmatch(match[0])
-    ]

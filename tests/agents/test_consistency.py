@@ -85,6 +85,14 @@ def answers(responses, *args, **options):
     return [reply['text'] for reply in ask(responses, *args, **options)]
 
 
+def test_a_message_without_a_true_label_has_no_metrics():
+    message = {'text': f'k\n{ENTAILED}', 'label_candidates': BEGIN, 'labels': [None]}
+    model = agent()
+    (reply,) = model.batch_act([model.observe({**message, 'episode_done': True})])
+    assert reply['text'] == BEGIN[0]
+    assert 'metrics' not in reply
+
+
 @pytest.mark.parametrize(
     'candidates, expected, why',
     [

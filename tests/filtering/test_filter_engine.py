@@ -165,6 +165,16 @@ def test_parquet_gives_the_same(scored):
     }
 
 
+def test_a_scored_file_is_judged_by_the_knowledge_it_was_scored_with(tmp_path):
+    other = {'checked_sentence': 'The cat is red.', 'response': 'The cat is red.'}
+    rows = [{**other, 'knowledge': k} for k in ('', 'A dog.', 'The cat is red.')]
+    write_lines(tmp_path / 'in.jsonl', *rows)
+    summary = filter_file(score(tmp_path, 'out'), tmp_path / 'f')
+    dropped = summary['reasons']['dropped']
+    assert dropped == {'not above the threshold': 1}
+    assert summary['reasons']['kept']['no knowledge'] == 1
+
+
 def test_reranked_pools_are_filtered_by_what_was_chosen(tmp_path):
     candidates = ['Seven.', 'Bees have five eyes.']
     pool = {'knowledge': 'Bees have five eyes.', 'candidates': candidates}
