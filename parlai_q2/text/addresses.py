@@ -13,8 +13,8 @@ _ADDRESS = re.compile(
     r'|(?<![\w.])~?(?:/[\w.+-]+){2,}/?',
     re.IGNORECASE,
 )
-# A telephone number begins with a zero or a plus sign. A date, perhaps with a time behind
-# it, is none, nor is what a decimal mark or a colon goes on from.
+# A telephone number begins with a zero or a plus sign. It is no date, perhaps with a
+# time, and no decimal mark or colon stands before or behind it.
 TELEPHONE = re.compile(
     r'(?<![\w.,:/-])(?!\d\d?([/-])\d\d?\1\d{2,4}\b)'
     r'\(?(?:\+|0)(?:[ ()/-]{0,2}\d){6,14}(?!\w|[.,:/-]\d)'
