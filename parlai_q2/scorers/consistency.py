@@ -18,8 +18,8 @@ not mentioned (:mod:`parlai_q2.text.denials`). The amounts of records are also r
 by one, each beside its field (:mod:`parlai_q2.text.field_claims`).
 
 Of a sentence that joins statements, the detector doubts some that it knows to be true
-alone. So it is read again by its statements (:mod:`parlai_q2.text.statements`) if it
-seems unsupported.
+alone. So a doubted sentence is read again by its statements
+(:mod:`parlai_q2.text.statements`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -74,8 +74,9 @@ SETTINGS = {
     'joined': JOINED_READ,
     'denials': 'mentioned',
 }
-# A piece of at most this support is read again by the statements that it joins.
-UNSURE = 0.5
+# A piece of at most this support is read again by the statements that it joins, and
+# rests on them if each has more than the other.
+DOUBTED, LEAST_STATED = 0.9, 0.5
 # All of the knowledge, and nothing of a response.
 ALL, NO_SPAN = Premise((), ''), Span('', 0, 0)
 
@@ -143,7 +144,7 @@ def read(
 ) -> list[list[list[ResponsePiece]]]:
     """
     Classify every piece of each of B responses, in one call of the model, and in a
-    second one the statements that unsupported pieces join.
+    second one the statements that doubted pieces join.
 
     :param indexed: the sentences of the examples' knowledge, from :func:`indices`.
     :return: for each way to split the examples, B lists of at least one piece.
@@ -190,7 +191,7 @@ def _read_apart(
     pieces: Sequence[ResponsePiece],
 ) -> list[ResponsePiece]:
     """
-    Pieces; those that seem unsupported, and join statements that are supported, with
+    Pieces; doubted ones, if they join statements that are less so, with
     the reading of the least supported statement.
     """
     texts_of_piece = [
@@ -214,7 +215,7 @@ def _read_apart(
 
 def _split_joined(piece: ResponsePiece, knowledge: SentenceIndex) -> list[str]:
     """The statements to read of a piece instead of it; none for most pieces."""
-    if support(piece.reading) > UNSURE or piece.is_generic:
+    if support(piece.reading) > DOUBTED or piece.is_generic:
         return []
     text = piece.span.text
     statements = split_statements(text) if len(sentences(text)) == 1 else []
@@ -228,7 +229,8 @@ def _rest_on(
 ) -> ResponsePiece:
     """A piece with the reading of its least supported part, if all are supported."""
     stated = stating(parts)
-    if not stated or support(deciding(stated).reading) <= UNSURE:
+    least = support(deciding(stated).reading) if stated else 0.0
+    if least <= max(LEAST_STATED, support(piece.reading)):
         return piece
     chosen = tuple(sorted({i for part in stated for i in part.premise.chosen}))
     premise = Premise(chosen, knowledge.joined(chosen))
