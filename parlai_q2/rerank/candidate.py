@@ -145,9 +145,7 @@ def with_agreement(candidates: Sequence[Candidate]) -> list[Candidate]:
         return list(candidates)
     rated = []
     for key, candidate in zip(keys, candidates, strict=True):
-        shares = [
-            _share(words[key], others) for name, others in words.items() if name != key
-        ]
+        shares = [_share(words[key], words[other]) for other in words if other != key]
         rated.append(replace(candidate, agreement=fmean(shares)))
     return rated
 

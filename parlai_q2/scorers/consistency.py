@@ -191,8 +191,8 @@ def _read_apart(
     pieces: Sequence[ResponsePiece],
 ) -> list[ResponsePiece]:
     """
-    Pieces; doubted ones, if they join statements that are less so, with
-    the reading of the least supported statement.
+    The pieces. A doubted piece that joins supported statements gets the reading of the
+    least supported one of them.
     """
     texts_of_piece = [
         _split_joined(piece, statement.knowledge)

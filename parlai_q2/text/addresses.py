@@ -71,5 +71,5 @@ def _has_unknown_telephone(knowledge: str, response: str) -> bool:
     numbers = set(map(read_telephone, TELEPHONE.finditer(response)))
     if not numbers:
         return False
-    known = ' '.join(map(read_telephone, TELEPHONE.finditer(knowledge)))
-    return any(number[-_LAST_DIGITS:] not in known for number in numbers)
+    known_digits = ' '.join(map(read_telephone, TELEPHONE.finditer(knowledge)))
+    return any(number[-_LAST_DIGITS:] not in known_digits for number in numbers)

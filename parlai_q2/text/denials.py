@@ -69,8 +69,8 @@ def denies_unmentioned(knowledge: str, statement: str) -> bool:
     denial = _DENIAL.search(statement)
     if denial is None or _ABOUT.search(statement) or not _denies_nothing(knowledge):
         return False
-    said = {stem for stem in stems(statement) - _OFTEN_SAID if stem.isalpha()}
-    if said and said.isdisjoint(stems(knowledge)):
+    content = {stem for stem in stems(statement) - _OFTEN_SAID if stem.isalpha()}
+    if content and content.isdisjoint(stems(knowledge)):
         return _FREE.search(knowledge) is None
     thing = stems(' '.join(filter(None, denial.groups()))) - _OFTEN_SAID
     return bool(thing) and any(

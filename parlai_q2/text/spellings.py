@@ -98,9 +98,9 @@ def _respell(
     """The response with what a pattern finds as the knowledge has it."""
 
     def find(match: re.Match[str]) -> str | None:
-        known = _index(knowledge, pattern, read).get(read(match))
-        is_same = known is None or known.lower() == match[0].lower()
-        return None if is_same else known
+        spelling = _index(knowledge, pattern, read).get(read(match))
+        is_same = spelling is None or spelling.lower() == match[0].lower()
+        return None if is_same else spelling
 
     return response.replace(pattern, find)
 
@@ -108,14 +108,14 @@ def _respell(
 @lru_cache(maxsize=64)
 def _index(knowledge: str, pattern: re.Pattern[str], read: Read) -> Mapping[str, str]:
     """What a pattern finds in a text, by what it means; the first spelling of each."""
-    found: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for match in pattern.finditer(knowledge):
         if key := read(match):
-            found.setdefault(key, match[0])
+            spellings.setdefault(key, match[0])
             if pattern is _DATE and not match['plain_year']:
                 # A date in digits may be said without its year.
-                found.setdefault(key.partition(' ')[0], match[0])
-    return found
+                spellings.setdefault(key.partition(' ')[0], match[0])
+    return spellings
 
 
 def _read_date(match: re.Match[str]) -> str:
@@ -147,8 +147,8 @@ def _read_one(match: re.Match[str], knowledge: str) -> str | None:
     """ "one onion" or "an onion" for "1 onion", if the knowledge has one."""
     noun = match['noun']
     pattern = rf'\b(one|an?) (?:(?!of|or|to|half)[\w-]+ ){{0,2}}{noun}\b'
-    known = re.search(pattern, knowledge, re.IGNORECASE)
-    return f'{known[1].lower()} {noun}' if known else None
+    phrase = re.search(pattern, knowledge, re.IGNORECASE)
+    return f'{phrase[1].lower()} {noun}' if phrase else None
 
 
 def _read_hour(match: re.Match[str], knowledge: str) -> str | None:
@@ -180,8 +180,8 @@ def _has_hour(knowledge: str, hour: float) -> bool:
 
 def _read_always(match: re.Match[str], knowledge: str) -> str | None:
     """How the knowledge says "around the clock", if it means every day."""
-    known = _ALWAYS.search(knowledge)
-    if not known or known[0].lower() == match[0].lower() or match[0] in knowledge:
+    phrase = _ALWAYS.search(knowledge)
+    if not phrase or phrase[0].lower() == match[0].lower() or match[0] in knowledge:
         return None
-    is_every_day = known[0] == '24/7' or not _SOME_DAYS.search(knowledge)
-    return known[0] if is_every_day else None
+    is_every_day = phrase[0] == '24/7' or not _SOME_DAYS.search(knowledge)
+    return phrase[0] if is_every_day else None

@@ -81,8 +81,8 @@ def split_statements(sentence: str) -> list[str]:
     front = _FRONT.match(sentence)
     statements = [sentence[: ends[0]]]
     for joint, start, end in zip(joints, starts[1:], ends[1:], strict=True):
-        part, left = sentence[start:end], statements[-1]
-        statement = _complete(part, left, joint[0], front[0] if front else '')
+        part, before = sentence[start:end], statements[-1]
+        statement = _complete(part, before, joint[0], front[0] if front else '')
         if statement is None:
             statements[-1] += joint[0] + part
         else:
@@ -91,24 +91,24 @@ def split_statements(sentence: str) -> list[str]:
     return statements if is_split else [sentence]
 
 
-def _complete(part: str, left: str, joint: str, front: str) -> str | None:
+def _complete(part: str, before: str, joint: str, front: str) -> str | None:
     """
-    A part of a sentence with what it shares with the statement left of it; None if it
+    A part of a sentence with what it shares with the statement before it; None if it
     is no statement.
     """
-    verb, left_verb = _find_verb(part), _find_verb(left)
-    if verb is None or left_verb is None:
+    verb, verb_before = _find_verb(part), _find_verb(before)
+    if verb is None or verb_before is None:
         return None
     if verb.words_before:
-        is_open = _OPEN.search(left, left_verb.end) is not None
+        is_open = _OPEN.search(before, verb_before.end) is not None
         if is_open and joint.strip().lower() == 'and':
             return None
         return part if _FRONT.match(part) else front + part
-    if not left_verb.words_before:
+    if not verb_before.words_before:
         return None
     is_base = verb.word not in _AUXILIARIES | _MODALS and not verb.word.endswith('s')
-    has_auxiliary = left_verb.takes_base and is_base
-    subject = left[: left_verb.end if has_auxiliary else left_verb.start]
+    has_auxiliary = verb_before.takes_base and is_base
+    subject = before[: verb_before.end if has_auxiliary else verb_before.start]
     return f'{subject.rstrip()} {part}'
 
 
