@@ -19,6 +19,7 @@ from parlai.utils.typing import TShared
 from parlai_q2.claims import Score
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, UnknownNameError
+from parlai_q2.filtering.judge import read_labels
 from parlai_q2.options import plain
 from parlai_q2.parlai.classification import (
     HOW_TO_ASK,
@@ -119,13 +120,13 @@ class ConsistencyAgent(Agent):
             'probabilities': dict(zip(classes.classes, probabilities)),
         }
         reply['consistency'] = plain(evidence)
-        labels = message.get('labels') or message.get('eval_labels')
+        labels = read_labels(message)
         if self.opt.get('interactive_mode'):
             # Worded as ParlAI's own classifiers word it.
             probability = round_sigfigs(probabilities[chosen], 4)
             prediction = f'Predicted class: {answer}\nwith probability: {probability}'
             reply.force_set('text', prediction)
-        elif labels and labels[0] is not None:
+        elif labels:
             if labels[0] not in classes.classes:
                 what = 'class (a label of the task)'
                 raise UnknownNameError(what, labels[0], classes.classes)

@@ -233,8 +233,7 @@ def choose(
     :param turn_text: the last turn; empty if there is none.
     :return: the ranking.
     """
-    if rule.by == RerankBy.COMBINED:
-        candidates = [_with_worth(candidate, turn_text) for candidate in candidates]
+    candidates = [_with_worth(c, rule, turn_text) for c in candidates]
     if not passages:
         ordered, reason = tuple(candidates), str(Reason.NO_KNOWLEDGE)
     elif not any(candidate.verifiable for candidate in candidates) and any(
@@ -288,11 +287,7 @@ def _order(
     if rule.by == RerankBy.THRESHOLD:
         passes = _value(candidates[best]) > rule.threshold
         reason = Reason.FIRST_ABOVE if passes else Reason.NONE_ABOVE
-    elif (
-        rule.by == RerankBy.COMBINED
-        and candidates[best].relevance is not None
-        and only_declines(candidates[best].text)
-    ):
+    elif candidates[best].worth is not None and only_declines(candidates[best].text):
         reason = Reason.BEST_DECLINE
     else:
         reason = _explain(candidates, stages, best)
@@ -311,9 +306,7 @@ def _stages(
     ]
     base: Utility = _value
     likelihood_reason = Reason.BEST_LIKELIHOOD
-    if rule.by == RerankBy.COMBINED and any(
-        candidate.relevance is not None for candidate in candidates
-    ):
+    if any(candidate.worth is not None for candidate in candidates):
         base = partial(_combined_value, turn_text=turn_text)
         stages.append((Reason.BEST_WORTH, base))
         likelihood_reason = Reason.BEST_WORTH_AND_LIKELIHOOD
@@ -364,10 +357,9 @@ def _is_foreign(candidate: Candidate) -> bool:
     return candidate.score is not None and bool(candidate.score.parts.get(LANGUAGE))
 
 
-def _with_worth(candidate: Candidate, turn_text: str) -> Candidate:
-    worth = None
-    if candidate.relevance is not None:
-        worth = combine(candidate, turn_text)
+def _with_worth(candidate: Candidate, rule: Rule, turn_text: str) -> Candidate:
+    is_read = rule.by == RerankBy.COMBINED and candidate.relevance is not None
+    worth = combine(candidate, turn_text) if is_read else None
     return replace(candidate, worth=worth)
 
 

@@ -60,6 +60,9 @@ class TextEncoder(Backend):
             self.pooling, self.unit = _read_pooling(reference)
             auto_class = self._find_class()
         self._model = self._open_encoder(auto_class)
+        if not isinstance(self._model, ConvertedEncoder):
+            # A single text has no segments.
+            self._model.inputs.discard(SEGMENTS)
 
     def _find_class(self) -> str:
         """The name of the class of transformers that loads the model."""
@@ -107,8 +110,6 @@ class TextEncoder(Backend):
         if isinstance(model, ConvertedEncoder):
             rows = model.means(inputs)
         else:
-            # A single text has no segments.
-            model.inputs.discard(SEGMENTS)
             rows = model.read(inputs, self._pool)
         vectors = np.stack(rows).astype(np.float32)
         if self.unit:
