@@ -10,7 +10,7 @@ The weights maximise the mean gain (:data:`GAINS`) of a choice by the softmax ov
 utilities of a pool. Then a logistic regression turns utilities into log odds that
 people would send a reply, if they would send every second one; they are multiplied by
 :data:`SHARPNESS`. Prints the constants of
-:mod:`parlai_q2.rerank.choice` and :class:`~parlai_q2.rerank.relevance.TurnReader`, and
+:mod:`parlai_q2.rerank.worth` and :class:`~parlai_q2.rerank.relevance.TurnReader`, and
 the outcomes if each fifth of the passages is left to weights that were fitted on the
 others.
 """
@@ -30,8 +30,8 @@ from parlai_q2.evaluate.pools import group_pools
 from parlai_q2.log_odds import logit, sigmoid
 from parlai_q2.rerank import Candidate, Pool, Reranker
 from parlai_q2.rerank.candidate import with_agreement
-from parlai_q2.rerank.choice import LEAST_VALUE, claims_nothing, rate_relevance
 from parlai_q2.rerank.relevance import TurnReader
+from parlai_q2.rerank.worth import LEAST_VALUE, claims_nothing, rate_relevance
 from parlai_q2.tasks.begin.reader import read_file
 from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Turn

@@ -41,7 +41,7 @@ class Candidate:
     :param agreement: how far the other candidates have the same words
         (:func:`with_agreement`), in [0, 1]; None if not computed, or without others.
     :param worth: how surely a person would send it, by the rule ``combined``
-        (:func:`~parlai_q2.rerank.choice.combine`), in [0, 1]; None if not computed.
+        (:func:`~parlai_q2.rerank.worth.worth_of`), in [0, 1]; None if not computed.
     :param evidence: the score of the scorer that explains; None without explanation.
     :param answer: the turn's question with its answers in the reply and in the
         knowledge, and how they compare; None if it was not explained or nothing was

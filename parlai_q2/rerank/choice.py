@@ -1,10 +1,9 @@
 """
 Chooses among scored candidates, by one of four rules:
 
-- ``combined``, the default: the best combination of groundedness (the score after the
-  guards), relevance to the turn, how surely the reply is the right answer and, where it
-  is known of all candidates and one search returned them, their likelihood under the
-  generator;
+- ``combined``, the default: the best combination of worth
+  (:mod:`~parlai_q2.rerank.worth`) and, where it is known of all candidates and one
+  search returned them, their likelihood under the generator;
 - ``score_plus_generator``: the score and the weighted mean log probability of a token;
 - ``score``: the highest score after the guards;
 - ``threshold``: the first in the generator's order that passes the threshold.
@@ -13,27 +12,20 @@ Equal candidates keep the generator's order. If nothing can be verified, the gen
 first choice stands, unless the rule abstains.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf, isfinite, log
+from math import inf, isfinite
 
 from parlai_q2.claims import Label
 from parlai_q2.errors import ConfigError
 from parlai_q2.json_values import is_number
-from parlai_q2.log_odds import logit, sigmoid
 from parlai_q2.options import Word
 from parlai_q2.rerank.candidate import NAMED, Candidate
-from parlai_q2.rerank.guards.words import states_nothing
 from parlai_q2.rerank.ranking import Ranking
+from parlai_q2.rerank.worth import claims_nothing, value_of, worth_of
 from parlai_q2.scorers.shell import LANGUAGE
-from parlai_q2.text.questions import (
-    is_yes_no_question,
-    only_declines,
-    only_greets,
-    wants_answer,
-)
+from parlai_q2.text.questions import only_declines, only_greets, wants_answer
 from parlai_q2.turns import Passage
 
 
@@ -56,7 +48,6 @@ DEFAULT_GENERATOR_WEIGHT = 0.3
 MIN_RELEVANCE = 0.5
 # How many candidates are read as answers, the most relevant and the best grounded.
 MOST_RELEVANT, BEST_GROUNDED = 4, 3
-_SAYS_YES_OR_NO = re.compile(r'\W*(yes|no|yeah|yep|nope)\b', re.I)
 # Digits that count when values are compared: batching changes the last digits.
 _DIGITS = 6
 _SHOWN_DIGITS = 2
@@ -140,85 +131,6 @@ class Rule:
 Utility = Callable[[Candidate], float]
 
 
-# Fitted by benchmarks/fit_choice.py. What is added to the log odds that a reply is the
-# right answer: the weights of the logarithm of its value, and of how far its agreement
-# differs from what is typical.
-VALUE_WEIGHT, AGREEMENT_WEIGHT, TYPICAL_AGREEMENT = 0.76, 3.82, 0.1
-# Lower values count as this one. The scorer does not read the turn, so that it rejects
-# many short answers.
-LEAST_VALUE = 0.1
-# After a turn that asks something: the weight of the logarithm of the relevance, its
-# least value, and the typical logarithm, at which nothing is added. Set by hand: in the
-# pools of the fit, a true reply beside the point is rarer than in documents.
-RELEVANCE_WEIGHT, LEAST_RELEVANCE, TYPICAL_LOG_RELEVANCE = 0.3, 0.05, -0.5
-# The log odds of a reply that declines, and the weight of those of its relevance.
-DECLINE, DECLINE_RELEVANCE = 0.8, 0.3
-# The same of a reply that greets or chats, and what is added if the turn asks
-# something. Set by hand, since few pools have such replies.
-CHAT, CHAT_RELEVANCE, CHAT_IF_ASKED = 3.0, 0.8, -3.4
-
-
-def combine(candidate: Candidate, turn_text: str = '') -> float:
-    """
-    The worth of a candidate, in [0, 1]: how surely a person would send it; its value
-    after the guards if relevance was not read.
-
-    :param turn_text: the last turn.
-
-    >>> fields = {'value': 0.9, 'relevance': 0.5}
-    >>> right = Candidate('Five.', right_answer=0.9, **fields)
-    >>> wrong = Candidate('Six.', right_answer=0.1, **fields)
-    >>> combine(right, 'How many?') > combine(wrong, 'How many?')
-    True
-    """
-    if candidate.relevance is None:
-        return _value(candidate)
-    if only_declines(candidate.text):
-        return sigmoid(DECLINE + DECLINE_RELEVANCE * logit(candidate.relevance))
-    if claims_nothing(candidate.text, turn_text):
-        log_odds = CHAT + CHAT_RELEVANCE * logit(candidate.relevance)
-        return sigmoid(log_odds + wants_answer(turn_text) * CHAT_IF_ASKED)
-    right, agreement = candidate.right_answer, candidate.agreement
-    log_odds = 0.0 if right is None else logit(right)
-    log_odds += VALUE_WEIGHT * log(max(_value(candidate), LEAST_VALUE))
-    if agreement is not None:
-        log_odds += AGREEMENT_WEIGHT * (agreement - TYPICAL_AGREEMENT)
-    log_odds += RELEVANCE_WEIGHT * rate_relevance(candidate, turn_text)
-    return sigmoid(log_odds)
-
-
-def rate_relevance(candidate: Candidate, turn_text: str) -> float:
-    """
-    How far the logarithm of a candidate's relevance differs from the typical one; 0
-    after a turn that asks nothing.
-    """
-    if candidate.relevance is None or not wants_answer(turn_text):
-        return 0.0
-    return log(max(candidate.relevance, LEAST_RELEVANCE)) - TYPICAL_LOG_RELEVANCE
-
-
-def wants_reply(turn_text: str) -> bool:
-    """Whether a turn wants a certain reply: it asks something, or it only greets."""
-    return wants_answer(turn_text) or only_greets(turn_text)
-
-
-def claims_nothing(text: str, turn_text: str = '') -> bool:
-    """
-    Whether a reply declines, greets or chats, and claims nothing about the world. "No."
-    claims something after a question that it answers.
-
-    >>> claims_nothing('Hello! How can I help you?'), claims_nothing('It is far.')
-    (True, False)
-    >>> claims_nothing('No.', 'Is it far?')
-    False
-    """
-    if _SAYS_YES_OR_NO.match(text) and is_yes_no_question(turn_text):
-        return False
-    return bool(text.strip()) and (
-        only_declines(text) or only_greets(text) or states_nothing(text)
-    )
-
-
 def choose(
     candidates: Sequence[Candidate],
     rule: Rule,
@@ -258,7 +170,7 @@ def find_contenders(candidates: Sequence[Candidate], turn_text: str) -> list[int
         n for n, c in enumerate(candidates) if not claims_nothing(c.text, turn_text)
     ]
     by_relevance = sorted(claiming, key=lambda n: -(candidates[n].relevance or 0.0))
-    by_value = sorted(claiming, key=lambda n: -_value(candidates[n]))
+    by_value = sorted(claiming, key=lambda n: -value_of(candidates[n]))
     return sorted({*by_relevance[:MOST_RELEVANT], *by_value[:BEST_GROUNDED]})
 
 
@@ -285,7 +197,7 @@ def _order(
     order = _sort(list(map(utility, candidates)))
     best = order[0]
     if rule.by == RerankBy.THRESHOLD:
-        passes = _value(candidates[best]) > rule.threshold
+        passes = value_of(candidates[best]) > rule.threshold
         reason = Reason.FIRST_ABOVE if passes else Reason.NONE_ABOVE
     elif candidates[best].worth is not None and only_declines(candidates[best].text):
         reason = Reason.BEST_DECLINE
@@ -299,12 +211,12 @@ def _stages(
 ) -> list[tuple[Reason, Utility]]:
     """The utilities that a rule is built from, the last one being the whole rule."""
     if rule.by == RerankBy.THRESHOLD:
-        return [(Reason.FIRST_ABOVE, lambda c: float(_value(c) > rule.threshold))]
+        return [(Reason.FIRST_ABOVE, lambda c: float(value_of(c) > rule.threshold))]
     stages: list[tuple[Reason, Utility]] = [
         (Reason.BEST, lambda c: c.score.value if c.score else 0.0),
-        (Reason.BEST_AFTER_GUARDS, _value),
+        (Reason.BEST_AFTER_GUARDS, value_of),
     ]
-    base: Utility = _value
+    base: Utility = value_of
     likelihood_reason = Reason.BEST_LIKELIHOOD
     if any(candidate.worth is not None for candidate in candidates):
         base = partial(_combined_value, turn_text=turn_text)
@@ -348,10 +260,6 @@ def _sort(values: Sequence[float]) -> list[int]:
     return sorted(range(len(values)), key=lambda i: -round(values[i], _DIGITS))
 
 
-def _value(candidate: Candidate) -> float:
-    return 0.0 if candidate.value is None else candidate.value
-
-
 def _is_foreign(candidate: Candidate) -> bool:
     """Whether its language, or that of the knowledge, is none that the models read."""
     return candidate.score is not None and bool(candidate.score.parts.get(LANGUAGE))
@@ -359,13 +267,13 @@ def _is_foreign(candidate: Candidate) -> bool:
 
 def _with_worth(candidate: Candidate, rule: Rule, turn_text: str) -> Candidate:
     is_read = rule.by == RerankBy.COMBINED and candidate.relevance is not None
-    worth = combine(candidate, turn_text) if is_read else None
+    worth = worth_of(candidate, turn_text) if is_read else None
     return replace(candidate, worth=worth)
 
 
 def _combined_value(candidate: Candidate, turn_text: str) -> float:
     """Its worth; less than any worth if it was not read as an answer."""
-    worth = _value(candidate) if candidate.worth is None else candidate.worth
+    worth = value_of(candidate) if candidate.worth is None else candidate.worth
     is_read = candidate.right_answer is not None or claims_nothing(
         candidate.text, turn_text
     )

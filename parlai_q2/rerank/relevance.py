@@ -62,7 +62,7 @@ class RelevanceReader(Protocol):
 class TurnReader:
     """
     Reads replies with the models of a preset. Its numbers were fitted with those of the
-    choice (:data:`~parlai_q2.rerank.choice.VALUE_WEIGHT`).
+    choice (:data:`~parlai_q2.rerank.worth.VALUE_WEIGHT`).
 
     :param preset: whose models read: that of the section ``relevance``, and the one
         that answers questions.

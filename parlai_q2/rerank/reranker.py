@@ -14,7 +14,7 @@ from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.rerank.candidate import Candidate, with_agreement
-from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders, wants_reply
+from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders
 from parlai_q2.rerank.guards import (
     GUARDS,
     Guard,
@@ -30,6 +30,7 @@ from parlai_q2.rerank.relevance import (
     TurnReader,
     wants_span,
 )
+from parlai_q2.rerank.worth import wants_reply
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
@@ -90,11 +91,6 @@ class Reranker:
             if name not in self.penalties:
                 raise UnknownNameError('guard', name, self.penalties)
         self.penalties.update(penalties or {})
-        self._penalties_with_relevance = {
-            guard.name: self.penalties[guard.name]
-            for guard in self.guards
-            if not guard.covered_by_relevance
-        }
         self._explain = explain
         self._relevance = relevance
         self._answer_comparer: AnswerComparer | None = None
@@ -168,6 +164,8 @@ class Reranker:
         scored = self._score(pools, turns)
         report_step(Step.CHOOSING, count)
         self._read_relevance(scored, turns)
+        self._set_values(scored, turns)
+        self._read_right_answers(scored, turns)
         return [
             choose(candidates, self.rule, turn.knowledge, turn.text)
             for candidates, turn in zip(scored, turns, strict=True)
@@ -217,8 +215,7 @@ class Reranker:
             Example(rankings[b].passages, candidates[b][n].text) for b, n in places
         ]
         evidence = explainer.score(examples) if examples else []
-        for (b, n), score in zip(places, evidence, strict=True):
-            candidates[b][n] = replace(candidates[b][n], evidence=score)
+        _set_fields(candidates, places, evidence=evidence)
 
     def _compare_answers(
         self,
@@ -238,100 +235,110 @@ class Reranker:
             return
         turns = [Turn(r.passages, [r.turn]) for r in rankings]
         pairs = [(turns[b], candidates[b][n].text) for b, n in places]
-        answers = self.answer_comparer.compare(pairs)
-        for (b, n), answer in zip(places, answers, strict=True):
-            candidates[b][n] = replace(candidates[b][n], answer=answer)
+        _set_fields(candidates, places, answer=self.answer_comparer.compare(pairs))
 
     def _score(
         self, pools: Sequence[Pool], turns: Sequence[Turn]
     ) -> list[list[Candidate]]:
-        """
-        The candidates of each pool, scored and guarded where there is knowledge.
-        """
-        examples: list[Example] = []
-        for pool, turn in zip(pools, turns, strict=True):
-            if turn.knowledge:
-                examples += [
-                    Example(turn.knowledge, candidate.text, turn.history)
-                    for candidate in pool.candidates
-                ]
+        """The candidates of each pool with scores and guards, if it has knowledge."""
+        scored = [
+            [replace(c, place=n) for n, c in enumerate(pool.candidates)]
+            for pool in pools
+        ]
+        places = _places(scored, [bool(turn.knowledge) for turn in turns])
+        examples = [
+            Example(turns[b].knowledge, scored[b][n].text, turns[b].history)
+            for b, n in places
+        ]
         scores = self.chooser.score(examples) if examples else []
-        guarded = iter(self._apply_guards(examples, scores))
-        scored = []
-        for pool, turn in zip(pools, turns, strict=True):
-            candidates = [replace(c, place=n) for n, c in enumerate(pool.candidates)]
-            if turn.knowledge:
-                candidates = [replace(c, **next(guarded)) for c in candidates]
-            scored.append(candidates)
-        return scored
-
-    def _apply_guards(
-        self, examples: Sequence[Example], scores: Sequence[Score]
-    ) -> list[dict[str, Any]]:
-        """The fields ``score``, ``value`` and ``guards`` of each scored reply."""
         threshold, has_models = self.chooser.threshold, self.chooser.has_models
-        if not self.guards:
-            return [{'score': score, 'value': score.value} for score in scores]
         replies = [
             ScoredReply(example, score, threshold, has_models)
             for example, score in zip(examples, scores, strict=True)
         ]
-        return [
-            {
-                'score': reply.score,
-                'value': apply_penalties(reply.score, names, self.penalties, threshold),
-                'guards': names,
-            }
-            for reply, names in zip(
-                replies, detect_guards(replies, self.guards), strict=True
-            )
-        ]
+        names = detect_guards(replies, self.guards)
+        _set_fields(scored, places, score=scores, guards=names)
+        return scored
+
+    def _set_values(
+        self, scored: Sequence[list[Candidate]], turns: Sequence[Turn]
+    ) -> None:
+        """Set the values of scored candidates after the guards."""
+        for candidates, turn in zip(scored, turns, strict=True):
+            for n, candidate in enumerate(candidates):
+                if candidate.score is not None:
+                    value = self._value_after_guards(candidate, candidate.score, turn)
+                    candidates[n] = replace(candidate, value=value)
+
+    def _value_after_guards(
+        self, candidate: Candidate, score: Score, turn: Turn
+    ) -> float:
+        if not self.guards:
+            return score.value
+        names = candidate.guards
+        if candidate.relevance is not None and wants_reply(turn.text):
+            covered = {g.name for g in self.guards if g.covered_by_relevance}
+            names = tuple(name for name in names if name not in covered)
+        return apply_penalties(score, names, self.penalties, self.chooser.threshold)
+
+    def _needs_reading(self, turns: Sequence[Turn]) -> list[bool]:
+        """Whether the replies to each turn are read for their relevance."""
+        is_read = self.rule.by == RerankBy.COMBINED and self._relevance is not None
+        return [is_read and bool(t.knowledge and t.text.strip()) for t in turns]
 
     def _read_relevance(
         self, scored: Sequence[list[Candidate]], turns: Sequence[Turn]
     ) -> None:
-        """
-        Read the relevance of all candidates after a turn, and whether those that are
-        best by it or by their score are right answers, each in one call.
-        """
-        if self.rule.by != RerankBy.COMBINED or self._relevance is None:
+        """Read the relevance of all candidates after a turn, in one call."""
+        places = _places(scored, self._needs_reading(turns))
+        if not places or (reader := self.relevance_reader) is None:
             return
-        read = [b for b, t in enumerate(turns) if t.knowledge and t.text.strip()]
-        reader = self.relevance_reader if read else None
-        if reader is None:
-            return
-        places: list[tuple[int, int]] = []
-        for b in read:
-            scored[b][:] = with_agreement(scored[b])
-            places += [(b, n) for n in range(len(scored[b]))]
-        values = reader.read_relevance(
-            [(turns[b], scored[b][n].text) for b, n in places]
-        )
-        for (b, n), value in zip(places, values, strict=True):
-            candidate = replace(scored[b][n], relevance=float(value))
-            if wants_reply(turns[b].text):
-                candidate = self._without_covered_guards(candidate)
-            scored[b][n] = candidate
-        contenders: list[tuple[int, int]] = []
-        for b in read:
-            contenders += [(b, n) for n in find_contenders(scored[b], turns[b].text)]
-        values = reader.read_right_answers(
-            [(turns[b], scored[b][n].text) for b, n in contenders]
-        )
-        for (b, n), value in zip(contenders, values, strict=True):
-            scored[b][n] = replace(scored[b][n], right_answer=float(value))
+        for candidates, is_read in zip(scored, self._needs_reading(turns), strict=True):
+            if is_read:
+                candidates[:] = with_agreement(candidates)
+        pairs = [(turns[b], scored[b][n].text) for b, n in places]
+        relevance = map(float, reader.read_relevance(pairs))
+        _set_fields(scored, places, relevance=relevance)
 
-    def _without_covered_guards(self, candidate: Candidate) -> Candidate:
-        """A candidate that loses nothing by guards that relevance covers."""
-        if candidate.score is None or not self.guards:
-            return candidate
-        value = apply_penalties(
-            candidate.score,
-            candidate.guards,
-            self._penalties_with_relevance,
-            self.chooser.threshold,
+    def _read_right_answers(
+        self, scored: Sequence[list[Candidate]], turns: Sequence[Turn]
+    ) -> None:
+        """Read whether the contenders are right answers, in one call."""
+        places = [
+            (b, n)
+            for b, is_read in enumerate(self._needs_reading(turns))
+            if is_read
+            for n in find_contenders(scored[b], turns[b].text)
+        ]
+        if not places or (reader := self.relevance_reader) is None:
+            return
+        pairs = [(turns[b], scored[b][n].text) for b, n in places]
+        right_answers = map(float, reader.read_right_answers(pairs))
+        _set_fields(scored, places, right_answer=right_answers)
+
+
+def _places(
+    scored: Sequence[list[Candidate]], is_wanted: Sequence[bool]
+) -> list[tuple[int, int]]:
+    """The pool and the place of every candidate of some pools."""
+    return [
+        (b, n)
+        for b, wanted in enumerate(is_wanted)
+        if wanted
+        for n in range(len(scored[b]))
+    ]
+
+
+def _set_fields(
+    candidates: Sequence[list[Candidate]],
+    places: Sequence[tuple[int, int]],
+    **fields: Any,
+) -> None:
+    """Set fields of the candidates at some places."""
+    for (b, n), *values in zip(places, *fields.values(), strict=True):
+        candidates[b][n] = replace(
+            candidates[b][n], **dict(zip(fields, values, strict=True))
         )
-        return replace(candidate, value=value)
 
 
 def _lacks_evidence(candidate: Candidate, signature: str) -> bool:

@@ -11,12 +11,12 @@ from typing import Any
 from parlai_q2.claims import Label
 from parlai_q2.errors import InputError
 from parlai_q2.rerank.candidate import Candidate
-from parlai_q2.rerank.choice import combine
 from parlai_q2.rerank.guards import TRAINING_PENALTIES
 from parlai_q2.rerank.pools import Pool
 from parlai_q2.rerank.ranking import Ranking
 from parlai_q2.rerank.relevance import RelevanceReader
 from parlai_q2.rerank.reranker import DEFAULT_RELEVANCE, Reranker
+from parlai_q2.rerank.worth import worth_of
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.roles import DEFAULTS, Role
 from parlai_q2.text.messages import reply_text
@@ -36,7 +36,7 @@ class GroundedReward:
     :param history: the column with the turns before the reply, oldest first; data
         without such a column has none.
     :param relevance: whether a reply must also answer the last of these turns to earn
-        its reward (:func:`~parlai_q2.rerank.choice.combine`), or what reads that, as
+        its reward (:func:`~parlai_q2.rerank.worth.worth_of`), or what reads that, as
         for :class:`~parlai_q2.rerank.Reranker`.
 
     >>> reward = GroundedReward('precision', guards=False)
@@ -121,4 +121,4 @@ def _reward(ranking: Ranking) -> float | None:
     if reply.value is None:
         return None
     # Silence cannot be wrong, and must not be learnt.
-    return combine(reply, ranking.turn) if reply.text.strip() else 0.0
+    return worth_of(reply, ranking.turn) if reply.text.strip() else 0.0

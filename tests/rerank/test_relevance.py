@@ -8,7 +8,9 @@ import pytest
 from parlai_q2.log_odds import logit, sigmoid
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reason, RerankBy, Reranker, Rule
 from parlai_q2.rerank.candidate import with_agreement
-from parlai_q2.rerank.choice import (
+from parlai_q2.rerank.choice import choose
+from parlai_q2.rerank.relevance import AnswerComparer, TurnReader, wants_span
+from parlai_q2.rerank.worth import (
     AGREEMENT_WEIGHT,
     CHAT,
     CHAT_IF_ASKED,
@@ -18,10 +20,8 @@ from parlai_q2.rerank.choice import (
     RELEVANCE_WEIGHT,
     TYPICAL_AGREEMENT,
     TYPICAL_LOG_RELEVANCE,
-    choose,
-    combine,
+    worth_of,
 )
-from parlai_q2.rerank.relevance import AnswerComparer, TurnReader, wants_span
 from parlai_q2.text.questions import only_declines
 from parlai_q2.turns import Passage, Turn
 from tests.rerank.toys import ToyRelevance, ToyScorer
@@ -121,20 +121,20 @@ def test_a_batch_is_read_as_each_alone():
     ],
 )
 def test_what_is_combined(turn, text, fields, expected):
-    assert combine(Candidate(text, **fields), turn) == pytest.approx(expected)
+    assert worth_of(Candidate(text, **fields), turn) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize('part', ['value', 'relevance', 'right_answer', 'agreement'])
 def test_every_part_counts(part):
     best = Candidate('x', value=0.8, relevance=0.8, right_answer=0.8, agreement=0.8)
     worse = replace(best, **{part: 0.4})
-    assert 0 < combine(worse, QUESTION) < combine(best, QUESTION) < 1
+    assert 0 < worth_of(worse, QUESTION) < worth_of(best, QUESTION) < 1
 
 
 def test_no_part_rules_a_reply_out():
     none = Candidate('x', value=0.0, relevance=0.0, right_answer=0.0, agreement=0.0)
     sure = replace(none, value=1.0, relevance=1.0, right_answer=1.0, agreement=1.0)
-    assert 0 < combine(none, QUESTION) < combine(sure, QUESTION) < 1
+    assert 0 < worth_of(none, QUESTION) < worth_of(sure, QUESTION) < 1
 
 
 def test_agreement_is_of_words_with_the_other_candidates():
@@ -286,7 +286,7 @@ def test_rows_have_the_worth_that_decides():
     candidate = Candidate('It is red.', value=0.5, relevance=0.5, right_answer=0.5)
     ranking = choose([candidate], Rule(), (Passage('It is red.'),), QUESTION)
     (row,) = ranking.rows()
-    assert row['worth'] == pytest.approx(combine(candidate, QUESTION))
+    assert row['worth'] == pytest.approx(worth_of(candidate, QUESTION))
     assert Ranking.from_dict(ranking.to_dict()).chosen.worth == row['worth']
     by_score = choose([candidate], Rule('score'), (Passage('It is red.'),), QUESTION)
     assert by_score.rows()[0]['worth'] is None

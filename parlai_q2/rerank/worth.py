@@ -1,0 +1,102 @@
+"""
+What a candidate is worth: how surely a person would send it, by its value after the
+guards, its relevance to the turn, how surely it is the right answer, and its agreement
+with the other candidates. The rule ``combined`` chooses by it.
+"""
+
+import re
+from math import log
+
+from parlai_q2.log_odds import logit, sigmoid
+from parlai_q2.rerank.candidate import Candidate
+from parlai_q2.rerank.guards.words import states_nothing
+from parlai_q2.text.questions import (
+    is_yes_no_question,
+    only_declines,
+    only_greets,
+    wants_answer,
+)
+
+# Fitted by benchmarks/fit_choice.py. What is added to the log odds that a reply is the
+# right answer: the weights of the logarithm of its value, and of how far its agreement
+# differs from what is typical.
+VALUE_WEIGHT, AGREEMENT_WEIGHT, TYPICAL_AGREEMENT = 0.76, 3.82, 0.1
+# Lower values count as this one. The scorer does not read the turn, so that it rejects
+# many short answers.
+LEAST_VALUE = 0.1
+# After a turn that asks something: the weight of the logarithm of the relevance, its
+# least value, and the typical logarithm, at which nothing is added. Set by hand: in the
+# pools of the fit, a true reply beside the point is rarer than in documents.
+RELEVANCE_WEIGHT, LEAST_RELEVANCE, TYPICAL_LOG_RELEVANCE = 0.3, 0.05, -0.5
+# The log odds of a reply that declines, and the weight of those of its relevance.
+DECLINE, DECLINE_RELEVANCE = 0.8, 0.3
+# The same of a reply that greets or chats, and what is added if the turn asks
+# something. Set by hand, since few pools have such replies.
+CHAT, CHAT_RELEVANCE, CHAT_IF_ASKED = 3.0, 0.8, -3.4
+_SAYS_YES_OR_NO = re.compile(r'\W*(yes|no|yeah|yep|nope)\b', re.I)
+
+
+def worth_of(candidate: Candidate, turn_text: str = '') -> float:
+    """
+    The worth of a candidate, in [0, 1]: how surely a person would send it; its value
+    after the guards if relevance was not read.
+
+    :param turn_text: the last turn.
+
+    >>> fields = {'value': 0.9, 'relevance': 0.5}
+    >>> right = Candidate('Five.', right_answer=0.9, **fields)
+    >>> wrong = Candidate('Six.', right_answer=0.1, **fields)
+    >>> worth_of(right, 'How many?') > worth_of(wrong, 'How many?')
+    True
+    """
+    if candidate.relevance is None:
+        return value_of(candidate)
+    if only_declines(candidate.text):
+        return sigmoid(DECLINE + DECLINE_RELEVANCE * logit(candidate.relevance))
+    if claims_nothing(candidate.text, turn_text):
+        log_odds = CHAT + CHAT_RELEVANCE * logit(candidate.relevance)
+        return sigmoid(log_odds + wants_answer(turn_text) * CHAT_IF_ASKED)
+    right, agreement = candidate.right_answer, candidate.agreement
+    log_odds = 0.0 if right is None else logit(right)
+    log_odds += VALUE_WEIGHT * log(max(value_of(candidate), LEAST_VALUE))
+    if agreement is not None:
+        log_odds += AGREEMENT_WEIGHT * (agreement - TYPICAL_AGREEMENT)
+    log_odds += RELEVANCE_WEIGHT * rate_relevance(candidate, turn_text)
+    return sigmoid(log_odds)
+
+
+def rate_relevance(candidate: Candidate, turn_text: str) -> float:
+    """
+    How far the logarithm of a candidate's relevance differs from the typical one; 0
+    after a turn that asks nothing.
+    """
+    if candidate.relevance is None or not wants_answer(turn_text):
+        return 0.0
+    return log(max(candidate.relevance, LEAST_RELEVANCE)) - TYPICAL_LOG_RELEVANCE
+
+
+def wants_reply(turn_text: str) -> bool:
+    """Whether a turn wants a certain reply: it asks something, or it only greets."""
+    return wants_answer(turn_text) or only_greets(turn_text)
+
+
+def claims_nothing(text: str, turn_text: str = '') -> bool:
+    """
+    Whether a reply declines, greets or chats, and claims nothing about the world. "No."
+    claims something after a question that it answers.
+
+    >>> claims_nothing('Hello! How can I help you?'), claims_nothing('It is far.')
+    (True, False)
+    >>> claims_nothing('No.', 'Is it far?')
+    False
+    """
+    if _SAYS_YES_OR_NO.match(text) and is_yes_no_question(turn_text):
+        return False
+    return bool(text.strip()) and (
+        only_declines(text) or only_greets(text) or states_nothing(text)
+    )
+
+
+def value_of(candidate: Candidate) -> float:
+    """Its value after the guards; 0 if it was not scored."""
+    return 0.0 if candidate.value is None else candidate.value
