@@ -47,7 +47,7 @@ from parlai_q2.cli.knowledge_options import searching_source
 from parlai_q2.cli.scorer_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import DEFAULT_STRATEGIES, parse_strategies
-from parlai_q2.io.knowledge import NOTHING, TurnKnowledge, as_field
+from parlai_q2.io.knowledge import NOTHING, as_field
 from parlai_q2.parlai.generator import RankedBeam, Searches, pair_with_best
 from parlai_q2.parlai.model_files import readable
 from parlai_q2.parlai.q2_teacher import of_nothing, validated_by
@@ -63,6 +63,8 @@ TURN_KNOWLEDGE = 'rerank_turn_knowledge'
 LOG_OPTIONS = ('world_logs', 'outfile')
 # Marks options from a file until the generator is known.
 UPGRADE_LATER = 'rerank_upgrade_later'
+# The candidates of some turns of a batch, possibly none, by the turn's index in it.
+Pools = dict[int, list[Candidate]]
 
 
 class GroundedRerankAgent(ChatCommands):
@@ -243,64 +245,86 @@ class GroundedRerankAgent(ChatCommands):
                 batch, beam_size, max_ts, prefix_tokens=prefix_tokens, **kwargs
             )
             return generated
-        knowledge_index = self.knowledge.source.searched
-        searches = [
-            _select_searches(knowledge, self.has_retriever)
-            for knowledge in turn_knowledge
-        ]
-        if Searches.FIRST in searches:
-            warn_once(NONE_GIVEN if knowledge_index is None else NONE_FOUND)
         search_options = {'max_ts': max_ts, 'prefix_tokens': prefix_tokens, **kwargs}
-        threshold = self.opt.get('candidates_until')
-        if threshold is None:
-            pools = self._find_candidates(batch, searches, search_options)
-            rankings = self._rank_pools(batch, dict(enumerate(pools)))
-        else:
-            rankings = self._rank_until(threshold, batch, searches, search_options)
-        if knowledge_index is None:
-            rankings |= self._rank_named(batch, rankings, search_options)
+        pools: Pools = {}
+        rankings: dict[int, Ranking] = {}
+        for find_more in (self._find_first, self._find_rest, self._find_named):
+            larger_pools = find_more(batch, pools, rankings, search_options)
+            if larger_pools:
+                is_repeated = bool(rankings)
+                rankings |= self._rank_pools(batch, larger_pools, is_repeated)
+                pools |= larger_pools
         self._rankings = list(rankings.values())
         self._record_metrics(self._rankings)
         beams = [[c.source for c in ranking.candidates] for ranking in self._rankings]
         return pair_with_best(list(map(RankedBeam, beams)))
 
-    def _rank_until(
+    # Each of the following three takes the pools and rankings so far, and returns the
+    # pools that it adds candidates to.
+
+    def _find_first(
         self,
-        threshold: float,
         batch: Batch,
-        searches: list[Searches],
-        search_options: dict[str, Any],
-    ) -> dict[int, Ranking]:
-        """Run the first search and, where no candidate is good enough, the rest."""
-        first_searches = [flags & Searches.FIRST for flags in searches]
-        first_pools = self._find_candidates(batch, first_searches, search_options)
-        rankings = self._rank_pools(batch, dict(enumerate(first_pools)))
+        pools: Pools,
+        rankings: Mapping[int, Ranking],
+        search_options: Mapping[str, Any],
+    ) -> Pools:
+        """
+        Find candidates for every turn, possibly none: with all searches, or only with
+        the first of them if ``--candidates-until`` may make the others unnecessary.
+        """
+        searches = self._select_searches(batch)
+        if Searches.FIRST in searches:
+            has_index = self.knowledge.source.searched is not None
+            warn_once(NONE_FOUND if has_index else NONE_GIVEN)
+        if self.opt.get('candidates_until') is not None:
+            searches = [flags & Searches.FIRST for flags in searches]
+        return dict(enumerate(self._find_candidates(batch, searches, search_options)))
+
+    def _find_rest(
+        self,
+        batch: Batch,
+        pools: Pools,
+        rankings: Mapping[int, Ranking],
+        search_options: Mapping[str, Any],
+    ) -> Pools:
+        """
+        Run the searches after the first for turns whose best candidate is not good
+        enough for ``--candidates-until``.
+        """
+        threshold = self.opt.get('candidates_until')
+        if threshold is None:
+            return {}
         is_settled = [_is_good_enough(r, threshold) for r in rankings.values()]
         self.record_local_metric('rerank/early', list(map(AverageMetric, is_settled)))
-        remaining = [
+        searches = [
             Searches.NONE if settled else flags & Searches.REST
-            for settled, flags in zip(is_settled, searches, strict=True)
+            for settled, flags in zip(
+                is_settled, self._select_searches(batch), strict=True
+            )
         ]
-        if not any(remaining):
-            return rankings
-        further_pools = self._find_candidates(batch, remaining, search_options)
-        pools = {
-            index: first_pools[index] + further_pools[index]
-            for index, flags in enumerate(remaining)
+        if not any(searches):
+            return {}
+        further_pools = self._find_candidates(batch, searches, search_options)
+        return {
+            index: pools[index] + further_pools[index]
+            for index, flags in enumerate(searches)
             if flags
         }
-        return rankings | self._rank_pools(batch, pools, is_repeated=True)
 
-    def _rank_named(
+    def _find_named(
         self,
         batch: Batch,
+        pools: Pools,
         rankings: Mapping[int, Ranking],
-        search_options: dict[str, Any],
-    ) -> dict[int, Ranking]:
+        search_options: Mapping[str, Any],
+    ) -> Pools:
         """
-        Rank turns whose best candidate does not name its subject again, with candidates
-        that begin with its name, if the generator can find such candidates.
+        Find candidates that begin with the name of their subject for turns whose best
+        candidate does not name it, if the generator can find such candidates.
         """
+        if self.knowledge.source.searched is not None:
+            return {}
         names: dict[int, str] = {}
         for index, ranking in rankings.items():
             if UnnamedGuard.name in ranking.chosen.guards:
@@ -310,16 +334,32 @@ class GroundedRerankAgent(ChatCommands):
         if not names:
             return {}
         named_pools = self.candidates_beginning_with(batch, names, **search_options)
-        pools = {}
+        pools_with_named = {}
         for index, named_pool in named_pools.items():
             if named_pool:
+                # As ranked: candidates that were read as answers stay so.
                 pool = sorted(rankings[index].candidates, key=lambda c: c.place)
                 named = [replace(c, strategies=(NAMED,)) for c in named_pool]
-                pools[index] = pool + named
-        return self._rank_pools(batch, pools, is_repeated=True) if pools else {}
+                pools_with_named[index] = pool + named
+        return pools_with_named
+
+    def _select_searches(self, batch: Batch) -> list[Searches]:
+        """
+        Select the searches for each turn: none if the reply is known already (nothing
+        was found, or only small talk), one if there is no knowledge to choose by.
+        """
+        selected = []
+        for knowledge in batch[TURN_KNOWLEDGE]:
+            if (knowledge.courtesy or knowledge.declined) and not knowledge.passages:
+                selected.append(Searches.NONE)
+            elif knowledge.turn.knowledge or self.has_retriever:
+                selected.append(Searches.ALL)
+            else:
+                selected.append(Searches.FIRST)
+        return selected
 
     def _find_candidates(
-        self, batch: Batch, searches: list[Searches], search_options: dict[str, Any]
+        self, batch: Batch, searches: list[Searches], search_options: Mapping[str, Any]
     ) -> list[list[Candidate]]:
         report_step(Step.FINDING)
         if not any(searches):
@@ -327,30 +367,26 @@ class GroundedRerankAgent(ChatCommands):
         return self.candidate_pools(batch, searches, **search_options)
 
     def _rank_pools(
-        self,
-        batch: Batch,
-        candidates: Mapping[int, list[Candidate]],
-        is_repeated: bool = False,
+        self, batch: Batch, found: Pools, is_repeated: bool
     ) -> dict[int, Ranking]:
         """
         Rank the candidates of some turns of a batch, by their indices.
 
-        :param candidates: the generator's candidates, possibly none, by the turn's
-            index in the batch.
+        :param found: the generator's candidates.
         :param is_repeated: whether the turns were ranked before, with fewer candidates.
         """
         knowledge_index = self.knowledge.source.searched
-        turn_knowledge = [batch[TURN_KNOWLEDGE][index] for index in candidates]
+        turn_knowledge = [batch[TURN_KNOWLEDGE][index] for index in found]
         turns = [knowledge.turn for knowledge in turn_knowledge]
         if self.has_retriever:
             documents = self.retrieved_knowledge(len(batch[TURN_KNOWLEDGE]))
             turns = [
                 turn if turn.knowledge else replace(turn, knowledge=documents[index])
-                for turn, index in zip(turns, candidates, strict=True)
+                for turn, index in zip(turns, found, strict=True)
             ]
         pools = [
             distinct_candidates(pool) or [self.empty_candidate]
-            for pool in candidates.values()
+            for pool in found.values()
         ]
         if knowledge_index is not None:
             pools = add_document_replies(pools, turn_knowledge, self.empty_candidate)
@@ -369,7 +405,7 @@ class GroundedRerankAgent(ChatCommands):
         self.global_metrics.add(
             'rerank/scorer_ms', GlobalAverageMetric(milliseconds, turn_count)
         )
-        return dict(zip(candidates, rankings, strict=True))
+        return dict(zip(found, rankings, strict=True))
 
     def batch_act(self, observations: list[Message]) -> list[Message]:
         """
@@ -400,17 +436,6 @@ def _replace_texts(
     """A beam's scores with the texts of the candidates that they belong to."""
     scores = (score for _, score in beam)
     return [(c.text, score) for c, score in zip(ranking.candidates, scores)]
-
-
-def _select_searches(knowledge: TurnKnowledge, has_retriever: bool) -> Searches:
-    """
-    Select the searches for a turn: none if the reply is known already (nothing was
-    found, or only small talk), one if there is no knowledge to choose by.
-    """
-    if (knowledge.courtesy or knowledge.declined) and not knowledge.passages:
-        return Searches.NONE
-    has_knowledge = knowledge.turn.knowledge or has_retriever
-    return Searches.ALL if has_knowledge else Searches.FIRST
 
 
 def _is_good_enough(ranking: Ranking, threshold: float) -> bool:
