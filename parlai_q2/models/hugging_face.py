@@ -46,7 +46,7 @@ class HuggingFaceEncoder:
         ``AutoModelForQuestionAnswering``.
     :param batch_size: the most inputs in a call.
     :ivar tokens: its tokenizer.
-    :ivar most: the most tokens that it can read.
+    :ivar max_tokens: the most tokens that it can read.
     :ivar inputs: the names of what it reads.
     :raises ModelNotFoundError: if the model is not here and cannot be fetched.
     :raises ModelError: if its files cannot be read or do not fit.
@@ -59,14 +59,14 @@ class HuggingFaceEncoder:
         check_available(config.model)
         import transformers
 
-        kind = getattr(transformers, auto_class)
-        self.model = load_model(config.model, kind, device, config.revision)
+        model_class = getattr(transformers, auto_class)
+        self.model = load_model(config.model, model_class, device, config.revision)
         tokenizer = load_tokenizer(config.model, config.revision)
         self.tokens = Tokens.of_transformers(tokenizer, config.model)
         self.config, self.batch_size = self.model.config.to_dict(), batch_size
         self.padding = tokenizer.pad_token_id or 0
         positions = self.config.get('max_position_embeddings')
-        self.most = min(tokenizer.model_max_length, positions or sys.maxsize)
+        self.max_tokens = min(tokenizer.model_max_length, positions or sys.maxsize)
         segments = [SEGMENTS] if reads_segments(self.model) else []
         self.inputs = {*self.tokens.inputs, *segments}
 
@@ -139,10 +139,10 @@ class HuggingFaceWriter:
         self.batch_size = batch_size
 
     def write(
-        self, prompts: Sequence[str], search: SearchSettings, most: int
+        self, prompts: Sequence[str], search: SearchSettings, max_tokens: int
     ) -> list[list[str]] | None:
         """As :meth:`~parlai_q2.models.converted.engine.ConvertedSeq2Seq.write`."""
-        tokenizer, inputs = self.tokenizer, self.inputs(prompts, most)
+        tokenizer, inputs = self.tokenizer, self.inputs(prompts, max_tokens)
         step = length_step(str(self.model.device))
         texts_per_prompt: list[list[str]] = [[] for _ in inputs]
         lengths = [len(ids) for ids in inputs]
@@ -155,14 +155,14 @@ class HuggingFaceWriter:
                 texts_per_prompt[i] = [*islice(texts, search.num_return_sequences)]
         return texts_per_prompt
 
-    def inputs(self, prompts: Sequence[str], most: int) -> list[list[int]]:
+    def inputs(self, prompts: Sequence[str], max_tokens: int) -> list[list[int]]:
         """The ids of prompts, each of at most this many tokens."""
         # Not verbose: prompts are cut here, so a warning of their length is irrelevant.
         encoded = self.tokenizer(list(prompts), add_special_tokens=False, verbose=False)
         # Every prompt ends with one end token. The authors' prompt carries a literal
         # "</s>", and their tokenizer (transformers 3.2.0, T5Tokenizer) adds none then.
         end = self.tokenizer.eos_token_id
-        return [[*ids[: most - 1], end] for ids in encoded['input_ids']]
+        return [[*ids[: max_tokens - 1], end] for ids in encoded['input_ids']]
 
     def _generate(
         self, rows: Sequence[list[int]], search: SearchSettings, step: int

@@ -102,9 +102,12 @@ class TextEncoder(Backend):
         """Vectors of queries, [B, M], fp32."""
         return self._encode(texts, QUERY_TOKENS, True)
 
-    def _encode(self, texts: Sequence[str], most: int, keep_end: bool) -> np.ndarray:
+    def _encode(
+        self, texts: Sequence[str], max_tokens: int, keep_end: bool
+    ) -> np.ndarray:
         model = self._model
-        inputs = model.tokens.texts(texts, min(most, model.most), keep_end)
+        length = min(max_tokens, model.max_tokens)
+        inputs = model.tokens.texts(texts, length, keep_end)
         if not inputs:
             return np.zeros((0, 0), np.float32)
         if isinstance(model, ConvertedEncoder):

@@ -107,8 +107,9 @@ class _Reader:
         self.at += size
         return self.data[self.at - size : self.at]
 
-    def number(self, kind: str) -> int:
-        (value,) = struct.unpack(f'<{kind}', self.take(struct.calcsize(f'<{kind}')))
+    def number(self, code: str) -> int:
+        """:param code: its type, as in ``struct``."""
+        (value,) = struct.unpack(f'<{code}', self.take(struct.calcsize(f'<{code}')))
         return int(value)
 
     def text(self) -> str:
@@ -122,11 +123,12 @@ class _Reader:
         if rank > 4:
             raise ValueError(f'{name} has {rank} dimensions')
         shape = [self.number('I') for _ in range(rank)]
-        kind, size = self.number('B'), self.number('I')
-        if kind >= len(TYPES):
-            raise ValueError(f'{name} is of the unknown type {kind}')
+        type_number, size = self.number('B'), self.number('I')
+        if type_number >= len(TYPES):
+            raise ValueError(f'{name} is of the unknown type {type_number}')
+        type_name = TYPES[type_number]
         # bfloat16 as its bits.
-        dtype = np.dtype('uint16' if kind == 5 else TYPES[kind])
+        dtype = np.dtype('uint16' if type_name == 'bfloat16' else type_name)
         count = 1
         for dimension in shape:
             count *= dimension
@@ -184,46 +186,51 @@ def _check_array(model: Model, name: str, array: np.ndarray) -> None:
     elif leaf == 'weight':
         if array.ndim != 2 or not array.size:
             raise ValueError(f'{name} is no matrix')
-        scaled = array.dtype in ('int8', 'int16')
+        is_quantised = array.dtype in ('int8', 'int16')
         scale = model.arrays.get(f'{name}_scale')
-        if scaled != (scale is not None) or not (scaled or array.dtype.name in _FLOATS):
+        is_known = is_quantised or array.dtype.name in _FLOATS
+        if is_quantised != (scale is not None) or not is_known:
             raise ValueError(f'{name} is of the type {array.dtype}')
-        rows = scale is None or scale.shape == array.shape[:1]
-        if scale is not None and not (rows and _sound(scale) and (scale != 0).all()):
+        if scale is not None and not (
+            scale.shape == array.shape[:1] and _is_finite(scale) and (scale != 0).all()
+        ):
             raise ValueError(f'{name}_scale does not fit')
         bias = model.arrays.get(name.removesuffix('weight') + 'bias')
         if bias is not None and bias.shape != array.shape[:1]:
             raise ValueError(f'{name} and its bias do not fit')
-    elif leaf != 'weight_scale' and not _sound(array):
+    elif leaf != 'weight_scale' and not _is_finite(array):
         raise ValueError(f'{name} has values that are not numbers')
 
 
 def _check_number(name: str, leaf: str, array: np.ndarray) -> None:
     value = array.item()
     if array.dtype == 'int8':
-        fine = 0 <= value <= (6 if leaf.endswith('activation') else 1)
+        is_valid = 0 <= value <= (6 if leaf.endswith('activation') else 1)
     elif leaf in ('num_heads', 'num_heads_kv', 'head_dim'):
-        fine = 0 < value <= _MOST_HEADS
+        is_valid = 0 < value <= _MOST_HEADS
     elif array.dtype == 'float32':
-        fine = bool(np.isfinite(value))
+        is_valid = bool(np.isfinite(value))
     else:
-        fine = -1 <= value <= 2**20
-    if not fine:
+        is_valid = -1 <= value <= 2**20
+    if not is_valid:
         raise ValueError(f'{name} is {value}')
 
 
-def _sound(array: np.ndarray) -> bool:
-    floating = array.dtype in ('float32', 'float16')
-    return (floating and bool(np.isfinite(array).all())) or array.dtype == 'uint16'
+def _is_finite(array: np.ndarray) -> bool:
+    """Whether it has floats, all of them finite; the bits of bfloat16 pass."""
+    if array.dtype == 'uint16':
+        return True
+    is_float = array.dtype in ('float32', 'float16')
+    return is_float and bool(np.isfinite(array).all())
 
 
 def _check_stack(model: Model, stack: str) -> None:
     layers = count_layers(model, stack)
-    inner = 'embeddings' if stack == 'decoder' else 'embeddings_0'
-    width = _shape(model, f'{stack}/{inner}/weight')[1]
-    for place in ('embeddings_1/weight', 'position_encodings/encodings'):
-        if f'{stack}/{place}' in model:
-            _fits(model, f'{stack}/{place}', None, width)
+    embeddings = 'embeddings' if stack == 'decoder' else 'embeddings_0'
+    width = _shape(model, f'{stack}/{embeddings}/weight')[1]
+    for table in ('embeddings_1/weight', 'position_encodings/encodings'):
+        if f'{stack}/{table}' in model:
+            _fits(model, f'{stack}/{table}', None, width)
     for name in model.arrays:
         if (
             name.startswith(f'{stack}/')
@@ -257,38 +264,41 @@ def count_layers(model: Model, stack: str) -> int:
     return len(parts)
 
 
-def _check_layer(model: Model, place: str, width: int, heads: int) -> None:
-    read = f'{place}/self_attention'
-    inner = _shape(model, f'{read}/linear_1/weight')[1]
-    per_head = f'{read}/head_dim'
-    if inner % heads or (
-        per_head in model and _number(model, per_head) * heads != inner
+def _check_layer(model: Model, layer: str, width: int, heads: int) -> None:
+    """:param width: M, the size of a hidden state, which all parts read and give."""
+    attention = f'{layer}/self_attention'
+    queries = _shape(model, f'{attention}/linear_1/weight')[1]
+    head_dim = f'{attention}/head_dim'
+    if queries % heads or (
+        head_dim in model and _number(model, head_dim) * heads != queries
     ):
-        raise ValueError(f'{read}: {inner} features for {heads} heads')
-    _fits(model, f'{read}/linear_1/weight', width, inner)
-    shared = f'{read}/num_heads_kv'
-    keys = inner // heads * _number(model, shared) if shared in model else inner
-    _fits(model, f'{read}/linear_0/weight', inner + 2 * keys, width)
-    bias = f'{read}/relative_attention_bias'
+        raise ValueError(f'{attention}: {queries} features for {heads} heads')
+    _fits(model, f'{attention}/linear_1/weight', width, queries)
+    key_heads = f'{attention}/num_heads_kv'
+    keys = queries
+    if key_heads in model:
+        keys = queries // heads * _number(model, key_heads)
+    _fits(model, f'{attention}/linear_0/weight', queries + 2 * keys, width)
+    bias = f'{attention}/relative_attention_bias'
     if bias in model:
-        buckets, each = _shape(model, bias)
-        farthest = _number(model, f'{read}/relative_attention_max_distance')
-        if each != heads or buckets < 4 or farthest <= buckets // 2:
+        buckets, bias_heads = _shape(model, bias)
+        max_distance = _number(model, f'{attention}/relative_attention_max_distance')
+        if bias_heads != heads or buckets < 4 or max_distance <= buckets // 2:
             raise ValueError(f'{bias} does not fit')
-    across = f'{place}/attention'
-    if f'{across}/linear_0/weight' in model:
-        other = _shape(model, 'encoder/embeddings_0/weight')[1]
-        inner = _shape(model, f'{across}/linear_0/weight')[0]
-        if inner % heads:
-            raise ValueError(f'{across}: {inner} features for {heads} heads')
-        _fits(model, f'{across}/linear_0/weight', inner, width)
-        _fits(model, f'{across}/linear_1/weight', 2 * inner, other)
-        _fits(model, f'{across}/linear_2/weight', width, inner)
-    wide = _shape(model, f'{place}/ffn/linear_0/weight')[0]
-    _fits(model, f'{place}/ffn/linear_0/weight', wide, width)
-    _fits(model, f'{place}/ffn/linear_1/weight', width, wide)
-    if f'{place}/ffn/linear_0_noact/weight' in model:
-        _fits(model, f'{place}/ffn/linear_0_noact/weight', wide, width)
+    cross_attention = f'{layer}/attention'
+    if f'{cross_attention}/linear_0/weight' in model:
+        encoder_width = _shape(model, 'encoder/embeddings_0/weight')[1]
+        queries = _shape(model, f'{cross_attention}/linear_0/weight')[0]
+        if queries % heads:
+            raise ValueError(f'{cross_attention}: {queries} features for {heads} heads')
+        _fits(model, f'{cross_attention}/linear_0/weight', queries, width)
+        _fits(model, f'{cross_attention}/linear_1/weight', 2 * queries, encoder_width)
+        _fits(model, f'{cross_attention}/linear_2/weight', width, queries)
+    inner_width = _shape(model, f'{layer}/ffn/linear_0/weight')[0]
+    _fits(model, f'{layer}/ffn/linear_0/weight', inner_width, width)
+    _fits(model, f'{layer}/ffn/linear_1/weight', width, inner_width)
+    if f'{layer}/ffn/linear_0_noact/weight' in model:
+        _fits(model, f'{layer}/ffn/linear_0_noact/weight', inner_width, width)
 
 
 def _shape(model: Model, name: str) -> tuple[int, int]:

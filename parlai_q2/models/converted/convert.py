@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 CONFIG_FIELDS = ('architectures', 'id2label', 'model_type', 'pad_token_id')
 # Matrices with up to this many elements (relative position tables) stay as they are.
 SMALLEST_QUANTISED = 4096
-MOST = 127
+MAX_INT8 = 127
 
 
 def quantised(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -62,7 +62,7 @@ def quantised(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     arrays: dict[str, np.ndarray] = {}
     for name, weight in state.items():
         if weight.ndim == 2 and weight.size > SMALLEST_QUANTISED:
-            scale = np.maximum(np.abs(weight).max(1), np.float32(1e-8)) / MOST
+            scale = np.maximum(np.abs(weight).max(1), np.float32(1e-8)) / MAX_INT8
             arrays[f'{name}.q'] = np.rint(weight / scale[:, None]).astype(np.int8)
             arrays[f'{name}.s'] = scale.astype(np.float32)
         else:

@@ -14,7 +14,7 @@ gets a smaller scale.
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
@@ -66,9 +66,11 @@ def effective_type(
         compute_type = ComputeType.INT8 if is_cpu(device) else on_gpu
     import ctranslate2
 
-    kind, _, number = device.partition(':')
+    device_type, _, number = device.partition(':')
     try:
-        supported = ctranslate2.get_supported_compute_types(kind, int(number or 0))
+        supported = ctranslate2.get_supported_compute_types(
+            device_type, int(number or 0)
+        )
     except (RuntimeError, ValueError) as e:
         raise no_device(device, e) from e
     if compute_type not in supported:
@@ -84,9 +86,9 @@ def effective_type(
 
 def can_use(device: str) -> bool:
     """Whether the library can compute on a device."""
-    kind, _, number = device.partition(':')
-    if kind != 'cuda':
-        return kind == 'cpu'
+    device_type, _, number = device.partition(':')
+    if device_type != 'cuda':
+        return device_type == 'cpu'
     import ctranslate2
 
     return bool(int(number or 0) < ctranslate2.get_cuda_device_count())
@@ -102,12 +104,12 @@ def no_device(device: str, cause: Exception) -> ConfigError:
 
 
 def open_model(
-    kind: str, converted: Converted, device: str, compute_type: str, workers: int
+    class_name: str, converted: Converted, device: str, compute_type: str, workers: int
 ) -> Any:
     """
     Load a model.
 
-    :param kind: the class of the library, ``Encoder`` or ``Translator``.
+    :param class_name: a class of the library, ``Encoder`` or ``Translator``.
     :param compute_type: one that the device has.
     :param workers: how many calls are computed at once.
     :raises ModelError: if the library refuses the model.
@@ -118,11 +120,11 @@ def open_model(
         keep_freed_memory()
     else:
         load_cublas()
-    name, _, number = device.partition(':')
+    device_type, _, number = device.partition(':')
     try:
-        return getattr(ctranslate2, kind)(
+        return getattr(ctranslate2, class_name)(
             str(converted.place),
-            name,
+            device_type,
             device_index=int(number or 0),
             compute_type=str(compute_type),
             inter_threads=workers,
@@ -171,36 +173,36 @@ def max_neighbour_sum(weight: np.ndarray) -> np.ndarray:
     if weight.shape[1] % 2:
         weight = np.pad(weight, ((0, 0), (0, 1)))
     wide = np.int16 if weight.dtype == np.int8 else np.float32
-    first, second = weight[:, ::2].astype(wide), weight[:, 1::2].astype(wide)
-    above = np.maximum(first, 0) + np.maximum(second, 0)
-    below = np.minimum(first, 0) + np.minimum(second, 0)
-    largest: np.ndarray = np.maximum(np.maximum(above.max(1), -below.min(1)), 1)
-    return largest
+    even, odd = weight[:, ::2].astype(wide), weight[:, 1::2].astype(wide)
+    positive = np.maximum(even, 0) + np.maximum(odd, 0)
+    negative = np.minimum(even, 0) + np.minimum(odd, 0)
+    sums: np.ndarray = np.maximum(np.maximum(positive.max(1), -negative.min(1)), 1)
+    return sums
 
 
 MPNET = 'mpnet'
-EMBEDDINGS = (
-    'encoder/embeddings_0/weight',
-    'encoder/embeddings_1/weight',
-    'encoder/position_encodings/encodings',
-)
+# An encoder's embeddings, [rows, M]: of words, of segments (BERT) or positions (MPNet),
+# and of positions (BERT).
+WORDS = 'encoder/embeddings_0/weight'
+SEGMENTS_OR_POSITIONS = 'encoder/embeddings_1/weight'
+POSITIONS = 'encoder/position_encodings/encodings'
 # The most tokens of a call on a CPU: more are no faster, since what is computed for
 # them does not stay in a core's cache, and take more memory.
-MOST_TOKENS = 256
+MAX_BATCH_TOKENS = 256
 
 
 class ConvertedModel:
     """
     A model that CTranslate2 runs.
 
-    :param kind: the class of the library, ``Encoder`` or ``Translator``.
+    :param class_name: a class of the library, ``Encoder`` or ``Translator``.
     :param batch_size: the most inputs in a call.
     :ivar tokens: its tokenizer.
     """
 
     def __init__(
         self,
-        kind: str,
+        class_name: str,
         converted: Converted,
         device: str,
         compute_type: str,
@@ -212,11 +214,23 @@ class ConvertedModel:
         is_alone = is_cpu(device) and compute_type == ComputeType.FLOAT32
         self.batch_size = 1 if is_alone else batch_size
         self.workers = cores() if is_cpu(device) else 1
-        self.model = open_model(kind, converted, device, compute_type, self.workers)
+        self.model = open_model(
+            class_name, converted, device, compute_type, self.workers
+        )
 
 
 class ConvertedEncoder(ConvertedModel):
-    """A classifier, a question answerer, or an encoder of texts."""
+    """
+    A classifier, a question answerer, or an encoder of texts.
+
+    :ivar head: ``weight`` [outputs, M] and ``bias`` [outputs] of its output layer;
+        empty if it gives vectors.
+    :ivar word_count: the number of token ids that it knows.
+    :ivar segment_count: how many texts of an input BERT tells apart, at least 1.
+    :ivar max_tokens: the most tokens that it can read.
+    :ivar first_position: the position of an input's first token if CTranslate2 must be
+        given positions (MPNet); None if it counts them itself.
+    """
 
     def __init__(
         self, converted: Converted, device: str, compute_type: str, batch_size: int
@@ -226,17 +240,15 @@ class ConvertedEncoder(ConvertedModel):
             converted = replace(converted, model=fit_16_bits(converted.model))
         super().__init__('Encoder', converted, device, compute_type, batch_size)
         self.on_gpu = not device.startswith('cpu')
-        # The rows of the embeddings: of words, of the second table, and of positions.
-        self.words, self.kinds, self.most = (
-            len(converted.model[place]) if place in converted.model else 0
-            for place in EMBEDDINGS
-        )
-        # MPNet's second table has positions, of which the first are those of padding
-        # and what is before it.
-        self.first: int | None = None
+        self.word_count = _count_rows(converted.model, WORDS)
+        self.segment_count = max(1, _count_rows(converted.model, SEGMENTS_OR_POSITIONS))
+        self.max_tokens = _count_rows(converted.model, POSITIONS)
+        self.first_position: int | None = None
         if self.config.get('model_type') == MPNET:
-            self.first = (self.config.get('pad_token_id') or 0) + 1
-            self.most = self.kinds - self.first
+            # The positions before are those of padding and what is before it.
+            self.first_position = (self.config.get('pad_token_id') or 0) + 1
+            positions = _count_rows(converted.model, SEGMENTS_OR_POSITIONS)
+            self.max_tokens = positions - self.first_position
 
     def classes(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         """The logits of a classifier, [classes] for each input."""
@@ -249,7 +261,7 @@ class ConvertedEncoder(ConvertedModel):
     def means(self, inputs: Sequence['Encoding']) -> list[np.ndarray]:
         """The mean of the last hidden states, [M], of each input."""
         # Means over the tokens of hidden states [B, L, M].
-        return self._each(
+        return self._read_in_batches(
             inputs, lambda batch: list(self._run(batch, 'last_hidden_state').mean(1))
         )
 
@@ -259,51 +271,63 @@ class ConvertedEncoder(ConvertedModel):
             raise ModelError(
                 f'{self.place} gives vectors of texts, and neither classes nor answers.'
             )
-        return self._each(
+        return self._read_in_batches(
             inputs,
             lambda batch: [self._output(states) for states in self._run(batch, hidden)],
         )
 
-    def _each(self, inputs: Sequence['Encoding'], read: Any) -> list[np.ndarray]:
+    def _read_in_batches(
+        self,
+        inputs: Sequence['Encoding'],
+        read: Callable[[Sequence['Encoding']], list[np.ndarray]],
+    ) -> list[np.ndarray]:
+        """What ``read`` returns for each input, called with inputs of one length."""
         lengths = [len(item) for item in inputs]
         longest = max(lengths, default=0)
-        if longest > self.most:
+        if longest > self.max_tokens:
             raise ConfigError(
-                f'{self.place} reads at most {self.most} tokens at once, but was given '
-                f'{longest}. Set "max_tokens" in its section of the preset to '
-                f'{self.most} or less.'
+                f'{self.place} reads at most {self.max_tokens} tokens at once, but was '
+                f'given {longest}. Set "max_tokens" in its section of the preset to '
+                f'{self.max_tokens} or less.'
             )
-        for item in inputs:
-            # The library looks up whatever it is given.
-            kinds = 0 if self.first is not None else max(item.type_ids, default=0)
-            if max(item.ids, default=0) >= self.words or kinds >= max(1, self.kinds):
-                raise ModelError(
-                    f'The tokenizer in {self.place} belongs to another model: it gives '
-                    f'tokens that {MODEL} has no row for.'
-                )
-        most = None if self.on_gpu else MOST_TOKENS
-        batches = equal_batches(lengths, self.batch_size, self.workers, most)
-        rows = [[inputs[i] for i in batch] for batch in batches]
-        if self.workers > 1 and len(rows) > 1:
+        self._check_ids(inputs)
+        max_tokens = None if self.on_gpu else MAX_BATCH_TOKENS
+        batches = equal_batches(lengths, self.batch_size, self.workers, max_tokens)
+        inputs_per_batch = [[inputs[i] for i in batch] for batch in batches]
+        if self.workers > 1 and len(batches) > 1:
             with ThreadPoolExecutor(self.workers) as threads:
-                outputs_per_batch = list(threads.map(read, rows))
+                outputs_per_batch = list(threads.map(read, inputs_per_batch))
         else:
-            outputs_per_batch = [in_halves(read, batch, self) for batch in rows]
-        results: dict[int, Any] = {}
+            outputs_per_batch = [in_halves(read, b, self) for b in inputs_per_batch]
+        results: dict[int, np.ndarray] = {}
         for batch, outputs in zip(batches, outputs_per_batch, strict=True):
             results.update(zip(batch, outputs, strict=True))
         return [results[i] for i in range(len(inputs))]
 
+    def _check_ids(self, inputs: Sequence['Encoding']) -> None:
+        """Check that the tables have rows for all ids: the library does not."""
+        for item in inputs:
+            has_word = max(item.ids, default=0) < self.word_count
+            has_segment = (
+                self.first_position is not None
+                or max(item.type_ids, default=0) < self.segment_count
+            )
+            if not has_word or not has_segment:
+                raise ModelError(
+                    f'The tokenizer in {self.place} belongs to another model: it gives '
+                    f'tokens that {MODEL} has no row for.'
+                )
+
     def _run(self, inputs: Sequence['Encoding'], hidden: str) -> np.ndarray:
         """The hidden states of a batch, by the name of one of the library's outputs."""
         ids = [item.ids for item in inputs]
-        if self.first is None:
-            kinds = [item.type_ids for item in inputs]
+        if self.first_position is None:
+            second_ids = [item.type_ids for item in inputs]
         else:
-            places = list(range(self.first, self.first + len(ids[0])))
-            kinds = [places] * len(ids)
+            end = self.first_position + len(ids[0])
+            second_ids = [list(range(self.first_position, end))] * len(ids)
         with blaming(self.place):
-            output = self.model.forward_batch(ids, token_type_ids=kinds)
+            output = self.model.forward_batch(ids, token_type_ids=second_ids)
         return self._array(getattr(output, hidden))
 
     def _array(self, view: Any) -> np.ndarray:
@@ -319,6 +343,11 @@ class ConvertedEncoder(ConvertedModel):
         products = hidden[..., None, :] * self.head['weight']
         logits: np.ndarray = products.sum(-1) + self.head['bias']
         return logits
+
+
+def _count_rows(model: Model, table: str) -> int:
+    """The number of rows of a table; 0 if the model does not have it."""
+    return len(model[table]) if table in model else 0
 
 
 @dataclass(frozen=True)
@@ -360,16 +389,16 @@ class ConvertedSeq2Seq(ConvertedModel):
         self.end = str(self.config.get('eos_token'))
 
     def write(
-        self, prompts: Sequence[str], search: SearchSettings, most: int
+        self, prompts: Sequence[str], search: SearchSettings, max_tokens: int
     ) -> list[list[str]] | None:
         """
         What the model writes for each prompt, best first; None if it computes values
         that are not numbers.
 
-        :param most: the most tokens of a prompt, the end token included.
+        :param max_tokens: the most tokens of a prompt, the end token included.
         """
         inputs = [
-            [self.tokens.word(n) for n in ids[: most - 1]]
+            [self.tokens.word(n) for n in ids[: max_tokens - 1]]
             + ([] if self.adds_end else [self.end])
             for ids in self.tokens.each(prompts)
         ]
