@@ -203,7 +203,7 @@ class HfClassifierModel(nn.Module):
         return torch.stack(columns, -1)  # [B, C]
 
 
-def load_network(
+def load_hf_model(
     opt: Options, config: ModelConfig, classes: Sequence[str]
 ) -> tuple[Any, list[str | None]]:
     """
@@ -290,7 +290,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         self.id = 'HfClassifier'
         if not shared:
             # RoBERTa has positions that it does not use; its tokenizer knows better.
-            positions = getattr(self.network.config, 'max_position_embeddings', None)
+            positions = getattr(self.hf_model.config, 'max_position_embeddings', None)
             limits = (positions, self.dict.hf_tokenizer.model_max_length)
             self.pair_input = at_most(self.pair_input, int(min(filter(None, limits))))
 
@@ -298,13 +298,13 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         return {**super().share(), 'classifier': (self.classifier, self.pair_input)}
 
     @property
-    def network(self) -> Any:
-        """The Hugging Face model."""
-        # Data-parallel training wraps the model in another.
+    def hf_model(self) -> Any:
+        """The model of transformers inside ParlAI's."""
+        # Data-parallel training wraps ParlAI's in another.
         return getattr(self.model, 'module', self.model).hf
 
     def build_model(self) -> HfClassifierModel:
-        hf, outputs = load_network(self.opt, self.classifier, self.class_list)
+        hf, outputs = load_hf_model(self.opt, self.classifier, self.class_list)
         class_map = parse_class_map(self.opt.get('class_map'))
         classes = map_classes(outputs, self.class_list, class_map)
         for name in classes.without_output:
@@ -330,7 +330,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         path = path or self.opt.get('model_file')
         if path:
             folder = Path(path + SUFFIX)
-            self.network.save_pretrained(folder)
+            self.hf_model.save_pretrained(folder)
             self.dict.hf_tokenizer.save_pretrained(folder)
             section = {
                 'model': str(folder.resolve()),
@@ -355,7 +355,7 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         obs.force_set('full_text', '\n'.join(pair))
         obs.force_set('text_vec', torch.LongTensor(encoded['input_ids'][0]))
         has_segments = 'token_type_ids' in self.dict.hf_tokenizer.model_input_names
-        if has_segments or reads_segments(self.network):
+        if has_segments or reads_segments(self.hf_model):
             segments = torch.LongTensor(encoded['token_type_ids'][0])
             obs.force_set(SEGMENTS, segments)
         return obs

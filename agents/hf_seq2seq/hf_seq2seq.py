@@ -24,7 +24,7 @@ from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.utils.misc import warn_once
 from parlai.utils.typing import TShared
 
-from parlai_q2.agents.hf_seq2seq.modules import HfSeq2seqModel, load_network
+from parlai_q2.agents.hf_seq2seq.modules import HfSeq2seqModel, load_hf_model
 from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.generate.generator import REPLY_OPTIONS
 from parlai_q2.io.knowledge import find_knowledge
@@ -261,7 +261,7 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
         self.prompt = prompt_from_opt(opt)
         expect_no_model_file(opt)
         super().__init__(opt, shared)
-        config = self.network.config
+        config = self.hf_model.config
         self.text_truncate = _at_most(
             self.text_truncate, config, 'max_encoder_position_embeddings'
         )
@@ -270,13 +270,13 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
         )
 
     @property
-    def network(self) -> Any:
-        """The Hugging Face model."""
-        # Data-parallel training wraps the model in another.
+    def hf_model(self) -> Any:
+        """The model of transformers inside ParlAI's."""
+        # Data-parallel training wraps ParlAI's in another.
         return getattr(self.model, 'module', self.model).hf
 
     def build_model(self) -> HfSeq2seqModel:
-        hf = load_network(self.opt)
+        hf = load_hf_model(self.opt)
         if len(self.dict.hf_tokenizer) > hf.get_input_embeddings().num_embeddings:
             hf.resize_token_embeddings(len(self.dict.hf_tokenizer))
         return HfSeq2seqModel(hf, self.dict)
@@ -293,8 +293,8 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
         path = path or self.opt.get('model_file')
         if path:
             for part in (
-                self.network.config,
-                self.network.generation_config,
+                self.hf_model.config,
+                self.hf_model.generation_config,
                 self.dict.hf_tokenizer,
             ):
                 part.save_pretrained(path + SUFFIX)
@@ -341,7 +341,7 @@ class HfSeq2seqAgent(WeightsOnly, TorchGeneratorAgent):
 
         :return: [B, 1], or None.
         """
-        forced = getattr(self.network.generation_config, 'forced_bos_token_id', None)
+        forced = getattr(self.hf_model.generation_config, 'forced_bos_token_id', None)
         if forced is None:
             return None
         return torch.full((batch.batchsize, 1), forced, device=batch.text_vec.device)

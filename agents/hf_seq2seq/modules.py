@@ -156,7 +156,7 @@ def quicken_output(hf: Any) -> None:
         layer.__class__ = FewRowsLinear
 
 
-def load_network(opt: Options) -> Any:
+def load_hf_model(opt: Options) -> Any:
     """
     The Hugging Face model in fp32, ready for training; its weights are random where
     ParlAI will read them from a model file.

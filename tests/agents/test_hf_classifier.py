@@ -53,7 +53,7 @@ def ask(model, pairs=PAIRS, label=None):
 
 def outputs(model, pairs=PAIRS):
     """The probabilities of a model's outputs, one pair at a time."""
-    hf, words = model.network.eval(), model.dict.hf_tokenizer
+    hf, words = model.hf_model.eval(), model.dict.hf_tokenizer
     with torch.no_grad():
         return [
             hf(**words(*pair, return_tensors='pt')).logits[0].softmax(-1).tolist()
@@ -188,7 +188,7 @@ def test_a_new_head_has_the_classes_that_are_asked_for(tmp_path):
     base = tiny_bert(tmp_path)
     options = {'classifier': 'bert_conv_fever', 'hf_model': base, 'datatype': 'train'}
     classifier = agent(tmp_path, base, classes=['a', 'b', 'c'], **options)
-    config = classifier.network.config
+    config = classifier.hf_model.config
     assert config.num_labels == 3
     assert config.id2label == {0: 'a', 1: 'b', 2: 'c'}
     assert {r['text'] for r in ask(classifier)} <= {'a', 'b', 'c'}
