@@ -37,6 +37,7 @@ from parlai_q2.serve.settings import ServeSettings
 from parlai_q2.text.messages import split_message, visible_text
 from parlai_q2.text.questions import only_greets
 from parlai_q2.text.sentences import sentences
+from parlai_q2.turns import Span
 
 UPSTREAM = ('upstream',)
 TOOL_FIELDS = ('tools', 'tool_choice', 'parallel_tool_calls')
@@ -307,23 +308,21 @@ class GroundedChat:
         )
 
     async def _shorten(self, best: Candidate, request: ChatRequest) -> Candidate | None:
-        """The reply without its unsupported sentences, if the rest reads well."""
+        """
+        The reply without its unsupported sentences, if the rest reads well.
+
+        Each sentence is ranked alone. Claims do not tell: some scorers have none, and
+        those of the scorer that explains mark parts of sentences that are consistent.
+        """
         spans = sentences(best.text)
         if len(spans) < 2:
             return None
         pools = [Pool(request.passages, [span.text]) for span in spans]
-        scored = await asyncio.gather(*map(self.rank, pools))
-        is_supported, text, end = list[bool](), '', 0
-        for span, ranking in zip(spans, scored, strict=True):
-            score = ranking.chosen.score
-            is_supported.append(score is None or score.label != Label.INCONSISTENT)
-            if is_supported[-1]:
-                # With what stood before it, such as a line break.
-                text += best.text[end : span.end]
-                if len(is_supported) > 1 and not is_supported[-2] and _leans(span.text):
-                    return None
-            end = span.end
-        if all(is_supported) or not text.strip():
+        rankings = await asyncio.gather(*map(self.rank, pools))
+        scores = [ranking.chosen.score for ranking in rankings]
+        is_kept = [s is None or s.label != Label.INCONSISTENT for s in scores]
+        text = _keep_sentences(best.text, spans, is_kept)
+        if all(is_kept) or text is None:
             return None
         choice = {**best.source, 'message': {**best.source['message'], 'content': text}}
         return _candidate(choice)
@@ -379,6 +378,23 @@ def _is_unsupported(ranking: Ranking) -> bool:
         score.label == Label.INCONSISTENT
         or any(claim.status in _UNSUPPORTED for claim in score.claims)
     )
+
+
+def _keep_sentences(
+    text: str, spans: Sequence[Span], is_kept: Sequence[bool]
+) -> str | None:
+    """
+    Some sentences of a text, each with what stands before it, such as a line break;
+    None if nothing is kept, or a kept sentence leans on one that is not.
+    """
+    kept, end, is_last_kept = '', 0, True
+    for span, is_span_kept in zip(spans, is_kept, strict=True):
+        if is_span_kept:
+            if not is_last_kept and _leans(span.text):
+                return None
+            kept += text[end : span.end]
+        end, is_last_kept = span.end, is_span_kept
+    return kept if kept.strip() else None
 
 
 def _leans(sentence: str) -> bool:
