@@ -56,7 +56,11 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         line = message[:1].upper() + message[1:]
         if line.startswith('Ambiguous option: --scorer '):
-            line += '. Scorers are named by --measure, --choose or --explain'
+            from parlai_q2.scorers.roles import Role
+
+            options = [f'--{role.value}' for role in Role]
+            known = [o for o in options if o in self._option_string_actions]
+            line += f'. Scorers are named by {" or ".join(known)}'
         raise ConfigError(f'{line}. To list the options: {self.prog} --help')
 
 
