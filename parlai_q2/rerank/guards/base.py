@@ -40,6 +40,7 @@ class Guard:
 
     name: str
     penalty: float
+    # Set by one guard each, but here, so that guards of other packages can set them.
     training_penalty: float | None = None
     covered_by_relevance: bool = False
     message: str

@@ -96,7 +96,8 @@ class GenericGuard(Guard):
     """
     An empty phrase gives way to every consistent reply. The scorer decides what is
     generic if it knows such replies: its score then has the part ``generic``. For other
-    scorers the words of the reply decide.
+    scorers the words of the reply decide. After a question, relevance tells it from an
+    answer.
     """
 
     name = 'generic'
