@@ -99,13 +99,13 @@ class ReadExample:
         self._passages: list[PreparedText] | None = None
         if scorer.prepares_texts:
             passages = list(map(prepare_passage, whole.texts))
-            known_text = '\n'.join(passage.text for passage in passages)
-            response = respell(prepare(whole.response), known_text)
+            texts = [passage.text for passage in passages]
+            response = respell(prepare(whole.response), '\n'.join(texts))
             is_changed = any(t.text != t.original for t in (*passages, response))
             # Without words, it is a heading, or an enumeration of nothing.
             if is_changed and has_words(response.text):
                 self._passages, self._response = passages, response
-                self._prepared = Example([t.text for t in passages], response.text)
+                self._prepared = Example(texts, response.text)
         self.example, self._chosen = self._prepared, list[int]()
         text, most = self._prepared.response, scorer.max_response_words
         if most and not is_short(text, most):
