@@ -33,18 +33,16 @@ OUTPUTS = ('relevance', 'support')
 # Of the knowledge, the sentences that match turn and reply best, up to so many
 # characters.
 KNOWLEDGE_CHARACTERS = 360
-
-
 # Logits below this are as good as certain; that of a reply that says nothing.
 LEAST = -10.0
 
 
 class AnswerLogits(NamedTuple):
     """
-    What the model says of a reply beside its turn and knowledge.
+    The outputs of the model for a reply beside its turn and knowledge.
 
-    :param best: the logit that it is the best reply.
-    :param support: the logit that the knowledge supports it.
+    :param best: ``relevance``, the logit that it is the best reply there is.
+    :param support: the logit that the knowledge supports it as an answer.
     """
 
     best: float = LEAST
@@ -111,7 +109,10 @@ class RelevanceModel(Backend):
             for knowledge, turns, reply in inputs
         ]
         rows = map_unique(texts, self._read)
-        return [AnswerLogits(*row) if row else AnswerLogits() for row in rows]
+        return [
+            AnswerLogits() if row is None else AnswerLogits(best=row[0], support=row[1])
+            for row in rows
+        ]
 
     def _read(
         self, inputs: list[tuple[tuple[str, ...], str, str]]

@@ -12,7 +12,7 @@ that says so is relevant.
 import re
 from collections.abc import Sequence
 from math import log
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from parlai_q2.claims import Claim, Evidence, Stance
 from parlai_q2.log_odds import sigmoid
@@ -57,6 +57,18 @@ class RelevanceReader(Protocol):
         in [0, 1].
         """
         ...
+
+
+class KnownAnswer(NamedTuple):
+    """
+    What the knowledge answers to the question of a turn.
+
+    :param stems: of the answer's words; empty if no answer was found.
+    :param certainty: how surely the knowledge has an answer, in [0, 1].
+    """
+
+    stems: frozenset[str]
+    certainty: float
 
 
 class TurnReader:
@@ -129,36 +141,29 @@ class TurnReader:
             ]
         )
 
-    def _find_answers(
-        self, turns: Sequence[Turn]
-    ) -> list[tuple[frozenset[str], float] | None]:
-        """
-        The stems of the knowledge's answer to each turn and how surely it is one, in
-        [0, 1]; None for a turn that asks nothing.
-        """
+    def _find_answers(self, turns: Sequence[Turn]) -> list[KnownAnswer | None]:
+        """The knowledge's answer to each turn; None for a turn that asks nothing."""
         asking = [n for n, turn in enumerate(turns) if wants_answer(turn.text)]
         read = self._answerer.with_margins(
             [(turns[n].text, turns[n].knowledge_text) for n in asking]
         )
-        answers: list[tuple[frozenset[str], float] | None] = [None] * len(turns)
+        answers: list[KnownAnswer | None] = [None] * len(turns)
         for n, (span, margin) in zip(asking, read, strict=True):
             margin = min(max(margin, -self.MAX_MARGIN), self.MAX_MARGIN)
             certainty = sigmoid(self.MARGIN_WEIGHT * margin + self.MARGIN_BIAS)
-            answers[n] = (frozenset(stems(span.text) if span else ()), certainty)
+            words = frozenset(stems(span.text) if span else ())
+            answers[n] = KnownAnswer(words, certainty)
         return answers
 
-    def _decline_relevance(self, answer: tuple[frozenset[str], float] | None) -> float:
-        return self.NEEDLESS if answer is None else 1 - answer[1]
+    def _decline_relevance(self, answer: KnownAnswer | None) -> float:
+        return self.NEEDLESS if answer is None else 1 - answer.certainty
 
-    def _relevance(
-        self, reply: str, logit: float, answer: tuple[frozenset[str], float] | None
-    ) -> float:
+    def _relevance(self, reply: str, logit: float, answer: KnownAnswer | None) -> float:
         relevance = sigmoid(logit)
-        if answer is None or not answer[0]:
+        if answer is None or not answer.stems:
             return relevance
-        words, certainty = answer
-        missing = 1 - len(words & stems(reply)) / len(words)
-        return relevance * (1 - self.OTHER_WORDS * certainty * missing)
+        missing = 1 - len(answer.stems & stems(reply)) / len(answer.stems)
+        return relevance * (1 - self.OTHER_WORDS * answer.certainty * missing)
 
 
 def strip_chat(reply: str, turn_text: str) -> str:
