@@ -93,10 +93,14 @@ class _Reply:
     """
     A reply that grows, and what of it was sent.
 
-    :param reply: what people see of it so far, and its thoughts.
-    :param read: up to where that was scored, and ``sent``: up to where it was sent.
-    :param before: the length of what was sent, and turned out to be thoughts.
-    :param waiting: other fields, such as thoughts, which go with the first sentence.
+    :param raw: all that came so far.
+    :param reply: what people see of that, and its thoughts.
+    :param scored_end: the offset in the visible text up to which it was scored.
+    :param sent_end: the offset in the visible text up to which it was sent.
+    :param early_length: the length of what was sent before, and was thoughts after all.
+    :param held_fields: other fields, such as thoughts, to send with the next sentence.
+    :param sent_thoughts: whether the thoughts were sent, or are held.
+    :param scores: the sentences that were scored, with offsets in all that was sent.
     :param unscored: why it is not scored; None if it is.
     :param reason: why it stopped, or may be sent without a sentence that was verified.
     """
@@ -105,11 +109,11 @@ class _Reply:
     request: ChatRequest
     raw: str = ''
     reply: Reply = NOTHING
-    read: int = 0
-    sent: int = 0
-    before: int = 0
-    waiting: list[JsonObject] = field(default_factory=list)
-    has_thoughts: bool = False
+    scored_end: int = 0
+    sent_end: int = 0
+    early_length: int = 0
+    held_fields: list[JsonObject] = field(default_factory=list)
+    sent_thoughts: bool = False
     scores: list[tuple[Span, Score]] = field(default_factory=list)
     unscored: Unscored | None = None
     is_stopped: bool = False
@@ -125,7 +129,7 @@ class _Reply:
         return self.is_stopped and not can_call
 
     @property
-    def _model(self) -> tuple[str, str]:
+    def _model_settings(self) -> tuple[str, str]:
         """What decides whether a reply begins with thoughts."""
         fields = self.request.fields
         return str(fields.get('model')), str(fields.get('chat_template_kwargs'))
@@ -139,14 +143,14 @@ class _Reply:
         unscored = find_unscored({'message': {**rest, 'content': '.'}})
         self.unscored = self.unscored or unscored
         if self.unscored is not None:
-            self._read()
+            self._split_thoughts()
             for ready in self._release(len(self.visible)):
                 yield ready
             if rest:
                 yield rest
             return
         if rest:
-            self.waiting.append(rest)
+            self.held_fields.append(rest)
         # Without a mark, no sentence ends.
         if piece.strip(' ') and (piece.isspace() or any(c in '.!?\n ' for c in piece)):
             async for text in self._send(is_complete=False):
@@ -162,16 +166,16 @@ class _Reply:
             self.unscored = Unscored.EMPTY
             for piece in self._release(0):
                 yield piece
-        elif not self.is_stopped and self.sent < self.read:
+        elif not self.is_stopped and self.sent_end < self.scored_end:
             pool = Pool(self.request.passages, [self.visible], self.request.history)
             ranking = await self.chat.rank(pool)
             self.is_stopped, self.reason = ranking.abstain, str(ranking.reason)
             if not self.is_stopped:
-                for piece in self._release(self.read):
+                for piece in self._release(self.scored_end):
                     yield piece
         if self.is_stopped:
             self.finish_reason = 'stop'
-            if not self.sent + self.before:
+            if not self.sent_end + self.early_length:
                 self.abstained = True
                 yield {'content': self.chat.settings.abstain_text}
 
@@ -179,28 +183,29 @@ class _Reply:
         """Score the sentences that are complete, and give those that may be sent."""
         if self.is_stopped:
             return
-        self._read()
+        self._split_thoughts()
         models = self.chat.plain_models
         if is_complete and self.raw:
-            models.discard(self._model)
+            models.discard(self._model_settings)
             if not _begins_with_thoughts(self.raw, self.reply):
-                models.add(self._model)
-        elif self._model not in models and not self.reply.thoughts:
+                models.add(self._model_settings)
+        elif self._model_settings not in models and not self.reply.thoughts:
             # What came so far may be thoughts, whose end has a tag.
             return
-        spans, offset = sentences(self.visible[self.read :]), self.read
+        spans, offset = sentences(self.visible[self.scored_end :]), self.scored_end
         for span in spans if is_complete else spans[:-1]:
             ranking = await self.chat.rank(Pool(self.request.passages, [span.text]))
             score = ranking.chosen.score
-            start, self.read = offset + span.start, offset + span.end
+            self.scored_end = offset + span.end
             if score is not None:
                 if self._is_unsupported(score):
                     self.is_stopped, self.reason = True, STOPPED
                     return
-                place = Span(span.text, self.before + start, self.before + self.read)
+                shift = self.early_length + offset
+                place = Span(span.text, shift + span.start, shift + span.end)
                 self.scores.append((place, score))
             if not self._must_wait():
-                for piece in self._release(self.read):
+                for piece in self._release(self.scored_end):
                     yield piece
 
     @property
@@ -208,23 +213,24 @@ class _Reply:
         """What people see of it so far."""
         return self.reply.text
 
-    def _read(self) -> None:
-        """Read what came so far."""
-        sent, self.reply = self.visible[: self.sent], split_message(self.raw.lstrip())
+    def _split_thoughts(self) -> None:
+        """Tell apart what people see and the thoughts in all that came so far."""
+        sent = self.visible[: self.sent_end]
+        self.reply = split_message(self.raw.lstrip())
         if not self.visible.startswith(sent):
-            self.before += self.sent
-            self.read = self.sent = 0
+            self.early_length += self.sent_end
+            self.scored_end = self.sent_end = 0
 
     def _release(self, end: int) -> Iterator[JsonObject]:
         """What may be sent now: fields that were held, and the text up to a place."""
-        text, self.sent = self.visible[self.sent : end], end
+        text, self.sent_end = self.visible[self.sent_end : end], end
         thoughts = self.reply.thoughts
-        if thoughts and not self.has_thoughts:
-            self.has_thoughts = True
-            if not any(THOUGHTS in fields for fields in self.waiting):
-                self.waiting.append({THOUGHTS: thoughts})
-        yield from self.waiting
-        self.waiting = []
+        if thoughts and not self.sent_thoughts:
+            self.sent_thoughts = True
+            if not any(THOUGHTS in fields for fields in self.held_fields):
+                self.held_fields.append({THOUGHTS: thoughts})
+        yield from self.held_fields
+        self.held_fields = []
         if text:
             yield {'content': text}
 
