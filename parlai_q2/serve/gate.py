@@ -7,7 +7,8 @@ import asyncio
 import json
 import logging
 import traceback
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar
 
 from starlette.datastructures import Headers
@@ -60,16 +61,10 @@ class Gate:
                 status = message['status']
             await send(message)
 
-        is_counted = scope['method'] == 'POST'
         try:
             self._check(scope)
-            if is_counted:
-                self._count(1)
-            try:
+            with self._counted(scope):
                 await self.app(scope, receive, send_noting)
-            finally:
-                if is_counted:
-                    self._count(-1)
         except (ClientDisconnect, asyncio.CancelledError) as error:
             status = CLIENT_CLOSED
             if isinstance(error, asyncio.CancelledError):
@@ -96,12 +91,22 @@ class Gate:
         if length.isdecimal() and int(length[:15]) > self.settings.max_body:
             refuse_size(self.settings.max_body)
 
-    def _count(self, change: int) -> None:
-        if change > 0 and self._open >= self.settings.max_queue:
+    @contextmanager
+    def _counted(self, scope: Scope) -> Iterator[None]:
+        """Count a request while it is answered, if it asks for work and has room."""
+        if scope['method'] != 'POST':
+            yield
+            return
+        if self._open >= self.settings.max_queue:
             problem = f'{self._open} requests are being answered. Try again later.'
             refuse(429, problem, {'Retry-After': RETRY_AFTER})
-        self._open += change
+        self._open += 1
         self.metrics.in_progress.set(self._open)
+        try:
+            yield
+        finally:
+            self._open -= 1
+            self.metrics.in_progress.set(self._open)
 
 
 def refuse_size(most: int) -> NoReturn:
