@@ -196,23 +196,23 @@ class GroundedChat:
         wants_several = request.unscored is None and is_sampled
         number = max(request.choices, self.settings.candidates if wants_several else 1)
         completion = await self._ask(request.fields, number, authorization)
-        replies = completion['choices']
-        texts = [c for c in replies if find_unscored(c) is None]
-        unscored = request.unscored or find_unscored(replies[0])
-        if unscored == Unscored.EMPTY and texts:
+        choices = completion['choices']
+        readable = [c for c in choices if find_unscored(c) is None]
+        unscored = request.unscored or find_unscored(choices[0])
+        if unscored == Unscored.EMPTY and readable:
             unscored = None
         if unscored is None and request.courtesy:
-            polite = [c for c in texts if only_greets(visible_text(c['message']))]
+            texts = [visible_text(choice['message']) for choice in readable]
+            polite = [c for c, t in zip(readable, texts, strict=True) if only_greets(t)]
             if len(polite) >= request.choices:
-                replies, unscored = polite, Unscored.SMALL_TALK
+                choices, unscored = polite, Unscored.SMALL_TALK
             else:
-                spoken = [visible_text(choice['message']) for choice in texts]
-                request = await self._search_replies(request, spoken)
+                request = await self._search_replies(request, texts)
                 unscored = request.unscored
         if unscored is not None:
-            completion = _with_choices(completion, replies[: request.choices])
+            completion = _with_choices(completion, choices[: request.choices])
             return ChatAnswer(completion, request.source, unscored=unscored)
-        candidates = list(map(_candidate, texts))
+        candidates = list(map(_candidate, readable))
         ranking = await self.rank(Pool(request.passages, candidates, request.history))
         score = ranking.chosen.score
         if request.courtesy and score is not None and score.label == Label.GENERIC:
@@ -277,34 +277,39 @@ class GroundedChat:
             answer.completion['usage'] = add_usage(usages)
         for choice in revised['choices']:
             if find_unscored(choice) is None:
-                better = await self._better(ranking, _candidate(choice), request)
+                better = await self._put_first(ranking, _candidate(choice), request)
                 if better is not None:
                     return replace(answer, ranking=better, revision=Revision.REVISED)
         shorter = await self._shorten(best, request)
         if shorter is not None:
-            better = await self._better(ranking, shorter, request)
+            better = await self._put_first(ranking, shorter, request)
             if better is not None:
                 return replace(answer, ranking=better, revision=Revision.SHORTENED)
         return replace(answer, revision=Revision.UNCHANGED)
 
-    async def _better(
+    async def _put_first(
         self, ranking: Ranking, other: Candidate, request: ChatRequest
     ) -> Ranking | None:
-        """The ranking with another candidate first; None if it is not better."""
+        """
+        The ranking with another candidate first, if that is better: it wins against the
+        best one, is better grounded, and answers as well or well enough; else None.
+        """
         best = replace(ranking.chosen, evidence=None, answer=None)
         pool = Pool(request.passages, [best, other], request.history)
-        again = await self.rank(pool)
-        scores = [c.score.value for c in (again.chosen, ranking.chosen) if c.score]
-        if again.chosen.place != 1 or len(scores) < 2 or scores[0] <= scores[1]:
+        duel = await self.rank(pool)
+        winner = duel.chosen
+        if winner.place != 1 or winner.score is None or best.score is None:
             return None
-        first = replace(again.chosen, place=len(ranking.candidates))
-        if (first.relevance or 0.0) < min(best.relevance or 0.0, MIN_RELEVANCE):
+        if winner.score.value <= best.score.value:
+            return None
+        if (winner.relevance or 0.0) < min(best.relevance or 0.0, MIN_RELEVANCE):
             return None  # grounded, but beside the point
+        winner = replace(winner, place=len(ranking.candidates))
         return replace(
             ranking,
-            candidates=(first, *ranking.candidates),
-            reason=again.reason,
-            abstain=again.abstain,
+            candidates=(winner, *ranking.candidates),
+            reason=duel.reason,
+            abstain=duel.abstain,
         )
 
     async def _shorten(self, best: Candidate, request: ChatRequest) -> Candidate | None:
