@@ -180,21 +180,12 @@ def search_side_by_side(
                 scores = scores / agent.temperature
             scores = agent._generation_activation(scores)
             if prefix_tokens is not None and step < prefix_tokens.size(1):
-                tokens = prefix_tokens[_examples_of_rows(running, device), step]
+                tokens = prefix_tokens[examples, step]
                 _force_tokens(scores, tokens)
-            # The searches that are not done, and the rows that they continue.
-            unfinished, backtracks, first_row = [], [], 0
-            for entry in running:
-                search, next_row = entry.search, first_row + entry.width
-                search.advance(scores[0, first_row:next_row], step)
-                if not search.is_done():
-                    unfinished.append(entry)
-                    backtrack = search.get_backtrack_from_current_step()
-                    backtracks.append(first_row + backtrack)
-                first_row = next_row
+            unfinished, continued_rows = _advance(running, scores[0], step)
             if not unfinished or step + 1 == max_ts:
                 break
-            rows = torch.cat(backtracks)
+            rows = torch.cat(continued_rows)
             past = model.reorder_decoder_incremental_state(past, rows)
             tokens = torch.cat(
                 [entry.search.get_output_from_current_step() for entry in unfinished]
@@ -205,6 +196,28 @@ def search_side_by_side(
                 examples = _examples_of_rows(running, device)
                 encoded = model.reorder_encoder_states(states, examples)
     return finished
+
+
+def _advance(
+    running: Sequence[_RunningSearch], scores: torch.Tensor, step: int
+) -> tuple[list[_RunningSearch], list[torch.Tensor]]:
+    """
+    Let all searches take a step.
+
+    :param scores: [R, V], the log probabilities of the rows of all searches.
+    :return: the searches that are not done, and for each the rows that it continues.
+    """
+    unfinished: list[_RunningSearch] = []
+    continued_rows: list[torch.Tensor] = []
+    first_row = 0
+    for entry in running:
+        search, next_row = entry.search, first_row + entry.width
+        search.advance(scores[first_row:next_row], step)
+        if not search.is_done():
+            unfinished.append(entry)
+            continued_rows.append(first_row + search.get_backtrack_from_current_step())
+        first_row = next_row
+    return unfinished, continued_rows
 
 
 def _make_searches(
