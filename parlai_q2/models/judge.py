@@ -121,25 +121,25 @@ class WordJudge(Backend, NliModel):
         encoded = tokenizer(prompts, truncation=True, max_length=self.max_tokens)
         values_per_prompt = [0.0] * len(prompts)
         start = model.config.decoder_start_token_id
-        step, fill = length_step(self.device), tokenizer.pad_token_id
+        step, padding = length_step(self.device), tokenizer.pad_token_id
         lengths = [len(ids) for ids in encoded['input_ids']]
-        for of_batch in length_batches(lengths, self.batch_size, step):
-            ids = padded([encoded['input_ids'][i] for i in of_batch], fill, step)
-            masks = [encoded['attention_mask'][i] for i in of_batch]
+        for indices in length_batches(lengths, self.batch_size, step):
+            ids = padded([encoded['input_ids'][i] for i in indices], padding, step)
+            masks = [encoded['attention_mask'][i] for i in indices]
             with inference(self.device):
-                first = torch.full((len(of_batch), 1), start, device=self.device)
+                starts = torch.full((len(indices), 1), start, device=self.device)
                 output = model(
                     input_ids=ids.to(self.device),
                     attention_mask=padded(masks, 0, step).to(self.device),
-                    decoder_input_ids=first,
+                    decoder_input_ids=starts,
                 )
                 logits = output.logits[:, 0].float()  # [B, vocabulary]
                 if no is None:
                     values = logits.softmax(-1)[:, yes]
                 else:
                     values = logits[:, [no, yes]].softmax(-1)[:, 1]
-            for row, value in zip(of_batch, values.tolist(), strict=True):
-                values_per_prompt[row] = value
+            for index, value in zip(indices, values.tolist(), strict=True):
+                values_per_prompt[index] = value
         return values_per_prompt
 
     def _load(

@@ -123,32 +123,30 @@ def fit(
     length = count(full)
     if limit is None or length <= limit:
         return FittedPrompt(full, length)
-    size = sum(map(len, turns))
 
-    def with_history(n: int) -> str:
-        return render(last_characters(turns, n), knowledge)
+    def with_history(characters: int) -> str:
+        return render(last_characters(turns, characters), knowledge)
 
     if count(with_history(0)) <= limit:
-        length_kept = _largest(size, lambda n: count(with_history(n)) <= limit)
-        return FittedPrompt(with_history(length_kept), length)
+        size = sum(map(len, turns))
+        kept = _largest(size, lambda n: count(with_history(n)) <= limit)
+        return FittedPrompt(with_history(kept), length)
 
-    bare = count(render([], ''))
+    # Not even the knowledge alone fits.
     newest: list[str] = []
     if turns:
-        share = (limit - bare) * NEWEST_TURN_SHARE
-        size = len(turns[-1])
-        length_kept = _largest(
-            size, lambda n: count(''.join(last_characters(turns[-1:], n))) <= share
+        room = (limit - count(render([], ''))) * NEWEST_TURN_SHARE
+        kept = _largest(
+            len(turns[-1]),
+            lambda n: count(''.join(last_characters(turns[-1:], n))) <= room,
         )
-        newest = last_characters(turns[-1:], length_kept)
+        newest = last_characters(turns[-1:], kept)
 
-    def with_knowledge(n: int) -> str:
-        return render(newest, first_characters(knowledge, n))
+    def with_knowledge(characters: int) -> str:
+        return render(newest, first_characters(knowledge, characters))
 
-    length_kept = _largest(len(knowledge), lambda n: count(with_knowledge(n)) <= limit)
-    return FittedPrompt(
-        with_knowledge(length_kept), length, length_kept < len(knowledge)
-    )
+    kept = _largest(len(knowledge), lambda n: count(with_knowledge(n)) <= limit)
+    return FittedPrompt(with_knowledge(kept), length, kept < len(knowledge))
 
 
 def last_characters(turns: Sequence[str], n: int) -> list[str]:

@@ -215,28 +215,32 @@ class ResponseQueue:
         if not self._speaking:
             self.flush()
 
+    def _announce(self) -> None:
+        """Log what measures the responses, and whether it also chose them."""
+        # Some of ParlAI's commands only display data, by repeating the labels, and no
+        # option distinguishes them from an evaluation.
+        logging.info(
+            f'Scoring each response with {self.name}. To skip this, give '
+            '--q2-metrics false.'
+        )
+        logging.info(f'Responses are measured by {self.scorer.signature}')
+        if self.circular:
+            logging.warning(CIRCULAR_WARNING.format(self.name))
+        elif self.chooser is not None:
+            logging.info(
+                f'{self.name}, which measures them, did not choose them: '
+                f'{self.chooser.name} did.'
+            )
+
     def flush(self) -> None:
         """Score all waiting responses in one call, and hand out the results."""
         if not self.waiting:
             return
-        batch, self.waiting = self.waiting, []
         if not self._announced:
+            self._announce()
             self._announced = True
-            # Some of ParlAI's commands only display data, by repeating the labels, and
-            # no option distinguishes them from an evaluation.
-            logging.info(
-                f'Scoring each response with {self.name}. To skip this, give '
-                '--q2-metrics false.'
-            )
-            logging.info(f'Responses are measured by {self.scorer.signature}')
-            if self.circular:
-                logging.warning(CIRCULAR_WARNING.format(self.name))
-            elif self.chooser is not None:
-                logging.info(
-                    f'{self.name}, which measures them, did not choose them: '
-                    f'{self.chooser.name} did.'
-                )
-        scores = self.scorer.score([w.example for w in batch])
+        batch, self.waiting = self.waiting, []
+        scores = self.scorer.score([response.example for response in batch])
         asks = self.scorer.asks_questions
         for response, score in zip(batch, scores):
             metrics = score_metrics(self.name, response.example, score, asks)
