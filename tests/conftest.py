@@ -73,6 +73,19 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason=f'there is no {needed}'))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """
+    Run all tests of a file in one worker, also with -n alone: the code of a page of the
+    docs builds on what stands above it.
+    """
+    if config.getvalue('dist') != 'load':
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
     # What it imports stays, and looking for garbage there takes seconds.
