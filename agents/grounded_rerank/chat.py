@@ -122,9 +122,11 @@ def _answer_knowledge(text: str, knowledge: AgentKnowledge) -> str:
     addition = _ADD.match(text)
     passages = read_typed(text[addition.end() :] if addition else text)
     knowledge.typed = (*knowledge.typed, *passages) if addition else passages
-    source = knowledge.source
-    instead = ' instead of the knowledge file' if source.passages else ''
-    instead = ' instead of the documents' if source.index is not None else instead
+    instead = ''
+    if knowledge.source.index is not None:
+        instead = ' instead of the documents'
+    elif knowledge.source.passages:
+        instead = ' instead of the knowledge file'
     also = ' too' if addition else ''
     return f'Replies will stick to this{also}{instead}: {_format_passages(passages)}'
 
