@@ -7,6 +7,7 @@ distinct input once, similar lengths together.
 import ctypes
 import importlib.util
 import logging
+import math
 import re
 import shutil
 import sys
@@ -224,13 +225,14 @@ def equal_batches(
 
     :param tokens: the most tokens of a batch of several inputs; None for any number.
     """
-    most = max(1, min(batch_size, -(-len(lengths) // workers)))
-    return [
-        batch[i : i + size]
-        for batch in length_batches(lengths, most, 1)
-        for size in [max(1, (tokens or sys.maxsize) // max(1, lengths[batch[0]]))]
-        for i in range(0, len(batch), size)
-    ]
+    inputs_per_worker = math.ceil(len(lengths) / workers)
+    largest = max(1, min(batch_size, inputs_per_worker))
+    batches: list[list[int]] = []
+    for batch in length_batches(lengths, largest, 1):
+        length = max(1, lengths[batch[0]])
+        size = max(1, (tokens or sys.maxsize) // length)
+        batches += [batch[i : i + size] for i in range(0, len(batch), size)]
+    return batches
 
 
 # Where transformers computes, inputs are padded to a multiple of this many tokens, and
