@@ -141,17 +141,19 @@ def as_transformers(
     names = converted.config.get('architectures') or ['T5ForConditionalGeneration']
     if names[0] not in OUTPUT_LAYERS:
         raise ValueError(f'a {names[0]} is not turned into a model of transformers')
-    kind = getattr(transformers, names[0])
-    mapping = getattr(auto_class, '_model_mapping', {kind.config_class: auto_class})
-    classes = mapping.get(kind.config_class, ())
-    if kind not in (classes if isinstance(classes, (tuple, list)) else (classes,)):
+    model_class = getattr(transformers, names[0])
+    # An auto class has a class, or several, for each class of configurations.
+    config_class = model_class.config_class
+    mapping = getattr(auto_class, '_model_mapping', {config_class: auto_class})
+    wanted = mapping.get(config_class, ())
+    if model_class not in (wanted if isinstance(wanted, (tuple, list)) else [wanted]):
         raise ValueError(f'it is a {names[0]}, which is none of {auto_class.__name__}')
     if names[0].startswith('T5'):
         config, state = _t5_state(converted)
     else:
         config, state = _encoder_state(converted, names[0])
     config.architectures = list(names)
-    model = kind(config)
+    model = model_class(config)
     tensors = {name: torch.tensor(array) for name, array in state.items()}
     missing, unexpected = model.load_state_dict(tensors, strict=False)
     wrong = [n for n in (*missing, *unexpected) if not n.endswith('position_ids')]

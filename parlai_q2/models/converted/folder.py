@@ -211,18 +211,20 @@ def _read_converted(folder: Path, expected: str) -> Converted:
     config = read_config(folder)
     sidecars = {CONFIG: (folder / CONFIG).read_bytes()}
     names = [n for n in VOCABULARIES[expected] if has_file(folder, n)]
-    sizes = []
+    word_counts = []
     for name in names:
         with blaming(folder / name):
             sidecars[name] = (folder / name).read_bytes()
             words = json.loads(sidecars[name])
             if not isinstance(words, list) or not all(type(w) is str for w in words):
                 raise ValueError('it must be a list of words')
-            sizes.append(len(words))
+            word_counts.append(len(words))
+    if names == [SHARED]:  # the words of the source and those of the target
+        word_counts *= 2
     with blaming(folder / MODEL):
         model = binary.read((folder / MODEL).read_bytes())
-        binary.check(model, expected, sizes * 2 if names == [SHARED] else sizes)
-        if not sizes:
+        binary.check(model, expected, word_counts)
+        if not word_counts:
             raise ValueError(f'there is no {VOCABULARIES[expected][0]} beside it')
     head: Tensors = {}
     has_vectors = (config.get('architectures') or [''])[0] == 'BertModel'

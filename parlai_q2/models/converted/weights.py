@@ -69,14 +69,14 @@ def _stack(tensors: Tensors, names: Sequence[str]) -> dict[str, np.ndarray]:
 
 def bert_weights(layers: int, base: str, has_pooler: bool) -> Weights:
     """:param base: what the names of all weights begin with, with the dot."""
-    words = f'{base}embeddings'
+    embeddings = f'{base}embeddings'
     weights: Weights = {
-        'encoder/embeddings_0/weight': (f'{words}.word_embeddings.weight',),
-        'encoder/embeddings_1/weight': (f'{words}.token_type_embeddings.weight',),
+        'encoder/embeddings_0/weight': (f'{embeddings}.word_embeddings.weight',),
+        'encoder/embeddings_1/weight': (f'{embeddings}.token_type_embeddings.weight',),
         'encoder/position_encodings/encodings': (
-            f'{words}.position_embeddings.weight',
+            f'{embeddings}.position_embeddings.weight',
         ),
-        **_norm('encoder/layernorm_embedding', f'{words}.LayerNorm'),
+        **_norm('encoder/layernorm_embedding', f'{embeddings}.LayerNorm'),
     }
     for n in range(layers):
         name = f'{base}encoder.layer.{n}'
@@ -89,14 +89,14 @@ def bert_weights(layers: int, base: str, has_pooler: bool) -> Weights:
 
 def mpnet_weights(layers: int) -> Weights:
     """The dense layer before the output is CTranslate2's pooling."""
-    words = 'mpnet.embeddings'
+    embeddings = 'mpnet.embeddings'
     weights: Weights = {
-        'encoder/embeddings_0/weight': (f'{words}.word_embeddings.weight',),
-        'encoder/embeddings_1/weight': (f'{words}.position_embeddings.weight',),
+        'encoder/embeddings_0/weight': (f'{embeddings}.word_embeddings.weight',),
+        'encoder/embeddings_1/weight': (f'{embeddings}.position_embeddings.weight',),
         'encoder/layer_0/self_attention/relative_attention_bias': (
             'mpnet.encoder.relative_attention_bias.weight',
         ),
-        **_norm('encoder/layernorm_embedding', f'{words}.LayerNorm'),
+        **_norm('encoder/layernorm_embedding', f'{embeddings}.LayerNorm'),
         **_linear('pooler_dense', 'classifier.dense'),
     }
     for n in range(layers):
@@ -137,12 +137,12 @@ def t5_weights(layers: Mapping[str, int], is_gated: bool) -> Weights:
                     f'{cross}/linear_2/weight': _t5_names(attention, 'o'),
                     f'{cross}/layer_norm/gamma': (f'{name}.1.layer_norm.weight',),
                 }
-            inner, ffn = f'{name}.{last}.DenseReluDense', f'{place}/ffn'
-            first = 'wi_0' if is_gated else 'wi'
-            weights[f'{ffn}/linear_0/weight'] = (f'{inner}.{first}.weight',)
+            dense, ffn = f'{name}.{last}.DenseReluDense', f'{place}/ffn'
+            activated = 'wi_0' if is_gated else 'wi'
+            weights[f'{ffn}/linear_0/weight'] = (f'{dense}.{activated}.weight',)
             if is_gated:
-                weights[f'{ffn}/linear_0_noact/weight'] = (f'{inner}.wi_1.weight',)
-            weights[f'{ffn}/linear_1/weight'] = (f'{inner}.wo.weight',)
+                weights[f'{ffn}/linear_0_noact/weight'] = (f'{dense}.wi_1.weight',)
+            weights[f'{ffn}/linear_1/weight'] = (f'{dense}.wo.weight',)
             weights[f'{ffn}/layer_norm/gamma'] = (f'{name}.{last}.layer_norm.weight',)
     return weights
 
