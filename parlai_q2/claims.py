@@ -20,7 +20,7 @@ from parlai_q2.json_values import (
     unit_in,
     word_in,
 )
-from parlai_q2.options import Word, plain
+from parlai_q2.options import Word
 from parlai_q2.turns import Span
 
 # The value of a response with nothing to verify, as the paper scores a neutral
@@ -145,8 +145,8 @@ class Evidence(NamedTuple):
 
     def to_dict(self) -> JsonObject:
         """The evidence as JSON-safe values."""
-        fields = {'passage': self.passage, **_span(self.span), 'stance': self.stance}
-        return plain(fields)
+        stance = str(self.stance)
+        return {'passage': self.passage, **_span(self.span), 'stance': stance}
 
     @classmethod
     def from_dict(cls, fields: object) -> 'Evidence':
@@ -192,7 +192,7 @@ class Mistake(NamedTuple):
     def to_dict(self) -> JsonObject:
         """The mistake as JSON-safe values."""
         reference = self.reference.to_dict() if self.reference else None
-        return plain({'kind': self.kind, **_span(self.span), 'reference': reference})
+        return {'kind': str(self.kind), **_span(self.span), 'reference': reference}
 
     @classmethod
     def from_dict(cls, fields: object) -> 'Mistake':
@@ -246,20 +246,19 @@ class Claim:
 
     def to_dict(self) -> JsonObject:
         """The claim as JSON-safe values; spans are texts with [start, end] offsets."""
-        question_fields = {
-            'question': self.question,
-            'comparison': self.comparison,
-            'f1': self.f1,
-        }
         fields = {
             **_span(self.span),
             'support': self.support,
-            'status': self.status,
+            'status': str(self.status),
             'evidence': [evidence.to_dict() for evidence in self.evidence],
         }
         if self.mistake:
             fields['mistake'] = self.mistake.to_dict()
-        return plain({**fields, **(question_fields if self.question else {})})
+        if self.question:
+            fields['question'] = self.question
+            fields['comparison'] = self.comparison and str(self.comparison)
+            fields['f1'] = self.f1
+        return fields
 
     @classmethod
     def from_dict(cls, fields: object) -> 'Claim':
@@ -389,17 +388,15 @@ class Score:
 
     def to_dict(self) -> JsonObject:
         """The score as JSON-safe values, as ``parlai_q2 score`` writes them."""
-        return plain(
-            {
-                'kind': Kind.SCORE,
-                'score': self.value,
-                'label': self.label,
-                'fallback': self.fallback,
-                'claims': [claim.to_dict() for claim in self.claims],
-                'parts': dict(self.parts),
-                'signature': self.signature,
-            }
-        )
+        return {
+            'kind': str(Kind.SCORE),
+            'score': self.value,
+            'label': str(self.label),
+            'fallback': self.fallback,
+            'claims': [claim.to_dict() for claim in self.claims],
+            'parts': dict(self.parts),
+            'signature': self.signature,
+        }
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, object]) -> 'Score':

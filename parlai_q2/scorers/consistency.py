@@ -218,10 +218,11 @@ def _split_joined(piece: ResponsePiece, knowledge: SentenceIndex) -> list[str]:
     if support(piece.reading) > DOUBTED or piece.is_generic:
         return []
     text = piece.span.text
-    statements = split_statements(text) if len(sentences(text)) == 1 else []
-    is_joined = len(statements) > 1
-    values = check_values(knowledge.text, text) if is_joined else Status.UNSUPPORTED
-    return statements if values == Status.SUPPORTED else []
+    statements = split_statements(text)
+    if len(statements) == 1 or len(sentences(text)) > 1:
+        return []
+    is_right = check_values(knowledge.text, text) == Status.SUPPORTED
+    return statements if is_right else []
 
 
 def _rest_on(

@@ -39,6 +39,8 @@ ADDED_SHARE = 0.4
 SAME_SHARE = 0.5
 # Sentences of the knowledge that are compared with a claim.
 NEAREST = 2
+# The statuses of claims with a mistake.
+WRONG = (Status.UNSUPPORTED, Status.CONTRADICTED)
 # Numbers that are years, if they have no unit.
 YEARS = frozenset(range(1000, 2101))
 
@@ -103,17 +105,22 @@ class ClaimReading:
 
     :param text: its sentence.
     :param mark: the claim's words in the sentence, perhaps all of it.
-    :param knowledge_index: the sentences of the knowledge.
-    :param known_stems: of its words and function words: "before" for "after" is a
-        mistake.
+    :param example: the knowledge and the response.
+    :param known_stems: of the knowledge's words and function words: "before" for
+        "after" is a mistake.
     :param is_contradicted: whether the knowledge says otherwise.
     """
 
     text: str
     mark: Span
-    knowledge_index: SentenceIndex
+    example: Example
     known_stems: frozenset[str]
     is_contradicted: bool
+
+    @cached_property
+    def knowledge_index(self) -> SentenceIndex:
+        """The sentences of the knowledge, which few rules read."""
+        return index_passages(*self.example.texts)
 
     @cached_property
     def nearest(self) -> list[int]:
@@ -147,15 +154,14 @@ def name_mistakes(score: Score, example: Example) -> Score:
     """A score whose unsupported claims say what is wrong, those about questions not."""
     if not any(_is_wrong(claim) for claim in score.claims):
         return score
-    index = index_passages(*example.texts)
-    words = _WORD.findall(index.text.lower())
+    words = _WORD.findall(example.knowledge_text.lower())
     known_stems = frozenset({word[:STEM] for word in words})
     spans = sentences(example.response)
     claims = list(score.claims)
     for place, claim in enumerate(claims):
         if _is_wrong(claim):
             sentence = next(filter(partial(_is_in, claim.span), spans), claim.span)
-            mistake = _find_mistake(claim, sentence, index, known_stems)
+            mistake = _find_mistake(claim, sentence, example, known_stems)
             claims[place] = replace(claim, mistake=mistake)
     return replace(score, claims=tuple(claims))
 
@@ -166,13 +172,13 @@ def lacks_mistake(score: Score) -> bool:
 
 
 def _find_mistake(
-    claim: Claim, sentence: Span, index: SentenceIndex, known_stems: frozenset[str]
+    claim: Claim, sentence: Span, example: Example, known_stems: frozenset[str]
 ) -> Mistake:
     start, end = (place - sentence.start for place in claim.span[1:])
     reading = ClaimReading(
         text=sentence.text,
         mark=Span(claim.span.text, start, end),
-        knowledge_index=index,
+        example=example,
         known_stems=known_stems,
         is_contradicted=claim.status == Status.CONTRADICTED,
     )
@@ -186,10 +192,7 @@ def _is_in(span: Span, sentence: Span) -> bool:
 
 
 def _is_wrong(claim: Claim) -> bool:
-    return not claim.question and claim.status in (
-        Status.UNSUPPORTED,
-        Status.CONTRADICTED,
-    )
+    return claim.status in WRONG and not claim.question
 
 
 def _verdicts(reading: ClaimReading) -> Iterator[Verdict]:
@@ -197,8 +200,8 @@ def _verdicts(reading: ClaimReading) -> Iterator[Verdict]:
     new = reading.new_words()
     # The mistake is in the marked words or, if all are marked, in those that are new.
     focus = [reading.mark] if reading.is_part else [_locate(word) for word in new]
-    is_whole_new = not reading.is_part and _is_added(reading.text, new)
-    if is_whole_new and not reading.is_contradicted:
+    may_be_added = not reading.is_contradicted
+    if may_be_added and not reading.is_part and _is_added(reading.text, new):
         yield MistakeKind.ADDITION, reading.mark, None
     yield from _amounts(reading)
     if _denies(reading):
@@ -210,7 +213,7 @@ def _verdicts(reading: ClaimReading) -> Iterator[Verdict]:
     for match in _NAME.finditer(reading.text):
         if any(match.start() <= word.start() < match.end() for word in new):
             yield MistakeKind.NAME, _locate(match), _other_name(reading)
-    if not reading.is_contradicted and _is_added(reading.mark.text, new):
+    if may_be_added and reading.is_part and _is_added(reading.mark.text, new):
         yield MistakeKind.ADDITION, reading.mark, None
     yield MistakeKind.OTHER, reading.mark, None
 
@@ -233,7 +236,7 @@ def _is_added(text: str, new: Sequence[re.Match[str]]) -> bool:
 def _amounts(reading: ClaimReading) -> Iterator[Verdict]:
     """The amounts that the knowledge does not have, or that are marked."""
     mark = reading.mark
-    unsupported = find_unsupported(reading.knowledge_index.text, reading.text)
+    unsupported = find_unsupported(reading.example.knowledge_text, reading.text)
     marked = [
         amount
         for amount in find_amounts(reading.text)
@@ -262,7 +265,7 @@ def _other_amount(reading: ClaimReading, claim: Amount) -> Evidence | None:
     that measures the same, if the knowledge does not have the claim's as well. Bare
     numbers must count the same.
     """
-    if index_amounts(reading.knowledge_index.text).has(claim):
+    if index_amounts(reading.example.knowledge_text).has(claim):
         return None
     for nearest in reading.nearest:
         sentence = reading.knowledge_index.sentences[nearest].text

@@ -81,6 +81,8 @@ def _has_other_attribute(knowledge: str, response: str) -> bool:
 
 def _has_other_year(knowledge: str, response: str) -> bool:
     """Whether an amount of a year is that of another year in the knowledge."""
+    if len(find_amounts(response)) < 2:
+        return False
     claims = [c for c in read_clauses(response) if len(c.years) == 1 and c.amounts]
     if not claims:
         return False

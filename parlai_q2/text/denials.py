@@ -29,6 +29,8 @@ _DENIAL = re.compile(
     rf"|\b(?:you|we|one) (?:can(?:not|['’]t| not)|may not) ({_THING})",
     re.I,
 )
+# What every denial has.
+_NO = re.compile(r"no|n['’]t", re.I)
 # What may be denied of something that is there: "no charge", "no more than two".
 _ABOUT = re.compile(
     r'\b(?:answer|better|charg|choice|cost|deposit|difference|doubt|extra|fee|fewer|free'
@@ -66,7 +68,7 @@ def denies_unmentioned(knowledge: str, statement: str) -> bool:
     >>> denies_unmentioned('Parking is free.', 'There is no parking fee.')
     False
     """
-    denial = _DENIAL.search(statement)
+    denial = _DENIAL.search(statement) if _NO.search(statement) else None
     if denial is None or _ABOUT.search(statement) or not _denies_nothing(knowledge):
         return False
     content = {stem for stem in stems(statement) - _OFTEN_SAID if stem.isalpha()}

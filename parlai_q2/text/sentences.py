@@ -4,7 +4,6 @@ Splits a text into sentences or windows of sentences, with offsets, by rules alo
 
 import re
 from collections.abc import Callable, Iterable
-from itertools import pairwise
 
 from parlai_q2.turns import Span
 
@@ -69,11 +68,12 @@ def sentences(text: str) -> list[Span]:
     # Closing quotes belong to the sentence they close.
     stops = [match.end() for match in boundaries if not _goes_on(text, match)]
     spans = []
-    for start, stop in pairwise([0, *stops, len(text)]):
-        stripped = text[start:stop].strip()
-        if stripped:
+    start = 0
+    for stop in (*stops, len(text)):
+        if stripped := text[start:stop].strip():
             first = text.index(stripped, start)
             spans.append(Span(stripped, first, first + len(stripped)))
+        start = stop
     return spans
 
 

@@ -76,6 +76,8 @@ def split_statements(sentence: str) -> list[str]:
     ['It is open on Mondays and Fridays.']
     """
     joints = list(_JOINT.finditer(sentence))
+    if not joints:
+        return [sentence]
     starts = [0, *(joint.end() for joint in joints)]
     ends = [*(joint.start() for joint in joints), len(sentence)]
     front = _FRONT.match(sentence)
