@@ -40,6 +40,10 @@ def knows(tokenizer: 'Callable[[], Tokens] | None', text: str) -> bool:
     is_plain = text.isascii() and (text.isprintable() or _PLAIN.fullmatch(text))
     if tokenizer is None or is_plain:
         return True
+    # Each character beyond ASCII makes at most one token that is not known.
+    known_words = [w for w in text.split() if w.isascii() and w.isprintable()]
+    if len(text) - len(text.encode('ascii', 'ignore')) <= len(known_words):
+        return True
     if not any(char.isprintable() and not char.isspace() for char in text):
         return False
     tokens = tokenizer()

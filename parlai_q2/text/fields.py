@@ -184,7 +184,7 @@ index_fields = lru_cache(maxsize=64)(RecordFields)
 def has_other_record(knowledge: str, response: str) -> bool:
     """Whether what a response says of one record is in another one."""
     # The sentences of records are lines.
-    if '\n' not in knowledge:
+    if '\nThe ' not in knowledge:
         return False
     records = index_fields(knowledge)
     # A single record cannot be taken for another.

@@ -24,6 +24,8 @@ _DIGIT_SPACE = re.compile(r'(?<=\d) (?=\d{3}\b)')
 
 def parse_number(text: str) -> float | None:
     """The number of digits or words; None where they are no number."""
+    if text.isdecimal():
+        return float(text)
     total = group = 0.0
     text = _DIGIT_SPACE.sub('', text.replace(' and ', ' '))
     for word in re.split(r'[ -]', text):

@@ -73,7 +73,8 @@ class Statement(NamedTuple):
 
 def has_records(text: str) -> bool:
     """Whether a text is mostly what :func:`read_records` writes."""
-    if '\n' not in text:
+    # The second one is on a line of its own.
+    if '\nThe ' not in text:
         return False
     statements = len(_STATEMENT.findall(text))
     return statements > 1 and 2 * statements >= text.count('\n') + 1
