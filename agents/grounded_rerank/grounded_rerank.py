@@ -367,26 +367,26 @@ class GroundedRerankAgent(ChatCommands):
         return self.candidate_pools(batch, searches, **search_options)
 
     def _rank_pools(
-        self, batch: Batch, found: Pools, is_repeated: bool
+        self, batch: Batch, found_pools: Pools, is_repeated: bool
     ) -> dict[int, Ranking]:
         """
         Rank the candidates of some turns of a batch, by their indices.
 
-        :param found: the generator's candidates.
+        :param found_pools: the generator's candidates.
         :param is_repeated: whether the turns were ranked before, with fewer candidates.
         """
         knowledge_index = self.knowledge.source.searched
-        turn_knowledge = [batch[TURN_KNOWLEDGE][index] for index in found]
+        turn_knowledge = [batch[TURN_KNOWLEDGE][index] for index in found_pools]
         turns = [knowledge.turn for knowledge in turn_knowledge]
         if self.has_retriever:
             documents = self.retrieved_knowledge(len(batch[TURN_KNOWLEDGE]))
             turns = [
                 turn if turn.knowledge else replace(turn, knowledge=documents[index])
-                for turn, index in zip(turns, found, strict=True)
+                for turn, index in zip(turns, found_pools, strict=True)
             ]
         pools = [
             distinct_candidates(pool) or [self.empty_candidate]
-            for pool in found.values()
+            for pool in found_pools.values()
         ]
         if knowledge_index is not None:
             pools = add_document_replies(pools, turn_knowledge, self.empty_candidate)
@@ -405,7 +405,7 @@ class GroundedRerankAgent(ChatCommands):
         self.global_metrics.add(
             'rerank/scorer_ms', GlobalAverageMetric(milliseconds, turn_count)
         )
-        return dict(zip(found, rankings, strict=True))
+        return dict(zip(found_pools, rankings, strict=True))
 
     def batch_act(self, observations: list[Message]) -> list[Message]:
         """

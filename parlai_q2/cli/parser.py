@@ -58,9 +58,9 @@ class Parser(argparse.ArgumentParser):
         if line.startswith('Ambiguous option: --scorer '):
             from parlai_q2.scorers.roles import Role
 
-            options = [f'--{role.value}' for role in Role]
-            known = [o for o in options if o in self._option_string_actions]
-            line += f'. Scorers are named by {" or ".join(known)}'
+            role_options = [f'--{role.value}' for role in Role]
+            own_options = [o for o in role_options if o in self._option_string_actions]
+            line += f'. Scorers are named by {" or ".join(own_options)}'
         raise ConfigError(f'{line}. To list the options: {self.prog} --help')
 
 

@@ -129,24 +129,26 @@ def fit(
 
     if count(with_history(0)) <= limit:
         size = sum(map(len, turns))
-        kept = _largest(size, lambda n: count(with_history(n)) <= limit)
-        return FittedPrompt(with_history(kept), length)
+        kept_length = _largest(size, lambda n: count(with_history(n)) <= limit)
+        return FittedPrompt(with_history(kept_length), length)
 
     # Not even the knowledge alone fits.
     newest: list[str] = []
     if turns:
         room = (limit - count(render([], ''))) * NEWEST_TURN_SHARE
-        kept = _largest(
+        kept_length = _largest(
             len(turns[-1]),
             lambda n: count(''.join(last_characters(turns[-1:], n))) <= room,
         )
-        newest = last_characters(turns[-1:], kept)
+        newest = last_characters(turns[-1:], kept_length)
 
     def with_knowledge(characters: int) -> str:
         return render(newest, first_characters(knowledge, characters))
 
-    kept = _largest(len(knowledge), lambda n: count(with_knowledge(n)) <= limit)
-    return FittedPrompt(with_knowledge(kept), length, kept < len(knowledge))
+    kept_length = _largest(len(knowledge), lambda n: count(with_knowledge(n)) <= limit)
+    return FittedPrompt(
+        with_knowledge(kept_length), length, kept_length < len(knowledge)
+    )
 
 
 def last_characters(turns: Sequence[str], n: int) -> list[str]:

@@ -392,14 +392,14 @@ def _keep_sentences(
     Some sentences of a text, each with what stands before it, such as a line break;
     None if nothing is kept, or a kept sentence leans on one that is not.
     """
-    kept, end, is_last_kept = '', 0, True
+    kept_text, end, is_last_kept = '', 0, True
     for span, is_span_kept in zip(spans, is_kept, strict=True):
         if is_span_kept:
             if not is_last_kept and _leans(span.text):
                 return None
-            kept += text[end : span.end]
+            kept_text += text[end : span.end]
         end, is_last_kept = span.end, is_span_kept
-    return kept if kept.strip() else None
+    return kept_text if kept_text.strip() else None
 
 
 def _leans(sentence: str) -> bool:

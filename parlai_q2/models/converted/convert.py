@@ -145,8 +145,10 @@ def as_transformers(
     # An auto class has a class, or several, for each class of configurations.
     config_class = model_class.config_class
     mapping = getattr(auto_class, '_model_mapping', {config_class: auto_class})
-    wanted = mapping.get(config_class, ())
-    if model_class not in (wanted if isinstance(wanted, (tuple, list)) else [wanted]):
+    accepted = mapping.get(config_class, ())
+    if not isinstance(accepted, (tuple, list)):
+        accepted = [accepted]
+    if model_class not in accepted:
         raise ValueError(f'it is a {names[0]}, which is none of {auto_class.__name__}')
     if names[0].startswith('T5'):
         config, state = _t5_state(converted)
