@@ -40,6 +40,9 @@ MOST_COMPARED = 100
 _SAME_ATTRIBUTE = {'tall': 'high'}
 # "A ten-year-old" is any person of that age.
 _AGE = re.compile(r'a (?:\w+[ -])?\w+[ -]years?[ -]old')
+_DENIES = re.compile(r"\b(?:no|not|nobody|never|none|cannot|unless)\b|n['’]t\b", re.I)
+# Ages are written alike: "a 12-year-old".
+_OLD = re.compile(r'[ -]olds?\b')
 _DIGIT = re.compile(r'\d')
 _FACT = re.compile(r'(?<![\w.,])[\w/-]*\d[\w/-]*')
 # The full stop of "p.m." inside a sentence.
@@ -139,8 +142,10 @@ def agrees(reference: Amount, claim: Amount) -> bool:
     Whether an amount of a response is one of its knowledge: in its own unit exactly, in
     another or in words up to rounding; or a bound that it keeps and is near. A number
     without a unit may stand for one with a unit ("sixty-four" for "64 years"). An end
-    of a range is not the range.
+    of a range is not the range, unless that is one of years.
     """
+    if reference.is_years and claim.high is None:
+        return claim.value in (reference.value, reference.top)
     is_time = CLOCK in (reference.dimension, claim.dimension)
     if is_time and not (reference.dimension and claim.dimension):
         # "Open 9 to 5" says nothing of hours.
@@ -244,18 +249,20 @@ def restate(knowledge: str, response: str) -> str:
     parts: list[str] = []
     place = 0
     for claim in _split_unknown_ranges(claims, response, index):
+        matches = index.matches(claim)
+        if not matches or claim.is_years or _OLD.match(response, claim.end):
+            continue
         # Of several that agree, one that is written alike.
-        if matches := index.matches(claim):
-            match = min(matches, key=partial(_is_unlike, claim))
-            is_qualified_alike = (match.bound, match.rough) == (
-                claim.bound,
-                claim.rough,
-            )
-            start = claim.start if is_qualified_alike else claim.qualified_start
-            parts.append(response[place:start])
-            quote = _quote(knowledge, match, claim)
-            quote, place = _fit_full_stop(quote, response, claim.end)
-            parts.append(quote)
+        match = min(matches, key=partial(_is_unlike, claim))
+        start, quote = claim.qualified_start, _quote(knowledge, match, claim)
+        if (match.bound, match.rough) == (claim.bound, claim.rough):
+            if claim.bound:
+                quote = knowledge[match.qualified_start : match.start] + quote
+            else:
+                start = claim.start
+        parts.append(response[place:start])
+        quote, place = _fit_full_stop(quote, response, claim.end)
+        parts.append(quote)
     return ''.join([*parts, response[place:]])
 
 
@@ -279,7 +286,7 @@ def _split_unknown_ranges(
 def _quote(knowledge: str, match: Amount, claim: Amount) -> str:
     """An amount as the knowledge has it; of a range of times, the end that is meant."""
     text = knowledge[match.start : match.end]
-    is_time = CLOCK in (claim.dimension, match.dimension)
+    is_time = CLOCK in (claim.dimension, match.dimension) or match.is_years
     if not is_time or claim.high is not None or match.high is None:
         return text
     first, *rest = RANGE_DASH.split(text)
@@ -344,8 +351,14 @@ def _is_loose(claim: Amount, response: str, index: AmountIndex) -> bool:
     if claim.rough:
         return True
     if claim.bound:
-        # Of two bounds, the numbers must agree.
-        return claim.dimension not in index.bounded
+        # Of two bounds, the numbers must agree; one may deny the other: "nobody under
+        # 16" are those "aged 16 and over".
+        if claim.dimension not in index.bounded:
+            return True
+        opposite = [a for a in index.with_digits(claim) if a.bound == -claim.bound]
+        return _DENIES.search(response) is not None and any(
+            (a.dimension, a.size) == (claim.dimension, claim.size) for a in opposite
+        )
     if _is_hour_in_words(claim):
         return True
     if claim.is_words and claim.high is None:
@@ -371,11 +384,10 @@ def _has_other_unit(claim: Amount, index: AmountIndex) -> bool:
 
 def _is_derived(claim: Amount, amounts: Sequence[Amount]) -> bool:
     """Whether an amount is a sum, a difference or a share of two of the knowledge."""
-    if not 2 <= len(amounts) <= MOST_COMBINED:
+    ends = [e for a in amounts for e in (_split_range(a) if a.is_years else (a,))]
+    if not 2 <= len(ends) <= MOST_COMBINED:
         return False
-    return any(
-        _gives(first, second, claim) for first, second in combinations(amounts, 2)
-    )
+    return any(_gives(first, second, claim) for first, second in combinations(ends, 2))
 
 
 def _gives(first: Amount, second: Amount, claim: Amount) -> bool:

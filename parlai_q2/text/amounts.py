@@ -95,11 +95,14 @@ _SPACED_DIGITS = rf'\d{{1,3}}(?: \d{{3}})+(?=[ -]?(?:{_UNIT})(?![\w/]))'
 _SIGNS = '$€£¥'
 _HALVED = '(?:hour|mile|lit(?:re|er))s?\\b'
 # Between the ends of a range.
-RANGE_DASH = re.compile(r'\s?[-–—−]\s?|\s(?:to|and|or)\s', re.IGNORECASE)
+RANGE_DASH = re.compile(
+    r'\s?[-–—−]\s?|\s(?:to|through|thru|till|until|and|or)\s', re.IGNORECASE
+)
 _AMOUNT = re.compile(
     rf'(?<![\w.,{_SIGNS}/])'
-    # No part of a word ("B-12"), but the end of a range ("10am-6pm").
-    rf'(?:(?<!-)|(?<=[\d\s(]-)|(?<=[\d ][ap]m-)|(?<=[ap]\.m-)|(?<=[ap]\.m\.-))'
+    # No part of a word ("B-12"), but the end of a range ("10am-6pm") or "mid-1990".
+    rf'(?:(?<!-)|(?<=[\d\s(]-)|(?<=[\d ][ap]m-)|(?<=[ap]\.m-)|(?<=[ap]\.m\.-)'
+    rf'|(?<=\bmid-))'
     # What an amount may start with; other words are left at once.
     rf'(?=\d|(?:US|A|C)?[{_SIGNS}]|an? |half|quarter|{_START}|'
     r'(?<=half an )|(?<=half a ))'
@@ -145,10 +148,17 @@ _QUALIFIER_ENDS = tuple(
     'about around roughly approximately some almost nearly circa ca ca. over under to '
     'so ~ than above of exceeding > below < least from >= most until <='.split()
 )
-_OR_MORE = re.compile(r'\+|(?: \w+)? (?:or|and) (?:more|older|over|above|higher)\b')
-_OR_LESS = re.compile(r'(?: \w+)? (?:or|and) (?:less|fewer|younger|under|below)\b')
+_OR_MORE = re.compile(
+    r'\+|(?: \w+)? (?:(?:or|and) (?:more|older|over|above|higher)|at (?:the )?least)\b'
+)
+_OR_LESS = re.compile(
+    r'(?: \w+)? (?:(?:or|and) (?:less|fewer|younger|under|below)'
+    r'|at (?:the )?most|tops)\b'
+)
 _ATTRIBUTE = re.compile(r' (long|wide|high|tall|deep|thick)\b', re.IGNORECASE)
 
+# What four digits may be a year.
+FIRST_YEAR, LAST_YEAR = 1000, 2100
 _YEAR = re.compile(r'(?:1\d|20)\d\d')
 _BEFORE_YEAR = re.compile(
     r'(?:^|[(,:;\n]|\b(?:in|since|until|by|during|for|year|before|after)) ?$', re.I
@@ -205,6 +215,12 @@ class Amount(NamedTuple):
     def top(self) -> float:
         """The upper end of a range in the dimension's own unit, else the value."""
         return self.value if self.high is None else self.high * self.size
+
+    @property
+    def is_years(self) -> bool:
+        """Whether it is a range of years ("1990 to 1995"), whose ends are dates."""
+        is_bare = not self.dimension and self.high is not None
+        return is_bare and FIRST_YEAR <= self.value < self.top < LAST_YEAR
 
 
 @lru_cache(maxsize=1024)

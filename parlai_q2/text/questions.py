@@ -214,7 +214,8 @@ _COURTESIES = re.compile(
             r"you're (?:very |most )?welcome|no (?:problem|worries|trouble)"
             r'(?: at all)?',
             r"don't mention it|my pleasure",
-            r'get well soon|take care|(?:good|best of) luck',
+            r'get well soon|take care|(?:good|best of) luck(?: (?!that )\w+){0,5}'
+            r'|any ?time(?: you like)?|(?:it )?(?:sounds?|looks?) (?:fun|great|lovely)',
             r"i'm (?:fine|good|well|great)|(?:nice|pleased) to (?:meet|see) you",
         )
     )
