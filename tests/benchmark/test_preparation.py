@@ -19,7 +19,7 @@ def test_every_step_is_measured_and_no_model_runs(tmp_path, monkeypatch):
     infile = tmp_path / 'pairs.jsonl'
     write_lines(infile, *RECORDS)
     scorer = load_scorer('grounded_fast')
-    monkeypatch.setattr(ConvertedEncoder, '_each', fail)
+    monkeypatch.setattr(ConvertedEncoder, '_run', fail)
     steps = measure(scorer, infile, rounds=1)
     assert set(steps) == {*STEPS, REST, ALL}
     assert all(milliseconds > 0 for milliseconds in steps.values())

@@ -4,6 +4,7 @@ the next run writes is equal to what one run writes, byte for byte.
 """
 
 import json
+import multiprocessing
 import os
 import resource
 import signal
@@ -42,10 +43,23 @@ def filter_(folder):
     )
 
 
+def score_on_full_disk(folder):
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, hard))
+    score(folder)
+
+
 COMMANDS = {'score': score, 'filter': filter_}
 
 
-def run_forked(folder, command, kill_at=None):
+# Its processes come from one without threads: a fork of a process whose threads hold
+# locks may wait for ever.
+PROCESSES = multiprocessing.get_context('forkserver')
+PROCESSES.set_forkserver_preload([__name__])
+
+
+def run_apart(folder, command, kill_at=None):
     """
     Run a command in a folder and a process of its own.
 
@@ -53,9 +67,13 @@ def run_forked(folder, command, kill_at=None):
     :return: its exit status, or minus the signal; 1 for an error.
     """
     folder.mkdir(exist_ok=True)
-    process = os.fork()
-    if process:
-        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    process = PROCESSES.Process(target=run_and_exit, args=(folder, command, kill_at))
+    process.start()
+    process.join()
+    return process.exitcode
+
+
+def run_and_exit(folder, command, kill_at):
     status = 1
     try:
         os.chdir(folder)
@@ -90,9 +108,7 @@ def whole(tmp_path_factory):
     top = tmp_path_factory.mktemp('whole')
     write_input(top)
     for name, command in COMMANDS.items():
-        assert run_forked(top / name, command) == 0, (
-            top / name / 'log.txt'
-        ).read_text()
+        assert run_apart(top / name, command) == 0, (top / name / 'log.txt').read_text()
     return top
 
 
@@ -123,29 +139,23 @@ def test_a_killed_run_is_completed_by_the_next(whole, tmp_path, name, place):
     assert count > 5
     write_input(tmp_path)
     folder, kill_at = tmp_path / name, 1 + int(place * count)
-    assert run_forked(folder, COMMANDS[name], kill_at) == KILLED
+    assert run_apart(folder, COMMANDS[name], kill_at) == KILLED
     part = folder / 'out.jsonl.part'
     if part.exists():
         # As if the system had written only a part of the last lines.
         os.truncate(part, max(0, part.stat().st_size - int(100 * place)))
     log = folder / 'log.txt'
-    assert run_forked(folder, COMMANDS[name]) == 0, log.read_text()
+    assert run_apart(folder, COMMANDS[name]) == 0, log.read_text()
     assert_equal_outputs(name, folder, whole)
 
 
 def test_a_full_disk_is_named_and_the_run_goes_on_when_there_is_room(whole, tmp_path):
-    def run_on_full_disk(folder):
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, hard))
-        score(folder)
-
     write_input(tmp_path)
     folder = tmp_path / 'score'
-    assert run_forked(folder, run_on_full_disk) == 1
+    assert run_apart(folder, score_on_full_disk) == 1
     assert 'InputError: Cannot write' in (folder / 'log.txt').read_text()
     assert 0 < (folder / 'out.jsonl.part').stat().st_size <= 3000
-    assert run_forked(folder, score) == 0
+    assert run_apart(folder, score) == 0
     # Of four chunks, the one that there was no room for was scored twice.
     calls = [path.read_text().count('\n') for path in folder.glob('worker.*')]
     assert sum(calls) == 5
@@ -157,9 +167,9 @@ def test_a_part_with_a_hole_is_scored_again_from_there(whole, tmp_path):
     write_input(tmp_path)
     folder = tmp_path / 'score'
     count = int((whole / 'score' / 'count.txt').read_text())
-    assert run_forked(folder, score, count // 2) == KILLED
+    assert run_apart(folder, score, count // 2) == KILLED
     lines = (whole / 'score' / 'out.jsonl').read_bytes().splitlines(keepends=True)
     hole = b'\0' * 50 + b'\n'
     (folder / 'out.jsonl.part').write_bytes(b''.join([*lines[:5], hole, lines[6]]))
-    assert run_forked(folder, score) == 0
+    assert run_apart(folder, score) == 0
     assert_equal_outputs('score', folder, whole)
