@@ -13,6 +13,7 @@ from parlai_q2.text.addresses import has_unknown_address
 from parlai_q2.text.agreement import conflicts, find_unsupported, restate
 from parlai_q2.text.bindings import binds_otherwise
 from parlai_q2.text.denials import denies_unmentioned
+from parlai_q2.text.lists import reorder_lists
 
 # The most support that an unsupported amount leaves.
 MAX_SUPPORT = 0.1
@@ -34,7 +35,7 @@ def classify(
     restated: list[tuple[str, str]] = []
     statuses: list[Status] = []
     for (premise, text), whole in zip(pairs, texts, strict=True):
-        restated.append((premise, restate(premise, text)))
+        restated.append((premise, reorder_lists(premise, restate(premise, text))))
         statuses.append(check_values(whole, text))
     if lower:
         restated = [(premise.lower(), text.lower()) for premise, text in restated]

@@ -10,8 +10,9 @@ that could support a sentence are read, and the reading counts that supports it 
 Short knowledge is read as a whole and by the sentence that matches best, and the mean
 counts: what has nothing to do with a sentence distracts the detector.
 
-The detector reads amounts by their values (:mod:`parlai_q2.text.agreement`): an amount
-that agrees with the knowledge in the knowledge's own words. An amount, an address or a
+The detector reads amounts by their values (:mod:`parlai_q2.text.agreement`), an amount
+that agrees with the knowledge in the knowledge's own words, and lists in its order
+(:mod:`parlai_q2.text.lists`). An amount, an address or a
 code that the knowledge does not have is not supported, nor is a number or name that
 belongs to something else (:mod:`parlai_q2.text.bindings`), nor the denial of what is
 not mentioned (:mod:`parlai_q2.text.denials`). The amounts of records are also read one
@@ -73,6 +74,7 @@ SETTINGS = {
     'bindings': 'fields',
     'joined': JOINED_READ,
     'denials': 'mentioned',
+    'lists': 'reordered',
 }
 # A piece of at most this support is read again by the statements that it joins, and
 # rests on them if each has more than the other.

@@ -1,0 +1,86 @@
+"""
+Puts what a response lists in the order of its knowledge: "Tuesdays and Mondays" becomes
+"Mondays and Tuesdays" if the knowledge says so. Detectors have learned that who did
+what to whom depends on the order of words, and take another order for a mistake.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import permutations
+
+# The most items of a list, and the most words of its first and last one.
+MOST_ITEMS, MOST_WORDS = 4, 4
+# The most characters of a list before its last item.
+LONGEST = 200
+_JOINT = re.compile(r'(,?) (and|or) ', re.IGNORECASE)
+_FIRST_WORDS = re.compile(rf"[\w'’&-]+(?: [\w'’&-]+){{0,{MOST_WORDS - 1}}}")
+_LAST_WORDS = re.compile(rf"[\w'’&-]+(?: [\w'’&-]+){{0,{MOST_WORDS - 1}}}$")
+
+
+def reorder_lists(knowledge: str, response: str) -> str:
+    """
+    A response with its lists in the order of the knowledge, where that has the same
+    items in another order.
+
+    >>> reorder_lists('It has cats, dogs and old owls.', 'Old owls, cats and dogs!')
+    'cats, dogs and Old owls!'
+    """
+    joint = _JOINT.search(response)
+    if joint is None or 'respectively' in response:
+        return response
+    known = knowledge.lower()
+    while joint is not None:
+        place = joint.end()
+        for items in _possible_lists(response, joint):
+            order = _find_order(items, known, joint[2].lower())
+            if order is not None:
+                start = joint.start() - len(', '.join(items[:-1]))
+                end = joint.end() + len(items[-1])
+                listed = f'{", ".join(order[:-1])}{joint[0]}{order[-1]}'
+                response = response[:start] + listed + response[end:]
+                place = end
+                break
+        joint = _JOINT.search(response, place)
+    return response
+
+
+def _possible_lists(response: str, joint: re.Match[str]) -> Iterator[tuple[str, ...]]:
+    """What a response may list about a joint, the longest items first."""
+    before = response[max(0, joint.start() - LONGEST) : joint.start()]
+    last = _FIRST_WORDS.match(response, joint.end())
+    parts = before.rsplit(', ', MOST_ITEMS - 1)
+    for count in range(min(MOST_ITEMS, len(parts) + 1), 1, -1):
+        first = _LAST_WORDS.search(parts[1 - count])
+        if last is None or first is None:
+            continue
+        middle = parts[len(parts) - count + 2 :]
+        first_words, last_words = first[0].split(' '), last[0].split(' ')
+        for start in range(len(first_words)):
+            for end in range(len(last_words), 0, -1):
+                yield (
+                    ' '.join(first_words[start:]),
+                    *middle,
+                    ' '.join(last_words[:end]),
+                )
+
+
+def _find_order(
+    items: tuple[str, ...], known: str, conjunction: str
+) -> tuple[str, ...] | None:
+    """The items in the order of the knowledge; None if that is theirs, or unknown."""
+    if not all(item.lower() in known for item in items):
+        return None
+    orders = permutations(items)
+    if _lists(known, next(orders), conjunction):
+        return None
+    return next((o for o in orders if _lists(known, o, conjunction)), None)
+
+
+def _lists(known: str, items: tuple[str, ...], conjunction: str) -> bool:
+    """Whether the knowledge, in lower case, lists items in this order."""
+    start, last = ', '.join(items[:-1]).lower(), items[-1].lower()
+    return any(
+        re.search(rf'\b{re.escape(text)}\b', known)
+        for comma in ('', ',')
+        if (text := f'{start}{comma} {conjunction} {last}') in known
+    )
