@@ -2,9 +2,11 @@
 
 import pytest
 import torch
+from transformers import AutoModelForSequenceClassification as Classifier
 
 pytest.importorskip('accelerate')  # it needs Python 3.11
 
+from parlai_q2.models.loading import load_tokenizer
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig
@@ -80,6 +82,24 @@ def test_an_adapter_is_merged_and_a_share_is_taken(bert, tmp_path, capsys):
     run(train_detector, CLASS_ROWS, bert, tmp_path, capsys, *options)
     names = {path.name for path in (tmp_path / 'out' / 'converted').iterdir()}
     assert {'model.bin', 'head.safetensors', 'sha256.json'} <= names
+
+
+def test_a_detector_learns_from_the_logits_of_rows(bert, tmp_path, capsys):
+    logits = {0: [4.0, 0, 0, 0], 2: [0, 0, 4.0, 0], 3: [0, 0, 0, 4.0]}
+    rows = [{'p': r['p'], 'h': r['h'], 'teacher': logits[r['y']]} for r in CLASS_ROWS]
+    options = ('--frozen-layers', '1', '--bf16')
+    run(train_detector, rows, bert, tmp_path, capsys, *options)
+    first = Classifier.from_pretrained(bert).bert.encoder.layer
+    trained = Classifier.from_pretrained(tmp_path / 'out' / 'trained')
+    for n, is_frozen in enumerate([True, False]):
+        weights = (
+            layer[n].output.dense.weight
+            for layer in (first, trained.bert.encoder.layer)
+        )
+        assert torch.equal(*weights) == is_frozen
+    tokens = load_tokenizer(bert)(['bees have five eyes'], ['bees have five'])
+    inputs = {name: torch.tensor(values) for name, values in tokens.items()}
+    assert trained(**inputs).logits.argmax() == 0
 
 
 def test_an_answerer_learns_spans_and_silence(bert, tmp_path, capsys):

@@ -31,6 +31,8 @@ def base_parser(description: str, **defaults: Any) -> argparse.ArgumentParser:
     add('--warm-up', type=float, default=0.06, help='share of all steps')
     add('--max-tokens', type=int, default=192)
     add('--lora-rank', type=int, default=0, help='0 trains all weights')
+    add('--frozen-layers', type=int, default=0, help='the lowest, and the embeddings')
+    add('--bf16', action='store_true', help='compute in bf16 on a CPU, too')
     add('--seed', type=int, default=1)
     parser.set_defaults(**defaults)
     return parser
@@ -63,7 +65,7 @@ def _training_arguments(args: argparse.Namespace) -> TrainingArguments:
         save_total_limit=1,
         remove_unused_columns=False,
         use_cpu=on_cpu,
-        bf16=not on_cpu,
+        bf16=args.bf16 or not on_cpu,
         report_to=[],
         seed=args.seed,
     )
@@ -81,7 +83,7 @@ def train_model(
     merged.
     """
     trainer = trainer_class(
-        model=_add_adapter(model, args.lora_rank),
+        model=_freeze(_add_adapter(model, args.lora_rank), args.frozen_layers),
         args=_training_arguments(args),
         train_dataset=samples,
         data_collator=collate,
@@ -111,6 +113,15 @@ def _add_adapter(model: Any, rank: int) -> Any:
         modules_to_save=heads or None,
     )
     return get_peft_model(model, config)
+
+
+def _freeze(model: Any, layers: int) -> Any:
+    """Leave the embeddings and the lowest layers of an encoder as they are."""
+    if layers:
+        encoder = model.base_model
+        for part in (encoder.embeddings, *encoder.encoder.layer[:layers]):
+            part.requires_grad_(False)
+    return model
 
 
 def average_weights(model: Any, initial: Any, share: float) -> None:

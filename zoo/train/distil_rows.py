@@ -1,0 +1,109 @@
+"""
+Rows by which a small detector learns how a larger one reads replies:
+
+    python -m parlai_q2.zoo.train.distil_rows --pools POOLS.jsonl \
+      --dialogues DIAL.jsonl.gz --twins TWINS.jsonl --rows CONS.jsonl.xz \
+      --outfile distil.jsonl.gz
+
+A row has what the product reads: a sentence of a reply (``h``), the part of the
+knowledge that is read for it (``p``), and the logits of the preset's detector
+(``teacher``). Labels of pools and twins are left out: of these, a detector learns how
+their authors write. Rows of the detector's own data keep their class (``y``).
+"""
+
+import argparse
+import math
+import random
+from collections.abc import Iterator, Sequence
+
+from parlai_q2.models.protocols import NliModel
+from parlai_q2.scorers.consistency import ConsistencyScorer
+from parlai_q2.scorers.premises import SENTENCES
+from parlai_q2.scorers.registry import load_scorer
+from parlai_q2.text.agreement import restate
+from parlai_q2.text.selection import index_passages
+from parlai_q2.zoo.train import relevance_pools
+from parlai_q2.zoo.train.rows import Row, is_held_out, read_rows, write_rows
+
+# Dialogue turns to read, and the share with the knowledge of another.
+DIALOGUES, OTHER_KNOWLEDGE = 9000, 0.35
+# Rows of the detector's own data.
+REPLAYED = 12000
+# How often a further part of the knowledge is read: its best sentence alone.
+ALONE = 0.3
+LONGEST, SMALLEST_PROBABILITY = 450, 1e-5
+BATCH = 2048
+
+
+def rows_of(passages: Sequence[str], reply: str, draw: random.Random) -> Iterator[Row]:
+    """What is read of a reply: each sentence with what is read of the knowledge."""
+    index = index_passages(*passages)
+    for span in SENTENCES.hypotheses(reply):
+        premises = SENTENCES.premises(index, span.text)
+        is_split = bool(premises[0].chosen)
+        all_read, *others = premises[::-1] if is_split else premises
+        chosen = [all_read, *(others[:1] if draw.random() < ALONE else [])]
+        for premise in chosen:
+            hypothesis = restate(premise.text, span.text).lower()
+            yield {'p': premise.text.lower(), 'h': hypothesis}
+
+
+def add_logits(rows: Sequence[Row], model: NliModel) -> None:
+    """Give each row the logits of a detector, which reads texts of about one length."""
+    ordered = sorted(rows, key=lambda row: len(row['p']) + len(row['h']))
+    for start in range(0, len(ordered), BATCH):
+        part = ordered[start : start + BATCH]
+        readings = model.classify([(row['p'], row['h']) for row in part])
+        for row, reading in zip(part, readings, strict=True):
+            row['teacher'] = [
+                math.log(max(probability, SMALLEST_PROBABILITY))
+                for probability in reading
+            ]
+
+
+def make_rows(args: argparse.Namespace, draw: random.Random) -> list[Row]:
+    """All rows without their logits, in random order."""
+    rows: list[Row] = []
+    for pool in read_rows(*args.pools):
+        if not relevance_pools.is_held_out(pool):
+            for reply in pool['candidates']:
+                rows += rows_of(pool['knowledge'], reply['text'], draw)
+    dialogues = read_rows(args.dialogues)
+    for turn in draw.sample(dialogues, min(DIALOGUES, len(dialogues))):
+        is_own = draw.random() > OTHER_KNOWLEDGE
+        rows += rows_of(
+            [(turn if is_own else draw.choice(dialogues))['k']], turn['r'], draw
+        )
+    for twin in read_rows(*args.twins):
+        if 'p' in twin and not is_held_out(twin['p']):
+            rows += rows_of([twin['p']], twin['right'], draw)
+            rows += rows_of([twin['p']], twin['wrong'], draw)
+    replayed = read_rows(args.rows)
+    for row in draw.sample(replayed, min(REPLAYED, len(replayed))):
+        rows.append({'p': row['p'].lower(), 'h': row['h'].lower(), 'y': row['y']})
+    by_texts = {(row['p'], row['h']): row for row in rows}
+    short = [row for row in by_texts.values() if len(row['p'] + row['h']) < LONGEST]
+    return draw.sample(short, min(args.limit, len(short)))
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write the rows."""
+    parser = argparse.ArgumentParser(description='Rows for distilling a detector')
+    parser.add_argument('--pools', nargs='+', required=True)
+    parser.add_argument('--dialogues', required=True)
+    parser.add_argument('--twins', nargs='+', required=True)
+    parser.add_argument('--rows', required=True)
+    parser.add_argument('--teacher', default='base', help='a preset')
+    parser.add_argument('--limit', type=int, default=46000)
+    parser.add_argument('--seed', type=int, default=11)
+    parser.add_argument('--outfile', required=True)
+    args = parser.parse_args(argv)
+    rows = make_rows(args, random.Random(args.seed))
+    teacher = load_scorer('consistency', preset=args.teacher)
+    assert isinstance(teacher, ConsistencyScorer)
+    add_logits(rows, teacher.model)
+    print(write_rows(args.outfile, rows), 'rows')
+
+
+if __name__ == '__main__':
+    main()
