@@ -25,6 +25,7 @@ from parlai_q2.text.amounts import (
     find_amounts,
     scan_amounts,
 )
+from parlai_q2.text.normalize import has_denial
 
 # How far values may be apart and agree: exact ones are rounded to three digits, and a
 # bound is told of a value that is not much beyond it.
@@ -40,8 +41,7 @@ MOST_COMPARED = 100
 _SAME_ATTRIBUTE = {'tall': 'high'}
 # "A ten-year-old" is any person of that age.
 _AGE = re.compile(r'a (?:\w+[ -])?\w+[ -]years?[ -]old')
-_DENIES = re.compile(r"\b(?:no|not|nobody|never|none|cannot|unless)\b|n['’]t\b", re.I)
-# Ages are written alike: "a 12-year-old".
+# Ages are written alike ("a 12-year-old"), and so are years.
 _OLD = re.compile(r'[ -]olds?\b')
 _DIGIT = re.compile(r'\d')
 _FACT = re.compile(r'(?<![\w.,])[\w/-]*\d[\w/-]*')
@@ -250,10 +250,12 @@ def restate(knowledge: str, response: str) -> str:
     place = 0
     for claim in _split_unknown_ranges(claims, response, index):
         matches = index.matches(claim)
-        if not matches or claim.is_years or _OLD.match(response, claim.end):
+        if not matches or _OLD.match(response, claim.end):
             continue
         # Of several that agree, one that is written alike.
         match = min(matches, key=partial(_is_unlike, claim))
+        if match.is_years:
+            continue
         start, quote = claim.qualified_start, _quote(knowledge, match, claim)
         if (match.bound, match.rough) == (claim.bound, claim.rough):
             if claim.bound:
@@ -286,7 +288,7 @@ def _split_unknown_ranges(
 def _quote(knowledge: str, match: Amount, claim: Amount) -> str:
     """An amount as the knowledge has it; of a range of times, the end that is meant."""
     text = knowledge[match.start : match.end]
-    is_time = CLOCK in (claim.dimension, match.dimension) or match.is_years
+    is_time = CLOCK in (claim.dimension, match.dimension)
     if not is_time or claim.high is not None or match.high is None:
         return text
     first, *rest = RANGE_DASH.split(text)
@@ -356,9 +358,9 @@ def _is_loose(claim: Amount, response: str, index: AmountIndex) -> bool:
         if claim.dimension not in index.bounded:
             return True
         opposite = [a for a in index.with_digits(claim) if a.bound == -claim.bound]
-        return _DENIES.search(response) is not None and any(
-            (a.dimension, a.size) == (claim.dimension, claim.size) for a in opposite
-        )
+        unit = claim.dimension, claim.size
+        is_opposite = any((a.dimension, a.size) == unit for a in opposite)
+        return is_opposite and has_denial(response)
     if _is_hour_in_words(claim):
         return True
     if claim.is_words and claim.high is None:

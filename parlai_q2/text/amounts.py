@@ -159,6 +159,11 @@ _ATTRIBUTE = re.compile(r' (long|wide|high|tall|deep|thick)\b', re.IGNORECASE)
 
 # What four digits may be a year.
 FIRST_YEAR, LAST_YEAR = 1000, 2100
+_AFTER_YEARS = re.compile(
+    r'\s*(?:$|[^\w\s]|(?:and|as|at|because|but|by|for|he|in|it|on|she|the|they|under|when'
+    r'|while|with)\b)',
+    re.IGNORECASE,
+)
 _YEAR = re.compile(r'(?:1\d|20)\d\d')
 _BEFORE_YEAR = re.compile(
     r'(?:^|[(,:;\n]|\b(?:in|since|until|by|during|for|year|before|after)) ?$', re.I
@@ -190,6 +195,8 @@ class Amount(NamedTuple):
         "pm" of a time, or whose dollars they are ("us"); of a range, that of the upper
         end.
     :param low_attribute: of a range, that of the lower end.
+    :param is_years: whether it is a range of years ("1990 to 1995"), whose ends are
+        dates.
     """
 
     number: float
@@ -205,6 +212,7 @@ class Amount(NamedTuple):
     is_words: bool = False
     attribute: str = ''
     low_attribute: str = ''
+    is_years: bool = False
 
     @property
     def value(self) -> float:
@@ -215,12 +223,6 @@ class Amount(NamedTuple):
     def top(self) -> float:
         """The upper end of a range in the dimension's own unit, else the value."""
         return self.value if self.high is None else self.high * self.size
-
-    @property
-    def is_years(self) -> bool:
-        """Whether it is a range of years ("1990 to 1995"), whose ends are dates."""
-        is_bare = not self.dimension and self.high is not None
-        return is_bare and FIRST_YEAR <= self.value < self.top < LAST_YEAR
 
 
 @lru_cache(maxsize=1024)
@@ -408,7 +410,14 @@ def _join_range(text: str, low: Amount, high: Amount) -> Amount | None:
         high=high.number,
         bound=0,
         low_attribute=low.attribute,
+        is_years=_are_years(text, number, high),
     )
+
+
+def _are_years(text: str, low: float, high: Amount) -> bool:
+    """Whether a range counts nothing ("1990 to 1995 seats") and may be of years."""
+    is_range = FIRST_YEAR <= low < high.number < LAST_YEAR
+    return not high.dimension and is_range and bool(_AFTER_YEARS.match(text, high.end))
 
 
 def is_year(text: str, amount: Amount) -> bool:

@@ -29,6 +29,12 @@ LEAST_COPIED = 4
 MOST_COMPARED = 20
 _CLAUSE_END = re.compile(r'[;.!?]\s+|,?\s+(?:but|while|whereas)\s+')
 _MONTH = r'(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?'
+# That a time begins, or that it ends.
+_END_OF_TIME = re.compile(
+    r'\b(?:(began|begun|begins?|beginning|started|starts?|since|became|founded|joined)'
+    r'|(ended|ends?|until|till|left|leaves?|stopped|finished|died|resigned|retired))\b',
+    re.I,
+)
 _MONTH_BEFORE = re.compile(rf'\b{_MONTH} $', re.I)
 _MONTH_AFTER = re.compile(rf'(?:st|nd|rd|th)? (?:of )?{_MONTH}', re.I)
 _WORD = re.compile(r"[\w'-]+")
@@ -51,6 +57,7 @@ def binds_otherwise(knowledge: str, response: str) -> bool:
     return (
         _has_other_attribute(knowledge, response)
         or _has_other_year(knowledge, response)
+        or _has_other_end(knowledge, response)
         or _has_other_name(knowledge, response)
         or _has_other_ending(knowledge, response)
         or has_other_record(knowledge, response)
@@ -76,6 +83,21 @@ def _has_other_attribute(knowledge: str, response: str) -> bool:
             and not any(measured(match) == measured(claim) for match in matches)
         ):
             return True
+    return False
+
+
+def _has_other_end(knowledge: str, response: str) -> bool:
+    """Whether a response ends in the first year of a range, or begins in its last."""
+    ranges = [amount for amount in find_amounts(knowledge) if amount.is_years]
+    claims = find_amounts(response) if ranges else ()
+    others = {a.value for a in find_amounts(knowledge) if not a.is_years}
+    for claim in claims:
+        ends = {(r.value, r.top) for r in ranges if claim.value in (r.value, r.top)}
+        cues = _END_OF_TIME.findall(response[: claim.start])
+        if claim.high is None and ends and cues and claim.value not in others:
+            begins, _ = cues[-1]
+            if all(claim.value == (last if begins else first) for first, last in ends):
+                return True
     return False
 
 

@@ -12,36 +12,67 @@ from itertools import permutations
 MOST_ITEMS, MOST_WORDS = 4, 4
 # The most characters of a list before its last item.
 LONGEST = 200
+# In longer knowledge, nothing is looked for.
+MOST_KNOWN = 5000
 _JOINT = re.compile(r'(,?) (and|or) ', re.IGNORECASE)
 _FIRST_WORDS = re.compile(rf"[\w'’&-]+(?: [\w'’&-]+){{0,{MOST_WORDS - 1}}}")
 _LAST_WORDS = re.compile(rf"[\w'’&-]+(?: [\w'’&-]+){{0,{MOST_WORDS - 1}}}$")
+_SENTENCE = re.compile(r'[^.!?\n]+')
+# Words of sentences whose order matters, perhaps; quoted titles are left alone, too.
+_ORDERED = re.compile(
+    r'["“”«»]|\b(?:order|respectively|first|second|then|before|after|followed|later|next'
+    r'|as|than|called|titled|named|north|south|east|west)\b',
+    re.IGNORECASE,
+)
+# What may follow a list behind a verb, or at the start of a sentence; behind both, a
+# verb could have its own subject ("Tom met Sue and Mary left").
+_AFTER_OBJECTS = re.compile(
+    r'\W*(?:$|[,;:.!?)]|(?:in|on|at|for|to|from|with|by|every|when)\b)'
+)
+_AFTER_SUBJECTS = re.compile(
+    r' (?:is|are|was|were|can|may|must|will|have|had|do|did)\b'
+)
 
 
 def reorder_lists(knowledge: str, response: str) -> str:
     """
     A response with its lists in the order of the knowledge, where that has the same
-    items in another order.
+    items in another order. Sentences with two joints are left alone, since one list may
+    be parallel to another.
 
     >>> reorder_lists('It has cats, dogs and old owls.', 'Old owls, cats and dogs!')
     'cats, dogs and Old owls!'
     """
-    joint = _JOINT.search(response)
-    if joint is None or 'respectively' in response:
+    if not _JOINT.search(response) or len(knowledge) > MOST_KNOWN:
         return response
     known = knowledge.lower()
-    while joint is not None:
-        place = joint.end()
-        for items in _possible_lists(response, joint):
-            order = _find_order(items, known, joint[2].lower())
-            if order is not None:
-                start = joint.start() - len(', '.join(items[:-1]))
-                end = joint.end() + len(items[-1])
-                listed = f'{", ".join(order[:-1])}{joint[0]}{order[-1]}'
-                response = response[:start] + listed + response[end:]
-                place = end
-                break
-        joint = _JOINT.search(response, place)
-    return response
+    return _SENTENCE.sub(lambda match: _reorder(match[0], known), response)
+
+
+def _reorder(sentence: str, known: str) -> str:
+    joints = list(_JOINT.finditer(sentence))
+    if len(joints) != 1 or _ORDERED.search(sentence):
+        return sentence
+    joint = joints[0]
+    for items in _possible_lists(sentence, joint):
+        start = joint.start() - len(', '.join(items[:-1]))
+        end = joint.end() + len(items[-1])
+        if not _is_whole(sentence, start, end, items):
+            continue
+        order = _find_order(items, known, joint[2].lower())
+        if order is not None:
+            listed = f'{", ".join(order[:-1])}{joint[0]}{order[-1]}'
+            return sentence[:start] + listed + sentence[end:]
+    return sentence
+
+
+def _is_whole(sentence: str, start: int, end: int, items: tuple[str, ...]) -> bool:
+    """Whether what stands at a place of a sentence is surely a list, and no clause."""
+    if _AFTER_OBJECTS.match(sentence, end):
+        return True
+    has_names = all(item[0].isupper() for item in items)
+    begins = not sentence[:start].strip()
+    return begins and (has_names or _AFTER_SUBJECTS.match(sentence, end) is not None)
 
 
 def _possible_lists(response: str, joint: re.Match[str]) -> Iterator[tuple[str, ...]]:

@@ -11,7 +11,8 @@ CASES = [
     ('By Anna Hill and Tom Reed.', 'Tom Reed and Anna Hill', 'Anna Hill and Tom Reed'),
     ('tea or coffee', 'Coffee or tea?', 'tea or Coffee?'),
     ('red, green, and blue', 'blue, red and green.', 'red, green and blue.'),
-    ('a and b, c and d', 'b and a, then d and c', 'a and b, then c and d'),
+    ('a and b. c and d', 'b and a. d and c', 'a and b. c and d'),
+    ('cats and dogs', 'Dogs and cats are allowed.', 'cats and Dogs are allowed.'),
     # The same order, another one that the knowledge has too, or another list.
     ('red, green and blue', 'red, green, and blue', 'red, green, and blue'),
     ('cats and dogs; dogs and cats', 'dogs and cats', 'dogs and cats'),
@@ -20,6 +21,21 @@ CASES = [
     ('cats and hotdogs', 'dogs and cats', 'dogs and cats'),
     ('1 and 2', '2 and 1 respectively', '2 and 1 respectively'),
     ('', 'dogs and cats', 'dogs and cats'),
+    # Another statement, or one that may be.
+    (
+        'Tom met Mary and Sue left.',
+        'Tom met Sue and Mary left.',
+        'Tom met Sue and Mary left.',
+    ),
+    (
+        'Amy as Kate and Lee as Tom',
+        'Amy as Lee and Kate as Tom',
+        'Amy as Lee and Kate as Tom',
+    ),
+    ('Boil and peel the eggs.', 'Peel and boil the eggs.', 'Peel and boil the eggs.'),
+    ('"War and Peace"', '"Peace and War"', '"Peace and War"'),
+    ('A and B cost 2 and 3.', 'A and B cost 3 and 2.', 'A and B cost 3 and 2.'),
+    ('In order: fold and dry.', 'In order: dry and fold.', 'In order: dry and fold.'),
     ('dogs and cats', ' and ', ' and '),
 ]
 
