@@ -290,10 +290,11 @@ class Reranker:
         self, scored: Sequence[list[Candidate]], turns: Sequence[Turn]
     ) -> None:
         """Read the relevance of all candidates after a turn, in one call."""
-        places = _places(scored, self._needs_reading(turns))
+        needs_reading = self._needs_reading(turns)
+        places = _places(scored, needs_reading)
         if not places or (reader := self.relevance_reader) is None:
             return
-        for candidates, is_read in zip(scored, self._needs_reading(turns), strict=True):
+        for candidates, is_read in zip(scored, needs_reading, strict=True):
             if is_read:
                 candidates[:] = with_agreement(candidates)
         pairs = [(turns[b], scored[b][n].text) for b, n in places]

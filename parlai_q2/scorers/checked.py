@@ -35,11 +35,16 @@ def classify(
     restated: list[tuple[str, str]] = []
     statuses: list[Status] = []
     for (premise, text), whole in zip(pairs, texts, strict=True):
-        restated.append((premise, reorder_lists(premise, restate(premise, text))))
+        restated.append((premise, as_read(premise, text)))
         statuses.append(check_values(whole, text))
     if lower:
         restated = [(premise.lower(), text.lower()) for premise, text in restated]
     return list(map(_limit, model.classify(restated), statuses))
+
+
+def as_read(premise: str, text: str) -> str:
+    """A hypothesis with amounts and lists as its premise has them."""
+    return reorder_lists(premise, restate(premise, text))
 
 
 def _limit(reading: NliProbabilities, status: Status) -> NliProbabilities:

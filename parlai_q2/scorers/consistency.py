@@ -12,11 +12,11 @@ counts: what has nothing to do with a sentence distracts the detector.
 
 The detector reads amounts by their values (:mod:`parlai_q2.text.agreement`), an amount
 that agrees with the knowledge in the knowledge's own words, and lists in its order
-(:mod:`parlai_q2.text.lists`). An amount, an address or a
-code that the knowledge does not have is not supported, nor is a number or name that
-belongs to something else (:mod:`parlai_q2.text.bindings`), nor the denial of what is
-not mentioned (:mod:`parlai_q2.text.denials`). The amounts of records are also read one
-by one, each beside its field (:mod:`parlai_q2.text.field_claims`).
+(:mod:`parlai_q2.text.lists`). An amount, an address or a code that the knowledge does
+not have is not supported, nor is a number or name that belongs to something else
+(:mod:`parlai_q2.text.bindings`), nor the denial of what is not mentioned
+(:mod:`parlai_q2.text.denials`). The amounts of records are also read one by one, each
+beside its field (:mod:`parlai_q2.text.field_claims`).
 
 Of a sentence that joins statements, the detector doubts some that it knows to be true
 alone. So a doubted sentence is read again by its statements

@@ -88,13 +88,16 @@ def _has_other_attribute(knowledge: str, response: str) -> bool:
 
 def _has_other_end(knowledge: str, response: str) -> bool:
     """Whether a response ends in the first year of a range, or begins in its last."""
-    ranges = [amount for amount in find_amounts(knowledge) if amount.is_years]
-    claims = find_amounts(response) if ranges else ()
-    others = {a.value for a in find_amounts(knowledge) if not a.is_years}
-    for claim in claims:
-        ends = {(r.value, r.top) for r in ranges if claim.value in (r.value, r.top)}
-        cues = _END_OF_TIME.findall(response[: claim.start])
-        if claim.high is None and ends and cues and claim.value not in others:
+    known = find_amounts(knowledge)
+    ranges = [amount for amount in known if amount.is_years]
+    if not ranges:
+        return False
+    others = {amount.value for amount in known if not amount.is_years}
+    for claim in find_amounts(response):
+        ends = [(r.value, r.top) for r in ranges if claim.value in (r.value, r.top)]
+        if not ends or claim.high is not None or claim.value in others:
+            continue
+        if cues := _END_OF_TIME.findall(response[: claim.start]):
             begins, _ = cues[-1]
             if all(claim.value == (last if begins else first) for first, last in ends):
                 return True

@@ -79,10 +79,12 @@ def _possible_lists(response: str, joint: re.Match[str]) -> Iterator[tuple[str, 
     """What a response may list about a joint, the longest items first."""
     before = response[max(0, joint.start() - LONGEST) : joint.start()]
     last = _FIRST_WORDS.match(response, joint.end())
+    if last is None:
+        return
     parts = before.rsplit(', ', MOST_ITEMS - 1)
     for count in range(min(MOST_ITEMS, len(parts) + 1), 1, -1):
         first = _LAST_WORDS.search(parts[1 - count])
-        if last is None or first is None:
+        if first is None:
             continue
         middle = parts[len(parts) - count + 2 :]
         first_words, last_words = first[0].split(' '), last[0].split(' ')
