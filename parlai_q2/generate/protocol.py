@@ -45,7 +45,9 @@ def read_reply(choice: JsonObject) -> ServerReply:
 
 def read_logprobs(choice: JsonObject) -> list[float]:
     """The log probabilities of a choice's tokens; none unless all are known."""
-    tokens = (choice.get('logprobs') or {}).get('content') or []
+    tokens = (choice.get('logprobs') or {}).get('content')
+    if not isinstance(tokens, list) or not all(isinstance(t, dict) for t in tokens):
+        return []
     values = [token.get('logprob') for token in tokens]
     return values if all(map(is_number, values)) else []
 

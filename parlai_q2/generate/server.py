@@ -50,8 +50,11 @@ BUSY = (408, 429, 500, 502, 503, 504)
 REFUSES_SEVERAL = (400, 422, 500, 501)
 # Seconds before the second try, doubled before each further one; the longest wait.
 FIRST_WAIT, MAX_WAIT = 0.5, 60.0
-# A larger answer is not read to its end.
+# A larger answer is not read to its end; a stream has much besides its text.
 MAX_ANSWER = 16 * 2**20
+MAX_STREAM = 4 * MAX_ANSWER
+# For how many models is kept how many replies a request gives.
+MAX_MODELS = 1000
 TIMED_OUT, NO_ANSWER = 504, 502
 _KEY = 'Put its key into the environment (--server-key-variable names it).'
 HINTS = {
@@ -92,8 +95,9 @@ class ChatServer:
         is_local = host in ('localhost', '::1') or host.startswith('127.')
         if self.key and self.base.startswith('http:') and not is_local:
             _logger.warning(f'The key is sent to {host} unencrypted: no https.')
-        # The most replies that one request was seen to give, once that is known.
-        self._max_replies: int | None = None
+        # The most replies that a request was seen to give, by the hash of its model,
+        # where that is fewer than were asked for.
+        self._max_replies: dict[int, int] = {}
 
     def replies(
         self, turns: Sequence[Sequence[JsonMapping]], numbers: Sequence[int]
@@ -171,6 +175,7 @@ class Connection:
         if not number:
             return {'choices': []}
         answers: list[Completion] = []
+        model = hash(str({**server.settings, **fields}.get('model')))
 
         async def ask(
             count: int, place: int = 0, retries: int = server.retries
@@ -182,7 +187,7 @@ class Connection:
                 body['seed'] = seed + place
             return await self._ask(body, authorization, retries)
 
-        if server._max_replies is None or number <= server._max_replies:
+        if number <= server._max_replies.get(model, number):
             try:
                 answers.append(await ask(number))
             except ServerError as error:
@@ -194,11 +199,14 @@ class Connection:
                 _logger.warning(f'{server.url} returns one reply per request.')
             first_count = len(answers[0]['choices'])
             if 0 < first_count < number:
-                server._max_replies = first_count
+                if len(server._max_replies) >= MAX_MODELS:
+                    server._max_replies.clear()
+                server._max_replies[model] = first_count
         missing = number - sum(len(answer['choices']) for answer in answers)
-        if missing > 0 and server._max_replies:
-            full, rest = divmod(missing, server._max_replies)
-            sizes = [server._max_replies] * full + [rest] * bool(rest)
+        most = server._max_replies.get(model)
+        if missing > 0 and most:
+            full, rest = divmod(missing, most)
+            sizes = [most] * full + [rest] * bool(rest)
             requests = [
                 ask(size, place) for place, size in enumerate(sizes, len(answers))
             ]
@@ -218,12 +226,23 @@ class Connection:
         :raises ServerError: as :meth:`complete` does; also between two chunks.
         """
         body = {**self.server.settings, **fields, 'stream': True}
+        size = 0
         async with self._free, self._send('POST', PATH, body, authorization) as answer:
-            async for event in read_events(answer.aiter_raw()):
+            events = read_events(answer.aiter_raw())
+            while size < MAX_STREAM:
+                event = None
+                with anyio.move_on_after(self.server.timeout) as limit:
+                    event = await anext(events, None)
+                if limit.cancelled_caught:
+                    raise self._fail(self._slow, TIMED_OUT, is_busy=True)
                 if event == STREAM_END:
                     return
+                if event is None:
+                    cut_off = 'broke off in the middle of a reply.'
+                    raise self._fail(cut_off if size else 'does not stream.')
+                size += len(event)
                 yield self._parse(event.encode(), 'choices')
-        raise self._fail('broke off in the middle of a reply.')
+        raise self._fail(f'wrote more than {MAX_STREAM:,} characters.')
 
     async def get(self, path: str, authorization: str = '') -> Any:
         """The JSON value at a path of the server, such as ``/models``."""
@@ -323,7 +342,7 @@ class Connection:
         answered = f'{status} {answer.reason_phrase}'
         return self._fail(
             f'answered {answered}: {shorten(content)} {HINTS.get(status, "")}'.strip(),
-            status if status >= 400 else NO_ANSWER,
+            status if 400 <= status < 600 else NO_ANSWER,
             is_busy=status in BUSY,
             content=content,
             retry_after=float(retry_after) if retry_after.isdecimal() else None,
@@ -338,7 +357,8 @@ class Connection:
         except (ValueError, KeyError, TypeError, RecursionError) as e:
             raise self._fail(
                 f'does not follow the chat-completions protocol ({e!r:.80}): '
-                + shorten(content)
+                + shorten(content),
+                content=content,
             ) from None
         return value
 

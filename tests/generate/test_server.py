@@ -74,6 +74,18 @@ def test_a_server_that_gives_fewer_is_asked_again_and_remembered():
     assert [r['n'] for r in served.requests[3:]] == [2, 2]
 
 
+def test_how_many_replies_it_gives_is_remembered_for_each_model():
+    def model(fields):
+        return ['reply'] * (1 if fields['model'] == 'small' else fields['n'])
+
+    with serving(model) as served:
+        server = client(served.url)
+        for name in ('small', 'small', 'large'):
+            server.settings = {'model': name}
+            assert asked(server, 2) == ['reply'] * 2
+    assert [r['n'] for r in served.requests] == [2, 1, 1, 1, 2]
+
+
 def test_a_server_that_refuses_several_at_once_is_asked_for_one_at_a_time():
     refusal = Broken(400, b'{"error": {"message": "n must be 1"}}')
     with serving(numbered, refusal) as served:
