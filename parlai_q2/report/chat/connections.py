@@ -20,10 +20,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from parlai_q2.errors import ConfigError
 
 _BACKLOG = 128
-BUSY = (
-    b'HTTP/1.1 503 Service Unavailable\r\n'
-    b'Content-Length: 0\r\nConnection: close\r\n\r\n'
-)
+_EMPTY = b'Content-Length: 0\r\nConnection: close\r\n\r\n'
+BUSY = b'HTTP/1.1 503 Service Unavailable\r\n' + _EMPTY
+CUT_OFF = b'HTTP/1.1 400 Bad Request\r\n' + _EMPTY
 
 
 @dataclass
@@ -96,6 +95,13 @@ class BoundedConnection(H11Protocol):
             self._headers_arrived = True
         elif self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._expect_no_more()
+
+    def eof_received(self) -> None:
+        """Tell a client that sends no more, in the middle of its request."""
+        is_answered = self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE)
+        is_begun = self._headers_arrived or bool(self.conn.trailing_data[0])
+        if self.address is not None and is_begun and not is_answered:
+            self.transport.write(CUT_OFF)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._was_taken()
