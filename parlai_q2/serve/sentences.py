@@ -9,6 +9,7 @@ first reply of a model is sent at its end: only then is it known whether the mod
 replies begin with thoughts that no tag opens.
 """
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -32,6 +33,12 @@ from parlai_q2.text.sentences import sentences
 from parlai_q2.turns import Span
 
 THOUGHTS, NOTHING = 'reasoning_content', Reply('')
+# A sentence that ended, and the first letter after it.
+_BEGUN = re.compile(r'(?:[.!?]["\')\]]*\s|\n)\s*\S')
+# Letters before a piece in which its beginning may end a sentence.
+_BEFORE = 20
+# For how many models, with their settings, is kept that their replies begin plainly.
+MAX_MODELS = 1000
 SCORED, STOPPED = 'each sentence was scored', 'stopped before an unsupported sentence'
 
 
@@ -129,10 +136,10 @@ class _Reply:
         return self.is_stopped and not can_call
 
     @property
-    def _model_settings(self) -> tuple[str, str]:
-        """What decides whether a reply begins with thoughts."""
+    def _model_settings(self) -> int:
+        """The hash of what decides whether a reply begins with thoughts."""
         fields = self.request.fields
-        return str(fields.get('model')), str(fields.get('chat_template_kwargs'))
+        return hash((str(fields.get('model')), str(fields.get('chat_template_kwargs'))))
 
     async def add(self, delta: JsonObject) -> AsyncIterator[JsonObject]:
         """Add a piece, and give what may be sent."""
@@ -151,8 +158,8 @@ class _Reply:
             return
         if rest:
             self.held_fields.append(rest)
-        # Without a mark, no sentence ends.
-        if piece.strip(' ') and (piece.isspace() or any(c in '.!?\n ' for c in piece)):
+        # Reading all that came so far, again for each piece, would take long.
+        if piece and _BEGUN.search(self.raw[-len(piece) - _BEFORE :]):
             async for text in self._send(is_complete=False):
                 yield text
 
@@ -187,6 +194,8 @@ class _Reply:
         models = self.chat.plain_models
         if is_complete and self.raw:
             models.discard(self._model_settings)
+            if len(models) >= MAX_MODELS:
+                models.clear()
             if not _begins_with_thoughts(self.raw, self.reply):
                 models.add(self._model_settings)
         elif self._model_settings not in models and not self.reply.thoughts:

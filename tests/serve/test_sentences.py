@@ -5,6 +5,7 @@ import pytest
 from parlai_q2.claims import Claim, Evidence, Label, Mistake, MistakeKind, Score, Status
 from parlai_q2.scorers.overlap import PrecisionScorer
 from parlai_q2.serve.sentences import shift_claim
+from parlai_q2.text.sentences import sentences
 from parlai_q2.turns import Span
 from tests.serve.running import BEES, RIGHT, WRONG, proxied, said
 from tests.serve.test_chat import (
@@ -131,6 +132,20 @@ def test_thoughts_of_a_model_that_had_none_are_followed_by_its_reply():
     for sentence in grounding['sentences']:
         start, end = sentence['span']
         assert text[start:end] == sentence['text']
+
+
+def test_pieces_in_which_no_sentence_ends_are_not_read_each(monkeypatch):
+    calls = []
+
+    def split(text):
+        calls.append(text)
+        return sentences(text)
+
+    monkeypatch.setattr('parlai_q2.serve.sentences.sentences', split)
+    model = replying(f'{RIGHT} {"Wasps build nests, " * 100}bees.')
+    deltas, _, _ = stream_by_sentences(model, BEES, times=2)
+    assert joined_field(deltas) == RIGHT
+    assert len(calls) < 20
 
 
 def test_a_stream_of_sentences_that_claim_nothing_is_generic(monkeypatch):
