@@ -139,8 +139,10 @@ def stream_answer(
             yield write_delta(completion, rest, place)
         for word in _WORD.findall(content if isinstance(content, str) else ''):
             yield write_delta(completion, {'content': word}, place)
-        reason = choice.get('finish_reason') or 'stop'
-        yield write_delta(completion, {}, place, reason, grounding=grounding)
+        # With what else a choice has, such as the log probabilities of all tokens.
+        last = {name: v for name, v in choice.items() if name != 'message'}
+        last |= {'delta': {}, 'finish_reason': choice.get('finish_reason') or 'stop'}
+        yield write_chunk(completion, last, grounding=grounding)
     if has_usage:
         yield write_chunk(completion, usage=completion.get('usage'))
     yield write_event(STREAM_END)

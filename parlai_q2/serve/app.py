@@ -3,6 +3,7 @@ Answers the proxy's requests.
 
     POST /v1/chat/completions   the most grounded of several replies
     POST /v1/rerank             {query, documents}: replies in order; query: a passage
+                                (also /rerank and /v2/rerank)
     POST /v1/score              {pairs} or {knowledge, response}: scores and claims
     GET  /v1/models             the upstream server's
     GET  /health, /metrics      for machines
@@ -10,7 +11,7 @@ Answers the proxy's requests.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
@@ -37,8 +38,15 @@ from parlai_q2.serve.answers import (
     describe_grounding,
     make_headers,
     stream_answer,
+    unscored_grounding,
 )
-from parlai_q2.serve.gate import Gate, answer_error, read_json, until_disconnect
+from parlai_q2.serve.gate import (
+    RERANK_PATHS,
+    Gate,
+    answer_error,
+    read_json,
+    until_disconnect,
+)
 from parlai_q2.serve.grounded import GroundedChat
 from parlai_q2.serve.metrics import CONTENT_TYPE
 from parlai_q2.serve.sentences import pass_on, stream_sentences
@@ -80,7 +88,7 @@ def make_app(
     return Starlette(
         routes=[
             Route('/v1/chat/completions', endpoints.chat, methods=['POST']),
-            Route('/v1/rerank', endpoints.rerank, methods=['POST']),
+            *(Route(p, endpoints.rerank, methods=['POST']) for p in RERANK_PATHS),
             Route('/v1/score', endpoints.score, methods=['POST']),
             Route('/v1/models', endpoints.models, methods=['GET']),
             Route('/health', endpoints.health, methods=['GET']),
@@ -118,7 +126,9 @@ class Endpoints:
         chat_request = await until_disconnect(request, chat.read(body))
         if chat_request.is_streamed and not chat_request.is_declined:
             if chat_request.unscored is not None:
-                return await _stream(request, pass_on(chat, chat_request, key))
+                headers = make_headers(unscored_grounding(chat_request.unscored))
+                events = pass_on(chat, chat_request, key)
+                return await _stream(request, events, headers)
             in_sentences = chat.settings.stream_sentences and not chat_request.courtesy
             if in_sentences and chat_request.choices == 1:
                 return await _stream(request, stream_sentences(chat, chat_request, key))
@@ -127,8 +137,8 @@ class Endpoints:
         chat.count(grounding)
         headers = make_headers(grounding)
         if chat_request.is_streamed:
-            events = stream_answer(answer.completion, grounding, chat_request.has_usage)
-            return StreamingResponse(events, headers=headers, media_type=SSE)
+            chunks = stream_answer(answer.completion, grounding, chat_request.has_usage)
+            return StreamingResponse(chunks, headers=headers, media_type=SSE)
         return Json({**answer.completion, 'grounding': grounding}, headers=headers)
 
     async def rerank(self, request: Request) -> Response:
@@ -219,7 +229,11 @@ class Endpoints:
         return HTMLResponse(template.render(schema=_schema()))
 
 
-async def _stream(request: Request, events: AsyncIterator[bytes]) -> Response:
+async def _stream(
+    request: Request,
+    events: AsyncIterator[bytes],
+    headers: Mapping[str, str] | None = None,
+) -> Response:
     """A stream whose first event is there, so that a failure has its status."""
     first = await until_disconnect(request, anext(events))
 
@@ -232,7 +246,7 @@ async def _stream(request: Request, events: AsyncIterator[bytes]) -> Response:
             answer = answer_error(error)
             yield b'data: %s\n\n' % bytes(answer.body)
 
-    return StreamingResponse(all_events(), media_type=SSE)
+    return StreamingResponse(all_events(), headers=headers, media_type=SSE)
 
 
 def _as_text(value: object) -> str:

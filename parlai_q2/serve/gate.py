@@ -26,8 +26,10 @@ from parlai_q2.serve.settings import ServeSettings
 
 # What is answered without the key, and what is counted by its own name.
 OPEN_PATHS = ('/health',)
+# Where clients of servers that rerank ask.
+RERANK_PATHS = ('/v1/rerank', '/v2/rerank', '/rerank')
 PATHS = (
-    *('/v1/chat/completions', '/v1/rerank', '/v1/score', '/v1/models'),
+    *('/v1/chat/completions', *RERANK_PATHS, '/v1/score', '/v1/models'),
     *('/health', '/metrics', '/docs', '/openapi.json'),
 )
 CLIENT_CLOSED = 499  # nginx's status for a client that has left

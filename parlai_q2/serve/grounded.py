@@ -104,8 +104,9 @@ class GroundedChat:
     ):
         self.server, self.reranker, self.settings = server, reranker, settings
         self.grounder, self.metrics = grounder, Metrics()
-        # Models, with their settings, whose replies begin with no unmarked thoughts.
-        self.plain_models: set[tuple[str, str]] = set()
+        # Hashes of models and their settings, whose replies begin with no unmarked
+        # thoughts.
+        self.plain_models: set[int] = set()
         self.connection: Connection
 
     @asynccontextmanager
@@ -149,7 +150,8 @@ class GroundedChat:
             with self.metrics.timed(ServeStep.SEARCH):
                 found = await self._search(request.history)
             source = KnowledgeOrigin.INDEX
-            if found.declined:
+            in_messages = request.source == KnowledgeOrigin.MESSAGES
+            if found.declined and not in_messages:
                 return replace(request, source=source, is_declined=True)
             if found.passages:
                 prompt = settings.prompt

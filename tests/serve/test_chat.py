@@ -170,6 +170,20 @@ def test_documents_are_searched_and_the_model_is_told():
     assert system['content'] == f'Be nice.\n\nOnly: {BEES}'
 
 
+@pytest.mark.parametrize(
+    'messages, is_asked',
+    [([QUESTION, *TOOL], True), (said('Be nice.')['messages'], False)],
+)
+def test_what_a_tool_found_is_used_where_no_document_answers(messages, is_asked):
+    documents = Documents(passages=(), declined=True)
+    with proxied(replying(WRONG, RIGHT), grounder=documents) as (served, client):
+        body = {'messages': messages}
+        answer = client.post('/v1/chat/completions', json=body).json()
+    assert bool(served.requests) == is_asked
+    assert answer['grounding']['knowledge'] == ('messages' if is_asked else 'index')
+    assert (text_of(answer) == RIGHT) == is_asked
+
+
 class Library:
     """Has a courtesy for "hi", and a passage for anything else."""
 
@@ -288,6 +302,7 @@ def test_other_replies_pass_through(model, fields, reason, stream):
     [grounding] = [e['grounding'] for e in events if 'grounding' in e]
     assert not grounding['scored']
     assert reason in grounding['reason']
+    assert answer.headers['X-Grounding-Label'] == 'not_scored'
 
 
 def test_thoughts_are_neither_scored_nor_said():
@@ -313,6 +328,17 @@ def test_a_stream_begins_once_the_reply_is_chosen():
     assert events[-1]['choices'] == []
     assert {event['object'] for event in events} == {'chat.completion.chunk'}
     assert 'stream' not in served.requests[0]
+
+
+def test_log_probabilities_of_the_reply_are_streamed():
+    chosen = choice(RIGHT, [-0.5, -1.0])
+    with proxied(lambda _: [choice(WRONG, [-3.0]), chosen], candidates=2) as (
+        _,
+        client,
+    ):
+        answer = client.post('/v1/chat/completions', json=said(BEES, stream=True))
+    choices = [c for event in read_events(answer.text) for c in event['choices']]
+    assert [c['logprobs'] for c in choices if 'logprobs' in c] == [chosen['logprobs']]
 
 
 @pytest.mark.parametrize(

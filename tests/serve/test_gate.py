@@ -83,7 +83,8 @@ def test_other_sites_cannot_take_part(client):
 
 def test_replies_are_reranked_and_scored(client):
     body = {'query': BEES, 'documents': [WRONG, {'text': RIGHT}], 'top_n': 1}
-    [best] = client.post('/v1/rerank', json=body).json()['results']
+    for path in ('/rerank', '/v1/rerank', '/v2/rerank'):
+        [best] = client.post(path, json=body).json()['results']
     assert best['index'] == 1
     assert best['relevance_score'] == 1.0
     assert best['document'] == {'text': RIGHT}
@@ -196,6 +197,9 @@ WHOLE = json.dumps({'choices': [choice(RIGHT)]}).encode()
         (Broken(429, b'{}', {'Retry-After': '7'}), 429, 'answered 429'),
         (Broken(307, headers={'Location': 'http://elsewhere'}), 502, 'redirects'),
         (Broken(204, b''), 502, 'answered 204'),
+        # No status of HTTP, which a server must not answer.
+        (Broken(999, b'oops'), 502, 'answered 999'),
+        (Broken(body=b'{"error": {"message": "no memory"}}'), 502, 'no memory'),
         (Broken(body=b'<html>'), 502, 'chat-completions protocol'),
         (Broken(body=b'{"choices": [7]}'), 502, 'chat-completions protocol'),
         (Broken(body=b'{"choices": []}'), 502, 'gave 0'),
@@ -233,6 +237,9 @@ CHUNK = '{"choices": [{"index": 0, "delta": {"content": "Zwölf Bienen. "}}]}'
         (stream_of(CHUNK, '{garbage'), 'Zwölf Bienen. ', 'chat-completions protocol'),
         (stream_of(CHUNK), 'Zwölf Bienen. ', 'broke off in the middle'),
         (stream_of(CHUNK, CHUNK, cut=80), 'Zwölf Bienen. ', 'broke off'),
+        (stream_of(CHUNK, '{"error": {"message": "no memory"}}'), None, 'no memory'),
+        # Whoever sends a byte now and then sends no event.
+        (stream_of(CHUNK, 'a' * 900, drip=0.004), None, 'within 1 s'),
         (stream_of(CHUNK, 'a' * 2**21), 'Zwölf Bienen. ', 'too long'),
     ],
 )
@@ -240,11 +247,29 @@ def test_a_stream_that_breaks_off_says_so(broken, text, message):
     with proxied(replying(RIGHT), broken, timeout=1.0) as (_, client):
         answer = client.post(CHAT, json=said(stream=True))
     events = [e.removeprefix('data: ') for e in answer.text.split('\n\n') if e]
-    assert json.loads(events[0])['choices'][0]['delta']['content'] == text
+    first_delta = json.loads(events[0])['choices'][0]['delta']
+    assert first_delta['content'] == (text or 'Zwölf Bienen. ')
     if message is None:
         assert events[1:] == ['[DONE]']
     else:
         assert message in json.loads(events[-1])['error']['message']
+
+
+def test_a_stream_that_never_ends_is_left(monkeypatch):
+    monkeypatch.setattr('parlai_q2.generate.server.MAX_STREAM', 9 * len(CHUNK))
+    with proxied(replying(RIGHT), stream_of(*[CHUNK] * 99)) as (_, client):
+        answer = client.post(CHAT, json=said(stream=True))
+    assert answer.text.count('Bienen') == 9
+    assert 'wrote more than' in answer.text
+
+
+@pytest.mark.parametrize('logprobs', [{'content': 7}, {'content': [7]}, {'x': []}, []])
+def test_log_probabilities_that_are_none_are_left_out(logprobs):
+    body = json.dumps({'choices': [{**choice(RIGHT), 'logprobs': logprobs}]}).encode()
+    with proxied(replying(RIGHT), Broken(body=body), candidates=1) as (_, client):
+        answer = client.post(CHAT, json=said(BEES))
+    assert text_of(answer.json()) == RIGHT
+    assert answer.json()['grounding']['candidates'][0]['mean_logprob'] is None
 
 
 @pytest.mark.parametrize('broken', [Broken(503, b'busy'), Broken(body=b'<html>')])
@@ -263,6 +288,17 @@ def test_a_request_that_does_not_arrive_is_told_so():
                 head = f'POST {CHAT} HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n'
                 slow.sendall(f'{head}Content-Type: application/json\r\n\r\n{{'.encode())
                 assert slow.recv(99).startswith(b'HTTP/1.1 408 ')
+
+
+@pytest.mark.parametrize('count', [30, 150])
+def test_a_request_that_is_cut_off_is_told_so(client, count):
+    head = f'POST {CHAT} HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n'
+    content = f'{head}Content-Type: application/json\r\n\r\n{{"a": "'.ljust(150)
+    address = client.base_url.host, client.base_url.port
+    with socket.create_connection(address, timeout=10) as opened:
+        opened.sendall(content[:count].encode())
+        opened.shutdown(socket.SHUT_WR)
+        assert opened.recv(99).startswith(b'HTTP/1.1 400 ')
 
 
 def test_a_client_that_leaves_ends_its_request():
