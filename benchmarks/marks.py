@@ -2,13 +2,11 @@
 Measures whether evidence points at the right words, on responses with known edits::
 
     python -m benchmarks.marks --examples examples.jsonl --scorers spans,q2
-    python -m benchmarks.marks --pairs cons.valid.jsonl.gz --scorers spans,q2
 
-``--examples`` takes the corpus ``swaps`` of :mod:`benchmarks.grounded_data`;
-``--pairs`` the detector's rows, where an inconsistent response that differs from its
-premise in one short stretch of words has its edit there. Two rates are reported: the
-share of edited responses with a mark that overlaps an edit, and the share of consistent
-ones with any. A mark is what the evidence calls contradicted or not in the knowledge.
+The examples are the corpus ``swaps`` of :mod:`benchmarks.grounded_data`. Two rates are
+reported: the share of edited responses with a mark that overlaps an edit, and the share
+of consistent ones with any. A mark is what the evidence calls contradicted or not in
+the knowledge.
 """
 
 import argparse
@@ -29,11 +27,6 @@ from parlai_q2.scorers import Scorer, load_scorer
 from parlai_q2.turns import Example, Span
 from parlai_q2.zoo.train.rows import Row, read_rows
 
-# The sources whose responses were made from their premises.
-SYNTHETIC = 'd-syn-'
-LONGEST_EDIT = 6  # words
-# The classes of the pairs; the fourth is chit-chat.
-ENTAILED, NOT_ENTAILED = 0, (1, 2)
 WRONG = (Status.UNSUPPORTED, Status.CONTRADICTED)
 _WORD = re.compile(r'\w+|[^\w\s]')
 
@@ -47,11 +40,10 @@ class MarkedPair:
     edits: tuple[Span, ...] = ()
 
 
-def changes(before: str, after: str, left_out: bool = True) -> list[Span]:
+def changes(before: str, after: str) -> list[Span]:
     """
-    The stretches of words of a text that another has not in that place.
-
-    :param left_out: whether words that are missing count, as the word before them.
+    The stretches of words of a text that another has not in that place; words that are
+    missing count as the word before them.
 
     >>> changes('It is not red.', 'It is blue.')
     [Span(text='blue', start=6, end=10)]
@@ -64,7 +56,7 @@ def changes(before: str, after: str, left_out: bool = True) -> list[Span]:
     spans = []
     matcher = SequenceMatcher(None, earlier_words, words, False)
     for kind, _, _, first, end in matcher.get_opcodes():
-        if kind == 'delete' and left_out:
+        if kind == 'delete':
             earlier = [n for n in range(first) if words[n][0].isalnum()]
             first = earlier[-1] if earlier else first
             end = first + 1
@@ -72,21 +64,6 @@ def changes(before: str, after: str, left_out: bool = True) -> list[Span]:
             start, stop = matches[first].start(), matches[end - 1].end()
             spans.append(Span(after[start:stop], start, stop))
     return spans
-
-
-def find_edit(knowledge: str, response: str) -> Span | None:
-    """
-    The one stretch of words of a response that its knowledge has not in that place.
-
-    :return: None if there are several, or it has more than :data:`LONGEST_EDIT` words.
-
-    >>> find_edit('It opened in 1969, in Paris.', 'It opened in 1971.')
-    Span(text='1971', start=13, end=17)
-    """
-    spans = changes(knowledge, response, left_out=False)
-    if len(spans) != 1 or len(_WORD.findall(spans[0].text)) > LONGEST_EDIT:
-        return None
-    return spans[0]
 
 
 def read_swaps(path: str) -> Iterator[MarkedPair]:
@@ -102,17 +79,6 @@ def read_swaps(path: str) -> Iterator[MarkedPair]:
 
 def _number(row: Row) -> str:
     return str(row['id'].rpartition('-')[2])
-
-
-def read_pairs(path: str) -> Iterator[MarkedPair]:
-    """The pairs of a file that are entailed, or have one known edit."""
-    for row in read_rows(path):
-        if not row['src'].startswith(SYNTHETIC):
-            continue
-        if row['y'] == ENTAILED:
-            yield MarkedPair(row['p'], row['h'])
-        elif row['y'] in NOT_ENTAILED and (edit := find_edit(row['p'], row['h'])):
-            yield MarkedPair(row['p'], row['h'], (edit,))
 
 
 def find_marks(score: Score) -> list[Span]:
@@ -150,17 +116,14 @@ def measure_marks(scorer: Scorer, pairs: Sequence[MarkedPair]) -> dict[str, Any]
 def main() -> None:
     """Print the rates of each scorer."""
     parser = argparse.ArgumentParser(description='Does evidence mark the right words?')
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument('--examples', help='a file of grounded_data, for its swaps')
-    source.add_argument('--pairs', help='a file of the rows of the detector')
+    parser.add_argument(
+        '--examples', required=True, help='a file of grounded_data, for its swaps'
+    )
     parser.add_argument('--scorers', default='spans,q2')
     parser.add_argument('--most', type=int, default=150, help='pairs of each kind')
     args = parser.parse_args()
     draw = random.Random(0)
-    read, path = (
-        (read_swaps, args.examples) if args.examples else (read_pairs, args.pairs)
-    )
-    pairs = list(read(path))
+    pairs = list(read_swaps(args.examples))
     kinds = [p for p in pairs if p.edits], [p for p in pairs if not p.edits]
     chosen = [
         pair for kind in kinds for pair in draw.sample(kind, len(kind))[: args.most]

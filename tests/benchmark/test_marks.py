@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.grounded_data import record
-from benchmarks.marks import MarkedPair, changes, measure_marks, read_pairs, read_swaps
+from benchmarks.marks import MarkedPair, changes, measure_marks, read_swaps
 from parlai_q2.claims import Claim, Status
 from parlai_q2.errors import InputError
 from parlai_q2.turns import Span
@@ -40,23 +40,6 @@ def test_rates_of_marks_on_edits_and_of_marks_where_none_belongs():
     assert report['words'] == 1
     with pytest.raises(InputError, match='edited pairs and entailed pairs'):
         measure_marks(Marker(), pairs[:2])
-
-
-def row(h, y, src='d-syn-num'):
-    return {'p': K, 'h': h, 'y': y, 'src': src}
-
-
-def test_pairs_are_entailed_or_have_one_edit(tmp_path):
-    path = write_lines(
-        tmp_path / 'pairs.jsonl',
-        row('The wall divided Berlin.', 0),
-        row('The wall divided Berlin from 1961 to 1993.', 2),
-        row('The wall! Do you like Berlin?', 3),
-        row('Rome fell, and the wall divided Paris.', 2),
-        row('The wall divided Berlin.', 0, 'snli'),
-    )
-    edits = [[edit.text for edit in pair.edits] for pair in read_pairs(str(path))]
-    assert edits == [[], ['1993']]
 
 
 @pytest.mark.parametrize(
