@@ -2,9 +2,8 @@
 Data sets that others published: files that are placed by hand or downloaded, checked,
 and read as csv with known columns or as a JSON list.
 
-A file is checked by its SHA-256. Where its authors published none, it is checked by its
-number of characters, which an index of the named git commit has; where nothing is
-known, its SHA-256 is logged so that the user can record it.
+A file is checked by its SHA-256; if none is known, that of the file is logged so that
+the user can record it.
 """
 
 import csv
@@ -23,8 +22,6 @@ from parlai_q2.errors import RecordError, TaskDataError
 from parlai_q2.io.files import file_sha256, locked
 from parlai_q2.io.write import whole_file
 
-# Characters read at a time.
-BLOCK = 1 << 20
 # How long to wait for another process that downloads, and for a server.
 PATIENCE_SECONDS, SERVER_SECONDS = 1800.0, 60.0
 T = TypeVar('T')
@@ -35,28 +32,19 @@ class PublishedFile:
     """
     A file and what is known of it.
 
-    :param url: where it is; it names a commit if ``characters`` is given.
+    :param url: where it is.
     :param name: its name in the task's folder.
     :param sha256: its checksum; empty if unknown.
-    :param characters: its number of characters of UTF-8, where a CRLF counts as two;
-        None if unknown.
     """
 
     url: str
     name: str
     sha256: str = ''
-    characters: int | None = None
 
     def problem(self, path: Path) -> str:
         """What makes a file another than the published one; empty if nothing does."""
-        if self.sha256:
-            if file_sha256(path) != self.sha256:
-                return f'its SHA-256 is not {self.sha256}'
-        elif self.characters is not None:
-            if count_characters(path) != self.characters:
-                return f'it does not have {self.characters:,} characters of UTF-8'
-        else:
-            _warn_unverified(path)
+        if self.sha256 and file_sha256(path) != self.sha256:
+            return f'its SHA-256 is not {self.sha256}'
         return ''
 
 
@@ -82,8 +70,9 @@ def fetch_files(
                 if not (folder / file.name).exists():
                     _download(folder, file, required)
     for file in required:
-        problem = file.problem(folder / file.name)
-        if problem:
+        if not file.sha256:
+            _warn_unverified(folder / file.name)
+        if problem := file.problem(folder / file.name):
             raise TaskDataError(
                 f'{folder / file.name} is not the file that this task reads: '
                 f'{problem}. Delete it to have it downloaded, or replace it with the '
@@ -101,28 +90,13 @@ def download(url: str, path: Path) -> None:
         shutil.copyfileobj(source, target)
 
 
-def count_characters(path: Path) -> int:
-    """The number of characters in a UTF-8 file; -1 if it is not UTF-8."""
-    count = 0
-    try:
-        # Without newline='' a CRLF would count as one character.
-        with open(path, encoding='utf-8', newline='') as stream:
-            while block := stream.read(BLOCK):
-                count += len(block)
-    except UnicodeDecodeError:
-        return -1
-    return count
-
-
 def _download(
     folder: Path, file: PublishedFile, required: Sequence[PublishedFile]
 ) -> None:
     try:
         with whole_file(folder / file.name) as part:
             download(file.url, Path(part))
-            is_verifiable = file.sha256 or file.characters is not None
-            problem = file.problem(Path(part)) if is_verifiable else ''
-            if problem:
+            if problem := file.problem(Path(part)):
                 raise ValueError(problem)
     except (OSError, ValueError) as e:
         missing = [f for f in required if not (folder / f.name).exists()]

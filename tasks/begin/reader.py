@@ -2,10 +2,9 @@
 Reads the tsv files of BEGIN (Dziri et al. 2022), from the authors' repository. Fields
 are separated by tabs and never quoted: a quotation mark is an ordinary character.
 
-The repository publishes no checksums. Those of the dev files were taken from copies of
-the release. For the other files of the named commit, only the number of characters is
-known. For the test files of CMU-DoG and Topical-Chat nothing is known: they are fetched
-from the newest commit, and checked row by row when they are read.
+The repository publishes no checksums. They were taken from copies of the named commit.
+For the test files of CMU-DoG and Topical-Chat none is known: they are fetched from the
+newest commit, and checked row by row when they are read.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,7 +42,9 @@ PUBLISHED = [
         'd799a8cb3635de41b7f284dcfc872544ddeadcbae0c2ffd684270cce671f7711',
     ),
     PublishedFile(
-        RELEASE + 'wow/begin_test_wow.tsv', 'begin_test_wow.tsv', characters=1_240_657
+        RELEASE + 'wow/begin_test_wow.tsv',
+        'begin_test_wow.tsv',
+        'd5c106a42042c3abd481563f1157e07c95c107dbcdf67f23564d874e8a4d6e7e',
     ),
     PublishedFile(NEWEST + 'cmu-dog/begin_test_cmu.tsv', 'begin_test_cmu.tsv'),
     PublishedFile(NEWEST + 'topicalchat/begin_test_tc.tsv', 'begin_test_tc.tsv'),

@@ -244,17 +244,6 @@ def test_conversations_of_the_sample_are_read_by_name_in_their_order_from_any_fo
     assert {turn.extra['fold'] for turn in turns} == {'train', 'eval'}
 
 
-def test_a_file_of_another_length_is_refused(sets):
-    path = sets / 'begin' / 'begin_test_wow.tsv'
-    text = path.read_text('utf-8')
-    path.write_bytes(text.encode('utf-8') + b'x')
-    with pytest.raises(TaskDataError, match=f'not have {len(text)} characters'):
-        read(sets, 'begin', 'test')
-    # One character of three bytes for another: the length is counted in characters.
-    path.write_bytes(text.replace('–', '-').encode('utf-8'))
-    assert len(read(sets, 'begin', 'test')) == 3
-
-
 def test_a_file_of_which_nothing_is_known_is_taken_with_a_warning(sets, caplog):
     _warn_unverified.cache_clear()
     assert [r.response for r in read(sets, 'begin', 'cmu:test')] == ['Yes .']
