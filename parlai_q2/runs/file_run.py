@@ -162,9 +162,12 @@ def cut_chunks(
     items: list[Record] = []
     total = 0
     for record in records:
-        length = measure_length(record.fields)
-        is_unreadable = record.error is not None and record.error.flaw is Flaw.TOO_DEEP
-        if length is None or is_unreadable:
+        is_too_deep = record.error is not None and record.error.flaw is Flaw.TOO_DEEP
+        try:
+            length = measure_length(record.fields)
+        except RecursionError:
+            is_too_deep = True
+        if is_too_deep:
             error = RecordError(record.source, record.line, TOO_DEEP)
             record = replace(record, fields={}, parsed=None, error=error, nulled=())
             length = 0
@@ -177,41 +180,32 @@ def cut_chunks(
         yield Chunk(items, items[-1].read)
 
 
-def measure_length(fields: JsonMapping) -> int | None:
+def measure_length(fields: JsonMapping) -> int:
     """
     The characters in a record's values, those of the other fields once for each of its
-    ``candidates``; None if the values are nested deeper than :data:`MAX_DEPTH`.
+    ``candidates``; RecursionError if they are nested deeper than :data:`MAX_DEPTH`.
 
     >>> measure_length({'knowledge': 'bees', 'candidates': ['yes', 'no'], 'id': 1})
     13
     """
     candidates = fields.get('candidates')
     copies = max(1, len(candidates)) if isinstance(candidates, list) else 1
-    values = [value for name, value in fields.items() if name != 'candidates']
-    lengths = _count_characters(values), _count_characters([candidates])
-    if lengths[0] is None or lengths[1] is None:
-        return None
-    return copies * lengths[0] + lengths[1]
+    lengths = {name: _count_characters(value) for name, value in fields.items()}
+    of_candidates = lengths.pop('candidates', 0)
+    return copies * sum(lengths.values()) + of_candidates
 
 
-def _count_characters(values: Sequence[object]) -> int | None:
+def _count_characters(value: object, depth: int = 1) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if not isinstance(value, (dict, list)):
+        return 0
+    if depth > MAX_DEPTH:
+        raise RecursionError
     total = 0
-    for _ in range(MAX_DEPTH):
-        total += sum(len(value) for value in values if isinstance(value, str))
-        values = _unnest(values)
-        if not values:
-            return total
-    return None if any(isinstance(v, (dict, list)) for v in values) else total
-
-
-def _unnest(values: Sequence[object]) -> list[object]:
-    inner: list[object] = []
-    for value in values:
-        if isinstance(value, dict):
-            inner.extend(value.values())
-        elif isinstance(value, list):
-            inner.extend(value)
-    return inner
+    for inner in value.values() if isinstance(value, dict) else value:
+        total += _count_characters(inner, depth + 1)
+    return total
 
 
 class Tally(ABC):
