@@ -8,11 +8,13 @@ fields are ignored.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from parlai_q2.errors import InputError, RecordError, TaskDataError
+from parlai_q2.errors import InputError, TaskDataError
 from parlai_q2.evaluate.sets import AnnotatedResponse
-from parlai_q2.io.read import read_example, read_lines
+from parlai_q2.io.fields import NO_NAMES
+from parlai_q2.io.read import parse_lines, read_example
 from parlai_q2.options import split_pairs
 
 # Other files' names for our fields.
@@ -41,12 +43,11 @@ def read_pairs(
             'for train, valid or test.'
         )
     pairs: list[AnnotatedResponse] = []
-    for line in read_lines(path):
-        if line.problem is not None:
-            raise RecordError(path.name, line.number, line.problem)
-        pair = _pair(path.name, line.number, line.value, labels)
-        if pair.label:
-            pairs.append(replace(pair, episode=str(len(pairs))))
+    for record in parse_lines(path, None, NO_NAMES, (), partial(_pair, labels)):
+        if record.error is not None:
+            raise record.error
+        if record.parsed.label:
+            pairs.append(replace(record.parsed, episode=str(len(pairs))))
     if not pairs:
         raise TaskDataError(f'{path} has no pairs.')
     return pairs
@@ -61,10 +62,7 @@ def parse_labels(text: str | None) -> dict[str, str] | None:
 
 
 def _pair(
-    source: str,
-    line: int,
-    fields: Mapping[str, object],
-    labels: Mapping[str, str] | None,
+    labels: Mapping[str, str] | None, fields: Mapping[str, object]
 ) -> AnnotatedResponse:
     ours = dict(fields)
     for name, aliases in OTHER_NAMES.items():
@@ -73,18 +71,13 @@ def _pair(
                 ours[name] = ours[other]
     label = _label(ours.get('label'))
     if not label:
-        raise RecordError(source, line, 'has no "label". Every pair needs one.')
+        raise InputError('has no "label". Every pair needs one.')
     if labels is not None and label not in labels:
-        raise RecordError(
-            source,
-            line,
+        raise InputError(
             f'has the label {label!r}, which --pairs-labels does not name. Known: '
-            f'{", ".join(labels)}. An empty class leaves pairs out: "{label}=".',
+            f'{", ".join(labels)}. An empty class leaves pairs out: "{label}=".'
         )
-    try:
-        example = read_example(ours)
-    except InputError as e:
-        raise RecordError(source, line, str(e)) from e
+    example = read_example(ours)
     name = label if labels is None else labels[label]
     return AnnotatedResponse(example.knowledge_text, example.response, name)
 
