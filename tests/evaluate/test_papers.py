@@ -125,25 +125,25 @@ def test_the_crowds_files_give_the_papers_tables(shared, tmp_path):
         assert lost == (cell == ('knn', 'nucleus', 'small'))
 
 
-OURS = [{'a': 'x', 'b': '1', 'n': 0}, {'a': 'x', 'b': '2'}, {'a': 'y_Z', 'b': '1'}]
+OURS = [{'a': 'x', 'b': '1', 'n': 0}, {'a': 'x', 'b': '2'}, {'a': 'y', 'b': '1'}]
 
 
 @pytest.mark.parametrize(
-    'place, needs, paper, expected',
+    'place, keys, needs, paper, expected',
     [
-        ('after', '', [('x', '2'), ('x', '9')], ['x1', 'x2', 'x2 paper', 'y_Z1']),
-        ('after', 'n', [('x', '1'), ('x', '2')], ['x1', 'x1 paper', 'x2', 'y_Z1']),
-        ('with_first_key', '', [('y z', '5')], ['x1', 'x2', 'y_Z1', 'y_Z5 paper']),
-        ('end', '', [('q', '1')], ['x1', 'x2', 'y_Z1', 'q1 paper']),
-        ('always', '', [('q', '1')], ['x1', 'x2', 'y_Z1', 'q1 paper']),
-        ('own', '', [('x', '1')], ['x1', 'x2', 'y_Z1']),
+        ('after', 'ab', '', [('x', '2'), ('x', '9')], ['x1', 'x2', 'x2 paper', 'y1']),
+        ('after', 'ab', 'n', [('x', '1'), ('x', '2')], ['x1', 'x1 paper', 'x2', 'y1']),
+        ('after', 'a', '', [('x', '5')], ['x1', 'x2', 'x5 paper', 'y1']),
+        ('end', 'ab', '', [('q', '1')], ['x1', 'x2', 'y1', 'q1 paper']),
+        ('always', 'ab', '', [('q', '1')], ['x1', 'x2', 'y1', 'q1 paper']),
+        ('own', 'ab', '', [('x', '1')], ['x1', 'x2', 'y1']),
     ],
 )
-def test_a_papers_rows_have_their_place_among_ours(place, needs, paper, expected):
+def test_a_papers_rows_have_their_place_among_ours(place, keys, needs, paper, expected):
     rows = tuple({'a': a, 'b': b, 'paper': True} for a, b in paper)
-    block = PaperBlock('t', ('*',), place, ('a', 'b'), (), rows, needs=needs)
-    merged, used_blocks = merge(OURS, [block], ('a', 'b'))
+    block = PaperBlock('t', ('*',), place, keys, (), rows, needs=needs)
+    merged, used_blocks = merge(OURS, [block])
     assert [f'{r["a"]}{r["b"]}{" paper" * ("paper" in r)}' for r in merged] == expected
     assert used_blocks == [block] * (len(merged) > 3)
-    alone, _ = merge([], [block], ('a', 'b'))
+    alone, _ = merge([], [block])
     assert len(alone) == (place == 'always')

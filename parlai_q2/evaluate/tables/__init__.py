@@ -7,9 +7,8 @@ A paper has blocks of rows. A block has the ``table`` that it belongs to; the ``
 whose tables show it, as patterns for their names, without ``exceptions``; its ``keys``
 and ``cells``, which name the values of each row in this order; and a ``place``:
 
-- ``after``: each row follows our row with the same keys, if there is one, and if that
-  has the cell that the block ``needs``;
-- ``with_first_key``: all follow the last of our rows with the same first key;
+- ``after``: each row follows the last of our rows with the same keys, if there is one,
+  and if that has the cell that the block ``needs``;
 - ``end``: all follow our rows, if there are any;
 - ``always``: at the end, with or without our rows;
 - ``own``: the table's builder places them.
@@ -76,12 +75,9 @@ def cite(name: str, table: str) -> str:
 
 
 def merge(
-    rows: Sequence[Row], blocks: Sequence[PaperBlock], keys: Sequence[str]
+    rows: Sequence[Row], blocks: Sequence[PaperBlock]
 ) -> tuple[list[Row], list[PaperBlock]]:
-    """
-    Put a paper's rows among ours; ``keys`` are the columns that identify a row. Return
-    all rows, and the blocks that are shown.
-    """
+    """Put a paper's rows among ours; return all, and the blocks that are shown."""
     merged: list[Row] = []
     shown_blocks: list[PaperBlock] = []
 
@@ -92,24 +88,16 @@ def merge(
 
     for place, row in enumerate(rows):
         merged.append(row)
-        first = keys[0]
-        is_last = place + 1 == len(rows) or rows[place + 1][first] != row[first]
-        shared = {key: row[key] for key in keys}.items()
         for block in blocks:
-            if block.place == 'after' and (not block.needs or block.needs in row):
-                add(block, [r for r in block.rows if shared <= r.items()])
-            elif block.place == 'with_first_key' and is_last:
-                same = [r for r in block.rows if plain(r[first]) == plain(row[first])]
-                add(block, [{**r, first: row[first]} for r in same])
+            keys = {key: row[key] for key in block.keys}.items()
+            is_last = not any(keys <= later.items() for later in rows[place + 1 :])
+            has_needed = not block.needs or block.needs in row
+            if block.place == 'after' and is_last and has_needed:
+                add(block, [r for r in block.rows if keys <= r.items()])
     for block in blocks:
         if block.place == 'always' or (block.place == 'end' and rows):
             add(block, block.rows)
     return merged, shown_blocks
-
-
-def plain(name: str) -> str:
-    """A name as people compare it: ``Uses_Knowledge`` is ``uses knowledge``."""
-    return name.replace('_', ' ').lower()
 
 
 @cache
@@ -172,7 +160,7 @@ class Rows(list[dict[str, Cell]]):
         """
         annotated, values = self.evaluation.annotated, {**self.values, **values}
         blocks = find_blocks(annotated.paper, self.name)
-        rows, used_blocks = merge(self, blocks, self.keys)
+        rows, used_blocks = merge(self, blocks)
         if not rows:
             return None
         cited = cite(annotated.paper, self.name)
