@@ -40,10 +40,7 @@ NO_CLUSTER = (
 
 @contextmanager
 def connect(
-    address: str | None = None,
-    cpus: int | None = None,
-    gpus: int | None = None,
-    folder: str | None = None,
+    address: str | None = None, cpus: int | None = None, gpus: int | None = None
 ) -> Iterator[Any]:
     """
     Connect to a cluster, or start one on this machine, and leave it as it was.
@@ -70,7 +67,6 @@ def connect(
             num_gpus=gpus,
             include_dashboard=False,
             object_store_memory=STORE_BYTES,
-            _temp_dir=folder,
         )
     with nullcontext() if address else _on_loopback(ray):
         try:

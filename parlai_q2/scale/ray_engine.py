@@ -72,7 +72,6 @@ class Resources:
     :param actors: how many; None for as many as the cluster can hold.
     :param cpus: of each actor, which is also its number of threads.
     :param gpus: of each actor; may be a fraction.
-    :param folder: for sockets and logs of a cluster that is started; default: Ray's.
     :raises ConfigError: if a number is out of range.
     """
 
@@ -80,7 +79,6 @@ class Resources:
     actors: int | None = None
     cpus: float = 1.0
     gpus: float = 0.0
-    folder: str | None = None
 
     def __post_init__(self) -> None:
         if self.actors is not None and self.actors < 1:
@@ -176,7 +174,6 @@ class RayEngine(JobEngine):
                     resources.address,
                     share_resources(resources.actors, resources.cpus),
                     share_resources(resources.actors, resources.gpus),
-                    resources.folder,
                 )
             )
             self._count = resources.actors or count_actors(
