@@ -35,44 +35,32 @@ _HEDGES = re.compile(
 )
 
 
-def add_document_replies(
-    pools: Sequence[Sequence[Candidate]],
-    turn_knowledge: Sequence[TurnKnowledge],
-    empty_candidate: Candidate,
-) -> list[list[Candidate]]:
+def add_document_reply(
+    pool: Sequence[Candidate], knowledge: TurnKnowledge, empty_candidate: Candidate
+) -> list[Candidate]:
     """
-    Add the document's answer, or a courtesy, to each of B pools: a candidate like any
-    other, scored and shown with its evidence.
+    Add the document's answer, or a courtesy, to a pool: a candidate like any other,
+    scored and shown with its evidence.
 
-    :param pools: each of at least one candidate.
+    :param pool: at least one candidate.
     :param empty_candidate: the generator's candidate without a text.
     """
-    new_pools = []
-    for pool, knowledge in zip(pools, turn_knowledge, strict=True):
-        text = knowledge.quote or knowledge.courtesy
-        strategies = (DOCUMENT if knowledge.quote else COURTESY,)
-        ready = replace(empty_candidate, text=text, strategies=strategies)
-        new_pools.append(distinct_candidates([*pool, ready]) if text else [*pool])
-    return new_pools
+    text = knowledge.quote or knowledge.courtesy
+    if not text:
+        return [*pool]
+    strategies = (DOCUMENT if knowledge.quote else COURTESY,)
+    ready = replace(empty_candidate, text=text, strategies=strategies)
+    return distinct_candidates([*pool, ready])
 
 
-def prefer_answers(
-    rankings: Sequence[Ranking], turn_knowledge: Sequence[TurnKnowledge], rule: Rule
-) -> list[Ranking]:
+def prefer_answer(ranking: Ranking, knowledge: TurnKnowledge, rule: Rule) -> Ranking:
     """
-    Move the ready reply to the top of each ranking whose chosen candidate does not
-    surely answer, or is to be withheld. Rankings of turns that the documents do not
-    answer abstain.
+    Move the ready reply to the top of a ranking whose chosen candidate does not surely
+    answer, or is to be withheld. The ranking of a turn that the documents do not answer
+    abstains.
 
-    :param rule: how they were chosen.
+    :param rule: how it was chosen.
     """
-    return [
-        _prefer_answer(ranking, knowledge, rule)
-        for ranking, knowledge in zip(rankings, turn_knowledge, strict=True)
-    ]
-
-
-def _prefer_answer(ranking: Ranking, knowledge: TurnKnowledge, rule: Rule) -> Ranking:
     if knowledge.declined:
         return replace(ranking, abstain=True, reason=Reason.DECLINED)
     # The generator may have returned the same words.

@@ -23,10 +23,7 @@ from parlai.utils import logging
 from parlai.utils.misc import warn_once
 from parlai.utils.typing import TShared
 
-from parlai_q2.agents.grounded_rerank.answering import (
-    add_document_replies,
-    prefer_answers,
-)
+from parlai_q2.agents.grounded_rerank.answering import add_document_reply, prefer_answer
 from parlai_q2.agents.grounded_rerank.chat import ChatCommands
 from parlai_q2.agents.grounded_rerank.generator import (
     add_generator_options,
@@ -245,83 +242,58 @@ class GroundedRerankAgent(ChatCommands):
                 batch, beam_size, max_ts, prefix_tokens=prefix_tokens, **kwargs
             )
             return generated
-        search_options = {'max_ts': max_ts, 'prefix_tokens': prefix_tokens, **kwargs}
-        pools: Pools = {}
-        rankings: dict[int, Ranking] = {}
-        for find_more in (self._find_first, self._find_rest, self._find_named):
-            larger_pools = find_more(batch, pools, rankings, search_options)
-            if larger_pools:
-                is_repeated = bool(rankings)
-                rankings |= self._rank_pools(batch, larger_pools, is_repeated)
-                pools |= larger_pools
+        options = {'max_ts': max_ts, 'prefix_tokens': prefix_tokens, **kwargs}
+        searches = self._select_searches(batch)
+        if Searches.FIRST in searches:
+            has_index = self.knowledge.source.searched is not None
+            warn_once(NONE_FOUND if has_index else NONE_GIVEN)
+        threshold = self.opt.get('candidates_until')
+        first_searches = searches
+        if threshold is not None:
+            # The first search may make the others unnecessary.
+            first_searches = [flags & Searches.FIRST for flags in searches]
+        pools = dict(enumerate(self._find_candidates(batch, first_searches, options)))
+        rankings = self._rank_pools(batch, pools)
+        if threshold is not None:
+            further = self._find_rest(batch, rankings, threshold, searches, options)
+            larger_pools = {n: pools[n] + found for n, found in further.items()}
+            rankings |= self._rank_pools(batch, larger_pools, is_repeated=True)
+        named_pools = self._find_named(batch, rankings, options)
+        rankings |= self._rank_pools(batch, named_pools, is_repeated=True)
         self._rankings = list(rankings.values())
         self._record_metrics(self._rankings)
         beams = [[c.source for c in ranking.candidates] for ranking in self._rankings]
         return pair_with_best(list(map(RankedBeam, beams)))
 
-    # Each of the following three takes the pools and rankings so far, and returns the
-    # pools that it adds candidates to.
-
-    def _find_first(
-        self,
-        batch: Batch,
-        pools: Pools,
-        rankings: Mapping[int, Ranking],
-        search_options: Mapping[str, Any],
-    ) -> Pools:
-        """
-        Find candidates for every turn, possibly none: with all searches, or only with
-        the first of them if ``--candidates-until`` may make the others unnecessary.
-        """
-        searches = self._select_searches(batch)
-        if Searches.FIRST in searches:
-            has_index = self.knowledge.source.searched is not None
-            warn_once(NONE_FOUND if has_index else NONE_GIVEN)
-        if self.opt.get('candidates_until') is not None:
-            searches = [flags & Searches.FIRST for flags in searches]
-        return dict(enumerate(self._find_candidates(batch, searches, search_options)))
-
     def _find_rest(
         self,
         batch: Batch,
-        pools: Pools,
         rankings: Mapping[int, Ranking],
-        search_options: Mapping[str, Any],
+        threshold: float,
+        searches: Sequence[Searches],
+        options: Mapping[str, Any],
     ) -> Pools:
         """
         Run the searches after the first for turns whose best candidate is not good
-        enough for ``--candidates-until``.
+        enough for ``--candidates-until``, and return what they find.
         """
-        threshold = self.opt.get('candidates_until')
-        if threshold is None:
-            return {}
         is_settled = [_is_good_enough(r, threshold) for r in rankings.values()]
         self.record_local_metric('rerank/early', list(map(AverageMetric, is_settled)))
-        searches = [
+        rest = [
             Searches.NONE if settled else flags & Searches.REST
-            for settled, flags in zip(
-                is_settled, self._select_searches(batch), strict=True
-            )
+            for settled, flags in zip(is_settled, searches, strict=True)
         ]
-        if not any(searches):
+        if not any(rest):
             return {}
-        further_pools = self._find_candidates(batch, searches, search_options)
-        return {
-            index: pools[index] + further_pools[index]
-            for index, flags in enumerate(searches)
-            if flags
-        }
+        found = self._find_candidates(batch, rest, options)
+        return {index: found[index] for index, flags in enumerate(rest) if flags}
 
     def _find_named(
-        self,
-        batch: Batch,
-        pools: Pools,
-        rankings: Mapping[int, Ranking],
-        search_options: Mapping[str, Any],
+        self, batch: Batch, rankings: Mapping[int, Ranking], options: Mapping[str, Any]
     ) -> Pools:
         """
         Find candidates that begin with the name of their subject for turns whose best
-        candidate does not name it, if the generator can find such candidates.
+        candidate does not name it, and return them with the other candidates.
         """
         if self.knowledge.source.searched is not None:
             return {}
@@ -333,15 +305,15 @@ class GroundedRerankAgent(ChatCommands):
                     names[index] = name
         if not names:
             return {}
-        named_pools = self.candidates_beginning_with(batch, names, **search_options)
-        pools_with_named = {}
+        pools = {}
+        named_pools = self.candidates_beginning_with(batch, names, **options)
         for index, named_pool in named_pools.items():
             if named_pool:
                 # As ranked: candidates that were read as answers stay so.
                 pool = sorted(rankings[index].candidates, key=lambda c: c.place)
                 named = [replace(c, strategies=(NAMED,)) for c in named_pool]
-                pools_with_named[index] = pool + named
-        return pools_with_named
+                pools[index] = pool + named
+        return pools
 
     def _select_searches(self, batch: Batch) -> list[Searches]:
         """
@@ -367,7 +339,7 @@ class GroundedRerankAgent(ChatCommands):
         return self.candidate_pools(batch, searches, **search_options)
 
     def _rank_pools(
-        self, batch: Batch, found_pools: Pools, is_repeated: bool
+        self, batch: Batch, found_pools: Pools, is_repeated: bool = False
     ) -> dict[int, Ranking]:
         """
         Rank the candidates of some turns of a batch, by their indices.
@@ -375,6 +347,8 @@ class GroundedRerankAgent(ChatCommands):
         :param found_pools: the generator's candidates.
         :param is_repeated: whether the turns were ranked before, with fewer candidates.
         """
+        if not found_pools:
+            return {}
         knowledge_index = self.knowledge.source.searched
         turn_knowledge = [batch[TURN_KNOWLEDGE][index] for index in found_pools]
         turns = [knowledge.turn for knowledge in turn_knowledge]
@@ -389,7 +363,10 @@ class GroundedRerankAgent(ChatCommands):
             for pool in found_pools.values()
         ]
         if knowledge_index is not None:
-            pools = add_document_replies(pools, turn_knowledge, self.empty_candidate)
+            pools = [
+                add_document_reply(pool, knowledge, self.empty_candidate)
+                for pool, knowledge in zip(pools, turn_knowledge, strict=True)
+            ]
         start = time.perf_counter()
         rankings = self.reranker.rank_batch(
             [
@@ -398,7 +375,10 @@ class GroundedRerankAgent(ChatCommands):
             ]
         )
         if knowledge_index is not None:
-            rankings = prefer_answers(rankings, turn_knowledge, self.reranker.rule)
+            rankings = [
+                prefer_answer(ranking, knowledge, self.reranker.rule)
+                for ranking, knowledge in zip(rankings, turn_knowledge, strict=True)
+            ]
         milliseconds = 1000 * (time.perf_counter() - start)
         turn_count = 0 if is_repeated else len(rankings)
         # Timings belong to the process, not to a task, so every worker's batches count.

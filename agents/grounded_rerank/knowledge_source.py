@@ -1,12 +1,10 @@
 """
 The knowledge of an agent's turns: from the message or options
-(:mod:`~parlai_q2.io.knowledge`), typed by a person, or retrieved by the generator
-itself, as in RAG and FiD.
+(:mod:`~parlai_q2.io.knowledge`), or typed by a person.
 """
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from parlai.core.message import Message
 
@@ -90,25 +88,3 @@ def read_typed(text: str) -> tuple[Passage, ...]:
     for block in re.split(r'\n\s*\n', text):
         passages += passages_in(block)
     return tuple(passages)
-
-
-def read_retrieved_documents(model: Any, count: int) -> list[tuple[Passage, ...]]:
-    """
-    Read the documents that a model retrieved last, for each of ``count`` examples.
-
-    ParlAI stores each as "title | text" (``RagRetriever.top_docs``), and pads with
-    empty documents.
-    """
-    # As in ParlAI, the attribute is missing before the first retrieval.
-    documents_per_example = getattr(model.retriever, 'top_docs', [()] * count)
-    passages_per_example = []
-    for documents in documents_per_example:
-        parts = (document.partition(' | ') for document in documents)
-        passages_per_example.append(
-            tuple(
-                Passage(text.strip(), title.strip())
-                for title, _, text in parts
-                if text.strip()
-            )
-        )
-    return passages_per_example

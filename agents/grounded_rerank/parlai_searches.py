@@ -12,7 +12,6 @@ from parlai.core.dict import DictionaryAgent
 from parlai.core.torch_agent import Batch
 from parlai.core.torch_generator_agent import TorchGeneratorAgent, TreeSearch
 
-from parlai_q2.agents.grounded_rerank.knowledge_source import read_retrieved_documents
 from parlai_q2.agents.grounded_rerank.side_by_side import (
     SearchPlan,
     SearchSeeds,
@@ -67,7 +66,22 @@ class ParlaiSearches(_Generator):
         return hasattr(self._model, 'retriever')
 
     def retrieved_knowledge(self, count: int) -> list[tuple[Passage, ...]]:
-        return read_retrieved_documents(self._model, count)
+        """
+        The documents that RAG or FiD retrieved last, for each of ``count`` examples.
+
+        ParlAI stores each as "title | text" (``RagRetriever.top_docs``), and pads with
+        empty documents.
+        """
+        # As in ParlAI, the attribute is missing before the first retrieval.
+        documents_per_example = getattr(self._model.retriever, 'top_docs', [()] * count)
+        passages_per_example = []
+        for documents in documents_per_example:
+            parts = (document.partition(' | ') for document in documents)
+            passages = [
+                Passage(text.strip(), title.strip()) for title, _, text in parts
+            ]
+            passages_per_example.append(tuple(p for p in passages if p.text))
+        return passages_per_example
 
     @property
     def _model(self) -> Any:

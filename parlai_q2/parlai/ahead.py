@@ -5,10 +5,9 @@ labels in one call.
 ParlAI hands a mutator one episode at a time, and does not say whose it is. So a
 teacher's ``get_orig_action`` is wrapped: before it runs, its mutators are told of it.
 Nothing is taken from the teacher: episodes of data in memory are read by their numbers,
-and those of a stream are kept until they are asked for.
+and those of a stream by a copy of its iterator.
 """
 
-import weakref
 from collections.abc import Iterator
 from copy import copy
 from functools import wraps
@@ -18,38 +17,26 @@ from typing import Any
 from parlai.core.message import Message
 from parlai.core.teachers import DialogTeacher, FixedDialogTeacher, StreamDialogData
 
-# Iterators that can be copied to look ahead, by the identity of a stream's generator,
-# which they keep alive and which all clones of a teacher share.
-_COPYABLE: 'weakref.WeakValueDictionary[int, Iterator[Any]]' = (
-    weakref.WeakValueDictionary()
-)
-_WATCHED = 'parlai_q2_watched'
-
 
 def watch_teachers() -> None:
-    """Tell mutators of their teachers from now on."""
-    inherited = FixedDialogTeacher.get_orig_action
-    if hasattr(inherited, _WATCHED):
-        return
+    """Tell mutators of their teachers from now on; called once."""
+    get_orig_action, load = FixedDialogTeacher.get_orig_action, StreamDialogData._load
 
-    @wraps(inherited)
-    def get_orig_action(self: Any) -> Any:
+    @wraps(get_orig_action)
+    def tell_mutators(self: Any) -> Any:
         for place, mutator in enumerate(getattr(self, 'mutators', ())):
             if hasattr(mutator, 'will_read'):
                 mutator.will_read(self, place)
-        return inherited(self)
+        return get_orig_action(self)
 
-    setattr(get_orig_action, _WATCHED, True)
-    FixedDialogTeacher.get_orig_action = get_orig_action
-    get = StreamDialogData.get
+    @wraps(load)
+    def load_copyable(self: Any, *args: Any) -> None:
+        load(self, *args)
+        # All clones of the teacher share it.
+        (self.data,) = tee(self.data, 1)
 
-    @wraps(get)
-    def get_of_all(self: Any) -> Any:
-        # Another clone may have looked ahead.
-        self.data = _COPYABLE.get(id(self.data), self.data)
-        return get(self)
-
-    StreamDialogData.get = get_of_all
+    FixedDialogTeacher.get_orig_action = tell_mutators
+    StreamDialogData._load = load_copyable
 
 
 def in_order(teacher: object) -> bool:
@@ -90,10 +77,6 @@ def _by_number(teacher: Any) -> Iterator[list[Message]]:
 
 def _of_stream(teacher: Any) -> Iterator[list[Message]]:
     data = teacher.data
-    if not hasattr(data.data, '__copy__'):
-        (copyable,) = tee(data.data, 1)
-        _COPYABLE[id(data.data)] = copyable
-        data.data = copyable
     for entries in chain([data.cur_episode], copy(data.data)):
         if not isinstance(entries, list):
             return  # the end of the data

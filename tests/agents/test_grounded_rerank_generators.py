@@ -48,20 +48,26 @@ def replies_both_ways(agent, *texts):
         return together, reply_to(agent, *texts)
 
 
+def assert_same(together, apart):
+    """Replies with the same candidates, of the same searches and scores."""
+    for reply, other in zip(together, apart, strict=True):
+        scores, other_scores = (dict(one['beam_texts']) for one in (reply, other))
+        assert scores == pytest.approx(other_scores, abs=1e-4)
+        assert strategies(reply) == strategies(other)
+
+
+def strategies(reply):
+    """The searches that found each candidate."""
+    return {row['text']: row['strategies'] for row in reply['rerank']}
+
+
 def check(agent):
     """
     Each reply of an unsorted batch is the best of its own candidates, which are the
     same whether searches run side by side or one after another.
     """
     replies, apart = replies_both_ways(agent, '1 2', '4 3 2 1 0', '6')
-    for reply, other in zip(replies, apart, strict=True):
-        scores, other_scores = (dict(one['beam_texts']) for one in (reply, other))
-        assert scores == pytest.approx(other_scores, abs=1e-4)
-        texts, elsewhere = (
-            {row['text']: row['strategies'] for row in one['rerank']}
-            for one in (reply, other)
-        )
-        assert texts == elsewhere
+    assert_same(replies, apart)
     for reply in replies:
         rows = reply['rerank']
         values = [row['guarded_score'] for row in rows]
@@ -252,19 +258,6 @@ MANY = {'candidate_strategies': 'beam:4,nucleus:8,delayedbeam:2', 'temperature':
 TEXTS = ('1 2 3 4', '3 3', '5 1 6 2 4')
 
 
-def assert_same(together, apart):
-    for reply, other in zip(together, apart, strict=True):
-        assert reply['text'] == other['text']
-        texts = [text for text, _ in other['beam_texts']]
-        assert [text for text, _ in reply['beam_texts']] == texts
-        scores = [float(score) for _, score in other['beam_texts']]
-        assert [float(s) for _, s in reply['beam_texts']] == pytest.approx(
-            scores, abs=1e-5
-        )
-        strategies = [row['strategies'] for row in other['rerank']]
-        assert [row['strategies'] for row in reply['rerank']] == strategies
-
-
 @pytest.mark.parametrize(
     'options',
     [
@@ -279,7 +272,11 @@ def assert_same(together, apart):
 )
 def test_every_kind_of_search(options):
     agent = make_agent(**{**MANY, **options})
-    assert_same(*replies_both_ways(agent, *TEXTS))
+    together, apart = replies_both_ways(agent, *TEXTS)
+    assert_same(together, apart)
+    for reply, other in zip(together, apart, strict=True):
+        assert reply['text'] == other['text']
+        assert list(strategies(reply)) == list(strategies(other)), 'in the same order'
 
 
 def mixed_pools(agent):
@@ -290,19 +287,15 @@ def mixed_pools(agent):
         clone = agent.clone()
         message = {'text': text, 'episode_done': True, **fields}
         batches.append(clone.observe(message))
-    return [
-        {row['text']: row['strategies'] for row in reply['rerank']}
-        for reply in agent.batch_act(batches)
-    ]
+    return list(map(strategies, agent.batch_act(batches)))
 
 
 def test_each_example_of_a_mixed_batch_has_what_it_has_alone(monkeypatch):
     agent = make_agent(**MANY)
     together = mixed_pools(agent)
     (alone,) = reply_to(agent, TEXTS[2], knowledge='4 5 6')
-    expected = {row['text']: row['strategies'] for row in alone['rerank']}
-    assert together[2] == expected
-    assert all(strategies == ['beam'] for strategies in together[1].values())
+    assert together[2] == strategies(alone)
+    assert all(names == ['beam'] for names in together[1].values())
     monkeypatch.setattr(side_by_side, 'MAX_ROWS', 0)
     assert mixed_pools(agent) == together
 

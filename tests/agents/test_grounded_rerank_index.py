@@ -8,8 +8,8 @@ from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank.answering import (
     DOCUMENT,
-    add_document_replies,
-    prefer_answers,
+    add_document_reply,
+    prefer_answer,
 )
 from parlai_q2.agents.grounded_rerank.chat import ChatCommand, answer_command
 from parlai_q2.agents.grounded_rerank.knowledge_source import (
@@ -113,9 +113,8 @@ def test_where_no_candidate_surely_answers_the_document_speaks(
     question, reply, relevance, leads
 ):
     turn_knowledge = asked(question, '14 euros')
-    (pool,) = add_document_replies(
-        [[Candidate(reply, ('beam',), source='record')]], [turn_knowledge], NO_TEXT
-    )
+    generated = [Candidate(reply, ('beam',), source='record')]
+    pool = add_document_reply(generated, turn_knowledge, NO_TEXT)
     assert [one.text for one in pool] == [reply, turn_knowledge.quote]
     scored = ranking(reply, turn_knowledge.quote, relevance=relevance)
     ranked = replace(
@@ -125,7 +124,7 @@ def test_where_no_candidate_surely_answers_the_document_speaks(
             for candidate, one in zip(scored, pool, strict=True)
         ),
     )
-    (after,) = prefer_answers([ranked], [turn_knowledge], Rule())
+    after = prefer_answer(ranked, turn_knowledge, Rule())
     expected = (
         (reply, Reason.ANSWERS) if leads else (turn_knowledge.quote, Reason.DOCUMENT)
     )
@@ -141,11 +140,9 @@ def test_small_talk_gets_a_polite_reply_in_place_of_a_quotation(knowledge):
     assert not turn_knowledge.passages
     assert not turn_knowledge.declined
     # No generator was asked.
-    (pool,) = add_document_replies(
-        [[Candidate('', source='record')]], [turn_knowledge], NO_TEXT
-    )
+    pool = add_document_reply([Candidate('', source='record')], turn_knowledge, NO_TEXT)
     withheld = Ranking(tuple(pool), 'first', abstain=True)
-    (after,) = prefer_answers([withheld], [turn_knowledge], Rule(abstain_below=0.5))
+    after = prefer_answer(withheld, turn_knowledge, Rule(abstain_below=0.5))
     assert (after.chosen.text, after.reason) == ("You're welcome!", Reason.COURTESY)
     assert not after.abstain
 
@@ -159,8 +156,8 @@ def test_a_quotation_is_withheld_only_if_its_score_is_too_low(least, is_withheld
     withheld = replace(
         pool, candidates=(other, quote), abstain=True, turn='How much is it?'
     )
-    (after,) = prefer_answers(
-        [withheld], [asked('How much is it?', '14 euros')], Rule(abstain_below=least)
+    after = prefer_answer(
+        withheld, asked('How much is it?', '14 euros'), Rule(abstain_below=least)
     )
     assert after.chosen is quote
     assert after.abstain == is_withheld
@@ -186,11 +183,11 @@ def test_what_asks_nothing_gets_a_fitting_reply_or_an_offer(
     turn_knowledge = knowledge.find({'text': 'I hate this breakfast!!'})
     assert turn_knowledge.passages
     assert turn_knowledge.courtesy.startswith(OFFER)
-    (pool,) = add_document_replies([[Candidate(reply)]], [turn_knowledge], NO_TEXT)
+    pool = add_document_reply([Candidate(reply)], turn_knowledge, NO_TEXT)
     score = Score(0.9, label)
     first, offer = (replace(c, score=score, relevance=relevance) for c in pool)
     ranked = Ranking((first, offer), Reason.BEST, passages=turn_knowledge.passages)
-    (after,) = prefer_answers([ranked], [turn_knowledge], Rule())
+    after = prefer_answer(ranked, turn_knowledge, Rule())
     assert after.chosen is (first if leads else offer)
     assert after.reason == (Reason.BEST if leads else Reason.COURTESY)
 
@@ -210,7 +207,7 @@ def test_a_document_is_quoted_around_its_answer(knowledge):
 
 def test_a_question_that_nothing_answers_is_declined():
     declined = TurnKnowledge((), declined=True)
-    (after,) = prefer_answers([ranking('It costs 14 euros.')], [declined], Rule())
+    after = prefer_answer(ranking('It costs 14 euros.'), declined, Rule())
     assert after.abstain
     assert after.reason == Reason.DECLINED
 

@@ -10,8 +10,8 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
     AgentKnowledge,
     KnowledgeSource,
     TurnKnowledge,
-    read_retrieved_documents,
 )
+from parlai_q2.agents.grounded_rerank.parlai_searches import ParlaiSearches
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import passages_in
 from parlai_q2.turns import Passage
@@ -142,10 +142,12 @@ def test_what_a_search_found_is_knowledge_with_its_titles():
 
 
 def test_documents_are_passages_and_there_are_none_before_a_retrieval():
-    model = SimpleNamespace(retriever=SimpleNamespace())
-    assert read_retrieved_documents(model, 2) == [(), ()]
-    model.retriever.top_docs = [['Tea | It is hot.', ' | '], [' | ']]
-    assert read_retrieved_documents(model, 2) == [(Passage('It is hot.', 'Tea'),), ()]
+    retriever = SimpleNamespace()
+    agent = SimpleNamespace(_model=SimpleNamespace(retriever=retriever))
+    assert ParlaiSearches.retrieved_knowledge(agent, 2) == [(), ()]
+    retriever.top_docs = [['Tea | It is hot.', ' | '], [' | ']]
+    found = ParlaiSearches.retrieved_knowledge(agent, 2)
+    assert found == [(Passage('It is hot.', 'Tea'),), ()]
 
 
 def test_a_knowledge_file_that_cannot_be_read_says_so(tmp_path):
