@@ -110,19 +110,12 @@ def classifier_config(opt: Options) -> ModelConfig:
     return config
 
 
-def pair_input(config: ModelConfig, text_truncate: int | None = None) -> PairInput:
-    """How a preset's classifier reads pairs; the smaller limit of tokens applies."""
+def pair_input(config: ModelConfig, *limits: int | None) -> PairInput:
+    """How a preset's classifier reads pairs; the smallest limit of tokens applies."""
     names = {field.name for field in dataclasses.fields(PairInput)}
-    settings = {k: v for k, v in config.settings.items() if k in names}
-    form = PairInput(**settings)
-    if text_truncate is not None and text_truncate > 0:
-        return at_most(form, text_truncate)
-    return form
-
-
-def at_most(form: PairInput, limit: int) -> PairInput:
-    """The same form, with inputs of at most ``limit`` tokens."""
-    return dataclasses.replace(form, max_tokens=min(form.max_tokens, limit))
+    form = PairInput(**{k: v for k, v in config.settings.items() if k in names})
+    above_zero = [limit for limit in limits if limit is not None and limit > 0]
+    return dataclasses.replace(form, max_tokens=min([form.max_tokens, *above_zero]))
 
 
 class HfClassifierDictionaryAgent(HuggingFaceDictionaryAgent):
@@ -281,7 +274,6 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
             # First, because ParlAI determines here which saved model to read.
             self._get_init_model(opt, shared)
             self.classifier = classifier_config(opt)
-            self.pair_input = pair_input(self.classifier, opt.get('text_truncate'))
             _settle_classes(opt, self.classifier)
             if opt.get('update_classifier_head_only'):
                 # ParlAI knows the head by another name, and would freeze it too.
@@ -289,10 +281,13 @@ class HfClassifierAgent(WeightsOnly, TorchClassifierAgent):
         super().__init__(opt, shared)
         self.id = 'HfClassifier'
         if not shared:
-            # RoBERTa has positions that it does not use; its tokenizer knows better.
-            positions = getattr(self.hf_model.config, 'max_position_embeddings', None)
-            limits = (positions, self.dict.hf_tokenizer.model_max_length)
-            self.pair_input = at_most(self.pair_input, int(min(filter(None, limits))))
+            self.pair_input = pair_input(
+                self.classifier,
+                opt.get('text_truncate'),
+                getattr(self.hf_model.config, 'max_position_embeddings', None),
+                # RoBERTa has positions that it does not use; its tokenizer knows.
+                int(self.dict.hf_tokenizer.model_max_length),
+            )
 
     def share(self) -> TShared:
         return {**super().share(), 'classifier': (self.classifier, self.pair_input)}
