@@ -6,6 +6,7 @@ By default the shipped detector answers; ``--measure`` and ``--preset`` choose a
 scorer. Nothing is trained; ``agents/hf_classifier`` is a classifier that can be.
 """
 
+from functools import cache
 from typing import Any
 
 from parlai.core.agents import Agent
@@ -67,15 +68,13 @@ class ConsistencyAgent(Agent):
         self.id = 'Consistency'
         if shared:
             self.scorer: Scorer = shared['scorer']
-            self._maps: dict[tuple[str, ...], ClassMap] = shared['class_maps']
             return
         self.scorer = scorer_from_opt(opt, default=DEFAULT_SCORER)
-        self._maps = {}
         logging.info(f'Responses are classified with {self.scorer.signature}')
 
     def share(self) -> TShared:
         """Share the scorer: its models are loaded once."""
-        return {**super().share(), 'scorer': self.scorer, 'class_maps': self._maps}
+        return {**super().share(), 'scorer': self.scorer}
 
     def act(self) -> Message:
         """Classify the last observation."""
@@ -146,16 +145,19 @@ class ConsistencyAgent(Agent):
     def _class_map(self, message: Message) -> ClassMap:
         names = self.opt.get('classes') or message.get('label_candidates')
         classes = tuple(map(str, names or OWN_CLASSES))
-        if classes not in self._maps:
-            class_map = parse_class_map(self.opt.get('class_map'))
-            self._maps[classes] = map_classes(tuple(Finding), classes, class_map)
-            for name in self._maps[classes].without_output:
-                warn_once(
-                    f'No output of the scorer stands for the class {name!r}, so '
-                    'it is never predicted. Use --class-map to give it one: '
-                    f'{", ".join(Finding)}.'
-                )
-        return self._maps[classes]
+        return _map_findings(classes, self.opt.get('class_map'))
+
+
+@cache
+def _map_findings(classes: tuple[str, ...], option: str | None) -> ClassMap:
+    """Map the findings of scorers to classes; warn of a class that has none."""
+    class_map = map_classes(tuple(Finding), classes, parse_class_map(option))
+    for name in class_map.without_output:
+        warn_once(
+            f'No output of the scorer stands for the class {name!r}, so it is never '
+            f'predicted. Use --class-map to give it one: {", ".join(Finding)}.'
+        )
+    return class_map
 
 
 def add_options(parser: ParlaiParser) -> ParlaiParser:

@@ -293,22 +293,17 @@ class Connection:
             headers['Authorization'] = f'Bearer {self.server.key}'
         elif authorization:
             headers['Authorization'] = authorization
-        request = self.client.build_request(
-            method,
-            self.server.base + path,
-            content=None if body is None else json.dumps(body).encode(),
-            headers=headers,
-        )
+        url = self.server.base + path
+        content = None if body is None else json.dumps(body).encode()
         try:
-            answer = await self.client.send(request, stream=True)
-            try:
+            async with self.client.stream(
+                method, url, content=content, headers=headers
+            ) as answer:
                 if answer.status_code != 200:
                     raise self._refuse(answer, await _read(answer, MAX_EVENT))
                 if answer.headers.get('Content-Encoding', 'identity') != 'identity':
                     raise self._fail('compresses its answer without being asked to.')
                 yield answer
-            finally:
-                await answer.aclose()
         except httpx.TimeoutException:
             raise self._fail(self._slow, TIMED_OUT, is_busy=True) from None
         except httpx.ConnectError as e:

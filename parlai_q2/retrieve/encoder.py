@@ -165,18 +165,15 @@ def _read_pooling(reference: str) -> tuple[Pooling, bool]:
 
 def _read_json(reference: str, name: str) -> Any:
     """A JSON file of a model; None if it has none."""
-    place = resolve(reference)
-    path: Any = place / name if isinstance(place, Path) else None
-    if path is None:
-        from transformers.utils import cached_file
+    from transformers.utils import cached_file
 
-        path = cached_file(
-            place,
-            name,
-            _raise_exceptions_for_missing_entries=False,
-            _raise_exceptions_for_connection_errors=False,
-        )
-    if path is None or not Path(path).is_file():
+    path = cached_file(
+        str(resolve(reference)),
+        name,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    if path is None:
         return None
     try:
         return json.loads(Path(path).read_text(encoding='utf-8'))

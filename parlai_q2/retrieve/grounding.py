@@ -4,10 +4,9 @@ Finds the passages that the reply to a turn should rest on.
 A turn is searched for with earlier ones that it leans on. What is found is ordered by
 how near it is (:class:`~parlai_q2.retrieve.ranking.Nearness`), and the nearest passages
 are read for an answer, without the orders that they give. How likely one answers is a
-logistic of the reader's margin and the nearness (``answering.yaml``). Those that do are
-kept: a reply that rests on another passage would be true, and no answer. If a turn is
-no question, and nothing answers it, the last two turns are searched for, with names of
-earlier ones.
+logistic of the reader's margin and the nearness. Those that do are kept: a reply that
+rests on another passage would be true, and no answer. If a turn is no question, and
+nothing answers it, the last two turns are searched for, with names of earlier ones.
 
 Small talk gets one of the replies in ``small_talk.yaml``: no document says how to reply
 to "thanks!". A generator that is shown one quotes it, and one that is shown nothing
@@ -23,7 +22,6 @@ from importlib.resources import files
 import yaml
 
 from parlai_q2.io.knowledge import TurnKnowledge
-from parlai_q2.json_values import JsonObject
 from parlai_q2.log_odds import logit
 from parlai_q2.retrieve.answers import (
     QUOTE_WORDS,
@@ -72,7 +70,8 @@ def _load_small_talk() -> tuple[list[tuple[re.Pattern[str], str]], set[str]]:
     Patterns with the replies to what they match, the most telling first; and words, as
     they are indexed, that may stand beside that.
     """
-    fields = _load_data('small_talk.yaml')
+    text = files('parlai_q2.retrieve').joinpath('small_talk.yaml').read_text('utf-8')
+    fields = yaml.safe_load(text)
     replies = [
         (re.compile(rf'\b(?:{row["says"]})\b'), row['reply'])
         for row in fields['replies']
@@ -114,16 +113,19 @@ def may_ask(turn: str) -> bool:
     return bool(text.strip()) and not _STATES.search(text)
 
 
-@lru_cache(maxsize=1)
-def load_rule() -> JsonObject:
-    """When a passage answers a question: what ``answering.yaml`` says."""
-    return _load_data('answering.yaml')
-
-
-def _load_data(name: str) -> JsonObject:
-    text = files('parlai_q2.retrieve').joinpath(name).read_text('utf-8')
-    fields: JsonObject = yaml.safe_load(text)
-    return fields
+# The logit of the chance that a passage answers has these weights of the reader's
+# margin in logits, within the bounds, and of its nearness to the question, and
+# a constant. A table's row is no sentence, and the reader finds less in it. Fitted by
+# hand to the questions of tests/retrieve/faqs/questions.jsonl to questions3.jsonl; a
+# test asks them again, and docs/documents.md has the counts on fresh ones.
+PROSE_WEIGHTS, ROW_WEIGHTS = (0.187, 6.3, -6.18), (0.14, 8.0, -6.0)
+MARGIN_BOUNDS = (-10.0, 20.0)
+# How something is done often stands under a heading that says so: of such questions the
+# heading's nearness is added, times this.
+HEADING_WEIGHT = 2.0
+# What is less likely does not answer; and what is as likely as the likeliest, less so
+# many logits, is kept, too.
+LEAST_CHANCE, TOLERANCE = 0.2, 0.8
 
 
 @dataclass(frozen=True)
@@ -151,15 +153,11 @@ class PassageReading:
     @property
     def logit(self) -> float:
         """How likely it answers, as the argument of a logistic."""
-        rule = load_rule()
-        weights = rule['row' if self.is_row and not self.is_how_or_why else 'prose']
-        least, most = rule['margin_bounds']
+        is_prose = self.is_how_or_why or not self.is_row
+        of_margin, of_nearness, constant = PROSE_WEIGHTS if is_prose else ROW_WEIGHTS
+        least, most = MARGIN_BOUNDS
         margin = min(max(self.answer.margin, least), most)
-        return float(
-            weights['margin'] * margin
-            + weights['nearness'] * self.nearness
-            + weights['constant']
-        )
+        return of_margin * margin + of_nearness * self.nearness + constant
 
     @property
     def table(self) -> tuple[str, str] | None:
@@ -302,16 +300,16 @@ class Grounder:
 
         :param readings: the nearest first.
         """
-        rule, is_how_or_why = load_rule(), asks_how_or_why(question)
+        is_how_or_why = asks_how_or_why(question)
         ranked = sorted(readings, key=lambda reading: -reading.logit)
-        least = logit(rule['least_chance'])
+        least = logit(LEAST_CHANCE)
         called = [r for r in ranked if is_how_or_why and is_named(question, r.passage)]
         if not called and (not ranked or ranked[0].logit < least):
             nearest = tuple(reading.passage for reading in readings[: self.k])
             return TurnKnowledge(nearest, searched=True, declined=True)
-        floor = max(least, ranked[0].logit - rule['tolerance'])
+        floor = max(least, ranked[0].logit - TOLERANCE)
         if is_how_or_why:
-            ranked = self._order_by_heading(question, ranked, rule['heading'])
+            ranked = self._order_by_heading(question, ranked)
             ranked = [*called, *(r for r in ranked if r not in called)]
         chosen = [ranked[0], *(r for r in ranked[1:] if r.logit >= floor)][: self.k]
         quote = _quote_best(chosen)
@@ -331,13 +329,13 @@ class Grounder:
         )
 
     def _order_by_heading(
-        self, question: str, readings: Sequence[PassageReading], weight: float
+        self, question: str, readings: Sequence[PassageReading]
     ) -> list[PassageReading]:
         headings = [heading_of(reading.passage) for reading in readings]
         cosines = self._nearness.cosines(question, headings)
         order = sorted(
             zip(readings, cosines, strict=True),
-            key=lambda pair: -(pair[0].logit + weight * pair[1]),
+            key=lambda pair: -(pair[0].logit + HEADING_WEIGHT * pair[1]),
         )
         return [reading for reading, _ in order]
 

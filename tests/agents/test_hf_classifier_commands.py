@@ -44,20 +44,18 @@ def trained(pairs, tmp_path_factory):
     return model_file
 
 
-def accuracy(**options):
-    return float(EvalModel.main(**options)['accuracy'])
-
-
-def test_training_learns_what_holds_for_things_it_has_not_seen(trained, pairs):
-    """Chance is one half, and so is what either text alone would give."""
-    assert accuracy(model_file=trained, datatype='test', **on_pairs(pairs)) > 0.9
-
-
-def test_a_saved_model_can_be_moved(trained, pairs, tmp_path):
+def test_training_learns_what_holds_for_things_it_has_not_seen(
+    trained, pairs, tmp_path
+):
+    """
+    Chance is one half, and so is what either text alone would give. The model can be
+    moved.
+    """
     moved = tmp_path / 'moved'
     shutil.copytree(Path(trained).parent, moved)
-    options = {'datatype': 'valid', 'batchsize': 5, **on_pairs(pairs)}
-    assert accuracy(model_file=str(moved / 'model'), **options) > 0.9
+    options = {'datatype': 'test', 'batchsize': 5, **on_pairs(pairs)}
+    report = EvalModel.main(model_file=str(moved / 'model'), **options)
+    assert float(report['accuracy']) > 0.9
 
 
 def test_a_trained_model_is_a_scorer(trained, pairs):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -127,8 +127,7 @@ class Guarded:
 
         async def send_more(message: Message) -> None:
             if message['type'] == 'http.response.start':
-                added = [(k.lower().encode(), v.encode()) for k, v in _HEADERS.items()]
-                message = {**message, 'headers': [*message['headers'], *added]}
+                MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
         try:
