@@ -8,7 +8,6 @@ metrics.
 """
 
 import argparse
-from functools import cache
 from typing import Any
 
 from parlai.core.build_data import modelzoo_path
@@ -94,6 +93,8 @@ def _strategies(text: str) -> str:
 
 DEFAULT_GENERATOR = 'parlai_q2.agents.ctranslate2.ctranslate2:Ctranslate2Agent'
 
+_CLASSES: dict[tuple[type, type], type] = {}
+
 
 def find_generator_name(opt: Options) -> str:
     """
@@ -153,7 +154,6 @@ def load_generator_class(name: str) -> type[TorchAgent]:
     return generator
 
 
-@cache
 def make_reranking_class(mixin: type, generator: type[TorchAgent]) -> type:
     """
     Make the class that is both the generator and the reranking agent.
@@ -161,15 +161,18 @@ def make_reranking_class(mixin: type, generator: type[TorchAgent]) -> type:
     If ParlAI searches the generator, an adapter comes between the two. The same
     arguments always give the same class.
     """
-    fields = {
-        '__module__': mixin.__module__,
-        '__doc__': f'{generator.__name__}, reranked.',
-        'generator_class': generator,
-    }
-    needs_adapter = not issubclass(generator, CandidateAgent)
-    adapters = (ParlaiSearches,) if needs_adapter else ()
-    bases = (mixin, *adapters, generator)
-    return type(f'GroundedRerank{generator.__name__}', bases, fields)
+    if (mixin, generator) not in _CLASSES:
+        fields = {
+            '__module__': mixin.__module__,
+            '__doc__': f'{generator.__name__}, reranked.',
+            'generator_class': generator,
+        }
+        name = f'GroundedRerank{generator.__name__}'
+        needs_adapter = not issubclass(generator, CandidateAgent)
+        adapters = (ParlaiSearches,) if needs_adapter else ()
+        bases = (mixin, *adapters, generator)
+        _CLASSES[mixin, generator] = type(name, bases, fields)
+    return _CLASSES[mixin, generator]
 
 
 def add_generator_options(parser: ParlaiParser, opt: Opt | None) -> None:

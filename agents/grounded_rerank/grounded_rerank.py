@@ -256,7 +256,7 @@ class GroundedRerankAgent(ChatCommands):
         rankings = self._rank_pools(batch, pools)
         if threshold is not None:
             further = self._find_rest(batch, rankings, threshold, searches, options)
-            larger_pools = {n: pools[n] + found for n, found in further.items()}
+            larger_pools = {n: pools[n] + pool for n, pool in further.items()}
             rankings |= self._rank_pools(batch, larger_pools, is_repeated=True)
         named_pools = self._find_named(batch, rankings, options)
         rankings |= self._rank_pools(batch, named_pools, is_repeated=True)
@@ -285,8 +285,8 @@ class GroundedRerankAgent(ChatCommands):
         ]
         if not any(rest):
             return {}
-        found = self._find_candidates(batch, rest, options)
-        return {index: found[index] for index, flags in enumerate(rest) if flags}
+        rest_pools = self._find_candidates(batch, rest, options)
+        return {index: rest_pools[index] for index, flags in enumerate(rest) if flags}
 
     def _find_named(
         self, batch: Batch, rankings: Mapping[int, Ranking], options: Mapping[str, Any]
