@@ -163,7 +163,7 @@ def _history(turns: object) -> tuple[str, ...]:
                 'Example.history must be a list of strings, but there is a '
                 f'{type(turn).__name__} in it.'
             )
-    return texts
+    return tuple(map(without_surrogates, texts))
 
 
 @dataclass(frozen=True, init=False)
@@ -174,7 +174,8 @@ class Turn:
     :param knowledge: a text or a list of passages that should support the reply, see
         :func:`passages_of`; may be empty. Lone surrogates, which JSON allows but no
         model can read, are replaced by U+FFFD; offsets do not change.
-    :param history: the turns before the reply, oldest first; may be empty.
+    :param history: the turns before the reply, oldest first; may be empty. Lone
+        surrogates are replaced, too.
     :param id: any identifier of the turn.
 
     >>> turn = Turn('Bees have five eyes.', ['Hello.', 'How many eyes?'])

@@ -10,7 +10,7 @@ replies begin with thoughts that no tag opens.
 """
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +19,7 @@ from parlai_q2.claims import Label, Score
 from parlai_q2.generate.protocol import STREAM_END
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.json_values import JsonObject
-from parlai_q2.rerank import Pool
+from parlai_q2.rerank import Pool, Ranking
 from parlai_q2.serve.answers import (
     unscored_grounding,
     write_chunk,
@@ -30,7 +30,7 @@ from parlai_q2.serve.grounded import GroundedChat
 from parlai_q2.serve.request import ChatRequest, Unscored, find_unscored
 from parlai_q2.text.messages import Reply, split_message
 from parlai_q2.text.sentences import sentences
-from parlai_q2.turns import Span
+from parlai_q2.turns import Span, without_surrogates
 
 THOUGHTS, NOTHING = 'reasoning_content', Reply('')
 # A sentence that ended, and the first letter after it.
@@ -174,8 +174,7 @@ class _Reply:
             for piece in self._release(0):
                 yield piece
         elif not self.is_stopped and self.sent_end < self.scored_end:
-            pool = Pool(self.request.passages, [self.visible], self.request.history)
-            ranking = await self.chat.rank(pool)
+            ranking = await self._rank(self.visible, self.request.history)
             self.is_stopped, self.reason = ranking.abstain, str(ranking.reason)
             if not self.is_stopped:
                 for piece in self._release(self.scored_end):
@@ -203,7 +202,7 @@ class _Reply:
             return
         spans, offset = sentences(self.visible[self.scored_end :]), self.scored_end
         for span in spans if is_complete else spans[:-1]:
-            ranking = await self.chat.rank(Pool(self.request.passages, [span.text]))
+            ranking = await self._rank(span.text)
             score = ranking.chosen.score
             self.scored_end = offset + span.end
             if score is not None:
@@ -229,6 +228,10 @@ class _Reply:
         if not self.visible.startswith(sent):
             self.early_length += self.sent_end
             self.scored_end = self.sent_end = 0
+
+    async def _rank(self, text: str, history: Sequence[str] = ()) -> Ranking:
+        text = without_surrogates(text)
+        return await self.chat.rank(Pool(self.request.passages, [text], history))
 
     def _release(self, end: int) -> Iterator[JsonObject]:
         """What may be sent now: fields that were held, and the text up to a place."""

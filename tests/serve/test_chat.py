@@ -379,6 +379,34 @@ class EyesReader:
         return [0.1 if 'eyes' in reply else 0.9 for _, reply in pairs]
 
 
+class Utf8Reader:
+    """Reads what UTF-8 can encode, as models do."""
+
+    settings = {'relevance': 'utf8'}
+
+    def read_relevance(self, pairs):
+        texts = [''.join((*turn.history, reply)) for turn, reply in pairs]
+        return [len(text.encode()) / 999 for text in texts]
+
+    read_right_answers = read_relevance
+
+
+@pytest.mark.parametrize('stream', [False, True])
+def test_half_a_letter_reaches_no_model(stream):
+    reply = f'{RIGHT} \ud83d'
+    settings = {'relevance': Utf8Reader(), 'stream_sentences': True}
+    with proxied(replying(reply), candidates=1, **settings) as (_, client):
+        body = said(BEES, stream=stream)
+        body['messages'][-1]['content'] += '\ud83d'
+        content, kind = json.dumps(body), {'Content-Type': 'application/json'}
+        answer = client.post('/v1/chat/completions', content=content, headers=kind)
+        body = {'query': BEES, 'documents': [reply], 'history': ['Is it?\ud83d']}
+        content = json.dumps(body)
+        results = client.post('/v1/rerank', content=content, headers=kind)
+    assert (answer.status_code, results.status_code) == (200, 200)
+    assert 'Bees have' in answer.text
+
+
 def test_a_revision_beside_the_point_is_not_kept():
     first, beside = 'Wasps see with seven eyes.', 'Bees live in hives.'
     replies = iter([[first], [beside]])
