@@ -17,7 +17,7 @@ import random
 import re
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
@@ -50,6 +50,8 @@ BUSY = (408, 429, 500, 502, 503, 504)
 REFUSES_SEVERAL = (400, 422, 500, 501)
 # Seconds before the second try, doubled before each further one; the longest wait.
 FIRST_WAIT, MAX_WAIT = 0.5, 60.0
+# Seconds for which an idle connection is kept: fewer than servers keep theirs.
+KEEP_ALIVE = 4.0
 # A larger answer is not read to its end; a stream has much besides its text.
 MAX_ANSWER = 16 * 2**20
 MAX_STREAM = 4 * MAX_ANSWER
@@ -140,7 +142,9 @@ class ChatServer:
         """Open connections to the server, for the event loop that this runs in."""
         async with httpx.AsyncClient(
             timeout=httpx.Timeout(self.timeout),
-            limits=httpx.Limits(max_connections=self.concurrency),
+            limits=httpx.Limits(
+                max_connections=self.concurrency, keepalive_expiry=KEEP_ALIVE
+            ),
             verify=_tls_context(),
             trust_env=False,
         ) as client:
@@ -296,15 +300,18 @@ class Connection:
         url = self.server.base + path
         content = None if body is None else json.dumps(body).encode()
         try:
-            async with self.client.stream(
-                method, url, content=content, headers=headers
-            ) as answer:
+            async with AsyncExitStack() as stack:
+                with anyio.fail_after(self.server.timeout):
+                    sent = self.client.stream(
+                        method, url, content=content, headers=headers
+                    )
+                    answer = await stack.enter_async_context(sent)
                 if answer.status_code != 200:
                     raise self._refuse(answer, await _read(answer, MAX_EVENT))
                 if answer.headers.get('Content-Encoding', 'identity') != 'identity':
                     raise self._fail('compresses its answer without being asked to.')
                 yield answer
-        except httpx.TimeoutException:
+        except (httpx.TimeoutException, TimeoutError):
             raise self._fail(self._slow, TIMED_OUT, is_busy=True) from None
         except httpx.ConnectError as e:
             if 'SSL' in str(e):

@@ -24,6 +24,9 @@ API_KEY_VARIABLE = 'PARLAI_Q2_API_KEY'
 UPSTREAM_KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'
 # Connections at a time. Those of one machine are not limited: they may be a proxy's.
 MAX_CONNECTIONS = 2000
+# Seconds for which a connection is kept: longer than clients keep theirs, which could
+# otherwise ask while it is being closed.
+KEEP_ALIVE = 75
 
 
 def add_options(parser: OptionParser) -> None:
@@ -141,7 +144,13 @@ def run(opt: Options) -> None:
     # Other loggers may quote what a user wrote.
     logging.getLogger('parlai_q2.scorers').setLevel(logging.ERROR)
     limits = Limits(MAX_CONNECTIONS, MAX_CONNECTIONS)
-    config = make_config(app, limits, opt['shutdown_seconds'], lifespan='on')
+    config = make_config(
+        app,
+        limits,
+        opt['shutdown_seconds'],
+        lifespan='on',
+        timeout_keep_alive=KEEP_ALIVE,
+    )
     host, port = socket.getsockname()[:2]
     address = f'[{host}]' if ':' in host else host
     log.info(f'Serving http://{address}:{port}/v1 (Ctrl-C ends it)')

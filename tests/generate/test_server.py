@@ -1,7 +1,11 @@
 """How a server is asked, and what happens if it does not answer as it should."""
 
+import asyncio
 import json
 import socket
+import threading
+import time
+from contextlib import suppress
 
 import anyio
 import pytest
@@ -154,6 +158,27 @@ def test_a_slow_server_is_given_up(slow):
         pytest.raises(ServerError, match=r'within 0.5 s'),
     ):
         asked(client(served.url, timeout=0.5, retries=0))
+
+
+def test_a_server_whose_headers_drip_is_given_up():
+    def answer():
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            for letter in 'HTTP/1.1 200 OK\r\nX: ' + 'x' * 99:
+                connection.sendall(letter.encode())
+                time.sleep(0.05)
+
+    async def stream():
+        async with server.connect() as connection:
+            with pytest.raises(ServerError, match=r'within 0.3 s'):
+                await anext(connection.stream({}))
+
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        thread = threading.Thread(target=answer)
+        thread.start()
+        server = client(f'http://127.0.0.1:{listener.getsockname()[1]}/v1', timeout=0.3)
+        asyncio.run(stream())
+        thread.join()
 
 
 def test_a_server_that_is_not_there_is_an_error(waits):

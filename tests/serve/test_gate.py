@@ -301,6 +301,17 @@ def test_a_request_that_is_cut_off_is_told_so(client, count):
         assert opened.recv(99).startswith(b'HTTP/1.1 400 ')
 
 
+def test_idle_connections_make_room():
+    with proxied(replying(RIGHT), limits=Limits(2, 2)) as (_, client):
+        url = client.base_url
+        with httpx.Client(base_url=url, trust_env=False) as first:
+            assert client.get('/health').is_success
+            assert first.get('/health').is_success
+            assert httpx.get(f'{url}/health', trust_env=False).is_success
+            # The others are made anew.
+            assert first.get('/health').is_success
+
+
 def test_a_client_that_leaves_ends_its_request():
     begun = threading.Event()
 

@@ -2,8 +2,9 @@
 Opens the port of a server, and bounds what a connection may take: how many there are,
 in all and from one machine, how long one may need to bring the headers and the body of
 a request, and how long to take its answer. uvicorn itself has no limit for a client
-that sends, or reads, ever more slowly. If there are too many, the one that has been
-bringing its request for longest makes room, so that slow clients never keep others out.
+that sends, or reads, ever more slowly. If there are too many, one that is idle makes
+room, or else the one that has been bringing its request for longest, so that slow
+clients never keep others out.
 """
 
 import asyncio
@@ -35,6 +36,7 @@ class Limits:
     :param patience: seconds until a request's body has arrived, and then until its
         answer has been taken.
     :param headers: seconds until the headers have arrived, if that is less.
+    :ivar idle: connections that were answered and may ask again, the oldest first.
     :ivar arriving: connections whose requests have not arrived, the oldest first.
     """
 
@@ -43,15 +45,16 @@ class Limits:
     patience: float = 30.0
     headers: float = 10.0
     open: Counter[str] = field(default_factory=Counter)
+    idle: 'dict[BoundedConnection, None]' = field(default_factory=dict)
     arriving: 'dict[BoundedConnection, None]' = field(default_factory=dict)
 
     def has_room(self, address: str) -> bool:
         return self.open.total() < self.in_all and self.open[address] < self.from_one
 
     def make_room(self, address: str) -> None:
-        """End the connection whose request has been arriving for longest."""
+        """End the connection that has been idle, or else arriving, for longest."""
         is_full = self.open.total() >= self.in_all
-        for connection in self.arriving:
+        for connection in (*self.idle, *self.arriving):
             if is_full or connection.address == address:
                 connection.end()
                 break
@@ -87,6 +90,7 @@ class BoundedConnection(H11Protocol):
         """Take what came, and note whether that completes a request."""
         if self.address is None:
             return
+        self._limits.idle.pop(self, None)
         if self._timer is None:  # another request on the same connection
             self._expect(min(self._limits.headers, self._limits.patience))
         super().data_received(data)
@@ -95,6 +99,13 @@ class BoundedConnection(H11Protocol):
             self._headers_arrived = True
         elif self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._expect_no_more()
+
+    def on_response_complete(self) -> None:
+        """Note whether the client has asked for nothing else."""
+        super().on_response_complete()
+        is_over = self.cycle is not None and self.cycle.response_complete
+        if is_over and self.address is not None:  # else it is gone
+            self._limits.idle[self] = None
 
     def eof_received(self) -> None:
         """Tell a client that sends no more, in the middle of its request."""
@@ -115,6 +126,7 @@ class BoundedConnection(H11Protocol):
 
     def _forget(self) -> None:
         self._expect_no_more()
+        self._limits.idle.pop(self, None)
         if self.address is not None:
             self._limits.open[self.address] -= 1
             self._limits.open += Counter()  # forget those that have none
