@@ -86,13 +86,13 @@ def merge(
         if additions and block not in shown_blocks:
             shown_blocks.append(block)
 
+    followers = [block for block in blocks if block.place == 'after']
     for place, row in enumerate(rows):
         merged.append(row)
-        for block in blocks:
+        for block in followers:
             keys = {key: row[key] for key in block.keys}.items()
             is_last = not any(keys <= later.items() for later in rows[place + 1 :])
-            has_needed = not block.needs or block.needs in row
-            if block.place == 'after' and is_last and has_needed:
+            if is_last and (not block.needs or block.needs in row):
                 add(block, [r for r in block.rows if keys <= r.items()])
     for block in blocks:
         if block.place == 'always' or (block.place == 'end' and rows):
