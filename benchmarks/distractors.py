@@ -12,15 +12,14 @@ words; and inside one text of that many. The records are such as
 import argparse
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from parlai_q2.claims import Label, Score, Status
 from parlai_q2.errors import InputError
-from parlai_q2.evaluate.sets import BINARY
+from parlai_q2.evaluate.find import read_file
+from parlai_q2.evaluate.sets import AnnotatedResponse
 from parlai_q2.intervals import Interval, intervals, mean_interval
-from parlai_q2.io.read import read_valid
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer
 from parlai_q2.sweep import Sweep
@@ -35,11 +34,6 @@ DISTRACTORS, WORDS, SEED = 9, 2000, 0
 ALONE, BESIDE = 'alone', 'beside a sentence'
 AMONG, INSIDE = 'among passages', 'inside a text'
 PLACEMENTS = ALONE, BESIDE, AMONG, INSIDE
-
-
-class LabelledExample(NamedTuple):
-    example: Example
-    consistent: bool
 
 
 class Placed(NamedTuple):
@@ -78,21 +72,18 @@ class PlacementMetrics(NamedTuple):
 
 def read_labelled(
     path: Path, corpus: str, most: int, seed: int
-) -> list[LabelledExample]:
+) -> list[AnnotatedResponse]:
     """
-    Read a corpus's consistent and inconsistent examples, at most so many; 0 for all.
+    Read a corpus's consistent and inconsistent responses, at most so many; 0 for all.
 
     :raises InputError: if there are not two of each class, or too few passages.
     """
-    labelled = []
-    for record, example in read_valid(path):
-        label = record.fields.get('q2_label', record.fields.get('label'))
-        if record.fields.get('corpus') == corpus and label in BINARY:
-            labelled.append(LabelledExample(example, label == Label.CONSISTENT))
+    annotated = read_file(path, {'label': 'q2_label'})
+    labelled = [r for r in annotated.of_classes() if r.corpus == corpus]
     if 0 < most < len(labelled):
         labelled = random.Random(seed).sample(labelled, most)
-    right = sum(pair.consistent for pair in labelled)
-    passages = {passage_key(pair.example.knowledge_text) for pair in labelled}
+    right = sum(r.label == Label.CONSISTENT for r in labelled)
+    passages = {passage_key(r.knowledge) for r in labelled}
     if min(right, len(labelled) - right) < 2 or len(passages) <= DISTRACTORS:
         raise InputError(
             f'{path} has {right} consistent and {len(labelled) - right} inconsistent '
@@ -103,30 +94,27 @@ def read_labelled(
 
 
 def draw_distractors(
-    examples: Sequence[LabelledExample], n: int, rng: random.Random
+    responses: Sequence[AnnotatedResponse], n: int, rng: random.Random
 ) -> Iterator[str]:
-    """The passages of other examples in random order, without example ``n``'s own."""
-    own_key = passage_key(examples[n].example.knowledge_text)
+    """The passages of other responses in random order, without response ``n``'s own."""
     texts = {
-        passage_key(labelled.example.knowledge_text): labelled.example
-        for labelled in examples
+        passage_key(response.knowledge): response.knowledge for response in responses
     }
-    keys = sorted(texts.keys() - {own_key})
+    keys = sorted(texts.keys() - {passage_key(responses[n].knowledge)})
     rng.shuffle(keys)
-    return (texts[key].knowledge_text for key in keys)
+    return (texts[key] for key in keys)
 
 
 def placed(
-    examples: Sequence[LabelledExample], n: int, placement: str, rng: random.Random
+    responses: Sequence[AnnotatedResponse], n: int, placement: str, rng: random.Random
 ) -> Placed:
-    """Place an example's passage among others, or inside a long text of them."""
-    example = examples[n].example
-    passage = example.knowledge_text
+    """Place a response's passage among others, or inside a long text of them."""
+    passage, response = responses[n].pair
     if placement == ALONE:
-        return Placed(example, 0, 0, len(passage))
+        return Placed(Example(passage, response), 0, 0, len(passage))
     texts: list[str] = []
     words = count_words(passage)
-    for text in draw_distractors(examples, n, rng):
+    for text in draw_distractors(responses, n, rng):
         if placement == BESIDE:
             texts = [sentence.text for sentence in sentences(text)[:1]]
             break
@@ -137,28 +125,28 @@ def placed(
     at = rng.randint(0, len(texts))
     texts.insert(at, passage)
     if placement == AMONG:
-        return Placed(
-            replace(example, knowledge=passages_of(texts)), at, 0, len(passage)
-        )
+        return Placed(Example(passages_of(texts), response), at, 0, len(passage))
     start = sum(len(text) + 1 for text in texts[:at])
-    placed = replace(example, knowledge=passages_of(' '.join(texts)))
-    return Placed(placed, 0, start, start + len(passage))
+    example = Example(' '.join(texts), response)
+    return Placed(example, 0, start, start + len(passage))
 
 
 def measure(
-    scorer: Scorer, examples: Sequence[LabelledExample], seed: int = SEED
+    scorer: Scorer, responses: Sequence[AnnotatedResponse], seed: int = SEED
 ) -> dict[str, PlacementMetrics]:
     """A scorer's metrics on one corpus, in each placement."""
     import numpy as np
 
-    truth = np.array([item.consistent for item in examples])
-    groups = [passage_key(item.example.knowledge_text) for item in examples]
+    truth = np.array([r.label == Label.CONSISTENT for r in responses])
+    groups = [passage_key(r.knowledge) for r in responses]
     values: dict[str, np.ndarray] = {}
     consistent: dict[str, np.ndarray] = {}
     right: dict[str, list[bool | None]] = {}
     for placement in PLACEMENTS:
         rng = random.Random(seed)
-        placements = [placed(examples, n, placement, rng) for n in range(len(examples))]
+        placements = [
+            placed(responses, n, placement, rng) for n in range(len(responses))
+        ]
         scores = scorer.score(item.example for item in placements)
         values[placement] = np.array([score.value for score in scores])
         consistent[placement] = values[placement] > scorer.threshold
@@ -175,7 +163,7 @@ def measure(
             return np.stack([auc, auc - alone.areas(weights)[0]], axis=1)
 
         auc, change = intervals(statistic, len(truth), groups=groups)
-        rows = [n for n, item in enumerate(examples) if item.consistent]
+        rows = np.flatnonzero(truth).tolist()
         named = [n for n in rows if right[placement][n] is not None]
 
         def share(chosen: Sequence[int]) -> Interval | None:

@@ -51,10 +51,10 @@ class Words(NliModel):
 @pytest.mark.parametrize('n', range(2))
 def test_the_passage_stands_among_others_of_its_corpus(path, n):
     examples = read_labelled(path, 'wow', 0, 0)
-    gold_passage = examples[n].example.knowledge_text
+    gold_passage = examples[n].knowledge
     rng = random.Random(n)
     alone, beside, among, inside = (placed(examples, n, w, rng) for w in PLACEMENTS)
-    assert alone.example.knowledge == examples[n].example.knowledge
+    assert alone.example.knowledge_text == gold_passage
     text = beside.example.knowledge_text
     assert text[beside.start : beside.end] == gold_passage
     assert len(sentences(text)) == len(sentences(gold_passage)) + 1
