@@ -13,6 +13,7 @@ from parlai_q2.text.addresses import has_unknown_address
 from parlai_q2.text.agreement import conflicts, find_unsupported, restate
 from parlai_q2.text.bindings import binds_otherwise
 from parlai_q2.text.denials import denies_unmentioned
+from parlai_q2.text.hours import complete_hours
 from parlai_q2.text.lists import reorder_lists
 
 # The most support that an unsupported amount leaves.
@@ -43,8 +44,8 @@ def classify(
 
 
 def as_read(premise: str, text: str) -> str:
-    """A hypothesis with amounts and lists as its premise has them."""
-    return reorder_lists(premise, restate(premise, text))
+    """A hypothesis with amounts, opening hours and lists as its premise has them."""
+    return reorder_lists(premise, complete_hours(premise, restate(premise, text)))
 
 
 def _limit(reading: NliProbabilities, status: Status) -> NliProbabilities:

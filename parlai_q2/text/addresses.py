@@ -7,12 +7,20 @@ from functools import lru_cache
 
 from parlai_q2.text.normalize import copy_key
 
+# What a host without "www." ends with, unless it has three parts or more.
+_TOP = '(?-i:com|org|net|edu|gov|info|io|eu|uk|de|fr|nl|ie|ca|au|ch)'
+_PATH = r'[^\s<>"\')\]]'
 _ADDRESS = re.compile(
-    r'(?:https?://|www\.)[^\s<>"\')\]]+'
-    r'|[\w.+-]+@[\w-]+(?:\.[\w-]+)+'
+    rf'(?:https?://|www\.){_PATH}+'
+    r'|[\w.+-]+@[\w-]+(?:\.[\w-]+)*'
+    rf'|(?<![\w.@/-])[a-z][\w-]+(?:(?:\.[a-z][\w-]+)*\.{_TOP}\b'
+    rf'|(?:\.(?-i:[a-z])[\w-]+){{2,}})(?:/{_PATH}*)?'
     r'|(?<![\w.])~?(?:/[\w.+-]+){2,}/?',
     re.IGNORECASE,
 )
+# What every address has.
+_IN_ADDRESSES = re.compile(r'[@/]|\.[a-z]{2}|www\.', re.IGNORECASE)
+_LINK_START = re.compile(r'(?:https?://)?(?:www\.)?')
 # A telephone number begins with a zero or a plus sign. It is no date, perhaps with a
 # time, and no decimal mark or colon stands before or behind it.
 TELEPHONE = re.compile(
@@ -20,8 +28,8 @@ TELEPHONE = re.compile(
     r'\(?(?:\+|0)(?:[ ()/-]{0,2}\d){6,14}(?!\w|[.,:/-]\d)'
 )
 _NOT_DIGITS = re.compile(r'\D')
-# The last digits of a telephone number, which it has with and without a prefix.
-_LAST_DIGITS = 6
+# The most digits of a country's code.
+_MOST_CODE = 3
 # "R-12", and "O+", where the sign counts.
 _CODE = re.compile(
     r'(?<![\w/@.-])(?:[A-Za-z]{1,6}-?\d{1,8}[A-Za-z]?(?![\w/@-])'
@@ -35,21 +43,25 @@ _END = '.,;:!?\'")'
 @lru_cache(maxsize=1024)
 def find_addresses(text: str) -> frozenset[str]:
     """
-    The links, e-mail addresses and paths of a text, in lower case.
+    The links (without "https://www."), e-mail addresses and paths of a text, in lower
+    case.
 
-    >>> sorted(find_addresses('Write to Info@example.org, or see /docs/faq.'))
-    ['/docs/faq', 'info@example.org']
+    >>> sorted(find_addresses('Write to Info@example.org, or see www.example.org/faq.'))
+    ['example.org/faq', 'info@example.org']
     """
-    if '@' not in text and '/' not in text and 'www.' not in text.lower():
+    if not _IN_ADDRESSES.search(text):
         return frozenset()
     addresses = (m[0].lower().rstrip(_END) for m in _ADDRESS.finditer(text))
-    return frozenset(address.removesuffix('/') for address in addresses)
+    return frozenset(
+        _LINK_START.sub('', address, count=1).removesuffix('/') for address in addresses
+    )
 
 
 def has_unknown_address(knowledge: str, response: str) -> bool:
     """Whether a response has an address or a code that its knowledge has not."""
     addresses = find_addresses(response)
-    if addresses and not addresses <= find_addresses(knowledge):
+    known_addresses = find_addresses(knowledge) if addresses else frozenset()
+    if not all(_is_known(address, known_addresses) for address in addresses):
         return True
     if not _IN_CODES.search(response):
         return False
@@ -62,14 +74,62 @@ def has_unknown_address(knowledge: str, response: str) -> bool:
     return any(code not in key for code in codes)
 
 
+def _is_known(address: str, known_addresses: frozenset[str]) -> bool:
+    """Whether an address, or a page of this host, is among some."""
+    return address in known_addresses or any(
+        known.startswith(f'{address}/') for known in known_addresses
+    )
+
+
 def read_telephone(match: re.Match[str]) -> str:
-    """The digits of a telephone number."""
-    return _NOT_DIGITS.sub('', match[0])
+    """The digits of a telephone number; those of an international one behind "+"."""
+    text = match[0].replace('(0)', '')
+    digits = _NOT_DIGITS.sub('', text)
+    if '+' in text:
+        return f'+{digits}'
+    return f'+{digits[2:]}' if digits.startswith('00') else digits
+
+
+def find_telephones(text: str) -> frozenset[str]:
+    """The telephone numbers of a text, as :func:`read_telephone` has them."""
+    return frozenset(map(read_telephone, TELEPHONE.finditer(text)))
+
+
+def may_have_addresses(text: str) -> bool:
+    """Whether a text may have an address or a telephone number: most have none."""
+    return bool(_IN_ADDRESSES.search(text) or TELEPHONE.search(text))
+
+
+def kind_of_address(address: str) -> str:
+    """
+    What an address is, of those that a text has.
+
+    >>> kind_of_address('info@example.org'), kind_of_address('+441134960182')
+    ('e-mail', 'telephone')
+    """
+    if address.lstrip('+').isdecimal():
+        return 'telephone'
+    return 'e-mail' if '@' in address else 'link'
+
+
+def is_same_address(address: str, other: str) -> bool:
+    """
+    Whether two addresses are one, telephone numbers with or without the code of the
+    country.
+
+    >>> is_same_address('+441134960182', '01134960182')
+    True
+    """
+    if address.startswith('+') == other.startswith('+'):
+        return address == other
+    international, national = sorted((address, other))
+    ends = (international[1 + n :] for n in range(1, 1 + _MOST_CODE))
+    return national.lstrip('0') in ends
 
 
 def _has_unknown_telephone(knowledge: str, response: str) -> bool:
-    numbers = set(map(read_telephone, TELEPHONE.finditer(response)))
-    if not numbers:
-        return False
-    known_digits = ' '.join(map(read_telephone, TELEPHONE.finditer(knowledge)))
-    return any(number[-_LAST_DIGITS:] not in known_digits for number in numbers)
+    known_numbers = find_telephones(knowledge)
+    return not all(
+        any(is_same_address(number, known) for known in known_numbers)
+        for number in find_telephones(response)
+    )

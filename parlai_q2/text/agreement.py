@@ -58,9 +58,11 @@ class AmountIndex:
 
     def __init__(self, text: str):
         self.amounts = find_amounts(text)
-        # The dimensions that the text measures, those of its bounds, and of what.
+        # What the text measures, has bounds of, has halves of ("half a day"), of what.
         self.dimensions = {amount.dimension for amount in self.amounts}
         self.bounded = {amount.dimension for amount in self.amounts if amount.bound}
+        halves = [a for a in self.amounts if a.dimension and a.digits % 1 == 0.5]
+        self.halved = {(half.dimension, half.size) for half in halves}
         self.attributes = {
             (amount.dimension, measured(amount)) for amount in self.amounts
         }
@@ -162,7 +164,7 @@ def agrees(reference: Amount, claim: Amount) -> bool:
     if is_time and reference.high is not None and claim.high is None:
         is_inside = reference.value <= claim.value <= reference.top
         is_end = any(
-            _is_same_time(end.value, claim.value) and not _measures_another(end, claim)
+            is_same_time(end.value, claim.value) and not _measures_another(end, claim)
             for end in _split_range(reference)
         )
         return is_end or (claim.rough and is_inside)
@@ -212,7 +214,7 @@ def _is_near(
         return 0 <= apart * claim.bound <= BOUND
     if reference.dimension == CLOCK and not (reference.attribute and claim.attribute):
         # Half past nine may be at night.
-        return _is_same_time(value, claim_value)
+        return is_same_time(value, claim_value)
     if reference.dimension == 'temperature':
         return abs(value - claim_value) <= DEGREES
     is_exact = reference.size == claim.size or reference.dimension in CURRENCIES
@@ -221,7 +223,7 @@ def _is_near(
     return abs(apart) <= (ROUGH if claim.rough else EXACT)
 
 
-def _is_same_time(hour: float, other: float) -> bool:
+def is_same_time(hour: float, other: float) -> bool:
     return math.isclose(hour % 12, other % 12, abs_tol=1e-9)
 
 
@@ -293,7 +295,7 @@ def _quote(knowledge: str, match: Amount, claim: Amount) -> str:
         return text
     first, *rest = RANGE_DASH.split(text)
     first = first.removesuffix('.')
-    return first if not rest or _is_same_time(match.value, claim.value) else rest[-1]
+    return first if not rest or is_same_time(match.value, claim.value) else rest[-1]
 
 
 def _fit_full_stop(quote: str, response: str, end: int) -> tuple[str, int]:
@@ -364,8 +366,10 @@ def _is_loose(claim: Amount, response: str, index: AmountIndex) -> bool:
     if _is_hour_in_words(claim):
         return True
     if claim.is_words and claim.high is None:
-        most = 1 if claim.dimension else MOST_COUNTED  # "a day" is rarely a measure
-        if claim.digits <= most:
+        # "A day" is rarely a measure, unless the knowledge has "half a day".
+        most = 1 if claim.dimension else MOST_COUNTED
+        is_halved = claim.digits == 1 and (claim.dimension, claim.size) in index.halved
+        if claim.digits <= most and not is_halved:
             return True
     return _AGE.match(response, max(0, claim.start - 2)) is not None
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from parlai_q2.text.addresses import TELEPHONE
 from parlai_q2.text.numerals import ARTICLES, SCALES, SMALL, TENS, parse_number
 
 
@@ -94,6 +95,11 @@ _UNIT = _one_of(sorted(UNITS, key=len, reverse=True))
 _SPACED_DIGITS = rf'\d{{1,3}}(?: \d{{3}})+(?=[ -]?(?:{_UNIT})(?![\w/]))'
 _SIGNS = '$€£¥'
 _HALVED = '(?:hour|mile|lit(?:re|er))s?\\b'
+# Behind "a year and a half", which is no "half plot".
+_NO_NOUN = (
+    r'(?=[^\w\s]|$|\s(?:after|ago|and|are|at|before|by|for|from|in|is|later|long|of|old|on'
+    r'|or|per|to|was|when|with)\b)'
+)
 # Between the ends of a range.
 RANGE_DASH = re.compile(
     r'\s?[-–—−]\s?|\s(?:to|through|thru|till|until|and|or)\s', re.IGNORECASE
@@ -115,9 +121,10 @@ _AMOUNT = re.compile(
     rf'(?P<number>(?:{_SPACED_DIGITS}|{_DIGITS})(?P<suffix>\s?(?-i:k|K|mn|bn|M|B|tn|m)(?![\w/²]))?'
     rf'(?: (?:hundred|thousand|million|billion|trillion|dozen)\b)?'
     rf'|(?:a |an )?(?:{WORD})\b(?:(?:[ -]| and )(?:{WORD})\b)*'
-    rf'|an?(?= )|(?<=half an )|(?<=half a )|(?<=half[ -])(?={_HALVED}))'
+    rf'|an?(?= )|(?<=half an )|(?<=half a )|(?<=half[ -])(?={_HALVED})'
+    r'|(?<=quarter of an )|(?<=quarter of a ))'
     rf'(?P<and>(?: and a|½| ½) ?half|½)?'
-    rf'(?:[ -]?(?P<unit>{_UNIT})(?![\w/]))?(?P<late> and a half)?)(?!\w)',
+    rf'(?:[ -]?(?P<unit>{_UNIT})(?![\w/]))?(?P<late> and a half{_NO_NOUN})?)(?!\w)',
     re.IGNORECASE,
 )
 # Below zero; "3 -5" is a range.
@@ -227,9 +234,15 @@ class Amount(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def find_amounts(text: str) -> tuple[Amount, ...]:
-    """The amounts of a text, in order: those with a unit, bare numbers, and ranges."""
+    """
+    The amounts of a text, in order: those with a unit, bare numbers, and ranges, but no
+    part of a telephone number.
+    """
     amounts: list[Amount] = []
+    numbers = [match.span() for match in TELEPHONE.finditer(text)]
     for amount in scan_amounts(text):
+        if any(start <= amount.start < end for start, end in numbers):
+            continue
         if amounts and (
             joined := _join_parts(text, amounts[-1], amount)
             or _join_range(text, amounts[-1], amount)

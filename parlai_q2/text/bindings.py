@@ -1,7 +1,8 @@
 """
 What numbers and names belong to: "92 % in 2007" where the knowledge has 92 % for 2009,
 "700 m long" where 700 m is the climb, "Maria is a carpenter" where Paul is one, "the
-rate of change of mass" where it is that of velocity, the owner of R-11 for R-12's.
+rate of change of mass" where it is that of velocity, the owner of R-11 for R-12's, the
+telephone number of another desk.
 
 Detectors often read these as supported, since every word is in the knowledge. Each rule
 was kept because it found no right response of the development sets; the alignment of
@@ -16,11 +17,18 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
+from parlai_q2.text.addresses import (
+    find_addresses,
+    find_telephones,
+    is_same_address,
+    kind_of_address,
+    may_have_addresses,
+)
 from parlai_q2.text.agreement import index_amounts, measured
-from parlai_q2.text.amounts import CLOCK, Amount, find_amounts, is_year
+from parlai_q2.text.amounts import CLOCK, UNITS, Amount, find_amounts, is_year
 from parlai_q2.text.field_claims import misplaces_amount
 from parlai_q2.text.fields import has_other_record
-from parlai_q2.text.selection import FUNCTION_WORDS
+from parlai_q2.text.selection import FUNCTION_WORDS, stems
 from parlai_q2.text.sentences import sentences
 
 # Words that are copied from the start of a sentence before another one follows.
@@ -34,6 +42,13 @@ _END_OF_TIME = re.compile(
     r'\b(?:(began|begun|begins?|beginning|started|starts?|since|became|founded|joined)'
     r'|(ended|ends?|until|till|left|leaves?|stopped|finished|died|resigned|retired))\b',
     re.I,
+)
+# "Every hour", without a number.
+_EVERY = re.compile(r'\bevery (second|minute|hour|day|week|month|year)\b', re.I)
+# The stems of words that stand beside any address.
+_CONTACT = stems(
+    'address call contact dial email mail number online page phone please reach ring '
+    'see site telephone text visit website write'
 )
 _MONTH_BEFORE = re.compile(rf'\b{_MONTH} $', re.I)
 _MONTH_AFTER = re.compile(rf'(?:st|nd|rd|th)? (?:of )?{_MONTH}', re.I)
@@ -58,6 +73,8 @@ def binds_otherwise(knowledge: str, response: str) -> bool:
         _has_other_attribute(knowledge, response)
         or _has_other_year(knowledge, response)
         or _has_other_end(knowledge, response)
+        or _has_other_period(knowledge, response)
+        or _has_other_address(knowledge, response)
         or _has_other_name(knowledge, response)
         or _has_other_ending(knowledge, response)
         or has_other_record(knowledge, response)
@@ -128,6 +145,64 @@ def _has_other_year(knowledge: str, response: str) -> bool:
             if years and all(of_match and year not in of_match for of_match in years):
                 return True
     return False
+
+
+def _has_other_period(knowledge: str, response: str) -> bool:
+    """Whether a response says "every hour" of what happens every half hour."""
+    units = {match[1].lower() for match in _EVERY.finditer(response)}
+    if not units:
+        return False
+    sizes = {
+        amount.size
+        for amount in find_amounts(knowledge)
+        if amount.dimension == 'time'
+        and knowledge[: amount.start].lower().endswith('every ')
+    }
+    return any(
+        UNITS[unit][1] in sizes
+        and not re.search(rf'\b(?:every|each|an?|per) {unit}\b', knowledge, re.I)
+        for unit in units
+    )
+
+
+def _has_other_address(knowledge: str, response: str) -> bool:
+    """
+    Whether a response gives an address or a telephone number for what the knowledge has
+    another one for: its sentence shares words with that of the other alone.
+    """
+    claims = _read_contacts(response)
+    contacts = _read_contacts(knowledge) if claims else ()
+    for claim in claims:
+        alike = [contact for contact in contacts if contact.kind == claim.kind]
+        own = [c for c in alike if is_same_address(c.address, claim.address)]
+        is_beside_own = not own or any(claim.words & c.words for c in own)
+        if not is_beside_own and any(claim.words & c.words for c in alike):
+            return True
+    return False
+
+
+class Contact(NamedTuple):
+    """
+    An address or a telephone number, and the stems of the words beside it in its
+    sentence.
+    """
+
+    kind: str
+    address: str
+    words: frozenset[str]
+
+
+@lru_cache(maxsize=64)
+def _read_contacts(text: str) -> tuple[Contact, ...]:
+    if not may_have_addresses(text):
+        return ()
+    contacts = []
+    for sentence in sentences(text):
+        words = {stem for stem in stems(sentence.text) if stem.isalpha()} - _CONTACT
+        for address in find_addresses(sentence.text) | find_telephones(sentence.text):
+            beside = frozenset(words - stems(address))
+            contacts.append(Contact(kind_of_address(address), address, beside))
+    return tuple(contacts)
 
 
 class Clause(NamedTuple):

@@ -7,6 +7,8 @@ from parlai_q2.text.bindings import binds_otherwise
 AGREED = 'In 2009, 92 % of the 2,007 users agreed; in 2007 it was 29 %.'
 MARIA = 'Maria, a nurse, lives with her brother Paul, a carpenter.'
 MASS = 'Acceleration is the rate of change of velocity. Mass measures inertia.'
+DESKS = 'For fines call 0113 4960182. To book rooms call 0113 4960199 or rooms@ab.org.'
+HOSTS = 'Faults: status.ab.org. Bills: my.ab.org.'
 POOL = 'The trail is 9 km long and climbs 700 m. The pool is 45 m long, 12 m wide.'
 
 
@@ -22,6 +24,19 @@ POOL = 'The trail is 9 km long and climbs 700 m. The pool is 45 m long, 12 m wid
         ('Wars: 1914 to 1918, 1918 to 1921.', 'One ended in 1918.', False),
         ('From 1914 to 1918, and ended in 1914.', 'It ended in 1914.', False),
         ('It had 1200 to 1500 seats.', 'It started with 1500 seats.', False),
+        ('A bus leaves every half hour.', 'It leaves every hour.', True),
+        ('A bus leaves every half hour.', 'It leaves every half hour.', False),
+        ('Every half hour, at night every hour.', 'It leaves every hour.', False),
+        ('They meet every 2 weeks.', 'They meet every week.', True),
+        ('They meet every 2 weeks.', 'It is open every day.', False),
+        (DESKS, 'For fines, call 0113 4960199.', True),
+        (DESKS, 'For fines, call 0113 4960182.', False),
+        (DESKS, 'Rooms: +44 113 4960182', True),
+        (DESKS, 'Call 0113 4960199.', False),
+        (DESKS, 'To book, write to rooms@ab.org.', False),
+        (HOSTS, 'See my.ab.org for faults.', True),
+        (HOSTS, 'See my.ab.org for a bill.', False),
+        ('Faults: status.ab.org, bills: my.ab.org', 'See my.ab.org for faults.', False),
         (AGREED, '92% agreed in 2009.', False),
         (AGREED, 'In 2007, 29% did.', False),
         (AGREED, '2,007 users were asked in 2009.', False),

@@ -2,7 +2,6 @@
 
 import pytest
 
-from parlai_q2.text.addresses import has_unknown_address
 from parlai_q2.text.prepare import has_words, prepare, prepare_passage
 from parlai_q2.turns import Span
 
@@ -144,38 +143,3 @@ def test_odd_markup_is_read_without_an_error(text):
 @pytest.mark.parametrize('text, expected', [('.', 0), (':)', 0), ('a a', 0), ('4', 1)])
 def test_what_has_words(text, expected):
     assert has_words(text) == expected
-
-
-@pytest.mark.parametrize(
-    'response, expected',
-    [
-        ('See https://a.org/support.', False),
-        ('See https://a.org/help.', True),
-        ('Write to INFO@a.org!', False),
-        ('Write to info@b.org!', True),
-        ('Read /docs/faq/.', False),
-        ('It is R-11 or r11.', False),
-        ('It is R-12.', True),
-        ('In the 19th century, and/or so.', False),
-        ('Type O+, and a B.', False),
-        ('Type O-.', True),
-    ],
-)
-def test_addresses_and_codes_are_known_as_a_whole(response, expected):
-    knowledge = 'https://a.org/support, info@a.org, /docs/faq; R-11, type O+ and B-'
-    assert has_unknown_address(knowledge, response) is expected
-
-
-@pytest.mark.parametrize(
-    'response, expected',
-    [
-        ('030/1234567', False),
-        ('+49 30 123 45 67', False),
-        ('(030) 1234567', False),
-        ('030/1234576', True),
-        ('030 1234 568', True),
-        ('0.1234576, 2010-2012, 12 345 678, 03.05.2025', False),  # no telephones
-    ],
-)
-def test_a_telephone_number_has_the_digits_of_the_knowledge(response, expected):
-    assert has_unknown_address('Call 030 1234567.', response) is expected

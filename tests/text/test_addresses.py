@@ -1,0 +1,56 @@
+"""Addresses, telephone numbers and codes."""
+
+import pytest
+
+from parlai_q2.text.addresses import has_unknown_address
+from parlai_q2.text.agreement import find_unsupported
+
+
+@pytest.mark.parametrize(
+    'response, expected',
+    [
+        ('See https://ab.org/support.', False),
+        ('See https://ab.org/help.', True),
+        ('Write to INFO@ab.org!', False),
+        ('Write to info@bc.org!', True),
+        ('Read /docs/faq/.', False),
+        ('It is R-11 or r11.', False),
+        ('It is R-12.', True),
+        ('In the 19th century, and/or so.', False),
+        ('Type O+, and a B.', False),
+        ('Type O-.', True),
+        ('Write to info@ab org.', True),
+        ('It is on ab.org.', False),
+        ('It is on www.ab.org.', False),
+        ('It is on bc.org, or my.faq.example.', True),
+        ('Ask ab.org/help.', True),
+        ('It ended.then it began, e.g. at Node.js, 1.2.3.', False),  # no addresses
+    ],
+)
+def test_addresses_and_codes_are_known_as_a_whole(response, expected):
+    knowledge = 'https://ab.org/support, info@ab.org, /docs/faq; R-11, type O+ and B-'
+    assert has_unknown_address(knowledge, response) is expected
+
+
+@pytest.mark.parametrize(
+    'response, expected',
+    [
+        ('030/1234567', False),
+        ('+49 30 123 45 67', False),
+        ('(030) 1234567', False),
+        ('+30 1234567', True),
+        ('0049 30 1234567', False),
+        ('+49 (0)30 1234567', False),
+        ('030/1234576', True),
+        ('030 1234 568', True),
+        ('0.1234576, 2010-2012, 12 345 678, 03.05.2025', False),  # no telephones
+    ],
+)
+def test_a_telephone_number_has_the_digits_of_the_knowledge(response, expected):
+    assert has_unknown_address('Call 030 1234567.', response) is expected
+
+
+@pytest.mark.parametrize('response', ['Call 30 1234 567.', 'Call 1234567.'])
+def test_digits_of_a_telephone_number_are_no_amounts(response):
+    assert not find_unsupported('Call 030 1234567.', 'Call 030 1234567.')
+    assert find_unsupported('Call 030 1234567.', response)
