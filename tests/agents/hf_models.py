@@ -1,9 +1,12 @@
 """Tiny encoder-decoders that were taught a few replies, and agents around them."""
 
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
+from filelock import FileLock
 from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 from tokenizers import processors
@@ -71,15 +74,20 @@ def untrained(kind: str, size: int) -> Any:
     return BartForConditionalGeneration(config)
 
 
-def checkpoint(kind: str, folder: Path, steps: int = 80) -> str:
-    """Teach a model its lessons and write it with ``save_pretrained``."""
-    words = tokenizer(kind)
-    model = untrained(kind, len(words))
-    end = '' if kind == 'bart' else '</s>'
-    texts, labels = [t + end for t, _ in LESSONS], [r + end for _, r in LESSONS]
-    teach(model, words, texts, labels, steps, 1e-2)
-    model.save_pretrained(folder)
-    words.save_pretrained(folder)
+@cache
+def checkpoint(kind: str, steps: int = 80) -> str:
+    """The folder of a model, taught its lessons in so many steps, made once a run."""
+    # The folder is the run's, which its workers share (tests/conftest.py).
+    folder = Path(tempfile.gettempdir()) / f'{kind}_{steps}'
+    with FileLock(f'{folder}.lock'):
+        if not folder.exists():
+            words = tokenizer(kind)
+            model = untrained(kind, len(words))
+            end = '' if kind == 'bart' else '</s>'
+            texts, labels = [t + end for t, _ in LESSONS], [r + end for _, r in LESSONS]
+            teach(model, words, texts, labels, steps, 1e-2)
+            model.save_pretrained(folder)
+            words.save_pretrained(folder)
     return str(folder)
 
 

@@ -47,7 +47,7 @@ def test_only_a_turn_that_needs_it_gets_a_reply_that_begins_with_the_name(agent)
     'family, guards', [('parlai', True), ('bart', True), ('parlai', False)]
 )
 def test_parlais_generators_begin_with_a_name_if_there_is_the_guard(
-    family, guards, monkeypatch, tmp_path
+    family, guards, monkeypatch
 ):
     name, text = (
         ('1 2', '4 3 2') if family == 'parlai' else ('the dog', 'what is your name ?')
@@ -60,7 +60,7 @@ def test_parlais_generators_begin_with_a_name_if_there_is_the_guard(
     monkeypatch.setattr(UnnamedGuard, 'detect_kind', lambda *_: True)
     options = {'beam_min_length': 1, 'candidate_strategies': 'beam:3', 'guards': guards}
     if family != 'parlai':
-        options |= {'generator': HF, 'hf_model': checkpoint(family, tmp_path / family)}
+        options |= {'generator': HF, 'hf_model': checkpoint(family)}
         options |= {'label_truncate': 12}
     agent = make_agent(**options)
     # All words of its replies are in the knowledge, so they are consistent.

@@ -15,14 +15,14 @@ from tests.agents.hf_models import AGENT, LESSONS, checkpoint, make_agent, obser
 TEXTS = [*(text for text, _ in LESSONS), 'a cat', 'what is the name of the park ?']
 
 
-@pytest.fixture(scope='module', params=['t5', 'bart'])
-def folder(request, tmp_path_factory):
-    return checkpoint(request.param, tmp_path_factory.mktemp(request.param))
+@pytest.fixture(params=['t5', 'bart'])
+def folder(request):
+    return checkpoint(request.param)
 
 
-@pytest.fixture(scope='module')
-def t5(tmp_path_factory):
-    return checkpoint('t5', tmp_path_factory.mktemp('only_t5'))
+@pytest.fixture
+def t5():
+    return checkpoint('t5')
 
 
 def hf_outputs(agent, text, **settings):
@@ -86,9 +86,9 @@ def test_a_batch_gives_what_its_members_give_alone(folder):
         assert [s for _, s in alone['beam_texts']] == pytest.approx(scores, abs=1e-4)
 
 
-def test_a_forced_first_token_is_the_first_token(tmp_path):
-    folder = checkpoint('bart', tmp_path, steps=0)
-    agent = make_agent(hf_model=folder, inference='greedy', label_truncate=5)
+def test_a_forced_first_token_is_the_first_token():
+    untaught = checkpoint('bart', 0)
+    agent = make_agent(hf_model=untaught, inference='greedy', label_truncate=5)
     agent.model.hf.generation_config.forced_bos_token_id = word = agent.dict['cat']
     batch = agent.batchify(observe(agent, TEXTS))
     with torch.no_grad():
@@ -109,9 +109,8 @@ def test_halving_keeps_the_layers_that_overflow(t5):
     assert reply['text'] == LESSONS[0][1]
 
 
-def test_positions_a_model_has_not_learned_are_never_asked_for(tmp_path):
-    folder = checkpoint('bart', tmp_path, steps=0)
-    agent = make_agent(hf_model=folder, inference='greedy')
+def test_positions_a_model_has_not_learned_are_never_asked_for():
+    agent = make_agent(hf_model=checkpoint('bart', 0), inference='greedy')
     assert (agent.text_truncate, agent.label_truncate) == (64, 64)
     [reply] = agent.batch_act(observe(agent, ['cat ' * 500]))
     assert 'text' in reply

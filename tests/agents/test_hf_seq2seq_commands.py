@@ -35,7 +35,7 @@ def task(tmp_path_factory):
 def trained(task, tmp_path_factory):
     """A model file that was trained from an untrained folder that is gone."""
     folder = tmp_path_factory.mktemp('trained')
-    base = checkpoint('t5', folder / 'base', steps=0)
+    base = str(shutil.copytree(checkpoint('t5', 0), folder / 'base'))
     model_file = str(folder / 'model')
     options = {
         'model': AGENT,

@@ -1,5 +1,7 @@
 """What the encoder reads: knowledge, dialogue, and what gives way when it is long."""
 
+import shutil
+
 import pytest
 
 from parlai_q2.errors import ConfigError, ModelError
@@ -11,14 +13,14 @@ def words(text):
     return len(text.split())
 
 
-@pytest.fixture(scope='module')
-def t5(tmp_path_factory):
-    return checkpoint('t5', tmp_path_factory.mktemp('t5'), steps=0)
+@pytest.fixture
+def t5():
+    return checkpoint('t5', 0)
 
 
-@pytest.fixture(scope='module')
-def bart(tmp_path_factory):
-    return checkpoint('bart', tmp_path_factory.mktemp('bart'), steps=0)
+@pytest.fixture
+def bart():
+    return checkpoint('bart', 0)
 
 
 def read(agent, observation):
@@ -182,10 +184,10 @@ def test_person_and_special_tokens_are_one_token_each(bart):
     assert agent.dict.vec2txt(agent.dict.txt2vec('__turn__ cat')) == '__turn__ cat'
 
 
-def test_a_tokenizer_without_padding_is_refused(tmp_path):
-    folder = checkpoint('t5', tmp_path, steps=0)
+def test_a_tokenizer_without_padding_is_refused(t5, tmp_path):
+    folder = shutil.copytree(t5, tmp_path / 't5')
     words = tokenizer('t5')
     words.pad_token = None
     words.save_pretrained(folder)
     with pytest.raises(ModelError, match='pad_token'):
-        make_agent(hf_model=folder)
+        make_agent(hf_model=str(folder))

@@ -82,7 +82,7 @@ def prepare(folder: Path, generator: bool = True) -> Path:
         for file in trained.parent.iterdir():
             shutil.copy(file, folder / file.name.replace(trained.name, 'model'))
     tiny_bert(folder / 'models' / 'my-encoder', num_hidden_layers=9)
-    checkpoint('t5', folder / 'path' / 'to' / 'folder', steps=0)
+    shutil.copytree(checkpoint('t5', 0), folder / 'path' / 'to' / 'folder')
     causal_checkpoint(folder / 'path' / 'to' / 'causal')
     annotated_sets.place(folder / 'data')
     (folder / 'fever').mkdir()

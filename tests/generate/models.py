@@ -1,6 +1,7 @@
 """Small models of four families, converted by CTranslate2's own converter."""
 
 import json
+import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -32,7 +33,7 @@ def converted(family: str) -> Path:
     """
     folder = Path(tempfile.mkdtemp())
     if family in ('t5', 'bart'):
-        checkpoint(family, folder / 'hf')
+        shutil.copytree(checkpoint(family), folder / 'hf')
         if family == 'bart':
             # Settings of all published BARTs, which transformers no longer writes.
             add_to(folder / 'hf' / 'config.json', normalize_before=False)
