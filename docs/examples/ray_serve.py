@@ -1,4 +1,4 @@
-"""The proxy on a Ray cluster: ``serve run ray_serve:deployment``."""
+"""The proxy on a Ray cluster, at port 8000: ``serve run ray_serve:deployment``."""
 
 import os
 
