@@ -16,6 +16,7 @@ import os
 import random
 import re
 import ssl
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -52,6 +53,8 @@ REFUSES_SEVERAL = (400, 422, 500, 501)
 FIRST_WAIT, MAX_WAIT = 0.5, 60.0
 # Seconds for which an idle connection is kept: fewer than servers keep theirs.
 KEEP_ALIVE = 4.0
+# How many requests of a client run at once.
+POOL_SIZE = 8
 # A larger answer is not read to its end; a stream has much besides its text.
 MAX_ANSWER = 16 * 2**20
 MAX_STREAM = 4 * MAX_ANSWER
@@ -140,26 +143,32 @@ class ChatServer:
     @asynccontextmanager
     async def connect(self) -> AsyncIterator['Connection']:
         """Open connections to the server, for the event loop that this runs in."""
-        async with httpx.AsyncClient(
-            timeout=httpx.Timeout(self.timeout),
-            limits=httpx.Limits(
-                max_connections=self.concurrency, keepalive_expiry=KEEP_ALIVE
-            ),
-            verify=_tls_context(),
-            trust_env=False,
-        ) as client:
-            yield Connection(self, client)
+        async with AsyncExitStack() as stack:
+            clients = [
+                await stack.enter_async_context(
+                    httpx.AsyncClient(
+                        timeout=httpx.Timeout(self.timeout),
+                        limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE),
+                        verify=_tls_context(),
+                        trust_env=False,
+                    )
+                )
+                for _ in range(0, self.concurrency, POOL_SIZE)
+            ]
+            yield Connection(self, clients)
 
 
 class Connection:
     """
     Open connections to a server, which requests of one event loop share.
 
-    :param client: sends the requests.
+    :param clients: send the requests, each up to :data:`POOL_SIZE` at a time: for every
+        request, a client looks at each of its connections as often as it has some.
     """
 
-    def __init__(self, server: ChatServer, client: httpx.AsyncClient):
-        self.server, self.client = server, client
+    def __init__(self, server: ChatServer, clients: Sequence[httpx.AsyncClient]):
+        self.server, self.clients = server, clients
+        self._running = Counter[httpx.AsyncClient]()
         self._free = asyncio.Semaphore(server.concurrency)
 
     async def complete(
@@ -301,10 +310,14 @@ class Connection:
         content = None if body is None else json.dumps(body).encode()
         try:
             async with AsyncExitStack() as stack:
+                # The first that has room keeps its connections open.
+                client = min(
+                    self.clients, key=lambda each: self._running[each] // POOL_SIZE
+                )
+                self._running[client] += 1
+                stack.callback(self._running.subtract, [client])
                 with anyio.fail_after(self.server.timeout):
-                    sent = self.client.stream(
-                        method, url, content=content, headers=headers
-                    )
+                    sent = client.stream(method, url, content=content, headers=headers)
                     answer = await stack.enter_async_context(sent)
                 if answer.status_code != 200:
                     raise self._refuse(answer, await _read(answer, MAX_EVENT))

@@ -107,6 +107,25 @@ def test_a_server_that_fails_is_asked_once_more_for_a_single_reply():
     assert [request['n'] for request in served.requests] == [4, 4, 4, 1]
 
 
+def test_no_client_has_more_connections_than_it_looks_through_fast(monkeypatch):
+    monkeypatch.setattr(module, 'POOL_SIZE', 2)
+    body = json.dumps({'choices': [choice('late')]}).encode()
+    counts = []
+
+    async def ask_all(server):
+        async with server.connect() as connection:
+            tasks = [asyncio.ensure_future(connection.complete({}, 1)) for _ in '12345']
+            while served.at_once < 5:
+                await asyncio.sleep(0.01)
+            pools = [each._transport._pool for each in connection.clients]
+            counts.extend(len(pool.connections) for pool in pools)
+            await asyncio.gather(*tasks)
+
+    with serving(numbered, *[Broken(body=body, wait=1.0)] * 5) as served:
+        asyncio.run(ask_all(client(served.url, concurrency=5)))
+    assert counts == [2, 2, 1]
+
+
 def test_turns_are_asked_for_at_once_up_to_the_limit():
     with serving(numbered, *[Broken(429, wait=0.2)] * 4) as served:
         server = client(served.url, concurrency=2)
