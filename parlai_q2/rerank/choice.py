@@ -66,6 +66,7 @@ class Reason(Word):
     BEST_WORTH = 'best worth: score, relevance, right answer and agreement'
     BEST_LIKELIHOOD = 'best combination of score and likelihood'
     BEST_WORTH_AND_LIKELIHOOD = 'best combination of worth and likelihood'
+    BEST_DOUBTFUL = 'best worth, though it may not answer the turn'
     BEST_DECLINE = 'declines, since no candidate answers better'
     FIRST_ABOVE = 'first above the threshold'
     NONE_ABOVE = "none above the threshold: the generator's first"
@@ -199,8 +200,12 @@ def _order(
     if rule.by == RerankBy.THRESHOLD:
         passes = value_of(candidates[best]) > rule.threshold
         reason = Reason.FIRST_ABOVE if passes else Reason.NONE_ABOVE
-    elif candidates[best].worth is not None and only_declines(candidates[best].text):
+    elif candidates[best].worth is None:
+        reason = _explain(candidates, stages, best)
+    elif only_declines(candidates[best].text):
         reason = Reason.BEST_DECLINE
+    elif _may_not_answer(candidates[best], turn_text):
+        reason = Reason.BEST_DOUBTFUL
     else:
         reason = _explain(candidates, stages, best)
     return tuple(candidates[index] for index in order), reason
@@ -292,13 +297,18 @@ def _find_failure(
         return Reason.ABSTAINED_UNVERIFIABLE if rule.abstain_unverified else None
     if best.score.value < rule.abstain_below:
         return Reason.ABSTAINED
-    if (
-        best.relevance is not None
-        and best.relevance < MIN_RELEVANCE
-        and wants_answer(turn_text)
-    ):
+    if _may_not_answer(best, turn_text):
         return Reason.ABSTAINED_RELEVANCE
     return None
+
+
+def _may_not_answer(candidate: Candidate, turn_text: str) -> bool:
+    """Whether a turn asks something that a reply is not likelier than not to answer."""
+    return (
+        candidate.relevance is not None
+        and candidate.relevance < MIN_RELEVANCE
+        and wants_answer(turn_text)
+    )
 
 
 def is_safe(candidate: Candidate, turn_text: str) -> bool:

@@ -1,9 +1,11 @@
 """
 Reads pools, the candidate replies for one turn each, which were generated elsewhere:
-JSON lines with ``knowledge`` (a text or a list of passages), ``candidates`` and,
-optionally, ``history`` and ``id``. A candidate is a text, or an object with ``text``
-and, optionally, ``score`` (the log probability that its generator gave it), ``tokens``
-(how many it has) and ``label`` (a human judgement, ``consistent`` or ``inconsistent``).
+records with ``knowledge`` (a text or a list of passages), ``candidates`` and,
+optionally, ``history`` and ``id``. A cell of a table has a list as JSON.
+
+A candidate is a text, or an object with ``text`` and, optionally, ``score`` (the log
+probability that its generator gave it), ``tokens`` (how many it has) and ``label`` (a
+human judgement, ``consistent`` or ``inconsistent``).
 """
 
 import json
@@ -17,15 +19,23 @@ from parlai_q2.io.fields import NO_NAMES, POOL_FIELDS
 from parlai_q2.io.files import Location
 from parlai_q2.io.formats import Format
 from parlai_q2.io.parquet import is_parquet
-from parlai_q2.io.read import Record, knowledge_of, parse_lines, read_history, require
-from parlai_q2.json_values import is_number
+from parlai_q2.io.read import (
+    Record,
+    knowledge_of,
+    parse_lines,
+    read_history,
+    read_messages,
+    require,
+)
+from parlai_q2.json_values import JsonMapping, is_number, read_json
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Knowledge, Turn
 
 # The strategy of a candidate that was not searched for here.
 GIVEN_CANDIDATE = ('given',)
-# The endings of files whose cells hold one text each.
-TABLES = ('.csv', '.tsv')
+# By the ending of a file: formats whose cells hold one text each.
+TABLES = {'.csv': Format.CSV, '.tsv': Format.TSV}
+LISTS = ('knowledge', 'history', 'candidates')
 HUMAN_LABELS = (Label.CONSISTENT, Label.INCONSISTENT)
 
 
@@ -73,18 +83,41 @@ def _candidates(values: Any) -> tuple[Candidate, ...]:
 
 def read_pools(path: Location, names: Mapping[str, str] = NO_NAMES) -> Iterator[Record]:
     """
-    Read the pools of a file of JSON lines or Parquet, in order. A bad record gives an
-    error in its place; a file that cannot be read, an InputError.
+    Read the pools of a file, in order. A bad record gives an error in its place; a file
+    that cannot be read, an InputError.
 
     :param names: as for :func:`~parlai_q2.io.read.read_records`.
     """
-    if path.suffix.lower() in TABLES:
-        raise InputError(
-            f'{path.name}: candidates are a list, which a cell cannot hold. Give JSON '
-            'lines or Parquet: {"knowledge": "...", "candidates": ["...", "..."]}'
-        )
+    table = TABLES.get(path.suffix.lower())
+    if table:
+        return parse_lines(path, table, names, POOL_FIELDS, parse_row)
     format = Format.PARQUET if is_parquet(path) else Format.JSONL
     return parse_lines(path, format, names, POOL_FIELDS, parse_pool)
+
+
+def parse_row(fields: JsonMapping) -> Pool:
+    """
+    The pool of a table's row, whose cells have lists as JSON.
+
+    :raises InputError: as :func:`parse_pool` does, and if the candidates are no list.
+
+    >>> row = {'knowledge': 'It is far.', 'candidates': '["It is far.", "No."]'}
+    >>> len(parse_row(row).candidates)
+    2
+    """
+    lists: dict[str, Any] = {}
+    for name in LISTS:
+        text = fields.get(name)
+        if isinstance(text, str) and (text.startswith('[') or name == 'candidates'):
+            try:
+                lists[name], _ = read_json(text)
+            except (ValueError, RecursionError):
+                if name == 'candidates':
+                    raise InputError(
+                        f'candidates are a JSON list in a cell: ["It is far.", "No."], '
+                        f'not {text[:40]!r}'
+                    ) from None
+    return parse_pool(read_messages({**fields, **lists}))
 
 
 def parse_pool(fields: Mapping[str, Any]) -> Pool:

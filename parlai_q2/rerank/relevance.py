@@ -22,6 +22,7 @@ from parlai_q2.presets import Section, load_preset
 from parlai_q2.q2.compare import Question, judge
 from parlai_q2.rerank.guards.words import states_nothing
 from parlai_q2.scorers import backends
+from parlai_q2.text.addresses import has_only_other_kinds
 from parlai_q2.text.questions import (
     asks_how_or_why,
     is_question,
@@ -84,6 +85,8 @@ class TurnReader:
     MARGIN_WEIGHT, MARGIN_BIAS, MAX_MARGIN = 0.7, -0.28, 12.0
     # How much less relevant a reply is that has no word of the knowledge's answer.
     OTHER_WORDS = 0.5
+    # What is left of both if a telephone number answers who asks for an e-mail address.
+    OTHER_CONTACT = 0.3
     # Of the log odds that a reply is the right answer: a constant, and the weights of
     # the log probability of its support and of the logit that it is the best one.
     RIGHT_BIAS, SUPPORT_WEIGHT, BEST_WEIGHT = 0.46, 1.17, 0.55
@@ -115,8 +118,9 @@ class TurnReader:
         return [
             self._decline_relevance(answer)
             if is_decline
-            else self._relevance(reply, next(logits), answer)
-            for (_, reply), is_decline, answer in zip(
+            else self._fitting_share(turn, reply)
+            * self._relevance(reply, next(logits), answer)
+            for (turn, reply), is_decline, answer in zip(
                 pairs, declines, answers, strict=True
             )
         ]
@@ -124,12 +128,15 @@ class TurnReader:
     def read_right_answers(self, pairs: Sequence[Pair]) -> list[float]:
         """See :class:`RelevanceReader`."""
         return [
-            sigmoid(
+            self._fitting_share(turn, reply)
+            * sigmoid(
                 self.RIGHT_BIAS
                 + self.SUPPORT_WEIGHT * log(sigmoid(logits.support))
                 + self.BEST_WEIGHT * logits.best
             )
-            for logits in self.predict_answers(pairs)
+            for (turn, reply), logits in zip(
+                pairs, self.predict_answers(pairs), strict=True
+            )
         ]
 
     def predict_answers(self, pairs: Sequence[Pair]) -> list[AnswerLogits]:
@@ -157,6 +164,10 @@ class TurnReader:
 
     def _decline_relevance(self, answer: KnownAnswer | None) -> float:
         return self.NEEDLESS if answer is None else 1 - answer.certainty
+
+    def _fitting_share(self, turn: Turn, reply: str) -> float:
+        """What is left of the relevance of a reply that may have another address."""
+        return self.OTHER_CONTACT if has_only_other_kinds(turn.text, reply) else 1.0
 
     def _relevance(self, reply: str, logit: float, answer: KnownAnswer | None) -> float:
         relevance = sigmoid(logit)

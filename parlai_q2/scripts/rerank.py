@@ -31,8 +31,8 @@ def add_options(parser: OptionParser) -> None:
     group = parser.add_argument_group('Reranking a file')
     add_file_options(
         group,
-        'JSON lines or Parquet file with knowledge, candidates and, optionally, '
-        'history and id',
+        'JSON lines, CSV, TSV or Parquet file with knowledge, candidates (in a cell, a '
+        'JSON list) and, optionally, history and id',
     )
     add_out_format(group)
     add_fields_option(group)

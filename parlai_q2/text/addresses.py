@@ -38,6 +38,14 @@ _CODE = re.compile(
 # Every code has one of these.
 _IN_CODES = re.compile(r'[\d+#-]')
 _END = '.,;:!?\'")'
+# What a question says of the kind of address that it wants.
+_ASKED = {
+    'e-mail': re.compile(r'\be-?mails?\b', re.IGNORECASE),
+    'telephone': re.compile(r'\b(?:tele)?phone\b|\bcall you\b', re.IGNORECASE),
+    'link': re.compile(
+        r'\bweb ?(?:site|page|address)\b|\bonline\b|\burl\b', re.IGNORECASE
+    ),
+}
 
 
 @lru_cache(maxsize=1024)
@@ -110,6 +118,20 @@ def kind_of_address(address: str) -> str:
     if address.lstrip('+').isdecimal():
         return 'telephone'
     return 'e-mail' if '@' in address else 'link'
+
+
+def has_only_other_kinds(question: str, reply: str) -> bool:
+    """
+    Whether a question asks for one kind of address, and a reply gives others alone.
+
+    >>> has_only_other_kinds('What is your email?', 'Call 0113 4960182.')
+    True
+    >>> has_only_other_kinds('Can I call you?', 'Call 0113 4960182.')
+    False
+    """
+    asked = {kind for kind, pattern in _ASKED.items() if pattern.search(question)}
+    given = find_addresses(reply) | find_telephones(reply) if asked else frozenset()
+    return bool(given) and asked.isdisjoint(map(kind_of_address, given))
 
 
 def is_same_address(address: str, other: str) -> bool:

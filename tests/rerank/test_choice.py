@@ -116,6 +116,13 @@ def test_relevance_decides_between_replies_that_are_grounded():
     assert by_score == ((0, 1), Reason.BEST), 'only the combination reads it'
 
 
+def test_the_reason_says_that_no_candidate_may_answer():
+    pool = candidates(0.9, 0.4, relevances=[0.4, 0.1])
+    assert order_and_reason(pool, Rule()) == ((0, 1), Reason.BEST_DOUBTFUL)
+    chat = choose(pool, Rule(), KNOWLEDGE, 'I like tea.')
+    assert chat.reason == Reason.BEST, 'nothing was asked'
+
+
 @pytest.mark.parametrize(
     'values, relevances, reason',
     [

@@ -1,10 +1,10 @@
 """Reading pools: what a candidate may be, and that a bad pool spoils no other."""
 
+import csv
 import json
 
 import pytest
 
-from parlai_q2.errors import InputError
 from parlai_q2.rerank import Candidate, read_pools
 from parlai_q2.rerank.pools import GIVEN_CANDIDATE
 from parlai_q2.turns import Passage
@@ -71,9 +71,22 @@ def test_a_pool_that_is_not_utf8_spoils_no_other(tmp_path):
     assert first.error is last.error is None
 
 
-@pytest.mark.parametrize('ending', ['csv', 'tsv'])
-def test_a_table_is_refused_at_once(tmp_path, ending):
+@pytest.mark.parametrize('ending, mark', [('csv', ';'), ('tsv', '\t')])
+def test_cells_of_a_table_have_lists_as_json(tmp_path, ending, mark):
+    rows = [
+        ['knowledge', 'history', 'candidates'],
+        ['Tea is hot.', 'How is tea?', '["It is hot.", {"text": "Cold."}]'],
+        ['["Tea is hot.", "Ice is cold."]', '["Hi!", "Tea?"]', '["<think>x</think>Y"]'],
+        ['Tea is hot.', '', 'It is.'],
+        ['Tea is hot.', '', '"It is."'],
+    ]
     path = tmp_path / f'pools.{ending}'
-    path.write_text('knowledge;candidates\nTea is hot.;It is.\n')
-    with pytest.raises(InputError, match=r'candidates are a list.*JSON lines'):
-        next(read_pools(path))
+    with path.open('w', newline='') as stream:
+        csv.writer(stream, delimiter=mark).writerows(rows)
+    first, second, bad, text = read_pools(path)
+    assert [c.text for c in first.parsed.candidates] == ['It is hot.', 'Cold.']
+    assert second.parsed.history == ('Hi!', 'Tea?')
+    assert [p.text for p in second.parsed.knowledge] == ['Tea is hot.', 'Ice is cold.']
+    assert [c.text for c in second.parsed.candidates] == ['Y']
+    assert 'line 4: candidates are a JSON list in a cell' in str(bad.error)
+    assert 'a list of at least one candidate' in str(text.error)

@@ -224,6 +224,22 @@ def test_the_shipped_models_choose_the_reply_that_answers(
         assert ranking.chosen.text == best, why
 
 
+def test_another_kind_of_address_answers_less():
+    knowledge = 'Call 0113 496 0182 or write to info@harbour.org.'
+    ask_mail, ask_call = Turn(knowledge, ['Your e-mail?']), Turn(knowledge, ['Phone?'])
+    reader = TurnReader()
+    for read in (reader.read_relevance, reader.read_right_answers):
+        mail, call, to_call, all_given = read(
+            [
+                (ask_mail, 'Write to info@harbour.org.'),
+                (ask_mail, 'Call 0113 496 0182.'),
+                (ask_call, 'Call 0113 496 0182.'),
+                (ask_mail, 'Call 0113 496 0182 or write to info@harbour.org.'),
+            ]
+        )
+        assert call <= TurnReader.OTHER_CONTACT < min(mail, to_call, all_given)
+
+
 def test_a_batch_is_read_as_its_pairs_alone():
     pairs = [
         (Turn(MUSEUM, [QUESTION]), 'Anna Keller did.'),

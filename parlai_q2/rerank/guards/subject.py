@@ -62,7 +62,7 @@ class UnnamedGuard(_SubjectGuard):
 
     name = 'unnamed'
     penalty = 0.3
-    message = 'a reply that does not name what it is about, as the knowledge does'
+    message = 'a reply about something that nobody named'
 
     def detect_kind(self, kind: SubjectKind, example: Example) -> bool:
         if kind == SubjectKind.NONE:
@@ -79,7 +79,7 @@ class PronounGuard(_SubjectGuard):
 
     name = 'pronoun'
     penalty = 0.05
-    message = 'a reply that does not name what it is about'
+    message = 'a pronoun for what the knowledge, too, has a pronoun for'
 
     def detect_kind(self, kind: SubjectKind, example: Example) -> bool:
         return (
