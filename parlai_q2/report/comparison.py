@@ -208,9 +208,20 @@ def _fate(before: Entry, after: Entry) -> str:
 
 
 class TwoRunOverview:
-    """The numbers of two runs over all pairs, at least one."""
+    """
+    The numbers of two runs over all pairs, at least one, in which both sent a reply; if
+    there are none, over all.
+    """
 
-    def __init__(self, changes: Sequence[Entry]):
+    def __init__(self, all_changes: Sequence[Entry]):
+        sides = [(change['before'], change['after']) for change in all_changes]
+        # How many turns each run left without a reply.
+        self.withheld = tuple(sum(e['abstained'] for e in run) for run in zip(*sides))
+        changes = [
+            change
+            for change, entries in zip(all_changes, sides, strict=True)
+            if not any(entry['abstained'] for entry in entries)
+        ] or all_changes
         pairs = [(change['before'], change['after']) for change in changes]
         differences = [change['difference'] for change in changes]
         self.count = len(pairs)
@@ -358,9 +369,11 @@ def _log_summary(summary: str, rows: Sequence[Row], verdict: str) -> None:
 
 def _summary(names: tuple[str, str], overview: TwoRunOverview, pairing: Pairing) -> str:
     noun = 'turn' if pairing.systems else 'response'
-    count = f'{count_noun(overview.count, noun)} in both'
+    has_reply = ' with a reply' if any(overview.withheld) else ''
+    count = f'{count_noun(overview.count, noun)}{has_reply} in both'
     if pairing.only_before or pairing.only_after:
-        sizes = [overview.count + n for n in (pairing.only_before, pairing.only_after)]
+        shared = len(pairing.pairs)
+        sizes = [shared + n for n in (pairing.only_before, pairing.only_after)]
         count += f' (of {sizes[0]:,} and {sizes[1]:,}; all figures are of these)'
     changed = overview.higher + overview.lower
     return (
@@ -399,6 +412,9 @@ def _overview_rows(overview: TwoRunOverview, pairing: Pairing) -> list[Row]:
         ('Other label', f'{overview.flips:,}', of_all),
         ('Higher and lower', f'{overview.higher:,} and {overview.lower:,}', of_all),
     ]
+    if any(overview.withheld):
+        withheld = ' \u2192 '.join(f'{n:,}' for n in overview.withheld)
+        rows.append(('Without a reply', withheld, 'turns that are left out above'))
     if pairing.only_before or pairing.only_after:
         run_words = (
             ('in the first', 'in the second')

@@ -214,6 +214,7 @@ def ranking_entries(
         {
             **score_entry(candidate.displayed_score, candidate.text, ranking.passages),
             'generator': _number(candidate.generator_score),
+            'relevance': _number(candidate.relevance),
             'strategies': list(map(one_line, candidate.strategies)),
             # Evidence may have been looked for and be none.
             'explained': candidate.evidence is not None,

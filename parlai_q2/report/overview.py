@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from parlai_q2.claims import Comparison, Label
 from parlai_q2.intervals import Interval, intervals, share_interval
-from parlai_q2.json_values import JsonMapping
+from parlai_q2.json_values import JsonMapping, is_number
 from parlai_q2.report.entries import Entry, first_and_chosen, join_pieces
+from parlai_q2.rerank.choice import MIN_RELEVANCE
 from parlai_q2.sweep import Sweep
 from parlai_q2.text.class_map import Finding, read_finding
 from parlai_q2.text.normalize import passage_key
@@ -148,6 +149,10 @@ class Overview:
         complete = [(first, chosen) for first, chosen in pairs if first and chosen]
         self.reranked = len(complete)
         self.changed = sum(first is not chosen for first, chosen in complete)
+        # How relevant the chosen candidates are that were read for it.
+        relevances = [chosen.get('relevance') for _, chosen in complete]
+        self.relevances = [value for value in relevances if is_number(value)]
+        self.answers = sum(value >= MIN_RELEVANCE for value in self.relevances)
         # The mean scores of first and chosen candidates, over the same turns.
         judged = [pair for pair in complete if all(map(_is_judged, pair))]
         self.judged = len(judged)

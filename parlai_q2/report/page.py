@@ -282,6 +282,10 @@ def _overview_rows(overview: Overview) -> list[Row]:
         changed = f'{overview.changed:,} of {overview.reranked:,} changed'
         note = f'mean score of {overview.judged:,} with a verdict; {changed}'
         rows.append(('Reranked', f'{before} \u2192 {after}', note))
+    if overview.relevances:
+        read = len(overview.relevances)
+        note = f'{overview.answers:,} of {read:,} chosen: relevance of at least 0.5'
+        rows.append(('Answers the turn', f'{overview.answers / read:.1%}', note))
     if overview.abstained:
         turns = overview.reranked + overview.abstained
         share = f'{overview.abstained / turns:.1%}'

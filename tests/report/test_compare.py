@@ -13,7 +13,7 @@ from parlai_q2.report.comparison import (
 )
 from tests.files import page_data
 from tests.report.runs import AFTER, entries, rescored, two_runs
-from tests.report.samples import HOSTILE, SIGNATURE, marks, scored, simple
+from tests.report.samples import HOSTILE, SIGNATURE, marks, reranked, scored, simple
 
 
 def ids(pairing):
@@ -212,6 +212,15 @@ def test_figures_are_over_the_pairs():
     interval = comparison.interval
     assert interval.mean == pytest.approx(1 / 30, abs=1e-4)
     assert interval.low < interval.mean < interval.high
+
+
+def test_turns_without_a_reply_are_left_out_and_counted():
+    before = [reranked(id=name) for name in 'abc']
+    after = [reranked(id='a'), reranked(id='b', response="I'm not sure."), simple(3)]
+    comparison = overview_of(before, after)
+    assert (comparison.withheld, comparison.count) == ((0, 1), 1)
+    nothing_sent = overview_of(before[1:2], after[1:2])
+    assert (nothing_sent.withheld, nothing_sent.count) == ((0, 1), 1)
 
 
 def test_only_the_settings_that_differ_are_told():

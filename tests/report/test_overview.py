@@ -95,6 +95,15 @@ def test_what_was_withheld_or_states_nothing_is_no_gain_and_no_loss():
     assert overview.abstained == 1
 
 
+def test_chosen_replies_that_answer_are_counted():
+    records = [reranked(), reranked(), reranked()]
+    for record, relevance in zip(records, (0.9, 0.5, 0.2), strict=True):
+        for row in record['rerank']:
+            row['relevance'] = relevance if row.get('chosen') else 0.0
+    overview = Overview([read_entry(record) for record in (*records, reranked())])
+    assert (overview.answers, overview.relevances) == (2, [0.9, 0.5, 0.2])
+
+
 def test_score_then_report_shows_agreement(tmp_path):
     rows = [
         {'knowledge': 'a b c.', 'response': text, 'gold': gold, 'system': system}
