@@ -1,5 +1,5 @@
 """
-Adds a ready reply to the candidates of turns with document search (the document's own
+Adds a ready reply to the candidates of a turn, if there is one (the document's own
 words, or a courtesy), and returns it if no candidate surely answers.
 
 A reply may be true and still answer nothing: "How much is breakfast?" - "It is served
@@ -19,7 +19,7 @@ from parlai_q2.io.knowledge import TurnKnowledge
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.rerank.candidate import distinct_candidates
 from parlai_q2.rerank.choice import MIN_RELEVANCE, Reason, Rule, choose
-from parlai_q2.text.questions import is_yes_no_question
+from parlai_q2.text.questions import is_yes_no_question, only_greets
 
 # The strategies of ready replies, and the reasons to choose them.
 DOCUMENT, COURTESY = 'document', 'courtesy'
@@ -35,7 +35,7 @@ _HEDGES = re.compile(
 )
 
 
-def add_document_reply(
+def add_ready_reply(
     pool: Sequence[Candidate], knowledge: TurnKnowledge, empty_candidate: Candidate
 ) -> list[Candidate]:
     """
@@ -69,7 +69,7 @@ def prefer_answer(ranking: Ranking, knowledge: TurnKnowledge, rule: Rule) -> Ran
     if ready is None:
         return ranking
     if ready is not ranking.chosen and not ranking.abstain:
-        if not knowledge.question and _fits(ranking.chosen):
+        if not knowledge.question and _fits(ranking.chosen, ranking.turn):
             return ranking
         if knowledge.question and _answers(ranking.chosen, knowledge):
             return replace(ranking, reason=Reason.ANSWERS)
@@ -86,13 +86,14 @@ def prefer_answer(ranking: Ranking, knowledge: TurnKnowledge, rule: Rule) -> Ran
     return ranking
 
 
-def _fits(candidate: Candidate) -> bool:
+def _fits(candidate: Candidate, turn_text: str) -> bool:
     """Whether a reply to a turn that asks nothing need not give way to a courtesy."""
     score, relevance = candidate.score, candidate.relevance
     if score is None or score.label == Label.INCONSISTENT or _hedges(candidate):
         return False
     is_relevant = relevance is not None and relevance >= MIN_STATEMENT_RELEVANCE
-    return score.label == Label.GENERIC or is_relevant
+    # Who greets wants no facts.
+    return score.label == Label.GENERIC or (is_relevant and not only_greets(turn_text))
 
 
 def _answers(candidate: Candidate, knowledge: TurnKnowledge) -> bool:

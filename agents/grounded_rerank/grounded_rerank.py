@@ -23,7 +23,7 @@ from parlai.utils import logging
 from parlai.utils.misc import warn_once
 from parlai.utils.typing import TShared
 
-from parlai_q2.agents.grounded_rerank.answering import add_document_reply, prefer_answer
+from parlai_q2.agents.grounded_rerank.answering import add_ready_reply, prefer_answer
 from parlai_q2.agents.grounded_rerank.chat import ChatCommands
 from parlai_q2.agents.grounded_rerank.generator import (
     add_generator_options,
@@ -349,7 +349,6 @@ class GroundedRerankAgent(ChatCommands):
         """
         if not found_pools:
             return {}
-        knowledge_index = self.knowledge.source.searched
         turn_knowledge = [batch[TURN_KNOWLEDGE][index] for index in found_pools]
         turns = [knowledge.turn for knowledge in turn_knowledge]
         if self.has_retriever:
@@ -362,11 +361,10 @@ class GroundedRerankAgent(ChatCommands):
             distinct_candidates(pool) or [self.empty_candidate]
             for pool in found_pools.values()
         ]
-        if knowledge_index is not None:
-            pools = [
-                add_document_reply(pool, knowledge, self.empty_candidate)
-                for pool, knowledge in zip(pools, turn_knowledge, strict=True)
-            ]
+        pools = [
+            add_ready_reply(pool, knowledge, self.empty_candidate)
+            for pool, knowledge in zip(pools, turn_knowledge, strict=True)
+        ]
         start = time.perf_counter()
         rankings = self.reranker.rank_batch(
             [
@@ -374,11 +372,10 @@ class GroundedRerankAgent(ChatCommands):
                 for turn, pool in zip(turns, pools, strict=True)
             ]
         )
-        if knowledge_index is not None:
-            rankings = [
-                prefer_answer(ranking, knowledge, self.reranker.rule)
-                for ranking, knowledge in zip(rankings, turn_knowledge, strict=True)
-            ]
+        rankings = [
+            prefer_answer(ranking, knowledge, self.reranker.rule)
+            for ranking, knowledge in zip(rankings, turn_knowledge, strict=True)
+        ]
         milliseconds = 1000 * (time.perf_counter() - start)
         turn_count = 0 if is_repeated else len(rankings)
         # Timings belong to the process, not to a task, so every worker's batches count.

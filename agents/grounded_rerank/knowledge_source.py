@@ -4,7 +4,7 @@ The knowledge of an agent's turns: from the message or options
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from parlai.core.message import Message
 
@@ -17,6 +17,7 @@ from parlai_q2.io.knowledge import (
     as_text,
     passages_in,
 )
+from parlai_q2.json_values import JsonMapping
 from parlai_q2.turns import Passage
 
 # The number of sentences with an answer that the generator reads.
@@ -39,6 +40,16 @@ class AgentKnowledge(EpisodeKnowledge):
     def __init__(self, source: KnowledgeSource):
         super().__init__(source)
         self._last_inserted: str | None = None
+
+    def find(self, message: JsonMapping, earlier: Sequence[str] = ()) -> TurnKnowledge:
+        """Knowledge that a person gave comes with a courtesy, if the turn wants one."""
+        found = super().find(message, earlier)
+        if not found.passages or found.in_fields or found.in_text or found.searched:
+            return found
+        from parlai_q2.retrieve.grounding import courtesy
+
+        reply = courtesy(as_text(message.get('text')))
+        return found._replace(courtesy=reply or '')
 
     def attach(
         self, message: Mapping[str, object], turn_knowledge: TurnKnowledge

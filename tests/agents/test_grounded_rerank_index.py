@@ -7,8 +7,9 @@ from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 
 from parlai_q2.agents.grounded_rerank.answering import (
+    COURTESY,
     DOCUMENT,
-    add_document_reply,
+    add_ready_reply,
     prefer_answer,
 )
 from parlai_q2.agents.grounded_rerank.chat import ChatCommand, answer_command
@@ -114,7 +115,7 @@ def test_where_no_candidate_surely_answers_the_document_speaks(
 ):
     turn_knowledge = asked(question, '14 euros')
     generated = [Candidate(reply, ('beam',), source='record')]
-    pool = add_document_reply(generated, turn_knowledge, NO_TEXT)
+    pool = add_ready_reply(generated, turn_knowledge, NO_TEXT)
     assert [one.text for one in pool] == [reply, turn_knowledge.quote]
     scored = ranking(reply, turn_knowledge.quote, relevance=relevance)
     ranked = replace(
@@ -140,7 +141,7 @@ def test_small_talk_gets_a_polite_reply_in_place_of_a_quotation(knowledge):
     assert not turn_knowledge.passages
     assert not turn_knowledge.declined
     # No generator was asked.
-    pool = add_document_reply([Candidate('', source='record')], turn_knowledge, NO_TEXT)
+    pool = add_ready_reply([Candidate('', source='record')], turn_knowledge, NO_TEXT)
     withheld = Ranking(tuple(pool), 'first', abstain=True)
     after = prefer_answer(withheld, turn_knowledge, Rule(abstain_below=0.5))
     assert (after.chosen.text, after.reason) == ("You're welcome!", Reason.COURTESY)
@@ -183,13 +184,32 @@ def test_what_asks_nothing_gets_a_fitting_reply_or_an_offer(
     turn_knowledge = knowledge.find({'text': 'I hate this breakfast!!'})
     assert turn_knowledge.passages
     assert turn_knowledge.courtesy.startswith(OFFER)
-    pool = add_document_reply([Candidate(reply)], turn_knowledge, NO_TEXT)
+    pool = add_ready_reply([Candidate(reply)], turn_knowledge, NO_TEXT)
     score = Score(0.9, label)
     first, offer = (replace(c, score=score, relevance=relevance) for c in pool)
     ranked = Ranking((first, offer), Reason.BEST, passages=turn_knowledge.passages)
     after = prefer_answer(ranked, turn_knowledge, Rule())
     assert after.chosen is (first if leads else offer)
     assert after.reason == (Reason.BEST if leads else Reason.COURTESY)
+
+
+@pytest.mark.parametrize(
+    'turn, label, leads',
+    [
+        ('Thanks!', Label.CONSISTENT, False),
+        ('Thanks!', Label.GENERIC, True),
+        ('I hate this breakfast!!', Label.CONSISTENT, True),
+    ],
+)
+def test_who_greets_gets_no_facts(turn, label, leads):
+    pool = ranking('It costs 14 euros.', "You're welcome!", relevance=0.9)
+    first, ready = pool
+    first = replace(first, score=Score(0.9, label))
+    ready = replace(ready, strategies=(COURTESY,))
+    knowledge = TurnKnowledge(pool.passages, courtesy=ready.text)
+    ranked = replace(pool, candidates=(first, ready), turn=turn)
+    after = prefer_answer(ranked, knowledge, Rule())
+    assert after.chosen is (first if leads else ready)
 
 
 def test_what_the_documents_have_nothing_on_gets_an_offer(knowledge):
@@ -280,7 +300,7 @@ def test_a_file_of_one_passage_is_given_whole(tmp_path):
     path = tmp_path / 'one.txt'
     path.write_text('Bees have\nfive eyes. ')
     knowledge = of_file(str(path))
-    assert knowledge.find({'text': 'Hi.'}) == TurnKnowledge(
+    assert knowledge.find({'text': 'How many?'}) == TurnKnowledge(
         (Passage('Bees have\nfive eyes.'),)
     )
     assert 'several passages' in answer_command(

@@ -46,16 +46,16 @@ def passage(tmp_path):
             'then a passage in the text',
         ),
         (
-            {'text': 'hi'},
+            {'text': 'When?'},
             'T.',
             TurnKnowledge(passages_in('T.')),
             'then what was typed, in place of the file',
         ),
         (
-            {'text': 'hi'},
+            {'text': 'thanks'},
             None,
-            TurnKnowledge(passages_in('From the file.')),
-            'the file',
+            TurnKnowledge(passages_in('From the file.'), courtesy="You're welcome!"),
+            'the file, with a reply to small talk',
         ),
     ],
 )
