@@ -49,10 +49,10 @@ FEATURES = (
     'chat',
     'chat_relevance',
 )
-# The first features are of replies that claim something, the last ones of chat. The
-# weights of chat and relevance are set by hand in the choice.
+# The first features are of replies that claim something, the last ones of chat, whose
+# weights are set by hand in the choice.
 CLAIMS, CHAT = 5, 7
-GAINS = {'best': 1.0, 'partly': 0.3, 'beside': 0.0, 'wrong': -1.5, 'fine': 0.0}
+GAINS = {'best': 1.0, 'partly': 0.3, 'beside': 0.0, 'wrong': -1.0, 'fine': 0.0}
 FOLDS = 5
 # The weight of the weights' squares, for features with a standard deviation of 1.
 PENALTY, STEPS, RATE = 0.003, 200, 0.08

@@ -89,7 +89,7 @@ class TurnReader:
     OTHER_CONTACT = 0.3
     # Of the log odds that a reply is the right answer: a constant, and the weights of
     # the log probability of its support and of the logit that it is the best one.
-    RIGHT_BIAS, SUPPORT_WEIGHT, BEST_WEIGHT = 0.46, 1.17, 0.55
+    RIGHT_BIAS, SUPPORT_WEIGHT, BEST_WEIGHT = 0.94, 1.4, 0.74
     # Of a decline after a turn that asks nothing.
     NEEDLESS = 0.02
 

@@ -20,16 +20,15 @@ from parlai_q2.text.questions import (
 # Fitted by benchmarks/fit_choice.py. What is added to the log odds that a reply is the
 # right answer: the weights of the logarithm of its value, and of how far its agreement
 # differs from what is typical.
-VALUE_WEIGHT, AGREEMENT_WEIGHT, TYPICAL_AGREEMENT = 0.76, 3.82, 0.1
+VALUE_WEIGHT, AGREEMENT_WEIGHT, TYPICAL_AGREEMENT = 1.06, 9.46, 0.06
 # Lower values count as this one. The scorer does not read the turn, so that it rejects
 # many short answers.
 LEAST_VALUE = 0.1
 # After a turn that asks something: the weight of the logarithm of the relevance, its
-# least value, and the typical logarithm, at which nothing is added. Set by hand: in the
-# pools of the fit, a true reply beside the point is rarer than in documents.
-RELEVANCE_WEIGHT, LEAST_RELEVANCE, TYPICAL_LOG_RELEVANCE = 0.3, 0.05, -0.5
+# least value, and the typical logarithm, at which nothing is added.
+RELEVANCE_WEIGHT, LEAST_RELEVANCE, TYPICAL_LOG_RELEVANCE = 0.32, 0.05, -0.5
 # The log odds of a reply that declines, and the weight of those of its relevance.
-DECLINE, DECLINE_RELEVANCE = 0.8, 0.3
+DECLINE, DECLINE_RELEVANCE = 0.76, 0.3
 # The same of a reply that greets or chats, and what is added if the turn asks
 # something. Set by hand, since few pools have such replies.
 CHAT, CHAT_RELEVANCE, CHAT_IF_ASKED = 3.0, 0.8, -3.4
