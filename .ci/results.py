@@ -20,6 +20,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -235,11 +236,13 @@ def slim(found: dict[str, Any], command: str) -> dict[str, Any]:
     for table in one['tables']:
         rows = tables.setdefault(table['name'].removeprefix(f'{name}_'), {})
         for row in table['rows']:
-            if row['source'] == 'here':
-                keys = list(row)[: list(row).index('source')]
-                cells = {k: _rounded(v) for k, v in row.items() if k not in keys}
-                del cells['source']
-                rows['/'.join(str(row[k]) for k in keys)] = cells
+            if row.pop('source') == 'here':
+                # What identifies a row are its first cells, which are texts.
+                names = list(
+                    takewhile(lambda value: isinstance(value, str), row.values())
+                )
+                cells = list(row.items())[len(names) :]
+                rows['/'.join(names)] = {k: _rounded(v) for k, v in cells}
     return {
         'command': command,
         **{k: found[k] for k in ('version', 'seed', 'rounds')},

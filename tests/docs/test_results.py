@@ -47,7 +47,7 @@ def root(tmp_path):
     outputs.mkdir(parents=True)
     interval = {'value': 0.123456, 'low': -0.0512, 'high': 1.0}
     rows = {
-        'ranking': {'scorer': 'precision', 'source': 'here', 'roc_auc': interval},
+        'ranking': {'source': 'here', 'scorer': 'precision', 'roc_auc': interval},
         'table_2': {'system': 'all', 'responses': 'right', 'source': 'here'},
     }
     rows['table_2']['count'] = 1234
