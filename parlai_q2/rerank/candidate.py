@@ -8,6 +8,7 @@ from typing import Any
 
 from parlai_q2.claims import Claim, Score
 from parlai_q2.text.normalize import tokens
+from parlai_q2.turns import without_surrogates
 
 # The strategy of the search for replies that begin with a name.
 NAMED = 'named'
@@ -66,6 +67,9 @@ class Candidate:
     worth: float | None = None
     evidence: Score | None = None
     answer: Claim | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'text', without_surrogates(self.text))
 
     @property
     def verifiable(self) -> bool:

@@ -224,6 +224,11 @@ def test_the_shipped_models_choose_the_reply_that_answers(
         assert ranking.chosen.text == best, why
 
 
+def test_half_an_emoji_is_read():
+    ranking = Reranker(explain=None).rank(MUSEUM, [f'{OPENED} \ud83d'], [QUESTION])
+    assert ranking.chosen.text == f'{OPENED} \ufffd'
+
+
 def test_another_kind_of_address_answers_less():
     knowledge = 'Call 0113 496 0182 or write to info@harbour.org.'
     ask_mail, ask_call = Turn(knowledge, ['Your e-mail?']), Turn(knowledge, ['Phone?'])
