@@ -3,6 +3,7 @@ Links, e-mail addresses, paths and codes ("R-12"): they are right or wrong as a 
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from parlai_q2.text.normalize import copy_key
@@ -98,14 +99,20 @@ def read_telephone(match: re.Match[str]) -> str:
     return f'+{digits[2:]}' if digits.startswith('00') else digits
 
 
+def match_telephones(text: str) -> Iterator[re.Match[str]]:
+    """Where a text has telephone numbers."""
+    # Most texts have no digit that one can begin with.
+    return TELEPHONE.finditer(text) if '0' in text or '+' in text else iter(())
+
+
 def find_telephones(text: str) -> frozenset[str]:
     """The telephone numbers of a text, as :func:`read_telephone` has them."""
-    return frozenset(map(read_telephone, TELEPHONE.finditer(text)))
+    return frozenset(map(read_telephone, match_telephones(text)))
 
 
 def may_have_addresses(text: str) -> bool:
     """Whether a text may have an address or a telephone number: most have none."""
-    return bool(_IN_ADDRESSES.search(text) or TELEPHONE.search(text))
+    return bool(_IN_ADDRESSES.search(text) or next(match_telephones(text), None))
 
 
 def kind_of_address(address: str) -> str:

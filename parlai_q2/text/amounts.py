@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from parlai_q2.text.addresses import TELEPHONE
+from parlai_q2.text.addresses import match_telephones
 from parlai_q2.text.numerals import ARTICLES, SCALES, SMALL, TENS, parse_number
 
 
@@ -239,7 +239,7 @@ def find_amounts(text: str) -> tuple[Amount, ...]:
     part of a telephone number.
     """
     amounts: list[Amount] = []
-    numbers = [match.span() for match in TELEPHONE.finditer(text)]
+    numbers = [match.span() for match in match_telephones(text)]
     for amount in scan_amounts(text):
         if any(start <= amount.start < end for start, end in numbers):
             continue

@@ -149,9 +149,9 @@ def _has_other_year(knowledge: str, response: str) -> bool:
 
 def _has_other_period(knowledge: str, response: str) -> bool:
     """Whether a response says "every hour" of what happens every half hour."""
-    units = {match[1].lower() for match in _EVERY.finditer(response)}
-    if not units:
+    if 'every ' not in response.lower():
         return False
+    units = {match[1].lower() for match in _EVERY.finditer(response)}
     sizes = {
         amount.size
         for amount in find_amounts(knowledge)

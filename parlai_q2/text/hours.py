@@ -37,17 +37,17 @@ def complete_hours(knowledge: str, statement: str) -> str:
     >>> complete_hours('Open from 10 am to 4 pm.', 'The shop closes at 4 pm.')
     'The shop is open from 10 am to 4 pm.'
     """
-    if not _OPEN.search(knowledge):
+    times = [
+        amount
+        for amount in find_amounts(statement)
+        if amount.dimension == CLOCK and amount.high is None
+    ]
+    if not times or not _OPEN.search(knowledge):
         return statement
     ranges = [
         amount
         for amount in index_amounts(knowledge).amounts
         if amount.dimension == CLOCK and amount.high is not None
-    ]
-    times = [
-        amount
-        for amount in (find_amounts(statement) if ranges else ())
-        if amount.dimension == CLOCK and amount.high is None
     ]
     # From the last one on, so that the places of the others stay right.
     for time in reversed(times):
