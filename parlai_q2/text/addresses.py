@@ -23,11 +23,18 @@ _ADDRESS = re.compile(
 _IN_ADDRESSES = re.compile(r'[@/]|\.[a-z]{2}|www\.', re.IGNORECASE)
 _LINK_START = re.compile(r'(?:https?://)?(?:www\.)?')
 # A telephone number begins with a zero or a plus sign. It is no date, perhaps with a
-# time, and no decimal mark or colon stands before or behind it.
+# time, and no decimal mark or colon stands before or behind it. Hours or a price may
+# follow it: "0800 111222 9 to 5".
+_NO_HOURS = (
+    r'(?! ?\(?\d+ ?(?:to \d|[ap]\.?m|hours?|days?|minutes?|euros?|cents?|pounds?))'
+)
 TELEPHONE = re.compile(
     r'(?<![\w.,:/-])(?!\d\d?([/-])\d\d?\1\d{2,4}\b)'
-    r'\(?(?:\+|0)(?:[ ()/-]{0,2}\d){6,14}(?!\w|[.,:/-]\d)'
+    rf'\(?(?:\+|0)(?:{_NO_HOURS}[ ()/-]{{0,2}}\d){{6,14}}(?!\w|[.,:/-]\d)'
 )
+# What may count something, or be a date or a postcode, instead: one group of digits, or
+# "+1 200 000".
+_OTHER_NUMBER = re.compile(r'\+?\d+|\+\d{1,3}(?: \d{3})+|\d\d \d\d \d{4}|\d{5}-\d{4}')
 _NOT_DIGITS = re.compile(r'\D')
 # The most digits of a country's code.
 _MOST_CODE = 3
@@ -103,6 +110,20 @@ def match_telephones(text: str) -> Iterator[re.Match[str]]:
     """Where a text has telephone numbers."""
     # Most texts have no digit that one can begin with.
     return TELEPHONE.finditer(text) if '0' in text or '+' in text else iter(())
+
+
+def find_telephone_digits(text: str) -> set[int]:
+    """The places in a text that surely belong to telephone numbers."""
+    places: set[int] = set()
+    for match in match_telephones(text):
+        if not _OTHER_NUMBER.fullmatch(match[0]):
+            places.update(range(*match.span()))
+    return places
+
+
+def without_addresses(text: str) -> str:
+    """A text without its addresses and telephone numbers."""
+    return _ADDRESS.sub(' ', TELEPHONE.sub(' ', text))
 
 
 def find_telephones(text: str) -> frozenset[str]:

@@ -23,6 +23,7 @@ from parlai_q2.text.amounts import (
     UNITS,
     Amount,
     find_amounts,
+    is_rate,
     scan_amounts,
 )
 from parlai_q2.text.normalize import has_denial
@@ -58,7 +59,6 @@ class AmountIndex:
 
     def __init__(self, text: str):
         self.amounts = find_amounts(text)
-        # What the text measures, has bounds of, has halves of ("half a day"), of what.
         self.dimensions = {amount.dimension for amount in self.amounts}
         self.bounded = {amount.dimension for amount in self.amounts if amount.bound}
         halves = [a for a in self.amounts if a.dimension and a.digits % 1 == 0.5]
@@ -66,8 +66,7 @@ class AmountIndex:
         self.attributes = {
             (amount.dimension, measured(amount)) for amount in self.amounts
         }
-        # Numbers (of a range both ends) and positions, sorted: by dimension and unit,
-        # and without their units.
+        # Numbers (of a range both ends) and positions, sorted; with and without units.
         by_unit: dict[tuple[str, float], list[tuple[float, int]]] = defaultdict(list)
         by_digits: list[tuple[float, int]] = []
         for n, amount in enumerate(self.amounts):
@@ -369,7 +368,8 @@ def _is_loose(claim: Amount, response: str, index: AmountIndex) -> bool:
         # "A day" is rarely a measure, unless the knowledge has "half a day".
         most = 1 if claim.dimension else MOST_COUNTED
         is_halved = claim.digits == 1 and (claim.dimension, claim.size) in index.halved
-        if claim.digits <= most and not is_halved:
+        is_measure = is_halved and not is_rate(response, claim.start)
+        if claim.digits <= most and not is_measure:
             return True
     return _AGE.match(response, max(0, claim.start - 2)) is not None
 

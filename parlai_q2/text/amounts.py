@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from parlai_q2.text.addresses import match_telephones
+from parlai_q2.text.addresses import find_telephone_digits
 from parlai_q2.text.numerals import ARTICLES, SCALES, SMALL, TENS, parse_number
 
 
@@ -95,11 +95,6 @@ _UNIT = _one_of(sorted(UNITS, key=len, reverse=True))
 _SPACED_DIGITS = rf'\d{{1,3}}(?: \d{{3}})+(?=[ -]?(?:{_UNIT})(?![\w/]))'
 _SIGNS = '$€£¥'
 _HALVED = '(?:hour|mile|lit(?:re|er))s?\\b'
-# Behind "a year and a half", which is no "half plot".
-_NO_NOUN = (
-    r'(?=[^\w\s]|$|\s(?:after|ago|and|are|at|before|by|for|from|in|is|later|long|of|old|on'
-    r'|or|per|to|was|when|with)\b)'
-)
 # Between the ends of a range.
 RANGE_DASH = re.compile(
     r'\s?[-–—−]\s?|\s(?:to|through|thru|till|until|and|or)\s', re.IGNORECASE
@@ -124,7 +119,7 @@ _AMOUNT = re.compile(
     rf'|an?(?= )|(?<=half an )|(?<=half a )|(?<=half[ -])(?={_HALVED})'
     r'|(?<=quarter of an )|(?<=quarter of a ))'
     rf'(?P<and>(?: and a|½| ½) ?half|½)?'
-    rf'(?:[ -]?(?P<unit>{_UNIT})(?![\w/]))?(?P<late> and a half{_NO_NOUN})?)(?!\w)',
+    rf'(?:[ -]?(?P<unit>{_UNIT})(?![\w/]))?(?P<late> and a half)?)(?!\w)',
     re.IGNORECASE,
 )
 # Below zero; "3 -5" is a range.
@@ -164,6 +159,8 @@ _OR_LESS = re.compile(
 )
 _ATTRIBUTE = re.compile(r' (long|wide|high|tall|deep|thick)\b', re.IGNORECASE)
 
+# Before the unit of a rate: "120 euros a day", "twice a day".
+_BEFORE_RATE = re.compile(r'(?:,|\b(?:once|twice|times)|\d(?: \w+)?) $', re.IGNORECASE)
 # What four digits may be a year.
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 _AFTER_YEARS = re.compile(
@@ -239,9 +236,9 @@ def find_amounts(text: str) -> tuple[Amount, ...]:
     part of a telephone number.
     """
     amounts: list[Amount] = []
-    numbers = [match.span() for match in match_telephones(text)]
+    telephone_digits = find_telephone_digits(text)
     for amount in scan_amounts(text):
-        if any(start <= amount.start < end for start, end in numbers):
+        if amount.start in telephone_digits:
             continue
         if amounts and (
             joined := _join_parts(text, amounts[-1], amount)
@@ -312,6 +309,9 @@ def _read(text: str, match: re.Match[str]) -> Amount | None:
     dimension, size = UNITS.get(sign[-1:] or unit, ('', 1.0))
     number = digits
     start, end = match.span()
+    if match['late'] and is_rate(text, start):
+        # "20 euros a month and a half plot".
+        number, digits, end = number - 0.5, digits - 0.5, match.start('late')
     if dimension == 'temperature':
         if minus := _MINUS.search(text[max(0, start - 12) : start]):
             start -= len(minus[0].lstrip(' \n\t('))
@@ -431,6 +431,11 @@ def _are_years(text: str, low: float, high: Amount) -> bool:
     """Whether a range counts nothing ("1990 to 1995 seats") and may be of years."""
     is_range = FIRST_YEAR <= low < high.number < LAST_YEAR
     return not high.dimension and is_range and bool(_AFTER_YEARS.match(text, high.end))
+
+
+def is_rate(text: str, place: int) -> bool:
+    """Whether the amount at a place is the unit of a rate: "120 euros a day"."""
+    return _BEFORE_RATE.search(text[max(0, place - 24) : place]) is not None
 
 
 def is_year(text: str, amount: Amount) -> bool:

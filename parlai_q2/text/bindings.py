@@ -23,6 +23,7 @@ from parlai_q2.text.addresses import (
     is_same_address,
     kind_of_address,
     may_have_addresses,
+    without_addresses,
 )
 from parlai_q2.text.agreement import index_amounts, measured
 from parlai_q2.text.amounts import CLOCK, UNITS, Amount, find_amounts, is_year
@@ -44,7 +45,14 @@ _END_OF_TIME = re.compile(
     re.I,
 )
 # "Every hour", without a number.
-_EVERY = re.compile(r'\bevery (second|minute|hour|day|week|month|year)\b', re.I)
+_EVERY = re.compile(r'\bevery (hour|day|week|month|year)\b', re.I)
+_SAME_PERIOD = {
+    'hour': 'hourly|every 60 minutes',
+    'day': 'daily|every 24 hours',
+    'week': 'weekly|every 7 days',
+    'month': 'monthly',
+    'year': 'yearly|annual|annually|every 12 months',
+}
 # The stems of words that stand beside any address.
 _CONTACT = stems(
     'address call contact dial email mail number online page phone please reach ring '
@@ -158,11 +166,11 @@ def _has_other_period(knowledge: str, response: str) -> bool:
         if amount.dimension == 'time'
         and knowledge[: amount.start].lower().endswith('every ')
     }
-    return any(
-        UNITS[unit][1] in sizes
-        and not re.search(rf'\b(?:every|each|an?|per) {unit}\b', knowledge, re.I)
-        for unit in units
-    )
+    for unit in units:
+        same = rf'\b(?:(?:every|each|an?|per) {unit}|{_SAME_PERIOD[unit]})\b'
+        if UNITS[unit][1] in sizes and not re.search(same, knowledge, re.I):
+            return True
+    return False
 
 
 def _has_other_address(knowledge: str, response: str) -> bool:
@@ -183,8 +191,8 @@ def _has_other_address(knowledge: str, response: str) -> bool:
 
 class Contact(NamedTuple):
     """
-    An address or a telephone number, and the stems of the words beside it in its
-    sentence.
+    An address or a telephone number, and the stems of the words beside it: in its
+    sentence, and in those before it that have none ("Ada Lim heads it. Her number is").
     """
 
     kind: str
@@ -196,12 +204,15 @@ class Contact(NamedTuple):
 def _read_contacts(text: str) -> tuple[Contact, ...]:
     if not may_have_addresses(text):
         return ()
-    contacts = []
+    contacts: list[Contact] = []
+    words: frozenset[str] = frozenset()
     for sentence in sentences(text):
-        words = {stem for stem in stems(sentence.text) if stem.isalpha()} - _CONTACT
-        for address in find_addresses(sentence.text) | find_telephones(sentence.text):
-            beside = frozenset(words - stems(address))
-            contacts.append(Contact(kind_of_address(address), address, beside))
+        beside = stems(without_addresses(sentence.text)) - _CONTACT
+        words |= {stem for stem in beside if stem.isalpha()}
+        addresses = find_addresses(sentence.text) | find_telephones(sentence.text)
+        contacts += [Contact(kind_of_address(a), a, words) for a in addresses]
+        if addresses:
+            words = frozenset()
     return tuple(contacts)
 
 

@@ -12,7 +12,9 @@ from collections.abc import Iterable
 from parlai_q2.text.agreement import index_amounts, is_same_time
 from parlai_q2.text.amounts import CLOCK, Amount, find_amounts
 
-_OPEN = re.compile(r'\bopen(?:ing)?\b', re.IGNORECASE)
+_OPEN = re.compile(r'\bopen(?:s|ing)?\b', re.IGNORECASE)
+# Not that of "a.m."
+_SENTENCE_END = re.compile(r'(?<!\.m)[.!?]\s|\n', re.IGNORECASE)
 # What stands before the end, and before the beginning, of the time for which something
 # is open; the form of "be" that fits.
 _CLOSES = r'(?P<one>closes|shuts)|(?P<several>close|shut)'
@@ -26,8 +28,8 @@ _BEFORE_BEGINNING = re.compile(
     r'|(?P<open>(?:is|are) open) from) $',
     re.IGNORECASE,
 )
-# The longest text that these match.
-_LOOKED_AT = 24
+# The longest text that these match, and the longest before some hours.
+_LOOKED_AT, _SENTENCE_LENGTH = 24, 200
 
 
 def complete_hours(knowledge: str, statement: str) -> str:
@@ -47,7 +49,9 @@ def complete_hours(knowledge: str, statement: str) -> str:
     ranges = [
         amount
         for amount in index_amounts(knowledge).amounts
-        if amount.dimension == CLOCK and amount.high is not None
+        if amount.dimension == CLOCK
+        and amount.high is not None
+        and _is_of_opening(knowledge, amount)
     ]
     # From the last one on, so that the places of the others stay right.
     for time in reversed(times):
@@ -61,6 +65,12 @@ def complete_hours(knowledge: str, statement: str) -> str:
                 start = time.start - len(match[0])
                 statement = statement[:start] + quote + statement[time.end :]
     return statement
+
+
+def _is_of_opening(knowledge: str, hours: Amount) -> bool:
+    """Whether hours are those in which something is open, and not of a happy hour."""
+    before = knowledge[max(0, hours.start - _SENTENCE_LENGTH) : hours.start]
+    return bool(_OPEN.search(_SENTENCE_END.split(before)[-1]))
 
 
 def _find_hours(ranges: Iterable[Amount], time: Amount, end: str) -> Amount | None:

@@ -54,3 +54,19 @@ def test_a_telephone_number_has_the_digits_of_the_knowledge(response, expected):
 def test_digits_of_a_telephone_number_are_no_amounts(response):
     assert not find_unsupported('Call 030 1234567.', 'Call 030 1234567.')
     assert find_unsupported('Call 030 1234567.', response)
+
+
+@pytest.mark.parametrize(
+    'knowledge, response',
+    [
+        ('Call 0800 111 222 24 hours a day.', 'Call 0800 111 222, 24 hours a day.'),
+        ('Phone: 0113 496 0182 (9 am to 5 pm).', 'Phone us from 9 am to 5 pm.'),
+        ('For tickets call 020 7946 0000 (2 euros).', 'It is 020 7946 0000, 2 euros.'),
+        ('Sales rose by +1 200 000 units.', 'They rose by 1 200 000 units.'),
+        ('It is due by 05 01 2021.', 'It is due by 05/01/2021.'),
+        ('Her customer number is 00458213.', 'Her customer number is 458213.'),
+    ],
+)
+def test_what_only_looks_like_a_telephone_number(knowledge, response):
+    assert not has_unknown_address(knowledge, response)
+    assert not find_unsupported(knowledge, response)

@@ -8,6 +8,10 @@ AGREED = 'In 2009, 92 % of the 2,007 users agreed; in 2007 it was 29 %.'
 MARIA = 'Maria, a nurse, lives with her brother Paul, a carpenter.'
 MASS = 'Acceleration is the rate of change of velocity. Mass measures inertia.'
 DESKS = 'For fines call 0113 4960182. To book rooms call 0113 4960199 or rooms@ab.org.'
+DOCTORS = (
+    'Dr. Ada Lim heads radiology. Her number is 0221 470011. '
+    'Dr. Tom Beck heads surgery; call 0221 470022.'
+)
 HOSTS = 'Faults: status.ab.org. Bills: my.ab.org.'
 POOL = 'The trail is 9 km long and climbs 700 m. The pool is 45 m long, 12 m wide.'
 
@@ -29,6 +33,10 @@ POOL = 'The trail is 9 km long and climbs 700 m. The pool is 45 m long, 12 m wid
         ('Every half hour, at night every hour.', 'It leaves every hour.', False),
         ('They meet every 2 weeks.', 'They meet every week.', True),
         ('They meet every 2 weeks.', 'It is open every day.', False),
+        ('Every two hours, hourly on weekends.', 'A train leaves every hour.', False),
+        ('Checked every 5 years; an annual audit.', 'It is audited every year.', False),
+        (DOCTORS, "Dr. Lim's number is 0221 470011.", False),
+        (DOCTORS, 'Surgery has the number 0221 470011.', True),
         (DESKS, 'For fines, call 0113 4960199.', True),
         (DESKS, 'For fines, call 0113 4960182.', False),
         (DESKS, 'Rooms: +44 113 4960182', True),

@@ -31,7 +31,9 @@ def test_one_end_of_opening_hours_is_read_as_all_of_them(statement, expected):
     assert complete_hours(SHOP, statement) == (expected or statement)
 
 
-def test_hours_of_what_never_opens_are_left_alone():
+def test_hours_in_which_nothing_is_open_are_left_alone():
     statement = 'It closes at 5 am.'
+    bar = 'The bar is open from 6 pm until late. Happy hour runs from 6 pm to 5 am.'
+    assert complete_hours(bar, statement) == statement
     assert complete_hours('Closed from 9 pm to 5 am.', statement) == statement
     assert complete_hours('It opened in 1903.', statement) == statement
