@@ -32,6 +32,7 @@ from parlai_q2.report.overview import (
     break_down,
     score_chart,
 )
+from parlai_q2.rerank.choice import MIN_RELEVANCE
 from parlai_q2.signature import Signature, assumed
 from parlai_q2.tables import PAPER, Table
 from parlai_q2.text.visible import one_line
@@ -284,7 +285,8 @@ def _overview_rows(overview: Overview) -> list[Row]:
         rows.append(('Reranked', f'{before} \u2192 {after}', note))
     if overview.relevances:
         read = len(overview.relevances)
-        note = f'{overview.answers:,} of {read:,} chosen: relevance of at least 0.5'
+        at_least = f'relevance of at least {MIN_RELEVANCE:g}'
+        note = f'{overview.answers:,} of {read:,} chosen: {at_least}'
         rows.append(('Answers the turn', f'{overview.answers / read:.1%}', note))
     if overview.abstained:
         turns = overview.reranked + overview.abstained

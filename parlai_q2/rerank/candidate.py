@@ -27,6 +27,8 @@ class Candidate:
     Only the text is required. The next four fields come from the generator, the others
     from the reranker.
 
+    :param text: lone surrogates in it are replaced, as in
+        :class:`~parlai_q2.turns.Turn`.
     :param strategies: the searches that returned it.
     :param generator_score: its score in the first of them; None if unknown.
     :param mean_logprob: the mean log probability of its tokens under the generator, in

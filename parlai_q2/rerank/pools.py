@@ -17,8 +17,7 @@ from parlai_q2.claims import Label
 from parlai_q2.errors import InputError
 from parlai_q2.io.fields import NO_NAMES, POOL_FIELDS
 from parlai_q2.io.files import Location
-from parlai_q2.io.formats import Format
-from parlai_q2.io.parquet import is_parquet
+from parlai_q2.io.formats import FORMAT_BY_SUFFIX, Format
 from parlai_q2.io.read import (
     Record,
     knowledge_of,
@@ -33,8 +32,8 @@ from parlai_q2.turns import Knowledge, Turn
 
 # The strategy of a candidate that was not searched for here.
 GIVEN_CANDIDATE = ('given',)
-# By the ending of a file: formats whose cells hold one text each.
-TABLES = {'.csv': Format.CSV, '.tsv': Format.TSV}
+# The formats whose cells hold one text each.
+TABLES = (Format.CSV, Format.TSV)
 LISTS = ('knowledge', 'history', 'candidates')
 HUMAN_LABELS = (Label.CONSISTENT, Label.INCONSISTENT)
 
@@ -88,11 +87,9 @@ def read_pools(path: Location, names: Mapping[str, str] = NO_NAMES) -> Iterator[
 
     :param names: as for :func:`~parlai_q2.io.read.read_records`.
     """
-    table = TABLES.get(path.suffix.lower())
-    if table:
-        return parse_lines(path, table, names, POOL_FIELDS, parse_row)
-    format = Format.PARQUET if is_parquet(path) else Format.JSONL
-    return parse_lines(path, format, names, POOL_FIELDS, parse_pool)
+    format = FORMAT_BY_SUFFIX.get(path.suffix.lower(), Format.JSONL)
+    parse = parse_row if format in TABLES else parse_pool
+    return parse_lines(path, format, names, POOL_FIELDS, parse)
 
 
 def parse_row(fields: JsonMapping) -> Pool:

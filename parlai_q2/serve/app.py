@@ -52,7 +52,7 @@ from parlai_q2.serve.metrics import CONTENT_TYPE
 from parlai_q2.serve.sentences import pass_on, stream_sentences
 from parlai_q2.serve.settings import ServeSettings
 from parlai_q2.text.messages import reply_text
-from parlai_q2.turns import passages_of, without_surrogates
+from parlai_q2.turns import passages_of
 from parlai_q2.version import __version__
 
 # The most replies of a request to /v1/rerank and /v1/score.
@@ -253,7 +253,7 @@ def _as_text(value: object) -> str:
     text = value.get('text') if isinstance(value, dict) else value
     if not isinstance(text, str):
         refuse(400, '"documents" must be texts, or objects with "text".')
-    return without_surrogates(reply_text(text))
+    return reply_text(text)
 
 
 def _schema() -> Any:

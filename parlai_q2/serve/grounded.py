@@ -37,7 +37,7 @@ from parlai_q2.serve.settings import ServeSettings
 from parlai_q2.text.messages import split_message, visible_text
 from parlai_q2.text.questions import only_greets
 from parlai_q2.text.sentences import sentences
-from parlai_q2.turns import Span, without_surrogates
+from parlai_q2.turns import Span
 
 UPSTREAM = ('upstream',)
 TOOL_FIELDS = ('tools', 'tool_choice', 'parallel_tool_calls')
@@ -348,7 +348,7 @@ def abstention(text: str) -> JsonObject:
 
 
 def _candidate(choice: JsonObject) -> Candidate:
-    text = without_surrogates(visible_text(choice['message']).strip())
+    text = visible_text(choice['message']).strip()
     logprobs = read_logprobs(choice)
     total = sum(logprobs) if logprobs else None
     mean = None if total is None else total / len(logprobs)

@@ -30,7 +30,7 @@ from parlai_q2.serve.grounded import GroundedChat
 from parlai_q2.serve.request import ChatRequest, Unscored, find_unscored
 from parlai_q2.text.messages import Reply, split_message
 from parlai_q2.text.sentences import sentences
-from parlai_q2.turns import Span, without_surrogates
+from parlai_q2.turns import Span
 
 THOUGHTS, NOTHING = 'reasoning_content', Reply('')
 # A sentence that ended, and the first letter after it.
@@ -230,7 +230,6 @@ class _Reply:
             self.scored_end = self.sent_end = 0
 
     async def _rank(self, text: str, history: Sequence[str] = ()) -> Ranking:
-        text = without_surrogates(text)
         return await self.chat.rank(Pool(self.request.passages, [text], history))
 
     def _release(self, end: int) -> Iterator[JsonObject]:

@@ -21,7 +21,7 @@ _ADDRESS = re.compile(
 )
 # What every address has.
 _IN_ADDRESSES = re.compile(r'[@/]|\.[a-z]{2}|www\.', re.IGNORECASE)
-_LINK_START = re.compile(r'(?:https?://)?(?:www\.)?')
+_LINK_START = re.compile(r'^(?:https?://)?(?:www\.)?')
 # A telephone number begins with a zero or a plus sign. It is no date, perhaps with a
 # time, and no decimal mark or colon stands before or behind it. Hours or a price may
 # follow it: "0800 111222 9 to 5".
@@ -67,10 +67,17 @@ def find_addresses(text: str) -> frozenset[str]:
     """
     if not _IN_ADDRESSES.search(text):
         return frozenset()
-    addresses = (m[0].lower().rstrip(_END) for m in _ADDRESS.finditer(text))
-    return frozenset(
-        _LINK_START.sub('', address, count=1).removesuffix('/') for address in addresses
-    )
+    return frozenset(bare_link(m[0].rstrip(_END)) for m in _ADDRESS.finditer(text))
+
+
+def bare_link(link: str) -> str:
+    """
+    A link in lower case, without what need not be written.
+
+    >>> bare_link('https://www.Example.org/')
+    'example.org'
+    """
+    return _LINK_START.sub('', link.lower()).removesuffix('/')
 
 
 def has_unknown_address(knowledge: str, response: str) -> bool:
@@ -131,9 +138,9 @@ def find_telephones(text: str) -> frozenset[str]:
     return frozenset(map(read_telephone, match_telephones(text)))
 
 
-def may_have_addresses(text: str) -> bool:
-    """Whether a text may have an address or a telephone number: most have none."""
-    return bool(_IN_ADDRESSES.search(text) or next(match_telephones(text), None))
+def find_contacts(text: str) -> frozenset[str]:
+    """The addresses and telephone numbers of a text."""
+    return find_addresses(text) | find_telephones(text)
 
 
 def kind_of_address(address: str) -> str:
@@ -158,7 +165,7 @@ def has_only_other_kinds(question: str, reply: str) -> bool:
     False
     """
     asked = {kind for kind, pattern in _ASKED.items() if pattern.search(question)}
-    given = find_addresses(reply) | find_telephones(reply) if asked else frozenset()
+    given = find_contacts(reply) if asked else frozenset()
     return bool(given) and asked.isdisjoint(map(kind_of_address, given))
 
 
@@ -178,8 +185,9 @@ def is_same_address(address: str, other: str) -> bool:
 
 
 def _has_unknown_telephone(knowledge: str, response: str) -> bool:
-    known_numbers = find_telephones(knowledge)
+    numbers = find_telephones(response)
+    known_numbers = find_telephones(knowledge) if numbers else frozenset()
     return not all(
         any(is_same_address(number, known) for known in known_numbers)
-        for number in find_telephones(response)
+        for number in numbers
     )

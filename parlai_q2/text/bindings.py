@@ -18,11 +18,9 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from parlai_q2.text.addresses import (
-    find_addresses,
-    find_telephones,
+    find_contacts,
     is_same_address,
     kind_of_address,
-    may_have_addresses,
     without_addresses,
 )
 from parlai_q2.text.agreement import index_amounts, measured
@@ -164,7 +162,7 @@ def _has_other_period(knowledge: str, response: str) -> bool:
         amount.size
         for amount in find_amounts(knowledge)
         if amount.dimension == 'time'
-        and knowledge[: amount.start].lower().endswith('every ')
+        and knowledge[max(0, amount.start - 6) : amount.start].lower() == 'every '
     }
     for unit in units:
         same = rf'\b(?:(?:every|each|an?|per) {unit}|{_SAME_PERIOD[unit]})\b'
@@ -202,14 +200,14 @@ class Contact(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _read_contacts(text: str) -> tuple[Contact, ...]:
-    if not may_have_addresses(text):
+    if not find_contacts(text):
         return ()
     contacts: list[Contact] = []
     words: frozenset[str] = frozenset()
     for sentence in sentences(text):
         beside = stems(without_addresses(sentence.text)) - _CONTACT
         words |= {stem for stem in beside if stem.isalpha()}
-        addresses = find_addresses(sentence.text) | find_telephones(sentence.text)
+        addresses = find_contacts(sentence.text)
         contacts += [Contact(kind_of_address(a), a, words) for a in addresses]
         if addresses:
             words = frozenset()

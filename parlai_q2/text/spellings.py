@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from parlai_q2.text.addresses import TELEPHONE, read_telephone
+from parlai_q2.text.addresses import TELEPHONE, bare_link, read_telephone
 from parlai_q2.text.amounts import CLOCK, HOUR, find_amounts
 from parlai_q2.text.numerals import parse_number
 from parlai_q2.text.prepare import PreparedText
@@ -36,7 +36,6 @@ _LINK = re.compile(
     r'(?:/[^\s<>"\')\]]*)?(?<![.,:;!?])',
     re.IGNORECASE,
 )
-_LINK_START = re.compile(r'^(?:https?://)?(?:www\.)?')
 # What texts without a date, a number or a link have not.
 _DIGIT = re.compile(r'\d')
 _LONG_NUMBER = re.compile(r'\d[ ()./-]{0,2}\d')
@@ -139,8 +138,7 @@ def _read_date(match: re.Match[str]) -> str:
 
 
 def _read_link(match: re.Match[str]) -> str:
-    """A link without what need not be written."""
-    return _LINK_START.sub('', match[0].lower()).removesuffix('/')
+    return bare_link(match[0])
 
 
 def _read_one(match: re.Match[str], knowledge: str) -> str | None:
