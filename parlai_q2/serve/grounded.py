@@ -108,6 +108,7 @@ class GroundedChat:
         # thoughts.
         self.plain_models: set[int] = set()
         self.connection: Connection
+        self._asking = 0
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -115,7 +116,9 @@ class GroundedChat:
         seconds = self.settings.window_ms / 1000
         calls = CALLS if self.reranker.is_thread_safe else 1
         with ThreadPoolExecutor(calls, 'models') as threads:
-            self._rank = Batcher(self._rank_pools, threads, seconds, calls)
+            self._rank = Batcher(
+                self._rank_pools, threads, seconds, calls, lambda: self._asking
+            )
             if self.grounder is not None:
                 self._search = Batcher(self.grounder.ground, threads, seconds)
             await asyncio.get_running_loop().run_in_executor(
@@ -228,8 +231,12 @@ class GroundedChat:
     async def _ask(
         self, fields: JsonMapping, number: int, authorization: str
     ) -> Completion:
-        with self.metrics.timed(ServeStep.UPSTREAM):
-            return await self.connection.complete(fields, number, authorization)
+        self._asking += 1
+        try:
+            with self.metrics.timed(ServeStep.UPSTREAM):
+                return await self.connection.complete(fields, number, authorization)
+        finally:
+            self._asking -= 1
 
     def _choose(self, answer: ChatAnswer, request: ChatRequest) -> ChatAnswer:
         """The answer with only the replies that the client gets, best first."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -77,3 +78,62 @@ def test_a_full_batch_does_not_wait_for_a_thread():
 
     assert asyncio.run(ask()) == list(range(2 * MAX_ITEMS + 3))
     assert sorted(calls) == [3, MAX_ITEMS, MAX_ITEMS]
+
+
+def test_one_that_fills_meanwhile_does_not_wait_for_a_thread():
+    both = threading.Barrier(2, timeout=30)
+
+    def work(items):
+        both.wait()
+        return items
+
+    async def ask():
+        with ThreadPoolExecutor(2) as threads:
+            batcher = Batcher(work, threads, 0.0, 2)
+            first = batcher(0)
+            await asyncio.sleep(0.05)
+            rest = [batcher(item) for item in range(1, MAX_ITEMS + 1)]
+            return await asyncio.gather(first, *rest)
+
+    assert asyncio.run(ask()) == list(range(MAX_ITEMS + 1))
+
+
+@pytest.mark.parametrize('coming, expected', [(0, [1, 1, 1]), (99, [1, 2])])
+def test_if_many_come_a_batch_waits_as_long_as_the_last_one_took(coming, expected):
+    calls = []
+
+    def work(items):
+        calls.append(len(items))
+        time.sleep(0.2)
+        return items
+
+    async def ask():
+        with ThreadPoolExecutor(1) as thread:
+            batcher = Batcher(work, thread, 0.0, coming=lambda: coming)
+            await batcher(0)
+            second = batcher(1)
+            await asyncio.sleep(0.05)
+            return await asyncio.gather(second, batcher(2))
+
+    assert asyncio.run(ask()) == [1, 2]
+    assert calls == expected
+
+
+def test_a_full_batch_makes_no_pause():
+    calls = []
+
+    def work(items):
+        calls.append(len(items))
+        time.sleep(0.5)
+        return items
+
+    async def ask():
+        with ThreadPoolExecutor(1) as thread:
+            batcher = Batcher(work, thread, 0.0, coming=lambda: 99)
+            await batcher(0)
+            began = time.monotonic()
+            await asyncio.gather(*map(batcher, range(MAX_ITEMS)))
+            return time.monotonic() - began
+
+    assert asyncio.run(ask()) < 0.9
+    assert calls == [1, MAX_ITEMS]
