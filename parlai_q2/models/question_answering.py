@@ -10,11 +10,13 @@ reads an answer off the start and end logits in one of two ways:
   et al. 2019, on SQuAD 2.0).
 
 A long text is read in overlapping windows; the answer with the greatest margin counts.
+Of a very long text, those windows are read whose sentences match the question best.
 """
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import chain
-from typing import Any, NamedTuple
+from itertools import chain, count
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,11 +26,18 @@ from parlai_q2.models.device import map_unique
 from parlai_q2.options import Word
 from parlai_q2.presets import ModelConfig
 from parlai_q2.signature import unusual
+from parlai_q2.text.selection import index_passages
 from parlai_q2.turns import Span
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
 
 # Neighbouring windows overlap by a third, as in BERT's SQuAD recipe (128 of 384).
 OVERLAP_SHARE = 3
 QUESTION_SHARE = 6  # a question may take up to a sixth of the model's tokens
+# The most windows that are read of a text. With the usual tokens, those of about 40,000
+# characters, which take a core one or two seconds.
+MAX_WINDOWS = 32
 # Usual values, which signatures leave out. ``argmax`` has no maximum answer length.
 USUAL: Mapping[str, tuple[object, ...]] = {
     'qa_max_tokens': (384,),
@@ -117,6 +126,10 @@ class SpanQuestionAnswerer(Backend):
             self.max_tokens,
             self.max_tokens // OVERLAP_SHARE,
         )
+        windows = [
+            choose_windows(of_pair, *pair)
+            for of_pair, pair in zip(windows, pairs, strict=True)
+        ]
         owners = [i for i, of_pair in enumerate(windows) for _ in of_pair]
         flat = [*chain.from_iterable(windows)]
         best: list[SpanReading] = [SpanReading(None, float('-inf'))] * len(pairs)
@@ -179,6 +192,28 @@ class SpanQuestionAnswerer(Backend):
         if margin < -self.no_answer_threshold:
             return SpanReading(None, margin)
         return SpanReading((offsets[first][0], offsets[last][1]), margin)
+
+
+def choose_windows(
+    windows: Sequence['Encoding'], question: str, text: str
+) -> Sequence['Encoding']:
+    """
+    The windows of a text to read: at most :data:`MAX_WINDOWS`, in order. Of more, those
+    with the sentences that match the question best, and then the first ones.
+    """
+    if len(windows) <= MAX_WINDOWS:
+        return windows
+    # Where each window begins in the text.
+    starts = [window.offsets[window.sequence_ids.index(1)][0] for window in windows]
+    index = index_passages(text)
+    chosen: set[int] = set()
+    for n in index.best(question, len(index.sentences)):
+        chosen.add(max(0, bisect_right(starts, index.sentences[n].start) - 1))
+        if len(chosen) == MAX_WINDOWS:
+            break
+    others = (n for n in count() if n not in chosen)
+    chosen.update([next(others) for _ in range(MAX_WINDOWS - len(chosen))])
+    return [windows[n] for n in sorted(chosen)]
 
 
 def better(new: SpanReading, old: SpanReading) -> bool:

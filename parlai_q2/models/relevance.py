@@ -180,7 +180,8 @@ def add_knowledge(turns: Sequence[str], knowledge: str, reply: str) -> str:
     kept: list[int] = []
     places = range(len(index.sentences))
     best = index.best(' '.join([*turns[-TURNS:], reply]), len(places))
-    for place in [*best, *(n for n in places if n not in best)]:
+    matched = set(best)
+    for place in [*best, *(n for n in places if n not in matched)]:
         text = index.sentences[place].text
         if len(text) <= left or not kept:
             kept.append(place)

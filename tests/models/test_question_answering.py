@@ -1,12 +1,17 @@
 """Reading an answer off the logits, against positions worked out by hand."""
 
+import re
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from parlai_q2.models.question_answering import (
+    MAX_WINDOWS,
     SpanQuestionAnswerer,
     SpanReading,
     better,
+    choose_windows,
 )
 from parlai_q2.presets import ModelConfig
 
@@ -89,3 +94,41 @@ def test_where_no_position_is_of_the_text_there_is_no_answer(reading):
     nowhere = [False] * 7
     found = answerer.read(logits(p3=4), logits(p4=3), 0, nowhere, OFFSETS)
     assert found == SpanReading(None, float('-inf'))
+
+
+def _windows(text, size):
+    """Windows of so many words."""
+    words = [*re.finditer(r'\S+', text)]
+    return [
+        SimpleNamespace(
+            sequence_ids=[None, 0, None, *[1] * size],
+            offsets=[(0, 0), (0, 4), (0, 0), *(w.span() for w in words[i : i + size])],
+        )
+        for i in range(0, len(words), size)
+    ]
+
+
+def test_of_a_very_long_text_the_windows_that_match_the_question_are_read():
+    sentences = [f'Room {n} has the number {n}.' for n in range(300)]
+    sentences[250] = 'The museum opened late.'
+    text = ' '.join(sentences)
+    windows = _windows(text, 6)
+    read = choose_windows(windows, 'When did the museum open?', text)
+    places = [windows.index(window) for window in read]
+    assert len(read) == MAX_WINDOWS
+    assert places == sorted(places)
+    first = windows[places[-1]].offsets[3][0]
+    assert 'museum' in text[first : windows[places[-1]].offsets[-1][1]]
+    assert places[:-1] == [*range(MAX_WINDOWS - 1)]
+
+
+def test_of_a_text_that_matches_nothing_the_first_windows_are_read():
+    text = 'One two three four. ' * 50
+    windows = _windows(text, 4)
+    assert choose_windows(windows, 'Why?', text) == windows[:MAX_WINDOWS]
+
+
+def test_all_windows_of_other_texts_are_read():
+    text = 'One two three four. ' * MAX_WINDOWS
+    windows = _windows(text, 4)
+    assert choose_windows(windows, 'Where are four?', text) == windows
