@@ -195,8 +195,8 @@ class SpanQuestionAnswerer(Backend):
 
 
 def choose_windows(
-    windows: Sequence['Encoding'], question: str, text: str
-) -> Sequence['Encoding']:
+    windows: list['Encoding'], question: str, text: str
+) -> list['Encoding']:
     """
     The windows of a text to read: at most :data:`MAX_WINDOWS`, in order. Of more, those
     with the sentences that match the question best, and then the first ones.

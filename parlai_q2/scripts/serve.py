@@ -97,6 +97,12 @@ def add_options(parser: OptionParser) -> None:
         '--max-body', type=int, default=10_000_000, help='the most bytes of a request'
     )
     group.add_argument(
+        '--max-knowledge',
+        type=int,
+        default=200_000,
+        help="the most characters of a request's knowledge; more gets 413",
+    )
+    group.add_argument(
         '--allow-host',
         default='',
         help='comma-separated host names to answer to, besides those of this '
@@ -190,6 +196,7 @@ def app_from_opt(opt: Options) -> Any:
         hosts=tuple(names or ['*']),
         max_queue=opt['max_queue'],
         max_body=opt['max_body'],
+        max_knowledge=opt['max_knowledge'],
         **prompt,
     )
     reranker = reranker_from_opt(opt)

@@ -10,7 +10,6 @@ Answers the proxy's requests.
     GET  /docs, /openapi.json   for people
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -49,6 +48,7 @@ from parlai_q2.serve.gate import (
 )
 from parlai_q2.serve.grounded import GroundedChat
 from parlai_q2.serve.metrics import CONTENT_TYPE
+from parlai_q2.serve.request import check_knowledge
 from parlai_q2.serve.sentences import pass_on, stream_sentences
 from parlai_q2.serve.settings import ServeSettings
 from parlai_q2.text.messages import reply_text
@@ -162,6 +162,7 @@ class Endpoints:
         pool = Pool(
             passages_of(query), map(Candidate, replies), body.get('history') or ()
         )
+        check_knowledge(pool.knowledge, self._chat.settings.max_knowledge)
         ranking = await until_disconnect(request, self._chat.rank(pool))
         # As clients of such servers expect; the ranking also counts relevance.
         by_score = sorted(ranking, key=lambda candidate: -(candidate.value or 0.0))
@@ -190,7 +191,9 @@ class Endpoints:
             except InputError as error:
                 raise InputError(f'Pair {number} {error}') from None
         pools = [Pool(e.knowledge, [Candidate(e.response)]) for e in examples]
-        work = asyncio.gather(*map(self._chat.rank, pools))
+        for pool in pools:
+            check_knowledge(pool.knowledge, self._chat.settings.max_knowledge)
+        work = self._chat.rank_all(pools)
         data = []
         for number, ranking in enumerate(await until_disconnect(request, work)):
             score = ranking.chosen.displayed_score or not_verifiable()

@@ -31,6 +31,7 @@ class Batcher(Generic[Item, Result]):
     :param seconds: how long the first item of a batch waits for others.
     :param calls: how many batches are computed at once, at most.
     :param coming: returns how many items may come soon.
+    :param max_items: the most items of a batch.
     """
 
     def __init__(
@@ -40,9 +41,10 @@ class Batcher(Generic[Item, Result]):
         seconds: float,
         calls: int = 1,
         coming: Callable[[], int] = lambda: 0,
+        max_items: int = MAX_ITEMS,
     ):
         self._run, self._threads, self._seconds = run, threads, seconds
-        self._calls, self._coming = calls, coming
+        self._calls, self._coming, self._max_items = calls, coming, max_items
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
         self._running: set[asyncio.Task[Any]] = set()
         self._task: asyncio.Task[Any] | None = None
@@ -68,8 +70,8 @@ class Batcher(Generic[Item, Result]):
                 with suppress(TimeoutError, asyncio.TimeoutError):
                     await asyncio.wait_for(self._changed.wait(), seconds)
                 continue
-            batch = self._waiting[:MAX_ITEMS]
-            del self._waiting[:MAX_ITEMS]
+            batch = self._waiting[: self._max_items]
+            del self._waiting[: self._max_items]
             # Of a client that has left.
             batch = [(item, future) for item, future in batch if not future.done()]
             if batch:
@@ -79,10 +81,10 @@ class Batcher(Generic[Item, Result]):
 
     def _seconds_to_wait(self) -> float | None:
         """How long the next batch waits for more items; None: until one has ended."""
-        is_full = len(self._waiting) >= MAX_ITEMS
+        is_full = len(self._waiting) >= self._max_items
         if len(self._running) >= (self._calls if is_full else 1):
             return None
-        if is_full or self._coming() < MAX_ITEMS:
+        if is_full or self._coming() < self._max_items:
             return 0.0
         return self._pause_end - time.monotonic()
 

@@ -147,12 +147,11 @@ def _read_error(content: bytes) -> Any:
 
 async def read_json(request: Request, settings: ServeSettings) -> JsonObject:
     """The JSON object that a request brings, in time and not too large."""
-    content = b''
+    content = bytearray()
 
     async def read() -> None:
-        nonlocal content
         async for block in request.stream():
-            content += block
+            content.extend(block)
             if len(content) > settings.max_body:
                 refuse_size(settings.max_body)
 

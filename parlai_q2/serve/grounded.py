@@ -24,12 +24,13 @@ from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.choice import MIN_RELEVANCE, Reason
 from parlai_q2.rerank.subjects import SubjectKind, find_subject_kinds
 from parlai_q2.runs.file_run import CALLS
-from parlai_q2.serve.batches import Batcher
+from parlai_q2.serve.batches import MAX_ITEMS, Batcher
 from parlai_q2.serve.metrics import Metrics, ServeStep
 from parlai_q2.serve.request import (
     ChatRequest,
     KnowledgeOrigin,
     Unscored,
+    check_knowledge,
     find_unscored,
     read_request,
 )
@@ -41,6 +42,9 @@ from parlai_q2.turns import Span
 
 UPSTREAM = ('upstream',)
 TOOL_FIELDS = ('tools', 'tool_choice', 'parallel_tool_calls')
+# The characters of knowledge and replies from which on a pool takes so long that others
+# do not wait for it.
+LONG = 10_000
 # Stands for the label of a reply without one.
 NOT_SCORED = 'not_scored'
 REVISE = """\
@@ -114,11 +118,13 @@ class GroundedChat:
     async def open(self) -> AsyncIterator[None]:
         """Load the models, and connect to the upstream server."""
         seconds = self.settings.window_ms / 1000
-        calls = CALLS if self.reranker.is_thread_safe else 1
-        with ThreadPoolExecutor(calls, 'models') as threads:
-            self._rank = Batcher(
+        calls, others = (CALLS, 2) if self.reranker.is_thread_safe else (1, 0)
+        with ThreadPoolExecutor(calls + others, 'models') as threads:
+            self._rank = self._rank_long = Batcher(
                 self._rank_pools, threads, seconds, calls, lambda: self._asking
             )
+            if others:
+                self._rank_long = Batcher(self._rank_pools, threads, 0.0, max_items=1)
             if self.grounder is not None:
                 self._search = Batcher(self.grounder.ground, threads, seconds)
             await asyncio.get_running_loop().run_in_executor(
@@ -137,14 +143,33 @@ class GroundedChat:
         return self.reranker.explained(self.reranker.rank_batch(pools))
 
     async def rank(self, pool: Pool) -> Ranking:
-        """Rank a pool, together with those of other requests."""
+        """Rank a pool, together with those of other requests if it is not long."""
+        texts = chain(pool.texts, (candidate.text for candidate in pool.candidates))
+        is_long = sum(map(len, texts)) > LONG
         with self.metrics.timed(ServeStep.SCORE):
-            return await self._rank(pool)
+            return await (self._rank_long if is_long else self._rank)(pool)
+
+    async def rank_all(self, pools: Sequence[Pool]) -> list[Ranking]:
+        """Rank pools, a few at a time, so that other requests need not wait for all."""
+        free = asyncio.Semaphore(CALLS * MAX_ITEMS)
+
+        async def rank(pool: Pool) -> Ranking:
+            async with free:
+                return await self.rank(pool)
+
+        return await asyncio.gather(*map(rank, pools))
 
     async def read(self, body: JsonObject) -> ChatRequest:
         """Read a request, and find its knowledge."""
         settings = self.settings
         request = read_request(body, settings.markers, settings.prompt)
+        request = await self._search_for(request)
+        if request.unscored is None and not request.is_declined:
+            check_knowledge(request.passages, settings.max_knowledge)
+        return request
+
+    async def _search_for(self, request: ChatRequest) -> ChatRequest:
+        """The request with knowledge of the documents, if they have some for it."""
         if (
             request.unscored is None
             and self.grounder is not None
@@ -157,7 +182,7 @@ class GroundedChat:
             if found.declined and not in_messages:
                 return replace(request, source=source, is_declined=True)
             if found.passages:
-                prompt = settings.prompt
+                prompt = self.settings.prompt
                 request = request.with_knowledge(found.passages, source, prompt)
             elif found.courtesy:
                 return replace(request, courtesy=found.courtesy)

@@ -16,6 +16,7 @@ from parlai_q2.errors import InputError
 from parlai_q2.io.knowledge import stripped
 from parlai_q2.json_values import JsonMapping, JsonObject
 from parlai_q2.options import Word
+from parlai_q2.report.chat.guards import refuse
 from parlai_q2.text.messages import visible_text
 from parlai_q2.turns import Passage, joined, passages_of
 
@@ -171,13 +172,15 @@ def _split_marked(text: str, begin: str, end: str) -> tuple[list[str], str]:
     >>> _split_marked('Use <k>Bees.</k> How many?', '<k>', '</k>')
     (['Bees.'], 'Use  How many?')
     """
-    marked, rest = list[str](), ''
-    while begin in text:
-        before, _, text = text.partition(begin)
-        inside, _, text = text.partition(end)
-        rest += before
+    marked, rest, place = list[str](), list[str](), 0
+    while (start := text.find(begin, place)) >= 0:
+        rest.append(text[place:start])
+        start += len(begin)
+        stop = text.find(end, start)
+        inside = text[start:] if stop < 0 else text[start:stop]
         marked.append(inside.strip())
-    return marked, (rest + text).strip()
+        place = len(text) if stop < 0 else stop + len(end)
+    return marked, ''.join([*rest, text[place:]]).strip()
 
 
 def _passages(value: object, name: str) -> tuple[Passage, ...]:
@@ -202,6 +205,18 @@ def _as_passage(value: object) -> Any:
     text = next((fields[n] for n in names if isinstance(fields.get(n), str)), data)
     title = fields.get('title')
     return {'text': text, 'title': title if isinstance(title, str) else ''}
+
+
+def check_knowledge(passages: Sequence[Passage], most: int) -> None:
+    """Refuse knowledge that is too long to be read while a client waits."""
+    length = sum(len(passage.text) for passage in passages)
+    if length > most:
+        refuse(
+            413,
+            f'The knowledge has {length:,} characters, and at most {most:,} are read '
+            '(--max-knowledge). Send only what the question needs, or let the proxy '
+            'find it in an index (--knowledge-index).',
+        )
 
 
 def _find_unscored(body: JsonObject) -> Unscored | None:

@@ -26,6 +26,7 @@ class ServeSettings:
     :param hosts: the names that it answers to; ``*`` for any.
     :param max_queue: the most requests at a time; a further one gets 429.
     :param max_body: the most bytes of a request.
+    :param max_knowledge: the most characters of a request's knowledge; more gets 413.
     :param patience: seconds until a request must have arrived.
     :param window_ms: how long a request waits for others, to be scored with them.
     :raises ConfigError: when one is out of range.
@@ -41,6 +42,7 @@ class ServeSettings:
     hosts: tuple[str, ...] = ('*',)
     max_queue: int = 256
     max_body: int = 10_000_000
+    max_knowledge: int = 200_000
     patience: float = 30.0
     window_ms: float = 4.0
 
@@ -50,7 +52,7 @@ class ServeSettings:
                 f'--candidates is {self.candidates}; it must be from 1 to '
                 f'{MOST_CANDIDATES}.'
             )
-        for name in ('max_queue', 'max_body', 'patience'):
+        for name in ('max_queue', 'max_body', 'max_knowledge', 'patience'):
             if getattr(self, name) <= 0:
                 raise ConfigError(
                     f'--{name.replace("_", "-")} is {getattr(self, name)}; it must be '

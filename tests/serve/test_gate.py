@@ -32,7 +32,9 @@ JSON = {'Content-Type': 'application/json'}
 
 @pytest.fixture(scope='module')
 def client():
-    with proxied(replying(RIGHT), candidates=1, max_body=10_000) as (_, client):
+    with proxied(
+        replying(RIGHT), candidates=1, max_body=10_000, max_knowledge=5000
+    ) as (_, client):
         yield client
 
 
@@ -46,6 +48,10 @@ def client():
         (CHAT, b'{"temperature": NaN}', 400, 'JSON object'),
         (CHAT, b'{"n": ' + b'9' * 5000 + b'}', 400, 'JSON object'),
         (CHAT, b'x' * 10_001, 413, '10,000 bytes'),
+        (CHAT, said('Bees. ' * 900), 413, 'has 5,399 characters, and at most 5,000'),
+        (CHAT, {**said(BEES), 'documents': ['x' * 2501] * 2}, 413, '--knowledge-index'),
+        ('/v1/rerank', {'query': 'x' * 5001, 'documents': ['a']}, 413, '5,001'),
+        ('/v1/score', {'knowledge': 'x' * 5001, 'response': 'a'}, 413, '5,001'),
         (CHAT, {}, 400, '"messages" must be a list'),
         (CHAT, {'messages': [7]}, 400, 'must be an object'),
         (CHAT, {**said(BEES), 'n': 0}, 400, '"n" must be'),
@@ -339,3 +345,8 @@ def test_what_users_write_is_not_logged(caplog):
             client.post(CHAT, json=body)
     mine = [r for r in caplog.records if r.name.startswith('parlai_q2')]
     assert 'Quark' not in ''.join(record.getMessage() for record in mine)
+
+
+def test_knowledge_that_is_not_read_may_have_any_length(client):
+    body = {**said('Bees. ' * 900), 'response_format': {'type': 'json_object'}}
+    assert client.post(CHAT, json=body).status_code == 200
