@@ -42,7 +42,7 @@ from parlai_q2.turns import Span
 
 UPSTREAM = ('upstream',)
 TOOL_FIELDS = ('tools', 'tool_choice', 'parallel_tool_calls')
-# The characters of knowledge and replies from which on a pool takes so long that others
+# The characters of knowledge, turn and replies from which on a pool takes so long that others
 # do not wait for it.
 LONG = 10_000
 # Stands for the label of a reply without one.
@@ -144,8 +144,8 @@ class GroundedChat:
 
     async def rank(self, pool: Pool) -> Ranking:
         """Rank a pool, together with those of other requests if it is not long."""
-        texts = chain(pool.texts, (candidate.text for candidate in pool.candidates))
-        is_long = sum(map(len, texts)) > LONG
+        replies = (candidate.text for candidate in pool.candidates)
+        is_long = sum(map(len, (*pool.texts, pool.text, *replies))) > LONG
         with self.metrics.timed(ServeStep.SCORE):
             return await (self._rank_long if is_long else self._rank)(pool)
 
