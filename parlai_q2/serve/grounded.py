@@ -42,8 +42,8 @@ from parlai_q2.turns import Span
 
 UPSTREAM = ('upstream',)
 TOOL_FIELDS = ('tools', 'tool_choice', 'parallel_tool_calls')
-# The characters of knowledge, turn and replies from which on a pool takes so long that others
-# do not wait for it.
+# The characters of knowledge, turn and replies from which on a pool takes so long that
+# others do not wait for it.
 LONG = 10_000
 # Stands for the label of a reply without one.
 NOT_SCORED = 'not_scored'
