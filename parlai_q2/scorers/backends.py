@@ -5,18 +5,22 @@ same device and settings share it: it is loaded once, even if batch sizes differ
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from parlai_q2.errors import ConfigError
 from parlai_q2.models.backend import Backend
+from parlai_q2.models.ensemble import NliEnsemble
 from parlai_q2.models.folder import identified
 from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.protocols import NliModel
-from parlai_q2.presets import Preset, Section, overlay_settings
+from parlai_q2.presets import ModelConfig, Preset, Section, overlay_settings
 
 if TYPE_CHECKING:
     from parlai_q2.models.relevance import RelevanceModel
 
+# The setting of a detector that names another classifier to read beside it.
+MEAN_WITH = 'mean_with'
 BATCH_SIZES = ('batch_size', 'gpu_batch_size')
 # Settings without influence on what is loaded.
 NOT_LOADED = (*BATCH_SIZES, 'role', 'no_answer_threshold')
@@ -86,12 +90,30 @@ def nli(preset: Preset, **options: object) -> NliModel:
 
 
 def detector(preset: Preset, **options: object) -> NliModel:
-    """The consistency model of a preset: a judge or a classifier."""
+    """
+    The consistency model of a preset: a judge, a classifier, or two classifiers with
+    the same settings.
+    """
     options['role'] = Section.DETECTOR
-    if 'prompt' in preset.model(Section.DETECTOR).settings:
+    config = preset.model(Section.DETECTOR)
+    if 'prompt' in config.settings:
         from parlai_q2.models.judge import WordJudge
 
         return backend(WordJudge, preset, Section.DETECTOR, **options)
+    settings = dict(config.settings)
+    other = settings.pop(MEAN_WITH, None)
+    first = _classifier(preset, replace(config, settings=settings), **options)
+    if other is None:
+        return first
+    second = ModelConfig(str(other), settings=settings)
+    return NliEnsemble(first, _classifier(preset, second, **options))
+
+
+def _classifier(
+    preset: Preset, config: ModelConfig, **options: object
+) -> SequenceNliModel:
+    models = {**preset.models, Section.DETECTOR: config}
+    preset = replace(preset, models=models)
     return backend(SequenceNliModel, preset, Section.DETECTOR, **options)
 
 

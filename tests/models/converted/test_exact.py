@@ -10,6 +10,7 @@ from parlai_q2.models.nli import SequenceNliModel
 from parlai_q2.models.question_answering import SpanQuestionAnswerer
 from parlai_q2.models.question_generation import Seq2SeqQuestionGenerator
 from parlai_q2.presets import ModelConfig, load_preset
+from parlai_q2.scorers.backends import MEAN_WITH
 from parlai_q2.scripts.bench import sample
 
 LONG = 'Bees have five eyes and they live in a hive of wax. ' * 40
@@ -25,7 +26,8 @@ FLOAT = {'compute_type': 'float32'}
 def load(kind, section, monkeypatch, cores, preset='mini', **options):
     monkeypatch.setenv('OMP_NUM_THREADS', str(cores))
     config = load_preset(preset).model(section)
-    return kind(ModelConfig(config.model), **{**config.settings, **options})
+    settings = {k: v for k, v in config.settings.items() if k != MEAN_WITH}
+    return kind(ModelConfig(config.model), **{**settings, **options})
 
 
 @pytest.mark.slow
