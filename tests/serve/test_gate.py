@@ -245,12 +245,12 @@ CHUNK = '{"choices": [{"index": 0, "delta": {"content": "Zwölf Bienen. "}}]}'
         (stream_of(CHUNK, CHUNK, cut=80), 'Zwölf Bienen. ', 'broke off'),
         (stream_of(CHUNK, '{"error": {"message": "no memory"}}'), None, 'no memory'),
         # Whoever sends a byte now and then sends no event.
-        (stream_of(CHUNK, 'a' * 900, drip=0.004), None, 'within 1 s'),
+        (stream_of(CHUNK, 'a' * 900, drip=0.004), None, 'within 2 s'),
         (stream_of(CHUNK, 'a' * 2**21), 'Zwölf Bienen. ', 'too long'),
     ],
 )
 def test_a_stream_that_breaks_off_says_so(broken, text, message):
-    with proxied(replying(RIGHT), broken, timeout=1.0) as (_, client):
+    with proxied(replying(RIGHT), broken, timeout=2.0) as (_, client):
         answer = client.post(CHAT, json=said(stream=True))
     events = [e.removeprefix('data: ') for e in answer.text.split('\n\n') if e]
     first_delta = json.loads(events[0])['choices'][0]['delta']

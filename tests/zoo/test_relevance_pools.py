@@ -154,6 +154,7 @@ def test_a_fifth_of_the_passages_is_held_out():
         ('fresh_pools', 571, 571),
         ('later_pools', 2428, 2428),
         ('generated_pools', 669, 646),
+        ('assistant_pools', 2129, 2129),
     ],
 )
 def test_the_labelled_pools(name, number, with_best):

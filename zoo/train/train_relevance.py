@@ -32,6 +32,8 @@ MAX_TOKENS = 192
 HEAD_FACTOR, WARM_UP, LEAST_RATE = 10, 30, 0.02
 # Pairs in a step; blocks are sorted by length, so many at a time.
 STEP, SORTED = 64, 60
+# Blocks of a step that are computed together, which bounds the memory.
+AT_ONCE = 2
 # The embeddings and the lowest layers stay as they are, which saves time.
 FROZEN_LAYERS = 4
 SMOOTHING = 0.03
@@ -194,10 +196,14 @@ def train(args: argparse.Namespace) -> None:
     read, start, saved = 0, time.time(), 0.0
     steps = steps_of(source.draw(random.Random(args.seed)), args.seed)
     for step, blocks in enumerate(steps):
-        with torch.autocast('cpu', kind, enabled=kind != torch.float32):
-            logits = model(**encode(tokenizer, blocks)).logits
-        loss = loss_of(blocks, logits.float())
-        loss.backward()
+        loss, pairs = 0.0, sum(len(block.pairs) for block in blocks)
+        for first in range(0, len(blocks), AT_ONCE):
+            part = blocks[first : first + AT_ONCE]
+            with torch.autocast('cpu', kind, enabled=kind != torch.float32):
+                logits = model(**encode(tokenizer, part)).logits
+            part_loss = loss_of(part, logits.float()) * len(logits) / pairs
+            part_loss.backward()
+            loss += part_loss.item()
         spent = (time.time() - start) / 60
         fraction = spent / args.minutes
         rate = min(1, (step + 1) / WARM_UP) * max(LEAST_RATE, 1 - fraction)
@@ -206,7 +212,7 @@ def train(args: argparse.Namespace) -> None:
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimizer.step()
         optimizer.zero_grad()
-        losses.append(loss.item())
+        losses.append(loss)
         read += sum(len(b.pairs) for b in blocks)
         if step % 20 == 0:
             mean = sum(losses) / len(losses)
