@@ -25,6 +25,7 @@ import numpy as np
 
 from parlai_q2.rerank import Pool, Reranker, Rule
 from parlai_q2.rerank.choice import DEFAULT_RERANK_BY, RerankBy
+from parlai_q2.scorers.registry import load_scorer
 from parlai_q2.turns import Turn
 from parlai_q2.zoo.train.relevance_pools import (
     FRAGMENT,
@@ -32,7 +33,6 @@ from parlai_q2.zoo.train.relevance_pools import (
     is_held_out,
     pair_on_passages,
     sentences_of,
-    with_other_turns,
 )
 from parlai_q2.zoo.train.rows import read_rows
 
@@ -214,15 +214,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('--qa', help='questions on passages, made into pools')
     parser.add_argument('--limit', type=int, default=1200, help='of pools from --qa')
     parser.add_argument('--held-out', action='store_true')
-    parser.add_argument(
-        '--other-turns',
-        action='store_true',
-        help='add to each pool the best reply to another turn on its passages',
-    )
     parser.add_argument('--rerank-by', default=DEFAULT_RERANK_BY)
+    parser.add_argument('--preset', default='mini')
     parser.add_argument('--time', action='store_true')
     args = parser.parse_args(argv)
-    reranker = Reranker(rule=Rule(args.rerank_by))
+    scorer = load_scorer(preset=args.preset)
+    reranker = Reranker(scorer, rule=Rule(args.rerank_by))
     sets: dict[str, Sequence[Labelled]] = {
         path: read_rows(path) for path in (str(SHORT_POOLS), *args.pools)
     }
@@ -231,8 +228,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name, pools in sets.items():
         if args.held_out and name in args.pools:
             pools = [p for p in pools if is_held_out(p)]
-        if args.other_turns:
-            pools = with_other_turns(pools)
         if pools:
             report(name, pools, choose(reranker, pools))
             report_control(reranker, pools)

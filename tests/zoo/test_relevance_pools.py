@@ -11,7 +11,7 @@ from parlai_q2.zoo.train.relevance_blocks import BlockSource
 from parlai_q2.zoo.train.relevance_pools import (
     is_best,
     is_held_out,
-    with_other_turns,
+    pair_on_passages,
     yes_no_question,
 )
 from parlai_q2.zoo.train.rows import read_rows
@@ -129,17 +129,10 @@ def test_turns_are_blurred_as_people_write(blocks):
     assert blurred(blocks[0], draw).pairs == blocks[0].pairs
 
 
-def test_the_best_reply_to_another_turn_is_beside_the_point():
-    cost = {
-        'kind': 'wh',
-        'knowledge': POOL['knowledge'],
-        'history': ['What does it cost?'],
-        'candidates': [{'text': '7 euros.', 'g': 1, 'a': 2}],
-    }
-    first, second = with_other_turns([POOL, cost])
-    assert first['candidates'][-1] == {'text': '7 euros.', 'g': 1, 'a': 0}
-    assert second['candidates'][-1] == {'text': 'Anna Keller.', 'g': 1, 'a': 0}
-    assert with_other_turns([POOL]) == [POOL]
+def test_pools_are_paired_on_their_passages():
+    cost = {**POOL, 'history': ['What does it cost?']}
+    assert pair_on_passages([POOL, cost]) == [(POOL, cost), (cost, POOL)]
+    assert pair_on_passages([POOL]) == [(POOL, POOL)]
 
 
 def test_a_fifth_of_the_passages_is_held_out():

@@ -55,23 +55,6 @@ def pair_on_passages(pools: Sequence[Pool]) -> list[tuple[Pool, Pool]]:
     return pairs
 
 
-def with_other_turns(pools: Sequence[Pool]) -> list[Pool]:
-    """
-    Pools with one more reply, where there is one: the best of another turn on the same
-    passages, which is beside the point here.
-    """
-    extended = []
-    for pool, other in pair_on_passages(pools):
-        texts = {reply['text'] for reply in pool['candidates']}
-        beside = [
-            {'text': reply['text'], 'g': 1, 'a': 0}
-            for reply in other['candidates']
-            if is_best(reply) and reply['g'] == 1 and reply['text'] not in texts
-        ]
-        extended.append({**pool, 'candidates': [*pool['candidates'], *beside[:1]]})
-    return extended
-
-
 def yes_no_question(sentence: str) -> tuple[str, str, str] | None:
     """
     A statement as a question, with its auxiliary and what follows it.
