@@ -25,7 +25,7 @@ import numpy as np
 
 from parlai_q2.rerank import Pool, Reranker, Rule
 from parlai_q2.rerank.choice import DEFAULT_RERANK_BY, RerankBy
-from parlai_q2.scorers.registry import load_scorer
+from parlai_q2.scorers.registry import DEFAULT_PRESET, load_scorer
 from parlai_q2.turns import Turn
 from parlai_q2.zoo.train.relevance_pools import (
     FRAGMENT,
@@ -215,7 +215,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument('--limit', type=int, default=1200, help='of pools from --qa')
     parser.add_argument('--held-out', action='store_true')
     parser.add_argument('--rerank-by', default=DEFAULT_RERANK_BY)
-    parser.add_argument('--preset', default='mini')
+    parser.add_argument('--preset', default=DEFAULT_PRESET)
     parser.add_argument('--time', action='store_true')
     args = parser.parse_args(argv)
     scorer = load_scorer(preset=args.preset)

@@ -15,7 +15,7 @@ Of a very long text, those windows are read whose sentences match the question b
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import chain, count
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -206,14 +206,12 @@ def choose_windows(
     # Where each window begins in the text.
     starts = [window.offsets[window.sequence_ids.index(1)][0] for window in windows]
     index = index_passages(text)
-    chosen: set[int] = set()
-    for n in index.best(question, len(index.sentences)):
-        chosen.add(max(0, bisect_right(starts, index.sentences[n].start) - 1))
-        if len(chosen) == MAX_WINDOWS:
-            break
-    others = (n for n in count() if n not in chosen)
-    chosen.update([next(others) for _ in range(MAX_WINDOWS - len(chosen))])
-    return [windows[n] for n in sorted(chosen)]
+    matching = [
+        max(0, bisect_right(starts, index.sentences[n].start) - 1)
+        for n in index.best(question, len(index.sentences))
+    ]
+    in_order = dict.fromkeys([*matching, *range(len(windows))])
+    return [windows[n] for n in sorted(islice(in_order, MAX_WINDOWS))]
 
 
 def better(new: SpanReading, old: SpanReading) -> bool:

@@ -180,8 +180,7 @@ def add_knowledge(turns: Sequence[str], knowledge: str, reply: str) -> str:
     kept: list[int] = []
     places = range(len(index.sentences))
     best = index.best(' '.join([*turns[-TURNS:], reply]), len(places))
-    matched = set(best)
-    for place in [*best, *(n for n in places if n not in matched)]:
+    for place in dict.fromkeys([*best, *places]):
         text = index.sentences[place].text
         if len(text) <= left or not kept:
             kept.append(place)

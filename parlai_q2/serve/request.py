@@ -177,9 +177,10 @@ def _split_marked(text: str, begin: str, end: str) -> tuple[list[str], str]:
         rest.append(text[place:start])
         start += len(begin)
         stop = text.find(end, start)
-        inside = text[start:] if stop < 0 else text[start:stop]
-        marked.append(inside.strip())
-        place = len(text) if stop < 0 else stop + len(end)
+        if stop < 0:
+            stop = len(text)
+        marked.append(text[start:stop].strip())
+        place = stop + len(end)
     return marked, ''.join([*rest, text[place:]]).strip()
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from parlai_q2.errors import ModelNotFoundError, Q2Error
+from parlai_q2.errors import Q2Error
 from parlai_q2.presets import load_preset, with_detector
 from parlai_q2.scorers import backends, load_scorer
 from parlai_q2.turns import Example
@@ -82,5 +82,5 @@ def test_null_leaves_the_first_alone(both, tmp_path):
 def test_a_model_that_is_not_there_is_named(both, other, named):
     with open(both, 'w') as stream:
         stream.write(f'base: mini\ndetector: {{mean_with: {other}}}\n')
-    with pytest.raises((ModelNotFoundError, Q2Error), match=named):
+    with pytest.raises(Q2Error, match=named):
         load_scorer('consistency', both).score([Example(*PAIRS[0])])

@@ -98,18 +98,24 @@ def test_one_that_fills_meanwhile_does_not_wait_for_a_thread():
     assert asyncio.run(ask()) == list(range(MAX_ITEMS + 1))
 
 
+def slow(calls, seconds):
+    """Work that takes so long, and notes how many items it got."""
+
+    def work(items):
+        calls.append(len(items))
+        time.sleep(seconds)
+        return items
+
+    return work
+
+
 @pytest.mark.parametrize('coming, expected', [(0, [1, 1, 1]), (99, [1, 2])])
 def test_if_many_come_a_batch_waits_as_long_as_the_last_one_took(coming, expected):
     calls = []
 
-    def work(items):
-        calls.append(len(items))
-        time.sleep(0.2)
-        return items
-
     async def ask():
         with ThreadPoolExecutor(1) as thread:
-            batcher = Batcher(work, thread, 0.0, coming=lambda: coming)
+            batcher = Batcher(slow(calls, 0.2), thread, 0.0, coming=lambda: coming)
             await batcher(0)
             second = batcher(1)
             await asyncio.sleep(0.05)
@@ -122,14 +128,9 @@ def test_if_many_come_a_batch_waits_as_long_as_the_last_one_took(coming, expecte
 def test_a_full_batch_makes_no_pause():
     calls = []
 
-    def work(items):
-        calls.append(len(items))
-        time.sleep(0.5)
-        return items
-
     async def ask():
         with ThreadPoolExecutor(1) as thread:
-            batcher = Batcher(work, thread, 0.0, coming=lambda: 99)
+            batcher = Batcher(slow(calls, 0.5), thread, 0.0, coming=lambda: 99)
             await batcher(0)
             began = time.monotonic()
             await asyncio.gather(*map(batcher, range(MAX_ITEMS)))

@@ -27,6 +27,7 @@ from parlai_q2.models.relevance import OUTPUTS, add_knowledge, join_turns
 from parlai_q2.zoo.train.block import TrainingBlock
 from parlai_q2.zoo.train.relevance_blocks import BlockSource
 from parlai_q2.zoo.train.rows import read_rows
+from parlai_q2.zoo.train.training import chunks
 
 MAX_TOKENS = 192
 HEAD_FACTOR, WARM_UP, LEAST_RATE = 10, 30, 0.02
@@ -197,8 +198,7 @@ def train(args: argparse.Namespace) -> None:
     steps = steps_of(source.draw(random.Random(args.seed)), args.seed)
     for step, blocks in enumerate(steps):
         loss, pairs = 0.0, sum(len(block.pairs) for block in blocks)
-        for first in range(0, len(blocks), AT_ONCE):
-            part = blocks[first : first + AT_ONCE]
+        for part in chunks(blocks, AT_ONCE):
             with torch.autocast('cpu', kind, enabled=kind != torch.float32):
                 logits = model(**encode(tokenizer, part)).logits
             part_loss = loss_of(part, logits.float()) * len(logits) / pairs
