@@ -9,6 +9,7 @@ it has a :class:`~parlai_q2.errors.RecordError` in its place.
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -33,13 +34,16 @@ from parlai_q2.io.formats import (
 )
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.io.parquet import read_rows
-from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.json_values import JsonMapping, JsonObject, read_json
 from parlai_q2.text.messages import is_message, reply_text, visible_text
 from parlai_q2.turns import Example, Passage, passages_of
 
 # What a scorer gets in one call is closed early once its texts have this many
 # characters. A killed run loses it, so a file with long texts must not need minutes.
 CHUNK_CHARACTERS = 128 * 1024
+# The formats whose cells hold one text each, and the fields that may be lists.
+TABLES = (Format.CSV, Format.TSV)
+LISTS = ('knowledge', 'history', 'candidates')
 NO_CONVERSATION = (
     'has no "dialog" list, as ParlAI writes it, and is no record of "knowledge", '
     '"history" and "response".'
@@ -147,7 +151,20 @@ def read_lines(
             first = False
         if names:
             line = line._replace(value=rename_fields(line.value, names))
+        if format in TABLES:
+            line = line._replace(value=_read_cells(line.value))
         yield line
+
+
+def _read_cells(fields: JsonObject) -> JsonObject:
+    """The cells of a table's row, with JSON lists in those that may have a list."""
+    lists: JsonObject = {}
+    for name in LISTS:
+        text = fields.get(name)
+        if isinstance(text, str) and text.lstrip().startswith('['):
+            with suppress(ValueError, RecursionError):
+                lists[name], _ = read_json(text)
+    return {**fields, **lists}
 
 
 def _read_any(path: Location, format: str) -> Iterator[Line]:

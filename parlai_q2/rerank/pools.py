@@ -18,23 +18,13 @@ from parlai_q2.errors import InputError
 from parlai_q2.io.fields import NO_NAMES, POOL_FIELDS
 from parlai_q2.io.files import Location
 from parlai_q2.io.formats import FORMAT_BY_SUFFIX, Format
-from parlai_q2.io.read import (
-    Record,
-    knowledge_of,
-    parse_lines,
-    read_history,
-    read_messages,
-    require,
-)
-from parlai_q2.json_values import JsonMapping, is_number, read_json
+from parlai_q2.io.read import Record, knowledge_of, parse_lines, read_history, require
+from parlai_q2.json_values import is_number
 from parlai_q2.rerank.candidate import Candidate
 from parlai_q2.turns import Knowledge, Turn
 
 # The strategy of a candidate that was not searched for here.
 GIVEN_CANDIDATE = ('given',)
-# The formats whose cells hold one text each.
-TABLES = (Format.CSV, Format.TSV)
-LISTS = ('knowledge', 'history', 'candidates')
 HUMAN_LABELS = (Label.CONSISTENT, Label.INCONSISTENT)
 
 
@@ -88,33 +78,7 @@ def read_pools(path: Location, names: Mapping[str, str] = NO_NAMES) -> Iterator[
     :param names: as for :func:`~parlai_q2.io.read.read_records`.
     """
     format = FORMAT_BY_SUFFIX.get(path.suffix.lower(), Format.JSONL)
-    parse = parse_row if format in TABLES else parse_pool
-    return parse_lines(path, format, names, POOL_FIELDS, parse)
-
-
-def parse_row(fields: JsonMapping) -> Pool:
-    """
-    The pool of a table's row, whose cells have lists as JSON.
-
-    :raises InputError: as :func:`parse_pool` does, and if the candidates are no list.
-
-    >>> row = {'knowledge': 'It is far.', 'candidates': '["It is far.", "No."]'}
-    >>> len(parse_row(row).candidates)
-    2
-    """
-    lists: dict[str, Any] = {}
-    for name in LISTS:
-        text = fields.get(name)
-        if isinstance(text, str) and (text.startswith('[') or name == 'candidates'):
-            try:
-                lists[name], _ = read_json(text)
-            except (ValueError, RecursionError):
-                if name == 'candidates':
-                    raise InputError(
-                        f'candidates are a JSON list in a cell: ["It is far.", "No."], '
-                        f'not {text[:40]!r}'
-                    ) from None
-    return parse_pool(read_messages({**fields, **lists}))
+    return parse_lines(path, format, names, POOL_FIELDS, parse_pool)
 
 
 def parse_pool(fields: Mapping[str, Any]) -> Pool:
@@ -124,6 +88,11 @@ def parse_pool(fields: Mapping[str, Any]) -> Pool:
     :raises InputError: if a field is missing or has the wrong type.
     """
     candidates = fields.get('candidates')
+    if isinstance(candidates, str):
+        raise InputError(
+            'candidates are a list, which a cell of a table has as JSON: '
+            f'["It is far.", "No."], not {candidates[:40]!r}'
+        )
     if not isinstance(candidates, list) or not candidates:
         remedy = (
             ' This is a file for: parlai_q2 score'

@@ -112,6 +112,20 @@ def test_csv_with_quoted_line_breaks_and_commas(tmp_path):
     assert [r.line for r in records] == [2, 4]
 
 
+def test_a_cell_may_have_a_list_as_json(tmp_path):
+    passages, turns = '["Tea is hot.", "Ice is cold."]', '["Hi!", "Tea?"]'
+    rows = [['knowledge', 'history', 'response'], [passages, turns, 'It is hot.']]
+    rows.append(['[1] Tea is hot.', 'Tea?', '[laughs] It is.'])
+    with (tmp_path / 'in.csv').open('w', newline='') as stream:
+        csv.writer(stream).writerows(rows)
+    several, one = read(tmp_path, (tmp_path / 'in.csv').read_text(), 'in.csv')
+    texts = [passage.text for passage in several.parsed.knowledge]
+    assert texts == ['Tea is hot.', 'Ice is cold.']
+    assert several.parsed.history == ('Hi!', 'Tea?')
+    assert one.parsed.knowledge_text == '[1] Tea is hot.'
+    assert one.parsed.response == '[laughs] It is.'
+
+
 @pytest.mark.parametrize('name, mark', [('in.csv', ','), ('in.tsv', '\t')])
 @pytest.mark.parametrize(
     'rows, bad',

@@ -88,5 +88,5 @@ def test_cells_of_a_table_have_lists_as_json(tmp_path, ending, mark):
     assert second.parsed.history == ('Hi!', 'Tea?')
     assert [p.text for p in second.parsed.knowledge] == ['Tea is hot.', 'Ice is cold.']
     assert [c.text for c in second.parsed.candidates] == ['Y']
-    assert 'line 4: candidates are a JSON list in a cell' in str(bad.error)
-    assert 'a list of at least one candidate' in str(text.error)
+    assert 'line 4: candidates are a list, which a cell' in str(bad.error)
+    assert 'line 5: candidates are a list, which a cell' in str(text.error)
