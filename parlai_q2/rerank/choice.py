@@ -318,4 +318,4 @@ def is_safe(candidate: Candidate, turn_text: str) -> bool:
     """
     if only_greets(candidate.text):
         return not wants_answer(turn_text)
-    return not candidate.verifiable and only_declines(candidate.text)
+    return only_declines(candidate.text)

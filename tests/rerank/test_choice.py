@@ -197,6 +197,7 @@ UNREAD = Label.NOT_VERIFIABLE
         ),
         (reply('In 1969.', 0.9, relevance=0.8), KNOWLEDGE, None, 'it answers'),
         (reply("Sorry, I don't know.", 0.3, Label.GENERIC), KNOWLEDGE, None, 'decline'),
+        (reply("I'm not sure. Please ask our staff.", 0.1), KNOWLEDGE, None, 'advice'),
         (Candidate("Sorry, I don't know."), (), None, 'declines without knowledge'),
         (
             reply("I'm not sure, in 1950.", 0.1, Label.INCONSISTENT),
