@@ -3,6 +3,7 @@ A small server of the chat-completions protocol with the reply model that ships,
 ``parlai_q2 serve`` where there is no other server: ``python small_server.py 8000``.
 """
 
+import asyncio
 import json
 import sys
 import time
@@ -18,6 +19,7 @@ from parlai_q2.text.messages import visible_text
 
 MODEL = 'shipped'
 generator = open_shipped()
+turn = asyncio.Lock()
 
 
 def complete(request):
@@ -39,7 +41,9 @@ def complete(request):
 
 async def chat(request):
     fields = await request.json()
-    texts, read = complete(fields)
+    # In a thread, so that new connections are accepted meanwhile; one at a time.
+    async with turn:
+        texts, read = await asyncio.to_thread(complete, fields)
     common = {'id': 'chatcmpl-small', 'created': int(time.time()), 'model': MODEL}
     if fields.get('stream'):
         return StreamingResponse(

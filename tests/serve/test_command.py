@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Timer
+from threading import Event, Timer
 
 import httpx
 import pytest
@@ -123,13 +124,31 @@ def test_the_code_of_the_page_on_web_services_runs(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_the_small_server_of_the_page_gets_grounded_replies():
+def test_the_small_server_of_the_page_gets_grounded_replies(monkeypatch):
     path = ROOT / 'docs' / 'examples' / 'small_server.py'
     app = runpy.run_path(str(path))['app']
+    is_asked = Event()
+
+    def write_slowly(request):
+        is_asked.wait(9)
+        return ['Hi.'], 1
+
     with serving_app(app, Limits()) as url, proxy(f'{url}/v1', timeout=60) as client:
         completion = client.post('/v1/chat/completions', json=REQUEST).json()
         streamed = client.post('/v1/chat/completions', json={**REQUEST, 'stream': True})
         assert client.get('/v1/models').json()['data'][0]['id'] == 'shipped'
+        monkeypatch.setitem(
+            app.routes[0].endpoint.__globals__, 'complete', write_slowly
+        )
+        with ThreadPoolExecutor() as pool:
+            path = f'{url}/v1/chat/completions'
+            answer = pool.submit(httpx.post, path, json=REQUEST, timeout=20)
+            # Nobody waits for a model that writes, unless it is asked.
+            time.sleep(0.2)
+            assert client.get('/v1/models').is_success
+            assert not answer.done()
+            is_asked.set()
+            assert answer.result().is_success
     assert completion['grounding']['label'] == 'consistent'
     assert len(completion['grounding']['candidates']) == 4
     assert streamed.text.endswith('data: [DONE]\n\n')
