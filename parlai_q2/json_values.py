@@ -111,7 +111,7 @@ def span_in(fields: JsonMapping) -> Span:
     return Span(text_in(fields, 'text'), *offsets)
 
 
-def read_json(text: str) -> tuple[Any, tuple[str, ...]]:
+def read_json(text: str | bytes | bytearray) -> tuple[Any, tuple[str, ...]]:
     """
     Parse JSON; return the value and the fields that had NaN or Infinity, with dots
     between the names of nested ones. RecursionError when it is nested too deep.

@@ -41,9 +41,10 @@ from parlai_q2.generate.protocol import (
     read_reply,
     shorten,
 )
-from parlai_q2.json_values import JsonMapping
+from parlai_q2.json_values import JsonMapping, read_json
 
 PATH = '/chat/completions'
+HEADERS = {'Content-Type': 'application/json', 'Accept-Encoding': 'identity'}
 # Not the variable of any one service: its key is for that service alone.
 KEY_VARIABLE = 'PARLAI_Q2_SERVER_KEY'
 # Statuses of a server that may answer later, and of one that refuses several replies.
@@ -147,6 +148,7 @@ class ChatServer:
             clients = [
                 await stack.enter_async_context(
                     httpx.AsyncClient(
+                        headers=HEADERS,
                         timeout=httpx.Timeout(self.timeout),
                         limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE),
                         verify=_tls_context(),
@@ -301,11 +303,9 @@ class Connection:
 
         :return: the answer, whose status is right and whose body is not read yet.
         """
-        headers = {'Content-Type': 'application/json', 'Accept-Encoding': 'identity'}
-        if self.server.key:
-            headers['Authorization'] = f'Bearer {self.server.key}'
-        elif authorization:
-            headers['Authorization'] = authorization
+        key = f'Bearer {self.server.key}' if self.server.key else authorization
+        # That of a client may have letters that are not ASCII.
+        headers = {b'Authorization': key.encode('latin-1')} if key else {}
         url = self.server.base + path
         content = None if body is None else json.dumps(body).encode()
         try:
@@ -366,7 +366,7 @@ class Connection:
     def _parse(self, content: bytes, expected: str = '') -> Any:
         """The JSON value of an answer; NaN and infinity become null."""
         try:
-            value = json.loads(content, parse_constant=lambda _: None)
+            value, _ = read_json(content)
             if expected and not has_choices(value):
                 raise KeyError(expected)
         except (ValueError, KeyError, TypeError, RecursionError) as e:

@@ -1,6 +1,5 @@
 """Writes answers in the protocol's form: whole or as chunks, and their evidence."""
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -8,7 +7,7 @@ from starlette.responses import Response
 
 from parlai_q2.generate.protocol import STREAM_END
 from parlai_q2.io.knowledge import as_field
-from parlai_q2.json_values import JsonMapping, JsonObject
+from parlai_q2.json_values import JsonMapping, JsonObject, write_json
 from parlai_q2.rerank.choice import Reason
 from parlai_q2.serve.grounded import NOT_SCORED, ChatAnswer
 from parlai_q2.serve.request import Unscored
@@ -30,8 +29,8 @@ class Json(Response):
 
 
 def encode(content: object) -> bytes:
-    """A value as JSON; it holds no NaN."""
-    return json.dumps(content, separators=(',', ':')).encode()
+    """A value as JSON."""
+    return write_json(content, separators=(',', ':')).encode()
 
 
 def write_event(content: object) -> bytes:

@@ -43,7 +43,7 @@ from parlai_q2.serve.gate import (
     RERANK_PATHS,
     Gate,
     answer_error,
-    read_json,
+    read_body,
     until_disconnect,
 )
 from parlai_q2.serve.grounded import GroundedChat
@@ -121,7 +121,7 @@ class Endpoints:
     async def chat(self, request: Request) -> Response:
         """Answer with the most grounded reply."""
         chat = self._chat
-        body = await read_json(request, chat.settings)
+        body = await read_body(request, chat.settings)
         key = self._upstream_key(request)
         chat_request = await until_disconnect(request, chat.read(body))
         if chat_request.is_streamed and not chat_request.is_declined:
@@ -143,7 +143,7 @@ class Endpoints:
 
     async def rerank(self, request: Request) -> Response:
         """Replies (``documents``), those best grounded in ``query`` first."""
-        body = await read_json(request, self._chat.settings)
+        body = await read_body(request, self._chat.settings)
         query, documents = body.get('query'), body.get('documents')
         if (
             not isinstance(query, (str, list))
@@ -179,7 +179,7 @@ class Endpoints:
 
     async def score(self, request: Request) -> Response:
         """Score one response, or many, with their labels and claims."""
-        body = await read_json(request, self._chat.settings)
+        body = await read_body(request, self._chat.settings)
         pairs = body.get('pairs', [body])
         if not isinstance(pairs, list) or len(pairs) > MAX_REPLIES:
             refuse(400, f'"pairs" must be a list of at most {MAX_REPLIES}.')

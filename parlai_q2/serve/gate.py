@@ -4,7 +4,6 @@ raises becomes an answer; nothing that a user wrote is logged.
 """
 
 import asyncio
-import json
 import logging
 import traceback
 from collections.abc import Awaitable, Iterator
@@ -18,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from parlai_q2.errors import ConfigError, InputError, ServerError
-from parlai_q2.json_values import JsonObject
+from parlai_q2.json_values import JsonObject, read_json
 from parlai_q2.report.chat.guards import check_token, check_type, refuse
 from parlai_q2.serve.answers import Json, error_body
 from parlai_q2.serve.metrics import Metrics
@@ -139,13 +138,13 @@ def answer_error(error: Exception) -> Response:
 def _read_error(content: bytes) -> Any:
     """The error that a server sent, if it is one of the protocol."""
     try:
-        body = json.loads(content, parse_constant=lambda _: None)
+        body, _ = read_json(content)
     except (ValueError, RecursionError):
         return None
     return body if isinstance(body, dict) and 'error' in body else None
 
 
-async def read_json(request: Request, settings: ServeSettings) -> JsonObject:
+async def read_body(request: Request, settings: ServeSettings) -> JsonObject:
     """The JSON object that a request brings, in time and not too large."""
     content = bytearray()
 
@@ -160,16 +159,12 @@ async def read_json(request: Request, settings: ServeSettings) -> JsonObject:
     except (TimeoutError, asyncio.TimeoutError):
         refuse(408, f'The request did not arrive within {settings.patience:g} s.')
     try:
-        body = json.loads(content, parse_constant=_refuse_constant)
+        body, odd_fields = read_json(content)
     except (ValueError, RecursionError):
-        body = None
-    if not isinstance(body, dict):
+        body, odd_fields = None, ()
+    if odd_fields or not isinstance(body, dict):
         refuse(400, 'The body must be a JSON object in UTF-8.')
     return body
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f'{name} is not JSON')
 
 
 async def until_disconnect(request: Request, work: Awaitable[T]) -> T:

@@ -46,6 +46,7 @@ def client():
         (CHAT, b'[' * 9000, 400, 'JSON object'),
         (CHAT, b'{"a": "\xff"}', 400, 'JSON object'),
         (CHAT, b'{"temperature": NaN}', 400, 'JSON object'),
+        (CHAT, b'{"temperature": 1e400}', 400, 'JSON object'),
         (CHAT, b'{"n": ' + b'9' * 5000 + b'}', 400, 'JSON object'),
         (CHAT, b'x' * 10_001, 413, '10,000 bytes'),
         (CHAT, said('Bees. ' * 900), 413, 'has 5,399 characters, and at most 5,000'),
@@ -155,15 +156,16 @@ def test_the_key_is_asked_for_and_not_passed_on():
     assert ['Authorization' in headers for headers in served.headers] == [False]
 
 
-def test_a_clients_key_is_passed_on_and_shown_nowhere(caplog):
+@pytest.mark.parametrize('key', [b'Bearer sk-Secret-7', 'Bearer Secret-é'.encode()])
+def test_a_clients_key_is_passed_on_and_shown_nowhere(key, caplog):
     caplog.set_level(logging.DEBUG)
     error_body = b'{"error": {"message": "no such key", "code": "invalid_api_key"}}'
     with proxied(replying(RIGHT), Broken(401, error_body)) as (served, client):
-        headers = {'Authorization': 'Bearer sk-Secret-7'}
+        headers = {'Authorization': key}
         answer = client.post(CHAT, json=said(BEES), headers=headers)
     assert answer.status_code == 401
     assert answer.json()['error']['code'] == 'invalid_api_key'
-    assert served.headers[0]['Authorization'] == 'Bearer sk-Secret-7'
+    assert served.headers[0]['Authorization'].encode('latin-1') == key
     mine = [r for r in caplog.records if r.name.startswith('parlai_q2')]
     assert all('Secret' not in record.getMessage() for record in mine)
 
@@ -223,6 +225,13 @@ def test_a_server_that_fails_has_a_clear_status(broken, status, message):
         assert (answer.status_code, message in answer.text) == (status, True)
         assert answer.headers.get('Retry-After') == broken.headers.get('Retry-After')
         assert text_of(client.post(CHAT, json=said(BEES)).json()) == RIGHT
+
+
+def test_a_number_that_is_too_large_is_null():
+    body = b'{"choices": [{"message": {"content": "Hi"}}], "created": 1e400}'
+    with proxied(replying(RIGHT), Broken(body=body), candidates=1) as (_, client):
+        answer = client.post(CHAT, json=said(BEES))
+    assert answer.json()['created'] is None
 
 
 def test_a_server_that_is_not_there_is_told_of():
