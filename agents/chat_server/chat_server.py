@@ -20,7 +20,7 @@ from parlai_q2.generate.server import KEY_VARIABLE, ChatServer, read_key
 from parlai_q2.generate.strategies import MOST_CANDIDATES
 from parlai_q2.models.prompts import Prompt
 from parlai_q2.options import Options, line_ends
-from parlai_q2.parlai.generator import CandidateAgent, Searches
+from parlai_q2.parlai.generator import CandidateAgent, SearchPhase
 from parlai_q2.rerank.candidate import Candidate
 
 DEFAULT_SAMPLES = 10
@@ -163,7 +163,7 @@ class ChatServerAgent(CandidateAgent):
         return build_messages(self.loaded[1], dialogue, knowledge)
 
     def find(
-        self, contexts: Sequence[Any], searches: Sequence[Searches]
+        self, contexts: Sequence[Any], searches: Sequence[SearchPhase]
     ) -> list[list[Candidate]]:
         """
         The replies in the server's order.
@@ -173,7 +173,7 @@ class ChatServerAgent(CandidateAgent):
         """
         rest = self.opt['server_samples'] - 1
         numbers = [
-            (Searches.FIRST in flags) + rest * (Searches.REST in flags)
+            (SearchPhase.FIRST in flags) + rest * (SearchPhase.REST in flags)
             for flags in searches
         ]
         pools = self.server.replies(contexts, numbers)

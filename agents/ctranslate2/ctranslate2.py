@@ -35,7 +35,7 @@ from parlai_q2.models.folder import SHIPPED as SHIPPED_PREFIX
 from parlai_q2.models.folder import shipped_folder
 from parlai_q2.models.prompts import REPLY
 from parlai_q2.options import DefaultsAction, Options
-from parlai_q2.parlai.generator import CandidateAgent, Searches
+from parlai_q2.parlai.generator import CandidateAgent, SearchPhase
 from parlai_q2.rerank.candidate import Candidate, first_distinct
 
 DEFAULT_INFERENCE = Search.NUCLEUS
@@ -227,7 +227,7 @@ class Ctranslate2Agent(CandidateAgent):
         return context
 
     def find(
-        self, contexts: Sequence[list[str]], searches: Sequence[Searches]
+        self, contexts: Sequence[list[str]], searches: Sequence[SearchPhase]
     ) -> list[list[Candidate]]:
         """Find candidates, in the order of the strategies."""
         strategies = [flags.select(self.searches) for flags in searches]

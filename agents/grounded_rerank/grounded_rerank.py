@@ -45,7 +45,7 @@ from parlai_q2.cli.scorer_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import DEFAULT_STRATEGIES, parse_strategies
 from parlai_q2.io.knowledge import NOTHING, as_field
-from parlai_q2.parlai.generator import RankedBeam, Searches, pair_with_best
+from parlai_q2.parlai.generator import RankedBeam, SearchPhase, pair_with_best
 from parlai_q2.parlai.model_files import readable
 from parlai_q2.parlai.q2_teacher import of_nothing, validated_by
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
@@ -244,14 +244,14 @@ class GroundedRerankAgent(ChatCommands):
             return generated
         options = {'max_ts': max_ts, 'prefix_tokens': prefix_tokens, **kwargs}
         searches = self._select_searches(batch)
-        if Searches.FIRST in searches:
+        if SearchPhase.FIRST in searches:
             has_index = self.knowledge.source.searched is not None
             warn_once(NONE_FOUND if has_index else NONE_GIVEN)
         threshold = self.opt.get('candidates_until')
         first_searches = searches
         if threshold is not None:
             # The first search may make the others unnecessary.
-            first_searches = [flags & Searches.FIRST for flags in searches]
+            first_searches = [flags & SearchPhase.FIRST for flags in searches]
         pools = dict(enumerate(self._find_candidates(batch, first_searches, options)))
         rankings = self._rank_pools(batch, pools)
         if threshold is not None:
@@ -270,7 +270,7 @@ class GroundedRerankAgent(ChatCommands):
         batch: Batch,
         rankings: Mapping[int, Ranking],
         threshold: float,
-        searches: Sequence[Searches],
+        searches: Sequence[SearchPhase],
         options: Mapping[str, Any],
     ) -> Pools:
         """
@@ -280,7 +280,7 @@ class GroundedRerankAgent(ChatCommands):
         is_settled = [_is_good_enough(r, threshold) for r in rankings.values()]
         self.record_local_metric('rerank/early', list(map(AverageMetric, is_settled)))
         rest = [
-            Searches.NONE if settled else flags & Searches.REST
+            SearchPhase.NONE if settled else flags & SearchPhase.REST
             for settled, flags in zip(is_settled, searches, strict=True)
         ]
         if not any(rest):
@@ -315,7 +315,7 @@ class GroundedRerankAgent(ChatCommands):
                 pools[index] = pool + named
         return pools
 
-    def _select_searches(self, batch: Batch) -> list[Searches]:
+    def _select_searches(self, batch: Batch) -> list[SearchPhase]:
         """
         Select the searches for each turn: none if the reply is known already (nothing
         was found, or only small talk), one if there is no knowledge to choose by.
@@ -323,15 +323,18 @@ class GroundedRerankAgent(ChatCommands):
         selected = []
         for knowledge in batch[TURN_KNOWLEDGE]:
             if (knowledge.courtesy or knowledge.declined) and not knowledge.passages:
-                selected.append(Searches.NONE)
+                selected.append(SearchPhase.NONE)
             elif knowledge.turn.knowledge or self.has_retriever:
-                selected.append(Searches.ALL)
+                selected.append(SearchPhase.ALL)
             else:
-                selected.append(Searches.FIRST)
+                selected.append(SearchPhase.FIRST)
         return selected
 
     def _find_candidates(
-        self, batch: Batch, searches: list[Searches], search_options: Mapping[str, Any]
+        self,
+        batch: Batch,
+        searches: list[SearchPhase],
+        search_options: Mapping[str, Any],
     ) -> list[list[Candidate]]:
         report_step(Step.FINDING)
         if not any(searches):

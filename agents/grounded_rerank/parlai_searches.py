@@ -22,7 +22,7 @@ from parlai_q2.agents.grounded_rerank.side_by_side import (
 )
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import NAMED_CANDIDATES, Search, Strategy
-from parlai_q2.parlai.generator import Searches
+from parlai_q2.parlai.generator import SearchPhase
 from parlai_q2.rerank.candidate import Candidate, first_distinct
 from parlai_q2.turns import Passage
 
@@ -90,7 +90,7 @@ class ParlaiSearches(_Generator):
     def candidate_pools(
         self,
         batch: Batch,
-        searches: Sequence[Searches],
+        searches: Sequence[SearchPhase],
         max_ts: int = 0,
         prefix_tokens: torch.Tensor | None = None,
         **search_options: Any,
@@ -229,7 +229,7 @@ def beginning_tokens(dictionary: DictionaryAgent, text: str) -> list[int]:
 
 
 def _plan_searches(
-    strategies: Sequence[Strategy], searches: Sequence[Searches]
+    strategies: Sequence[Strategy], searches: Sequence[SearchPhase]
 ) -> SearchPlan:
     selected = [flags.select(strategies) for flags in searches]
     plan: SearchPlan = []

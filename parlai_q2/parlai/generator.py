@@ -33,11 +33,10 @@ ASSISTANT = 'assistant'
 CONTEXT = 'generator_context'
 
 
-class Searches(enum.Flag):
+class SearchPhase(enum.Flag):
     """
-    The searches that a generator runs for one example: the first strategy (one reply,
-    if it is a server) and all others. Without knowledge to choose by, the first is
-    enough.
+    The phases of the search for one example: the first strategy (of a server, one
+    reply) and all others. Without knowledge to choose by, the first is enough.
     """
 
     NONE = 0
@@ -47,8 +46,8 @@ class Searches(enum.Flag):
 
     def select(self, strategies: Sequence[Strategy]) -> list[Strategy]:
         """The strategies to run, in their order."""
-        first = strategies[:1] if Searches.FIRST in self else ()
-        rest = strategies[1:] if Searches.REST in self else ()
+        first = strategies[:1] if SearchPhase.FIRST in self else ()
+        rest = strategies[1:] if SearchPhase.REST in self else ()
         return [*first, *rest]
 
 
@@ -164,13 +163,13 @@ class CandidateAgent(TorchAgent):
         raise NotImplementedError
 
     def find(
-        self, contexts: Sequence[Any], searches: Sequence[Searches]
+        self, contexts: Sequence[Any], searches: Sequence[SearchPhase]
     ) -> list[list[Candidate]]:
         """
         Find candidates for B contexts.
 
         :param searches: the searches to run for each context (see
-            :class:`~parlai_q2.parlai.generator.Searches`).
+            :class:`~parlai_q2.parlai.generator.SearchPhase`).
         :return: B pools. The ``source`` of each candidate is its text and score.
         """
         raise NotImplementedError
@@ -207,7 +206,7 @@ class CandidateAgent(TorchAgent):
         return False
 
     def candidate_pools(
-        self, batch: Batch, searches: Sequence[Searches], **search_options: Any
+        self, batch: Batch, searches: Sequence[SearchPhase], **search_options: Any
     ) -> list[list[Candidate]]:
         """
         The candidates of :meth:`find`, which applies its own length limits.
@@ -293,7 +292,7 @@ class CandidateAgent(TorchAgent):
     ) -> tuple[list[Any], list[Any]]:
         """The first replies, in the form of ParlAI's finished searches."""
         beams = []
-        for pool in self.candidate_pools(batch, [Searches.FIRST] * batch.batchsize):
+        for pool in self.candidate_pools(batch, [SearchPhase.FIRST] * batch.batchsize):
             candidates = pool or [self.empty_candidate]
             beams.append(RankedBeam([candidate.source for candidate in candidates]))
         return pair_with_best(beams)
