@@ -24,7 +24,7 @@ from parlai_q2.figures.style import (
 )
 from parlai_q2.generate.chat import USER
 from parlai_q2.generate.generator import Generator, open_shipped
-from parlai_q2.generate.strategies import Search, parse_strategies
+from parlai_q2.generate.strategies import SearchMethod, parse_strategies
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import distinct_candidates
 from parlai_q2.scorers import load_scorer
@@ -35,11 +35,17 @@ from parlai_q2.turns import Example, Turn
 NUMBERS = (5, 10, 20, 40)
 MIXED = 'mixed'
 JUDGE = 'q2'  # it does not choose
-STRATEGIES = (Search.BEAM, Search.NUCLEUS, Search.DELAYED, Search.TOPK, MIXED)
+STRATEGIES = (
+    SearchMethod.BEAM,
+    SearchMethod.NUCLEUS,
+    SearchMethod.DELAYED,
+    SearchMethod.TOPK,
+    MIXED,
+)
 # What is measured: first what a single candidate gives, the likeliest at each step.
-CASES = ((Search.GREEDY, 1), *((name, n) for n in NUMBERS for name in STRATEGIES))
+CASES = ((SearchMethod.GREEDY, 1), *((name, n) for n in NUMBERS for name in STRATEGIES))
 # Of ten candidates of the mixture, so many are found by each.
-SHARES = {Search.BEAM: 4, Search.NUCLEUS: 3, Search.DELAYED: 3}
+SHARES = {SearchMethod.BEAM: 4, SearchMethod.NUCLEUS: 3, SearchMethod.DELAYED: 3}
 
 
 def searches(strategy: str, number: int) -> str:

@@ -26,7 +26,7 @@ from parlai_q2.generate.model import COMPUTE_TYPES, ModelPlace
 from parlai_q2.generate.strategies import (
     NAMED_CANDIDATES,
     Decoding,
-    Search,
+    SearchMethod,
     Strategy,
     parse_strategies,
 )
@@ -38,7 +38,7 @@ from parlai_q2.options import DefaultsAction, Options
 from parlai_q2.parlai.generator import CandidateAgent, SearchPhase
 from parlai_q2.rerank.candidate import Candidate, first_distinct
 
-DEFAULT_INFERENCE = Search.NUCLEUS
+DEFAULT_INFERENCE = SearchMethod.NUCLEUS
 # The widest beam and the most tokens to sample from for --inference.
 MAX_WIDTH = 200
 # If too few candidates are distinct, a second search looks for so many times as many.
@@ -99,7 +99,7 @@ def add_options(
     group = parser.add_argument_group('CTranslate2 Agent: search')
     group.add_argument(
         '--inference',
-        choices=tuple(Search),
+        choices=tuple(SearchMethod),
         default=None,
         help='the search for a reply without reranking; reranking uses '
         f'--candidate-strategies. Default for models of your own: {DEFAULT_INFERENCE}',
@@ -147,7 +147,7 @@ def strategy_from_opt(opt: Options) -> Strategy:
             )
     if values['p'] is not None and not 0 < values['p'] <= 1:
         raise ConfigError(f'--topp is {values["p"]}; it must be above 0, at most 1.')
-    if name != Search.BEAM:
+    if name != SearchMethod.BEAM:
         del values['beam']
     settings = {key: value for key, value in values.items() if value is not None}
     return Strategy(name, 1, **settings)

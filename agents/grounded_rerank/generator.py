@@ -43,7 +43,7 @@ def add_rerank_options(parser: ParlaiParser) -> ParlaiParser:
         help='searches, each with its number of candidates, such as '
         'beam:4,nucleus:3. Settings follow after slashes: the width of a beam '
         '(beam:3/10), nucleus:3/p=0.9, delayedbeam:3/k=10/delay=5. If candidates tie, '
-        'the earlier search wins. Searches: ' + ', '.join(strategies.Search),
+        'the earlier search wins. Searches: ' + ', '.join(strategies.SearchMethod),
     )
     group.add_argument(
         '--candidate-seed',

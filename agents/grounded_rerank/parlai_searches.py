@@ -21,7 +21,7 @@ from parlai_q2.agents.grounded_rerank.side_by_side import (
     searching,
 )
 from parlai_q2.errors import ConfigError
-from parlai_q2.generate.strategies import NAMED_CANDIDATES, Search, Strategy
+from parlai_q2.generate.strategies import NAMED_CANDIDATES, SearchMethod, Strategy
 from parlai_q2.parlai.generator import SearchPhase
 from parlai_q2.rerank.candidate import Candidate, first_distinct
 from parlai_q2.turns import Passage
@@ -143,7 +143,7 @@ class ParlaiSearches(_Generator):
         if not self._uses_parlai_loop or search_options or prefix_tokens is not None:
             return pools
         seed = self.opt.get('candidate_seed') or 0
-        beam = Strategy(Search.BEAM, NAMED_CANDIDATES)
+        beam = Strategy(SearchMethod.BEAM, NAMED_CANDIDATES)
         for index, text in beginnings.items():
             tokens = beginning_tokens(self.dict, text)
             plan: SearchPlan = [(beam, [index])]

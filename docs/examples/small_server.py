@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 
 from parlai_q2.generate.generator import open_shipped
-from parlai_q2.generate.strategies import Search, Strategy
+from parlai_q2.generate.strategies import SearchMethod, Strategy
 from parlai_q2.text.messages import visible_text
 
 MODEL = 'shipped'
@@ -32,7 +32,7 @@ def complete(request):
     ]
     context, _ = generator.context(turns, '\n'.join(knowledge))
     number = request.get('n') or 1
-    search = Search.BEAM if number > 1 else Search.GREEDY
+    search = SearchMethod.BEAM if number > 1 else SearchMethod.GREEDY
     [written] = generator.writer.write([context], [[Strategy(search, number)]])
     return [generator.text(candidate.tokens, context) for candidate in written], len(
         context

@@ -24,7 +24,7 @@ from parlai_q2.generate.chat import (
     read_template,
 )
 from parlai_q2.generate.model import DECODER, VOCABULARY_MAP, ModelPlace, read_header
-from parlai_q2.generate.strategies import DEFAULT_BEAM, Decoding, Search
+from parlai_q2.generate.strategies import DEFAULT_BEAM, Decoding, SearchMethod
 from parlai_q2.generate.tokenizer import decode, read_tokenizer
 from parlai_q2.generate.writer import GeneratedReply, Writer
 from parlai_q2.models.converted.binary import SEQ2SEQ
@@ -45,7 +45,7 @@ REPLY_DECODING = Decoding(beam_min_length=8, beam_block_ngram=3, label_truncate=
 REPLY_TOKENS = 512
 # The same as options of ParlAI's generators.
 REPLY_OPTIONS = {
-    'inference': str(Search.BEAM),
+    'inference': str(SearchMethod.BEAM),
     'beam_size': DEFAULT_BEAM,
     'beam_min_length': REPLY_DECODING.beam_min_length,
     'beam_block_ngram': REPLY_DECODING.beam_block_ngram,

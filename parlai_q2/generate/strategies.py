@@ -16,7 +16,7 @@ from parlai_q2.errors import ConfigError
 from parlai_q2.options import Options, Word, split_names
 
 
-class Search(Word):
+class SearchMethod(Word):
     """A way to search for replies, named as in ParlAI's ``--inference``."""
 
     BEAM = 'beam'
@@ -26,8 +26,8 @@ class Search(Word):
     GREEDY = 'greedy'
 
 
-BEAMS = (Search.BEAM, Search.DELAYED)
-SAMPLING = (Search.NUCLEUS, Search.DELAYED, Search.TOPK)
+BEAMS = (SearchMethod.BEAM, SearchMethod.DELAYED)
+SAMPLING = (SearchMethod.NUCLEUS, SearchMethod.DELAYED, SearchMethod.TOPK)
 
 OPTION = '--candidate-strategies'
 DEFAULT_STRATEGIES = 'beam:10'
@@ -48,9 +48,9 @@ NAMED_CANDIDATES = 2
 
 # The settings that may follow a slash, and the searches that have them.
 SETTINGS = {
-    'p': (Search.NUCLEUS,),
-    'k': (Search.DELAYED, Search.TOPK),
-    'delay': (Search.DELAYED,),
+    'p': (SearchMethod.NUCLEUS,),
+    'k': (SearchMethod.DELAYED, SearchMethod.TOPK),
+    'delay': (SearchMethod.DELAYED,),
 }
 
 
@@ -59,7 +59,7 @@ class Strategy:
     """
     A search, and how many candidates it finds.
 
-    :param name: one of :class:`Search`, or its text.
+    :param name: one of :class:`SearchMethod`, or its text.
     :param beam: the width of the beam, at least ``number``; None for the larger of
         ``number`` and :data:`DEFAULT_BEAM`.
     :param p: the probability mass of nucleus sampling, in (0, 1].
@@ -68,7 +68,7 @@ class Strategy:
     :param delay: how many steps the delayed beam samples.
     """
 
-    name: Search
+    name: SearchMethod
     number: int
     beam: int | None = None
     p: float = P
@@ -76,7 +76,9 @@ class Strategy:
     delay: int = DELAY
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, 'name', Search.named('candidate strategy', self.name))
+        object.__setattr__(
+            self, 'name', SearchMethod.named('candidate strategy', self.name)
+        )
 
     @property
     def width(self) -> int:
@@ -146,12 +148,12 @@ def parse_strategies(text: str) -> list[Strategy]:
 def _parse(part: str) -> Strategy:
     name_text, _, rest = (piece.strip() for piece in part.partition(':'))
     number, *settings = (piece.strip() for piece in rest.split('/'))
-    name = Search.named('candidate strategy', name_text)
+    name = SearchMethod.named('candidate strategy', name_text)
     if not (number or '1').isdecimal() or int(number or '1') < 1:
         raise ConfigError(
             f'{OPTION}: {part!r} must be a name and a number from 1: {name}:3'
         )
-    if name == Search.GREEDY and number not in ('', '1'):
+    if name == SearchMethod.GREEDY and number not in ('', '1'):
         raise ConfigError(f'{OPTION}: {part!r}: greedy finds one candidate: greedy')
     values: dict[str, Any] = {}
     for setting in settings:
@@ -170,7 +172,7 @@ def _parse(part: str) -> Strategy:
     return Strategy(name, int(number or '1'), **values)
 
 
-def _parse_setting(part: str, name: Search, key: str, text: str) -> float:
+def _parse_setting(part: str, name: SearchMethod, key: str, text: str) -> float:
     if name not in SETTINGS.get(key, ()):
         allowed = [setting for setting, names in SETTINGS.items() if name in names]
         remedy = f'It has {", ".join(allowed)}.' if allowed else 'Its width: beam:4/10'

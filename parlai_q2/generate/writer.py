@@ -17,7 +17,7 @@ from typing import Any
 
 from parlai_q2.errors import ModelError
 from parlai_q2.generate.model import DECODER, ModelPlace, explain_errors
-from parlai_q2.generate.strategies import Decoding, Search, Strategy
+from parlai_q2.generate.strategies import Decoding, SearchMethod, Strategy
 from parlai_q2.threads import cores
 
 # The maximum number of contexts in a call.
@@ -122,7 +122,7 @@ class Writer:
         # What the beam of a delayed search goes on from.
         starts: dict[tuple[int, Strategy], Hypothesis] = {}
         for (example, strategy), result in started.items():
-            if strategy.name == Search.DELAYED:
+            if strategy.name == SearchMethod.DELAYED:
                 (start,) = self._wait(result)
                 beam = self._continue(contexts[example], start, strategy)
                 starts[example, strategy], started[example, strategy] = start, beam
@@ -147,7 +147,7 @@ class Writer:
         :param number: how many candidates to find for each context.
         :return: B lists; empty for a prefix that leaves no room.
         """
-        beam = Strategy(Search.BEAM, number)
+        beam = Strategy(SearchMethod.BEAM, number)
         started = []
         for context, prefix in zip(contexts, prefixes, strict=True):
             start = Hypothesis(tuple(prefix), 0.0, False)
@@ -171,18 +171,18 @@ class Writer:
         return [*chain.from_iterable(groups.values())]
 
     def _start(self, contexts: Sequence[Context], strategy: Strategy) -> list[Any]:
-        if strategy.name == Search.BEAM:
+        if strategy.name == SearchMethod.BEAM:
             return self._search(contexts, **self._beam(strategy))
         single: dict[str, Any] = {'beam_size': 1, 'length_penalty': 0}
-        if strategy.name == Search.GREEDY:
+        if strategy.name == SearchMethod.GREEDY:
             return self._search(contexts, **single)
         if self.seed is not None:
             import ctranslate2
 
             # A worker reads it once, before it first draws.
             ctranslate2.set_random_seed(self.seed)
-        is_nucleus = strategy.name == Search.NUCLEUS
-        is_delayed = strategy.name == Search.DELAYED
+        is_nucleus = strategy.name == SearchMethod.NUCLEUS
+        is_delayed = strategy.name == SearchMethod.DELAYED
         tokens = NUCLEUS_TOKENS if is_nucleus else strategy.k
         return self._search(
             contexts,
@@ -290,7 +290,7 @@ class Writer:
         for hypothesis in hypotheses:
             length = max(len(hypothesis.tokens) + hypothesis.ended, 1)
             logprob = hypothesis.score
-            if strategy.name == Search.BEAM or start:
+            if strategy.name == SearchMethod.BEAM or start:
                 # CTranslate2 divided it by the length of what it searched for.
                 searched = length
                 if start and self.is_decoder:
