@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from parlai_q2.models.converted.engine import SearchSettings
+from parlai_q2.models.converted.engine import GenerationSettings
 from parlai_q2.models.device import (
     check_device,
     in_halves,
@@ -139,7 +139,7 @@ class HuggingFaceWriter:
         self.batch_size = batch_size
 
     def write(
-        self, prompts: Sequence[str], search: SearchSettings, max_tokens: int
+        self, prompts: Sequence[str], search: GenerationSettings, max_tokens: int
     ) -> list[list[str]] | None:
         """As :meth:`~parlai_q2.models.converted.engine.ConvertedSeq2Seq.write`."""
         tokenizer, inputs = self.tokenizer, self.inputs(prompts, max_tokens)
@@ -165,7 +165,7 @@ class HuggingFaceWriter:
         return [[*ids[: max_tokens - 1], end] for ids in encoded['input_ids']]
 
     def _generate(
-        self, rows: Sequence[list[int]], search: SearchSettings, step: int
+        self, rows: Sequence[list[int]], search: GenerationSettings, step: int
     ) -> list[list[int]] | None:
         device, wrong = self.model.device, []
 

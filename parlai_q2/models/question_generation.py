@@ -16,7 +16,7 @@ from parlai_q2.models.converted.binary import SEQ2SEQ
 from parlai_q2.models.converted.engine import (
     ComputeType,
     ConvertedSeq2Seq,
-    SearchSettings,
+    GenerationSettings,
 )
 from parlai_q2.models.converted.folder import read_model
 from parlai_q2.models.device import map_unique
@@ -86,9 +86,9 @@ class Seq2SeqQuestionGenerator(Backend):
             )
         super().__init__(config, **shared)
         self.decoding, self.max_prompt_tokens = decoding, max_prompt_tokens
-        self.search = SearchSettings(1, 1, max_new_tokens)
+        self.search = GenerationSettings(1, 1, max_new_tokens)
         if decoding == QuestionDecoding.BEAM:
-            self.search = SearchSettings(
+            self.search = GenerationSettings(
                 num_beams, num_questions, max_new_tokens, no_repeat_ngram_size
             )
 

@@ -351,7 +351,7 @@ def _count_rows(model: Model, table: str) -> int:
 
 
 @dataclass(frozen=True)
-class SearchSettings:
+class GenerationSettings:
     """
     How to search; the names are those of transformers' ``GenerationConfig``.
 
@@ -389,7 +389,7 @@ class ConvertedSeq2Seq(ConvertedModel):
         self.end = str(self.config.get('eos_token'))
 
     def write(
-        self, prompts: Sequence[str], search: SearchSettings, max_tokens: int
+        self, prompts: Sequence[str], search: GenerationSettings, max_tokens: int
     ) -> list[list[str]] | None:
         """
         What the model writes for each prompt, best first; None if it computes values
