@@ -18,7 +18,7 @@ from parlai.core.torch_agent import TorchAgent
 from parlai.core.torch_generator_agent import TorchGeneratorAgent
 from parlai.utils.io import PathManager
 
-from parlai_q2.agents.grounded_rerank.parlai_searches import ParlaiSearches
+from parlai_q2.agents.grounded_rerank.parlai_search import ParlaiSearchMixin
 from parlai_q2.cli.knowledge_options import add_index_options, add_knowledge_options
 from parlai_q2.cli.names import suggesting
 from parlai_q2.cli.scorer_options import add_choice_options, add_scorer_options
@@ -169,7 +169,7 @@ def make_reranking_class(mixin: type, generator: type[TorchAgent]) -> type:
         }
         name = f'GroundedRerank{generator.__name__}'
         needs_adapter = not issubclass(generator, CandidateAgent)
-        adapters = (ParlaiSearches,) if needs_adapter else ()
+        adapters = (ParlaiSearchMixin,) if needs_adapter else ()
         bases = (mixin, *adapters, generator)
         _CLASSES[mixin, generator] = type(name, bases, fields)
     return _CLASSES[mixin, generator]

@@ -47,14 +47,14 @@ def searching(
     agent.opt = Opt({**opt, **settings})
     rows = [] if batch.text_vec is None else batch.text_vec.tolist()
     contexts = [[token for token in row if token != agent.NULL_IDX] for row in rows]
-    agent.search_seeds = SearchSeeds(f'{seed}|{strategy.name}', contexts)
+    agent.search_seeder = SearchSeeder(f'{seed}|{strategy.name}', contexts)
     try:
         yield
     finally:
-        agent.opt, agent.search_seeds = opt, None
+        agent.opt, agent.search_seeder = opt, None
 
 
-class SearchSeeds:
+class SearchSeeder:
     """
     Seeds the searches of one batch.
 

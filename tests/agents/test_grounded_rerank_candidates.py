@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from parlai_q2.agents.grounded_rerank.parlai_searches import collect, mean_logprob
+from parlai_q2.agents.grounded_rerank.parlai_search import collect, mean_logprob
 from parlai_q2.errors import ConfigError
 from parlai_q2.generate.strategies import Strategy, parse_strategies
 from parlai_q2.parlai.generator import RankedBeam

@@ -11,7 +11,7 @@ from parlai_q2.agents.grounded_rerank.knowledge_source import (
     KnowledgeSource,
     TurnKnowledge,
 )
-from parlai_q2.agents.grounded_rerank.parlai_searches import ParlaiSearches
+from parlai_q2.agents.grounded_rerank.parlai_search import ParlaiSearchMixin
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.knowledge import passages_in
 from parlai_q2.turns import Passage
@@ -144,9 +144,9 @@ def test_what_a_search_found_is_knowledge_with_its_titles():
 def test_documents_are_passages_and_there_are_none_before_a_retrieval():
     retriever = SimpleNamespace()
     agent = SimpleNamespace(_model=SimpleNamespace(retriever=retriever))
-    assert ParlaiSearches.retrieved_knowledge(agent, 2) == [(), ()]
+    assert ParlaiSearchMixin.retrieved_knowledge(agent, 2) == [(), ()]
     retriever.top_docs = [['Tea | It is hot.', ' | '], [' | ']]
-    found = ParlaiSearches.retrieved_knowledge(agent, 2)
+    found = ParlaiSearchMixin.retrieved_knowledge(agent, 2)
     assert found == [(Passage('It is hot.', 'Tea'),), ()]
 
 

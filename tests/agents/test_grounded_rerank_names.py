@@ -4,7 +4,7 @@ import pytest
 from parlai.core.agents import create_agent
 from parlai.core.params import ParlaiParser
 
-from parlai_q2.agents.grounded_rerank.parlai_searches import beginning_tokens
+from parlai_q2.agents.grounded_rerank.parlai_search import beginning_tokens
 from parlai_q2.rerank.guards.subject import UnnamedGuard
 from tests.agents.hf_models import AGENT as HF
 from tests.agents.hf_models import LESSONS, checkpoint

@@ -14,7 +14,7 @@ from parlai.core.torch_generator_agent import TorchGeneratorAgent, TreeSearch
 
 from parlai_q2.agents.grounded_rerank.side_by_side import (
     SearchPlan,
-    SearchSeeds,
+    SearchSeeder,
     is_small_enough,
     preserve_random_state,
     search_side_by_side,
@@ -40,7 +40,7 @@ NOT_PARLAI_SEARCH = ('parlai.agents.hugging_face.t5',)
 PARLAI_LENGTH_PENALTY = 0.65
 
 
-class ParlaiSearches(_Generator):
+class ParlaiSearchMixin(_Generator):
     """
     Finds candidates with one of ParlAI's generators; a mixin over its class, with the
     interface of :class:`~parlai_q2.parlai.generator.CandidateAgent`.
@@ -49,7 +49,7 @@ class ParlaiSearches(_Generator):
     generator_class: Any
     strategies: Sequence[Strategy]
     # Seeds for the running search; None for the global random state.
-    search_seeds: SearchSeeds | None = None
+    search_seeder: SearchSeeder | None = None
 
     @property
     def empty_candidate(self) -> Candidate:
@@ -209,7 +209,7 @@ class ParlaiSearches(_Generator):
     ) -> TreeSearch:
         """Make the generator's search, seeded while candidates are searched for."""
         search = super()._treesearch_factory(device, verbose=verbose)
-        return self.search_seeds.apply(search) if self.search_seeds else search
+        return self.search_seeder.apply(search) if self.search_seeder else search
 
 
 def beginning_tokens(dictionary: DictionaryAgent, text: str) -> list[int]:
