@@ -25,7 +25,13 @@ from parlai.utils.typing import TShared
 
 from parlai_q2.agents.grounded_rerank.answering import add_ready_reply, prefer_answer
 from parlai_q2.agents.grounded_rerank.chat import ChatCommands
-from parlai_q2.agents.grounded_rerank.generator import (
+from parlai_q2.agents.grounded_rerank.knowledge_source import (
+    NONE_FOUND,
+    NONE_GIVEN,
+    AgentKnowledge,
+)
+from parlai_q2.agents.grounded_rerank.metrics import compute_metrics
+from parlai_q2.agents.grounded_rerank.wrapped_generator import (
     add_generator_options,
     add_rerank_options,
     drop_options_of_other_commands,
@@ -33,12 +39,6 @@ from parlai_q2.agents.grounded_rerank.generator import (
     load_generator_class,
     make_reranking_class,
 )
-from parlai_q2.agents.grounded_rerank.knowledge_source import (
-    NONE_FOUND,
-    NONE_GIVEN,
-    AgentKnowledge,
-)
-from parlai_q2.agents.grounded_rerank.metrics import compute_metrics
 from parlai_q2.claims import Label
 from parlai_q2.cli.knowledge_options import searching_source
 from parlai_q2.cli.scorer_options import DEFAULT_ABSTAIN_TEXT, reranker_from_opt

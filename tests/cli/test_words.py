@@ -7,7 +7,7 @@ from collections import defaultdict
 from parlai.core.params import ParlaiParser
 from parlai.core.script import SCRIPT_REGISTRY
 
-from parlai_q2.agents.grounded_rerank.generator import add_rerank_options
+from parlai_q2.agents.grounded_rerank.wrapped_generator import add_rerank_options
 from parlai_q2.cli.commands import COMMANDS, build_parser, import_command
 from tests.conftest import ROOT
 
