@@ -48,7 +48,7 @@ class ParlaiSearchMixin(_Generator):
 
     generator_class: Any
     strategies: Sequence[Strategy]
-    # Seeds for the running search; None for the global random state.
+    # Seeds the running search; None leaves it to the global random state.
     search_seeder: SearchSeeder | None = None
 
     @property

@@ -11,7 +11,7 @@ from parlai_q2.retrieve.answers import AnswerReader
 from parlai_q2.retrieve.grounding import Grounder
 from parlai_q2.retrieve.index import Index, in_memory, read_passages
 from parlai_q2.retrieve.retriever import Retriever
-from parlai_q2.retrieve.search import DEFAULT_PASSAGES, By
+from parlai_q2.retrieve.search import DEFAULT_PASSAGES, SearchBy
 
 # A file of more passages is to be indexed: its vectors would be made at every start, in
 # some 3 ms each.
@@ -47,7 +47,7 @@ def add_index_options(group: OptionGroup) -> None:
     )
     group.add_argument(
         '--knowledge-search',
-        choices=tuple(By),
+        choices=tuple(SearchBy),
         help='search by words, by the vectors of an encoder (dense), or by '
         'both (fused); default: the setting of the index',
     )

@@ -36,7 +36,7 @@ from parlai_q2.retrieve.retriever import Hit, Retriever
 from parlai_q2.retrieve.search import (
     DEFAULT_PASSAGES,
     DEFAULT_QUERY,
-    Query,
+    QueryFrom,
     find_question,
     make_query,
 )
@@ -189,7 +189,7 @@ class Grounder:
         retriever: Retriever,
         reader: AnswerReader | None = None,
         k: int = DEFAULT_PASSAGES,
-        query: Query = DEFAULT_QUERY,
+        query: QueryFrom = DEFAULT_QUERY,
         question_retriever: Retriever | None = None,
     ):
         self.retriever, self.reader, self.k, self.query = retriever, reader, k, query

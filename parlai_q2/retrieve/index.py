@@ -24,9 +24,9 @@ from parlai_q2.retrieve.readers import VERSION, ReadingProcess, check_packages
 from parlai_q2.retrieve.retriever import Hit, Retriever
 from parlai_q2.retrieve.search import (
     SHIPPED_ENCODER,
-    By,
-    Query,
+    QueryFrom,
     RetrievalSettings,
+    SearchBy,
     make_query,
 )
 from parlai_q2.retrieve.split import DEFAULT_OVERLAP, DEFAULT_WORDS, split
@@ -254,15 +254,15 @@ class Index:
     @property
     def signature(self) -> str:
         """What decides what a search finds, for the signatures of scores."""
-        by = 'bm25' if self.how.by == By.WORDS else self.how.by
+        by = 'bm25' if self.how.by == SearchBy.WORDS else self.how.by
         parts = [by, f'index:{self.manifest.content}']
-        if self.how.by != By.WORDS:
+        if self.how.by != SearchBy.WORDS:
             parts.append(f'encoder:{self.manifest.encoder}')
         return ','.join(parts)
 
     def _open(self) -> Retriever:
         words, how = Bm25(self.store), self.how
-        if how.by == By.WORDS:
+        if how.by == SearchBy.WORDS:
             return words
         name = self.manifest.settings.search.encoder
         if self.manifest.vectors is None or name is None or how.encoder != name:
@@ -282,8 +282,8 @@ class Index:
             )
         if how.query_encoder:
             encoder = load_encoder(how.query_encoder)
-        dense = Dense(self.store, vectors, encoder, how.query == Query.TURNS)
-        return Fused(words, dense) if how.by == By.FUSED else dense
+        dense = Dense(self.store, vectors, encoder, how.query == QueryFrom.TURNS)
+        return Fused(words, dense) if how.by == SearchBy.FUSED else dense
 
 
 def read_passages(path: Path) -> tuple[Passage, ...]:

@@ -39,7 +39,7 @@ DEFAULT_PASSAGES = 5
 MINI, SHIPPED_ENCODER = 'mini', 'shipped:q2_mini/retrieval'
 
 
-class By(Word):
+class SearchBy(Word):
     """What a search goes by."""
 
     WORDS = 'words'  # BM25
@@ -47,7 +47,7 @@ class By(Word):
     FUSED = 'fused'  # both
 
 
-class Query(Word):
+class QueryFrom(Word):
     """What the query of a turn is made of."""
 
     LAST = 'last'
@@ -56,7 +56,7 @@ class Query(Word):
     TURNS = 'turns'  # all, each on a line of its own
 
 
-DEFAULT_QUERY = Query.NAMES
+DEFAULT_QUERY = QueryFrom.NAMES
 
 
 def make_query(history: Sequence[str], parts: str = DEFAULT_QUERY) -> str:
@@ -65,21 +65,21 @@ def make_query(history: Sequence[str], parts: str = DEFAULT_QUERY) -> str:
 
     :param history: the turns before the reply, oldest first; of none, nothing is
         searched for.
-    :param parts: what it is made of: one of :class:`Query`.
+    :param parts: what it is made of: one of :class:`QueryFrom`.
     :raises UnknownNameError: if it is something else.
 
     >>> make_query(['I love the novels of Ursula Le Guin.', 'Oh?', 'Which is best?'],
     ...     'names')
     'Oh?\\nWhich is best?\\nUrsula Le Guin'
     """
-    query, turns = Query.named('query', parts), [t for t in history if t.strip()]
-    if query == Query.TURNS:
+    query, turns = QueryFrom.named('query', parts), [t for t in history if t.strip()]
+    if query == QueryFrom.TURNS:
         lines = [' '.join(turn.split()) for turn in turns]
-    elif query == Query.LAST:
+    elif query == QueryFrom.LAST:
         lines = turns[-1:]
     else:
         lines = turns[-2:]
-        if query == Query.NAMES:
+        if query == QueryFrom.NAMES:
             earlier = '\n'.join(turns[:-2][-MAX_BACK:])
             lines += dict.fromkeys(match[0] for match in _NAME.finditer(earlier))
     return '\n'.join(lines)
@@ -112,30 +112,30 @@ class RetrievalSettings:
     """
     How passages are found.
 
-    :param by: one of :class:`By`, or its text.
+    :param by: one of :class:`SearchBy`, or its text.
     :param query: what is searched for: one of
-        :class:`~parlai_q2.retrieve.search.Query`, or its text.
+        :class:`~parlai_q2.retrieve.search.QueryFrom`, or its text.
     :param passages: the most passages of a turn.
     :param encoder: gives the vectors of passages; None for words alone.
     :param query_encoder: gives the vectors of queries; None for the same.
     :raises ConfigError: if these do not fit.
     """
 
-    by: By = By.WORDS
-    query: Query = DEFAULT_QUERY
+    by: SearchBy = SearchBy.WORDS
+    query: QueryFrom = DEFAULT_QUERY
     passages: int = DEFAULT_PASSAGES
     encoder: str | None = None
     query_encoder: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, 'by', By.named('search', self.by))
-        object.__setattr__(self, 'query', Query.named('query', self.query))
+        object.__setattr__(self, 'by', SearchBy.named('search', self.by))
+        object.__setattr__(self, 'query', QueryFrom.named('query', self.query))
         if self.passages < 1:
             raise ConfigError(
                 f'The number of passages must be at least 1, not {self.passages}: '
                 f'--knowledge-passages {DEFAULT_PASSAGES}'
             )
-        if self.by != By.WORDS and self.encoder is None:
+        if self.by != SearchBy.WORDS and self.encoder is None:
             raise ConfigError(
                 f'An index without vectors cannot be searched by {self.by!r}. Make it '
                 f'with an encoder: parlai_q2 index ... --encoder {MINI}'
@@ -145,9 +145,14 @@ class RetrievalSettings:
 # Each with the most sentences of a passage (0: as many as fit).
 PRESETS: dict[str, tuple[RetrievalSettings, int]] = {
     'bm25': (RetrievalSettings(), 0),
-    'fused': (RetrievalSettings(By.FUSED, encoder=SHIPPED_ENCODER), 0),
-    'knn': (RetrievalSettings(By.DENSE, Query.TURNS, 1, SHIPPED_ENCODER), 1),
-    'dpr': (RetrievalSettings(By.DENSE, Query.LAST, 1, DPR_PASSAGES, DPR_QUESTIONS), 0),
+    'fused': (RetrievalSettings(SearchBy.FUSED, encoder=SHIPPED_ENCODER), 0),
+    'knn': (RetrievalSettings(SearchBy.DENSE, QueryFrom.TURNS, 1, SHIPPED_ENCODER), 1),
+    'dpr': (
+        RetrievalSettings(
+            SearchBy.DENSE, QueryFrom.LAST, 1, DPR_PASSAGES, DPR_QUESTIONS
+        ),
+        0,
+    ),
 }
 
 
@@ -166,8 +171,8 @@ def load_search(name: str, **changes: Any) -> tuple[RetrievalSettings, int]:
     if encoder := changes.get('encoder'):
         if encoder == MINI:
             changes['encoder'] = SHIPPED_ENCODER
-        if search.by == By.WORDS:
-            changes.setdefault('by', By.FUSED)
+        if search.by == SearchBy.WORDS:
+            changes.setdefault('by', SearchBy.FUSED)
         # The partner of another encoder.
         changes.setdefault('query_encoder', None)
     return replace(search, **changes), sentences

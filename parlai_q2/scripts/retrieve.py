@@ -31,7 +31,7 @@ from parlai_q2.retrieve.measure import (
     read_turns,
 )
 from parlai_q2.retrieve.retriever import Hit
-from parlai_q2.retrieve.search import By, Query
+from parlai_q2.retrieve.search import QueryFrom, SearchBy
 
 CHUNK = 64
 # Passages looked at for the mean reciprocal rank.
@@ -48,7 +48,7 @@ def add_options(parser: OptionParser) -> None:
     )
     parser.add_argument(
         '--knowledge-search',
-        choices=tuple(By),
+        choices=tuple(SearchBy),
         help='search by words, by the vectors of an encoder (dense), or by '
         'both (fused); default: the setting of the index',
     )
@@ -61,7 +61,7 @@ def add_options(parser: OptionParser) -> None:
     parser.add_argument('--outfile', help='JSON lines file for the results')
     parser.add_argument(
         '--query-from',
-        choices=tuple(Query),
+        choices=tuple(QueryFrom),
         help='the turns that make the query: last, two (the last two), names (these '
         'and the names in earlier ones) or turns (all); default: the setting of the '
         'index',
