@@ -12,7 +12,7 @@ from parlai_q2.filtering.judge import JudgedEpisode, LabelledTurn, Policy, judge
 from parlai_q2.io.files import Location, records_in
 from parlai_q2.io.knowledge import as_field
 from parlai_q2.json_values import JsonObject
-from parlai_q2.lines import OUR_FIELDS, Judged
+from parlai_q2.output_records import OUR_FIELDS, Judged
 from parlai_q2.report.scored_file import read_scored
 from parlai_q2.scorers.base import DEFAULT_THRESHOLD
 from parlai_q2.signature import Signature

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from parlai_q2.claims import Claim, MistakeKind, Score, Status
 from parlai_q2.errors import InputError
 from parlai_q2.json_values import JsonMapping, JsonObject, is_number
-from parlai_q2.lines import Judged, read_line
+from parlai_q2.output_records import Judged, read_line
 from parlai_q2.rerank import Candidate, Ranking
 from parlai_q2.text.visible import one_line, source_line, visible
 from parlai_q2.turns import PASSAGE_END, Passage, Span, heading_of

@@ -16,7 +16,7 @@ from parlai_q2.io.files import Location, shards_in
 from parlai_q2.io.formats import Format
 from parlai_q2.io.parquet import is_parquet
 from parlai_q2.io.read import Record, read_records
-from parlai_q2.lines import Judged, read_line, read_logged_turn
+from parlai_q2.output_records import Judged, read_line, read_logged_turn
 from parlai_q2.report.entries import Entry, make_entry, person_label
 from parlai_q2.text.visible import one_line
 

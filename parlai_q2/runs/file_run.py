@@ -25,7 +25,7 @@ from parlai_q2.io.parquet import ParquetColumn, is_parquet, write_parquet
 from parlai_q2.io.read import CHUNK_CHARACTERS, Record
 from parlai_q2.io.write import ResumableWriter, StdoutWriter, encode_line
 from parlai_q2.json_values import JsonMapping, JsonObject
-from parlai_q2.lines import error_line
+from parlai_q2.output_records import error_line
 from parlai_q2.runs.outputs import FilePair, identify
 
 # Records in one call of a scorer: enough to fill a model's batches, few enough that a

@@ -12,8 +12,8 @@ from parlai_q2.io.files import Location
 from parlai_q2.io.parquet import ParquetColumn
 from parlai_q2.io.read import Record
 from parlai_q2.json_values import JsonObject
-from parlai_q2.lines import error_line, ranking_line
 from parlai_q2.options import Word
+from parlai_q2.output_records import error_line, ranking_line
 from parlai_q2.rerank import RerankBy, Reranker, read_pools
 from parlai_q2.runs.file_run import FileJob, Loaded, Tally
 from parlai_q2.signature import Signature

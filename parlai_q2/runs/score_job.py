@@ -10,7 +10,7 @@ from parlai_q2.io.files import Location
 from parlai_q2.io.parquet import ParquetColumn
 from parlai_q2.io.read import Record, read_records
 from parlai_q2.json_values import JsonObject
-from parlai_q2.lines import error_line, score_line
+from parlai_q2.output_records import error_line, score_line
 from parlai_q2.runs.file_run import FileJob, Loaded, Tally
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.shell import LANGUAGE

@@ -21,7 +21,7 @@ FLOORS = (
     ('scorers', 'figures'),
     ('retrieve',),
     ('rerank',),
-    ('lines',),
+    ('output_records',),
     ('cache', 'evaluate', 'report'),
     ('runs', 'filtering', 'benchmark', 'calibrate'),
     ('scale',),

@@ -6,7 +6,7 @@ import pytest
 
 from parlai_q2.claims import Evidence, Kind, Label, Score, Stance
 from parlai_q2.errors import InputError, RecordError
-from parlai_q2.lines import (
+from parlai_q2.output_records import (
     error_line,
     find_kind,
     keep_own_fields,
