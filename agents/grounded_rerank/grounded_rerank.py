@@ -48,11 +48,11 @@ from parlai_q2.io.knowledge import NOTHING, as_field
 from parlai_q2.parlai.generator import RankedBeam, SearchPhase, pair_with_best
 from parlai_q2.parlai.model_files import readable
 from parlai_q2.parlai.q2_teacher import of_nothing, validated_by
+from parlai_q2.reply_progress import Step, report_step
 from parlai_q2.rerank import Candidate, Pool, Ranking, Reranker
 from parlai_q2.rerank.candidate import NAMED, distinct_candidates
 from parlai_q2.rerank.guards.subject import UnnamedGuard
 from parlai_q2.rerank.subjects import find_subject_name
-from parlai_q2.steps import Step, report_step
 
 # The field of an observation, and of a batch, with the turn's knowledge.
 TURN_KNOWLEDGE = 'rerank_turn_knowledge'

@@ -13,6 +13,7 @@ from typing import Any
 from parlai_q2.claims import Score
 from parlai_q2.errors import ConfigError, InputError, UnknownNameError
 from parlai_q2.io.knowledge import stripped
+from parlai_q2.reply_progress import Step, report_step
 from parlai_q2.rerank.candidate import Candidate, with_agreement
 from parlai_q2.rerank.choice import RerankBy, Rule, choose, find_contenders
 from parlai_q2.rerank.guards import (
@@ -34,7 +35,6 @@ from parlai_q2.rerank.worth import wants_reply
 from parlai_q2.scorers.base import Scorer
 from parlai_q2.scorers.registry import load_scorer, scorer_class
 from parlai_q2.scorers.roles import DEFAULTS, Role
-from parlai_q2.steps import Step, report_step
 from parlai_q2.turns import Example, Knowledge, Turn
 
 # The preset whose model reads relevance.

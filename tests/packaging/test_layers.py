@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 FLOORS = (
     ('version', 'errors', 'threads'),
     ('options',),
-    ('steps', 'turns', 'signature', 'packages', 'intervals', 'presets'),
+    ('reply_progress', 'turns', 'signature', 'packages', 'intervals', 'presets'),
     ('json_values', 'log_odds', 'sweep', 'tables'),
     ('claims',),
     ('text',),

@@ -8,10 +8,10 @@ from threading import Thread
 from typing import Any
 
 from parlai_q2.claims import Claim, Label, Score, Status
+from parlai_q2.reply_progress import Step, report_step
 from parlai_q2.report.chat.app import ServedConversation
 from parlai_q2.report.chat.server import PageServer
 from parlai_q2.report.entries import read_turn
-from parlai_q2.steps import Step, report_step
 from parlai_q2.turns import Span
 from tests.report.samples import HOSTILE, SIGNATURE, reranked
 

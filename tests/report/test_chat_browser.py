@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from parlai_q2.steps import Step, report_step
+from parlai_q2.reply_progress import Step, report_step
 from tests.report.chats import Scripted, served
 from tests.report.contrast import faint
 from tests.report.samples import HOSTILE

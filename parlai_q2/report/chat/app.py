@@ -34,6 +34,7 @@ from starlette.types import ASGIApp
 
 from parlai_q2.errors import Q2Error
 from parlai_q2.json_values import JsonObject
+from parlai_q2.reply_progress import Listener, listening
 from parlai_q2.report.chat.guards import (
     Access,
     Guarded,
@@ -42,7 +43,6 @@ from parlai_q2.report.chat.guards import (
     read_place,
     refuse,
 )
-from parlai_q2.steps import Listener, listening
 from parlai_q2.text.visible import visible
 
 _MAX_ERROR = 2_000

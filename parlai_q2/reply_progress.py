@@ -19,7 +19,7 @@ class Step(Word):
 
 
 Listener = Callable[[Step, int], None]
-_listener: ContextVar[Listener | None] = ContextVar('steps', default=None)
+_listener: ContextVar[Listener | None] = ContextVar('listener', default=None)
 
 
 @contextmanager
