@@ -29,7 +29,7 @@ from parlai_q2.generate.tokenizer import decode, read_tokenizer
 from parlai_q2.generate.writer import GeneratedReply, Writer
 from parlai_q2.models.converted.binary import SEQ2SEQ
 from parlai_q2.models.converted.folder import ADAPTER, SOURCE, read_model
-from parlai_q2.models.folder import blaming, has_file, shipped_folder
+from parlai_q2.models.folder import as_model_error, has_file, shipped_folder
 from parlai_q2.models.prompts import REPLY, FittedPrompt, Prompt, fit
 from parlai_q2.models.tokens import Tokens
 from parlai_q2.options import line_ends
@@ -269,7 +269,7 @@ def merge_reply_model(place: ModelPlace) -> tuple[ModelPlace, Path]:
     """
     merged = read_model(place.folder, SEQ2SEQ)
     path = place.folder / COMMON_TOKENS
-    with blaming(path):
+    with as_model_error(path):
         common = json.loads(path.read_text(encoding='utf-8'))
         if not isinstance(common, list) or not all(type(t) is str for t in common):
             raise ValueError('it is no list of tokens')

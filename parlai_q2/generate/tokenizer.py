@@ -17,7 +17,7 @@ from itertools import takewhile, zip_longest
 from pathlib import Path
 
 from parlai_q2.errors import ModelError
-from parlai_q2.models.folder import blaming, read_object
+from parlai_q2.models.folder import as_model_error, read_object
 from parlai_q2.models.tokens import FILE, SETTINGS, Tokens, read_tokens
 
 TEMPLATE = 'chat_template.jinja'
@@ -47,7 +47,7 @@ def read_tokenizer(folder: Path) -> tuple[Tokens, str | None, int | None]:
     else:
         from transformers import AutoTokenizer
 
-        with blaming(folder):
+        with as_model_error(folder):
             tokenizer = AutoTokenizer.from_pretrained(
                 str(folder), trust_remote_code=False, local_files_only=True
             )
@@ -62,7 +62,7 @@ def read_tokenizer(folder: Path) -> tuple[Tokens, str | None, int | None]:
 def _read_template(folder: Path, settings: Mapping[str, object]) -> str | None:
     path = folder / TEMPLATE
     if path.exists():
-        with blaming(path):
+        with as_model_error(path):
             return path.read_text(encoding='utf-8')
     template = settings.get('chat_template')
     if isinstance(template, list):

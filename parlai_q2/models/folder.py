@@ -112,7 +112,7 @@ LARGEST_TEXT = 256 * 2**20
 
 
 @contextmanager
-def blaming(path: Path) -> Iterator[None]:
+def as_model_error(path: Path) -> Iterator[None]:
     """Turn whatever a damaged file makes the libraries raise into a ModelError."""
     try:
         yield
@@ -127,7 +127,7 @@ def blaming(path: Path) -> Iterator[None]:
 
 def read_object(path: Path) -> JsonObject:
     """Read a JSON file that contains an object; anything else is a ModelError."""
-    with blaming(path):
+    with as_model_error(path):
         content = json.loads(read_text(path))
     if not isinstance(content, dict):
         raise ModelError(f'Cannot load {path}: it must contain an object.')
@@ -211,7 +211,7 @@ def folder_generation(folder: Path, config: object) -> Any:
 
     if not has_file(folder, 'generation_config.json'):
         return GenerationConfig.from_model_config(config)
-    with blaming(folder / 'generation_config.json'):
+    with as_model_error(folder / 'generation_config.json'):
         return GenerationConfig.from_pretrained(folder)
 
 

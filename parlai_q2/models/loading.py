@@ -29,7 +29,7 @@ from parlai_q2.models.converted.folder import (
 )
 from parlai_q2.models.device import check_device, in_float32
 from parlai_q2.models.folder import (
-    blaming,
+    as_model_error,
     check_entries,
     folder_generation,
     only_listed,
@@ -167,7 +167,7 @@ def load_model(
         from parlai_q2.models.converted.convert import as_transformers
 
         expected = SEQ2SEQ if 'Seq2Seq' in auto_class.__name__ else ENCODER
-        with in_float32(), blaming(folder):
+        with in_float32(), as_model_error(folder):
             converted = read_model(folder, expected)
             model = as_transformers(converted, auto_class)
             if model.can_generate():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parlai_q2.errors import ModelError
-from parlai_q2.models.folder import blaming, has_file, read_object, read_text
+from parlai_q2.models.folder import as_model_error, has_file, read_object, read_text
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
@@ -208,7 +208,7 @@ def _read(folder: Path, size: int, changed: int) -> Tokens:
             token = token.get('content') if isinstance(token, dict) else token
             if isinstance(token, str):
                 special[role] = token
-    with blaming(folder / FILE):
+    with as_model_error(folder / FILE):
         tokens = Tokens(read_text(folder / FILE), special)
         # A vocabulary that is empty or has no word for the unknown fails only here.
         tokens.ids(PROBE)

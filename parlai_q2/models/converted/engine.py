@@ -27,7 +27,7 @@ from parlai_q2.errors import ConfigError, ModelError
 from parlai_q2.models.converted.binary import Model
 from parlai_q2.models.converted.folder import MODEL, Converted
 from parlai_q2.models.device import equal_batches, in_halves, is_cpu, load_cublas
-from parlai_q2.models.folder import blaming
+from parlai_q2.models.folder import as_model_error
 from parlai_q2.models.tokens import read_tokens
 from parlai_q2.options import Word
 from parlai_q2.threads import cores, keep_freed_memory
@@ -326,7 +326,7 @@ class ConvertedEncoder(ConvertedModel):
         else:
             end = self.first_position + len(ids[0])
             second_ids = [list(range(self.first_position, end))] * len(ids)
-        with blaming(self.place):
+        with as_model_error(self.place):
             output = self.model.forward_batch(ids, token_type_ids=second_ids)
         return self._array(getattr(output, hidden))
 
@@ -412,7 +412,7 @@ class ConvertedSeq2Seq(ConvertedModel):
             under_way += zip(batch, futures, strict=True)
         hypotheses: list[list[list[str]]] = [[] for _ in inputs]
         for i, future in under_way:
-            with blaming(self.place):
+            with as_model_error(self.place):
                 result = future.result()
             if not all(map(math.isfinite, result.scores)):
                 return None

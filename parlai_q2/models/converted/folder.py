@@ -35,7 +35,7 @@ from parlai_q2.models.converted.weights import (
 from parlai_q2.models.folder import (
     CHECKSUMS,
     INT8_WEIGHTS,
-    blaming,
+    as_model_error,
     has_file,
     read_object,
     resolve,
@@ -165,7 +165,7 @@ def merge_adapter(folder: Path, base: Path) -> Tensors:
     before = dict(tensors)
     adapter = read_tensors(folder, ADAPTER_WEIGHTS)
     layers = {name.rpartition('.lora_')[0] for name in adapter} - {''}
-    with blaming(folder / ADAPTER_WEIGHTS):
+    with as_model_error(folder / ADAPTER_WEIGHTS):
         for name, tensor in adapter.items():
             if '.lora_' in name:
                 continue
@@ -213,7 +213,7 @@ def _read_converted(folder: Path, expected: str) -> Converted:
     names = [n for n in VOCABULARIES[expected] if has_file(folder, n)]
     word_counts = []
     for name in names:
-        with blaming(folder / name):
+        with as_model_error(folder / name):
             sidecars[name] = (folder / name).read_bytes()
             words = json.loads(sidecars[name])
             if not isinstance(words, list) or not all(type(w) is str for w in words):
@@ -221,7 +221,7 @@ def _read_converted(folder: Path, expected: str) -> Converted:
             word_counts.append(len(words))
     if names == [SHARED]:  # the words of the source and those of the target
         word_counts *= 2
-    with blaming(folder / MODEL):
+    with as_model_error(folder / MODEL):
         model = binary.read((folder / MODEL).read_bytes())
         binary.check(model, expected, word_counts)
         if not word_counts:
@@ -236,7 +236,7 @@ def _read_converted(folder: Path, expected: str) -> Converted:
                 'that it was converted from, or convert that by "python -m '
                 'parlai_q2.models.converted.convert".'
             )
-        with blaming(folder / HEAD):
+        with as_model_error(folder / HEAD):
             head = _check_head(read_tensors(folder, HEAD), model, config)
     return Converted(
         place=folder,
@@ -259,7 +259,7 @@ def convert_tensors(
     :raises ModelError: if they do not fit the configuration.
     """
     config = read_config(folder)
-    with blaming(folder / CONFIG):
+    with as_model_error(folder / CONFIG):
         name = (config.get('architectures') or ['nothing'])[0]
         if name not in OUTPUT_LAYERS:
             raise ValueError(f'models of the architecture {name!r} are not converted')
@@ -315,7 +315,7 @@ def read_config(folder: Path) -> JsonObject:
     :raises ModelError: if a field that is read has another type or an absurd value.
     """
     config = read_object(folder / CONFIG)
-    with blaming(folder / CONFIG):
+    with as_model_error(folder / CONFIG):
         for name, types in TYPES.items():
             value = config.get(name)
             if value is not None and not isinstance(value, types):
