@@ -60,7 +60,7 @@ class Store:
         self.language, self.folder = language, folder
         self._writer: Any = None
         library = tantivy()
-        with naming(folder):
+        with as_damaged_index(folder):
             self._index = library.Index(_schema(library), folder and str(folder))
             self._index.register_tokenizer(_TOKENIZER, analyzer(language))
             # Else a thread looks for commits, and writes a lock into the folder at any
@@ -132,7 +132,7 @@ class Store:
 
     def documents(self) -> dict[str, Document]:
         """The documents by name."""
-        with naming(self.folder):
+        with as_damaged_index(self.folder):
             entries = self._find(self._term(LAST, 'yes'), self._searcher.num_docs)
             documents = [Document(**_read_json(entry, RECORD)) for entry in entries]
         return {d.name: d for d in sorted(documents, key=lambda d: d.first)}
@@ -144,7 +144,7 @@ class Store:
         :raises InputError: if there is no such passage.
         """
         passages = []
-        with naming(self.folder):
+        with as_damaged_index(self.folder):
             for key in keys:
                 entry = next(self._find(self._term(KEY, key), 1), None)
                 if entry is None:
@@ -184,7 +184,7 @@ class Store:
             return []
         query = library.Query.boolean_query([(library.Occur.Should, t) for t in terms])
         limit = k + min(3 * k, MAX_EXTRA)
-        with naming(self.folder):
+        with as_damaged_index(self.folder):
             ranked = self._rank(query, limit)
             # Which of equal ones come last depends on how the index was built.
             while (
@@ -269,7 +269,7 @@ def _headings(passage: Passage) -> str:
 
 
 @contextmanager
-def naming(folder: Path | None) -> Iterator[None]:
+def as_damaged_index(folder: Path | None) -> Iterator[None]:
     """
     Name the index where the engine, or what it has stored, cannot be read. The sampled
     checksums that an index is opened with do not see all of a large file.
