@@ -8,7 +8,7 @@ from pathlib import Path
 
 from parlai_q2.evaluate.evaluation import Evaluation
 from parlai_q2.evaluate.tables import annotations, responses, systems
-from parlai_q2.io.write import write_text, writing
+from parlai_q2.io.write import as_write_error, write_text
 from parlai_q2.json_values import JsonObject
 from parlai_q2.tables import Table, render_text
 from parlai_q2.version import __version__
@@ -143,7 +143,7 @@ def write_report(reports: Sequence[SetReport], folder: Path) -> list[Path]:
     for name, text in texts.items():
         # UTF-8 cannot encode a lone surrogate; it is written as an escape.
         text = text.encode('utf-8', 'backslashreplace').decode('utf-8')
-        with writing(folder / name, 'Check --outdir.'):
+        with as_write_error(folder / name, 'Check --outdir.'):
             write_text(folder / name, text)
         written.append(folder / name)
     return written

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from parlai_q2.claims import Label
-from parlai_q2.io.write import whole_file, writing
+from parlai_q2.io.write import as_write_error, whole_file
 from parlai_q2.packages import import_package
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def save(figure: 'Figure', folder: Path, name: str) -> list[Path]:
     written = []
     for ending, stamp in _STAMPS.items():
         path = folder / f'{name}.{ending}'
-        with writing(path, 'Check --outdir.'), whole_file(path) as part:
+        with as_write_error(path, 'Check --outdir.'), whole_file(path) as part:
             figure.savefig(part, format=ending, dpi=DPI, metadata={stamp: None})
         written.append(path)
     return written

@@ -54,7 +54,7 @@ def writable(outfile: Path, *infiles: Path) -> Path:
     input; create its folder. Return the file to write: the target of a link, so that
     the link stays.
     """
-    with writing(outfile, ANOTHER):
+    with as_write_error(outfile, ANOTHER):
         place = Path(os.path.realpath(outfile))
         outputs = [place, *(beside(place, ending) for ending in ENDINGS)]
         # A pipe that is named, such as /dev/fd/3, has no real path.
@@ -110,7 +110,7 @@ class ResumableWriter:
         self.done = 0
         self.started_over = False
         self._synced = time.monotonic()
-        with writing(self.part, ANOTHER):
+        with as_write_error(self.part, ANOTHER):
             self._lock = hold(self.part)
             self._stream = open(self.part, 'ab')  # noqa: SIM115
             try:
@@ -139,7 +139,7 @@ class ResumableWriter:
         """
         Append whole lines and flush them, so that they survive a kill of this process.
         """
-        with writing(self.part, CONTINUE):
+        with as_write_error(self.part, CONTINUE):
             self._stream.write(lines)
             self._stream.flush()
             if time.monotonic() - self._synced >= SYNC_SECONDS:
@@ -168,7 +168,7 @@ class ResumableWriter:
         if not self.part.exists():
             self.close()
             raise InputError(DELETED.format(self.part))
-        with writing(self.part, CONTINUE):
+        with as_write_error(self.part, CONTINUE):
             self._sync()
             with whole_file(self.meta) as unfinished:
                 text = write_json(summary, indent=1) + '\n'
@@ -235,7 +235,7 @@ def encode_line(record: JsonMapping) -> bytes:
 
 
 @contextmanager
-def writing(path: Path, remedy: str) -> Iterator[None]:
+def as_write_error(path: Path, remedy: str) -> Iterator[None]:
     """Turn errors of the system while writing a file into an :class:`InputError`."""
     try:
         yield

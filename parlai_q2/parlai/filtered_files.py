@@ -26,11 +26,11 @@ from parlai_q2.io.write import (
     AGAIN,
     ANOTHER,
     PART,
+    as_write_error,
     hold,
     let_go,
     writable,
     write_text,
-    writing,
 )
 from parlai_q2.json_values import JsonMapping, JsonObject, write_json
 from parlai_q2.options import Options
@@ -122,7 +122,7 @@ def conversation_file(
     """
     place, metadata = _find_places(path)
     part = beside(place, PART)
-    with writing(path, ANOTHER):
+    with as_write_error(path, ANOTHER):
         lock = hold(part)
         stream = open(part, 'w', encoding='ascii')  # noqa: SIM115 (closed on exit below)
 
@@ -130,7 +130,7 @@ def conversation_file(
         for conversation in conversations:
             line = {**conversation, 'metadata_path': str(metadata)}
             # ASCII only: ParlAI also splits lines at Unicode line separators.
-            with writing(path, AGAIN):
+            with as_write_error(path, AGAIN):
                 stream.write(write_json(line) + '\n')
 
     about = {
@@ -143,7 +143,7 @@ def conversation_file(
     }
     try:
         yield write
-        with writing(path, AGAIN):
+        with as_write_error(path, AGAIN):
             stream.flush()
             os.fsync(stream.fileno())
             write_text(metadata, write_json(about, default=str))
@@ -219,7 +219,7 @@ def _write_summary(counts: JsonObject, outfile: Path) -> None:
         (SUMMARY_TEXT, render(counts)),
     ):
         place = outfile.with_suffix(ending)
-        with writing(place, AGAIN):
+        with as_write_error(place, AGAIN):
             write_text(place, text)
 
 

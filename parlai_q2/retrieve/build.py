@@ -22,7 +22,7 @@ from pathlib import Path
 
 from parlai_q2.errors import DocumentError, InputError
 from parlai_q2.io.files import file_sha256, locked
-from parlai_q2.io.write import write_text, writing
+from parlai_q2.io.write import as_write_error, write_text
 from parlai_q2.retrieve.encoder import TextEncoder, load_encoder
 from parlai_q2.retrieve.index import (
     Checksum,
@@ -170,7 +170,7 @@ def build(
     documents = documents or find_documents(paths)
     for ending in sorted({path.suffix.lower() for path in documents.files.values()}):
         check_packages(ending)
-    with writing(index, REMEDY):
+    with as_write_error(index, REMEDY):
         _check_folder(index)
         index.mkdir(parents=True, exist_ok=True)
         try:

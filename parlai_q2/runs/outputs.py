@@ -28,11 +28,11 @@ from parlai_q2.io.files import (
 from parlai_q2.io.parquet import check_pyarrow, is_parquet
 from parlai_q2.io.write import (
     ANOTHER,
+    as_write_error,
     locate_summary,
     read_summary,
     writable,
     write_text,
-    writing,
 )
 from parlai_q2.json_values import JsonMapping, JsonObject, write_json
 
@@ -133,7 +133,7 @@ class Outputs:
             'bad': sum(entry['bad'] for entry in entries),
             'shards': entries,
         }
-        with writing(self.summary, ANOTHER):
+        with as_write_error(self.summary, ANOTHER):
             write_text(self.summary, write_json(manifest, indent=1) + '\n')
         self._store(self.summary)
 

@@ -9,7 +9,7 @@ from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.formats import Format
-from parlai_q2.io.write import writable, write_text, writing
+from parlai_q2.io.write import as_write_error, writable, write_text
 from parlai_q2.json_values import JsonObject
 from parlai_q2.options import OptionParser, Options, add_switch
 from parlai_q2.scorers.roles import Role
@@ -67,7 +67,7 @@ def run(opt: Options) -> JsonObject:
     if opt['outdir']:
         # All checks come before anything is scored.
         check_matplotlib()
-        with writing(Path(opt['outdir']), 'Check --outdir.'):
+        with as_write_error(Path(opt['outdir']), 'Check --outdir.'):
             Path(opt['outdir']).mkdir(parents=True, exist_ok=True)
     examples, consistent, generic = read_labelled(
         infile, opt['format'], read_fields(opt['fields'])

@@ -25,7 +25,13 @@ from parlai_q2.cli.parser import given_file
 from parlai_q2.cli.scorer_options import add_scorer_options, scorer_from_opt
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.intervals import Interval, mean_interval
-from parlai_q2.io.write import AGAIN, whole_file, write_lines, write_text, writing
+from parlai_q2.io.write import (
+    AGAIN,
+    as_write_error,
+    whole_file,
+    write_lines,
+    write_text,
+)
 from parlai_q2.json_values import JsonObject, write_json
 from parlai_q2.parlai.distillation import Episode, replies
 from parlai_q2.parlai.task_episodes import add_num_examples, tasks_from_opt
@@ -116,7 +122,7 @@ class ConditionsScript(ParlaiScript):
             tuple(rows),
             (*NOTES, f'Measured by {scorer.signature}'),
         )
-        with writing(outfile, AGAIN):
+        with as_write_error(outfile, AGAIN):
             write_text(outfile, write_json(table.to_dict(), indent=1) + '\n')
             write_lines(outfile.with_suffix('.replies.jsonl'), lines)
         logging.info(f'{outfile}:\n{render_text(table)}')
@@ -160,7 +166,7 @@ def _build_index(
     if not passages:
         raise InputError('The task gives no knowledge, so there is nothing to index.')
     documents = outfile.with_suffix('.knowledge.jsonl')
-    with writing(documents, AGAIN), whole_file(documents) as unfinished:
+    with as_write_error(documents, AGAIN), whole_file(documents) as unfinished:
         lines = ({'title': p.title, 'text': p.text} for p in passages)
         unfinished.write_text(
             ''.join(json.dumps(line) + '\n' for line in lines), encoding='utf-8'

@@ -25,7 +25,7 @@ from parlai_q2.evaluate.sets import sampled
 from parlai_q2.figures.style import check_matplotlib
 from parlai_q2.intervals import ROUNDS, SEED
 from parlai_q2.io.fields import read_fields
-from parlai_q2.io.write import writing
+from parlai_q2.io.write import as_write_error
 from parlai_q2.json_values import JsonObject
 from parlai_q2.options import OptionParser, Options, split_names
 from parlai_q2.report.page import PageSection, write_measured
@@ -134,7 +134,7 @@ def run(opt: Options) -> JsonObject:
         )
     scorers = [scorers_from_opt(opt, annotated.paper) for annotated in sets]
     folder = Path(opt['outdir'])
-    with writing(folder, 'Check --outdir.'):
+    with as_write_error(folder, 'Check --outdir.'):
         folder.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=folder).close()  # it may be there and not be ours
     reports = []
@@ -161,7 +161,7 @@ def run(opt: Options) -> JsonObject:
             drawn = all_figures(report.evaluation, folder / 'figures')
             written += drawn
         sections.append(build_section(report, drawn))
-    with writing(folder, 'Check --outdir.'):
+    with as_write_error(folder, 'Check --outdir.'):
         page = folder / f'{NAME}.html'
         written.append(
             write_measured(sections, page, 'Meta-evaluation', read_me(reports))

@@ -6,7 +6,7 @@ training from preferences (DPO).
 from parlai_q2.cli import log
 from parlai_q2.cli.parser import given_files
 from parlai_q2.errors import ConfigError, InputError
-from parlai_q2.io.write import AGAIN, whole_file, writable, writing
+from parlai_q2.io.write import AGAIN, as_write_error, whole_file, writable
 from parlai_q2.json_values import write_json
 from parlai_q2.models.prompts import REPLY, Prompt
 from parlai_q2.options import OptionParser, Options, line_ends
@@ -46,7 +46,7 @@ def run(opt: Options) -> dict[str, int]:
     pairs, judged, turns = 0, 0, 0
     problems = log.Problems('No pair')
     with (
-        writing(outfile, AGAIN),
+        as_write_error(outfile, AGAIN),
         whole_file(outfile) as unfinished,
         open(unfinished, 'w', encoding='utf-8') as stream,
     ):

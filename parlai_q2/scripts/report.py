@@ -10,7 +10,7 @@ from parlai_q2.cli import log
 from parlai_q2.errors import ConfigError, InputError, RecordError
 from parlai_q2.io.fields import read_fields
 from parlai_q2.io.files import Location, locate
-from parlai_q2.io.write import ANOTHER, writing
+from parlai_q2.io.write import ANOTHER, as_write_error
 from parlai_q2.options import OptionParser, Options, split_names
 from parlai_q2.report.comparison import write_comparison
 from parlai_q2.report.entries import Entry
@@ -79,7 +79,7 @@ def run(opt: Options) -> Path:
     if fields and len(infiles) > 1:
         raise ConfigError('--by breaks down the figures of one file. Give one.')
     runs = [_read(infile, label, fields) for infile in infiles]
-    with writing(outfile, ANOTHER):
+    with as_write_error(outfile, ANOTHER):
         if len(runs) == 1:
             write_page(runs[0], outfile, '', infiles[0].name, fields)
             whole = measure_group('all', runs[0])

@@ -13,11 +13,11 @@ from parlai_q2.cli.log import Progress
 from parlai_q2.errors import ConfigError, InputError
 from parlai_q2.io.write import (
     AGAIN,
+    as_write_error,
     locate_summary,
     writable,
     write_lines,
     write_text,
-    writing,
 )
 from parlai_q2.json_values import JsonMapping, JsonObject, write_json
 from parlai_q2.options import OptionParser, Options
@@ -179,7 +179,7 @@ def describe_hits(query: str, hits: Sequence[Hit]) -> JsonObject:
 
 
 def _write(outfile: Path, lines: Sequence[Any], summary: JsonMapping) -> None:
-    with writing(outfile, AGAIN):
+    with as_write_error(outfile, AGAIN):
         write_lines(outfile, lines)
         write_text(locate_summary(outfile), write_json(summary, indent=1) + '\n')
     log.info(f'Wrote {outfile}.')
